@@ -1,14 +1,15 @@
 """Claims of an article, and how the results of a study judge them.
 
-A study lists its claims in a table: the sentence, a function from the results to our figure and a verdict, and a
-function that says whether the results can judge the claim at all. The rest is the same for every study.
+A study declares its claims in a table of ``ClaimTest``: the sentence, whether results can judge it, the number that
+it is about, and a judge of that number. The judges here serve several studies: ``Near`` a published number,
+``Above`` 0, ``Ordered`` and ``AtMost``. A claim of its own kind has a function from the results to its ``Finding``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Generic, NamedTuple, TypeVar
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 
@@ -43,23 +44,154 @@ class Finding(NamedTuple):
     published: str = ""
 
 
+class Judge(Protocol):
+    """What a number says about a claim."""
+
+    def finding(self, number: Any) -> Finding: ...
+
+
 @dataclass(frozen=True)
 class ClaimTest(Generic[Results]):
-    """A sentence of an article, how results judge it, and whether they can."""
+    """A sentence of an article, and how results judge it."""
 
     text: str
-    judge: Callable[[Results], Finding]  # From the results to a ``Finding``
-    applies: Callable[[Results], bool]  # From the results to whether they have all that the sentence is about
+    applies: Callable[[Results], bool]  # Whether results have all that the sentence is about
+    number: Callable[[Results], Any]  # What the judge takes; without a judge the ``Finding``
+    judge: Judge | None = None
 
 
-def judged_claims(tests: Sequence[ClaimTest[Results]], results: Results) -> tuple[Claim, ...]:
+def judged_claims(tests: Iterable[ClaimTest[Results]], results: Results) -> tuple[Claim, ...]:
     """The claims that results can judge, in the order of the table."""
     return tuple(_claim(test, results) for test in tests if test.applies(results))
 
 
 def _claim(test: ClaimTest[Results], results: Results) -> Claim:
-    ours, verdict, published = test.judge(results)
+    number = test.number(results)
+    ours, verdict, published = number if test.judge is None else test.judge.finding(number)
     return Claim(test.text, published, ours, verdict.sentence, verdict.holds)
+
+
+@dataclass(frozen=True)
+class Mean:
+    """A mean and its standard error."""
+
+    value: float
+    error: float = 0.0
+    n: int = 0  # Of how many repetitions or tables
+    where: str = ""  # Where it is found: "with N = 20"
+
+    def __neg__(self) -> Mean:
+        return replace(self, value=-self.value)
+
+    def __abs__(self) -> Mean:
+        return replace(self, value=abs(self.value))
+
+    def __sub__(self, other: Mean) -> Mean:
+        """The difference of two that are independent."""
+        return Mean(self.value - other.value, float(np.hypot(self.error, other.error)), self.n)
+
+    def at(self, where: str) -> Mean:
+        return replace(self, where=where)
+
+    def is_below(self, errors: float) -> bool:
+        """Whether it is below 0 by more than so many standard errors."""
+        return self.value < -errors * self.error
+
+
+def average(means: Iterable[Mean]) -> Mean:
+    """The mean of independent ones, without those that are NaN.
+
+    Examples
+    --------
+    >>> average([Mean(1.0, 0.3), Mean(3.0, 0.4), Mean(float("nan"))])
+    Mean(value=2.0, error=0.25, n=0, where='')
+    """
+    known = [mean for mean in means if not np.isnan(mean.value)]
+    if not known:
+        return Mean(float("nan"), float("nan"))
+    errors = np.array([mean.error for mean in known])
+    value = float(np.mean([mean.value for mean in known]))
+    return Mean(value, float(np.sqrt((errors**2).sum()) / len(known)), known[0].n)
+
+
+@dataclass(frozen=True)
+class Near:
+    """Our number is the published one, but for rounding and chance."""
+
+    published: float
+    decimals: int  # Of the published number
+    n: int  # Of how many repetitions or tables it is a mean; its standard error is ours for so many
+    shown: int  # Decimals of our number
+    sure: float = 2.0  # How many standard errors of the difference are chance
+    scale: float = 1.0
+    unit: str = ""
+
+    def finding(self, number: Mean) -> Finding:
+        ours = self.scale * number.value
+        chance = self.sure * self.scale * number.error * float(np.sqrt(1 + number.n / self.n))
+        allowed = chance + 0.5 * 10**-self.decimals
+        agrees = bool(abs(ours - self.published) <= allowed)
+        word, explained = ("Agrees", "no more than") if agrees else ("Differs", "more than")
+        sentence = (
+            f"{word}: {ours - self.published:+.{self.shown}f}, {explained} rounding and chance explain "
+            f"(±\u00a0{allowed:.{self.shown}f})."
+        )
+        where = f" ({number.where})" if number.where else ""
+        published = f"{self.published:.{self.decimals}f}{self.unit}"
+        return Finding(f"{ours:.{self.shown}f}{self.unit}{where}", ClaimVerdict(agrees, sentence), published)
+
+
+@dataclass(frozen=True)
+class Above:
+    """A number is above 0 by more than two standard errors."""
+
+    published: str = ""
+    decimals: int = 3
+    scale: float = 1.0
+    unit: str = ""
+    baseline: float | None = None  # Shown with this added, where it is the part above one
+
+    def finding(self, number: Mean) -> Finding:
+        value, chance = self.scale * number.value, 2 * self.scale * number.error
+        form = f"+.{self.decimals}f" if self.baseline is None else f".{self.decimals}f"
+        ours = f"{value + (self.baseline or 0.0):{form}}{self.unit}"
+        return Finding(ours, order(value, chance, self.decimals), self.published)
+
+
+@dataclass(frozen=True)
+class Ordered:
+    """The second of two numbers is greater than the first; the third is their difference."""
+
+    def finding(self, number: tuple[Mean, Mean, Mean]) -> Finding:
+        *both, gap = number
+        ours = ", ".join(f"{round(one.value, 4) + 0.0:.4f} {one.where}" for one in both)  # no -0
+        return Finding(ours, order(gap.value, 2 * gap.error))
+
+
+def apart(less: Mean, more: Mean) -> tuple[Mean, Mean, Mean]:
+    """Two independent numbers and their difference, for ``Ordered``."""
+    return less, more, more - less
+
+
+@dataclass(frozen=True)
+class AtMost:
+    """No number is farther from 0, on either side, than the article's words allow."""
+
+    allowed: float
+    published: str = ""
+    word: str = "is allowed"  # After "up to 0.02"
+    decimals: int = 4
+    is_open: bool = True  # Where chance explains what is more than allowed; otherwise the claim then holds
+
+    def finding(self, number: Sequence[Mean]) -> Finding:
+        worst = max(number, key=lambda one: abs(one.value))
+        size, chance = abs(worst.value), 2 * worst.error
+        by_chance = None if self.is_open else True
+        holds = size <= self.allowed or (by_chance if size <= self.allowed + chance else False)
+        why = f"up to {self.allowed:g} {self.word}, give or take {chance:.{self.decimals}f} by chance"
+        return Finding(
+            f"{worst.value:+.{self.decimals}f} at most ({worst.where})", verdict(holds, why), self.published
+        )
 
 
 def verdict(holds: bool | np.bool_ | None, why: str) -> ClaimVerdict:
@@ -74,70 +206,16 @@ def verdict(holds: bool | np.bool_ | None, why: str) -> ClaimVerdict:
     return ClaimVerdict(None if holds is None else bool(holds), f"{word}: {why}.")
 
 
-def beyond(difference: float, chance: float) -> bool | None:
-    """Whether a difference is above 0, as is claimed; None where it is within chance.
-
-    Examples
-    --------
-    >>> beyond(0.3, 0.1), beyond(-0.3, 0.1), beyond(0.1, 0.3)
-    (True, False, None)
-    """
-    return None if abs(difference) <= chance else bool(difference > 0)
-
-
-def agreement(difference: float, chance: float, decimals: int) -> ClaimVerdict:
-    """Whether our number is the published one.
-
-    ``difference``: ours less the published; ``chance``: half a unit of the published number's last digit, and
-    what chance does to both numbers.
-    """
-    agrees = bool(abs(difference) <= chance)
-    explained = "no more than" if agrees else "more than"
-    return ClaimVerdict(
-        agrees,
-        f"{'Agrees' if agrees else 'Differs'}: {difference:+.{decimals}f}, {explained} rounding and chance explain "
-        f"(±\u00a0{chance:.{decimals}f}).",
-    )
-
-
-def near(
-    ours: float, published: float, chance: float, decimals: int, *, shown: int, where: str = "", unit: str = ""
-) -> Finding:
-    """Whether our number is a published one with so many ``decimals``, of which ours is shown with ``shown``.
-
-    ``chance``: what chance does to both numbers; half a unit of the published number's last digit is added.
-    """
-    agrees = agreement(ours - published, chance + 0.5 * 10**-decimals, shown)
-    return Finding(f"{ours:.{shown}f}{unit}{where}", agrees, f"{published:.{decimals}f}{unit}")
-
-
 def order(difference: float, chance: float, decimals: int = 4) -> ClaimVerdict:
     """Whether one number is greater than another, as is claimed.
 
     ``difference``: above 0 where it is as claimed; ``chance``: two standard errors of the difference; 0 where
     it has none.
     """
-    holds = beyond(difference, chance)
-    apart = f"the difference is {difference:+.{decimals}f}"
-    if holds is None:
-        return verdict(None, f"{apart}, no more than chance explains (±\u00a0{chance:.{decimals}f})")
-    return verdict(holds, f"{apart} (±\u00a0{chance:.{decimals}f})" if chance else apart)
-
-
-def majority(n_true: int, n_all: int, n_against: int, what: str, *, allows_against: bool = True) -> ClaimVerdict:
-    """Whether something is so in most places; open where it is not, and nowhere otherwise beyond chance.
-
-    ``n_against``: places in which it is the other way by more than two standard errors; ``allows_against``:
-    whether the claim can hold although it is the other way in some places.
-    """
-    most = n_true > n_all / 2 and (allows_against or not n_against)
-    holds = True if most or n_true == n_all else (False if n_against else None)
-    where = f"{what} in {n_true} of {n_all}"
-    if holds is None:
-        return verdict(None, f"{where}, and in none of the others is it otherwise by more than two standard errors")
-    if n_true == n_all:
-        return verdict(holds, where)
-    return verdict(holds, f"{where}; {n_against} of the others are against it by more than two standard errors")
+    shown = f"the difference is {difference:+.{decimals}f}"
+    if abs(difference) <= chance:
+        return verdict(None, f"{shown}, no more than chance explains (±\u00a0{chance:.{decimals}f})")
+    return verdict(difference > 0, f"{shown} (±\u00a0{chance:.{decimals}f})" if chance else shown)
 
 
 def claims_sentence(claims: Sequence[Claim], of: str, rest: str, needed: str) -> str:

@@ -8,21 +8,23 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from functools import partial
 from types import MappingProxyType
+from typing import Any
 
 import numpy as np
 
 from heldout._text import counted
 from heldout.advice.evidence import CONFIDENCE, bootstrap_draws
 from heldout_papers.engine.claims import (
+    Above,
     Claim,
     ClaimTest,
     ClaimVerdict,
     Finding,
+    Judge,
+    Mean,
+    Near,
     judged_claims,
-    near,
-    order,
 )
 from heldout_papers.flat_vs_nested.accuracies import Accuracies, Estimated, Floats, table_ranks
 from heldout_papers.flat_vs_nested.analysis import (
@@ -41,9 +43,6 @@ REPETITIONS = 6
 N_TABLES, N_LARGE = 115, 32
 LEAST_TABLES = 10
 """With fewer, a bootstrap of them does not show chance well enough."""
-SURE = 2.0
-"""Standard errors up to which a difference is within chance."""
-ALPHA = 1 - CONFIDENCE
 SCENARIOS = {"top3": TOP3, "full": FULL}
 SCENARIO_TITLES = {"top3": "top 3", "full": "full", "asked": "as asked"}
 
@@ -92,15 +91,6 @@ FLAT_RANKS: Mapping[str, float] = MappingProxyType(
 """Table 4."""
 
 
-@dataclass(frozen=True)
-class TableMean:
-    """A number that tables make."""
-
-    value: float
-    error: float  # Its standard error: the standard deviation over bootstraps of the tables
-    n_tables: int
-
-
 @dataclass(frozen=True, eq=False)
 class AccuracyMeans:
     """The accuracies of a study, with the numbers that claims need; gains are computed once."""
@@ -122,11 +112,12 @@ class AccuracyMeans:
     def row(self, scenario: str, analysis: str) -> ComparisonRow:
         return comparison_row(scenario, analysis, self.gains(scenario, analysis), self.entropy)
 
-    def mean(self, values: Floats) -> TableMean:
-        """The mean of one value per table."""
+    def mean(self, values: Floats) -> Mean:
+        """The mean of one value per table, where it is known; chance is that of bootstraps of the tables."""
+        values = values[np.isfinite(values)]
         n = len(values)
         means = values[bootstrap_draws(n, self.entropy)].mean(axis=1)
-        return TableMean(float(values.mean()), float(means.std(ddof=1)), n)
+        return Mean(float(values.mean()), float(means.std(ddof=1)), n)
 
     def by_table(self, scenario: str, analysis: str, what: str) -> Floats:
         """``gain``, ``threshold``, ``same`` or ``difference``, of repetitions of a table the mean."""
@@ -135,14 +126,14 @@ class AccuracyMeans:
         _, place = np.unique(np.array(found.tables, dtype=str), return_inverse=True)
         return np.asarray(np.bincount(place, weights=values) / np.bincount(place))
 
-    def lead_of_large(self, values: Floats, rows: Floats) -> TableMean:
+    def lead_of_large(self, values: Floats, rows: Floats) -> Mean:
         """How much the mean of the large tables is above that of all."""
         large = rows >= LARGE
         few, many = self.mean(values[large]), self.mean(values[~large])
         # The large tables are among all: their lead over the others, less their own part in the mean of all.
         others = float((~large).mean())
         error = others * float(np.hypot(few.error, many.error))
-        return TableMean(others * (few.value - many.value), error, len(values))
+        return Mean(others * (few.value - many.value), error, len(values))
 
     def rows_of(self, scenario: str, analysis: str) -> Floats:
         """Rows of the tables of ``by_table``."""
@@ -162,7 +153,7 @@ class AccuracyMeans:
         with np.errstate(invalid="ignore"):
             return np.asarray(differences / candidates.sum(axis=(1, 2)))
 
-    def of_ranks(self, statistic: Callable[[Floats], Floats], *by: Estimated) -> TableMean:
+    def of_ranks(self, statistic: Callable[[Floats], Floats], *by: Estimated) -> Mean:
         """A number that mean ranks make: of the article's twelve algorithms, in the order of ``FULL``, if measured.
 
         ``statistic``: from mean ranks, of shape (..., A) for one ``by`` and (..., 2, A) for two, to (...).
@@ -176,7 +167,7 @@ class AccuracyMeans:
         counts = np.stack([np.bincount(drawn, minlength=n) for drawn in bootstrap_draws(n, self.entropy)])
         means = np.tensordot(counts / n, ranks, axes=1)
         found, observed = statistic(means), statistic(ranks.mean(axis=0))
-        return TableMean(float(observed), float(np.std(found, ddof=1)), n)
+        return Mean(float(observed), float(np.std(found, ddof=1)), n)
 
 
 @dataclass(frozen=True)
@@ -207,7 +198,7 @@ class ClaimNeeds:
         )
 
 
-Numbers = Callable[[AccuracyMeans], TableMean]
+Number = Callable[[AccuracyMeans], Mean]
 Test = ClaimTest[AccuracyMeans]
 
 
@@ -221,130 +212,66 @@ def claims_of(means: AccuracyMeans) -> tuple[Claim, ...]:
     return judged_claims(_TESTS, means)
 
 
-def _equal(
-    text: str,
-    needs: ClaimNeeds,
-    number: Numbers,
-    published: float,
-    decimals: int,
-    *,
-    n_tables: int = N_TABLES,
-    scale: float = 1.0,
-    unit: str = "",
-) -> Test:
-    """A published number, and ours give or take chance."""
-
-    def judge(means: AccuracyMeans) -> Finding:
-        found = number(means)
-        # Their standard error is ours, for the number of their tables.
-        both = SURE * scale * found.error * float(np.sqrt(1 + found.n_tables / n_tables))
-        return near(scale * found.value, published, both, decimals, shown=decimals + 1, unit=unit)
-
-    return ClaimTest(text, judge, needs.are_met_by)
+def _test(text: str, needs: ClaimNeeds, number: Callable[[AccuracyMeans], Any], judge: Judge) -> Test:
+    return ClaimTest(text, needs.are_met_by, number, judge)
 
 
-def _above(
-    text: str,
-    needs: ClaimNeeds,
-    number: Numbers,
-    published: str = "",
-    *,
-    decimals: int = 3,
-    scale: float = 1.0,
-    unit: str = "",
-    baseline: float | None = None,
-) -> Test:
-    """A number is above 0; shown with its ``baseline``, where it is the part above one."""
-
-    def judge(means: AccuracyMeans) -> Finding:
-        found = number(means)
-        value, chance = scale * found.value, scale * SURE * found.error
-        shown = f"{value:+.{decimals}f}" if baseline is None else f"{value + baseline:.{decimals}f}"
-        return Finding(f"{shown}{unit}", order(value, chance, decimals), published)
-
-    return ClaimTest(text, judge, needs.are_met_by)
+def _near(published: float, decimals: int, n_tables: int = N_TABLES, *, scale: float = 1.0, unit: str = "") -> Near:
+    return Near(published, decimals, n_tables, shown=decimals + 1, scale=scale, unit=unit)
 
 
-def _irrelevant(text: str, needs: ClaimNeeds, scenario: str, analysis: str, *, above: bool = False) -> Test:
-    """|gain| is below its threshold by the test and by the interval; or, with ``above``, above it."""
-    printed = ROWS[scenario, analysis]
+@dataclass(frozen=True)
+class _Irrelevant:
+    """|gain| is below its threshold by the test and by the interval; or, if ``is_above``, above it."""
 
-    def judge(means: AccuracyMeans) -> Finding:
-        found = means.row(scenario, analysis)
-        if above:
-            by_test, by_interval = found.p_value > 1 - ALPHA, found.low > 0
+    printed: PublishedRow
+    is_above: bool = False
+
+    def finding(self, number: ComparisonRow) -> Finding:
+        if self.is_above:
+            by_test, by_interval = number.p_value > CONFIDENCE, number.low > 0
         else:
-            by_test, by_interval = found.p_value < ALPHA, found.high < 0
-        sentence = _test_sentence(by_test, by_interval, found, printed, above=above)
-        holds = bool(by_test and by_interval)
-        return Finding(_p_text(f"{found.p_value:.2g}"), ClaimVerdict(holds, sentence), _p_text(printed.p_value))
+            by_test, by_interval = number.p_value < 1 - CONFIDENCE, number.high < 0
+        found = ClaimVerdict(
+            bool(by_test and by_interval), self._sentence(bool(by_test), bool(by_interval), number)
+        )
+        return Finding(f"p\u00a0=\u00a0{number.p_value:.2g}", found, f"p\u00a0=\u00a0{self.printed.p_value}")
 
-    return ClaimTest(text, judge, needs.are_met_by)
-
-
-def _p_text(p: str) -> str:
-    return f"p\u00a0=\u00a0{p}"
-
-
-def _test_sentence(
-    by_test: bool, by_interval: bool, found: ComparisonRow, printed: PublishedRow, *, above: bool
-) -> str:
-    side = "above" if above else "below"
-    test = "p > 0.95" if above else "p < 0.05"
-    ours, theirs = (f"{one.low:.3f} to {one.high:.3f}" for one in (found, printed))
-    interval = f"the interval, {ours} (published {theirs}),"
-    of = counted(found.n_tables, "table")
-    if by_test and by_interval:
-        return f"Holds with {of}: {test}, and {interval} is {side} 0."
-    if by_test:
-        return f"Holds in part with {of}: {test}, but {interval} is not {side} 0."
-    if by_interval:
-        return f"Holds in part with {of}: {interval} is {side} 0, but not {test}."
-    return f"Not shown with {of}: not {test}, and {interval} is not {side} 0."
+    def _sentence(self, by_test: bool, by_interval: bool, found: ComparisonRow) -> str:
+        side, test = ("above", "p > 0.95") if self.is_above else ("below", "p < 0.05")
+        ours, theirs = (f"{one.low:.3f} to {one.high:.3f}" for one in (found, self.printed))
+        interval = f"the interval, {ours} (published {theirs}),"
+        of = counted(found.n_tables, "table")
+        if by_test and by_interval:
+            return f"Holds with {of}: {test}, and {interval} is {side} 0."
+        if by_test:
+            return f"Holds in part with {of}: {test}, but {interval} is not {side} 0."
+        if by_interval:
+            return f"Holds in part with {of}: {interval} is {side} 0, but not {test}."
+        return f"Not shown with {of}: not {test}, and {interval} is not {side} 0."
 
 
-def _mean_of(scenario: str, analysis: str, what: str, means: AccuracyMeans) -> TableMean:
-    return means.mean(means.by_table(scenario, analysis, what))
+def _mean_of(scenario: str, analysis: str, what: str, less: str = "") -> Number:
+    """The mean over tables of one column of ``AccuracyMeans.by_table``, or of its difference from another."""
+
+    def number(means: AccuracyMeans) -> Mean:
+        values = means.by_table(scenario, analysis, what)
+        return means.mean(values - means.by_table(scenario, analysis, less) if less else values)
+
+    return number
 
 
-def _above_random(scenario: str, means: AccuracyMeans) -> TableMean:
-    return means.mean(means.by_table(scenario, "main", "same") - 1 / len(SCENARIOS[scenario]))
-
-
-def _below_diagonal(scenario: str, means: AccuracyMeans) -> TableMean:
-    return means.mean(np.where(means.gains(scenario, "main").difference < 0, 0.5, -0.5))
-
-
-def _agreement_of_large(scenario: str, means: AccuracyMeans) -> TableMean:
-    return means.lead_of_large(means.by_table(scenario, "main", "same"), means.rows_of(scenario, "main"))
-
-
-def _evidence_of_large(scenario: str, means: AccuracyMeans) -> TableMean:
-    large, whole = means.row(scenario, "large_tables"), means.row(scenario, "main")
-    return TableMean((large.high - large.low) - (whole.high - whole.low), 0.0, large.n_tables)
-
-
-def _threshold_above_gain(scenario: str, means: AccuracyMeans) -> TableMean:
-    return means.mean(means.by_table(scenario, "main", "threshold") - means.by_table(scenario, "main", "gain"))
-
-
-def _mean_excess(over: str, means: AccuracyMeans) -> TableMean:
-    values = means.excess(over)
-    return means.mean(values[np.isfinite(values)])
-
-
-def _bias_of_small(means: AccuracyMeans) -> TableMean:
+def _bias_of_small(means: AccuracyMeans) -> Mean:
     values = means.excess("flat-nested")
     known = np.isfinite(values)
     return means.lead_of_large(-values[known], means.accuracies.rows[known].astype(np.float64))
 
 
-def _gbm_overfits(means: AccuracyMeans) -> TableMean:
-    values = means.excess("flat-nested", ("gbm",)) - means.excess("flat-nested", ("rf", "svmRadial"))
-    return means.mean(values[np.isfinite(values)])
+def _gbm_overfits(means: AccuracyMeans) -> Mean:
+    return means.mean(means.excess("flat-nested", ("gbm",)) - means.excess("flat-nested", ("rf", "svmRadial")))
 
 
-def _ahead(first: tuple[str, ...], others: tuple[str, ...], by: Estimated) -> Numbers:
+def _ahead(first: tuple[str, ...], others: tuple[str, ...], by: Estimated) -> Number:
     """By how much the last of some algorithms is ahead of the first of others."""
     places = [[FULL.index(name) for name in names] for names in (first, others)]
 
@@ -381,126 +308,134 @@ def _others(*names: str) -> tuple[str, ...]:
     return tuple(name for name in FULL if name not in names)
 
 
-def _row_tests(
-    scenario: str, analysis: str, where: str, *, with_choice: bool = True, n_tables: int = N_TABLES
-) -> list[Test]:
+def _row_tests(scenario: str, analysis: str, where: str, *, with_choice: bool = True) -> list[Test]:
     """What a row of a table says: the share of same choices, the test, and the mean."""
     printed, place = ROWS[scenario, analysis], f"{SCENARIO_TITLES[scenario]} ({where})."
-    algorithms, large, above = SCENARIOS[scenario], analysis == "large_tables", analysis == "forest_alone"
-    once, six = ClaimNeeds(algorithms, large=large), ClaimNeeds(algorithms, all_repetitions=True, large=large)
-    tests: list[Test] = []
-    if with_choice:
-        choice = "Nested chooses the random forest" if above else "Flat and nested choose the same"
-        tests.append(
-            _equal(
-                # Averages of six repetitions are less noisy than those of fewer, and agree more often.
-                f"{choice}, {place}", six if analysis == "averaged" else once,
-                partial(_mean_of, scenario, analysis, "same"), printed.same_choice, 0,
-                n_tables=n_tables, scale=100.0, unit=" %",
-            )
-        )  # fmt: skip
+    algorithms, is_large, is_above = SCENARIOS[scenario], analysis == "large_tables", analysis == "forest_alone"
+    n_tables = N_LARGE if is_large else N_TABLES
+    once, six = ClaimNeeds(algorithms, large=is_large), ClaimNeeds(algorithms, True, large=is_large)
     needs = once if analysis == "each_repetition" else six
+    choice = "Nested chooses the random forest" if is_above else "Flat and nested choose the same"
     text = "The gain of nested over flat is irrelevant: |gain| is below its threshold, "
-    if above:
+    if is_above:
         text = "With the random forest in place of a choice the gain of choosing is relevant, "
-    mean = partial(_mean_of, scenario, analysis, "difference")
+    same_choice = _test(
+        # Averages of six repetitions are less noisy than those of fewer, and agree more often.
+        f"{choice}, {place}", six if analysis == "averaged" else once,
+        _mean_of(scenario, analysis, "same"), _near(printed.same_choice, 0, n_tables, scale=100.0, unit=" %"),
+    )  # fmt: skip
     return [
-        *tests,
-        _irrelevant(text + place, needs, scenario, analysis, above=above),
-        _equal(f"Mean of |gain| less threshold, {place}", needs, mean, printed.mean, 3, n_tables=n_tables),
-    ]
+        *([same_choice] if with_choice else []),
+        _test(text + place, needs, lambda means: means.row(scenario, analysis), _Irrelevant(printed, is_above)),
+        _test(
+            f"Mean of |gain| less threshold, {place}", needs,
+            _mean_of(scenario, analysis, "difference"), _near(printed.mean, 3, n_tables),
+        ),
+    ]  # fmt: skip
 
 
 def _scenario_tests(scenario: str, figure: str) -> list[Test]:
     """Sections 3.1 and 4 of a scenario."""
     of, algorithms = SCENARIO_TITLES[scenario], SCENARIOS[scenario]
-    random = 100 / len(algorithms)
-    once, six = ClaimNeeds(algorithms), ClaimNeeds(algorithms, all_repetitions=True)
-    large = ClaimNeeds(algorithms, large=True, small=True)
+    once, six = ClaimNeeds(algorithms), ClaimNeeds(algorithms, True)
     main, on_large = ROWS[scenario, "main"], ROWS[scenario, "large_tables"]
-    wider = on_large.high - on_large.low - (main.high - main.low)
+    random, wider = 1 / len(algorithms), on_large.high - on_large.low - (main.high - main.low)
+
+    def above_random(means: AccuracyMeans) -> Mean:
+        return means.mean(means.by_table(scenario, "main", "same") - random)
+
+    def below_diagonal(means: AccuracyMeans) -> Mean:
+        return means.mean(np.where(means.gains(scenario, "main").difference < 0, 0.5, -0.5))
+
+    def agreement_of_large(means: AccuracyMeans) -> Mean:
+        return means.lead_of_large(means.by_table(scenario, "main", "same"), means.rows_of(scenario, "main"))
+
+    def wider_interval(means: AccuracyMeans) -> Mean:
+        large, whole = means.row(scenario, "large_tables"), means.row(scenario, "main")
+        return Mean((large.high - large.low) - (whole.high - whole.low))
+
     return [
-        _above(
-            f"On most tables |gain| is below its threshold, {of} ({figure}).", six,
-            partial(_below_diagonal, scenario), "more than half", decimals=0, scale=100.0, unit=" %", baseline=50.0,
+        _test(
+            f"On most tables |gain| is below its threshold, {of} ({figure}).", six, below_diagonal,
+            Above("more than half", 0, scale=100.0, unit=" %", baseline=50.0),
         ),
         *_row_tests(scenario, "main", "table 2"),
-        _above(
-            f"Flat and nested choose the same more often than two random choices would, {of} (section 3.1).", once,
-            partial(_above_random, scenario), f"above {random:.0f} %",
-            decimals=0, scale=100.0, unit=" %", baseline=random,
+        _test(
+            f"Flat and nested choose the same more often than two random choices would, {of} (section 3.1).",
+            once, above_random,
+            Above(f"above {100 * random:.0f} %", 0, scale=100.0, unit=" %", baseline=100 * random),
         ),
-        *_row_tests(scenario, "large_tables", "table 3", n_tables=N_LARGE),
-        _above(
-            f"They agree more often on tables of 2000 rows and more than on all, {of} (section 4).", large,
-            partial(_agreement_of_large, scenario), f"+{on_large.same_choice - main.same_choice} points",
-            decimals=1, scale=100.0, unit=" points",
+        *_row_tests(scenario, "large_tables", "table 3"),
+        _test(
+            f"They agree more often on tables of 2000 rows and more than on all, {of} (section 4).",
+            ClaimNeeds(algorithms, large=True, small=True), agreement_of_large,
+            Above(f"+{on_large.same_choice - main.same_choice} points", 1, scale=100.0, unit=" points"),
         ),
-        _above(
-            "The interval is wider for the tables of 2000 rows and more, which are fewer, "
-            f"{of} (section 4).", ClaimNeeds(algorithms, True, large=True),
-            partial(_evidence_of_large, scenario), f"+{wider:.3f}", decimals=4,
+        _test(
+            f"The interval is wider for the tables of 2000 rows and more, which are fewer, {of} (section 4).",
+            ClaimNeeds(algorithms, True, large=True), wider_interval, Above(f"+{wider:.3f}", 4),
         ),
-        _above(
+        _test(
             "What flat chooses does on average as well, for practical purposes: the mean gain is below the mean "
-            f"threshold, {of} (section 5).", six, partial(_threshold_above_gain, scenario), decimals=4,
+            f"threshold, {of} (section 5).",
+            six, _mean_of(scenario, "main", "threshold", less="gain"), Above(decimals=4),
         ),
     ]  # fmt: skip
-
-
-def _lead_text(first: float, second: float) -> str:
-    return f"+{second - first:.1f}"
 
 
 def _ranking_tests() -> list[Test]:
     """Tables 1 and 4."""
     full, nested, flat = ClaimNeeds(FULL), NESTED_RANKS, FLAT_RANKS
+
+    def lead(first: float, second: float) -> Above:
+        return Above(f"+{second - first:.1f}")
+
     return [
-        _above(
+        _test(
             "rf, svmRadial and gbm have the best three mean ranks by nested (table 1).", full,
-            _ahead(TOP3, _others(*TOP3), "nested"), _lead_text(nested["gbm"], nested["nnet"]),
+            _ahead(TOP3, _others(*TOP3), "nested"), lead(nested["gbm"], nested["nnet"]),
         ),
         *(
-            _above(
+            _test(
                 f"{first} has a better mean rank than {second} by nested (table 1).", full,
-                _ahead((first,), (second,), "nested"), _lead_text(nested[first], nested[second]),
+                _ahead((first,), (second,), "nested"), lead(nested[first], nested[second]),
             )
             for first, second in (("rf", "svmRadial"), ("svmRadial", "gbm"))
         ),
-        _above(
+        _test(
             "gbm has the best mean rank by flat (table 4).", full,
-            _ahead(("gbm",), _others("gbm"), "flat"), _lead_text(flat["gbm"], flat["svmRadial"]),
+            _ahead(("gbm",), _others("gbm"), "flat"), lead(flat["gbm"], flat["svmRadial"]),
         ),
-        _above(
+        _test(
             "gbm has a better mean rank by flat than by nested (section 4).", full,
-            lambda means: means.of_ranks(_gbm_gains, "nested", "flat"), _lead_text(flat["gbm"], nested["gbm"]),
+            lambda means: means.of_ranks(_gbm_gains, "nested", "flat"), lead(flat["gbm"], nested["gbm"]),
         ),
-        _above(
+        _test(
             "That could be over-fitting of its one hyper-parameter more: flat flatters gbm more than rf and "
-            "svmRadial (section 4).", ClaimNeeds(TOP3), _gbm_overfits, decimals=4,
+            "svmRadial (section 4).", ClaimNeeds(TOP3), _gbm_overfits, Above(decimals=4),
         ),
-        _equal(
+        _test(
             "Flat and nested rank the algorithms very differently (section 4): Kendall's τ of the mean ranks, ours "
             "and that of the published tables 1 and 4.", full,
-            lambda means: means.of_ranks(kendall, "nested", "flat"), _published_kendall(), 2,
+            lambda means: means.of_ranks(kendall, "nested", "flat"), _near(_published_kendall(), 2),
         ),
     ]  # fmt: skip
 
 
 _TESTS: tuple[Test, ...] = (
-    _above(
+    _test(
         "The flat estimate is above the accuracy on future data, on average (section 1.1).", ClaimNeeds(),
-        partial(_mean_excess, "flat-future"), decimals=4,
+        lambda means: means.mean(means.excess("flat-future")), Above(decimals=4),
     ),
-    _equal(
+    _test(
         "The nested estimate is unbiased: its mean error (section 1.1).", ClaimNeeds(),
-        partial(_mean_excess, "nested-future"), 0.0, 3,
+        lambda means: means.mean(means.excess("nested-future")), _near(0.0, 3),
     ),
     *_scenario_tests("top3", "figure 3"),
     *_scenario_tests("full", "figure 4"),
-    _above(
+    _test(
         "What flat has above nested is less on tables of 2000 rows and more than on all (section 4).",
-        ClaimNeeds(large=True, small=True), _bias_of_small, decimals=4,
+        ClaimNeeds(large=True, small=True), _bias_of_small, Above(decimals=4),
     ),
     *_ranking_tests(),
     *(test for scenario in SCENARIOS for test in _row_tests(scenario, "averaged", "table 5, first alternative")),

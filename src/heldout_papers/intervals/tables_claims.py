@@ -165,7 +165,7 @@ def _test(
     def applies(rows: TableRows) -> bool:
         return rows.has_methods(methods) and not (needs_published and not rows.published(methods[0]))
 
-    return ClaimTest(text, judge, applies)
+    return ClaimTest(text, applies, judge)
 
 
 _TESTS: tuple[ClaimTest[TableRows], ...] = (

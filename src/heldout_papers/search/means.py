@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from heldout_papers.engine.claims import Mean, average
 from heldout_papers.search.protocols import LEVELS
 from heldout_papers.search.result import SHOWN_LEVEL, RepeatedProtocol, SearchPlace, SearchStudy, ratio
 
@@ -17,24 +18,13 @@ LEAST_SUBSAMPLES = 10
 """Of an N, over all tables: with fewer, standard errors are too uncertain themselves."""
 
 
-@dataclass(frozen=True)
-class Mean:
-    """A mean and its standard error over sub-samples."""
-
-    value: float
-    error: float
-
-    def __neg__(self) -> Mean:
-        return Mean(-self.value, self.error)
-
-
 def mean_over_tables(by_table: Sequence[Floats]) -> Mean:
     """The mean of the tables' means; NaN entries are left out.
 
     Examples
     --------
     >>> mean_over_tables([np.array([1.0, 3.0]), np.array([5.0, 7.0, np.nan])])
-    Mean(value=4.0, error=0.7071067811865476)
+    Mean(value=4.0, error=0.7071067811865476, n=0, where='')
     """
     known = [values[~np.isnan(values)] for values in by_table]
     known = [values for values in known if len(values)]
@@ -72,14 +62,8 @@ class SearchMeans:
 
     def size_of_bias(self, entry: RepeatedProtocol, rows: Sequence[int]) -> Mean:
         """The mean over tables and N of the bias's size, whichever side it is on."""
-        every = [mean_over_tables([errors]) for n in rows for errors in self.errors(entry, n)]
-        found = [mean for mean in every if not np.isnan(mean.value)]
-        if not found:
-            return Mean(float("nan"), float("nan"))
-        spread = np.array([mean.error for mean in found])
-        return Mean(
-            float(np.mean([abs(mean.value) for mean in found])), float(np.sqrt((spread**2).sum()) / len(spread))
-        )
+        every = (mean_over_tables([errors]) for n in rows for errors in self.errors(entry, n))
+        return average(abs(mean) for mean in every)
 
     def difference(self, entry: RepeatedProtocol, less: RepeatedProtocol, rows: int) -> Mean:
         """The bias of one protocol less that of another, on the same sub-samples."""
@@ -94,12 +78,7 @@ class SearchMeans:
         return Mean(change.value / base.value, change.error / base.value)
 
     def relative_over_tables(self, entry: RepeatedProtocol, to: RepeatedProtocol, rows: int) -> Mean:
-        every = [self.relative(entry, to, place) for place in self.places(rows)]
-        found = [mean for mean in every if not np.isnan(mean.value)]
-        if not found:
-            return Mean(float("nan"), float("nan"))
-        errors = np.array([mean.error for mean in found])
-        return Mean(float(np.mean([mean.value for mean in found])), float(np.sqrt((errors**2).sum()) / len(errors)))
+        return average(self.relative(entry, to, place) for place in self.places(rows))
 
     def speed_up(self, entry: RepeatedProtocol, place: SearchPlace) -> float:
         """How many times as many models CVT trains."""

@@ -13,7 +13,7 @@ from heldout_papers.engine.claims import claims_sentence
 from heldout_papers.engine.page import StudyPage, StudyTable, listed
 from heldout_papers.engine.pictures import Frame, Line, Picture, PictureAxis, line_picture, line_summary
 from heldout_papers.search.claims import BBC, BCED, CV, LARGE, LATE, NCV, PROTOCOL_TITLES, TT, search_claims
-from heldout_papers.search.means import Mean, SearchMeans, mean_over_tables
+from heldout_papers.search.means import SearchMeans, mean_over_tables
 from heldout_papers.search.protocols import LEVELS
 from heldout_papers.search.result import RepeatedProtocol, SearchPlace, SearchStudy
 
@@ -236,7 +236,7 @@ class _Contents:
         return StudyTable(title, ("", *(self._title(protocol) for protocol in protocols)), body)
 
     def _bias_cell(self, protocol: RepeatedProtocol, n: int) -> str:
-        mean: Mean = self.means.bias(protocol, n)
+        mean = self.means.bias(protocol, n)
         chance = f" ± {mean.error:.3f}" if np.isfinite(mean.error) else ""
         return f"{mean.value:+.3f}{chance}"
 

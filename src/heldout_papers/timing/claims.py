@@ -76,7 +76,7 @@ def _tests(pair: Pair) -> list[ClaimTest[TimingStudy]]:
         ("The speed-up of BBC-F is in the order of N/K", partial(_in_order_of_ratio, pair)),
     )
     return [
-        ClaimTest(f"{text} ({CODE_TITLES[pair[0]]}).", judge, partial(_has_varied, pair)) for text, judge in table
+        ClaimTest(f"{text} ({CODE_TITLES[pair[0]]}).", partial(_has_varied, pair), judge) for text, judge in table
     ]
 
 
