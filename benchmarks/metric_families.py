@@ -26,8 +26,8 @@ from sklearn.calibration import calibration_curve
 from sklearn.linear_model import LogisticRegression
 
 from heldout.data.task import TaskKind, Truth, truth_of
-from heldout.kernels.blocks import map_blocks
 from heldout.kernels.dispatch import KERNELS, draw_units
+from heldout.kernels.draws import map_blocks
 from heldout.metrics import metric_named
 from heldout.metrics.aggregate import aggregate_score
 

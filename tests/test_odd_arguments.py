@@ -10,9 +10,9 @@ from sklearn.tree import DecisionTreeClassifier
 
 import heldout as ho
 from heldout.configurations import canonical_form
+from heldout.data.limits import effective_threads
 from heldout.estimates.types import json_safe
 from heldout.execution.executors import JoblibExecutor
-from heldout.kernels.blocks import effective_threads
 
 X, Y = np.random.default_rng(0).normal(size=(20, 2)), np.arange(20) % 2
 TREE, GRID = DecisionTreeClassifier(), {"max_depth": [1, 2]}

@@ -86,7 +86,8 @@ def __getattr__(name: str) -> Any:
     if name in _PACKAGES:
         return import_module(_PACKAGES[name])
     if name in _HOMES:
-        return getattr(import_module(_HOMES[name]), name)
+        globals()[name] = getattr(import_module(_HOMES[name]), name)
+        return globals()[name]
     raise AttributeError(f"module 'heldout' has no attribute {name!r}")
 
 

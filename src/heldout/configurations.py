@@ -23,7 +23,7 @@ from sklearn.base import BaseEstimator, clone, is_classifier, is_regressor
 from sklearn.model_selection import ParameterGrid
 
 from heldout.data.arrays import shortened
-from heldout.data.memory import MOST_CONFIGURATIONS, refuse_more_than
+from heldout.data.limits import MOST_CONFIGURATIONS, refuse_more_than
 from heldout.errors import ArgumentError, InputError, plain_values
 
 DRAW_FIRST = (

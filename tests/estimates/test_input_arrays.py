@@ -6,6 +6,7 @@ import pytest
 
 import heldout as ho
 from heldout.errors import InputError
+from heldout.estimates.input_arrays import folds_from_labels
 from heldout.metrics.base import Response
 from heldout.predictions import HeldOutPredictions
 
@@ -219,3 +220,12 @@ def test_labels_of_polars_with_gaps():
     y = pl.Series(TEXT[Y], dtype=pl.Categorical)
     found = ho.estimate(y, table, metric="accuracy", **FAST)
     assert same(found, ho.estimate(Y[5:], HARD[5:], metric="accuracy", **FAST))
+
+
+def test_labels_of_any_type_become_folds() -> None:
+    codes = folds_from_labels(["b", "a", None, "b"], 4, 2)
+    assert codes.tolist() == [[1, 1], [0, 0], [-1, -1], [1, 1]]
+    by_repeat = folds_from_labels(np.array([[5, 1], [7, 0]]), 2, 2)
+    assert by_repeat.tolist() == [[0, 1], [1, 0]]
+    with pytest.raises(InputError, match=r"folds must have shape \(4,\) or \(4, 2\)"):
+        folds_from_labels([1, 2, 3], 4, 2)

@@ -22,7 +22,7 @@ from sklearn.model_selection import (
 
 from heldout.data.task import Task, truth_of
 from heldout.errors import InputError
-from heldout.folds.splits import Folds, Split, folds_from_labels, make_folds
+from heldout.folds.splits import Folds, Split, make_folds
 
 
 def task_of(y: Any, groups: Any = None) -> Task:
@@ -157,15 +157,6 @@ def test_a_class_smaller_than_the_folds_is_named() -> None:
     with pytest.warns(UserWarning, match="The least populated class in y has only 2 members"):
         assert make_folds(task, 3, small_classes="allow").n_splits == 3
     assert make_folds(task, StratifiedKFold(2)).n_splits == 2
-
-
-def test_labels_of_any_type_become_folds() -> None:
-    codes = folds_from_labels(["b", "a", None, "b"], 4, 2)
-    assert codes.tolist() == [[1, 1], [0, 0], [-1, -1], [1, 1]]
-    by_repeat = folds_from_labels(np.array([[5, 1], [7, 0]]), 2, 2)
-    assert by_repeat.tolist() == [[0, 1], [1, 0]]
-    with pytest.raises(InputError, match=r"folds must have shape \(4,\) or \(4, 2\)"):
-        folds_from_labels([1, 2, 3], 4, 2)
 
 
 def test_fingerprint_reads_training_rows_too() -> None:

@@ -1,13 +1,16 @@
 from __future__ import annotations
 
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from types import ModuleType
+from typing import Any
 
 import numpy as np
 import pytest
 
 from heldout.kernels import draws as draws_module
 from heldout.kernels import reference
-from heldout.kernels.draws import MOST_ATTEMPTS, Draws, UndefinedDrawsError, out_of_bag
+from heldout.kernels.draws import MOST_ATTEMPTS, Draws, UndefinedDrawsError, map_blocks, out_of_bag
 
 
 def counts_by_definition(seed: int, b: int, attempt: int, n: int) -> list[int]:
@@ -161,3 +164,53 @@ def test_groups_are_drawn_whole_within_strata() -> None:
     units, _ = stratified([0, 0, 1], seed=5).block(0, 50)
     np.testing.assert_array_equal(counts, units[:, groups])
     assert (counts[:, 3:] == 1).all()  # the one group of its stratum is drawn always
+
+
+@pytest.mark.parametrize("n_threads", [1, 2, 5])
+def test_results_come_in_the_order_of_the_bootstraps(n_threads: int) -> None:
+    found = map_blocks(lambda first, last: list(range(first, last)), 23, n_threads=n_threads, block=4)
+    assert [len(part) for part in found] == [4, 4, 4, 4, 4, 3]
+    assert [b for part in found for b in part] == list(range(23))
+
+
+def test_blocks_run_at_the_same_time() -> None:
+    together = threading.Barrier(2, timeout=30)
+    assert map_blocks(lambda first, last: together.wait() >= 0, 2, n_threads=2, block=1) == [True, True]
+
+
+def test_one_thread_is_the_callers_own() -> None:
+    caller = threading.get_ident()
+    assert set(map_blocks(lambda first, last: threading.get_ident(), 4, n_threads=1, block=1)) == {caller}
+
+
+@pytest.mark.parametrize("n_threads", [1, 2])
+@pytest.mark.parametrize("error", [ValueError, KeyboardInterrupt])
+def test_the_first_block_that_fails_is_the_one_reported(
+    n_threads: int, error: type[BaseException], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun, cancelled = [], threading.Event()
+
+    class Pool(ThreadPoolExecutor):
+        def shutdown(self, *arguments: Any, **settings: Any) -> None:
+            if settings.get("cancel_futures"):
+                super().shutdown(*arguments, **settings)
+                cancelled.set()
+            super().shutdown()
+
+    def fail(first: int, last: int) -> None:
+        begun.append(first)
+        if first > 1:
+            assert cancelled.wait(timeout=60)  # or the other thread could be done with all blocks before
+        if first >= 1:
+            raise error(f"block {first}")
+
+    monkeypatch.setattr(draws_module, "ThreadPoolExecutor", Pool)
+    with pytest.raises(error, match=r"block 1$"):
+        map_blocks(fail, 1000, n_threads=n_threads, block=1)
+    assert len(begun) <= 2 + n_threads  # the rest was cancelled
+
+
+def test_no_bootstraps_no_blocks() -> None:
+    assert map_blocks(lambda first, last: 1, 0, n_threads=2) == []
+    with pytest.raises(ValueError, match="at least 1, got 0"):
+        map_blocks(lambda first, last: 1, 10, n_threads=1, block=0)

@@ -25,9 +25,9 @@ from heldout.advice.worst_case import (
     WorstCase,
     worst_case,
 )
+from heldout.data.limits import check_jobs
 from heldout.data.task import TaskKind
 from heldout.execution.listeners.words import duration
-from heldout.kernels.blocks import check_jobs
 
 SMALL = 100
 """Rows below which the article advises repeats rather than dropping."""

@@ -70,9 +70,13 @@ class Truth:
     @property
     def pos_label(self) -> Any:
         """The label of the positive class, or None."""
-        if self.classes is None or self.positive is None:
+        return self.label_of(self.positive)
+
+    def label_of(self, code: int | None) -> Any:
+        """The label of a class as Python writes it; None where there is none."""
+        if self.classes is None or code is None:
             return None
-        label = self.classes[self.positive]
+        label = self.classes[code]
         return label.item() if isinstance(label, np.generic) else label
 
     def rows(self, index: NDArray[Any]) -> Truth:

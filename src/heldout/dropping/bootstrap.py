@@ -8,11 +8,10 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from heldout.data.memory import MOST_BOOTSTRAPS, refuse_more_than
+from heldout.data.limits import MOST_BOOTSTRAPS, refuse_more_than
 from heldout.dropping.base import Course, Racing, Standing, Verdict, check_count, check_share, verdict
 from heldout.errors import InputError
-from heldout.kernels.blocks import map_blocks
-from heldout.kernels.draws import UndefinedDrawsError
+from heldout.kernels.draws import UndefinedDrawsError, map_blocks
 from heldout.metrics.base import Metric, oriented, quiet_if_foreign
 from heldout.metrics.opaque import OpaqueMetric
 from heldout.selection.base import tie_exactly

@@ -27,8 +27,7 @@ from heldout.errors import InputError
 from heldout.estimates.candidates import check_drawable
 from heldout.estimates.evidence import Evidence, Matrix
 from heldout.flags import Flag
-from heldout.kernels.blocks import map_blocks
-from heldout.kernels.draws import Draws, UndefinedDrawsError, always, out_of_bag
+from heldout.kernels.draws import Draws, UndefinedDrawsError, always, map_blocks, out_of_bag
 from heldout.metrics.aggregate import AggregateScore
 from heldout.metrics.base import Needs, quiet_if_foreign
 from heldout.metrics.within import PairSegment

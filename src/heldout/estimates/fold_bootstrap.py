@@ -12,8 +12,7 @@ from heldout._random import stream
 from heldout.errors import InputError
 from heldout.estimates.evidence import Evidence, defined_mean
 from heldout.flags import Flag
-from heldout.kernels.blocks import BLOCK, map_blocks
-from heldout.kernels.draws import Defined, Draws, UndefinedDrawsError
+from heldout.kernels.draws import BLOCK, Defined, Draws, UndefinedDrawsError, map_blocks
 from heldout.selection.replay import FoldReplay
 
 FEW_FOLDS = 10

@@ -260,11 +260,10 @@ def _winner(matrix: Matrix) -> Choice:
 def _provenance(columns: MatrixColumns, question: Question, matrix: Matrix) -> dict[str, Any]:
     """What is estimated, of which rows."""
     predictions, truth = columns.predictions, columns.whole_truth
-    positive = positive_of(question.metric, truth)
     pairs_out_of_bag = question.aggregate == "folds" and isinstance(matrix.out_of_bag.segments[0], PairSegment)
     return {
         "task": str(truth.kind),
-        "pos_label": None if positive is None else truth.with_positive(positive).pos_label,
+        "pos_label": truth.label_of(positive_of(question.metric, truth)),
         **_rule_provenance(question.rule),
         "n_rows": predictions.n_rows,
         "n_repeats": predictions.n_repeats,

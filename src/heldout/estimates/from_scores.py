@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from heldout._random import RandomState
 from heldout._text import argument, counted
 from heldout.data.arrays import array_of, distinct, numbers_of, shortened
-from heldout.data.memory import check_room
+from heldout.data.limits import check_room
 from heldout.errors import InputError
 from heldout.estimates.candidates import failed_sentence
 from heldout.estimates.evidence import Evidence

@@ -18,12 +18,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heldout._text import argument, counted
-from heldout.data.arrays import array_of, check_labels_or_numbers, missing, numbers_of
+from heldout.data.arrays import array_of, check_labels_or_numbers, distinct, missing, numbers_of
 from heldout.data.task import TaskKind, Truth
 from heldout.errors import InputError
 from heldout.estimates.responses import ResponseName as ResponseName
 from heldout.estimates.responses import check_settings, read_response
-from heldout.folds.splits import folds_from_labels
 from heldout.metrics.base import Metric, Response
 from heldout.metrics.opaque import OpaqueMetric
 from heldout.metrics.parameters import times_of
@@ -112,6 +111,29 @@ def checked_held_out(
         predictions = replace(predictions, folds=labels)
         predictions = replace(predictions, training_rows=_training_rows(predictions, metric))
     return without_infinite(predictions, metric)
+
+
+def folds_from_labels(labels: Any, n_rows: int, n_repeats: int) -> NDArray[np.int32]:
+    """Fold labels of any type as codes (N, R), -1 where missing; one column serves every repeat.
+
+    Raises InputError when the shape is neither (N,) nor (N, R), or labels of two types have no common order.
+    """
+    table = array_of(labels, "folds")
+    shape = table.shape
+    if table.ndim == 1:
+        table = table[:, None]
+    if table.ndim != 2 or table.shape[0] != n_rows or table.shape[1] not in (1, n_repeats):
+        raise InputError(
+            f"folds must have shape ({n_rows},) or ({n_rows}, {n_repeats}), one label per row (and repeat), got "
+            f"{shape}.",
+            argument="folds",
+        )
+    absent = missing(table)
+    codes = np.full((n_rows, table.shape[1]), -1, dtype=np.int32)
+    for column in range(table.shape[1]):
+        present = ~absent[:, column]
+        codes[present, column] = distinct(table[present, column], "folds")[1]
+    return codes if table.shape[1] == n_repeats else np.repeat(codes, n_repeats, axis=1)
 
 
 def without_infinite(predictions: HeldOutPredictions, metric: Metric) -> HeldOutPredictions:

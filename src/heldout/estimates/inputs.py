@@ -13,7 +13,7 @@ import numpy as np
 from heldout._random import RandomState
 from heldout._text import argument, in_python
 from heldout.data.arrays import array_of, has_fields
-from heldout.data.memory import FEWER, check_room, enough_memory
+from heldout.data.limits import FEWER, check_room, enough_memory
 from heldout.data.task import (
     TaskKind,
     Truth,

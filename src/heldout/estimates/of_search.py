@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heldout._text import argument
+from heldout.data.limits import effective_threads
 from heldout.data.task import Truth
 from heldout.dropping.replay import DroppingHistory
 from heldout.errors import HeldoutWarning, InputError
@@ -29,7 +30,6 @@ from heldout.estimates.methods import answer, check_alternative, method_of, refu
 from heldout.estimates.question import AGGREGATES, Aggregate, Question, Settings, check_interval_settings
 from heldout.estimates.types import Alternative, Estimate
 from heldout.flags import Flag
-from heldout.kernels.blocks import effective_threads
 from heldout.metrics.base import Metric, Response
 from heldout.metrics.opaque import OpaqueMetric
 from heldout.metrics.parameters import times_of

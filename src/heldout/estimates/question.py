@@ -10,10 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heldout._random import RandomState, entropy_of
-from heldout.data.memory import MOST_BOOTSTRAPS, refuse_more_than
+from heldout.data.limits import MOST_BOOTSTRAPS, effective_threads, refuse_more_than
 from heldout.errors import InputError
 from heldout.estimates.types import Alternative
-from heldout.kernels.blocks import effective_threads
 from heldout.metrics.base import Metric
 from heldout.selection import Rule
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from heldout._random import numpy_seed
-from heldout.data.memory import check_fits, refuse_beyond_memory
+from heldout.data.limits import check_fits, refuse_beyond_memory
 from heldout.data.task import Truth
 from heldout.dropping.base import DropRule
 from heldout.execution.cells import CellKey, outputs_of

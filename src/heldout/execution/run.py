@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
+from heldout.data.limits import check_jobs, effective_threads
 from heldout.data.task import Task
 from heldout.dropping.base import Barrier, DropRule, judged_after
 from heldout.estimates.question import Aggregate
@@ -23,7 +24,6 @@ from heldout.execution.plan import Race, RunPlan, check_memory
 from heldout.execution.scheduler import Scheduler
 from heldout.execution.store.base import PlanNote, Run, RunIdentity, Store
 from heldout.execution.store.memory import MemoryStore
-from heldout.kernels.blocks import check_jobs, effective_threads
 from heldout.selection import SelectionRule
 
 

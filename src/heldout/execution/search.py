@@ -10,7 +10,7 @@ import numpy as np
 
 from heldout._text import argument
 from heldout.configurations import Configurations
-from heldout.data.memory import check_fits
+from heldout.data.limits import check_fits
 from heldout.data.task import Task, Truth
 from heldout.dropping.base import Course, DropRule, SearchStrategy
 from heldout.errors import HeldoutWarning, InputError

@@ -30,7 +30,7 @@ from sklearn.utils.multiclass import type_of_target
 
 from heldout._random import entropy_of, numpy_seed
 from heldout._text import argument
-from heldout.data.memory import MOST_SPLITS, refuse_more_than
+from heldout.data.limits import MOST_SPLITS, refuse_more_than
 from heldout.errors import InputError
 
 Pair = tuple[NDArray[np.intp], NDArray[np.intp]]

@@ -20,9 +20,9 @@ from sklearn.model_selection import KFold, StratifiedKFold, TimeSeriesSplit, che
 
 from heldout._random import numpy_seed
 from heldout._text import argument, in_python
-from heldout.data.arrays import array_of, distinct, shortened
-from heldout.data.memory import MOST_SPLITS, check_fits, refuse_beyond_memory, refuse_more_than
-from heldout.data.task import Task, TaskKind, labels_text, missing
+from heldout.data.arrays import shortened
+from heldout.data.limits import MOST_SPLITS, check_fits, refuse_beyond_memory, refuse_more_than
+from heldout.data.task import Task, TaskKind, labels_text
 from heldout.errors import InputError
 from heldout.folds.plans import FoldPlan, rounds_of
 
@@ -375,26 +375,3 @@ def _in_time_order(cv: Any, splits: Sequence[Split]) -> bool:
     return isinstance(cv, TimeSeriesSplit) or (
         len(splits) > 1 and all(split.train.max() < split.test.min() for split in splits)
     )
-
-
-def folds_from_labels(labels: Any, n_rows: int, n_repeats: int) -> NDArray[np.int32]:
-    """Fold labels of any type as codes (N, R), -1 where missing; one column serves every repeat.
-
-    Raises InputError when the shape is neither (N,) nor (N, R), or labels of two types have no common order.
-    """
-    table = array_of(labels, "folds")
-    shape = table.shape
-    if table.ndim == 1:
-        table = table[:, None]
-    if table.ndim != 2 or table.shape[0] != n_rows or table.shape[1] not in (1, n_repeats):
-        raise InputError(
-            f"folds must have shape ({n_rows},) or ({n_rows}, {n_repeats}), one label per row (and repeat), got "
-            f"{shape}.",
-            argument="folds",
-        )
-    absent = missing(table)
-    codes = np.full((n_rows, table.shape[1]), -1, dtype=np.int32)
-    for column in range(table.shape[1]):
-        present = ~absent[:, column]
-        codes[present, column] = distinct(table[present, column], "folds")[1]
-    return codes if table.shape[1] == n_repeats else np.repeat(codes, n_repeats, axis=1)

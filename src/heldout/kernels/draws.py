@@ -10,20 +10,30 @@ replaces it, which changes no other bootstrap.
 
 Stratified draws take as many units from each stratum as it has. Stratum s has its own stream, with counter
 ``(0, 0, attempt + 2**32 s, 0)``, so that neither the size nor the redraws of a stratum change the draws of another.
+
+Kernels are single-threaded and release the GIL; each thread takes one block of bootstraps after another
+(``map_blocks``). A kernel sums each bootstrap separately in a fixed order, so neither the number of threads nor the
+size of the blocks can change a bit of a result.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from heldout.kernels.dispatch import draw_units
 
+Result = TypeVar("Result")
+
 MOST_ATTEMPTS = 1000
+
+BLOCK = 256
+"""Bootstraps per call of the compiled kernels; smaller blocks do not fill their vectors."""
 
 Counts: TypeAlias = NDArray[np.uint8]
 Defined: TypeAlias = Callable[[Counts], NDArray[np.bool_]]
@@ -102,6 +112,47 @@ class Draws:
 
     def _usable(self, counts: Counts) -> NDArray[np.bool_]:
         return self.defined_in_bag(counts) & self.defined_out_of_bag(out_of_bag(counts))
+
+
+def map_blocks(
+    function: Callable[[int, int], Result], n_bootstraps: int, *, n_threads: int, block: int = BLOCK
+) -> list[Result]:
+    """``function(first, last)`` for each block of bootstraps ``first .. last - 1``, results in their order.
+
+    Parameters
+    ----------
+    function : callable
+        Called from several threads at once if ``n_threads`` is above one.
+    n_bootstraps : int
+        B.
+    n_threads : int
+        See ``heldout.data.limits.effective_threads``.
+    block : int
+        The most bootstraps per call.
+
+    Raises
+    ------
+    Exception
+        The exception of the first block, in their order, that raised one. Blocks that have not begun are then
+        cancelled, and also on KeyboardInterrupt.
+
+    Examples
+    --------
+    >>> map_blocks(lambda first, last: (first, last), 600, n_threads=2)
+    [(0, 256), (256, 512), (512, 600)]
+    """
+    if block < 1:
+        raise ValueError(f"block must be at least 1, got {block}")
+    ranges = [(first, min(first + block, n_bootstraps)) for first in range(0, n_bootstraps, block)]
+    if n_threads <= 1 or len(ranges) <= 1:
+        return [function(first, last) for first, last in ranges]
+    with ThreadPoolExecutor(min(n_threads, len(ranges)), thread_name_prefix="heldout-block") as pool:
+        pending = [pool.submit(function, first, last) for first, last in ranges]
+        try:
+            return [future.result() for future in pending]
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
 
 
 def always(counts: Counts) -> NDArray[np.bool_]:

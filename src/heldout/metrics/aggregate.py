@@ -316,9 +316,8 @@ def aggregate_score(
             segment = Segment(
                 rows, mine, positive, statistic, metric.truth_for_needs(mine), metric.needs, repeat=repeat
             )
-            if as_folds:
-                segment = replace(segment, standing=_standing(metric, segment, sample_weight))
-            parts.append(segment)
+            standing = _standing(metric, segment, sample_weight) if as_folds else segment.standing
+            parts.append(segment if standing is segment.standing else replace(segment, standing=standing))
     if not parts:
         raise InputError("no row is in play: every row's segment is -1; give at least one predicted row.")
     return AggregateScore(metric, tuple(parts), truth.n_rows, predictions.shape[1], sample_weight)

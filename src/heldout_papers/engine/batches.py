@@ -23,10 +23,10 @@ from joblib import Parallel, delayed
 from numpy.typing import NDArray
 
 from heldout._version import __version__
+from heldout.data.limits import check_jobs
 from heldout.errors import StoreError
 from heldout.execution.executors.worker import end_with
 from heldout.execution.threads import single_threaded
-from heldout.kernels.blocks import check_jobs
 
 Setting = TypeVar("Setting")
 Result = TypeVar("Result")

@@ -7,7 +7,7 @@ from types import MappingProxyType
 from typing import Any
 
 from heldout._text import argument
-from heldout.data.memory import FEWER, enough_memory
+from heldout.data.limits import FEWER, enough_memory
 from heldout.errors import InputError
 from heldout.estimates.base import Method
 from heldout.estimates.evidence import Evidence

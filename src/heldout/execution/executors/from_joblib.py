@@ -10,11 +10,11 @@ from joblib import effective_n_jobs
 from joblib.parallel import get_active_backend
 
 from heldout._text import argument, in_python
+from heldout.data.limits import check_jobs
 from heldout.errors import InputError
 from heldout.execution.cells import CellKey, CellResult
 from heldout.execution.executors.base import Executor, Work
 from heldout.execution.executors.local import Elsewhere, Here, Processes, Threads
-from heldout.kernels.blocks import check_jobs
 
 _PROCESSES = ("LokyBackend", "MultiprocessingBackend")
 _DASK = "DaskDistributedBackend"

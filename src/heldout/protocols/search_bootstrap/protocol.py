@@ -11,12 +11,12 @@ from sklearn.base import is_classifier
 from heldout._text import argument
 from heldout.arguments import SearchArguments
 from heldout.configurations import checked_entries
+from heldout.data.limits import effective_threads
 from heldout.dropping import strategy_of
 from heldout.errors import InputError
 from heldout.estimates.question import Aggregate, Settings, check_interval_settings
 from heldout.estimates.types import Alternative
 from heldout.folds.splits import listed_splits
-from heldout.kernels.blocks import effective_threads
 from heldout.protocols.search_bootstrap.estimate import SearchBootstrapEstimate
 from heldout.protocols.search_bootstrap.samples import divides_anew
 from heldout.protocols.search_bootstrap.schemes import BootstrapPlan

@@ -222,7 +222,7 @@ class ValidationConclusion:
             provenance={
                 **settings_provenance(self.settings),
                 "task": str(task.truth.kind),
-                "pos_label": None if positive is None else task.truth.with_positive(positive).pos_label,
+                "pos_label": task.truth.label_of(positive),
                 "quantity": _QUANTITIES.get(self.plan.correction.name, QUANTITY_OPTIMISM),
                 "n_rows": task.n_rows,
                 "n_configurations": len(self.plan.models),

@@ -8,7 +8,7 @@ from functools import cached_property
 
 from heldout._random import stream
 from heldout.configurations import Configurations
-from heldout.data.memory import MOST_FITS, refuse_beyond_memory, refuse_more_than
+from heldout.data.limits import MOST_FITS, refuse_beyond_memory, refuse_more_than
 from heldout.data.task import Task
 from heldout.execution.executors.base import Work
 from heldout.execution.fit import CellContext

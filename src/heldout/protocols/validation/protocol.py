@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from heldout.arguments import running_of
+from heldout.data.limits import effective_threads
 from heldout.estimates.question import Settings
 from heldout.estimates.types import Alternative
 from heldout.execution.run import RunSettings, open_run
 from heldout.execution.store.memory import MemoryStore
-from heldout.kernels.blocks import effective_threads
 from heldout.protocols.validation.arguments import ValidationArguments
 from heldout.protocols.validation.conclusion import ValidationConclusion
 from heldout.protocols.validation.estimate import Validation

@@ -18,8 +18,8 @@ from heldout.estimates.methods.two_part.parts import Bound, SecondPart, Tails, n
 from heldout.estimates.methods.two_part.template import TwoPart, TwoPartWords
 from heldout.estimates.types import Alternative
 from heldout.flags import Flag
-from heldout.kernels.blocks import map_blocks
 from heldout.kernels.dispatch import LossSums, draw_units
+from heldout.kernels.draws import map_blocks
 from heldout.kernels.reference import Floats
 from heldout.metrics.row_losses import most_drawn
 from heldout.metrics.signed import Share

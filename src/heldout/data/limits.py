@@ -1,4 +1,4 @@
-"""Limits of this machine: the memory that a process may use, and the greatest size of a run.
+"""Limits of this machine: the memory and threads that a process may use, and the greatest size of a run.
 
 Asked before the work, so that what cannot be done is refused in one sentence and not by the system, hours later.
 """
@@ -9,8 +9,12 @@ import math
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
+from numbers import Integral
 from pathlib import Path
 from typing import Any, NamedTuple
+
+from joblib import cpu_count, effective_n_jobs
+from joblib.parallel import get_active_backend
 
 from heldout.errors import InputError
 
@@ -170,3 +174,25 @@ def _pages_used() -> tuple[int, int]:
 
 def _gib(n_bytes: int) -> str:
     return f"{n_bytes / 2**30:.1f} GiB"
+
+
+def check_jobs(n_jobs: object) -> None:
+    """Raise InputError unless ``n_jobs`` is a whole number other than 0, or None."""
+    if n_jobs is None:
+        return
+    if isinstance(n_jobs, bool) or not isinstance(n_jobs, Integral) or n_jobs == 0:
+        raise InputError(
+            f"n_jobs must be a number of processes, -1 for every core, or None, got {n_jobs!r}.", argument="n_jobs"
+        )
+
+
+def effective_threads(n_jobs: int | None) -> int:
+    """The number of threads for ``n_jobs`` as joblib counts: at most the cores, and 1 inside a joblib worker.
+
+    A worker is already one of many, and the size of a cluster is not a number of threads of this machine.
+    """
+    check_jobs(n_jobs)
+    backend, _ = get_active_backend()
+    if getattr(backend, "nesting_level", 0):
+        return 1
+    return max(1, min(int(effective_n_jobs(n_jobs)), int(cpu_count())))

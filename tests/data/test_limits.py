@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import joblib
 import numpy as np
 import pytest
 from click.testing import CliRunner
@@ -16,8 +17,8 @@ from sklearn.model_selection import LeavePOut, RepeatedKFold, ShuffleSplit
 
 import heldout as ho
 from heldout.cli.group import heldout
-from heldout.data import memory
-from heldout.data.memory import Memory, enough_memory, memory_there, refuse_beyond_memory
+from heldout.data import limits
+from heldout.data.limits import Memory, effective_threads, enough_memory, memory_there, refuse_beyond_memory
 from heldout.data.task import Task, truth_of
 from heldout.dropping import drop_rule_of
 from heldout.errors import InputError
@@ -108,17 +109,17 @@ def test_a_size_that_would_hang_is_refused_at_once(call: Callable[[], Any], mess
 
 def test_large_work_that_people_do_is_not_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     there = Memory(16 * 2**30, "this machine's 16.0 GiB")
-    monkeypatch.setattr(memory, "memory_there", lambda: there)
+    monkeypatch.setattr(limits, "memory_there", lambda: there)
     task = Task(X, truth_of(Y))
     folds = make_folds(task, 5, repeats=100, n_configurations=10_000)  # 5 million fits
     scoring = make_scoring(task.truth, get_scorer("roc_auc"))
     check_memory(task.truth, 10_000, folds, scoring, keeps_predictions=False)
     check_memory(task.truth, 1_000, folds, scoring)
-    memory.check_room(np.broadcast_to(0.5, (100_000, 10_000)))  # 7.5 GiB
+    limits.check_room(np.broadcast_to(0.5, (100_000, 10_000)))  # 7.5 GiB
 
 
 def test_the_least_limit_holds(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(memory, "_CGROUPS", tmp_path)
+    monkeypatch.setattr(limits, "_CGROUPS", tmp_path)
     (tmp_path / "memory.max").write_text("max\n")
     without = memory_there()
     (tmp_path / "memory.max").write_text(f"{2**28}\n")
@@ -131,24 +132,24 @@ def test_the_least_limit_holds(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) 
 
 def test_a_limit_of_the_process_counts_what_it_uses(monkeypatch: pytest.MonkeyPatch) -> None:
     resource = pytest.importorskip("resource")
-    limits = {resource.RLIMIT_AS: 2**40, resource.RLIMIT_DATA: resource.RLIM_INFINITY}
-    monkeypatch.setattr(resource, "getrlimit", lambda number: (limits[number], limits[number]))
-    monkeypatch.setattr(memory, "_pages_used", lambda: ((2**40 - 2**26) // resource.getpagesize(), 0))
+    allowed = {resource.RLIMIT_AS: 2**40, resource.RLIMIT_DATA: resource.RLIM_INFINITY}
+    monkeypatch.setattr(resource, "getrlimit", lambda number: (allowed[number], allowed[number]))
+    monkeypatch.setattr(limits, "_pages_used", lambda: ((2**40 - 2**26) // resource.getpagesize(), 0))
     assert memory_there() == (2**26, "the 0.1 GiB that 'ulimit -v' leaves to this process")
 
 
 def test_both_versions_of_control_groups_and_those_above_are_read(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr(memory, "_CGROUPS", tmp_path)
-    monkeypatch.setattr(memory, "Path", _paths(tmp_path, "4:cpu,memory:/a/b\n0::/c/d\n"))
+    monkeypatch.setattr(limits, "_CGROUPS", tmp_path)
+    monkeypatch.setattr(limits, "Path", _paths(tmp_path, "4:cpu,memory:/a/b\n0::/c/d\n"))
     for folder, name, limit in (
         ("memory/a", "memory.limit_in_bytes", 2**31), ("memory/a/b", "memory.limit_in_bytes", 2**63 - 4096),
         ("c", "memory.max", 2**30), ("c/d", "memory.max", "max"),
     ):  # fmt: skip
         (tmp_path / folder).mkdir(parents=True, exist_ok=True)
         (tmp_path / folder / name).write_text(f"{limit}\n")
-    found = {each.n_bytes for each in memory._of_control_group()}
+    found = {each.n_bytes for each in limits._of_control_group()}
     assert found == {2**31, 2**30}
 
 
@@ -161,3 +162,18 @@ def test_an_unforeseen_lack_of_memory_is_an_error_too() -> None:
     message = r"copies of it did not fit in memory \(std::bad_alloc\); use less"
     with pytest.raises(InputError, match=message), enough_memory("copies of it", "less"):
         raise MemoryError("std::bad_alloc")
+
+
+def test_threads_are_counted_as_joblib_counts_jobs() -> None:
+    assert effective_threads(None) == 1
+    assert effective_threads(1) == 1
+    assert effective_threads(-1) == joblib.cpu_count()
+    assert effective_threads(10**6) == joblib.cpu_count()
+    with joblib.parallel_config(n_jobs=2):
+        assert effective_threads(None) == min(2, joblib.cpu_count())
+
+
+@pytest.mark.parametrize("backend", ["threading", "loky"])
+def test_a_worker_has_one_thread(backend: str) -> None:
+    tasks = (joblib.delayed(effective_threads)(n_jobs) for n_jobs in (-1, None, 2))
+    assert joblib.Parallel(n_jobs=2, backend=backend)(tasks) == [1, 1, 1]
