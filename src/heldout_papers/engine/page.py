@@ -27,6 +27,29 @@ class StudyTable:
     rows: tuple[tuple[str, ...], ...]
 
 
+Cells = Mapping[str, str]
+"""The cells of a row by the heads of their columns."""
+
+
+def study_tables(
+    title: str, rows: Sequence[tuple[str, Cells]], *, corner: str = "", width: int | None = None
+) -> list[StudyTable]:
+    """Rows with their labels as a table, or as several of ``width`` columns; none without columns.
+
+    Examples
+    --------
+    >>> study_tables("Bias", [("20 rows", {"CVT": "+0.1", "TT": "+0.0"})], width=1)[1]
+    StudyTable(title='Bias', head=('', 'TT'), rows=(('20 rows', '+0.0'),))
+    """
+    heads = list(rows[0][1])
+    width = width or len(heads)
+    parts = [heads[first : first + width] for first in range(0, len(heads), width or 1)]
+    return [
+        StudyTable(title, (corner, *part), tuple((label, *(cells[head] for head in part)) for label, cells in rows))
+        for part in parts
+    ]
+
+
 @dataclass(frozen=True, kw_only=True)
 class StudyPage:
     """What the page of a study shows."""

@@ -6,25 +6,21 @@ The page of intervals on real tables uses the same picture and tables.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
 from heldout._text import counted
 from heldout_papers.engine.claims import claims_sentence
-from heldout_papers.engine.page import StudyPage, StudyTable, listed
+from heldout_papers.engine.page import StudyPage, StudyTable, listed, study_tables
 from heldout_papers.engine.pictures import Frame, Mark, Picture, PictureAxis, mark_picture
 from heldout_papers.intervals.claims import SELECTOR_TITLES, intervals_claims
 from heldout_papers.intervals.inclusion import Inclusion, ratios
 from heldout_papers.intervals.methods import METHOD_TITLES, SELECTORS
-from heldout_papers.intervals.published import (
-    AVERAGE_RANKS,
-    TABLE_2,
-    TRUE_PERFORMANCE,
-    Cell,
-    SimulatedPlace,
-)
+from heldout_papers.intervals.published import TABLE_2, ArticleTable, Cell, SimulatedPlace
 from heldout_papers.intervals.setting import IntervalSetting
 from heldout_papers.intervals.study import IntervalStudy
+from heldout_papers.intervals.tables_result import IntervalsOnTables
 
 SPREAD = 0.3
 """How far from its place on the axis the marks of a method reach."""
@@ -89,21 +85,13 @@ RANKED = (
 )
 
 Row = Mapping[str, Inclusion]
-NamedRow = tuple[str, Row, Mapping[str, Cell | None] | None]
-"""The name of a row, our results for each method, and the published cells."""
 
 
 def intervals_page(study: IntervalStudy, *, command: str = "") -> StudyPage:
     """The content of the report."""
     claims, first = intervals_claims(study), study.settings[0]
-    places = [SimulatedPlace.of(setting) for setting in study.settings]
-    rows: list[NamedRow] = [
-        (_place_name(setting), row, None if place is None else TABLE_2[place])
-        for setting, row, place in zip(study.settings, study.inclusions, places, strict=True)
-    ]
-    is_published = any(places)
     return StudyPage(
-        name="intervals",
+        name=study.name,
         title="How often each interval holds the truth, and how tight it is",
         lead=_lead(study),
         facts=_facts(study),
@@ -116,17 +104,13 @@ def intervals_page(study: IntervalStudy, *, command: str = "") -> StudyPage:
         claims=claims,
         pictures=tightness_pictures(_rows_of_figure(study), "setting", " in which every method has results"),
         glossary=glossary(study.methods),
-        tables=(
-            *inclusion_tables(
-                study.methods, rows, study.average_ranks, AVERAGE_RANKS if is_published else None, (3, 2)
-            ),
-            *performance_tables(
-                "Mean true performance of what each group chooses",
-                study.true_performance,
-                TRUE_PERFORMANCE if is_published else None,
-            ),
-            *failure_tables(study.methods, rows, "Share of repetitions without a bound, and why", decimals=1),
-            *uniformity_tables(study.methods, rows),
+        tables=inclusion_tables(
+            study,
+            [(_place_name(setting), SimulatedPlace.of(setting)) for setting in study.settings],
+            TABLE_2,
+            decimals=3,
+            performance="Mean true performance of what each group chooses",
+            failures="Share of repetitions without a bound, and why",
         ),
         method=_method(first),
         sources=(*sources(study.methods), *(("hand2001",) if first.task == "multiclass" else ())),
@@ -253,31 +237,48 @@ def sources(methods: Sequence[str]) -> tuple[str, ...]:
 
 
 def inclusion_tables(
-    methods: Sequence[str],
-    rows: Sequence[NamedRow],
-    average_ranks: tuple[Mapping[str, float], int],
-    published_ranks: Mapping[str, float] | None,
-    decimals: tuple[int, int],
+    study: IntervalStudy | IntervalsOnTables,
+    places: Sequence[tuple[str, Any]],
+    article: ArticleTable,
+    *,
+    decimals: int,
+    performance: str,
+    failures: str,
 ) -> list[StudyTable]:
-    """Inclusion and tightness, each row above that of the article.
+    """All tables of a page.
 
-    ``average_ranks``: ours, and the number of rows that they are means of; ``published_ranks``: none where no
-    row is the article's; ``decimals``: of our inclusion and tightness, and of ranks.
+    ``places``: the name of each row, and what may identify it in the article; ``decimals``: of our inclusion and
+    tightness; ``performance, failures``: titles.
     """
-    means, n_complete = average_ranks
-    tables = []
-    for names in _side_by_side(methods):
-        body: list[tuple[str, ...]] = []
-        for label, row, published in rows:
-            body.append((label, *(_inclusion_cell(row[name], decimals[0]) for name in names)))
-            if published is not None:
-                body.append(("published", *(_published_cell(published[name]) for name in names)))
-        if n_complete:
-            body.append((f"average rank ({n_complete})", *(f"{means[name]:.{decimals[1]}f}" for name in names)))
-        if published_ranks is not None:
-            body.append(("published", *(f"{published_ranks[name]:.{decimals[1]}f}" for name in names)))
-        tables.append(StudyTable("Inclusion (tightness); * inclusion rejected", _head(names), tuple(body)))
-    return tables
+    rows = [(label, row) for (label, _), row in zip(places, study.inclusions, strict=True)]
+    is_published = any(key in article.cells for _, key in places)
+    ranks, n_complete = study.average_ranks
+    body = []
+    for (label, row), (_, key) in zip(rows, places, strict=True):
+        body.append((label, {name: _inclusion_cell(row[name], decimals) for name in study.methods}))
+        if key in article.cells:
+            body.append(("published", {name: _published_cell(cell) for name, cell in article.cells[key].items()}))
+    if n_complete:
+        body.append((f"average rank ({n_complete})", _texts(ranks, article.rank_decimals)))
+    if is_published:
+        body.append(("published", _texts(article.ranks, article.rank_decimals)))
+    return [
+        *_side_by_side("Inclusion (tightness); * inclusion rejected", study.methods, body),
+        *_performance_tables(performance, study.true_performance, article.performance if is_published else None),
+        *_failure_tables(study.methods, rows, failures, decimals - 2),
+        *_uniformity_tables(study.methods, rows),
+    ]
+
+
+def _side_by_side(
+    title: str, methods: Sequence[str], rows: Sequence[tuple[str, Mapping[str, str]]]
+) -> list[StudyTable]:
+    titled = [(label, {METHOD_TITLES[name]: cells[name] for name in methods}) for label, cells in rows]
+    return study_tables(title, titled, width=SIDE_BY_SIDE)
+
+
+def _texts(numbers: Mapping[str, float], decimals: int) -> dict[str, str]:
+    return {name: f"{number:.{decimals}f}" if np.isfinite(number) else "-" for name, number in numbers.items()}
 
 
 def _inclusion_cell(found: Inclusion, decimals: int) -> str:
@@ -291,54 +292,42 @@ def _published_cell(cell: Cell | None) -> str:
     return "-" if cell is None else f"{cell.inclusion:.2f} ({cell.tightness:.2f})"
 
 
-def performance_tables(
+def _performance_tables(
     title: str, ours: Mapping[str, float], published: Mapping[str, float] | None
 ) -> list[StudyTable]:
     """The true performance of what each group of methods chooses; no table unless every group was studied."""
     if len(ours) < len(SELECTORS):
         return []
-    body = [("ours", *(f"{ours[group]:.4f}" if np.isfinite(ours[group]) else "-" for group in SELECTORS))]
-    if published is not None:
-        body.append(("published", *(f"{published[group]:.4f}" for group in SELECTORS)))
-    head = ("", *(SELECTOR_TITLES[group] for group in SELECTORS))
-    return [StudyTable(title, head, tuple(body))]
+    both = {"ours": ours} if published is None else {"ours": ours, "published": published}
+    rows = [(label, _texts(numbers, 4)) for label, numbers in both.items()]
+    titled = [(label, {SELECTOR_TITLES[group]: cells[group] for group in SELECTORS}) for label, cells in rows]
+    return study_tables(title, titled)
 
 
-def failure_tables(
-    methods: Sequence[str], rows: Sequence[NamedRow], title: str, *, decimals: int
+def _failure_tables(
+    methods: Sequence[str], rows: Sequence[tuple[str, Row]], title: str, decimals: int
 ) -> list[StudyTable]:
     """Shares without a bound, by row and by reason; methods that have none are left out."""
-    failing = [name for name in methods if any(row[name].failed for _, row, _ in rows)]
+    failing = [name for name in methods if any(row[name].failed for _, row in rows)]
     tables = []
-    for names in _side_by_side(failing):
+    for first in range(0, len(failing), SIDE_BY_SIDE):
+        names = failing[first : first + SIDE_BY_SIDE]
         body = [
-            (f"{label}: {why}", *(_share(row[name].failures.get(why, 0.0), decimals) for name in names))
-            for label, row, _ in rows
+            (f"{label}: {why}", {name: _share(row[name].failures.get(why, 0.0), decimals) for name in names})
+            for label, row in rows
             for why in dict.fromkeys(why for name in names for why in row[name].failures)
         ]
-        tables.append(StudyTable(title, _head(names), tuple(body)))
+        tables += _side_by_side(title, names, body)
     return tables
 
 
-def uniformity_tables(methods: Sequence[str], rows: Sequence[NamedRow]) -> list[StudyTable]:
+def _uniformity_tables(methods: Sequence[str], rows: Sequence[tuple[str, Row]]) -> list[StudyTable]:
     """p values of the Kolmogorov-Smirnov test for methods that have percentiles."""
-    able = [name for name in methods if any(np.isfinite(row[name].uniformity) for _, row, _ in rows)]
-    return [
-        StudyTable(
-            "Percentiles of the truth in the distribution of each method: p of uniform (Kolmogorov-Smirnov)",
-            _head(names),
-            tuple((label, *(_p_text(row[name].uniformity) for name in names)) for label, row, _ in rows),
-        )
-        for names in _side_by_side(able)
-    ]
-
-
-def _side_by_side(names: Sequence[str]) -> list[tuple[str, ...]]:
-    return [tuple(names[k : k + SIDE_BY_SIDE]) for k in range(0, len(names), SIDE_BY_SIDE)]
-
-
-def _head(names: Sequence[str]) -> tuple[str, ...]:
-    return ("", *(METHOD_TITLES[name] for name in names))
+    able = [name for name in methods if any(np.isfinite(row[name].uniformity) for _, row in rows)]
+    title = "Percentiles of the truth in the distribution of each method: p of uniform (Kolmogorov-Smirnov)"
+    return _side_by_side(
+        title, able, [(label, {name: _p_text(row[name].uniformity) for name in able}) for label, row in rows]
+    )
 
 
 def _share(share: float, decimals: int) -> str:

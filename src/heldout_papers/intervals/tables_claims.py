@@ -15,30 +15,23 @@ from numpy.typing import NDArray
 from scipy.stats import binom
 
 from heldout._text import counted
-from heldout_papers.engine.claims import Claim, ClaimTest, ClaimVerdict, Finding, judged_claims, order
+from heldout_papers.engine.claims import Claim, ClaimTest, Finding, judged_claims, order
 from heldout_papers.intervals.claims import (
     ALL_OF_NB,
+    BOTH,
     MANY_OF_OTHERS,
     NONE_OF_BBC,
     ArticleRows,
     RejectionClaim,
-    cells_agree,
     dominate,
-    failed_share,
     failing,
     inclusion_on_a_par,
+    table_cells,
     tightness_on_a_par,
 )
 from heldout_papers.intervals.inclusion import SIGNIFICANCE
 from heldout_papers.intervals.methods import METHOD_TITLES, METHODS, OTHERS, SELECTORS
-from heldout_papers.intervals.published import (
-    LEVEL,
-    TABLE_3,
-    TABLE_PERFORMANCE,
-    TABLE_RANKS,
-    TABLE_REPETITIONS,
-    WITHOUT_LABELS,
-)
+from heldout_papers.intervals.published import LEVEL, TABLE_3, WITHOUT_LABELS
 from heldout_papers.intervals.tables_result import IntervalsOnTables
 
 LEAST_REPETITIONS, LEAST_TABLES = 10, 3
@@ -59,15 +52,10 @@ class TableRows(ArticleRows):
         """The tables of a study that are the article's, if it has enough repetitions."""
         usual = study.confidence_level == LEVEL and study.repetitions >= LEAST_REPETITIONS
         places = {(place.table, place.train_rows): n for n, place in enumerate(study.places)}
-        mine = {key: n for key, n in places.items() if key in TABLE_3} if usual else {}
+        mine = {key: n for key, n in places.items() if key in TABLE_3.cells} if usual else {}
         columns = {key: study.columns[n] for key, n in mine.items()}
         truths = {key: np.where(np.isnan(each["low"]), np.nan, each["truth"]) for key, each in columns.items()}
-        rows = {key: study.inclusions[n] for key, n in mine.items()}
-        return cls(rows, TABLE_3, TABLE_REPETITIONS, "tables", "on", truths, study.methods)
-
-    def has_methods(self, methods: Sequence[str]) -> bool:
-        """Whether a claim about these methods can be tested."""
-        return len(self.rows) >= LEAST_TABLES and set(methods) <= set(self.methods)
+        return cls({key: study.inclusions[n] for key, n in mine.items()}, TABLE_3, truths, study.methods)
 
 
 def tables_claims(study: IntervalsOnTables) -> tuple[Claim, ...]:
@@ -78,16 +66,16 @@ def tables_claims(study: IntervalsOnTables) -> tuple[Claim, ...]:
 def _rejected(claim: RejectionClaim, rows: TableRows) -> Finding:
     """With the largest count that is rejected, where there are few training sets."""
     n = next(iter(rows.truths.values())).shape[0]
-    if n >= TABLE_REPETITIONS:
-        return claim.judge(None, rows)
+    if n >= TABLE_3.repetitions:
+        return claim.finding(rows)
     most = int(binom.ppf(SIGNIFICANCE, n, LEVEL)) - 1  # the largest count whose p value is below
     bounds = f"with {counted(n, 'training set')} only bounds that hold in {most} or fewer are rejected"
-    return claim.judge(None, rows, f" ({bounds})")
+    return claim.finding(rows, f" ({bounds})")
 
 
 def _failing(rows: TableRows) -> Finding:
     small, large = (
-        failed_share(rows, [key for key in rows.rows if (key[1] == 50) == few]) for few in (True, False)
+        rows.only([key for key in rows.rows if (key[1] == 50) == few]).failed_share() for few in (True, False)
     )
     return Finding(
         f"{small:.0%} of repetitions with N = 50, {large:.1%} with N = 500",
@@ -98,7 +86,7 @@ def _failing(rows: TableRows) -> Finding:
 
 def _tightness_on_a_par(rows: TableRows) -> Finding:
     """Without musk, where the article's tightness is 0.01 and 0.00."""
-    return tightness_on_a_par(rows, [key for key in rows.rows if key[0] != WITHOUT_LABELS], PAR_RATIO)
+    return tightness_on_a_par(rows.only([key for key in rows.rows if key[0] != WITHOUT_LABELS]), PAR_RATIO)
 
 
 def _performance_order(rows: TableRows) -> Finding:
@@ -108,7 +96,7 @@ def _performance_order(rows: TableRows) -> Finding:
     return Finding(
         ", ".join(f"{_mean_over_tables(group):.4f}" for group in (first, *others)),
         order(_mean_over_tables(least), 2 * _error_over_tables(least)),
-        ", ".join(f"{TABLE_PERFORMANCE[group]:.4f}" for group in SELECTORS),
+        ", ".join(f"{value:.4f}" for value in TABLE_3.performance.values()),
     )
 
 
@@ -140,56 +128,40 @@ def _error_over_tables(values: NDArray[np.float64]) -> float:
 
 
 def _table_cells(name: str, rows: TableRows) -> Finding:
-    """A method's column of table 3: the inclusion, because the tightness is that of another space."""
-    published = rows.published(name)
-    cells = list(published.values())
-    inside = sum(cell.agrees(rows.rows[key][name], TABLE_REPETITIONS) for key, cell in published.items())
-    holds = cells_agree(inside, len(published))
-    sentence = f"inclusion within rounding and chance on {inside} of {counted(len(published), 'table')}."
-    mine = [rows.rows[key][name] for key in published]
-    ours, theirs = (
-        f"mean {_mean([one.inclusion for one in each])} ({_mean([one.tightness for one in each])})"
-        for each in (mine, cells)
-    )
-    return Finding(ours, ClaimVerdict(holds, f"{'Agrees' if holds else 'Differs'}: {sentence}"), theirs)
-
-
-def _mean(values: Sequence[float]) -> str:
-    known = [value for value in values if np.isfinite(value)]
-    return f"{np.mean(known):.2f}" if known else "-"
+    """The inclusion alone, because the tightness is that of another space."""
+    return table_cells(name, rows, ours=rows.rows, with_tightness=False)
 
 
 def _test(
-    text: str, judge: Callable[[TableRows], Finding], methods: Sequence[str], *, needs_published: bool = False
+    text: str, find: Callable[[TableRows], Finding], methods: Sequence[str], *, needs_published: bool = False
 ) -> ClaimTest[TableRows]:
     def applies(rows: TableRows) -> bool:
-        return rows.has_methods(methods) and not (needs_published and not rows.published(methods[0]))
+        is_published = not needs_published or bool(rows.published(methods[0]))
+        return len(rows.rows) >= LEAST_TABLES and set(methods) <= set(rows.methods) and is_published
 
-    return ClaimTest(text, applies, judge)
+    return ClaimTest(text, applies, find)
 
 
 _TESTS: tuple[ClaimTest[TableRows], ...] = (
     _test(
         "BBC and BBC-F dominate all other methods on real tables (average ranks).",
-        partial(dominate, keys=None, published=TABLE_RANKS, decimals=1), tuple(METHODS),
+        partial(dominate, counts_rows=True), tuple(METHODS),
     ),
     *(
         _test(f"{claim.text} (real tables).", partial(_rejected, claim), claim.methods)
         for claim in (NONE_OF_BBC, ALL_OF_NB, MANY_OF_OTHERS)
     ),
+    _test("The other methods even fail to run, especially on smaller and unbalanced tables.", _failing, OTHERS),
+    _test("BBC-F is on par with BBC in inclusion percentage (real tables).", inclusion_on_a_par, BOTH),
+    _test("BBC-F is on par with BBC in tightness (real tables).", _tightness_on_a_par, BOTH),
     _test(
-        "The other methods even fail to run, especially on smaller and unbalanced tables.", _failing, OTHERS,
-    ),
-    _test("BBC-F is on par with BBC in inclusion percentage (real tables).", inclusion_on_a_par, ("bbc", "bbc_f")),
-    _test("BBC-F is on par with BBC in tightness (real tables).", _tightness_on_a_par, ("bbc", "bbc_f")),
-    _test(
-        "BBC and BBC-F choose better configurations than all competitors (real tables).", _performance_order,
-        tuple(name for names in SELECTORS.values() for name in names),
+        "BBC and BBC-F choose better configurations than all competitors (real tables).",
+        _performance_order, (*BOTH, *OTHERS),
     ),
     *(
         _test(
-            f"Table 3, {METHOD_TITLES[name]}: inclusion (tightness).", partial(_table_cells, name), (name,),
-            needs_published=True,
+            f"Table 3, {METHOD_TITLES[name]}: inclusion (tightness).",
+            partial(_table_cells, name), (name,), needs_published=True,
         )
         for name in METHODS
     ),

@@ -11,17 +11,13 @@ from heldout_papers.intervals.methods import METHOD_TITLES
 from heldout_papers.intervals.page import (
     RANKED,
     TWO_PARTS,
-    NamedRow,
     Row,
-    failure_tables,
     glossary,
     inclusion_tables,
-    performance_tables,
     sources,
     tightness_pictures,
-    uniformity_tables,
 )
-from heldout_papers.intervals.published import TABLE_3, TABLE_PERFORMANCE, TABLE_RANKS, WITHOUT_LABELS
+from heldout_papers.intervals.published import TABLE_3, WITHOUT_LABELS
 from heldout_papers.intervals.tables_claims import TableRows, tables_claims
 from heldout_papers.intervals.tables_result import IntervalsOnTables
 
@@ -34,13 +30,8 @@ MUSK = (
 def tables_page(study: IntervalsOnTables, *, command: str = "") -> StudyPage:
     """The content of the report."""
     claims = tables_claims(study)
-    rows: list[NamedRow] = [
-        (f"{place.table}, N {place.train_rows}", row, TABLE_3.get((place.table, place.train_rows)))
-        for place, row in zip(study.places, study.inclusions, strict=True)
-    ]
-    is_published = any(published for _, _, published in rows)
     return StudyPage(
-        name="intervals-on-tables",
+        name=study.name,
         title="How often each interval holds on real tables",
         lead=_lead(study),
         facts=_facts(study),
@@ -54,17 +45,13 @@ def tables_page(study: IntervalsOnTables, *, command: str = "") -> StudyPage:
         claims=claims,
         pictures=tightness_pictures(_rows_of_figure(study), "table", ""),
         glossary=glossary(study.methods),
-        tables=(
-            *inclusion_tables(
-                study.methods, rows, study.average_ranks, TABLE_RANKS if is_published else None, (2, 1)
-            ),
-            *performance_tables(
-                "Mean area, on rows that no search used, of what each group chooses",
-                study.true_performance,
-                TABLE_PERFORMANCE if is_published else None,
-            ),
-            *failure_tables(study.methods, rows, "Share of training sets without a bound, and why", decimals=0),
-            *uniformity_tables(study.methods, rows),
+        tables=inclusion_tables(
+            study,
+            [(f"{place.table}, N {place.train_rows}", (place.table, place.train_rows)) for place in study.places],
+            TABLE_3,
+            decimals=2,
+            performance="Mean area, on rows that no search used, of what each group chooses",
+            failures="Share of training sets without a bound, and why",
         ),
         method=(*_method(study), *TWO_PARTS, RANKED),
         sources=sources(study.methods),

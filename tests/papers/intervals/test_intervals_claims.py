@@ -12,20 +12,20 @@ from heldout_papers import IntervalSetting, IntervalStudy
 from heldout_papers.engine.claims import Claim
 from heldout_papers.intervals.claims import intervals_claims
 from heldout_papers.intervals.methods import METHODS, BoundSettings, NoBound
-from heldout_papers.intervals.published import TABLE_2, TRUE_PERFORMANCE, SimulatedPlace
+from heldout_papers.intervals.published import TABLE_2, SimulatedPlace
 from heldout_papers.intervals.setting import BETAS, CONFIGURATIONS, PREVALENCES, ROWS
 
 REPETITIONS = 200
-GROUP = dict.fromkeys(METHODS, TRUE_PERFORMANCE["all rows"])
-GROUP |= dict.fromkeys(("delong", "hanley_mcneil", "tilting"), TRUE_PERFORMANCE["best of 75 %"])
+GROUP = dict.fromkeys(METHODS, TABLE_2.performance["all rows"])
+GROUP |= dict.fromkeys(("delong", "hanley_mcneil", "tilting"), TABLE_2.performance["best of 75 %"])
 GROUP |= dict.fromkeys(
-    ("delong_10p", "hanley_mcneil_10p", "tilting_10p", "mabt"), TRUE_PERFORMANCE["best tenth of 75 %"]
+    ("delong_10p", "hanley_mcneil_10p", "tilting_10p", "mabt"), TABLE_2.performance["best tenth of 75 %"]
 )
 
 
 def columns_of(place: SimulatedPlace, name: str, n: int, inclusion: float | None = None) -> dict[str, Any]:
     """Repetitions that have just the published inclusion and tightness, or another inclusion."""
-    cell, truth = TABLE_2[place][name], np.full(n, GROUP[name])
+    cell, truth = TABLE_2.cells[place][name], np.full(n, GROUP[name])
     if cell is None:
         blank = np.full(n, np.nan)
         return {"low": blank, "value": blank, "truth": blank, "percentile": blank,
@@ -79,7 +79,7 @@ def test_the_published_table_agrees_with_itself(published: tuple[Claim, ...]) ->
     for name in ("BBC", "DL", "HM10p", "MABT", "NB"):
         mine = claim(published, f"Table 2, {name}:")
         assert mine.holds and mine.ours == mine.published
-    n = {name: sum(cell is not None for cell in (row[name] for row in TABLE_2.values())) for name in METHODS}
+    n = {name: sum(cell is not None for cell in (row[name] for row in TABLE_2.cells.values())) for name in METHODS}
     assert f"inclusion within rounding and chance in {n['delong']} of 12 settings, tightness in 12." in (
         claim(published, "Table 2, DL:").difference
     )

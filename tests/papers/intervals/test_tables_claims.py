@@ -10,21 +10,22 @@ import pytest
 from heldout_papers.engine.claims import Claim
 from heldout_papers.engine.page import render_study
 from heldout_papers.intervals.methods import METHODS, SELECTORS
-from heldout_papers.intervals.published import TABLE_3, TABLE_PERFORMANCE, Cell
+from heldout_papers.intervals.published import TABLE_3, Cell
 from heldout_papers.intervals.tables_claims import tables_claims
 from heldout_papers.intervals.tables_page import tables_page
 from heldout_papers.intervals.tables_result import IntervalsOnTables, TablePlace
 
 Published = Mapping[tuple[str, int], Mapping[str, Cell | None]]
+CELLS = TABLE_3.cells
 GROUP_OF = {name: group for group, names in SELECTORS.items() for name in names} | {"naive_bootstrap": "all rows"}
 
 
 def study(
-    table: Published = TABLE_3, repetitions: int = 100, level: float = 0.95, **worth: float
+    table: Published = CELLS, repetitions: int = 100, level: float = 0.95, **worth: float
 ) -> IntervalsOnTables:
     """With the inclusion and tightness of a table, and true performances of the groups."""
     places = tuple(TablePlace(*key) for key in table)
-    columns = [_columns(row, repetitions, {**TABLE_PERFORMANCE, **worth}) for row in table.values()]
+    columns = [_columns(row, repetitions, {**TABLE_3.performance, **worth}) for row in table.values()]
     return IntervalsOnTables(places, tuple(METHODS), tuple(columns), level, 1000, "light", 0)
 
 
@@ -68,7 +69,7 @@ def test_the_published_table_says_what_the_article_says_of_it() -> None:
 def test_other_inclusions_differ_from_the_published_ones() -> None:
     table = {
         key: {name: Cell(0.6, 0.1) if name == "bbc" else cell for name, cell in row.items()}
-        for key, row in TABLE_3.items()
+        for key, row in CELLS.items()
     }
     found = tables_claims(study(table))
 
@@ -94,8 +95,8 @@ def test_groups_that_choose_worse_fail_the_claim() -> None:
     [
         study(repetitions=9),
         study(level=0.9),
-        study({("mine", 50): TABLE_3["credit-g", 50], **{key: TABLE_3[key] for key in list(TABLE_3)[:2]}}),
-        study({(name, 80): row for (name, _), row in TABLE_3.items()}),
+        study({("mine", 50): CELLS["credit-g", 50], **{key: CELLS[key] for key in list(CELLS)[:2]}}),
+        study({(name, 80): row for (name, _), row in CELLS.items()}),
     ],
     ids=["few repetitions", "another level", "two tables", "other training sets"],
 )
@@ -126,7 +127,7 @@ def test_the_page_sets_table_3_beside_ours() -> None:
 
 @pytest.mark.usefixtures("without_pictures")
 def test_a_page_of_other_tables_has_no_published_rows() -> None:
-    other = study({("mine", 60): TABLE_3["credit-g", 50], ("yours", 60): TABLE_3["musk", 50]}, repetitions=5)
+    other = study({("mine", 60): CELLS["credit-g", 50], ("yours", 60): CELLS["musk", 50]}, repetitions=5)
     page = tables_page(other)
 
     assert not any(row[0] == "published" for table in page.tables for row in table.rows)
