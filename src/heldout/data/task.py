@@ -37,27 +37,17 @@ class TaskKind(StrEnum):
 
 @dataclass(frozen=True, eq=False)
 class Truth:
-    """The target of N rows.
-
-    Attributes
-    ----------
-    kind : TaskKind
-    values : ndarray of shape (N,)
-        float64 numbers for a regression; for survival a structured array with fields ``event`` (bool) and ``time``
-        (float64); class codes 0 .. n_classes - 1 (int32) otherwise.
-    classes : ndarray of shape (n_classes,) or None
-        The labels behind the codes, sorted unless given in another order.
-    positive : int or None
-        Code of the positive class of a binary task: probabilities and decisions of shape (N, C) point to it.
-    fields : (str, str) or None
-        What the user calls the event and the time of a survival target.
-    """
+    """The target of N rows."""
 
     kind: TaskKind
+    # (N,): float64 numbers for a regression; for survival a structured array with fields ``event`` (bool) and
+    # ``time`` (float64); class codes 0 .. n_classes - 1 (int32) otherwise
     values: NDArray[Any]
+    # (n_classes,): the labels behind the codes, sorted unless given in another order
     classes: NDArray[Any] | None = None
+    # code of the positive class of a binary task: probabilities and decisions of shape (N, C) point to it
     positive: int | None = None
-    fields: tuple[str, ...] | None = None
+    fields: tuple[str, ...] | None = None  # what the user calls the event and the time of a survival target
 
     @property
     def n_rows(self) -> int:
@@ -244,26 +234,14 @@ def _positive_code(labels: NDArray[Any], pos_label: Any) -> int:
 
 @dataclass(frozen=True, eq=False)
 class Task:
-    """What is to be learned.
+    """What is to be learned."""
 
-    Attributes
-    ----------
-    X : array-like of N rows
-        Anything that scikit-learn indexes by rows.
-    truth : Truth
-    groups : ndarray of shape (N,) or None
-        Rows of one group are never split between training and test, and are drawn together.
-    sample_weight : ndarray of shape (N,) or None
-        Importance weights, never frequencies.
-    y : array-like of shape (N,) or None
-        The target as it was given, which estimators are fitted on; ``truth.labels()`` by default.
-    """
-
-    X: Any
+    X: Any  # of N rows: anything that scikit-learn indexes by rows
     truth: Truth
+    # (N,): rows of one group are never split between training and test, and are drawn together
     groups: NDArray[Any] | None = None
-    sample_weight: NDArray[np.float64] | None = None
-    y: Any = None
+    sample_weight: NDArray[np.float64] | None = None  # (N,): importance weights, never frequencies
+    y: Any = None  # (N,): the target as it was given, which estimators are fitted on; ``truth.labels()`` by default
 
     @property
     def n_rows(self) -> int:

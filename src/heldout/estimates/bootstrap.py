@@ -186,19 +186,12 @@ def undrawable(matrix: Matrix, evidence: Evidence, reason: str) -> str:
 
 @dataclass(frozen=True)
 class Control:
-    """What is subtracted from every bootstrapped score.
+    """What is subtracted from every bootstrapped score."""
 
-    Attributes
-    ----------
-    size : float
-        Mean score out of the bag less the score on all rows, in the metric's own direction; NaN where no bootstrap
-        gives a finite difference.
-    n_choices : int
-        Of how many configurations, or ensembles.
-    """
-
+    # mean score out of the bag less the score on all rows, in the metric's own direction; NaN where no bootstrap
+    # gives a finite difference
     size: float
-    n_choices: int
+    n_choices: int  # of how many configurations, or ensembles
 
 
 def control_of(

@@ -31,26 +31,13 @@ SHOWN = 3
 
 @dataclass(frozen=True, eq=False)
 class CandidateRows:
-    """The candidates, and the rows that all of them predicted.
+    """The candidates, and the rows that all of them predicted."""
 
-    Attributes
-    ----------
-    candidates : ndarray of int
-        Configurations that neither failed nor were dropped.
-    in_play : ndarray of bool, shape (N, R)
-        The predictions that all of them made.
-    used : ndarray of int
-        Rows in play in some repeat.
-    unit_of_row : ndarray of int, shape (len(used),)
-        What a bootstrap draws whole: the row, or its group.
-    flags : dict
-        What to know of the configurations and rows that are left out.
-    """
-
-    candidates: NDArray[np.intp]
-    in_play: NDArray[np.bool_]
-    used: NDArray[np.intp]
-    unit_of_row: NDArray[np.intp]
+    candidates: NDArray[np.intp]  # configurations that neither failed nor were dropped
+    in_play: NDArray[np.bool_]  # (N, R): the predictions that all of them made
+    used: NDArray[np.intp]  # rows in play in some repeat
+    unit_of_row: NDArray[np.intp]  # (len(used),): what a bootstrap draws whole: the row, or its group
+    # what to know of the configurations and rows that are left out
     flags: dict[Flag, str] = field(default_factory=dict)
 
 
@@ -229,40 +216,20 @@ def check_drawable(truth: Truth, unit_of_row: NDArray[np.intp], metrics: Sequenc
 
 @dataclass(frozen=True, eq=False)
 class MatrixColumns:
-    """The candidates' predictions of the rows used, one column each, or one for each threshold of each.
+    """The candidates' predictions of the rows used, one column each, or one for each threshold of each."""
 
-    Attributes
-    ----------
-    whole_truth : Truth
-        Of all rows.
-    truth : Truth of n rows
-        Of the rows used.
-    predictions : HeldOutPredictions
-        Of all rows and configurations.
-    rule : selection rule, rule of weights, or Threshold
-    rows : CandidateRows
-        The candidates and the rows used.
-    segments : mapping
-        Codes (n, R) of "pooled" and "folds"; None for "folds" where the folds are not known.
-    sample_weight : ndarray of shape (n,) or None
-    cuts : Cuts or None
-        Where a column is a configuration at a threshold.
-    labels : ndarray of shape (n, columns, R) or None
-        What the cuts make of the scores: the same for every metric.
-    threshold : float or None
-        Where averaged probabilities are cut for a metric on labels.
-    """
-
-    whole_truth: Truth
-    truth: Truth
-    predictions: HeldOutPredictions
+    whole_truth: Truth  # of all rows
+    truth: Truth  # of n rows: of the rows used
+    predictions: HeldOutPredictions  # of all rows and configurations
     rule: Rule
-    rows: CandidateRows
+    rows: CandidateRows  # the candidates and the rows used
+    # codes (n, R) of "pooled" and "folds"; None for "folds" where the folds are not known
     segments: Mapping[str, NDArray[np.int32] | None]
-    sample_weight: NDArray[np.float64] | None = None
-    cuts: Cuts | None = None
+    sample_weight: NDArray[np.float64] | None = None  # (n,)
+    cuts: Cuts | None = None  # where a column is a configuration at a threshold
+    # (n, columns, R): what the cuts make of the scores: the same for every metric
     labels: NDArray[np.int8] | None = None
-    threshold: float | None = None
+    threshold: float | None = None  # where averaged probabilities are cut for a metric on labels
 
     @property
     def configurations(self) -> NDArray[np.intp]:

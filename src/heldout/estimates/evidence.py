@@ -28,41 +28,22 @@ TIES = "the lowest index wins"
 
 @dataclass(frozen=True, eq=False)
 class Matrix:
-    """The held-out predictions of the candidates on the rows that all of them predicted.
+    """The held-out predictions of the candidates on the rows that all of them predicted."""
 
-    Attributes
-    ----------
-    truth : Truth of n rows
-    scores : AggregateScore
-        The reported metric, in the search's aggregate.
-    out_of_bag : AggregateScore
-        The same, as rows left out of a bootstrap are scored (pooled where folds are too small).
-    by_fold : AggregateScore or None
-        The same with one segment per split; None if the folds are not known.
-    replay : SelectionReplay
-    averages : Averages or None
-        What a rule of weights averages, in the response of the reported metric; None for a rule that chooses one
-        column.
-    unit_of_row : ndarray of int, shape (n,)
-        What a bootstrap draws whole: the row, or its group.
-    grouped : bool
-        Whether those units are groups.
-    predictions : ndarray of shape (n, candidates, R) or (n, candidates, R, outputs)
-        What ``scores`` reads, in the response of the reported metric. (A column is a candidate; where a threshold
-        is tuned, a candidate at a threshold.)
-    in_play : ndarray of bool, shape (n, R)
-        The cells that every candidate predicted.
-    """
-
-    truth: Truth
-    scores: AggregateScore
+    truth: Truth  # of n rows
+    scores: AggregateScore  # the reported metric, in the search's aggregate
+    # the same, as rows left out of a bootstrap are scored (pooled where folds are too small)
     out_of_bag: AggregateScore
-    by_fold: AggregateScore | None
+    by_fold: AggregateScore | None  # the same with one segment per split; None if the folds are not known
     replay: SelectionReplay
-    unit_of_row: NDArray[np.intp]
-    grouped: bool
+    unit_of_row: NDArray[np.intp]  # (n,): what a bootstrap draws whole: the row, or its group
+    grouped: bool  # whether those units are groups
+    # (n, candidates, R) or (n, candidates, R, outputs): what ``scores`` reads, in the response of the reported
+    # metric. (A column is a candidate; where a threshold is tuned, a candidate at a threshold.)
     predictions: NDArray[Any]
-    in_play: NDArray[np.bool_]
+    in_play: NDArray[np.bool_]  # (n, R): the cells that every candidate predicted
+    # what a rule of weights averages, in the response of the reported metric; None for a rule that chooses one
+    # column
     averages: Averages | None = None
 
     def score(self, score: AggregateScore, choice: Choice, counts: Weightings) -> NDArray[np.float64]:

@@ -58,21 +58,12 @@ WARNED = (Flag.FAILED_CONFIGURATIONS, Flag.UNDEFINED, Flag.SELECTION_NOT_REPLAYA
 
 @dataclass(frozen=True, eq=False)
 class Inputs:
-    """A target, held-out predictions of it and a question about them, read and checked.
+    """A target, held-out predictions of it and a question about them, read and checked."""
 
-    Attributes
-    ----------
-    truth : Truth of N rows
-    predictions : HeldOutPredictions
-    question : Question
-    default_aggregate : bool
-        Whether the user left ``aggregate`` out; then the question has "pooled".
-    """
-
-    truth: Truth
+    truth: Truth  # of N rows
     predictions: HeldOutPredictions
     question: Question
-    default_aggregate: bool = False
+    default_aggregate: bool = False  # whether the user left ``aggregate`` out; then the question has "pooled"
     _gathered: dict[Aggregate, Evidence] = field(default_factory=dict, repr=False)
 
     @cached_property

@@ -97,22 +97,16 @@ def has_no_width(interval: Interval) -> bool:
 class Calibration:
     """How far out-of-bag percentiles are drawn in towards the value to be an interval of the score.
 
-    Attributes
-    ----------
-    shrinkage : float
-        The spread of a score of N rows over that of the rows that a bootstrap leaves out; 1/sqrt(e - 1) = .763 for
-        many units.
-    degrees_of_freedom : float
-        Of Student's t, which few units need.
-
     Examples
     --------
     >>> round(Calibration(out_of_bag_shrinkage(100), 99).factor(0.975), 3)
     0.765
     """
 
+    # the spread of a score of N rows over that of the rows that a bootstrap leaves out; 1/sqrt(e - 1) = .763 for
+    # many units
     shrinkage: float
-    degrees_of_freedom: float
+    degrees_of_freedom: float  # of Student's t, which few units need
 
     def factor(self, p: float) -> float:
         """What the distance of the p-th percentile from the value is multiplied by, at most 1."""

@@ -110,13 +110,6 @@ def _without(reason: str) -> Reached:
 class Alike:
     """Units (rows, pairs, folds) that all behave alike.
 
-    Attributes
-    ----------
-    units : float
-        How many; of unequal weight, as many as they count for.
-    candidates : float
-        Among how many different candidates the choice was, 1 where there was none.
-
     Examples
     --------
     >>> print(Alike(20, 1).interval(1.0, (0.0, 1.0), True, 0.95, "two-sided"))
@@ -125,8 +118,8 @@ class Alike:
     [0.7088, 1] (95%)
     """
 
-    units: float
-    candidates: float
+    units: float  # how many; of unequal weight, as many as they count for
+    candidates: float  # among how many different candidates the choice was, 1 where there was none
 
     def otherwise(self, tail: float) -> float:
         """The greatest share of units that may behave otherwise, with confidence 1 - ``tail``."""

@@ -41,24 +41,12 @@ from heldout.selection.replay import FoldReplay
 
 @dataclass(frozen=True)
 class Estimation:
-    """How a search chooses, and how its winner is estimated: what a user decides.
+    """How a search chooses, and how its winner is estimated: what a user decides."""
 
-    Attributes
-    ----------
-    method : str, method or None
-        None for no estimate.
-    selection : str or SelectionRule
-        How the winner is chosen; replayed in every bootstrap.
-    aggregate : "folds", "pooled" or "within"
-        A configuration's score: the mean over splits, as ``GridSearchCV`` has it, the metric over all rows, or the
-        share of the pairs of rows of one split.
-    n_bootstraps : int
-    confidence_level : float
-    alternative : "two-sided", "greater" or "less"
-    """
-
-    method: Any = "bbc"
-    selection: Any = "best"
+    method: Any = "bbc"  # None for no estimate
+    selection: Any = "best"  # how the winner is chosen; replayed in every bootstrap
+    # a configuration's score: the mean over splits, as ``GridSearchCV`` has it, the metric over all rows, or the
+    # share of the pairs of rows of one split
     aggregate: Aggregate = "folds"
     n_bootstraps: int = 1000
     confidence_level: float = 0.95

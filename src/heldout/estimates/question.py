@@ -89,37 +89,21 @@ def check_interval_settings(
 
 @dataclass(frozen=True, eq=False)
 class Question:
-    """What is to be estimated from held-out predictions.
+    """What is to be estimated from held-out predictions."""
 
-    Attributes
-    ----------
-    metric : Metric
-        The reported one.
-    selected_on : mapping of str to Metric
-        The metrics that the selection rule reads, the refit metric first.
-    rule : selection rule, rule of weights, or Threshold
-    aggregate : "pooled", "folds" or "within"
-    settings : Settings
-    groups, sample_weight : ndarray of shape (N,) or None
-    params : sequence of mapping
-        Of each configuration, for rules that read them.
-    winner : int or None
-        The selected configuration where the search has selected one already; otherwise the rule selects it from the
-        observed scores.
-    threshold : float or None
-        Where an ensemble's probabilities are cut for a metric on labels.
-    """
-
-    metric: Metric
-    selected_on: Mapping[str, Metric]
+    metric: Metric  # the reported one
+    selected_on: Mapping[str, Metric]  # the metrics that the selection rule reads, the refit metric first
     rule: Rule
     aggregate: Aggregate
     settings: Settings
+    # groups, sample_weight (N,)
     groups: NDArray[Any] | None = None
     sample_weight: NDArray[np.float64] | None = None
-    params: Sequence[Mapping[str, Any]] = ()
+    params: Sequence[Mapping[str, Any]] = ()  # of each configuration, for rules that read them
+    # the selected configuration where the search has selected one already; otherwise the rule selects it from the
+    # observed scores
     winner: int | None = None
-    threshold: float | None = None
+    threshold: float | None = None  # where an ensemble's probabilities are cut for a metric on labels
 
     @property
     def metrics(self) -> list[Metric]:

@@ -22,14 +22,6 @@ BLOCK_ROWS = 65_536
 class BlockDraws:
     """The bootstraps of one table.
 
-    Attributes
-    ----------
-    seed : int
-        64 bits; the first word of every bootstrap's key.
-    n_rows : int
-        The rows of the table, and the draws of each bootstrap.
-    block_rows : int
-
     Examples
     --------
     >>> draws, b = BlockDraws(seed=1, n_rows=10, block_rows=4), np.arange(2, dtype=np.uint64)
@@ -40,8 +32,8 @@ class BlockDraws:
     [(2, 4), (2, 4), (2, 2)]
     """
 
-    seed: int
-    n_rows: int
+    seed: int  # 64 bits; the first word of every bootstrap's key
+    n_rows: int  # the rows of the table, and the draws of each bootstrap
     block_rows: int = BLOCK_ROWS
 
     @property

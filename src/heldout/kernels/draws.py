@@ -50,28 +50,17 @@ class UndefinedDrawsError(ValueError):
 
 @dataclass(frozen=True, eq=False)
 class Draws:
-    """The bootstraps of one estimate.
+    """The bootstraps of one estimate."""
 
-    Attributes
-    ----------
-    seed : int
-        64 bits; the first word of every bootstrap's key.
-    n_bootstraps : int
-        B.
-    unit_of_row : ndarray of shape (n,)
-        The unit (the row itself, or its group) that is drawn whole, as codes 0 .. n_units - 1.
-    defined_in_bag, defined_out_of_bag : callable
-        From counts (L, n) to (L,): whether the statistics of the rows in the bag, and of the rows left out, are
-        defined.
-    stratum_of_unit : ndarray of shape (n_units,), optional
-        Codes 0 .. S - 1 of the strata within which units are drawn; by default all units are one stratum.
-    """
-
-    seed: int
-    n_bootstraps: int
+    seed: int  # 64 bits; the first word of every bootstrap's key
+    n_bootstraps: int  # B
+    # (n,): the unit (the row itself, or its group) that is drawn whole, as codes 0 .. n_units - 1
     unit_of_row: NDArray[np.intp]
+    # defined_in_bag, defined_out_of_bag: from counts (L, n) to (L,): whether the statistics of the rows in the bag,
+    # and of the rows left out, are defined
     defined_in_bag: Defined
     defined_out_of_bag: Defined
+    # (n_units,): codes 0 .. S - 1 of the strata within which units are drawn; by default all units are one stratum
     stratum_of_unit: NDArray[np.intp] | None = None
 
     @property

@@ -103,24 +103,12 @@ class CoxFits(Columns):
 
 @dataclass(frozen=True, eq=False)
 class RiskSets:
-    """The rows at risk at the time of each event: in descending order of time they come first.
+    """The rows at risk at the time of each event: in descending order of time they come first."""
 
-    Attributes
-    ----------
-    order : ndarray of shape (n,)
-        Rows by descending time.
-    ends : ndarray of shape (G,)
-        For each of G times of events, the place in that order of the last row at risk.
-    events : ndarray of shape (E,)
-        Places of the events in that order.
-    starts : ndarray of shape (G,)
-        Where the events of each time begin in ``events``.
-    """
-
-    order: NDArray[np.intp]
-    ends: NDArray[np.intp]
-    events: NDArray[np.intp]
-    starts: NDArray[np.intp]
+    order: NDArray[np.intp]  # (n,): rows by descending time
+    ends: NDArray[np.intp]  # (G,): for each of G times of events, the place in that order of the last row at risk
+    events: NDArray[np.intp]  # (E,): places of the events in that order
+    starts: NDArray[np.intp]  # (G,): where the events of each time begin in ``events``
 
     @classmethod
     def of(cls, event: NDArray[np.bool_], time: Floats) -> RiskSets:

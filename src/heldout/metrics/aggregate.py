@@ -91,23 +91,14 @@ Evaluate: TypeAlias = Callable[[Segment, Weightings, Lanes], Floats]
 
 @dataclass(frozen=True, eq=False)
 class AggregateScore:
-    """Scores of C configurations as the mean over segments, in the metric's own direction and units.
-
-    Attributes
-    ----------
-    metric : Metric
-    segments : tuple of Segment
-    n_rows, n_columns : int
-        n and C.
-    sample_weight : ndarray of shape (n,) or None
-        Importance weights that multiply the counts.
-    """
+    """Scores of C configurations as the mean over segments, in the metric's own direction and units."""
 
     metric: Metric
     segments: tuple[Segment, ...]
+    # n_rows, n_columns: n and C
     n_rows: int
     n_columns: int
-    sample_weight: Floats | None = None
+    sample_weight: Floats | None = None  # (n,): importance weights that multiply the counts
 
     def all(self, counts: Weightings) -> Floats:
         """(L, C)."""

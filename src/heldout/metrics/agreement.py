@@ -113,27 +113,13 @@ class CohenKappa(Metric):
 
 @dataclass(frozen=True, eq=False)
 class ClassAgreement:
-    """Kappa of every column; a ``Statistic``.
+    """Kappa of every column; a ``Statistic``."""
 
-    Attributes
-    ----------
-    codes : ndarray of int, shape (n,)
-        The true classes.
-    penalties : LossSums, or CellSums of one cell
-        Of the rows.
-    predicted : CellSums
-        The weight of the rows predicted to be of each class.
-    steps : ndarray of int, shape (C, K - 1)
-        From each class to the next on a column's scale.
-    power : int
-        A distance d costs d**power.
-    """
-
-    codes: NDArray[np.int32]
-    penalties: Sums
-    predicted: Sums
-    steps: NDArray[np.intp]
-    power: int
+    codes: NDArray[np.int32]  # (n,): the true classes
+    penalties: Sums  # of the rows
+    predicted: Sums  # the weight of the rows predicted to be of each class
+    steps: NDArray[np.intp]  # (C, K - 1): from each class to the next on a column's scale
+    power: int  # a distance d costs d**power
 
     def all(self, counts: Weightings) -> Floats:
         observed = one_cell(self.penalties.all(counts), 2).astype(np.float64)

@@ -18,20 +18,11 @@ from heldout.metrics.base import Metric, Needs, Response, Statistic
 
 
 class OfKind(NamedTuple):
-    """What a metric is in one kind of task.
+    """What a metric is in one kind of task."""
 
-    Attributes
-    ----------
-    responses : tuple of Response
-        Preferred first.
-    needs : Needs
-        What drawn rows must hold, and those of a fold too.
-    bind : callable
-        ``bind(truth, predictions)`` to a ``Statistic``, as ``Metric.statistic``.
-    """
-
-    responses: tuple[Response, ...]
-    needs: Needs
+    responses: tuple[Response, ...]  # preferred first
+    needs: Needs  # what drawn rows must hold, and those of a fold too
+    # ``bind(truth, predictions)`` to a ``Statistic``, as ``Metric.statistic``
     bind: Callable[[Truth, NDArray[Any]], Statistic]
 
 

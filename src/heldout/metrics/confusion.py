@@ -25,24 +25,17 @@ LANES_AT_ONCE = 16
 
 @dataclass(frozen=True, eq=False)
 class ConfusionCells:
-    """What L weightings give each of K classes, in D columns (all C of them, or the one selected).
+    """What L weightings give each of K classes, in D columns (all C of them, or the one selected)."""
 
-    Attributes
-    ----------
-    support : ndarray of shape (K, L, 1)
-        Weight of the rows that are of the class.
-    missed, wrongly_found : ndarray of shape (L, D, K)
-        Weight of the rows of the class that are predicted to be of another, and the reverse.
-    found : ndarray of shape (L, D, K) or None
-        Weight of the rows of the class that are predicted to be; what is left of the support when None.
-    occurs : ndarray of bool, shape (K, 1 or L, D)
-        Whether the class occurs among the bound rows' labels or the column's predictions, drawn or not.
-    """
-
-    support: Floats
+    support: Floats  # (K, L, 1): weight of the rows that are of the class
+    # missed, wrongly_found (L, D, K): weight of the rows of the class that are predicted to be of another, and the
+    # reverse
     missed: NDArray[Any]
     wrongly_found: NDArray[Any]
+    # (L, D, K): weight of the rows of the class that are predicted to be; what is left of the support when None
     found: NDArray[Any] | None
+    # (K, 1 or L, D): whether the class occurs among the bound rows' labels or the column's predictions, drawn or
+    # not
     occurs: NDArray[np.bool_]
 
     @property

@@ -179,22 +179,13 @@ class CalledStatistic:
     """A function called for each weighting and column; a ``Statistic``.
 
     What it warns of is for the caller to silence: filters belong to the process, and this may run in a thread.
-
-    Attributes
-    ----------
-    call : callable
-    takes_weights : bool
-        Pass all rows with ``sample_weight=counts``, instead of rows repeated by their counts.
-    y_true : ndarray of shape (n,)
-    y_pred : ndarray of shape (n, C) or (n, C, n_classes)
-    failures : dict
-        Message → how often the function raised it or gave no finite number.
     """
 
     call: Callable[..., Any]
-    takes_weights: bool
-    y_true: NDArray[Any]
-    y_pred: NDArray[Any]
+    takes_weights: bool  # pass all rows with ``sample_weight=counts``, instead of rows repeated by their counts
+    y_true: NDArray[Any]  # (n,)
+    y_pred: NDArray[Any]  # (n, C) or (n, C, n_classes)
+    # message → how often the function raised it or gave no finite number
     failures: dict[str, int] = field(default_factory=dict)
     _counting: Lock = field(default_factory=Lock, repr=False)
 

@@ -18,17 +18,10 @@ from heldout.metrics.by_kind import reads_as_numbers
 
 @dataclass(frozen=True)
 class MetricFunction:
-    """A metric as scikit-learn's functions are: of true values and predictions.
-
-    Attributes
-    ----------
-    metric : Metric
-    classes : tuple of label or None
-        Of a classification; those of the rows scored when None.
-    """
+    """A metric as scikit-learn's functions are: of true values and predictions."""
 
     metric: Metric
-    classes: tuple[Any, ...] | None = None
+    classes: tuple[Any, ...] | None = None  # of a classification; those of the rows scored when None
 
     @property
     def __name__(self) -> str:

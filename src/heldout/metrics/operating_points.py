@@ -146,16 +146,10 @@ class PartialRocAuc(PairBased):
 
 @dataclass(frozen=True, eq=False)
 class _OfFolds:
-    """The mean of folds' values, weighted by the pairs in each; a ``PairStatistic``.
-
-    Attributes
-    ----------
-    parts : tuple
-        Of each fold with pairs its rows and its statistic.
-    """
+    """The mean of folds' values, weighted by the pairs in each; a ``PairStatistic``."""
 
     pairs: PairsWithin
-    parts: tuple[tuple[NDArray[np.intp], Sums], ...]
+    parts: tuple[tuple[NDArray[np.intp], Sums], ...]  # of each fold with pairs its rows and its statistic
     n_columns: int
 
     def all(self, counts: Weightings) -> Floats:

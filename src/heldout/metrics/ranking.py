@@ -28,21 +28,13 @@ ClassAverage = Literal["macro", "weighted"]
 
 @dataclass(frozen=True, eq=False)
 class Area:
-    """The area under the ROC curve of every column; a ``Statistic`` with the fused path.
+    """The area under the ROC curve of every column; a ``Statistic`` with the fused path."""
 
-    Attributes
-    ----------
-    sums : RankSums
-        Twice the Mann-Whitney U.
-    positive, negative : ndarray of bool, shape (n,)
-    within : PairsWithin or None
-        Where only rows of one fold are pairs.
-    """
-
-    sums: Sums
+    sums: Sums  # twice the Mann-Whitney U
+    # positive, negative (n,)
     positive: NDArray[np.bool_]
     negative: NDArray[np.bool_]
-    within: PairsWithin | None = None
+    within: PairsWithin | None = None  # where only rows of one fold are pairs
 
     def all(self, counts: Weightings) -> Floats:
         return _share(self.sums.all(counts), self.pairs(counts)[:, None])
@@ -88,20 +80,12 @@ def _share(sums: NDArray[Any], pairs: Floats) -> Floats:
 
 @dataclass(frozen=True, eq=False)
 class MeanOfParts:
-    """The mean of statistics, weighted by the rows that each is about; a ``Statistic``.
-
-    Attributes
-    ----------
-    parts : sequence of Statistic
-    rows : sequence of ndarray of bool, shape (n,), or None
-        Rows whose weight is the weight of a part; plain mean when None.
-    absent_counts : bool
-        Whether a part without weight still spoils the mean where it is NaN.
-    """
+    """The mean of statistics, weighted by the rows that each is about; a ``Statistic``."""
 
     parts: Sequence[Statistic]
+    # (n,): rows whose weight is the weight of a part; plain mean when None
     rows: Sequence[NDArray[np.bool_]] | None = None
-    absent_counts: bool = True
+    absent_counts: bool = True  # whether a part without weight still spoils the mean where it is NaN
 
     def all(self, counts: Weightings) -> Floats:
         return self._mean(counts, [part.all(counts) for part in self.parts])

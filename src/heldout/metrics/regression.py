@@ -230,19 +230,11 @@ class Determination:
     """R² of every column; a ``Statistic``.
 
     Without the fused path: R² near 1 ties where sums of squares still differ, and ties go by value.
-
-    Attributes
-    ----------
-    sums : LossSums
-        Of squared errors times 2**-exponent.
-    exponent : int
-    target : ndarray of shape (n,)
-        Centred.
     """
 
-    sums: Sums
+    sums: Sums  # of squared errors times 2**-exponent
     exponent: int
-    target: Floats
+    target: Floats  # (n,): centred
 
     def all(self, counts: Weightings) -> Floats:
         return self._one_minus(self.sums.all(counts), self.spread(counts)[:, None])

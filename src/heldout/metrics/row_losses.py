@@ -59,20 +59,11 @@ class OfRowLosses(Metric, Protocol):
 
 @dataclass(frozen=True, eq=False)
 class MeanLoss:
-    """A weighted mean of losses, of every column; a ``Statistic`` with the fused path.
-
-    Attributes
-    ----------
-    sums : LossSums, or CellSums of one cell
-    finish : Finish
-        All three keep the order of the sums: the least sum is the best column.
-    exponent : int
-        The losses summed are the true ones times 2**-exponent.
-    """
+    """A weighted mean of losses, of every column; a ``Statistic`` with the fused path."""
 
     sums: Sums
-    finish: Finish = Finish.MEAN
-    exponent: int = 0
+    finish: Finish = Finish.MEAN  # all three keep the order of the sums: the least sum is the best column
+    exponent: int = 0  # the losses summed are the true ones times 2**-exponent
 
     def all(self, counts: Weightings) -> Floats:
         return self._value(one_cell(self.sums.all(counts), 2), total_weight(counts)[:, None])

@@ -28,18 +28,10 @@ _SURVIVAL: frozenset[TaskKind] = frozenset({TaskKind.SURVIVAL})
 
 @dataclass(frozen=True, eq=False)
 class PairShare:
-    """The share of the weight of pairs that is concordant, of every column; a ``Statistic``.
+    """The share of the weight of pairs that is concordant, of every column; a ``Statistic``."""
 
-    Attributes
-    ----------
-    sums : ConcordanceSums
-        Twice the concordant weight, ties once.
-    pairs : ConcordanceSums
-        Of one column of equal risks, so that all pairs are tied: the weight of all pairs.
-    """
-
-    sums: Sums
-    pairs: Sums
+    sums: Sums  # twice the concordant weight, ties once
+    pairs: Sums  # of one column of equal risks, so that all pairs are tied: the weight of all pairs
 
     def all(self, counts: Weightings) -> Floats:
         return _share(self.sums.all(counts), self.pairs.all(counts))
@@ -126,13 +118,6 @@ class Censoring:
 
     Events leave the rows at risk before censorings at their time do.
 
-    Attributes
-    ----------
-    times : ndarray
-        Distinct times, ascending.
-    free : ndarray
-        The probability of a censoring later than each of them.
-
     Examples
     --------
     >>> from heldout.data.task import truth_of
@@ -141,8 +126,8 @@ class Censoring:
     [1.0, 0.667, 0.667, 0.0]
     """
 
-    times: Floats
-    free: Floats
+    times: Floats  # distinct times, ascending
+    free: Floats  # the probability of a censoring later than each of them
 
     @classmethod
     def of(cls, truth: Truth) -> Censoring:
@@ -161,18 +146,11 @@ class Censoring:
 
 
 class ObservedOutcomes(NamedTuple):
-    """Which rows had no event until a time, and how many rows each row of known outcome stands for.
+    """Which rows had no event until a time, and how many rows each row of known outcome stands for."""
 
-    Attributes
-    ----------
-    outcome : ndarray of float64, shape (N,)
-        1 for a row that was observed after the time without the event; else 0.
-    weight : ndarray of float64, shape (N,)
-        1 / G, where G is the probability of not being censored until the time, or until the row's event if that is
-        earlier; 0 for a row that was censored before, whose outcome is unknown.
-    """
-
-    outcome: Floats
+    outcome: Floats  # (N,): 1 for a row that was observed after the time without the event; else 0
+    # (N,): 1 / G, where G is the probability of not being censored until the time, or until the row's event if that
+    # is earlier; 0 for a row that was censored before, whose outcome is unknown
     weight: Floats
 
 

@@ -21,19 +21,10 @@ from heldout.metrics.base import Sums
 
 @dataclass(frozen=True, eq=False)
 class FittedPart:
-    """Intercept or slope of every column's fit, or its distance from a number; a ``Statistic``.
+    """Intercept or slope of every column's fit, or its distance from a number; a ``Statistic``."""
 
-    Attributes
-    ----------
-    fits : Sums
-        Of the coefficients, along the last axis.
-    part : int
-        Which of them.
-    away_from : float, optional
-    """
-
-    fits: Sums
-    part: int
+    fits: Sums  # of the coefficients, along the last axis
+    part: int  # which of them
     away_from: float | None = None
 
     def all(self, counts: Weightings) -> Floats:
@@ -54,16 +45,10 @@ class CoxR2:
     (1 - exp(-lr / n)) / (1 - exp(2 l₀ / n)): lr is twice what the risks add to the log-likelihood l₀ of equal
     hazards, n the number of rows. 0 of risks that are all equal; NaN where l₀ is 0. The likelihood of importance
     weights depends on their scale; they should average 1.
-
-    Attributes
-    ----------
-    fits : CoxFits
-    recalibrated : bool
-        Whether the risks count times their slope (or ever steeper, where no finite slope fits best), or as they
-        are.
     """
 
     fits: CoxFits
+    # whether the risks count times their slope (or ever steeper, where no finite slope fits best), or as they are
     recalibrated: bool = True
 
     def all(self, counts: Weightings) -> Floats:

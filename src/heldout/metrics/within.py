@@ -72,13 +72,6 @@ def is_pair_based(metric: Metric) -> TypeGuard[PairBased]:
 class PairsWithin:
     """The weight of the pairs of a positive and a negative row of one fold.
 
-    Attributes
-    ----------
-    positive, negative : ndarray of int
-        Rows of the folds that hold both, fold by fold.
-    positive_starts, negative_starts : ndarray of int
-        Where each of these folds begins in them.
-
     Examples
     --------
     >>> positive = np.array([True, True, False, False, False])
@@ -87,8 +80,10 @@ class PairsWithin:
     [2.0, 6.0]
     """
 
+    # positive, negative: rows of the folds that hold both, fold by fold
     positive: NDArray[np.intp]
     negative: NDArray[np.intp]
+    # positive_starts, negative_starts: where each of these folds begins in them
     positive_starts: NDArray[np.intp]
     negative_starts: NDArray[np.intp]
 
@@ -122,15 +117,10 @@ def _by_fold(rows: NDArray[np.intp], folds: NDArray[np.intp]) -> NDArray[np.intp
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class PairSegment(Segment):
-    """The rows of all repeats, with a metric of pairs bound to the pairs within folds.
-
-    Attributes
-    ----------
-    folds, repeats : ndarray of int, shape (len(rows),)
-        The fold of each row, whose code does not recur between repeats, and its repeat.
-    """
+    """The rows of all repeats, with a metric of pairs bound to the pairs within folds."""
 
     statistic: PairStatistic
+    # folds, repeats (len(rows),): the fold of each row, whose code does not recur between repeats, and its repeat
     folds: NDArray[np.intp]
     repeats: NDArray[np.intp]
 

@@ -30,19 +30,11 @@ CELLS_AT_ONCE = 4_000_000
 
 @dataclass(frozen=True, eq=False)
 class Averages:
-    """Weighted averages of the candidates' predictions.
+    """Weighted averages of the candidates' predictions."""
 
-    Attributes
-    ----------
-    predictions : ndarray of shape (n, C, R) or (n, C, R, n_classes)
-        Probabilities or values.
-    are_probabilities : bool
-    respond : callable or None
-        From averaged probabilities to what the metric reads, where that is labels.
-    """
-
-    predictions: Floats
+    predictions: Floats  # (n, C, R) or (n, C, R, n_classes): probabilities or values
     are_probabilities: bool
+    # from averaged probabilities to what the metric reads, where that is labels
     respond: Callable[[Floats], NDArray[Any]] | None = None
 
     @property

@@ -24,30 +24,17 @@ from heldout.selection.ensembles import Averages, weigh
 
 @dataclass(frozen=True, eq=False)
 class SelectionReplay:
-    """The rule with the scores that it reads.
-
-    Attributes
-    ----------
-    rule : SelectionRule or WeightRule
-    scores : tuple of AggregateScore
-        One a metric, the refit metric first, on the candidates only, in the search's aggregate.
-    by_fold : tuple of AggregateScore
-        The same metrics with one segment per split, for rules that read fold scores; else empty.
-    candidates : ndarray of int
-        The configuration behind each candidate column.
-    params : sequence of mapping
-        Of all C configurations.
-    averages : Averages or None
-        What a rule of weights averages; None for a rule that chooses one column.
-    """
+    """The rule with the scores that it reads."""
 
     rule: SelectionRule | WeightRule
+    # one a metric, the refit metric first, on the candidates only, in the search's aggregate
     scores: tuple[AggregateScore, ...]
+    # the same metrics with one segment per split, for rules that read fold scores; else empty
     by_fold: tuple[AggregateScore, ...]
-    candidates: NDArray[np.intp]
-    params: Sequence[Mapping[str, Any]]
+    candidates: NDArray[np.intp]  # the configuration behind each candidate column
+    params: Sequence[Mapping[str, Any]]  # of all C configurations
     metric_names: Sequence[str]
-    averages: Averages | None = None
+    averages: Averages | None = None  # what a rule of weights averages; None for a rule that chooses one column
 
     @property
     def is_plain_best(self) -> bool:
@@ -87,28 +74,15 @@ class SelectionReplay:
 
 @dataclass(frozen=True, eq=False)
 class FoldReplay:
-    """The rule with the fold scores that it reads.
-
-    Attributes
-    ----------
-    rule : SelectionRule
-    scores : ndarray of shape (splits, candidates, M)
-        Greater = better, the refit metric first; NaN where a metric is undefined.
-    candidates : ndarray of int
-        The configuration behind each candidate column.
-    params : sequence of mapping
-        Of all C configurations.
-    metric_names : sequence of str
-        Of the M metrics.
-    repeat_of_split : ndarray of int, shape (splits,)
-    """
+    """The rule with the fold scores that it reads."""
 
     rule: SelectionRule
+    # (splits, candidates, M): greater = better, the refit metric first; NaN where a metric is undefined
     scores: Floats
-    candidates: NDArray[np.intp]
-    params: Sequence[Mapping[str, Any]]
-    metric_names: Sequence[str]
-    repeat_of_split: NDArray[np.intp]
+    candidates: NDArray[np.intp]  # the configuration behind each candidate column
+    params: Sequence[Mapping[str, Any]]  # of all C configurations
+    metric_names: Sequence[str]  # of the M metrics
+    repeat_of_split: NDArray[np.intp]  # (splits,)
 
     def of(self, splits: NDArray[np.intp]) -> FoldReplay:
         """The same rule on some of the splits: those of one repeat."""

@@ -63,21 +63,11 @@ class Threshold(RuleDeclaration):
 
 @dataclass(frozen=True, eq=False)
 class Cuts:
-    """Columns of labels: a configuration at a threshold each.
+    """Columns of labels: a configuration at a threshold each."""
 
-    Attributes
-    ----------
-    column : ndarray of int, shape (V,)
-        The column of scores that is cut, ascending.
-    threshold : ndarray of shape (V,)
-        Strictly above is positive.
-    positive : int
-        Code of the positive class, the other being ``1 - positive``.
-    """
-
-    column: NDArray[np.intp]
-    threshold: Floats
-    positive: int
+    column: NDArray[np.intp]  # (V,): the column of scores that is cut, ascending
+    threshold: Floats  # (V,): strictly above is positive
+    positive: int  # code of the positive class, the other being ``1 - positive``
 
     def labels(self, scores: Floats) -> NDArray[np.int8]:
         """(n, V, R) class codes of scores (n, C, R)."""

@@ -181,18 +181,10 @@ class WMCS(Method):
 
 
 class Weighed(NamedTuple):
-    """What draws of the means say.
+    """What draws of the means say."""
 
-    Attributes
-    ----------
-    weights : ndarray of shape (C,)
-        The share of draws in which each column is the least.
-    expected_least : ndarray of shape (C,)
-        The mean of each column's draws in which it is the least; NaN where it never is.
-    """
-
-    weights: Floats
-    expected_least: Floats
+    weights: Floats  # (C,): the share of draws in which each column is the least
+    expected_least: Floats  # (C,): the mean of each column's draws in which it is the least; NaN where it never is
 
 
 def normal_of_means(errors: Floats, test_share: float) -> tuple[Floats, Floats]:

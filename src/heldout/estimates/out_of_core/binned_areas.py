@@ -58,23 +58,13 @@ def ties_in_range(
 
 @dataclass(frozen=True, eq=False)
 class BinnedAreas:
-    """A ``Plan``: the rows of each class in each bin of every configuration.
-
-    Attributes
-    ----------
-    reading : BlockReading
-    cuts : ndarray of shape (C, n_bins)
-        Where bins begin, of scores that point to ``positive``; lower scores are in the first bin too.
-    ties : ndarray of bool, shape (C,)
-        Whether rows of one bin are tied, so that no area is moved.
-    positive : int
-        The code of the positive class.
-    """
+    """A ``Plan``: the rows of each class in each bin of every configuration."""
 
     reading: BlockReading
+    # (C, n_bins): where bins begin, of scores that point to ``positive``; lower scores are in the first bin too
     cuts: NDArray[np.float64]
-    ties: NDArray[np.bool_]
-    positive: int
+    ties: NDArray[np.bool_]  # (C,): whether rows of one bin are tied, so that no area is moved
+    positive: int  # the code of the positive class
 
     @property
     def n_bins(self) -> int:

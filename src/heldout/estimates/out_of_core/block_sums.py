@@ -24,47 +24,24 @@ from heldout.kernels.draws import MOST_ATTEMPTS
 
 @dataclass(frozen=True, eq=False)
 class TableScores:
-    """What the table itself gives.
+    """What the table itself gives."""
 
-    Attributes
-    ----------
-    scores : ndarray of shape (C,)
-    winner : int
-        The best, the first of equals.
-    bounds : ndarray of shape (C,)
-        How far each score can lie from the exact one.
-    """
-
-    scores: NDArray[np.float64]
-    winner: int
-    bounds: NDArray[np.float64]
+    scores: NDArray[np.float64]  # (C,)
+    winner: int  # the best, the first of equals
+    bounds: NDArray[np.float64]  # (C,): how far each score can lie from the exact one
 
 
 @dataclass(frozen=True, eq=False)
 class BootstrapScores:
-    """What L bootstraps gave.
+    """What L bootstraps gave."""
 
-    Attributes
-    ----------
-    chosen : ndarray of int, shape (L,)
-        The configuration that is best in the bag, the first of equals.
-    scores : ndarray of shape (L,)
-        Its score out of the bag.
-    defined : ndarray of bool, shape (L,)
-        Whether the metric is defined in the bag and out of it; else the bootstrap is drawn again.
-    bounds : ndarray of shape (L,)
-        How far the score can lie from the exact one.
-    certain : ndarray of bool, shape (L,)
-        Whether exact scores would have chosen the same configuration.
-    left_out : ndarray of shape (L, C), or (L, 0)
-        Every configuration's score out of the bag, where the plan keeps them for the control.
-    """
-
-    chosen: NDArray[np.intp]
-    scores: NDArray[np.float64]
+    chosen: NDArray[np.intp]  # (L,): the configuration that is best in the bag, the first of equals
+    scores: NDArray[np.float64]  # (L,): its score out of the bag
+    # (L,): whether the metric is defined in the bag and out of it; else the bootstrap is drawn again
     defined: NDArray[np.bool_]
-    bounds: NDArray[np.float64]
-    certain: NDArray[np.bool_]
+    bounds: NDArray[np.float64]  # (L,): how far the score can lie from the exact one
+    certain: NDArray[np.bool_]  # (L,): whether exact scores would have chosen the same configuration
+    # (L, C): every configuration's score out of the bag, where the plan keeps them for the control
     left_out: NDArray[np.float64]
 
     def of(self, lanes: NDArray[Any]) -> BootstrapScores:
@@ -118,21 +95,12 @@ SPLIT_TOGETHER = 64
 
 @dataclass(frozen=True, eq=False)
 class TaskDraws:
-    """The bootstraps of a task.
-
-    Attributes
-    ----------
-    draws : BlockDraws
-    bootstraps : ndarray of uint64, shape (L,)
-    attempt : int
-    totals : ndarray of int, shape (L, blocks of the task)
-        How many draws each takes from each block.
-    """
+    """The bootstraps of a task."""
 
     draws: BlockDraws
-    bootstraps: NDArray[np.uint64]
+    bootstraps: NDArray[np.uint64]  # (L,)
     attempt: int
-    totals: NDArray[np.int64]
+    totals: NDArray[np.int64]  # (L, blocks of the task): how many draws each takes from each block
 
 
 def in_parallel(

@@ -18,21 +18,12 @@ from heldout.metrics.base import Metric, Response
 
 @dataclass(frozen=True, eq=False)
 class Block:
-    """Some consecutive rows of a table of predictions.
+    """Some consecutive rows of a table of predictions."""
 
-    Attributes
-    ----------
-    truth : Truth of n rows
-        Every block has the classes of the whole table.
-    predictions : ndarray of shape (n, C)
-        Numbers as they were written, or class codes (int32) where labels were written as text.
-    coded : bool
-        Whether they are those codes.
-    """
-
-    truth: Truth
+    truth: Truth  # of n rows: every block has the classes of the whole table
+    # (n, C): numbers as they were written, or class codes (int32) where labels were written as text
     predictions: NDArray[Any]
-    coded: bool = False
+    coded: bool = False  # whether they are those codes
 
 
 class BlockSource(Protocol):
@@ -66,17 +57,9 @@ class BlockSource(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class BlockReading:
-    """What a metric reads of a block.
+    """What a metric reads of a block."""
 
-    Attributes
-    ----------
-    metric : Metric
-        As it is on the table's target.
-    response : Response
-    threshold : float or None
-    """
-
-    metric: Metric
+    metric: Metric  # as it is on the table's target
     response: Response
     threshold: float | None = None
 
@@ -111,23 +94,13 @@ SAMPLED = 131_072
 
 @dataclass(frozen=True, eq=False)
 class Survey:
-    """What was found in some blocks.
+    """What was found in some blocks."""
 
-    Attributes
-    ----------
-    class_counts : ndarray of int, shape (n_classes,)
-        Empty for a regression.
-    least, greatest : ndarray of shape (C,)
-        Ends of the predictions.
-    other : ndarray of shape (C,)
-        A prediction that is no class of the target, where there is one; otherwise any.
-    sample : Block
-    """
-
-    class_counts: NDArray[np.intp]
+    class_counts: NDArray[np.intp]  # (n_classes,): empty for a regression
+    # least, greatest (C,): ends of the predictions
     least: NDArray[Any]
     greatest: NDArray[Any]
-    other: NDArray[Any]
+    other: NDArray[Any]  # (C,): a prediction that is no class of the target, where there is one; otherwise any
     sample: Block
 
 

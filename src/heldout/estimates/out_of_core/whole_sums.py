@@ -35,18 +35,10 @@ HALF_WORD = 32
 
 @dataclass(frozen=True)
 class Grid:
-    """The steps that losses are counted in.
+    """The steps that losses are counted in."""
 
-    Attributes
-    ----------
-    exponent : int
-        The coarsest step is 2**exponent, the next 2**(exponent - BITS), and so on.
-    numbers : int
-        How many whole numbers stand for a loss.
-    """
-
-    exponent: int
-    numbers: int = 1
+    exponent: int  # the coarsest step is 2**exponent, the next 2**(exponent - BITS), and so on
+    numbers: int = 1  # how many whole numbers stand for a loss
 
     @property
     def finest(self) -> int:
@@ -85,19 +77,11 @@ def grid_for(largest: float, typical: float) -> Grid:
 
 @dataclass(frozen=True, eq=False)
 class Extremes:
-    """What is found of the losses of some blocks before they are summed.
-
-    Attributes
-    ----------
-    largest : float
-    clipped : ndarray of int, shape (C,)
-        Predictions whose loss a clipping constant sets.
-    total, squares : ndarray of shape (C,)
-        Sums of the losses, and of their squares, in units of ``largest``; NaN where that is 0.
-    """
+    """What is found of the losses of some blocks before they are summed."""
 
     largest: float
-    clipped: NDArray[np.int64]
+    clipped: NDArray[np.int64]  # (C,): predictions whose loss a clipping constant sets
+    # total, squares (C,): sums of the losses, and of their squares, in units of ``largest``; NaN where that is 0
     total: NDArray[np.float64]
     squares: NDArray[np.float64]
 
@@ -167,24 +151,13 @@ def typical_loss(losses: NDArray[Any]) -> float:
 
 @dataclass(frozen=True, eq=False)
 class WholeSums:
-    """A ``Plan``: sums of losses, and of counts, as whole numbers in two halves of 32 and 31 bits and a sign.
-
-    Attributes
-    ----------
-    reading : BlockReading
-    grid : Grid
-    n_configurations : int
-    keeps_left_out : bool
-        Whether an outcome holds every configuration's score out of the bag.
-    extremes : Extremes or None
-        None where losses are 0 or 1.
-    """
+    """A ``Plan``: sums of losses, and of counts, as whole numbers in two halves of 32 and 31 bits and a sign."""
 
     reading: BlockReading
     grid: Grid
     n_configurations: int
-    keeps_left_out: bool = False
-    extremes: Extremes | None = None
+    keeps_left_out: bool = False  # whether an outcome holds every configuration's score out of the bag
+    extremes: Extremes | None = None  # None where losses are 0 or 1
     lanes: int = 4096
     together: int = 256
 

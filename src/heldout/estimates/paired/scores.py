@@ -24,25 +24,15 @@ from heldout.selection.base import NONE_CHOSEN, tie_exactly
 
 @dataclass(frozen=True, eq=False)
 class PairedScores:
-    """Oriented scores (greater = better) of the candidates, a column each; equal ones tie, as in a selection.
+    """Oriented scores (greater = better) of the candidates, a column each; equal ones tie, as in a selection."""
 
-    Attributes
-    ----------
-    observed : ndarray of shape (candidates,)
-        On all rows.
-    in_bag, out_of_bag : ndarray of shape (B, candidates)
-        On the drawn rows, and on those left out, of each bootstrap.
-    chosen : ndarray of int, shape (B,)
-        The candidate that the selection rule chose on the drawn rows, ``NONE_CHOSEN`` where it could not.
-    winner : int
-        The candidate that it chose on all rows.
-    """
-
-    observed: Floats
+    observed: Floats  # (candidates,): on all rows
+    # in_bag, out_of_bag (B, candidates): on the drawn rows, and on those left out, of each bootstrap
     in_bag: Floats
     out_of_bag: Floats
+    # (B,): the candidate that the selection rule chose on the drawn rows, ``NONE_CHOSEN`` where it could not
     chosen: NDArray[np.intp]
-    winner: int
+    winner: int  # the candidate that it chose on all rows
 
     @property
     def n_bootstraps(self) -> int:

@@ -20,18 +20,10 @@ NO_SPREAD = 1e-12
 
 
 class Placements(NamedTuple):
-    """Of each row, the share of the other class that it is ordered right against, ties half.
+    """Of each row, the share of the other class that it is ordered right against, ties half."""
 
-    Attributes
-    ----------
-    positives : ndarray of shape (n1,)
-        V10: the share of negative rows below each positive row.
-    negatives : ndarray of shape (n0,)
-        V01: the share of positive rows above each negative row.
-    """
-
-    positives: Floats
-    negatives: Floats
+    positives: Floats  # (n1,): V10: the share of negative rows below each positive row
+    negatives: Floats  # (n0,): V01: the share of positive rows above each negative row
 
 
 def placements(scores: Floats, positive: NDArray[np.bool_]) -> Placements:

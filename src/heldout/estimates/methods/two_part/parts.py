@@ -103,27 +103,14 @@ FEW_OF_A_CLASS = 10
 
 @dataclass(frozen=True, eq=False)
 class SecondPart:
-    """The finalists on the rows that the bound is computed from.
-
-    Attributes
-    ----------
-    reading : Reading
-    truth : Truth of n rows
-    predictions : ndarray of shape (n, m, R)
-        Of the m finalists.
-    statistics : tuple of Statistic
-        The reported metric bound to them, one a repeat.
-    settings : Settings
-    final : int
-        The finalist whose bound is wanted; by default the first best of them.
-    """
+    """The finalists on the rows that the bound is computed from."""
 
     reading: Reading
-    truth: Truth
-    predictions: NDArray[Any]
-    statistics: tuple[Statistic, ...]
+    truth: Truth  # of n rows
+    predictions: NDArray[Any]  # (n, m, R): of the m finalists
+    statistics: tuple[Statistic, ...]  # the reported metric bound to them, one a repeat
     settings: Settings
-    final: int = field(default=-1)
+    final: int = field(default=-1)  # the finalist whose bound is wanted; by default the first best of them
 
     @property
     def n_rows(self) -> int:

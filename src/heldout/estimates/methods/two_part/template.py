@@ -66,15 +66,9 @@ SIDAK = "To correct for the selection among the finalists, each tail of the inte
 
 @dataclass(frozen=True)
 class TwoPartWords(MethodWords):
-    """The words of a two-part method; ``how`` begins where both parts of the rows are described already.
+    """The words of a two-part method; ``how`` begins where both parts of the rows are described already."""
 
-    Attributes
-    ----------
-    pays_by_sidak : bool
-        Whether the bound corrects for several finalists by smaller tails.
-    """
-
-    pays_by_sidak: bool = True
+    pays_by_sidak: bool = True  # whether the bound corrects for several finalists by smaller tails
 
     def sentence(self, bootstraps: int | None, *, finalists: int = 1, named: bool = False) -> str:
         parts = NAMED_BEFOREHAND if named else SELECTED_ON_A_PART if finalists == 1 else FINALISTS_OF_A_PART

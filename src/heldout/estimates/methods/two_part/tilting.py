@@ -33,17 +33,10 @@ FEW_EFFECTIVE = 10
 
 
 class Bootstraps(NamedTuple):
-    """What tilting reads of B bootstraps of the second part.
+    """What tilting reads of B bootstraps of the second part."""
 
-    Attributes
-    ----------
-    shares : ndarray of shape (B, m)
-        Of every finalist.
-    influence : ndarray of shape (B,)
-        Sum of the drawn rows' influence values on the final's share, as often as they were drawn.
-    """
-
-    shares: Floats
+    shares: Floats  # (B, m): of every finalist
+    # (B,): sum of the drawn rows' influence values on the final's share, as often as they were drawn
     influence: Floats
 
 
