@@ -32,11 +32,6 @@ def called(text: str, kinds: Mapping[str, Any], argument: str) -> Any:
     argument : str
         The name of the argument, for the sentence.
 
-    Raises
-    ------
-    InputError
-        When it has no such parameter.
-
     Examples
     --------
     >>> from dataclasses import make_dataclass

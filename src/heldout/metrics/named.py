@@ -129,11 +129,6 @@ def metric_named(name: Any) -> Metric:
         of scikit-learn, which then takes the slow path; a metric, which is returned as it is; or a scorer object,
         which is opened.
 
-    Raises
-    ------
-    InputError
-        When it is none of these.
-
     Examples
     --------
     >>> metric_named("neg_log_loss").name, metric_named("brier_score_loss").greater_is_better

@@ -75,11 +75,6 @@ __all__ = [
 def rule_of(selection: Any) -> Rule:
     """A rule from its name, from itself, or from a function of the scores (``CallableRule``).
 
-    Raises
-    ------
-    InputError
-        For anything else.
-
     Examples
     --------
     >>> rule_of("one_standard_error").name, rule_of(Within(0.01)).name

@@ -23,8 +23,7 @@ from heldout.estimates.inputs import Inputs, read_inputs
 from heldout.estimates.methods.bbc import BBC
 from heldout.estimates.methods.bbc_f import BBCF
 from heldout.estimates.methods.naive_bootstrap import NaiveBootstrap
-from heldout.estimates.methods.two_part.delong import DeLong
-from heldout.estimates.methods.two_part.hanley_mcneil import HanleyMcNeil
+from heldout.estimates.methods.two_part.areas import DeLong, HanleyMcNeil
 from heldout.estimates.methods.two_part.mabt import MABT
 from heldout.estimates.methods.two_part.template import FirstPart, TwoPart
 from heldout.estimates.methods.two_part.tilting import Tilting

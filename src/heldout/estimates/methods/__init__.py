@@ -1,4 +1,4 @@
-"""Methods by name, one a file: from evidence to an estimate, and from one that does not fit to those that do."""
+"""Methods by name: from evidence to an estimate, and from one that does not fit to those that do."""
 
 from __future__ import annotations
 
@@ -17,9 +17,8 @@ from heldout.estimates.methods.cv import CV
 from heldout.estimates.methods.hoeffding import Hoeffding
 from heldout.estimates.methods.naive_bootstrap import NaiveBootstrap
 from heldout.estimates.methods.tt import TT
+from heldout.estimates.methods.two_part.areas import DeLong, HanleyMcNeil
 from heldout.estimates.methods.two_part.binomial import ClopperPearson, Wilson
-from heldout.estimates.methods.two_part.delong import DeLong
-from heldout.estimates.methods.two_part.hanley_mcneil import HanleyMcNeil
 from heldout.estimates.methods.two_part.mabt import MABT
 from heldout.estimates.methods.two_part.tilting import Tilting
 from heldout.estimates.methods.wmc import WMC, WMCS

@@ -43,8 +43,33 @@ QUANTITY = (
 )
 
 
+class OfSubsampling(Method):
+    """What both corrections need: the errors of repeated subsampling, and a winner of the least mean error."""
+
+    needs_test_share: ClassVar[bool] = True
+
+    def unfit(self, evidence: Evidence) -> str | None:
+        if evidence.fold_scores is None or evidence.test_share is None:
+            search = in_python(
+                "search with cv=ho.protocols.repeated_hold_out(50, 0.2), or use ho.estimate_from_scores(..., "
+                "test_share=)",
+                "search with heldout tune --cv repeated_holdout:50:0.2",
+            )
+            return (
+                f"it reads the errors of repeated subsampling and the share of rows that each split tests: {search}"
+            )
+        replay = evidence.fold_replay
+        if replay is not None and replay.rule != Best():
+            by = "the median over repeats" if isinstance(replay.rule, Best) else f"'{replay.rule.name}'"
+            return f"it assumes that the winner has the best mean, but here it was selected by {by}"
+        greatest = float(np.nanmax(np.abs(evidence.fold_scores)))
+        if greatest and not LEAST_SIZE < greatest < 1 / LEAST_SIZE:
+            return f"it squares scores, and squares of {greatest:g} are beyond what float64 holds; use other units"
+        return None
+
+
 @dataclass(frozen=True)
-class WMC(Method):
+class WMC(OfSubsampling):
     """The weighted mean correction of Bernau, Augustin and Boulesteix (2013, section 3).
 
     The errors of ``niter`` splits have means m_j, correlations r_jk and variances s2_j. With rho the share of rows
@@ -91,14 +116,9 @@ class WMC(Method):
             "splits."
         ),
     )
-    needs_test_share: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         check_draws(self.n_draws)
-
-    def unfit(self, evidence: Evidence) -> str | None:
-        """It is for repeated subsampling whose share of tested rows is known."""
-        return _unfit(evidence)
 
     def estimate(self, evidence: Evidence) -> Estimate:
         """Weigh the mean errors."""
@@ -108,7 +128,7 @@ class WMC(Method):
 
 
 @dataclass(frozen=True)
-class WMCS(Method):
+class WMCS(OfSubsampling):
     """The same with means shrunken to their grand mean (Bernau, Augustin and Boulesteix 2013, section 3).
 
     Under the normal distribution of ``WMC`` the winner's mean is expected to lie below the truth by
@@ -152,16 +172,11 @@ class WMCS(Method):
             "distribution gives the winner, and averaged, each weighted by the probability that it has the least."
         ),
     )
-    needs_test_share: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         if self.average not in ("shrunken", "raw"):
             raise InputError(f"average must be 'shrunken' or 'raw', got {self.average!r}.", argument="average")
         check_draws(self.n_draws)
-
-    def unfit(self, evidence: Evidence) -> str | None:
-        """It is for repeated subsampling whose share of tested rows is known."""
-        return _unfit(evidence)
 
     def estimate(self, evidence: Evidence) -> Estimate:
         """Shrink the mean errors and weigh them."""
@@ -259,24 +274,6 @@ def _normal_draws(n: int, n_columns: int, seed: int) -> Iterator[Floats]:
         raw = np.random.Philox(key=np.array([seed, number], dtype=np.uint64)).random_raw(lanes * n_columns)
         uniform = ((raw >> np.uint64(11)).astype(np.float64) + 0.5) * 2.0**-53  # never 0 or 1
         yield ndtri(uniform).reshape(lanes, n_columns)
-
-
-def _unfit(evidence: Evidence) -> str | None:
-    if evidence.fold_scores is None or evidence.test_share is None:
-        search = in_python(
-            "search with cv=ho.protocols.repeated_hold_out(50, 0.2), or use ho.estimate_from_scores(..., "
-            "test_share=)",
-            "search with heldout tune --cv repeated_holdout:50:0.2",
-        )
-        return f"it reads the errors of repeated subsampling and the share of rows that each split tests: {search}"
-    replay = evidence.fold_replay
-    if replay is not None and replay.rule != Best():
-        by = "the median over repeats" if isinstance(replay.rule, Best) else f"'{replay.rule.name}'"
-        return f"it assumes that the winner has the best mean, but here it was selected by {by}"
-    greatest = float(np.nanmax(np.abs(evidence.fold_scores)))
-    if greatest and not LEAST_SIZE < greatest < 1 / LEAST_SIZE:
-        return f"it squares scores, and squares of {greatest:g} are beyond what float64 holds; use other units"
-    return None
 
 
 def _errors(evidence: Evidence) -> tuple[Floats, float]:

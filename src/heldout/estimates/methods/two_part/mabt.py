@@ -10,8 +10,8 @@ from scipy.special import bdtr
 
 from heldout.estimates.base import MethodWords
 from heldout.estimates.intervals import order_statistic
+from heldout.estimates.methods.two_part.areas import NO_SPREAD
 from heldout.estimates.methods.two_part.binomial import strict_bound
-from heldout.estimates.methods.two_part.delong import NO_SPREAD
 from heldout.estimates.methods.two_part.parts import Bound, SecondPart, Tails, no_bound
 from heldout.estimates.methods.two_part.template import TwoPartWords
 from heldout.estimates.methods.two_part.tilting import (

@@ -224,11 +224,11 @@ def no_bound(reason: str) -> Bound:
     return Bound(float("nan"), float("nan"), flags={Flag.NO_BOUND: Flag.NO_BOUND.filled(reason=reason)})
 
 
-def normal_bound(value: float, standard_error: float, tails: Tails) -> Bound:
-    """value ∓ z · standard error, within [0, 1]."""
-    low = 0.0 if tails.below is None else value + float(ndtri(tails.below)) * standard_error
-    high = 1.0 if tails.above is None else value - float(ndtri(tails.above)) * standard_error
-    return Bound(max(low, 0.0), min(high, 1.0), standard_error)
+def normal_bound(second: SecondPart, standard_error: float, tails: Tails) -> Bound:
+    """The value ∓ z · standard error, within [0, 1]; flagged where a class has few rows."""
+    low = 0.0 if tails.below is None else second.value + float(ndtri(tails.below)) * standard_error
+    high = 1.0 if tails.above is None else second.value - float(ndtri(tails.above)) * standard_error
+    return Bound(max(low, 0.0), min(high, 1.0), standard_error, second.few_of_a_class())
 
 
 def tails_of(tail: float, alternative: Alternative) -> Tails:

@@ -12,8 +12,8 @@ from scipy.special import logsumexp
 
 from heldout._random import stream
 from heldout.estimates.base import MethodWords
+from heldout.estimates.methods.two_part.areas import NO_SPREAD, placements
 from heldout.estimates.methods.two_part.binomial import mid_p_bound
-from heldout.estimates.methods.two_part.delong import NO_SPREAD, placements
 from heldout.estimates.methods.two_part.parts import Bound, SecondPart, Tails, no_bound
 from heldout.estimates.methods.two_part.template import TwoPart, TwoPartWords
 from heldout.estimates.types import Alternative
