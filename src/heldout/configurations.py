@@ -310,7 +310,9 @@ def _key(item: tuple[Any, Any]) -> str:
 
 NAMES_IN_RUN_FILES = {
     "heldout.estimates.methods.two_part.areas.DeLong": "heldout.estimates.methods.two_part.delong.DeLong",
-    "heldout.estimates.methods.two_part.areas.HanleyMcNeil": "heldout.estimates.methods.two_part.hanley_mcneil.HanleyMcNeil",
+    "heldout.estimates.methods.two_part.areas.HanleyMcNeil": (
+        "heldout.estimates.methods.two_part.hanley_mcneil.HanleyMcNeil"
+    ),
     "heldout.folds.plans": "heldout.fold_plans",
     "heldout.protocols.validation.arguments": "heldout.protocols.validation.asked",
     "heldout.metrics.regression.Spearman": "heldout.metrics.rank_correlation.Spearman",

@@ -1,4 +1,4 @@
-"""Intervals of an area: DeLong's placements and variance, Hanley and McNeil's formula, and areas without a bound."""
+"""Intervals of an area: DeLong's placements and variance, Hanley and McNeil's formula, areas without a bound."""
 
 from __future__ import annotations
 
