@@ -5,14 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import numpy as np
-
 from heldout._text import counted
 from heldout_papers.bias.claims import bias_claims
-from heldout_papers.bias.setting import ACCURACY, METRICS, ROC_AUC, BiasSetting
+from heldout_papers.bias.setting import ACCURACY, METRICS, ROC_AUC
 from heldout_papers.bias.study import BiasStudy
-from heldout_papers.engine.claims import Claim, claims_sentence
-from heldout_papers.engine.page import StudyPage, StudyTable, listed
+from heldout_papers.engine.claims import Mean, average
+from heldout_papers.engine.page import StudyPage, StudyTable, TestedClaims, listed, study_tables
 from heldout_papers.engine.pictures import Ends, Frame, Line, Picture, PictureAxis, line_picture, line_summary
 
 APART = 1.035
@@ -80,81 +78,87 @@ METHOD = {
 def bias_page(study: BiasStudy, *, command: str = "") -> StudyPage:
     """The content of the report."""
     moments = study.moments()
-    rows, claims = moments.rows(), bias_claims(moments)
+    rows, first = moments.rows(), study.settings[0]
     betas = list(dict.fromkeys(row["beta"] for row in rows))
     of_beta = [[row for row in rows if row["beta"] == beta] for beta in betas]
-    first, ends = study.settings[0], _ends(rows)
+    biases = [row["bias"] for row in rows]
+    ends = min(0.0, *biases), max(0.0, *biases) or 0.01
+    positive = "" if first.prevalence is None else f", {first.prevalence:.3g} of the rows positive"
+    tt, auc = "tt" in first.protocols, first.metric == ROC_AUC
     return StudyPage(
-        name="bias",
+        name=study.name,
         title="How biased each protocol is",
         lead=_lead(study, rows),
         facts={
             "rows": listed([setting.rows for setting in study.settings]),
             "configurations": listed([setting.configurations for setting in study.settings]),
-            "metric": METRIC_TITLES[first.metric] + _prevalence(first),
+            "metric": METRIC_TITLES[first.metric] + positive,
             TRUTH_LABELS[first.metric]: "; ".join(f"Be({beta})" for beta in betas),
             "repetitions": f"{study.repetitions:,}",
             "folds": f"{first.folds}",
             "bootstraps": f"{first.n_bootstraps:,}",
         },
-        claims_sentence=_claims_sentence(claims, first.metric),
-        claims=claims,
-        pictures=tuple(_picture(part, ends, first.metric, f"bias-{n}") for n, part in enumerate(of_beta)),
+        claims=bias_claims(moments),
+        tested=_tested(first.metric),
+        pictures=[_picture(part, ends, first.metric, f"bias-{n}") for n, part in enumerate(of_beta)],
         glossary={PROTOCOL_TITLES[name]: PROTOCOLS_EXPLAINED[name] for name in first.protocols},
-        tables=tuple(_table(part, first.metric) for part in of_beta),
+        tables=[table for part in of_beta for table in _tables(part, first.metric)],
         method=METHOD[first.metric],
-        sources=_sources(first),
+        sources=("tsamardinos2018", *["tibshirani2009"] * tt, *["paraschakis2024"] * auc),
         entropy=study.entropy,
         command=command,
     )
 
 
-def _claims_sentence(claims: Sequence[Claim], metric: str) -> str:
+def _tested(metric: str) -> TestedClaims:
     needed = (
         "all numbers of configurations of the article, 50 to 2000, 10 folds, Be(9, 6) and 20 repetitions or more"
     )
     if metric != ACCURACY:
         rest = f" for {METRIC_TITLES[metric]} too, with Be(9, 6), 10 folds and C from 50 to 2000"
-        return claims_sentence(claims, "of section 6.1.1, which are about accuracy,", rest, needed)
-    rest = (
+        return TestedClaims("of section 6.1.1, which are about accuracy,", needed, rest)
+    return TestedClaims(
+        "of section 6.1.1 that these settings can test",
+        needed,
         ". All are for 10 folds and C from 50 to 2000, and for Be(9, 6) unless they say otherwise, like the "
-        "article's figure 1"
+        "article's figure 1",
     )
-    return claims_sentence(claims, "of section 6.1.1 that these settings can test", rest, needed)
+
+
+def _by_protocol(rows: Sequence[Row]) -> dict[str, dict[int, list[Mean]]]:
+    """By the name and the number of rows: the bias with each C."""
+    found: dict[str, dict[int, list[Mean]]] = {}
+    for row in sorted(rows, key=lambda row: int(row["rows"])):
+        of_size = found.setdefault(row["protocol"], {}).setdefault(row["rows"], [])
+        of_size.append(Mean(row["bias"], row["standard_error"]))
+    return found
 
 
 def _picture(rows: Sequence[Row], ends: Ends, metric: str, key: str) -> Picture:
     """Mean bias over the number of rows, a line a protocol, with bars from the least to the greatest of any C."""
-    sizes = sorted({row["rows"] for row in rows})
-    names = list(dict.fromkeys(row["protocol"] for row in rows))
-    lines = [_line(rows, name, sizes, APART ** (n - (len(names) - 1) / 2)) for n, name in enumerate(names)]
+    found = _by_protocol(rows)
+    sizes = list(next(iter(found.values())))
+    lines = [
+        Line.over(
+            PROTOCOL_TITLES[name],
+            [size * APART ** (n - (len(found) - 1) / 2) for size in sizes],
+            [[mean.value for mean in means] for means in of_size.values()],
+        )
+        for n, (name, of_size) in enumerate(found.items())
+    ]
     gap = "estimate less truth" if METRICS[metric].greater_is_better else "truth less estimate"
     n_configurations = len({row["configurations"] for row in rows})
-    unbiased = "0 is unbiased, above it flatters."
-    caption = f"Mean of {gap} over the repetitions; {unbiased}"
+    over, bars = " over the repetitions", ""
     if n_configurations > 1:
-        caption = (
-            f"Mean of {gap}, over the repetitions and {n_configurations} numbers of configurations; bars "
-            f"reach from the least to the greatest mean among these. {unbiased}"
-        )
+        over = f", over the repetitions and {n_configurations} numbers of configurations"
+        bars = " bars reach from the least to the greatest mean among these."
     beta, at = rows[0]["beta"], (f"{sizes[0]:,}", f"{sizes[-1]:,} rows")
     return line_picture(
         beta_title(beta, metric), lines,
         Frame(PictureAxis("rows", ",d", sizes, "log"), PictureAxis(gap, "+.2f", ends=ends), key, level=0.0),
         summary=line_summary(f"Mean bias for Be({beta})", lines, at, lambda bias: f"{bias:+.3f}"),
-        caption=caption,
+        caption=f"Mean of {gap}{over};{bars} 0 is unbiased, above it flatters.",
     )  # fmt: skip
-
-
-def _line(rows: Sequence[Row], name: str, sizes: Sequence[int], factor: float) -> Line:
-    of_size = [[row["bias"] for row in rows if row["protocol"] == name and row["rows"] == n] for n in sizes]
-    return Line(
-        PROTOCOL_TITLES[name],
-        [n * factor for n in sizes],
-        [float(np.mean(biases)) for biases in of_size],
-        [min(biases) for biases in of_size],
-        [max(biases) for biases in of_size],
-    )
 
 
 def beta_title(beta: str, metric: str = ACCURACY) -> str:
@@ -163,46 +167,22 @@ def beta_title(beta: str, metric: str = ACCURACY) -> str:
     return f"Be({a:g}, {b:g}), {MEAN_LABELS[metric]} {a / (a + b):.2g}"
 
 
-def _prevalence(setting: BiasSetting) -> str:
-    return "" if setting.prevalence is None else f", {setting.prevalence:.3g} of the rows positive"
-
-
-def _sources(setting: BiasSetting) -> tuple[str, ...]:
-    tt = ("tibshirani2009",) if "tt" in setting.protocols else ()
-    return ("tsamardinos2018", *tt, *(("paraschakis2024",) if setting.metric == ROC_AUC else ()))
-
-
-def _ends(rows: Sequence[Row]) -> Ends:
-    biases = [row["bias"] for row in rows]
-    return min(0.0, *biases), max(0.0, *biases) or 0.01
-
-
-def _table(rows: Sequence[Row], metric: str) -> StudyTable:
+def _tables(rows: Sequence[Row], metric: str) -> list[StudyTable]:
     """Means over C with their standard errors."""
-    names = list(dict.fromkeys(row["protocol"] for row in rows))
-    body = []
-    for n in sorted({row["rows"] for row in rows}):
-        cells = [f"{n:,} rows"]
-        for name in names:
-            mine = [row for row in rows if row["rows"] == n and row["protocol"] == name]
-            error = float(np.sqrt(sum(row["standard_error"] ** 2 for row in mine))) / len(mine)
-            chance = f" ± {error:.4f}" if np.isfinite(error) else ""
-            cells.append(f"{np.mean([row['bias'] for row in mine]):+.4f}{chance}")
-        body.append(tuple(cells))
-    head = ("", *(PROTOCOL_TITLES[name] for name in names))
-    title = f"Mean bias with its standard error, {beta_title(rows[0]['beta'], metric)}"
-    return StudyTable(title, head, tuple(body))
+    found = _by_protocol(rows)
+    cells = [
+        (f"{n:,} rows", {PROTOCOL_TITLES[name]: average(of_size[n]).text(4) for name, of_size in found.items()})
+        for n in next(iter(found.values()))
+    ]
+    return study_tables(f"Mean bias with its standard error, {beta_title(rows[0]['beta'], metric)}", cells)
 
 
 def _lead(study: BiasStudy, rows: Sequence[Row]) -> str:
     """The protocol with the greatest bias with the fewest rows."""
     least = min(row["rows"] for row in rows)
-    means = {
-        name: float(np.mean([row["bias"] for row in rows if row["protocol"] == name and row["rows"] == least]))
-        for name in study.settings[0].protocols
-    }
-    worst = max(means, key=lambda name: abs(means[name]))
+    found = {name: average(of_size[least]).value for name, of_size in _by_protocol(rows).items()}
+    worst = max(found, key=lambda name: abs(found[name]))
     return (
         f"Over {counted(len(study.settings), 'setting')} of {counted(study.repetitions, 'repetition')} each, "
-        f"{PROTOCOL_TITLES[worst]} is the most biased: by {means[worst]:+.3f} on average with {least:,} rows."
+        f"{PROTOCOL_TITLES[worst]} is the most biased: by {found[worst]:+.3f} on average with {least:,} rows."
     )

@@ -13,8 +13,6 @@ from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 
-from heldout._text import counted
-
 Results = TypeVar("Results")
 
 
@@ -92,6 +90,11 @@ class Mean:
 
     def at(self, where: str) -> Mean:
         return replace(self, where=where)
+
+    def text(self, decimals: int) -> str:
+        """The signed number and its standard error, if it is known."""
+        chance = f" ± {self.error:.{decimals}f}" if np.isfinite(self.error) else ""
+        return f"{self.value:+.{decimals}f}{chance}"
 
     def is_below(self, errors: float) -> bool:
         """Whether it is below 0 by more than so many standard errors."""
@@ -216,15 +219,3 @@ def order(difference: float, chance: float, decimals: int = 4) -> ClaimVerdict:
     if abs(difference) <= chance:
         return verdict(None, f"{shown}, no more than chance explains (±\u00a0{chance:.{decimals}f})")
     return verdict(difference > 0, f"{shown} (±\u00a0{chance:.{decimals}f})" if chance else shown)
-
-
-def claims_sentence(claims: Sequence[Claim], of: str, rest: str, needed: str) -> str:
-    """How many claims hold, and what they are about.
-
-    ``of``: what stands before the verb: "of section 5 that these settings can test"; ``rest``: what stands
-    after it; ``needed``: what a study needs to test a claim; shown where it can test none.
-    """
-    if not claims:
-        return f"No claim of the article can be tested with these settings: that takes {needed}."
-    n = sum(claim.holds is True for claim in claims)
-    return f"{n} of {counted(len(claims), 'claim')} {of} {'holds' if n == 1 else 'hold'}{rest}."

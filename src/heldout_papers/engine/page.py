@@ -7,9 +7,11 @@ import platform
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
+from heldout._text import counted
 from heldout._version import __version__
 from heldout.references import REFERENCES
 from heldout.report.content import Citation, Fact
@@ -50,6 +52,14 @@ def study_tables(
     ]
 
 
+class TestedClaims(NamedTuple):
+    """What the claims of a page are about, in words."""
+
+    of: str  # Before the verb: "of section 5 that these settings can test"
+    needed: str  # What a study needs to test a claim; shown where it can test none
+    rest: str = ""  # After the verb
+
+
 @dataclass(frozen=True, kw_only=True)
 class StudyPage:
     """What the page of a study shows."""
@@ -59,8 +69,8 @@ class StudyPage:
     title: str
     lead: str
     facts: Mapping[str, str]  # Sizes and settings
-    claims_sentence: str
     claims: tuple[Claim, ...]
+    tested: TestedClaims
     pictures: Sequence[Picture]
     glossary: Mapping[str, str]  # What the names in pictures and tables stand for
     tables: Sequence[StudyTable]
@@ -70,6 +80,15 @@ class StudyPage:
     versions: Mapping[str, str] = field(default_factory=dict)  # Of packages besides heldout and NumPy
     command: str = ""  # The command that repeats it; empty without one
     with_machine: bool = False  # Whether results depend on the machine
+
+    @property
+    def claims_sentence(self) -> str:
+        """How many claims hold, and what they are about."""
+        if not self.claims:
+            return f"No claim of the article can be tested with these settings: that takes {self.tested.needed}."
+        n = sum(claim.holds is True for claim in self.claims)
+        hold = "holds" if n == 1 else "hold"
+        return f"{n} of {counted(len(self.claims), 'claim')} {self.tested.of} {hold}{self.tested.rest}."
 
     @property
     def citations(self) -> tuple[Citation, ...]:
@@ -86,6 +105,17 @@ class StudyPage:
             Fact("Python", platform.python_version()),
             *machine,
         )
+
+
+def shown(value: float, form: str) -> str:
+    """A number, or a dash for NaN.
+
+    Examples
+    --------
+    >>> shown(0.25, ".0%"), shown(-0.00001, "+.1%"), shown(float("nan"), ".0%")
+    ('25%', '+0.0%', '-')
+    """
+    return format(round(value, 4) + 0.0, form) if np.isfinite(value) else "-"
 
 
 def listed(sizes: Sequence[float]) -> str:

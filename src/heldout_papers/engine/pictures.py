@@ -77,6 +77,15 @@ class Line:
     low: Sequence[float] = ()
     high: Sequence[float] = ()
 
+    @classmethod
+    def over(cls, title: str, x: Sequence[float], values: Sequence[Sequence[float]]) -> Line:
+        """The mean of some values at each x, with bars from the least to the greatest; NaN values are left out."""
+        nan = float("nan")
+        known = [[value for value in each if np.isfinite(value)] for each in values]
+        means = [float(np.mean(each)) if each else nan for each in known]
+        low, high = ([float(end(each, default=nan)) for each in known] for end in (min, max))
+        return cls(title, x, means, low, high)
+
     def points(self) -> list[dict[str, float]]:
         low, high = self.low or self.y, self.high or self.y
         rows = zip(self.x, self.y, low, high, strict=True)

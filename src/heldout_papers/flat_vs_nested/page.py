@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 import numpy as np
 import scipy
 from numpy.typing import NDArray
 
 from heldout._text import counted
-from heldout_papers.engine.claims import claims_sentence
-from heldout_papers.engine.page import StudyPage, StudyTable
+from heldout_papers.engine.page import StudyPage, StudyTable, TestedClaims, study_tables
 from heldout_papers.engine.pictures import Frame, Line, Mark, Picture, PictureAxis, line_picture, mark_picture
 from heldout_papers.flat_vs_nested.accuracies import Accuracies, Estimated, Floats, mean_ranks, tied_for_best
-from heldout_papers.flat_vs_nested.analysis import ANALYSES, FULL, ComparisonRow, Gains, comparison_rows
+from heldout_papers.flat_vs_nested.analysis import FULL, ComparisonRow, Gains, comparison_rows
 from heldout_papers.flat_vs_nested.claims import (
     FLAT_RANKS,
     N_LARGE,
@@ -22,41 +22,52 @@ from heldout_papers.flat_vs_nested.claims import (
     ROWS,
     SCENARIO_TITLES,
     AccuracyMeans,
-    PublishedRow,
     claims_of,
 )
 from heldout_papers.flat_vs_nested.result import FlatVsNestedStudy
 
-BLOCKS: Mapping[str, tuple[str, ...]] = {
-    "Gain against threshold (table 2)": ("main",),
-    "Tables of 2000 rows and more (table 3)": ("large_tables",),
-    "Other ways to compare (table 5)": ("averaged", "averaged_errors", "each_repetition", "smallest_deviation"),
-    "The random forest without any choice (table 6)": ("forest_alone",),
-}
-"""The article's tables, and the analyses that they show."""
-ANALYSIS_TITLES = {
-    "main": "main",
-    "large_tables": "large tables",
-    "averaged": "first alternative",
-    "averaged_errors": "first alternative, equation 11",
-    "each_repetition": "second alternative",
-    "smallest_deviation": "other threshold",
-    "forest_alone": "forest alone",
-}
-ANALYSES_EXPLAINED = {
-    "main": "gain and threshold in each repetition, averaged over those of a table (equations 7 to 13)",
-    "large_tables": "the same for tables with 2000 rows or more",
-    "averaged": "accuracies averaged over the repetitions of a table before a choice, with a threshold of "
-    "|nested - flat|, as appendix A prints it",
-    "averaged_errors": "the same with |nested - future|, the threshold that equation 11 has everywhere else",
-    "each_repetition": "every repetition an observation of its own; those of a table depend on each other, so p "
-    "and interval are too optimistic",
-    "smallest_deviation": "as main, with the smallest standard deviation over repetitions of the flat, nested and "
-    "future accuracies as the threshold",
-    "forest_alone": "the random forest instead of the choice of flat cross-validation",
-}
-ROW_HEAD = ("scenario", "tables", "same choice", "p", "mean", "low", "high", "mean gain")
-RANK_HEAD = ("algorithm", "ours", "ours, ties get the best rank", "published")
+
+class AnalysisText(NamedTuple):
+    """How a page shows an analysis."""
+
+    table: str  # The title of its table
+    title: str
+    sentence: str
+
+
+OTHER_WAYS = "Other ways to compare (table 5)"
+ANALYSIS_TEXTS: Mapping[str, AnalysisText] = {
+    "main": AnalysisText(
+        "Gain against threshold (table 2)", "main",
+        "gain and threshold in each repetition, averaged over those of a table (equations 7 to 13)",
+    ),
+    "large_tables": AnalysisText(
+        "Tables of 2000 rows and more (table 3)", "large tables", "the same for tables with 2000 rows or more"
+    ),
+    "averaged": AnalysisText(
+        OTHER_WAYS, "first alternative",
+        "accuracies averaged over the repetitions of a table before a choice, with a threshold of |nested - flat|, "
+        "as appendix A prints it",
+    ),
+    "averaged_errors": AnalysisText(
+        OTHER_WAYS, "first alternative, equation 11",
+        "the same with |nested - future|, the threshold that equation 11 has everywhere else",
+    ),
+    "each_repetition": AnalysisText(
+        OTHER_WAYS, "second alternative",
+        "every repetition an observation of its own; those of a table depend on each other, so p and interval are "
+        "too optimistic",
+    ),
+    "smallest_deviation": AnalysisText(
+        OTHER_WAYS, "other threshold",
+        "as main, with the smallest standard deviation over repetitions of the flat, nested and future accuracies "
+        "as the threshold",
+    ),
+    "forest_alone": AnalysisText(
+        "The random forest without any choice (table 6)", "forest alone",
+        "the random forest instead of the choice of flat cross-validation",
+    ),
+}  # fmt: skip
 METHOD = (
     "Flat cross-validation takes the best cross-validated accuracy of an algorithm's configurations as its "
     "accuracy; nested cross-validation chooses the configuration anew in each fold and scores it there. Each "
@@ -82,7 +93,6 @@ def flat_vs_nested_page(study: FlatVsNestedStudy, *, command: str = "") -> Study
     means = AccuracyMeans(study.accuracies, study.entropy)
     accuracies = means.accuracies
     found = comparison_rows(accuracies, study.entropy)
-    claims = claims_of(means)
     flat_ties, nested_ties = _ties(accuracies)
     return StudyPage(
         name=study.name,
@@ -96,22 +106,21 @@ def flat_vs_nested_page(study: FlatVsNestedStudy, *, command: str = "") -> Study
             "repetitions": f"{accuracies.n_repetitions}",
             "ties for the best": f"{flat_ties:.0%} by flat, {nested_ties:.0%} by nested",
         },
-        claims_sentence=claims_sentence(
-            claims,
+        claims=claims_of(means),
+        tested=TestedClaims(
             "that these tables can test",
-            ". The article's tables are other ones than ours: chance is two standard errors by a bootstrap of "
-            "tables, for a published number those of both",
             "10 tables or more, for most claims rf, svmRadial and gbm, or all 12 algorithms, and for those about "
             "gains and thresholds 6 repetitions",
+            ". The article's tables are other ones than ours: chance is two standard errors by a bootstrap of "
+            "tables, for a published number those of both",
         ),
-        claims=claims,
         pictures=[
             picture
             for n, scenario in enumerate(means.scenarios)
             if len(means.gains(scenario, "main").gain)
             for picture in _pictures(means.gains(scenario, "main"), SCENARIO_TITLES[scenario], n)
         ],
-        glossary={ANALYSIS_TITLES[name]: ANALYSES_EXPLAINED[name] for name in ANALYSES},
+        glossary={text.title: text.sentence for text in ANALYSIS_TEXTS.values()},
         tables=(*_comparison_tables(found), *_rank_tables(accuracies), *_left_out(study, means)),
         method=METHOD,
         sources=("wainer2021", "wilcoxon1945"),
@@ -187,32 +196,36 @@ def _distribution(title: str, values: Floats, end: float) -> Line:
 
 def _comparison_tables(found: Sequence[ComparisonRow]) -> list[StudyTable]:
     """Tables 2, 3, 5 and 6: a row of ours, and beneath it the published one."""
-    tables = []
-    for title, analyses in BLOCKS.items():
-        rows: list[tuple[str, ...]] = []
-        for one in (one for analysis in analyses for one in found if one.analysis == analysis):
+    rows: dict[str, list[tuple[str, Mapping[str, str]]]] = {}
+    for analysis, text in ANALYSIS_TEXTS.items():
+        for one in (one for one in found if one.analysis == analysis):
             name = SCENARIO_TITLES[one.scenario]
-            name = name if len(analyses) == 1 else f"{ANALYSIS_TITLES[one.analysis]}, {name}"
-            rows.append((name, *_our_cells(one)))
+            name = f"{text.title}, {name}" if text.table == OTHER_WAYS else name
+            of_table = rows.setdefault(text.table, [])
+            of_table.append((name, _our_cells(one)))
             if (one.scenario, one.analysis) in ROWS:
-                n_tables = N_LARGE if one.analysis == "large_tables" else N_TABLES
-                printed = ROWS[one.scenario, one.analysis]
-                rows.append((f"{name}, published", f"{n_tables}", *_published_cells(printed), ""))
-        if rows:
-            tables.append(StudyTable(title, ROW_HEAD, tuple(rows)))
-    return tables
+                of_table.append((f"{name}, published", _published_cells(one)))
+    return [table for title, body in rows.items() for table in study_tables(title, body, corner="scenario")]
 
 
-def _our_cells(row: ComparisonRow) -> tuple[str, ...]:
+def _cells(*texts: str) -> dict[str, str]:
+    return dict(zip(("tables", "same choice", "p", "mean", "low", "high", "mean gain"), texts, strict=True))
+
+
+def _our_cells(row: ComparisonRow) -> dict[str, str]:
     if not row.n_tables:
-        return "0", *["–"] * 5, row.reason
+        return _cells("0", *["–"] * 5, row.reason)
     ends = [f"{end:.4f}" if np.isfinite(end) else "–" for end in (row.low, row.high)]
     p_value = f"{row.p_value:.2g}" if np.isfinite(row.p_value) else "–"
-    return f"{row.n_tables}", f"{row.same_choice:.0%}", p_value, f"{row.mean:.4f}", *ends, f"{row.mean_gain:+.4f}"
+    share, gain = f"{row.same_choice:.0%}", f"{row.mean_gain:+.4f}"
+    return _cells(f"{row.n_tables}", share, p_value, f"{row.mean:.4f}", *ends, gain)
 
 
-def _published_cells(row: PublishedRow) -> tuple[str, ...]:
-    return f"{row.same_choice}%", row.p_value, f"{row.mean:.3f}", f"{row.low:.3f}", f"{row.high:.3f}"
+def _published_cells(row: ComparisonRow) -> dict[str, str]:
+    n_tables = N_LARGE if row.analysis == "large_tables" else N_TABLES
+    printed = ROWS[row.scenario, row.analysis]
+    numbers = [f"{number:.3f}" for number in (printed.mean, printed.low, printed.high)]
+    return _cells(f"{n_tables}", f"{printed.same_choice}%", printed.p_value, *numbers, "")
 
 
 def _rank_tables(accuracies: Accuracies) -> list[StudyTable]:
@@ -221,15 +234,14 @@ def _rank_tables(accuracies: Accuracies) -> list[StudyTable]:
         ("Mean ranks by nested (table 1)", "nested", NESTED_RANKS),
         ("Mean ranks by flat (table 4)", "flat", FLAT_RANKS),
     )
-    same = accuracies.algorithms == FULL
     tables = []
-    for title, estimated, published in blocks:
-        average, best = mean_ranks(accuracies, estimated), mean_ranks(accuracies, estimated, "best")
-        rows = tuple(
-            (name, f"{average[name]:.2f}", f"{best[name]:.2f}", *([f"{published[name]:.1f}"] if same else []))
-            for name in average
-        )
-        tables.append(StudyTable(title, RANK_HEAD if same else RANK_HEAD[:-1], rows))
+    for title, by, published in blocks:
+        best, rows = mean_ranks(accuracies, by, "best"), []
+        for name, rank in mean_ranks(accuracies, by).items():
+            cells = {"ours": f"{rank:.2f}", "ours, ties get the best rank": f"{best[name]:.2f}"}
+            printed = {"published": f"{published[name]:.1f}"} if accuracies.algorithms == FULL else {}
+            rows.append((name, cells | printed))
+        tables += study_tables(title, rows, corner="algorithm")
     return tables
 
 

@@ -11,8 +11,7 @@ from typing import Any
 import numpy as np
 
 from heldout._text import counted
-from heldout_papers.engine.claims import claims_sentence
-from heldout_papers.engine.page import StudyPage, StudyTable, listed, study_tables
+from heldout_papers.engine.page import StudyPage, StudyTable, TestedClaims, listed, study_tables
 from heldout_papers.engine.pictures import Frame, Mark, Picture, PictureAxis, mark_picture
 from heldout_papers.intervals.claims import SELECTOR_TITLES, intervals_claims
 from heldout_papers.intervals.inclusion import Inclusion, ratios
@@ -89,19 +88,17 @@ Row = Mapping[str, Inclusion]
 
 def intervals_page(study: IntervalStudy, *, command: str = "") -> StudyPage:
     """The content of the report."""
-    claims, first = intervals_claims(study), study.settings[0]
+    first = study.settings[0]
     return StudyPage(
         name=study.name,
         title="How often each interval holds the truth, and how tight it is",
         lead=_lead(study),
         facts=_facts(study),
-        claims_sentence=claims_sentence(
-            claims,
+        claims=intervals_claims(study),
+        tested=TestedClaims(
             "of the abstract, section 5 and the conclusions that these settings can test",
-            "",
             "areas of two classes, intervals of 95 %, 10 folds, settings of its table 2 and 20 repetitions or more",
         ),
-        claims=claims,
         pictures=tightness_pictures(_rows_of_figure(study), "setting", " in which every method has results"),
         glossary=glossary(study.methods),
         tables=inclusion_tables(

@@ -5,8 +5,7 @@ from __future__ import annotations
 import sklearn
 
 from heldout._text import counted
-from heldout_papers.engine.claims import claims_sentence
-from heldout_papers.engine.page import StudyPage, listed
+from heldout_papers.engine.page import StudyPage, TestedClaims, listed
 from heldout_papers.intervals.methods import METHOD_TITLES
 from heldout_papers.intervals.page import (
     RANKED,
@@ -29,20 +28,18 @@ MUSK = (
 
 def tables_page(study: IntervalsOnTables, *, command: str = "") -> StudyPage:
     """The content of the report."""
-    claims = tables_claims(study)
     return StudyPage(
         name=study.name,
         title="How often each interval holds on real tables",
         lead=_lead(study),
         facts=_facts(study),
-        claims_sentence=claims_sentence(
-            claims,
+        claims=tables_claims(study),
+        tested=TestedClaims(
             "of section 5",
-            f" on {len(TableRows.of(study).rows)} of the article's 11 tables",
             "three of its own tables or more, with its numbers of training rows, intervals of 95 % and 10 training "
             "sets or more",
+            f" on {len(TableRows.of(study).rows)} of the article's 11 tables",
         ),
-        claims=claims,
         pictures=tightness_pictures(_rows_of_figure(study), "table", ""),
         glossary=glossary(study.methods),
         tables=inclusion_tables(

@@ -9,8 +9,7 @@ import numpy as np
 import sklearn
 
 from heldout._text import counted
-from heldout_papers.engine.claims import claims_sentence
-from heldout_papers.engine.page import StudyPage, StudyTable, listed
+from heldout_papers.engine.page import StudyPage, StudyTable, TestedClaims, listed, shown, study_tables
 from heldout_papers.engine.pictures import Frame, Line, Picture, PictureAxis, line_picture, line_summary
 from heldout_papers.search.claims import BBC, BCED, CV, LARGE, LATE, NCV, PROTOCOL_TITLES, TT, search_claims
 from heldout_papers.search.means import SearchMeans, mean_over_tables
@@ -19,7 +18,6 @@ from heldout_papers.search.result import RepeatedProtocol, SearchPlace, SearchSt
 
 PROTOCOLS = (CV, TT, NCV, BBC, BCED, LATE)
 SHARES = (0.0, 0.2, 0.4, 0.6, 0.8, 1.0)
-Value = Callable[[RepeatedProtocol, SearchPlace], float]
 
 PROTOCOLS_EXPLAINED = {
     "cv": "the winner's own cross-validated AUC",
@@ -47,24 +45,19 @@ METHOD = (
     "intervals are percentiles; sizes for which the pool is too small, or has too few rows of a class, are left "
     "out.",
 )
-ADVICE_HEAD = (
-    "", "the article advises", "AUC gained by repeats", "AUC lost by dropping", "models it trains",
-    "width with 3 or 4 repeats to 1",
-)  # fmt: skip
 
 
 def search_page(study: SearchStudy, *, command: str = "") -> StudyPage:
     """The content of the report."""
-    shown = _Contents(study)
-    claims = search_claims(study)
+    contents = _Contents(study)
     fewest, most = study.configurations
     return StudyPage(
-        name="search",
+        name=study.name,
         title="Searches on real tables",
-        lead=shown.lead(),
+        lead=contents.lead(),
         facts={
             "tables": ", ".join(dict.fromkeys(place.table for place in study.places)),
-            "rows": listed(shown.sizes),
+            "rows": listed(contents.sizes),
             "sub-samples of each": f"{study.subsamples:,}",
             "space": study.space,
             "configurations": f"{fewest:,}" if fewest == most else f"{fewest:,} to {most:,}",
@@ -72,16 +65,15 @@ def search_page(study: SearchStudy, *, command: str = "") -> StudyPage:
             "repeats": f"{study.repeats}",
             "bootstraps": f"{study.n_bootstraps:,}",
         },
-        claims_sentence=claims_sentence(
-            claims,
+        claims=search_claims(study),
+        tested=TestedClaims(
             "of sections 6.2 and 7 that these settings can test",
-            f" on these tables, with {counted(most, 'configuration')} of the space {study.space}",
             "its numbers of rows, 10 folds, and ten sub-samples or more of each size",
+            f" on these tables, with {counted(most, 'configuration')} of the space {study.space}",
         ),
-        claims=claims,
-        pictures=shown.pictures(),
+        pictures=contents.pictures(),
         glossary={title: PROTOCOLS_EXPLAINED[name] for name, title in PROTOCOL_TITLES.items()},
-        tables=shown.tables(),
+        tables=contents.tables(),
         method=METHOD,
         sources=("tsamardinos2018", "tibshirani2009"),
         entropy=study.entropy,
@@ -96,8 +88,10 @@ class _Contents:
     def __init__(self, study: SearchStudy) -> None:
         self.study, self.means = study, SearchMeans(study)
         self.sizes = sorted({place.rows for place in study.places})
-        self.repeated = RepeatedProtocol("bbc", study.repeats)
+        self.repeated = [RepeatedProtocol("bbc", study.repeats)] if study.repeats > 1 else []
         self.n_tables = len({place.table for place in study.places})
+        # The smallest, 100 if it is there, and the largest, as the article shows them
+        self.three_sizes = sorted({self.sizes[0], self.sizes[-1], *(n for n in self.sizes if n == 100)})
 
     def lead(self) -> str:
         least = self.sizes[0]
@@ -107,41 +101,35 @@ class _Contents:
             f"with {least:,} rows the winner's own AUC is off by {cv} on average, that of BBC-CV by {bbc}."
         )
 
-    def pictures(self) -> tuple[Picture, ...]:
-        found = [
+    def pictures(self) -> list[Picture]:
+        truth = "The AUC of the winner's model on rows never searched, relative to that of"
+        by_rows = [
             self._by_rows(
                 "Bias (figure 2)", PROTOCOLS[:5], self._bias, PictureAxis("estimate less truth", "+.2f"), 0.0,
                 "Mean of estimate less truth over the sub-samples, above 0 flattering",
             ),
             self._by_rows(
                 "What dropping does to the winner (figure 3)", (BCED, LATE), partial(self._relative, CV),
-                PictureAxis("AUC relative to CVT's", "+.1%"), 0.0,
-                "The AUC of the winner's model on rows never searched, relative to that of CVT's winner",
+                PictureAxis("AUC relative to CVT's", "+.1%"), 0.0, f"{truth} CVT's winner",
             ),
             self._by_rows(
                 "Models of CVT over models of BCED-CV (figure 4)", (BCED, LATE), self.means.speed_up,
                 PictureAxis("speed-up", ".1f"), 1.0, "How many times as many models CVT trains",
             ),
         ]  # fmt: skip
-        if self.study.repeats > 1:
-            found.append(
-                self._by_rows(
-                    f"What {self.study.repeats} repeats do to the winner (figure 5)", (self.repeated,),
-                    partial(self._relative, BBC), PictureAxis("AUC relative to one repeat's", "+.1%"), 0.0,
-                    "The AUC of the winner's model on rows never searched, relative to that of BBC-CV's winner",
-                )
-            )  # fmt: skip
-        found += [self._coverage(n) for n in self._three_sizes()]
-        return (*found, self._widths()) if self.study.repeats > 1 else tuple(found)
-
-    def _three_sizes(self) -> list[int]:
-        """The smallest, 100 if it is there, and the largest, as the article shows them."""
-        return sorted({self.sizes[0], self.sizes[-1], *(n for n in self.sizes if n == 100)})
+        coverages = [self._coverage(n) for n in self.three_sizes]
+        if not self.repeated:
+            return [*by_rows, *coverages]
+        by_repeats = self._by_rows(
+            f"What {self.study.repeats} repeats do to the winner (figure 5)", self.repeated,
+            partial(self._relative, BBC), PictureAxis("AUC relative to one repeat's", "+.1%"), 0.0,
+            f"{truth} BBC-CV's winner",
+        )  # fmt: skip
+        return [*by_rows, by_repeats, *coverages, self._widths()]
 
     def _bias(self, protocol: RepeatedProtocol, place: SearchPlace) -> float:
         errors = self.study.of("estimate", protocol, place) - self.study.of("truth", protocol, place)
-        known = errors[~np.isnan(errors)]
-        return float(known.mean()) if len(known) else float("nan")
+        return mean_over_tables([errors]).value
 
     def _relative(self, to: RepeatedProtocol, protocol: RepeatedProtocol, place: SearchPlace) -> float:
         return self.means.relative(protocol, to, place).value
@@ -150,18 +138,16 @@ class _Contents:
         self,
         title: str,
         protocols: Sequence[RepeatedProtocol],
-        value: Value,
+        value: Callable[[RepeatedProtocol, SearchPlace], float],
         y: PictureAxis,
         level: float,
         what: str,
     ) -> Picture:
+        """A line a protocol, over the number of rows."""
+        places = [self.means.places(n) for n in self.sizes]
         lines = [
-            _line(
-                self._title(protocol),
-                self.sizes,
-                [[value(protocol, place) for place in self.means.places(n)] for n in self.sizes],
-            )
-            for protocol in protocols
+            Line.over(_title(one), self.sizes, [[value(one, place) for place in of_size] for of_size in places])
+            for one in protocols
         ]
         at = f"{self.sizes[0]:,} rows", f"{self.sizes[-1]:,}"
         key = "search-" + "".join(letter for letter in title.lower() if letter.isalnum())
@@ -175,110 +161,87 @@ class _Contents:
         return f"{what}; the mean over {self.n_tables} tables, bars from the least to the greatest of them."
 
     def _coverage(self, n: int) -> Picture:
-        protocols = [BBC, BCED, self.repeated] if self.study.repeats > 1 else [BBC, BCED]
         lines = [
-            Line(self._title(protocol), LEVELS, self.means.coverage(protocol, n).tolist()) for protocol in protocols
+            Line(_title(protocol), LEVELS, self.means.coverage(protocol, n).tolist())
+            for protocol in (BBC, BCED, *self.repeated)
         ]
         what = "The share of intervals that hold the winner's AUC, over all tables; on the diagonal it is the level"
         frame = Frame(
             PictureAxis("level", ".0%", LEVELS[::2]), PictureAxis("share of intervals", ".0%", SHARES),
             f"search-coverage-{n}", has_diagonal=True,
         )  # fmt: skip
-        summary = line_summary(
-            f"{what},", lines, ("a level of 50 %", "95 %"), lambda share: f"{share:.0%}", places=(0, -2)
-        )
+        at = "a level of 50 %", "95 %"
+        summary = line_summary(f"{what},", lines, at, lambda share: f"{share:.0%}", places=(0, -2))
         title = f"Coverage with {n:,} rows (figure 6)"
         return line_picture(title, lines, frame, summary=summary, caption=f"{what}.")
 
     def _widths(self) -> Picture:
         repeats = list(range(1, self.study.repeats + 1))
+        widths = {n: [self.means.widths(RepeatedProtocol("bbc", r), n) for r in repeats] for n in self.three_sizes}
         lines = [
-            _line(
-                f"{n:,} rows",
-                repeats,
-                [
-                    [mean_over_tables([each]).value for each in self.means.widths(RepeatedProtocol("bbc", r), n)]
-                    for r in repeats
-                ],
+            Line.over(
+                f"{n:,} rows", repeats, [[mean_over_tables([one]).value for one in each] for each in of_repeats]
             )
-            for n in self._three_sizes()
+            for n, of_repeats in widths.items()
         ]
-        what = "The mean width of BBC-CV's interval"
-        at = "one repeat", f"{repeats[-1]}"
+        what, at = "The mean width of BBC-CV's interval", ("one repeat", f"{repeats[-1]}")
         summary = line_summary(f"{what},", lines, at, lambda width: f"{width:.3f}")
         frame = Frame(PictureAxis("repeats", "d", repeats), PictureAxis("width", ".2f"), "search-widths", level=0.0)
         title = "Width of the 95 % interval by repeats (figure 7)"
         return line_picture(title, lines, frame, summary=summary, caption=self._caption(what))
 
-    def _title(self, protocol: RepeatedProtocol) -> str:
-        title = PROTOCOL_TITLES[protocol.protocol]
-        return title if protocol.repeats == 1 else f"{title}, {protocol.repeats} repeats"
-
-    def tables(self) -> tuple[StudyTable, ...]:
-        protocols = PROTOCOLS if self.study.repeats == 1 else (*PROTOCOLS, self.repeated)
+    def tables(self) -> list[StudyTable]:
+        protocols, means = (*PROTOCOLS, *self.repeated), self.means
         with_interval = [one for one in protocols if one.protocol in ("bbc", "bced", "bced_late")]
-        return (
-            self._table("Mean bias over the tables, with its standard error", protocols, self._bias_cell),
-            self._table("Mean share of 95 % intervals that hold the truth", with_interval, self._coverage_cell),
-            self._table("Models trained, mean over tables", protocols, partial(self._mean_cell, "models", ",.0f")),
-            self._table(
-                "CPU seconds of fitting, mean over tables", protocols, partial(self._mean_cell, "seconds", ",.1f")
+
+        def mean(what: str, form: str, protocol: RepeatedProtocol, n: int) -> str:
+            values = [self.study.of(what, protocol, place) for place in means.places(n)]
+            return format(mean_over_tables(values).value, form)
+
+        advice = "The article's advice, with our figures"
+        return [
+            *self._table(
+                "Mean bias over the tables, with its standard error", protocols,
+                lambda protocol, n: means.bias(protocol, n).text(3),
             ),
-            StudyTable(
-                "The article's advice, with our figures", ADVICE_HEAD, tuple(self._advice(n) for n in self.sizes)
+            *self._table(
+                "Mean share of 95 % intervals that hold the truth", with_interval,
+                lambda protocol, n: shown(means.coverage(protocol, n)[-2], ".0%"),
             ),
-        )
+            *self._table("Models trained, mean over tables", protocols, partial(mean, "models", ",.0f")),
+            *self._table("CPU seconds of fitting, mean over tables", protocols, partial(mean, "seconds", ",.1f")),
+            *study_tables(advice, [(f"{n:,} rows", self._advice(n)) for n in self.sizes]),
+        ]  # fmt: skip
 
     def _table(
         self, title: str, protocols: Sequence[RepeatedProtocol], cell: Callable[[RepeatedProtocol, int], str]
-    ) -> StudyTable:
-        body = tuple((f"{n:,} rows", *(cell(protocol, n) for protocol in protocols)) for n in self.sizes)
-        return StudyTable(title, ("", *(self._title(protocol) for protocol in protocols)), body)
+    ) -> list[StudyTable]:
+        rows = [
+            (f"{n:,} rows", {_title(protocol): cell(protocol, n) for protocol in protocols}) for n in self.sizes
+        ]
+        return study_tables(title, rows)
 
-    def _bias_cell(self, protocol: RepeatedProtocol, n: int) -> str:
-        mean = self.means.bias(protocol, n)
-        chance = f" ± {mean.error:.3f}" if np.isfinite(mean.error) else ""
-        return f"{mean.value:+.3f}{chance}"
-
-    def _coverage_cell(self, protocol: RepeatedProtocol, n: int) -> str:
-        return _or_dash(self.means.coverage(protocol, n)[-2], ".0%")
-
-    def _mean_cell(self, what: str, form: str, protocol: RepeatedProtocol, n: int) -> str:
-        mean = mean_over_tables([self.study.of(what, protocol, place) for place in self.means.places(n)])
-        return format(mean.value, form)
-
-    def _advice(self, n: int) -> tuple[str, ...]:
+    def _advice(self, n: int) -> dict[str, str]:
         """What the article advises for so many rows (sections 6.2 and 7), and our figures."""
-        dropping = LATE if n < LARGE else BCED
-        gained = self.means.relative_over_tables(self.repeated, BBC, n)
+        dropping, repeats = LATE if n < LARGE else BCED, self.study.repeats
+        gained = self.means.relative_over_tables(RepeatedProtocol("bbc", repeats), BBC, n)
         lost = self.means.relative_over_tables(dropping, CV, n)
         saved = np.mean([self.means.speed_up(dropping, place) for place in self.means.places(n)])
-        four = RepeatedProtocol("bbc", min(4, self.study.repeats))
-        narrower = self.means.width(four, n).value / self.means.width(BBC, n).value
+        narrower = (
+            self.means.width(RepeatedProtocol("bbc", min(4, repeats)), n).value / self.means.width(BBC, n).value
+        )
         advice = "BCED-CV, dropping from 50 predictions on; one repeat or a few"
         if n < 100:
             advice = "BBC-CV, with as many repeats as time allows; 3 or 4 suffice for the interval"
-        return (
-            f"{n:,} rows",
-            advice,
-            _or_dash(gained.value, "+.1%"),
-            _or_dash(-lost.value, "+.1%"),
-            f"1/{saved:.1f}",
-            _or_dash(narrower, ".0%"),
-        )
+        return {
+            "the article advises": advice,
+            "AUC gained by repeats": shown(gained.value, "+.1%"),
+            "AUC lost by dropping": shown(-lost.value, "+.1%"),
+            "models it trains": f"1/{saved:.1f}",
+            "width with 3 or 4 repeats to 1": shown(narrower, ".0%"),
+        }
 
 
-def _line(title: str, x: Sequence[float], of_x: Sequence[Sequence[float]]) -> Line:
-    values = [np.array([one for one in each if np.isfinite(one)]) for each in of_x]
-    nan = float("nan")
-    return Line(
-        title,
-        x,
-        [float(each.mean()) if len(each) else nan for each in values],
-        [float(each.min()) if len(each) else nan for each in values],
-        [float(each.max()) if len(each) else nan for each in values],
-    )
-
-
-def _or_dash(value: float, form: str) -> str:
-    return format(round(value, 4) + 0.0, form) if np.isfinite(value) else "-"
+def _title(protocol: RepeatedProtocol) -> str:
+    title = PROTOCOL_TITLES[protocol.protocol]
+    return title if protocol.repeats == 1 else f"{title}, {protocol.repeats} repeats"

@@ -7,7 +7,6 @@ was varied. Published figures are from the files of times beside the published c
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from functools import partial
 from types import MappingProxyType
 
@@ -46,53 +45,36 @@ CODE_TITLES = {"bbc": "heldout's code", "plain_bbc": "plain code"}
 Pair = tuple[str, str]
 
 
-@dataclass(frozen=True)
-class Growth:
-    """How the time of a way grows from the least to the greatest size."""
-
-    # The greatest size by the least, and the time with it by that with the least
-    size: float
-    seconds: float
-
-    @property
-    def exponent(self) -> float:
-        return float(np.log(self.seconds) / np.log(self.size))
-
-
 def timing_claims(study: TimingStudy) -> tuple[Claim, ...]:
     """Every claim that a study can test, for each pair that it has timed."""
     return tuple(claim for pair in PAIRS for claim in judged_claims(_tests(pair), study))
 
 
 def _tests(pair: Pair) -> list[ClaimTest[TimingStudy]]:
+    bbc, bbc_f = pair
     table: tuple[tuple[str, Callable[[TimingStudy], Finding]], ...] = (
         ("BBC-F is consistently faster than BBC by 1-2 orders of magnitude", partial(_faster, pair)),
         ("BBC and BBC-F scale alike with the number of configurations", partial(_scale_alike, pair)),
-        ("The time of BBC-F is not affected by the rows", partial(_unaffected, pair[1], "rows", "1.28 times")),
+        ("The time of BBC-F is not affected by the rows", partial(_unaffected, bbc_f, "rows", "1.28 times")),
         (
             "The time of BBC is not affected by the number of folds",
-            partial(_unaffected, pair[0], "folds", "1.13 times"),
+            partial(_unaffected, bbc, "folds", "1.13 times"),
         ),
         ("The speed-up of BBC-F is in the order of N/K", partial(_in_order_of_ratio, pair)),
     )
-    return [
-        ClaimTest(f"{text} ({CODE_TITLES[pair[0]]}).", partial(_has_varied, pair), judge) for text, judge in table
-    ]
+    title = CODE_TITLES[bbc]
+    return [ClaimTest(f"{text} ({title}).", partial(_has_varied, pair), find) for text, find in table]
 
 
 def _has_varied(pair: Pair, study: TimingStudy) -> bool:
     """Whether both ways were timed, often enough, and every size was varied widely enough."""
     timed = set(pair) <= set(study.settings[0].ways) and study.repetitions >= LEAST_REPETITIONS
-    return timed and all(_spread(study, what) >= SPREAD[what] for what in VARIED)
-
-
-def _spread(study: TimingStudy, what: str) -> float:
-    sizes = study.sizes(what)
-    return max(sizes) / min(sizes) if sizes else 0.0
+    sizes = {what: study.sizes(what) for what in VARIED}
+    return timed and all(of and max(of) / min(of) >= SPREAD[what] for what, of in sizes.items())
 
 
 def _faster(pair: Pair, study: TimingStudy) -> Finding:
-    ratios = speed_ups(study, pair)
+    ratios = _speed_ups(study, pair)
     in_band = int(((ratios >= BAND[0]) & (ratios <= BAND[1])).sum())
     slower = int((ratios < 1).sum())
     among = f"BBC-F is 10 to 100 times as fast, give or take a factor of 2, in {in_band} of {len(ratios)} settings"
@@ -101,27 +83,32 @@ def _faster(pair: Pair, study: TimingStudy) -> Finding:
     return Finding(ours, ClaimVerdict(in_band == len(ratios), sentence), "6 to 110 times")
 
 
+def _growth(study: TimingStudy, what: str, way: str) -> tuple[float, float]:
+    """The greatest size by the least, and the time with it by that with the least."""
+    panel, sizes = study.varied(what), study.sizes(what)
+    return sizes[-1] / sizes[0], study.median(panel[-1], way) / study.median(panel[0], way)
+
+
 def _scale_alike(pair: Pair, study: TimingStudy) -> Finding:
-    first, second = (growth(study, "configurations", way).exponent for way in pair)
-    apart = abs(first - second)
-    why = f"the exponents differ by {apart:.2f}, where up to {SIMILAR:g} counts as similar"
+    grown = [_growth(study, "configurations", way) for way in pair]
+    first, second = (float(np.log(seconds) / np.log(size)) for size, seconds in grown)
+    gap = abs(first - second)
+    why = f"the exponents differ by {gap:.2f}, where up to {SIMILAR:g} counts as similar"
     published = "C to the power 0.94 and 0.73, from C = 5 to 250"
-    return Finding(f"{first:.2f} and {second:.2f}", verdict(apart <= SIMILAR, why), published)
+    return Finding(f"{first:.2f} and {second:.2f}", verdict(gap <= SIMILAR, why), published)
 
 
 def _unaffected(way: str, what: str, published: str, study: TimingStudy) -> Finding:
-    found = growth(study, what, way)
-    times = f"{found.seconds:.3g} times"
-    why = (
-        f"with {found.size:.3g} times the {what} it takes {times} as long, where up to {NOT_AFFECTED:g} times "
-        "counts as not affected"
-    )
-    return Finding(times, verdict(found.seconds <= NOT_AFFECTED, why), published)
+    size, seconds = _growth(study, what, way)
+    times = f"{seconds:.3g} times"
+    takes = f"with {size:.3g} times the {what} it takes {times} as long"
+    why = f"{takes}, where up to {NOT_AFFECTED:g} times counts as not affected"
+    return Finding(times, verdict(seconds <= NOT_AFFECTED, why), published)
 
 
 def _in_order_of_ratio(pair: Pair, study: TimingStudy) -> Finding:
-    expected = np.array([study.settings[place].rows / study.settings[place].folds for place in _places(study)])
-    shares = speed_ups(study, pair) / expected
+    settings = [study.settings[place] for place in _places(study)]
+    shares = _speed_ups(study, pair) / np.array([setting.rows / setting.folds for setting in settings])
     within = int(((shares >= 0.1) & (shares <= 10)).sum())
     sentence = f"Within a factor of 10 of N/K in {within} of {len(shares)} settings."
     ours = f"{shares.min():.2g} to {shares.max():.2g} of N/K"
@@ -133,12 +120,6 @@ def _places(study: TimingStudy) -> list[int]:
     return sorted({place for what in VARIED for place in study.varied(what)})
 
 
-def speed_ups(study: TimingStudy, pair: Pair) -> NDArray[np.float64]:
+def _speed_ups(study: TimingStudy, pair: Pair) -> NDArray[np.float64]:
     """(settings,): the median time of BBC by that of BBC-F."""
     return np.array([study.median(place, pair[0]) / study.median(place, pair[1]) for place in _places(study)])
-
-
-def growth(study: TimingStudy, what: str, way: str) -> Growth:
-    """From the least to the greatest size of a panel."""
-    panel, sizes = study.varied(what), study.sizes(what)
-    return Growth(sizes[-1] / sizes[0], study.median(panel[-1], way) / study.median(panel[0], way))

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from heldout._text import counted
 from heldout.kernels.dispatch import KERNELS
-from heldout_papers.engine.claims import claims_sentence
-from heldout_papers.engine.page import StudyPage, StudyTable
+from heldout_papers.engine.page import StudyPage, StudyTable, TestedClaims, study_tables
 from heldout_papers.engine.pictures import Frame, Line, Picture, PictureAxis, line_picture, line_summary
 from heldout_papers.timing.claims import CODE_TITLES, PUBLISHED, timing_claims
 from heldout_papers.timing.problem import PAIRS
@@ -33,10 +32,9 @@ KERNEL_SENTENCES = {
 
 def timing_page(study: TimingStudy, *, command: str = "") -> StudyPage:
     """The content of the report."""
-    claims = timing_claims(study)
     first = study.settings[0]
     return StudyPage(
-        name="timing",
+        name=study.name,
         title="How long BBC and BBC-F take",
         lead=_lead(study),
         facts={what: ", ".join(f"{size:,}" for size in study.sizes(what)) for what in VARIED}
@@ -45,17 +43,16 @@ def timing_page(study: TimingStudy, *, command: str = "") -> StudyPage:
             "bootstraps": f"{first.n_bootstraps:,}",
             "greatest standard error of a median": f"{100 * study.worst_error:.1f} %",
         },
-        claims_sentence=claims_sentence(
-            claims,
+        claims=timing_claims(study),
+        tested=TestedClaims(
             "of section 5 that these settings can test",
-            "; each is tested for heldout's code and for plain code, where both were timed",
             "BBC and BBC-F, numbers of rows and of configurations that differ tenfold at least, and of folds "
             "fivefold",
+            "; each is tested for heldout's code and for plain code, where both were timed",
         ),
-        claims=claims,
         pictures=tuple(_picture(study, what) for what in VARIED if len(study.sizes(what)) > 1),
         glossary={WAY_TITLES[name]: WAYS_EXPLAINED[name] for name in first.ways},
-        tables=(_table(study),),
+        tables=_tables(study),
         method=_method(first.n_bootstraps),
         sources=("paraschakis2024", "tsamardinos2018"),
         entropy=study.entropy,
@@ -101,30 +98,31 @@ def _picture(study: TimingStudy, what: str) -> Picture:
     )  # fmt: skip
 
 
-def _pairs(study: TimingStudy) -> list[tuple[str, str]]:
-    return [pair for pair in PAIRS if set(pair) <= set(study.settings[0].ways)]
+def _ratios(study: TimingStudy, place: int) -> dict[str, str]:
+    """The time of BBC by that of BBC-F in a setting, by whose code they are."""
+    pairs = [pair for pair in PAIRS if set(pair) <= set(study.settings[0].ways)]
+    return {
+        CODE_TITLES[pair[0]]: f"{study.median(place, pair[0]) / study.median(place, pair[1]):.3g}" for pair in pairs
+    }
 
 
-def _table(study: TimingStudy) -> StudyTable:
+def _milliseconds(study: TimingStudy, place: int) -> dict[str, str]:
+    return {WAY_TITLES[name]: f"{1e3 * study.median(place, name):.3g}" for name in study.settings[0].ways}
+
+
+def _tables(study: TimingStudy) -> list[StudyTable]:
     """Median milliseconds of every setting, and the ratios of BBC to BBC-F, ours and published."""
-    ways, pairs = study.settings[0].ways, _pairs(study)
-    body = []
+    rows = []
     for place, setting in enumerate(study.settings):
-        size = (setting.rows, setting.configurations, setting.folds)
-        medians = {name: study.median(place, name) for name in ways}
-        published = PUBLISHED.get(size)
-        body.append(
-            (
-                f"N = {size[0]:,}, C = {size[1]}, K = {size[2]}",
-                *(f"{1e3 * medians[name]:.3g}" for name in ways),
-                *(f"{medians[first] / medians[second]:.3g}" for first, second in pairs),
-                f"{published[0] / published[1]:.3g}" if published else "",
-                f"{setting.rows / setting.folds:.3g}",
-            )
-        )
-    ratios = [f"BBC / BBC-F, {CODE_TITLES[pair[0]]}" for pair in pairs]
-    head = ("", *(WAY_TITLES[name] for name in ways), *ratios, "BBC / BBC-F, published", "N/K")
-    return StudyTable("Median milliseconds, and the time of BBC by that of BBC-F", head, tuple(body))
+        published = PUBLISHED.get((setting.rows, setting.configurations, setting.folds))
+        cells = {
+            **_milliseconds(study, place),
+            **{f"BBC / BBC-F, {code}": ratio for code, ratio in _ratios(study, place).items()},
+            "BBC / BBC-F, published": f"{published[0] / published[1]:.3g}" if published else "",
+            "N/K": f"{setting.rows / setting.folds:.3g}",
+        }
+        rows.append((f"N = {setting.rows:,}, C = {setting.configurations}, K = {setting.folds}", cells))
+    return study_tables("Median milliseconds, and the time of BBC by that of BBC-F", rows)
 
 
 def _lead(study: TimingStudy) -> str:
@@ -133,12 +131,8 @@ def _lead(study: TimingStudy) -> str:
     place = sizes.index(study.centre) if study.centre in sizes else 0
     n, c, k = sizes[place]
     size = f"{counted(n, 'row')}, {counted(c, 'configuration')} and {counted(k, 'fold')}"
-    ratios = [
-        f"{study.median(place, pair[0]) / study.median(place, pair[1]):.3g} times by {CODE_TITLES[pair[0]]}"
-        for pair in _pairs(study)
-    ]
+    ratios = [f"{ratio} times by {code}" for code, ratio in _ratios(study, place).items()]
     if ratios:
         return f"With {size}, BBC takes {' and '.join(ratios)} as long as BBC-F."
-    ways = study.settings[0].ways
-    times = ", ".join(f"{WAY_TITLES[name]} takes {1e3 * study.median(place, name):.3g} ms" for name in ways)
+    times = ", ".join(f"{title} takes {time} ms" for title, time in _milliseconds(study, place).items())
     return f"With {size}, {times}."
