@@ -20,15 +20,10 @@ _NEITHER = {"c": "complex numbers", "m": "time differences", "M": "dates", "V": 
 
 
 def array_of(values: Any, what: str) -> NDArray[Any]:
-    """An array with the values unchanged; masked ones are missing.
+    """An array of what is array-like, masked, or has ``to_numpy``; the values unchanged, masked ones missing.
 
-    Objects that are all booleans, all whole numbers or all numbers become an array of those.
-
-    Parameters
-    ----------
-    values : array-like, masked array, or column or table of pandas, polars or any library with ``to_numpy``
-    what : str
-        What they are, for the sentence of an error.
+    Objects that are all booleans, all whole numbers or all numbers become an array of those. ``what`` names them in
+    errors.
 
     Examples
     --------
@@ -99,12 +94,7 @@ def numbers_of(
     array: NDArray[Any], what: str, otherwise: str = "convert them with astype(float)"
 ) -> NDArray[np.float64]:
     """The array as float64, NaN where missing; unchanged if it is float64, because a matrix may take most of the
-    memory.
-
-    Parameters
-    ----------
-    what, otherwise : str
-        What they are and what to do instead, for the sentence of an error.
+    memory. ``what`` names them in errors, and ``otherwise`` says what to do instead.
     """
     if array.dtype.kind in "biuf":
         return array.astype(np.float64, copy=False)
@@ -140,12 +130,7 @@ def check_told_apart(
     column: NDArray[Any], what: str, otherwise: str = "give labels as integers or text, and amounts as a regression"
 ) -> None:
     """Refuse floats that may each stand for several numbers: infinite ones, and those from 2**53 on (of float64),
-    where not every whole number is a float.
-
-    Parameters
-    ----------
-    what, otherwise : str
-        What they are and what to do instead, for the sentence of an error.
+    where not every whole number is a float. ``what`` and ``otherwise`` as in ``numbers_of``.
 
     Examples
     --------

@@ -24,13 +24,9 @@ def call_in(name: str) -> tuple[str, dict[str, Any]] | None:
 
 
 def called(text: str, kinds: Mapping[str, Any], argument: str) -> Any:
-    """The dataclass of a name, made with the parameters that follow it; None for an unknown name.
+    """The dataclass of a name, made with the parameters that follow it; None for a name that ``kinds`` lacks.
 
-    Parameters
-    ----------
-    kinds : mapping of str to dataclass
-    argument : str
-        The name of the argument, for the sentence.
+    ``argument`` is the user's argument, which errors name.
 
     Examples
     --------

@@ -57,15 +57,10 @@ def from_json(kind: Any, text: str) -> Any:
 
 
 def of_type(kind: Any, value: Any, place: str = "") -> Any:
-    """A value of JSON, or of a row of a table, as a declared type.
+    """A value of JSON, or of a row of a table, as a declared type; ``place`` says in errors where it is.
 
-    Parameters
-    ----------
-    kind : type
-        bool, int, float, str, bytes, None, an enumeration of texts, a dataclass, a named tuple, or a tuple, mapping
-        or union of such. A key that is an int may be written as text, as JSON does.
-    place : str
-        Its place, for the sentence of an error.
+    Types are bool, int, float, str, bytes, None, an enumeration of texts, a dataclass, a named tuple, or a tuple,
+    mapping or union of such. A key that is an int may be written as text, as JSON does.
     """
     try:
         return _reader(kind)(value)

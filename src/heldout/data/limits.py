@@ -93,10 +93,7 @@ def check_fits(n_configurations: int, n_splits: int) -> None:
 def check_room(array: Any, what: str = "predictions") -> None:
     """Refuse a matrix that cannot be read, as 8 bytes a number, beside what is computed from it.
 
-    Parameters
-    ----------
-    array : array or table
-        Whatever has a size; what has none is in memory already as objects, which take more.
+    An array without a shape is in memory already, as objects, which take more.
     """
     number = math.prod(getattr(array, "shape", ()))
     refuse_beyond_memory(number * BYTES_A_NUMBER, f"{number:,} {what} and what is computed from them", FEWER, 1.0)

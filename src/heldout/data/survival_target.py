@@ -40,19 +40,11 @@ def with_fields(values: NDArray[Any], names: tuple[str, ...]) -> NDArray[Any]:
 
 
 def survival_target(y: Any, *, may_lack_events: bool = False) -> NDArray[Any]:
-    """Check a survival target and bring it into one form.
+    """A survival target, checked, as an array (N,) with fields ``event`` (bool) and ``time`` (float64).
 
-    Parameters
-    ----------
-    y : structured array of shape (N,), table of two columns, list of N pairs, or tuple of two columns
-        The event (true or false, or 1 and 0) and the time, in that order.
-    may_lack_events : bool
-        Whether rows that are all censored will do, as for a score of a few rows.
-
-    Returns
-    -------
-    ndarray of shape (N,)
-        With fields ``event`` (bool) and ``time`` (float64).
+    ``y`` is a structured array (N,), a table of two columns, a list of N pairs, or a tuple of two columns: the
+    event (true or false, or 1 and 0) and the time, in that order. ``may_lack_events`` accepts rows that are all
+    censored, as for a score of a few rows.
 
     Examples
     --------

@@ -269,10 +269,10 @@ def is_unbiased(matrix: Matrix, *, stratify: bool = False) -> bool:
     if matrix.sample_weight is not None or matrix.out_of_bag is not matrix.scores:
         return False
     if metric.row_wise:
-        asked = [metric, *(score.metric for score in matrix.replay.scores)]
+        read = [metric, *(score.metric for score in matrix.replay.scores)]
         sizes = np.bincount(matrix.unit_of_row)
         alike = bool((sizes == sizes.max(initial=0)).all())
-        return alike and not stratify and all(each.needs is Needs.ROW for each in asked)
+        return alike and not stratify and all(each.needs is Needs.ROW for each in read)
     segments = matrix.scores.segments
     one_each = len(segments) == matrix.in_play.shape[1] or isinstance(segments[0], PairSegment)
     together = one_each and bool(matrix.in_play.all())

@@ -160,13 +160,8 @@ def chance_of_such_folds(
 ) -> float:
     """The p-value of folds that differ so much in where scores lie and how they spread.
 
-    Parameters
-    ----------
-    scores : ndarray of shape (n, columns)
-        Of one configuration: one column, or one a class. The least p-value counts, times their number.
-    strata, folds : ndarray of int, shape (n,)
-    units : ndarray of int, shape (n,)
-        Rows of one unit (a group) are no independent witnesses, and are averaged within a stratum.
+    Scores (n, columns) are of one configuration: one column, or one a class, of which the least p-value counts,
+    times their number. Rows of one unit (a group) do not count as independent, and are averaged within a stratum.
 
     Examples
     --------
@@ -231,13 +226,9 @@ def flags_of_rows(metric: Metric, matrix: Matrix, chosen: Choice, winner: str) -
 
 
 def flag_of_clipping(metric: Metric, of_winner: int, typical: int, total: int, winner: str) -> dict[Flag, str]:
-    """The flag of clipped predictions; none where none is.
+    """The flag of clipped predictions, from how many are clipped, the winner's and the median candidate's.
 
-    Parameters
-    ----------
-    of_winner, typical : int
-        How many predictions are clipped, the winner's and the median candidate's. A winner may have been chosen for
-        having none, where the other configurations that bootstraps choose have some.
+    A winner may have been chosen for having none, where the other configurations that bootstraps choose have some.
     """
     if not of_winner and not typical:
         return {}
@@ -249,11 +240,8 @@ def flag_of_clipping(metric: Metric, of_winner: int, typical: int, total: int, w
 def flag_of_errors(metric: Metric, of_winner: float, typical: float, total: int, winner: str) -> dict[Flag, str]:
     """The flag of squared errors that few rows carry.
 
-    Parameters
-    ----------
-    of_winner, typical : float
-        As how many equal ones the winner's squared errors count, and those of the median candidate. A winner may
-        have been chosen for having no large error, where all others have one.
+    ``of_winner`` and ``typical`` say as how many equal ones the winner's squared errors count, and those of the
+    median candidate. A winner may have been chosen for having no large error, where all others have one.
     """
     effective = min(of_winner, typical)
     if not effective < min(FEWEST_SHARE * total, ENOUGH):

@@ -42,17 +42,9 @@ N_WITHIN = 200
 def with_dropping_replayed(
     evidence: Evidence, truth: Truth, predictions: HeldOutPredictions, question: Question, history: DroppingHistory
 ) -> Evidence:
-    """The evidence, with a selection that first repeats the dropping on the same rows.
+    """The evidence of the configurations that remained, with a selection that first repeats the dropping.
 
-    Parameters
-    ----------
-    evidence : Evidence
-        What ``gather`` made of the others.
-    predictions : HeldOutPredictions
-        Dropped configurations are in it with their earlier predictions.
-    question : Question
-        Its rule chooses configurations.
-    history : DroppingHistory
+    ``predictions`` hold those of dropped configurations until they were dropped.
     """
     assert evidence.matrix is not None, "a race is over predictions"
     field = _Field(truth, predictions, question, history, evidence.matrix, evidence.candidates)

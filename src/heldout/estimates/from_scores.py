@@ -138,14 +138,8 @@ def evidence_of_scores(
 ) -> Evidence:
     """The evidence of scores of splits, where no predictions are known.
 
-    Parameters
-    ----------
-    held : FoldScores
-        Of the reported metric.
-    params : sequence of mapping
-        Of each configuration, for rules that read them.
-    read : mapping of str to ndarray of shape (splits, C), optional
-        The scores that the rule reads, greater = better, those that decide first; the reported ones by default.
+    ``read`` maps metrics to the scores (splits, C) that the rule reads, greater = better, those that decide first;
+    by default the reported ones.
     """
     params = params or [{} for _ in names]
     read = read or {metric.name: oriented(metric, held.values)}

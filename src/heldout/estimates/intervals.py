@@ -132,14 +132,8 @@ def calibrated_interval(
     but never beyond its percentile. Both ends so lie between the value and the percentiles, inside the metric's
     range. An end whose percentile lies on the far side of the value (levels under .5) is drawn in alone.
 
-    Parameters
-    ----------
-    distribution : ndarray of shape (B,)
-        Out-of-bag scores, none of them NaN.
-    value : float
-        Their mean, finite.
-    uncorrected : float
-        The winner's score on all rows; where it is NaN the better end stays at its percentile.
+    ``distribution`` holds no NaN, and ``value``, its mean, is finite. Where ``uncorrected``, the winner's score on
+    all rows, is NaN, the better end stays at its percentile.
     """
     alternative = settings.alternative
     outer = percentile_interval(distribution, metric, settings)
@@ -201,16 +195,9 @@ def calibration_of(
 ) -> Calibration:
     """The calibration for some rows.
 
-    Parameters
-    ----------
-    unit_of_row : ndarray of int, shape (n,)
-        What a bootstrap draws whole.
-    sample_weight : ndarray of shape (n,), optional
-    classes : sequence of boolean ndarray of shape (n,)
-        The rows of each class that the metric cannot do without: its score is no more certain than its smallest
-        class, whose units make the degrees of freedom.
-    stratified : bool
-        Whether each of ``classes`` was drawn by itself; then the least shrinkage of them serves for all.
+    ``classes`` are the rows (masks) of each class that the metric cannot do without: its score is no more certain
+    than its smallest class, whose units make the degrees of freedom. If each class was drawn by itself
+    (``stratified``), the weakest shrinkage of them serves for all.
     """
     weights = np.ones(len(unit_of_row)) if sample_weight is None else sample_weight
     of_all = effective_units(unit_of_row, weights)

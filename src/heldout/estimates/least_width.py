@@ -61,21 +61,10 @@ def with_least_width(
 ) -> Reached:
     """The interval of a bootstrap, as wide as it must be at least.
 
-    Parameters
-    ----------
-    interval : Interval or None
-        From percentiles, or drawn in from them.
-    evidence : Evidence
-    pays : bool
-        Whether the worse end is corrected for the choice of the winner.
-    value, units : float, optional
-        The winner's score, and on how many independent units it rests, where the evidence does not hold them.
-
-    Returns
-    -------
-    Reached
-        An end is infinite if the metric has no worst value. There is no interval if both ends would be infinite, or
-        if too few bootstraps were drawn to show a spread.
+    An end is infinite if the metric has no worst value. There is no interval if both ends would be infinite, or if
+    too few bootstraps were drawn to show a spread. ``pays`` corrects the worse end for the choice of the winner.
+    ``value`` and ``units`` are the winner's score and the number of independent units that it rests on, where the
+    evidence does not hold them.
     """
     if interval is None or math.isnan(interval.low):
         return Reached(interval, {})

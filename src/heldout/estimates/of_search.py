@@ -86,12 +86,8 @@ class Estimation:
 def check_applicable(method: Any, metrics: Mapping[str, Metric | None], read: Sequence[str]) -> None:
     """Refuse, before anything is fitted, a method that the scorers cannot serve.
 
-    Parameters
-    ----------
-    metrics : mapping of str to Metric or None
-        One a scorer; None where it cannot be opened.
-    read : sequence of str
-        The scorers that the selection reads: all others fail one by one, these fail everything.
+    ``metrics`` holds one for each scorer, None where it cannot be opened. Only the scorers that the selection reads
+    (``read``) are refused; any other only lacks an estimate of its own.
     """
     if method is None or "fold scores" in method_of(method).reads:
         return
@@ -265,14 +261,8 @@ def refused_on_splits(
 ) -> str | None:
     """Why the method has no estimate from splits like these, as a sentence; None where it has one.
 
-    Parameters
-    ----------
-    labels : ndarray of shape (N, R)
-        Fold of each row in each repeat, -1 where it is not tested.
-    params : sequence of mapping
-        Of the configurations; two of them stand for all.
-    test_share : float, optional
-        Of repeated subsampling.
+    ``labels`` (N, R) are the fold of each row in each repeat, -1 where it is not tested. Two of the configurations
+    stand for all.
     """
     shown = list(params[:2])
     predictions = HeldOutPredictions(

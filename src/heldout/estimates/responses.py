@@ -27,14 +27,8 @@ ROUNDING = 1e-6
 def read_response(
     truth: Truth, array: NDArray[Any], metric: Metric, response: ResponseName, threshold: float | None
 ) -> tuple[Response, NDArray[Any]]:
-    """The response that a metric reads, from an array (N, C, R, outputs) of a classification.
-
-    Returns
-    -------
-    response : Response
-    held : ndarray
-        As ``HeldOutPredictions`` holds it.
-    """
+    """The response that a metric reads, and an array (N, C, R, outputs) of a classification in that response, as
+    ``HeldOutPredictions`` holds it."""
     on_labels = Response.LABELS in metric.responses
     if threshold is not None and not on_labels:
         raise InputError(

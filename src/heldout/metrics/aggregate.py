@@ -275,18 +275,11 @@ def aggregate_score(
     *,
     as_folds: bool = False,
 ) -> AggregateScore:
-    """Bind a metric to predictions and a division of the rows.
+    """Bind a metric to predictions (n, C, R[, n_classes]) and a division of the rows.
 
-    Parameters
-    ----------
-    truth : Truth of n rows
-    predictions : ndarray of shape (n, C, R) or (n, C, R, n_classes)
-    segments : ndarray of int, shape (n, R)
-        The segment of a row in a repeat, -1 where it is not in play; codes do not recur between repeats.
-    sample_weight : ndarray of shape (n,), optional
-    as_folds : bool
-        Whether the segments are folds, each with a score of scikit-learn's: folds without such a number never
-        count, and folds with one count although they lack what the metric needs.
+    ``segments`` (n, R) are codes that do not recur between repeats, -1 where a row is not in play. With
+    ``as_folds`` each segment is a fold with a score of scikit-learn's: folds without such a number never count, and
+    folds with one count although they lack what the metric needs.
     """
     if sample_weight is not None and not metric.takes_weights:
         raise InputError(

@@ -39,20 +39,10 @@ _ACCURACIES = {"KNeighborsClassifier.score", "RadiusNeighborsClassifier.score", 
 
 
 def metric_from_scorer(scorer: Any, *, survival: bool = False) -> Metric | None:
-    """The metric that a scorer computes, with the scorer's sign and its order of responses.
+    """The metric that a scorer of scikit-learn computes, with the scorer's sign and its order of responses.
 
-    Parameters
-    ----------
-    scorer : object
-        Of ``sklearn.metrics.get_scorer``, ``make_scorer`` or ``check_scoring``.
-    survival : bool
-        Whether the models are survival models, so that ``predict`` gives risks.
-
-    Returns
-    -------
-    Metric or None
-        None for a scorer that cannot be opened, such as a plain ``callable(estimator, X, y)``: it gives fold
-        scores only.
+    None for a scorer that cannot be opened, such as a plain ``callable(estimator, X, y)``: it gives fold scores
+    only. With ``survival`` the models are survival models, so that ``predict`` gives risks.
 
     Examples
     --------

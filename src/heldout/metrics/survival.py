@@ -157,13 +157,7 @@ class ObservedOutcomes(NamedTuple):
 def observed_by(truth: Truth, time: float, censoring: Censoring | None = None) -> ObservedOutcomes:
     """Outcomes observed by a time, weighted for censoring (Graf et al. 1999, section 4).
 
-    Parameters
-    ----------
-    truth : Truth
-        Of a survival target.
-    time : float
-    censoring : Censoring, optional
-        Its distribution; that of these rows by default.
+    The distribution of censoring is by default that of these rows.
 
     Examples
     --------

@@ -92,7 +92,7 @@ def scorer(metric: Any, *, classes: Any = None) -> Any:
     methods = tuple(dict.fromkeys(ESTIMATOR_METHODS[response] for response in known))
     if classes is not None and not methods:
         raise InputError(f"classes={classes!r} is for labels, and '{measured.name}' is of survival; leave it out.")
-    function = MetricFunction(measured, None if classes is None else _told(measured, classes))
+    function = MetricFunction(measured, None if classes is None else _listed_in_order(measured, classes))
     if reads_curves(measured) and not times_of(measured):
         raise InputError(
             f"metric '{measured.name}' needs the times of the survival probabilities that it reads, as in "
@@ -107,7 +107,7 @@ def scorer(metric: Any, *, classes: Any = None) -> Any:
     )
 
 
-def _told(metric: Metric, classes: Any) -> tuple[Any, ...]:
+def _listed_in_order(metric: Metric, classes: Any) -> tuple[Any, ...]:
     """The classes as they were listed, which has to be the order of what is predicted of each."""
     listed = column_of(classes, "classes")
     ordered = distinct(listed, "classes")[0].tolist()

@@ -149,16 +149,8 @@ def within_score(
 ) -> AggregateScore:
     """Bind a metric to predictions and to folds, of whose rows alone it counts the pairs.
 
-    A mean over rows is the same within folds as over all rows, and is bound to all of them.
-
-    Parameters
-    ----------
-    truth : Truth of n rows
-    predictions : ndarray of shape (n, C, R) or (n, C, R, n_classes)
-    folds : ndarray of int, shape (n, R)
-        The fold of a row in a repeat, -1 where it is not in play; codes do not recur between repeats.
-    sample_weight : ndarray of shape (n,), optional
-        Importance weights; a pair weighs the product of those of its rows.
+    A mean over rows is the same within folds as over all rows, and is bound to all of them. ``folds`` (n, R) are
+    codes as the segments of ``aggregate_score``. A pair weighs the product of the weights of its rows.
 
     Examples
     --------

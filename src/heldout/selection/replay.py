@@ -176,18 +176,10 @@ def chosen_columns(
 ) -> NDArray[np.intp]:
     """(L,): the candidate column that a rule selects in each resample, ``NONE_CHOSEN`` where none can be.
 
-    Parameters
-    ----------
-    values : ndarray of shape (L, candidates, M)
-        Greater = better, the refit metric first. The noise of their last bits is cut off, so that equal scores tie.
-    columns : ndarray of int
-        The configuration behind each candidate column.
-    params : sequence of mapping
-        Of all C configurations.
-    metric_names : sequence of str
-        Of the M metrics.
-    folds : ndarray of shape (L, splits, candidates, M), optional
-    repeats : ndarray of shape (L, repeats, candidates, M), optional
+    Of ``values`` (L, candidates, M), ``folds`` (L, splits, candidates, M) and ``repeats`` (L, repeats, candidates,
+    M) greater is better, and the refit metric comes first. The noise of the last bits of ``values`` is cut off, so
+    that equal scores tie. ``columns`` are the configurations behind the candidate columns, ``params`` those of all
+    configurations.
 
     Examples
     --------

@@ -244,10 +244,7 @@ def ldexp_quotient(numerator: int, denominator: int, exponent: int) -> float:
 def whole_sums(counts: NDArray[np.uint8], numbers: NDArray[Any]) -> NDArray[np.int64]:
     """Sums of whole numbers (n, M), the last of them 1, over rows drawn ``counts`` (L, n) times and rows not drawn.
 
-    Returns
-    -------
-    ndarray of shape (2, L, M)
-        In the bag and out of it, exact.
+    (2, L, M): in the bag and out of it, exact.
 
     Examples
     --------

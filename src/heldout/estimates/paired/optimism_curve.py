@@ -63,10 +63,7 @@ def mean_best(choose_on: Floats, scored_on: Floats, sizes: NDArray[np.intp]) -> 
     Of C columns from best to worst, the one at place r (from 1) is the best of a random subset of c with
     probability binom(C - r, c - 1) / binom(C, c): the mean over all subsets needs no subset drawn.
 
-    Parameters
-    ----------
-    choose_on, scored_on : ndarray of shape (L, C)
-        Greater = better; ties go to the lower index; lanes with a NaN are left out.
+    Of both arrays (L, C) greater is better; ties go to the lower index; lanes with a NaN are left out.
     """
     whole = ~(np.isnan(choose_on) | np.isnan(scored_on)).any(axis=1)
     order = np.argsort(-choose_on[whole], axis=1, kind="stable")

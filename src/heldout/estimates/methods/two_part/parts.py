@@ -60,11 +60,6 @@ def split_at_random(truth: Truth, evaluation_share: float, entropy: int, folds: 
 
     As Paraschakis et al. (2024) drew it. None where a thousand draws did not.
 
-    Parameters
-    ----------
-    folds : sequence of ndarray
-        The rows of each.
-
     Examples
     --------
     >>> from heldout.data.task import truth_of

@@ -101,15 +101,9 @@ def tilt(drawn: Floats, exceeds: Floats, tail: float, of_rows: Sequence[Floats])
     Apart from noise the chance grows with τ. The search starts at the strongest tilt, so that it finds the most
     conservative of several solutions, and returns the end of the last bracket that is within the tail.
 
-    Parameters
-    ----------
-    drawn : ndarray of shape (B,)
-        Sum of the drawn rows' influences U, of each bootstrap.
-    exceeds : ndarray of shape (B,)
-        1 for bootstraps above the observed share, ½ for ties where they count half, else 0.
-    tail : float
-    of_rows : sequence of ndarray
-        The influences of the rows that are drawn among each other, a stratum each.
+    ``drawn`` (B,) holds the sum of the drawn rows' influences U, and ``exceeds`` (B,) 1 for bootstraps above the
+    observed share, ½ for ties where they count half, else 0. ``of_rows`` are the influences of the rows that are
+    drawn among each other, a stratum each.
     """
     spread = float(drawn.std())
     if spread <= 1e-12 * max(1.0, float(np.abs(drawn).max())):
