@@ -7,14 +7,14 @@ tables to know chance. Chance is a bootstrap of the tables, because the article'
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 
 from heldout._text import counted
-from heldout.advice.evidence import CONFIDENCE, bootstrap_draws
+from heldout.advice.evidence import CONFIDENCE
 from heldout_papers.engine.claims import (
     Above,
     Claim,
@@ -26,17 +26,9 @@ from heldout_papers.engine.claims import (
     Near,
     judged_claims,
 )
-from heldout_papers.flat_vs_nested.accuracies import Accuracies, Estimated, Floats, table_ranks
-from heldout_papers.flat_vs_nested.analysis import (
-    FULL,
-    LARGE,
-    TOP3,
-    ComparisonRow,
-    Gains,
-    comparison_row,
-    gains,
-    scenarios_of,
-)
+from heldout_papers.flat_vs_nested.accuracies import Estimated, Floats
+from heldout_papers.flat_vs_nested.analysis import FULL, LARGE, TOP3, ComparisonRow
+from heldout_papers.flat_vs_nested.means import AccuracyMeans, kendall
 from heldout_papers.flat_vs_nested.result import FlatVsNestedStudy
 
 REPETITIONS = 6
@@ -91,85 +83,6 @@ FLAT_RANKS: Mapping[str, float] = MappingProxyType(
 """Table 4."""
 
 
-@dataclass(frozen=True, eq=False)
-class AccuracyMeans:
-    """The accuracies of a study, with the numbers that claims need; gains are computed once."""
-
-    accuracies: Accuracies
-    entropy: int
-    _gains: dict[tuple[str, str], Gains] = field(default_factory=dict, repr=False)
-
-    @property
-    def scenarios(self) -> dict[str, tuple[str, ...]]:
-        return scenarios_of(self.accuracies)
-
-    def gains(self, scenario: str, analysis: str) -> Gains:
-        key = scenario, analysis
-        if key not in self._gains:
-            self._gains[key] = gains(self.accuracies, self.scenarios[scenario], analysis)
-        return self._gains[key]
-
-    def row(self, scenario: str, analysis: str) -> ComparisonRow:
-        return comparison_row(scenario, analysis, self.gains(scenario, analysis), self.entropy)
-
-    def mean(self, values: Floats) -> Mean:
-        """The mean of one value per table, where it is known; chance is that of bootstraps of the tables."""
-        values = values[np.isfinite(values)]
-        n = len(values)
-        means = values[bootstrap_draws(n, self.entropy)].mean(axis=1)
-        return Mean(float(values.mean()), float(means.std(ddof=1)), n)
-
-    def by_table(self, scenario: str, analysis: str, what: str) -> Floats:
-        """``gain``, ``threshold``, ``same`` or ``difference``, of repetitions of a table the mean."""
-        found = self.gains(scenario, analysis)
-        values: Floats = getattr(found, what)
-        _, place = np.unique(np.array(found.tables, dtype=str), return_inverse=True)
-        return np.asarray(np.bincount(place, weights=values) / np.bincount(place))
-
-    def lead_of_large(self, values: Floats, rows: Floats) -> Mean:
-        """How much the mean of the large tables is above that of all."""
-        large = rows >= LARGE
-        few, many = self.mean(values[large]), self.mean(values[~large])
-        # The large tables are among all: their lead over the others, less their own part in the mean of all.
-        others = float((~large).mean())
-        error = others * float(np.hypot(few.error, many.error))
-        return Mean(others * (few.value - many.value), error, len(values))
-
-    def rows_of(self, scenario: str, analysis: str) -> Floats:
-        """Rows of the tables of ``by_table``."""
-        known = dict(zip(self.accuracies.tables, self.accuracies.rows, strict=True))
-        names = sorted(set(self.gains(scenario, analysis).tables))
-        return np.array([known[name] for name in names], dtype=np.float64)
-
-    def excess(self, over: str, algorithms: tuple[str, ...] | None = None) -> Floats:
-        """(T,): the flat estimate less another accuracy, or the nested one less the future one.
-
-        ``algorithms``: all by default; a mean over these and the repetitions in which they did not fail.
-        """
-        first, second = over.split("-")
-        some = self.accuracies if algorithms is None else self.accuracies.only(algorithms)
-        candidates = some.candidates
-        differences = np.where(candidates, getattr(some, first) - getattr(some, second), 0.0).sum(axis=(1, 2))
-        with np.errstate(invalid="ignore"):
-            return np.asarray(differences / candidates.sum(axis=(1, 2)))
-
-    def of_ranks(self, statistic: Callable[[Floats], Floats], *by: Estimated) -> Mean:
-        """A number that mean ranks make: of the article's twelve algorithms, in the order of ``FULL``, if measured.
-
-        ``statistic``: from mean ranks, of shape (..., A) for one ``by`` and (..., 2, A) for two, to (...).
-        """
-        # Other algorithms would move the places of the twelve, and would be ranked among them.
-        measured = self.accuracies
-        ranked = measured.only(FULL) if set(FULL) <= set(measured.algorithms) else measured
-        ranks = np.stack([table_ranks(ranked, one) for one in by], axis=1)
-        ranks = ranks[np.isfinite(ranks).all(axis=(1, 2))]
-        n = len(ranks)
-        counts = np.stack([np.bincount(drawn, minlength=n) for drawn in bootstrap_draws(n, self.entropy)])
-        means = np.tensordot(counts / n, ranks, axes=1)
-        found, observed = statistic(means), statistic(ranks.mean(axis=0))
-        return Mean(float(observed), float(np.std(found, ddof=1)), n)
-
-
 @dataclass(frozen=True)
 class ClaimNeeds:
     """What a study must have for a claim."""
@@ -204,12 +117,7 @@ Test = ClaimTest[AccuracyMeans]
 
 def flat_vs_nested_claims(study: FlatVsNestedStudy) -> tuple[Claim, ...]:
     """Every claim that a study can test, in the order of the article."""
-    return claims_of(AccuracyMeans(study.accuracies, study.entropy))
-
-
-def claims_of(means: AccuracyMeans) -> tuple[Claim, ...]:
-    """The same from accuracies."""
-    return judged_claims(_TESTS, means)
+    return judged_claims(_TESTS, AccuracyMeans(study.accuracies, study.entropy))
 
 
 def _test(text: str, needs: ClaimNeeds, number: Callable[[AccuracyMeans], Any], judge: Judge) -> Test:
@@ -228,37 +136,26 @@ class _Irrelevant:
     is_above: bool = False
 
     def finding(self, number: ComparisonRow) -> Finding:
+        by_test, by_interval = number.p_value < 1 - CONFIDENCE, number.high < 0
+        side, test = "below", "p < 0.05"
         if self.is_above:
             by_test, by_interval = number.p_value > CONFIDENCE, number.low > 0
-        else:
-            by_test, by_interval = number.p_value < 1 - CONFIDENCE, number.high < 0
-        found = ClaimVerdict(
-            bool(by_test and by_interval), self._sentence(bool(by_test), bool(by_interval), number)
-        )
+            side, test = "above", "p > 0.95"
+        ours, theirs = (f"{one.low:.3f} to {one.high:.3f}" for one in (number, self.printed))
+        interval = f"the interval, {ours} (published {theirs}),"
+        word, why = {
+            (True, True): ("Holds", f"{test}, and {interval} is {side} 0"),
+            (True, False): ("Holds in part", f"{test}, but {interval} is not {side} 0"),
+            (False, True): ("Holds in part", f"{interval} is {side} 0, but not {test}"),
+            (False, False): ("Not shown", f"not {test}, and {interval} is not {side} 0"),
+        }[bool(by_test), bool(by_interval)]
+        found = ClaimVerdict(word == "Holds", f"{word} with {counted(number.n_tables, 'table')}: {why}.")
         return Finding(f"p\u00a0=\u00a0{number.p_value:.2g}", found, f"p\u00a0=\u00a0{self.printed.p_value}")
 
-    def _sentence(self, by_test: bool, by_interval: bool, found: ComparisonRow) -> str:
-        side, test = ("above", "p > 0.95") if self.is_above else ("below", "p < 0.05")
-        ours, theirs = (f"{one.low:.3f} to {one.high:.3f}" for one in (found, self.printed))
-        interval = f"the interval, {ours} (published {theirs}),"
-        of = counted(found.n_tables, "table")
-        if by_test and by_interval:
-            return f"Holds with {of}: {test}, and {interval} is {side} 0."
-        if by_test:
-            return f"Holds in part with {of}: {test}, but {interval} is not {side} 0."
-        if by_interval:
-            return f"Holds in part with {of}: {interval} is {side} 0, but not {test}."
-        return f"Not shown with {of}: not {test}, and {interval} is not {side} 0."
 
-
-def _mean_of(scenario: str, analysis: str, what: str, less: str = "") -> Number:
-    """The mean over tables of one column of ``AccuracyMeans.by_table``, or of its difference from another."""
-
-    def number(means: AccuracyMeans) -> Mean:
-        values = means.by_table(scenario, analysis, what)
-        return means.mean(values - means.by_table(scenario, analysis, less) if less else values)
-
-    return number
+def _mean_of(scenario: str, analysis: str, what: str) -> Number:
+    """The mean over tables of a column of ``AccuracyMeans.by_table``."""
+    return lambda means: means.mean(means.by_table(scenario, analysis, what))
 
 
 def _bias_of_small(means: AccuracyMeans) -> Mean:
@@ -271,41 +168,17 @@ def _gbm_overfits(means: AccuracyMeans) -> Mean:
     return means.mean(means.excess("flat-nested", ("gbm",)) - means.excess("flat-nested", ("rf", "svmRadial")))
 
 
-def _ahead(first: tuple[str, ...], others: tuple[str, ...], by: Estimated) -> Number:
-    """By how much the last of some algorithms is ahead of the first of others."""
+def _ahead(text: str, by: Estimated, first: tuple[str, ...], others: tuple[str, ...] = ()) -> Test:
+    """By how much the last of some algorithms is ahead of the first of others, of all others by default."""
+    others = others or tuple(name for name in FULL if name not in first)
+    published = {"nested": NESTED_RANKS, "flat": FLAT_RANKS}[by]
+    lead = min(published[name] for name in others) - max(published[name] for name in first)
     places = [[FULL.index(name) for name in names] for names in (first, others)]
 
     def statistic(ranks: Floats) -> Floats:
         return np.asarray(ranks[..., 0, places[1]].min(axis=-1) - ranks[..., 0, places[0]].max(axis=-1))
 
-    return lambda means: means.of_ranks(statistic, by)
-
-
-def _gbm_gains(ranks: Floats) -> Floats:
-    place = FULL.index("gbm")
-    return np.asarray(ranks[..., 0, place] - ranks[..., 1, place])
-
-
-def kendall(ranks: Floats) -> Floats:
-    """Kendall's τ of two rankings, of shape (..., 2, A): pairs in the same order less pairs in another, of all.
-
-    Examples
-    --------
-    >>> float(kendall(np.array([[1.0, 2.0, 3.0], [1.0, 3.0, 2.0]])).round(3))
-    0.333
-    """
-    signs = np.sign(ranks[..., :, None] - ranks[..., None, :])
-    n = ranks.shape[-1]
-    return np.asarray((signs[..., 0, :, :] * signs[..., 1, :, :]).sum(axis=(-2, -1)) / (n * (n - 1)))
-
-
-def _published_kendall() -> float:
-    both = np.array([[ranks[name] for name in FULL] for ranks in (NESTED_RANKS, FLAT_RANKS)])
-    return round(float(kendall(both)), 2)
-
-
-def _others(*names: str) -> tuple[str, ...]:
-    return tuple(name for name in FULL if name not in names)
+    return _test(text, ClaimNeeds(FULL), lambda means: means.of_ranks(statistic, by), Above(f"+{lead:.1f}"))
 
 
 def _row_tests(scenario: str, analysis: str, where: str, *, with_choice: bool = True) -> list[Test]:
@@ -341,14 +214,8 @@ def _scenario_tests(scenario: str, figure: str) -> list[Test]:
     main, on_large = ROWS[scenario, "main"], ROWS[scenario, "large_tables"]
     random, wider = 1 / len(algorithms), on_large.high - on_large.low - (main.high - main.low)
 
-    def above_random(means: AccuracyMeans) -> Mean:
-        return means.mean(means.by_table(scenario, "main", "same") - random)
-
-    def below_diagonal(means: AccuracyMeans) -> Mean:
-        return means.mean(np.where(means.gains(scenario, "main").difference < 0, 0.5, -0.5))
-
-    def agreement_of_large(means: AccuracyMeans) -> Mean:
-        return means.lead_of_large(means.by_table(scenario, "main", "same"), means.rows_of(scenario, "main"))
+    def of_main(means: AccuracyMeans, what: str) -> Floats:
+        return means.by_table(scenario, "main", what)
 
     def wider_interval(means: AccuracyMeans) -> Mean:
         large, whole = means.row(scenario, "large_tables"), means.row(scenario, "main")
@@ -356,19 +223,21 @@ def _scenario_tests(scenario: str, figure: str) -> list[Test]:
 
     return [
         _test(
-            f"On most tables |gain| is below its threshold, {of} ({figure}).", six, below_diagonal,
+            f"On most tables |gain| is below its threshold, {of} ({figure}).", six,
+            lambda means: means.mean(np.where(of_main(means, "difference") < 0, 0.5, -0.5)),
             Above("more than half", 0, scale=100.0, unit=" %", baseline=50.0),
         ),
         *_row_tests(scenario, "main", "table 2"),
         _test(
             f"Flat and nested choose the same more often than two random choices would, {of} (section 3.1).",
-            once, above_random,
+            once, lambda means: means.mean(of_main(means, "same") - random),
             Above(f"above {100 * random:.0f} %", 0, scale=100.0, unit=" %", baseline=100 * random),
         ),
         *_row_tests(scenario, "large_tables", "table 3"),
         _test(
             f"They agree more often on tables of 2000 rows and more than on all, {of} (section 4).",
-            ClaimNeeds(algorithms, large=True, small=True), agreement_of_large,
+            ClaimNeeds(algorithms, large=True, small=True),
+            lambda means: means.lead_of_large(of_main(means, "same"), means.rows_of(scenario, "main")),
             Above(f"+{on_large.same_choice - main.same_choice} points", 1, scale=100.0, unit=" points"),
         ),
         _test(
@@ -378,37 +247,26 @@ def _scenario_tests(scenario: str, figure: str) -> list[Test]:
         _test(
             "What flat chooses does on average as well, for practical purposes: the mean gain is below the mean "
             f"threshold, {of} (section 5).",
-            six, _mean_of(scenario, "main", "threshold", less="gain"), Above(decimals=4),
+            six, lambda means: means.mean(of_main(means, "threshold") - of_main(means, "gain")), Above(decimals=4),
         ),
     ]  # fmt: skip
 
 
 def _ranking_tests() -> list[Test]:
     """Tables 1 and 4."""
-    full, nested, flat = ClaimNeeds(FULL), NESTED_RANKS, FLAT_RANKS
-
-    def lead(first: float, second: float) -> Above:
-        return Above(f"+{second - first:.1f}")
-
+    gbm, published = FULL.index("gbm"), [[ranks[name] for name in FULL] for ranks in (NESTED_RANKS, FLAT_RANKS)]
+    tau = round(float(kendall(np.array(published))), 2)
     return [
-        _test(
-            "rf, svmRadial and gbm have the best three mean ranks by nested (table 1).", full,
-            _ahead(TOP3, _others(*TOP3), "nested"), lead(nested["gbm"], nested["nnet"]),
-        ),
+        _ahead("rf, svmRadial and gbm have the best three mean ranks by nested (table 1).", "nested", TOP3),
         *(
-            _test(
-                f"{first} has a better mean rank than {second} by nested (table 1).", full,
-                _ahead((first,), (second,), "nested"), lead(nested[first], nested[second]),
-            )
+            _ahead(f"{first} has a better mean rank than {second} by nested (table 1).", "nested", (first,), (second,))
             for first, second in (("rf", "svmRadial"), ("svmRadial", "gbm"))
         ),
+        _ahead("gbm has the best mean rank by flat (table 4).", "flat", ("gbm",)),
         _test(
-            "gbm has the best mean rank by flat (table 4).", full,
-            _ahead(("gbm",), _others("gbm"), "flat"), lead(flat["gbm"], flat["svmRadial"]),
-        ),
-        _test(
-            "gbm has a better mean rank by flat than by nested (section 4).", full,
-            lambda means: means.of_ranks(_gbm_gains, "nested", "flat"), lead(flat["gbm"], nested["gbm"]),
+            "gbm has a better mean rank by flat than by nested (section 4).", ClaimNeeds(FULL),
+            lambda means: means.of_ranks(lambda ranks: ranks[..., 0, gbm] - ranks[..., 1, gbm], "nested", "flat"),
+            Above(f"+{published[0][gbm] - published[1][gbm]:.1f}"),
         ),
         _test(
             "That could be over-fitting of its one hyper-parameter more: flat flatters gbm more than rf and "
@@ -416,8 +274,8 @@ def _ranking_tests() -> list[Test]:
         ),
         _test(
             "Flat and nested rank the algorithms very differently (section 4): Kendall's τ of the mean ranks, ours "
-            "and that of the published tables 1 and 4.", full,
-            lambda means: means.of_ranks(kendall, "nested", "flat"), _near(_published_kendall(), 2),
+            "and that of the published tables 1 and 4.", ClaimNeeds(FULL),
+            lambda means: means.of_ranks(kendall, "nested", "flat"), _near(tau, 2),
         ),
     ]  # fmt: skip
 

@@ -21,9 +21,9 @@ from heldout_papers.flat_vs_nested.claims import (
     NESTED_RANKS,
     ROWS,
     SCENARIO_TITLES,
-    AccuracyMeans,
-    claims_of,
+    flat_vs_nested_claims,
 )
+from heldout_papers.flat_vs_nested.means import AccuracyMeans
 from heldout_papers.flat_vs_nested.result import FlatVsNestedStudy
 
 
@@ -106,7 +106,7 @@ def flat_vs_nested_page(study: FlatVsNestedStudy, *, command: str = "") -> Study
             "repetitions": f"{accuracies.n_repetitions}",
             "ties for the best": f"{flat_ties:.0%} by flat, {nested_ties:.0%} by nested",
         },
-        claims=claims_of(means),
+        claims=flat_vs_nested_claims(study),
         tested=TestedClaims(
             "that these tables can test",
             "10 tables or more, for most claims rf, svmRadial and gbm, or all 12 algorithms, and for those about "

@@ -16,9 +16,9 @@ from heldout_papers.flat_vs_nested.claims import (
     FLAT_RANKS,
     NESTED_RANKS,
     ROWS,
-    AccuracyMeans,
     flat_vs_nested_claims,
 )
+from heldout_papers.flat_vs_nested.means import AccuracyMeans
 
 CLEAR: dict[str, Any] = {"apart": 0.03, "spread": 0.002, "noise": 0.004}
 """Algorithms that differ by more than chance, in the article's order."""
