@@ -259,8 +259,8 @@ def _ranking_tests() -> list[Test]:
     return [
         _ahead("rf, svmRadial and gbm have the best three mean ranks by nested (table 1).", "nested", TOP3),
         *(
-            _ahead(f"{first} has a better mean rank than {second} by nested (table 1).", "nested", (first,), (second,))
-            for first, second in (("rf", "svmRadial"), ("svmRadial", "gbm"))
+            _ahead(f"{one} has a better mean rank than {other} by nested (table 1).", "nested", (one,), (other,))
+            for one, other in (("rf", "svmRadial"), ("svmRadial", "gbm"))
         ),
         _ahead("gbm has the best mean rank by flat (table 4).", "flat", ("gbm",)),
         _test(
