@@ -10,7 +10,7 @@ from standings import standing_of
 import heldout as ho
 from heldout.dropping import Bootstrap
 from heldout.dropping.base import Course
-from heldout.kernels import blocks
+from heldout.kernels import draws as draws_module
 from heldout.metrics import metric_named
 from heldout.metrics.opaque import OpaqueMetric
 
@@ -120,7 +120,7 @@ def test_neither_threads_nor_blocks_nor_the_standing_own_number_of_draws_change_
     expected = Bootstrap(n_bootstraps=700).judge(standing_of(y, table, "roc_auc")).statistic
     threaded = Bootstrap(n_bootstraps=700).judge(standing_of(y, table, "roc_auc", n_threads=3)).statistic
     np.testing.assert_array_equal(threaded, expected)
-    monkeypatch.setattr(blocks.map_blocks, "__kwdefaults__", {"block": 37})
+    monkeypatch.setattr(draws_module.map_blocks, "__kwdefaults__", {"block": 37})
     np.testing.assert_array_equal(
         Bootstrap(n_bootstraps=700).judge(standing_of(y, table, "roc_auc")).statistic, expected
     )

@@ -219,3 +219,18 @@ def test_an_infinite_value_has_no_calibrated_interval():
 def test_an_unknown_interval_is_refused():
     with pytest.raises(InputError, match="interval must be one of percentile, calibrated, got 'basic'"):
         ho.estimates.BBC(interval="basic")
+
+
+@pytest.mark.parametrize(
+    "alternative, text", [("two-sided", "] (90%)"), ("greater", "] (90%, greater)"), ("less", "] (90%, less)")]
+)
+def test_the_text_of_an_interval_names_its_level(alternative: str, text: str) -> None:
+    rng = np.random.default_rng(0)
+    y = np.arange(60) % 2
+    estimate = ho.estimate(
+        y, rng.normal(size=(60, 3)) + y[:, None], metric="roc_auc", n_bootstraps=50,
+        confidence_level=0.9, alternative=alternative, random_state=0,
+    )  # fmt: skip
+    assert str(estimate.interval).endswith(text)
+    assert str(estimate.interval) in repr(estimate)
+    assert str(estimate.interval) in estimate._repr_html_()
