@@ -8,11 +8,11 @@ import numpy as np
 
 from heldout.data.task import truth_of
 from heldout.dropping import Standing
-from heldout.kernels.draws import Draws, always
 from heldout.metrics import metric_named
 from heldout.metrics.aggregate import aggregate_score
 from heldout.metrics.base import Metric, oriented
 from heldout.selection import Best
+from heldout.selection.draws import Draws, always
 from heldout.selection.replay import SelectionReplay
 
 

@@ -10,9 +10,9 @@ from standings import standing_of
 import heldout as ho
 from heldout.dropping import Bootstrap
 from heldout.dropping.base import Course
-from heldout.kernels import draws as draws_module
 from heldout.metrics import metric_named
 from heldout.metrics.opaque import OpaqueMetric
+from heldout.selection import draws as draws_module
 
 
 def drawn(standing, n_bootstraps: int) -> np.ndarray:

@@ -17,11 +17,11 @@ from numpy.typing import NDArray
 from heldout.data.task import Task, Truth
 from heldout.errors import InputError
 from heldout.folds.splits import Folds, Place
-from heldout.kernels.draws import Draws
 from heldout.kernels.reference import Floats
 from heldout.metrics.aggregate import AggregateScore
 from heldout.metrics.base import Metric
 from heldout.selection.base import SelectionRule
+from heldout.selection.draws import Draws
 from heldout.selection.replay import SelectionReplay
 
 

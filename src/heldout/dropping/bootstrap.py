@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 from heldout.data.limits import MOST_BOOTSTRAPS, refuse_more_than
 from heldout.dropping.base import Course, Racing, Standing, Verdict, check_count, check_share, verdict
 from heldout.errors import InputError
-from heldout.kernels.draws import UndefinedDrawsError, map_blocks
 from heldout.metrics.base import Metric, oriented, quiet_if_foreign
 from heldout.metrics.opaque import OpaqueMetric
 from heldout.selection.base import tie_exactly
+from heldout.selection.draws import UndefinedDrawsError, map_blocks
 
 
 @dataclass(frozen=True, kw_only=True)

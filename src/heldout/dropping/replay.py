@@ -19,10 +19,10 @@ from numpy.typing import NDArray
 from heldout._random import stream
 from heldout.dropping.base import DropRule
 from heldout.dropping.bootstrap import Bootstrap
-from heldout.kernels.draws import UndefinedDrawsError, inner_counts
 from heldout.kernels.reference import Floats, Weightings
 from heldout.metrics.base import oriented
 from heldout.selection.base import NONE_CHOSEN, Choice, tie_exactly
+from heldout.selection.draws import UndefinedDrawsError, inner_counts
 from heldout.selection.replay import SelectionReplay
 
 Remaining = NDArray[np.bool_]

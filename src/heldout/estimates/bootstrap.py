@@ -27,11 +27,11 @@ from heldout.errors import InputError
 from heldout.estimates.candidates import check_drawable
 from heldout.estimates.evidence import Evidence, Matrix
 from heldout.flags import Flag
-from heldout.kernels.draws import Draws, UndefinedDrawsError, always, map_blocks, out_of_bag
 from heldout.metrics.aggregate import AggregateScore
 from heldout.metrics.base import Needs, quiet_if_foreign
 from heldout.metrics.within import PairSegment
 from heldout.selection.base import Choice, joined
+from heldout.selection.draws import Draws, UndefinedDrawsError, always, map_blocks, out_of_bag
 
 MANY_REDRAWS = 0.05
 Result = TypeVar("Result")

@@ -12,7 +12,7 @@ from heldout._random import stream
 from heldout.errors import InputError
 from heldout.estimates.evidence import Evidence, defined_mean
 from heldout.flags import Flag
-from heldout.kernels.draws import BLOCK, Defined, Draws, UndefinedDrawsError, map_blocks
+from heldout.selection.draws import BLOCK, Defined, Draws, UndefinedDrawsError, map_blocks
 from heldout.selection.replay import FoldReplay
 
 FEW_FOLDS = 10

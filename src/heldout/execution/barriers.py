@@ -16,10 +16,10 @@ from heldout.estimates.from_matrix import gather
 from heldout.estimates.question import Aggregate, Question, Settings
 from heldout.execution.collect import RaceOutcome, RaceResults
 from heldout.execution.fit import Scoring
-from heldout.kernels.draws import Draws, UndefinedDrawsError, always
 from heldout.metrics.base import quiet_if_foreign
 from heldout.selection import SelectionRule
 from heldout.selection.base import metrics_read
+from heldout.selection.draws import Draws, UndefinedDrawsError, always
 
 N_BOOTSTRAPS = 1000
 

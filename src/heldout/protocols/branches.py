@@ -29,9 +29,9 @@ from heldout.execution.search import Search
 from heldout.execution.table import mean_over_splits
 from heldout.execution.winner import pooled_scores, winner_of
 from heldout.folds.splits import Folds, Rows, Split
-from heldout.kernels.draws import Counts
 from heldout.predictions import FoldScores
 from heldout.result import Evaluation
+from heldout.selection.draws import Counts
 
 
 class Branch(Protocol):

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from heldout.data.task import Task, labels_text
 from heldout.errors import InputError
 from heldout.estimates.candidates import check_drawable
-from heldout.kernels.draws import Counts, Draws, UndefinedDrawsError, always
 from heldout.metrics.base import Metric, positive_of
+from heldout.selection.draws import Counts, Draws, UndefinedDrawsError, always
 
 DRAWN_AT_ONCE = 64
 """Samples drawn in one block; no result depends on this number."""

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from heldout._random import stream
 from heldout.data.task import TaskKind, Truth
-from heldout.kernels.draws import Counts, Draws
 from heldout.kernels.reference import Floats
+from heldout.selection.draws import Counts, Draws
 from heldout_papers.bias.predictions import MetricPredictions, RightOrWrong, SimulatedPredictions, Starts
 from heldout_papers.bias.setting import ACCURACY, METRICS, ROC_AUC, BiasSetting
 from heldout_papers.simulation import predictions_of_r2, scores_of_auc

@@ -16,12 +16,12 @@ from heldout._random import stream
 from heldout.data.task import Truth
 from heldout.dropping import Bootstrap
 from heldout.dropping.base import Standing
-from heldout.kernels.draws import Counts, Draws, always
 from heldout.kernels.reference import Floats
 from heldout.metrics.aggregate import aggregate_score
 from heldout.metrics.base import Fused, Metric, Statistic, oriented, positive_of
 from heldout.metrics.row_losses import Finish, mean_of_errors
 from heldout.selection import Best
+from heldout.selection.draws import Counts, Draws, always
 from heldout.selection.replay import SelectionReplay
 from heldout_papers.bias.race import survivors
 

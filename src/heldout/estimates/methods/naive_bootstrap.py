@@ -36,8 +36,8 @@ from heldout.estimates.intervals import bootstrap_interval
 from heldout.estimates.least_width import with_least_width
 from heldout.estimates.types import Estimate
 from heldout.flags import Flag
-from heldout.kernels.draws import always
 from heldout.kernels.reference import Floats
+from heldout.selection.draws import always
 
 UNITS = ("rows", "folds")
 

@@ -19,7 +19,7 @@ from threadpoolctl import threadpool_limits
 from heldout.errors import InputError
 from heldout.estimates.out_of_core.blocks import Block, BlockSource
 from heldout.kernels.block_draws import BlockDraws
-from heldout.kernels.draws import MOST_ATTEMPTS
+from heldout.selection.draws import MOST_ATTEMPTS
 
 
 @dataclass(frozen=True, eq=False)

@@ -16,10 +16,10 @@ from numpy.typing import NDArray
 from heldout.estimates.bootstrap import check_matrix_drawable, draws_of, map_draws
 from heldout.estimates.evidence import Evidence
 from heldout.estimates.types import Interval, json_number
-from heldout.kernels.draws import out_of_bag
 from heldout.kernels.reference import Floats
 from heldout.metrics.base import oriented
 from heldout.selection.base import NONE_CHOSEN, tie_exactly
+from heldout.selection.draws import out_of_bag
 
 
 @dataclass(frozen=True, eq=False)

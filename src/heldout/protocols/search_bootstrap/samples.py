@@ -17,9 +17,9 @@ from heldout._random import stream
 from heldout.data.task import Task
 from heldout.errors import InputError
 from heldout.folds.splits import Folds, Rows, Split
-from heldout.kernels.draws import Counts, out_of_bag
 from heldout.protocols.branches import RepeatNumbers, folds_of_part
 from heldout.protocols.draws import DrawnRows, drawn_rows
+from heldout.selection.draws import Counts, out_of_bag
 
 
 @dataclass(frozen=True, eq=False)

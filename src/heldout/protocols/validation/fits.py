@@ -12,10 +12,10 @@ from heldout.execution.cells import CellResult, CellState, check_result
 from heldout.execution.plan import Race
 from heldout.execution.run import OpenRun
 from heldout.folds.splits import Split
-from heldout.kernels.draws import Counts
 from heldout.metrics.base import Response
 from heldout.protocols.validation.plan import ValidationPlan
 from heldout.protocols.validation.replicates import Replicates
+from heldout.selection.draws import Counts
 
 
 class NoModelError(ValueError):

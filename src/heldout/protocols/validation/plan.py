@@ -14,12 +14,12 @@ from heldout.execution.executors.base import Work
 from heldout.execution.fit import CellContext
 from heldout.execution.plan import BYTES_A_CELL, bytes_a_row
 from heldout.folds.splits import Folds, Split
-from heldout.kernels.draws import Counts, UndefinedDrawsError, always, inner_counts
 from heldout.metrics.base import Metric
 from heldout.protocols.draws import Demands, draw
 from heldout.protocols.validation.corrections.base import Correction
 from heldout.protocols.validation.replicate import ReplicateFit
 from heldout.protocols.validation.samples import inner_splits, sample_splits, split_of_all_rows
+from heldout.selection.draws import Counts, UndefinedDrawsError, always, inner_counts
 
 FIRST, SECOND, INNER = 0, 1, 2
 """Fold numbers within the repeat of a sample: first stage, second stage, and the first of its inner samples."""

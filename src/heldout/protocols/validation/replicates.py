@@ -17,11 +17,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heldout.data.task import Truth
-from heldout.kernels.draws import Counts, out_of_bag
 from heldout.kernels.reference import Floats, Weightings
 from heldout.metrics.base import Metric, Response, quiet_if_foreign
 from heldout.metrics.parameters import at_times_of
 from heldout.protocols.draws import drawn_rows
+from heldout.selection.draws import Counts, out_of_bag
 
 Predictions: TypeAlias = Mapping[Response, NDArray[Any]]
 

@@ -9,8 +9,8 @@ from typing import cast
 import numpy as np
 
 from heldout.folds.splits import Place, Rows, Split
-from heldout.kernels.draws import Counts
 from heldout.protocols.draws import drawn_rows
+from heldout.selection.draws import Counts
 
 ALL_ROWS = 0
 """The repeat of the split that trains on all rows, each once."""

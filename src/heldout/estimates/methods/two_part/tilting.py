@@ -19,11 +19,11 @@ from heldout.estimates.methods.two_part.template import TwoPart, TwoPartWords
 from heldout.estimates.types import Alternative
 from heldout.flags import Flag
 from heldout.kernels.dispatch import LossSums, draw_units
-from heldout.kernels.draws import map_blocks
 from heldout.kernels.reference import Floats
 from heldout.metrics.row_losses import most_drawn
 from heldout.metrics.signed import Share
 from heldout.selection.base import tie_exactly
+from heldout.selection.draws import map_blocks
 
 STRONGEST = 48.0
 """The strongest tilt that is tried, in standard deviations of the bootstrapped sums of influences."""

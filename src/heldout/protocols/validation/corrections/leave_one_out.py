@@ -16,13 +16,13 @@ from numpy.typing import NDArray
 
 from heldout._text import counted
 from heldout.flags import Flag
-from heldout.kernels.draws import out_of_bag
 from heldout.kernels.reference import Floats, Weightings
 from heldout.metrics.base import Metric, quiet_if_foreign
 from heldout.metrics.row_losses import Finish, OfRowLosses
 from heldout.metrics.signed import Signed, unsigned
 from heldout.protocols.validation.corrections.base import CorrectedScore, undefined
 from heldout.protocols.validation.replicates import Replicates, ReplicateScores
+from heldout.selection.draws import out_of_bag
 
 
 def left_out_score(replicates: Replicates, scores: ReplicateScores) -> CorrectedScore:

@@ -1,55 +1,17 @@
+"""Bootstrap draws: redraws, groups, strata, and blocks spread over threads."""
+
 from __future__ import annotations
 
 import threading
 from concurrent.futures import ThreadPoolExecutor
-from types import ModuleType
 from typing import Any
 
 import numpy as np
 import pytest
+from twins import counts_by_definition
 
-from heldout.kernels import draws as draws_module
-from heldout.kernels import reference
-from heldout.kernels.draws import MOST_ATTEMPTS, Draws, UndefinedDrawsError, map_blocks, out_of_bag
-
-
-def counts_by_definition(seed: int, b: int, attempt: int, n: int) -> list[int]:
-    """In Python's integers, from NumPy's own generator."""
-    stream = np.random.Philox(
-        key=np.array([seed, b], dtype=np.uint64), counter=np.array([0, 0, attempt, 0], dtype=np.uint64)
-    )
-    counts = [0] * n
-    for raw in stream.random_raw(n):
-        counts[(int(raw) * n) >> 64] += 1
-    return counts
-
-
-@pytest.mark.parametrize("n", [1, 2, 3, 4, 5, 8, 97, 500])
-@pytest.mark.parametrize("seed", [0, 1, 2**63, 2**64 - 1])
-def test_a_draw_is_that_of_numpys_philox(kernels: ModuleType, seed: int, n: int) -> None:
-    bootstraps = np.array([0, 1, 7, 2**40, 2**64 - 1], dtype=np.uint64)
-    for attempt in (0, 1, 999):
-        drawn = kernels.draw_units(seed, bootstraps, attempt, n)
-        assert drawn.dtype == np.uint8
-        assert drawn.tolist() == [counts_by_definition(seed, int(b), attempt, n) for b in bootstraps]
-
-
-def test_the_numbers_of_a_published_estimate_stay_the_same(kernels: ModuleType) -> None:
-    drawn = kernels.draw_units(20180709, np.arange(3, dtype=np.uint64), 0, 8)
-    assert drawn.tolist() == [[2, 2, 2, 0, 0, 1, 1, 0], [1, 2, 0, 1, 0, 3, 1, 0], [0, 2, 0, 2, 1, 3, 0, 0]]
-
-
-def test_more_draws_of_one_unit_than_a_byte_holds_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reference, "high_word_of_product", lambda raw, n: np.zeros(len(raw), dtype=np.intp))
-    with pytest.raises(OverflowError, match="300 times"):
-        reference.draw_units(1, np.arange(1, dtype=np.uint64), 0, 300)
-
-
-def test_the_index_is_the_high_word_of_an_exact_product() -> None:
-    words = [0, 1, 2**32 - 1, 2**32, 2**63, 2**64 - 1, 0x9E3779B97F4A7C15]
-    for n in (1, 2, 3, 500, 2**31 - 1, 2**32 - 1):
-        got = reference.high_word_of_product(np.array(words, dtype=np.uint64), n)
-        assert got.tolist() == [(word * n) >> 64 for word in words]
+from heldout.selection import draws as draws_module
+from heldout.selection.draws import MOST_ATTEMPTS, Draws, UndefinedDrawsError, map_blocks, out_of_bag
 
 
 def always(counts: np.ndarray) -> np.ndarray:
@@ -121,8 +83,7 @@ def counts_of_stratum(seed: int, b: int, attempt: int, stratum: int, n: int) -> 
     return counts_by_definition(seed, b, attempt + 2**32 * stratum, n)
 
 
-def test_each_stratum_is_drawn_from_its_own_stream(kernels: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(draws_module, "draw_units", kernels.draw_units)
+def test_each_stratum_is_drawn_from_its_own_stream() -> None:
     strata = [0, 2, 1, 0, 2, 2, 0, 0]
     counts, redraws = stratified(strata).block(0, 60)
     assert redraws == 0
