@@ -123,7 +123,7 @@ class Near:
 
     published: float
     decimals: int  # Of the published number
-    n: int  # Of how many repetitions or tables it is a mean; its standard error is ours for so many
+    n: int  # Of how many repetitions or tables it is a mean, each as uncertain as one of ours
     shown: int  # Decimals of our number
     sure: float = 2.0  # How many standard errors of the difference are chance
     scale: float = 1.0
@@ -152,7 +152,7 @@ class Above:
     decimals: int = 3
     scale: float = 1.0
     unit: str = ""
-    baseline: float | None = None  # Shown with this added, where it is the part above one
+    baseline: float | None = None  # Added where the number is shown, if it is the part above a baseline
 
     def finding(self, number: Mean) -> Finding:
         value, chance = self.scale * number.value, 2 * self.scale * number.error
@@ -182,9 +182,9 @@ class AtMost:
 
     allowed: float
     published: str = ""
-    word: str = "is allowed"  # After "up to 0.02"
+    word: str = "is allowed"  # It follows "up to 0.02"
     decimals: int = 4
-    is_open: bool = True  # Where chance explains what is more than allowed; otherwise the claim then holds
+    is_open: bool = True  # Whether a claim is open where chance explains the excess; it holds there otherwise
 
     def finding(self, number: Sequence[Mean]) -> Finding:
         worst = max(number, key=lambda one: abs(one.value))
