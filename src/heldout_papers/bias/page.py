@@ -10,7 +10,7 @@ from heldout_papers.bias.claims import bias_claims
 from heldout_papers.bias.setting import ACCURACY, METRICS, ROC_AUC
 from heldout_papers.bias.study import BiasStudy
 from heldout_papers.engine.claims import Mean, average
-from heldout_papers.engine.page import StudyPage, StudyTable, TestedClaims, listed, study_tables
+from heldout_papers.engine.page import ClaimsText, StudyPage, StudyTable, study_tables
 from heldout_papers.engine.pictures import Ends, Frame, Line, Picture, PictureAxis, line_picture, line_summary
 
 APART = 1.035
@@ -89,14 +89,14 @@ def bias_page(study: BiasStudy, *, command: str = "") -> StudyPage:
         name=study.name,
         title="How biased each protocol is",
         lead=_lead(study, rows),
-        facts={
-            "rows": listed([setting.rows for setting in study.settings]),
-            "configurations": listed([setting.configurations for setting in study.settings]),
+        settings={
+            "rows": [setting.rows for setting in study.settings],
+            "configurations": [setting.configurations for setting in study.settings],
             "metric": METRIC_TITLES[first.metric] + positive,
             TRUTH_LABELS[first.metric]: "; ".join(f"Be({beta})" for beta in betas),
-            "repetitions": f"{study.repetitions:,}",
-            "folds": f"{first.folds}",
-            "bootstraps": f"{first.n_bootstraps:,}",
+            "repetitions": study.repetitions,
+            "folds": first.folds,
+            "bootstraps": first.n_bootstraps,
         },
         claims=bias_claims(moments),
         tested=_tested(first.metric),
@@ -110,14 +110,14 @@ def bias_page(study: BiasStudy, *, command: str = "") -> StudyPage:
     )
 
 
-def _tested(metric: str) -> TestedClaims:
+def _tested(metric: str) -> ClaimsText:
     needed = (
         "all numbers of configurations of the article, 50 to 2000, 10 folds, Be(9, 6) and 20 repetitions or more"
     )
     if metric != ACCURACY:
         rest = f" for {METRIC_TITLES[metric]} too, with Be(9, 6), 10 folds and C from 50 to 2000"
-        return TestedClaims("of section 6.1.1, which are about accuracy,", needed, rest)
-    return TestedClaims(
+        return ClaimsText("of section 6.1.1, which are about accuracy,", needed, rest)
+    return ClaimsText(
         "of section 6.1.1 that these settings can test",
         needed,
         ". All are for 10 folds and C from 50 to 2000, and for Be(9, 6) unless they say otherwise, like the "

@@ -29,6 +29,8 @@ class StudyTable:
     rows: tuple[tuple[str, ...], ...]
 
 
+Settings = Mapping[str, str | int | Sequence[float]]
+"""What was studied, by labels: texts, numbers, and sizes that differ between settings."""
 Cells = Mapping[str, str]
 """The cells of a row by the heads of their columns."""
 
@@ -52,7 +54,7 @@ def study_tables(
     ]
 
 
-class TestedClaims(NamedTuple):
+class ClaimsText(NamedTuple):
     """What the claims of a page are about, in words."""
 
     of: str  # Before the verb: "of section 5 that these settings can test"
@@ -68,9 +70,9 @@ class StudyPage:
     name: str
     title: str
     lead: str
-    facts: Mapping[str, str]  # Sizes and settings
+    settings: Settings
     claims: tuple[Claim, ...]
-    tested: TestedClaims
+    tested: ClaimsText
     pictures: Sequence[Picture]
     glossary: Mapping[str, str]  # What the names in pictures and tables stand for
     tables: Sequence[StudyTable]
@@ -80,6 +82,11 @@ class StudyPage:
     versions: Mapping[str, str] = field(default_factory=dict)  # Of packages besides heldout and NumPy
     command: str = ""  # The command that repeats it; empty without one
     with_machine: bool = False  # Whether results depend on the machine
+
+    @property
+    def facts(self) -> dict[str, str]:
+        """The settings as texts."""
+        return {label: _text_of(value) for label, value in self.settings.items()}
 
     @property
     def claims_sentence(self) -> str:
@@ -118,14 +125,17 @@ def shown(value: float, form: str) -> str:
     return format(round(value, 4) + 0.0, form) if np.isfinite(value) else "-"
 
 
-def listed(sizes: Sequence[float]) -> str:
-    """Different sizes in order.
+def _text_of(value: str | int | Sequence[float]) -> str:
+    """Sizes are in order, each once.
 
     Examples
     --------
-    >>> listed([1000, 20, 20])
-    '20, 1,000'
+    >>> _text_of([1000, 20, 20]), _text_of([0.25]), _text_of(1000), _text_of("all")
+    ('20, 1,000', '0.25', '1,000', 'all')
     """
+    if isinstance(value, str):
+        return value
+    sizes: Sequence[float] = [value] if isinstance(value, int) else value
     return ", ".join(f"{size:,g}" if size < 1 else f"{size:,}" for size in sorted(set(sizes)))
 
 

@@ -10,7 +10,7 @@ import scipy
 from numpy.typing import NDArray
 
 from heldout._text import counted
-from heldout_papers.engine.page import StudyPage, StudyTable, TestedClaims, study_tables
+from heldout_papers.engine.page import ClaimsText, StudyPage, StudyTable, study_tables
 from heldout_papers.engine.pictures import Frame, Line, Mark, Picture, PictureAxis, line_picture, mark_picture
 from heldout_papers.flat_vs_nested.accuracies import Accuracies, Estimated, Floats, mean_ranks, tied_for_best
 from heldout_papers.flat_vs_nested.analysis import FULL, ComparisonRow, Gains, comparison_rows
@@ -98,16 +98,16 @@ def flat_vs_nested_page(study: FlatVsNestedStudy, *, command: str = "") -> Study
         name=study.name,
         title="Is nested cross-validation needed to choose an algorithm?",
         lead=_lead(found),
-        facts={
-            "tables": f"{len(accuracies.tables)}",
+        settings={
+            "tables": len(accuracies.tables),
             "rows": _span(accuracies.rows),
             "algorithms": ", ".join(accuracies.algorithms),
             "configurations of each": _span(study.columns["n_configurations"]),
-            "repetitions": f"{accuracies.n_repetitions}",
+            "repetitions": accuracies.n_repetitions,
             "ties for the best": f"{flat_ties:.0%} by flat, {nested_ties:.0%} by nested",
         },
         claims=flat_vs_nested_claims(study),
-        tested=TestedClaims(
+        tested=ClaimsText(
             "that these tables can test",
             "10 tables or more, for most claims rf, svmRadial and gbm, or all 12 algorithms, and for those about "
             "gains and thresholds 6 repetitions",

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from heldout._text import counted
-from heldout_papers.engine.page import StudyPage, StudyTable, TestedClaims, listed, study_tables
+from heldout_papers.engine.page import ClaimsText, Settings, StudyPage, StudyTable, study_tables
 from heldout_papers.engine.pictures import Frame, Mark, Picture, PictureAxis, mark_picture
 from heldout_papers.intervals.claims import SELECTOR_TITLES, intervals_claims
 from heldout_papers.intervals.inclusion import Inclusion, ratios
@@ -93,9 +93,9 @@ def intervals_page(study: IntervalStudy, *, command: str = "") -> StudyPage:
         name=study.name,
         title="How often each interval holds the truth, and how tight it is",
         lead=_lead(study),
-        facts=_facts(study),
+        settings=_settings(study),
         claims=intervals_claims(study),
-        tested=TestedClaims(
+        tested=ClaimsText(
             "of the abstract, section 5 and the conclusions that these settings can test",
             "areas of two classes, intervals of 95 %, 10 folds, settings of its table 2 and 20 repetitions or more",
         ),
@@ -144,18 +144,18 @@ def _joined(parts: Sequence[str]) -> str:
     return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"
 
 
-def _facts(study: IntervalStudy) -> dict[str, str]:
+def _settings(study: IntervalStudy) -> Settings:
     first = study.settings[0]
     shares = [setting.prevalence for setting in study.settings if setting.prevalence is not None]
     return {
         "performances": TASK_TITLES[first.task],
-        "rows": listed([setting.rows for setting in study.settings]),
-        "configurations": listed([setting.configurations for setting in study.settings]),
-        **({"share of the rarest class": listed(shares)} if shares else {}),
+        "rows": [setting.rows for setting in study.settings],
+        "configurations": [setting.configurations for setting in study.settings],
+        **({"share of the rarest class": shares} if shares else {}),
         "true values": "; ".join(dict.fromkeys(_beta(setting) for setting in study.settings)),
-        "repetitions": f"{study.repetitions:,}",
+        "repetitions": study.repetitions,
         "folds": f"up to {first.most_folds}",
-        "bootstraps": f"{first.settings.n_bootstraps:,}",
+        "bootstraps": first.settings.n_bootstraps,
         "level": f"{study.confidence_level:.0%}, one-sided",
     }
 

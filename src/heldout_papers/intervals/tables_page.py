@@ -5,7 +5,7 @@ from __future__ import annotations
 import sklearn
 
 from heldout._text import counted
-from heldout_papers.engine.page import StudyPage, TestedClaims, listed
+from heldout_papers.engine.page import ClaimsText, Settings, StudyPage
 from heldout_papers.intervals.methods import METHOD_TITLES
 from heldout_papers.intervals.page import (
     RANKED,
@@ -32,9 +32,9 @@ def tables_page(study: IntervalsOnTables, *, command: str = "") -> StudyPage:
         name=study.name,
         title="How often each interval holds on real tables",
         lead=_lead(study),
-        facts=_facts(study),
+        settings=_settings(study),
         claims=tables_claims(study),
-        tested=TestedClaims(
+        tested=ClaimsText(
             "of section 5",
             "three of its own tables or more, with its numbers of training rows, intervals of 95 % and 10 training "
             "sets or more",
@@ -68,16 +68,16 @@ def _lead(study: IntervalsOnTables) -> str:
     )
 
 
-def _facts(study: IntervalsOnTables) -> dict[str, str]:
-    facts = {
-        "tables": str(len(study.places)),
-        "training rows": listed([place.train_rows for place in study.places]),
-        "training sets of each": f"{study.repetitions:,}",
+def _settings(study: IntervalsOnTables) -> Settings:
+    settings: Settings = {
+        "tables": len(study.places),
+        "training rows": [place.train_rows for place in study.places],
+        "training sets of each": study.repetitions,
         "space": study.space,
-        "bootstraps": f"{study.n_bootstraps:,}",
+        "bootstraps": study.n_bootstraps,
         "level": f"{study.confidence_level:.0%}, one-sided",
     }
-    return facts | {"tables left out": str(len(study.left_out))} if study.left_out else facts
+    return {**settings, "tables left out": len(study.left_out)} if study.left_out else settings
 
 
 def _method(study: IntervalsOnTables) -> tuple[str, ...]:

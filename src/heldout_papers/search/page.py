@@ -9,7 +9,7 @@ import numpy as np
 import sklearn
 
 from heldout._text import counted
-from heldout_papers.engine.page import StudyPage, StudyTable, TestedClaims, listed, shown, study_tables
+from heldout_papers.engine.page import ClaimsText, StudyPage, StudyTable, shown, study_tables
 from heldout_papers.engine.pictures import Frame, Line, Picture, PictureAxis, line_picture, line_summary
 from heldout_papers.search.claims import BBC, BCED, CV, LARGE, LATE, NCV, PROTOCOL_TITLES, TT, search_claims
 from heldout_papers.search.means import SearchMeans, mean_over_tables
@@ -55,18 +55,18 @@ def search_page(study: SearchStudy, *, command: str = "") -> StudyPage:
         name=study.name,
         title="Searches on real tables",
         lead=contents.lead(),
-        facts={
+        settings={
             "tables": ", ".join(dict.fromkeys(place.table for place in study.places)),
-            "rows": listed(contents.sizes),
-            "sub-samples of each": f"{study.subsamples:,}",
+            "rows": contents.sizes,
+            "sub-samples of each": study.subsamples,
             "space": study.space,
             "configurations": f"{fewest:,}" if fewest == most else f"{fewest:,} to {most:,}",
-            "folds": f"{study.folds}",
-            "repeats": f"{study.repeats}",
-            "bootstraps": f"{study.n_bootstraps:,}",
+            "folds": study.folds,
+            "repeats": study.repeats,
+            "bootstraps": study.n_bootstraps,
         },
         claims=search_claims(study),
-        tested=TestedClaims(
+        tested=ClaimsText(
             "of sections 6.2 and 7 that these settings can test",
             "its numbers of rows, 10 folds, and ten sub-samples or more of each size",
             f" on these tables, with {counted(most, 'configuration')} of the space {study.space}",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from heldout._text import counted
 from heldout.kernels.dispatch import KERNELS
-from heldout_papers.engine.page import StudyPage, StudyTable, TestedClaims, study_tables
+from heldout_papers.engine.page import ClaimsText, StudyPage, StudyTable, study_tables
 from heldout_papers.engine.pictures import Frame, Line, Picture, PictureAxis, line_picture, line_summary
 from heldout_papers.timing.claims import CODE_TITLES, PUBLISHED, timing_claims
 from heldout_papers.timing.problem import PAIRS
@@ -37,14 +37,14 @@ def timing_page(study: TimingStudy, *, command: str = "") -> StudyPage:
         name=study.name,
         title="How long BBC and BBC-F take",
         lead=_lead(study),
-        facts={what: ", ".join(f"{size:,}" for size in study.sizes(what)) for what in VARIED}
+        settings={what: study.sizes(what) for what in VARIED}
         | {
-            "repetitions": f"{study.repetitions:,}",
-            "bootstraps": f"{first.n_bootstraps:,}",
+            "repetitions": study.repetitions,
+            "bootstraps": first.n_bootstraps,
             "greatest standard error of a median": f"{100 * study.worst_error:.1f} %",
         },
         claims=timing_claims(study),
-        tested=TestedClaims(
+        tested=ClaimsText(
             "of section 5 that these settings can test",
             "BBC and BBC-F, numbers of rows and of configurations that differ tenfold at least, and of folds "
             "fivefold",
