@@ -230,6 +230,9 @@ class MatrixColumns:
     # (n, columns, R): what the cuts make of the scores: the same for every metric
     labels: NDArray[np.int8] | None = None
     threshold: float | None = None  # where averaged probabilities are cut for a metric on labels
+    _bound: dict[tuple[int, Aggregate], tuple[Metric, AggregateScore]] = field(
+        default_factory=dict, init=False, repr=False
+    )
 
     @property
     def configurations(self) -> NDArray[np.intp]:
@@ -244,9 +247,17 @@ class MatrixColumns:
         cuts = cuts_of(self.rule, np.where(in_play[:, None, :], scores, np.nan), self.truth.positive)
         return replace(self, cuts=cuts, labels=cuts.labels(scores))
 
-    def score(self, metric: Metric, aggregate: Aggregate, array: NDArray[Any] | None = None) -> AggregateScore:
-        """The metric of every column in an aggregate; of the predictions in ``array`` where given."""
-        array = self.as_metric_reads(metric) if array is None else array
+    def score(self, metric: Metric, aggregate: Aggregate) -> AggregateScore:
+        """The metric of every column in an aggregate, bound once for the evidence of all aggregates."""
+        if metric.calls_foreign_code:  # it counts its failures, which are those of one method
+            return self.score_of(self.as_metric_reads(metric), metric, aggregate)
+        key = id(metric), aggregate
+        if key not in self._bound:
+            self._bound[key] = metric, self.score_of(self.as_metric_reads(metric), metric, aggregate)
+        return self._bound[key][1]
+
+    def score_of(self, array: NDArray[Any], metric: Metric, aggregate: Aggregate) -> AggregateScore:
+        """The metric of other predictions of the rows used, in an aggregate."""
         codes = self.segments["pooled" if aggregate == "pooled" else "folds"]
         assert codes is not None, "folds are read where they are known"
         if aggregate == "within":

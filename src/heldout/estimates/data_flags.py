@@ -108,8 +108,8 @@ def _flag_of_incomparable_folds(
     folds, reported = columns.segments["folds"], matrix.scores.metric
     assert folds is not None and is_pair_based(reported), "flags_of_scales says so"
     metric = reported.share_of_pairs
-    within = float(columns.score(metric, "within", predictions).observed()[0])
-    pooled = float(columns.score(metric, "pooled", predictions).observed()[0])
+    within = float(columns.score_of(predictions, metric, "within").observed()[0])
+    pooled = float(columns.score_of(predictions, metric, "pooled").observed()[0])
     low, high = metric.range
     if not abs(within - pooled) >= LEAST_DIFFERENCE * (high - low):
         return {}
@@ -135,8 +135,8 @@ def _flag_of_small_folds(
     """The flag where the mean over folds and the score on all rows differ by ``CLEARLY`` standard errors."""
     metric, folds = matrix.scores.metric, columns.segments["folds"]
     assert folds is not None, "flags_of_scales says so"
-    by_fold = columns.score(metric, "folds", predictions).observed_by_segment()[:, 0]
-    pooled = float(columns.score(metric, "pooled", predictions).observed()[0])
+    by_fold = columns.score_of(predictions, metric, "folds").observed_by_segment()[:, 0]
+    pooled = float(columns.score_of(predictions, metric, "pooled").observed()[0])
     defined = by_fold[np.isfinite(by_fold)]
     if len(defined) < 2:
         return {}
