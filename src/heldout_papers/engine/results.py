@@ -4,11 +4,18 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 from heldout.errors import InputError
 from heldout.estimates.types import frame_of
 from heldout_papers.engine.batches import Columns
+
+
+class Term(NamedTuple):
+    """A protocol or method in pictures and tables, and what it is."""
+
+    title: str
+    meaning: str
 
 
 class StudyResult(ABC):

@@ -230,6 +230,9 @@ class Analysis:
     """One way to compare, and the tables that it is about."""
 
     compare: Callable[[Accuracies], Gains]
+    table: str  # The title of the table that shows it
+    title: str
+    sentence: str
     least_rows: int = 0
     needs: str = ""  # An algorithm that must be among those compared; empty where none must
 
@@ -237,18 +240,42 @@ class Analysis:
         return self.compare(accuracies.where(accuracies.rows >= self.least_rows))
 
 
+OTHER_WAYS = "Other ways to compare (table 5)"
 ANALYSES: Mapping[str, Analysis] = MappingProxyType(
     {
-        "main": Analysis(main),
-        "large_tables": Analysis(main, least_rows=LARGE),
-        "averaged": Analysis(averaged),
-        "averaged_errors": Analysis(averaged_errors),
-        "each_repetition": Analysis(each_repetition),
-        "smallest_deviation": Analysis(smallest_deviation),
-        "forest_alone": Analysis(forest_alone, needs=FOREST),
+        "main": Analysis(
+            main, "Gain against threshold (table 2)", "main",
+            "gain and threshold in each repetition, averaged over those of a table (equations 7 to 13)",
+        ),
+        "large_tables": Analysis(
+            main, "Tables of 2000 rows and more (table 3)", "large tables",
+            "the same for tables with 2000 rows or more", least_rows=LARGE,
+        ),
+        "averaged": Analysis(
+            averaged, OTHER_WAYS, "first alternative",
+            "accuracies averaged over the repetitions of a table before a choice, with a threshold of "
+            "|nested - flat|, as appendix A prints it",
+        ),
+        "averaged_errors": Analysis(
+            averaged_errors, OTHER_WAYS, "first alternative, equation 11",
+            "the same with |nested - future|, the threshold that equation 11 has everywhere else",
+        ),
+        "each_repetition": Analysis(
+            each_repetition, OTHER_WAYS, "second alternative",
+            "every repetition an observation of its own; those of a table depend on each other, so p and interval "
+            "are too optimistic",
+        ),
+        "smallest_deviation": Analysis(
+            smallest_deviation, OTHER_WAYS, "other threshold",
+            "as main, with the smallest standard deviation over repetitions of the flat, nested and future "
+            "accuracies as the threshold",
+        ),
+        "forest_alone": Analysis(
+            forest_alone, "The random forest without any choice (table 6)", "forest alone",
+            "the random forest instead of the choice of flat cross-validation", needs=FOREST,
+        ),
     }
-)
-"""Table 2; table 3; table 5 with its first alternative as printed and by equation 11; table 6."""
+)  # fmt: skip
 
 
 def scenarios_of(accuracies: Accuracies) -> dict[str, tuple[str, ...]]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
 
 import numpy as np
 import scipy
@@ -13,7 +12,7 @@ from heldout._text import counted
 from heldout_papers.engine.page import ClaimsText, StudyPage, StudyTable, study_tables
 from heldout_papers.engine.pictures import Frame, Line, Mark, Picture, PictureAxis, line_picture, mark_picture
 from heldout_papers.flat_vs_nested.accuracies import Accuracies, Estimated, Floats, mean_ranks, tied_for_best
-from heldout_papers.flat_vs_nested.analysis import FULL, ComparisonRow, Gains, comparison_rows
+from heldout_papers.flat_vs_nested.analysis import ANALYSES, FULL, OTHER_WAYS, ComparisonRow, Gains, comparison_rows
 from heldout_papers.flat_vs_nested.claims import (
     FLAT_RANKS,
     N_LARGE,
@@ -26,48 +25,6 @@ from heldout_papers.flat_vs_nested.claims import (
 from heldout_papers.flat_vs_nested.means import AccuracyMeans
 from heldout_papers.flat_vs_nested.result import FlatVsNestedStudy
 
-
-class AnalysisText(NamedTuple):
-    """How a page shows an analysis."""
-
-    table: str  # The title of its table
-    title: str
-    sentence: str
-
-
-OTHER_WAYS = "Other ways to compare (table 5)"
-ANALYSIS_TEXTS: Mapping[str, AnalysisText] = {
-    "main": AnalysisText(
-        "Gain against threshold (table 2)", "main",
-        "gain and threshold in each repetition, averaged over those of a table (equations 7 to 13)",
-    ),
-    "large_tables": AnalysisText(
-        "Tables of 2000 rows and more (table 3)", "large tables", "the same for tables with 2000 rows or more"
-    ),
-    "averaged": AnalysisText(
-        OTHER_WAYS, "first alternative",
-        "accuracies averaged over the repetitions of a table before a choice, with a threshold of |nested - flat|, "
-        "as appendix A prints it",
-    ),
-    "averaged_errors": AnalysisText(
-        OTHER_WAYS, "first alternative, equation 11",
-        "the same with |nested - future|, the threshold that equation 11 has everywhere else",
-    ),
-    "each_repetition": AnalysisText(
-        OTHER_WAYS, "second alternative",
-        "every repetition an observation of its own; those of a table depend on each other, so p and interval are "
-        "too optimistic",
-    ),
-    "smallest_deviation": AnalysisText(
-        OTHER_WAYS, "other threshold",
-        "as main, with the smallest standard deviation over repetitions of the flat, nested and future accuracies "
-        "as the threshold",
-    ),
-    "forest_alone": AnalysisText(
-        "The random forest without any choice (table 6)", "forest alone",
-        "the random forest instead of the choice of flat cross-validation",
-    ),
-}  # fmt: skip
 METHOD = (
     "Flat cross-validation takes the best cross-validated accuracy of an algorithm's configurations as its "
     "accuracy; nested cross-validation chooses the configuration anew in each fold and scores it there. Each "
@@ -120,7 +77,7 @@ def flat_vs_nested_page(study: FlatVsNestedStudy, *, command: str = "") -> Study
             if len(means.gains(scenario, "main").gain)
             for picture in _pictures(means.gains(scenario, "main"), SCENARIO_TITLES[scenario], n)
         ],
-        glossary={text.title: text.sentence for text in ANALYSIS_TEXTS.values()},
+        glossary={analysis.title: analysis.sentence for analysis in ANALYSES.values()},
         tables=(*_comparison_tables(found), *_rank_tables(accuracies), *_left_out(study, means)),
         method=METHOD,
         sources=("wainer2021", "wilcoxon1945"),
@@ -197,11 +154,11 @@ def _distribution(title: str, values: Floats, end: float) -> Line:
 def _comparison_tables(found: Sequence[ComparisonRow]) -> list[StudyTable]:
     """Tables 2, 3, 5 and 6: a row of ours, and beneath it the published one."""
     rows: dict[str, list[tuple[str, Mapping[str, str]]]] = {}
-    for analysis, text in ANALYSIS_TEXTS.items():
-        for one in (one for one in found if one.analysis == analysis):
+    for key, analysis in ANALYSES.items():
+        for one in (one for one in found if one.analysis == key):
             name = SCENARIO_TITLES[one.scenario]
-            name = f"{text.title}, {name}" if text.table == OTHER_WAYS else name
-            of_table = rows.setdefault(text.table, [])
+            name = f"{analysis.title}, {name}" if analysis.table == OTHER_WAYS else name
+            of_table = rows.setdefault(analysis.table, [])
             of_table.append((name, _our_cells(one)))
             if (one.scenario, one.analysis) in ROWS:
                 of_table.append((f"{name}, published", _published_cells(one)))

@@ -36,7 +36,7 @@ from heldout_papers.intervals.inclusion import (
     ratios,
     true_performance,
 )
-from heldout_papers.intervals.methods import METHOD_TITLES, METHODS, OTHERS, SELECTORS, NoBound
+from heldout_papers.intervals.methods import METHODS, OTHERS, SELECTORS, TERMS, NoBound
 from heldout_papers.intervals.published import LEVEL, TABLE_2, ArticleTable, Cell, SimulatedPlace, rejections
 from heldout_papers.intervals.study import IntervalStudy
 
@@ -143,7 +143,7 @@ def dominate(rows: ArticleRows, *, counts_rows: bool = False) -> Finding:
     def shown(ranks: Mapping[str, float]) -> str:
         best = min(others, key=lambda name: ranks[name])
         bbc, bbc_f, then = (f"{ranks[name]:.{decimals}f}" for name in (*BOTH, best))
-        return f"{bbc} and {bbc_f}, then {METHOD_TITLES[best]} {then}"
+        return f"{bbc} and {bbc_f}, then {TERMS[best].title} {then}"
 
     if not n_complete:
         none = verdict(None, f"on no {place} does every method have a bound in most repetitions")
@@ -252,7 +252,7 @@ def _accurate(rows: SimulatedRows) -> Finding:
     least, place, name = min(cells, key=lambda cell: cell[0].p_value)
     n = sum(found.rejected for found, _, _ in cells)
     holds = least.p_value * len(cells) >= SIGNIFICANCE
-    where = f"{METHOD_TITLES[name]}, N = {place.rows}, b = {place.prevalence:g}"
+    where = f"{TERMS[name].title}, N = {place.rows}, b = {place.prevalence:g}"
     explained = f"{'no more' if holds else 'more'} than chance explains among {len(cells)}"
     found = verdict(holds, f"the least p is {least.p_value:.2g} ({where}), {explained}")
     return Finding(f"{n} of {len(cells)} rejected", found, f"{rows.published_rejections(BOTH)} rejected")
@@ -354,7 +354,7 @@ _TESTS: tuple[ClaimTest[SimulatedRows], ...] = (
     ),
     *(
         _test(
-            f"Table 2, {METHOD_TITLES[name]}: inclusion (tightness).", partial(_table_cells, name), (name,),
+            f"Table 2, {TERMS[name].title}: inclusion (tightness).", partial(_table_cells, name), (name,),
             [place for place, row in TABLE_2.cells.items() if row[name] is not None],
         )
         for name in METHODS

@@ -31,6 +31,7 @@ from heldout.estimates.types import Estimate
 from heldout.metrics.base import Response
 from heldout.predictions import HeldOutPredictions
 from heldout_papers.engine.arguments import checked_names
+from heldout_papers.engine.results import Term
 
 TaskName: TypeAlias = Literal["binary", "multiclass", "regression"]
 Floats: TypeAlias = NDArray[np.float64]
@@ -53,19 +54,25 @@ METHODS: Mapping[str, Method] = MappingProxyType(
     }
 )
 """In the order of the article's tables."""
-METHOD_TITLES = {
-    "bbc": "BBC",
-    "bbc_f": "BBC-F",
-    "delong": "DL",
-    "hanley_mcneil": "HM",
-    "tilting": "BT",
-    "delong_10p": "DL10p",
-    "hanley_mcneil_10p": "HM10p",
-    "tilting_10p": "BT10p",
-    "mabt": "MABT",
-    "naive_bootstrap": "NB",
+TERMS = {
+    "bbc": Term(
+        "BBC", "bootstrap bias correction: rows are drawn, and the best on them is scored on those left out"
+    ),
+    "bbc_f": Term("BBC-F", "the same with folds instead of rows"),
+    "delong": Term("DL", "75 % of the rows choose; DeLong's normal interval of the choice on the others"),
+    "hanley_mcneil": Term("HM", "the same with Hanley and McNeil's standard error"),
+    "tilting": Term("BT", "the same by bootstrap tilting"),
+    "delong_10p": Term(
+        "DL10p",
+        "75 % of the rows choose the best tenth, the others choose the best of these, and DeLong's bound accounts "
+        "for that by Šidák's correction",
+    ),
+    "hanley_mcneil_10p": Term("HM10p", "the same with Hanley and McNeil's standard error"),
+    "tilting_10p": Term("BT10p", "the same by bootstrap tilting"),
+    "mabt": Term("MABT", "the same by tilting that uses how much the finalists agree"),
+    "naive_bootstrap": Term("NB", "the winner's fold scores are bootstrapped as if it were the only configuration"),
 }
-"""The article's names."""
+"""By the article's names."""
 SELECTORS: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
         "all rows": ("bbc", "bbc_f"),

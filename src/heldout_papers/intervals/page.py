@@ -15,7 +15,7 @@ from heldout_papers.engine.page import ClaimsText, Settings, StudyPage, StudyTab
 from heldout_papers.engine.pictures import Frame, Mark, Picture, PictureAxis, mark_picture
 from heldout_papers.intervals.claims import SELECTOR_TITLES, intervals_claims
 from heldout_papers.intervals.inclusion import Inclusion, ratios
-from heldout_papers.intervals.methods import METHOD_TITLES, SELECTORS
+from heldout_papers.intervals.methods import SELECTORS, TERMS
 from heldout_papers.intervals.published import TABLE_2, ArticleTable, Cell, SimulatedPlace
 from heldout_papers.intervals.setting import IntervalSetting
 from heldout_papers.intervals.study import IntervalStudy
@@ -26,19 +26,6 @@ SPREAD = 0.3
 SIDE_BY_SIDE = 5
 """Methods that a page has room for."""
 
-METHODS_EXPLAINED = {
-    "bbc": "bootstrap bias correction: rows are drawn, and the best on them is scored on those left out",
-    "bbc_f": "the same with folds instead of rows",
-    "delong": "75 % of the rows choose; DeLong's normal interval of the choice on the others",
-    "hanley_mcneil": "the same with Hanley and McNeil's standard error",
-    "tilting": "the same by bootstrap tilting",
-    "delong_10p": "75 % of the rows choose the best tenth, the others choose the best of these, and DeLong's bound "
-    "accounts for that by Šidák's correction",
-    "hanley_mcneil_10p": "the same with Hanley and McNeil's standard error",
-    "tilting_10p": "the same by bootstrap tilting",
-    "mabt": "the same by tilting that uses how much the finalists agree",
-    "naive_bootstrap": "the winner's fold scores are bootstrapped as if it were the only configuration",
-}
 TASK_TITLES = {
     "binary": "areas under the ROC curve",
     "multiclass": "areas of five classes (Hand and Till)",
@@ -100,7 +87,7 @@ def intervals_page(study: IntervalStudy, *, command: str = "") -> StudyPage:
             "areas of two classes, intervals of 95 %, 10 folds, settings of its table 2 and 20 repetitions or more",
         ),
         pictures=tightness_pictures(_rows_of_figure(study), "setting", " in which every method has results"),
-        glossary=glossary(study.methods),
+        glossary=dict(TERMS[name] for name in study.methods),
         tables=inclusion_tables(
             study,
             [(_place_name(setting), SimulatedPlace.of(setting)) for setting in study.settings],
@@ -127,9 +114,7 @@ def _method(first: IntervalSetting) -> tuple[str, ...]:
 
 def _lead(study: IntervalStudy) -> str:
     """The methods that are rejected, and where."""
-    rejected = [
-        (METHOD_TITLES[name], sum(row[name].rejected for row in study.inclusions)) for name in study.methods
-    ]
+    rejected = [(TERMS[name].title, sum(row[name].rejected for row in study.inclusions)) for name in study.methods]
     never = [title for title, n in rejected if not n]
     others = [f"{title} in {n}" for title, n in rejected if n]
     over = f"Over {counted(len(study.settings), 'setting')} of {counted(study.repetitions, 'repetition')} each"
@@ -187,14 +172,14 @@ def tightness_pictures(rows: Sequence[Row], place: str, which: str) -> tuple[Pic
     names = [name for name in rows[0] if name != "bbc"]
     marks = {name: _marks(rows, name, place) for place, name in enumerate(names)}
     shown = "; ".join(
-        f"{METHOD_TITLES[name]} {np.mean([mark.y for mark in each]):.2f}, rejected in "
+        f"{TERMS[name].title} {np.mean([mark.y for mark in each]):.2f}, rejected in "
         f"{sum(mark.stands_out for mark in each)} of {len(rows)}"
         for name, each in marks.items()
         if each
     )
     frame = Frame(
         PictureAxis("method"), PictureAxis("tightness over that of BBC", ".1f"), "tightness", level=1.0,
-        labels=[METHOD_TITLES[name] for name in names],
+        labels=[TERMS[name].title for name in names],
     )  # fmt: skip
     picture = mark_picture(
         "Tightness beside BBC's", [mark for each in marks.values() for mark in each], frame, shape="cross",
@@ -214,10 +199,6 @@ def _marks(rows: Sequence[Row], name: str, place: int) -> list[Mark]:
         for offset, row in zip(offsets, rows, strict=True)
         if np.isfinite(ratios(row)[name])
     ]
-
-
-def glossary(methods: Sequence[str]) -> dict[str, str]:
-    return {METHOD_TITLES[name]: METHODS_EXPLAINED[name] for name in methods}
 
 
 def sources(methods: Sequence[str]) -> tuple[str, ...]:
@@ -270,7 +251,7 @@ def inclusion_tables(
 def _side_by_side(
     title: str, methods: Sequence[str], rows: Sequence[tuple[str, Mapping[str, str]]]
 ) -> list[StudyTable]:
-    titled = [(label, {METHOD_TITLES[name]: cells[name] for name in methods}) for label, cells in rows]
+    titled = [(label, {TERMS[name].title: cells[name] for name in methods}) for label, cells in rows]
     return study_tables(title, titled, width=SIDE_BY_SIDE)
 
 

@@ -30,7 +30,7 @@ from heldout_papers.intervals.claims import (
     tightness_on_a_par,
 )
 from heldout_papers.intervals.inclusion import SIGNIFICANCE
-from heldout_papers.intervals.methods import METHOD_TITLES, METHODS, OTHERS, SELECTORS
+from heldout_papers.intervals.methods import METHODS, OTHERS, SELECTORS, TERMS
 from heldout_papers.intervals.published import LEVEL, TABLE_3, WITHOUT_LABELS
 from heldout_papers.intervals.tables_result import IntervalsOnTables
 
@@ -160,7 +160,7 @@ _TESTS: tuple[ClaimTest[TableRows], ...] = (
     ),
     *(
         _test(
-            f"Table 3, {METHOD_TITLES[name]}: inclusion (tightness).",
+            f"Table 3, {TERMS[name].title}: inclusion (tightness).",
             partial(_table_cells, name), (name,), needs_published=True,
         )
         for name in METHODS

@@ -6,12 +6,11 @@ import sklearn
 
 from heldout._text import counted
 from heldout_papers.engine.page import ClaimsText, Settings, StudyPage
-from heldout_papers.intervals.methods import METHOD_TITLES
+from heldout_papers.intervals.methods import TERMS
 from heldout_papers.intervals.page import (
     RANKED,
     TWO_PARTS,
     Row,
-    glossary,
     inclusion_tables,
     sources,
     tightness_pictures,
@@ -41,7 +40,7 @@ def tables_page(study: IntervalsOnTables, *, command: str = "") -> StudyPage:
             f" on {len(TableRows.of(study).rows)} of the article's 11 tables",
         ),
         pictures=tightness_pictures(_rows_of_figure(study), "table", ""),
-        glossary=glossary(study.methods),
+        glossary=dict(TERMS[name] for name in study.methods),
         tables=inclusion_tables(
             study,
             [(f"{place.table}, N {place.train_rows}", (place.table, place.train_rows)) for place in study.places],
@@ -60,7 +59,7 @@ def tables_page(study: IntervalsOnTables, *, command: str = "") -> StudyPage:
 
 def _lead(study: IntervalsOnTables) -> str:
     rejected = ", ".join(
-        f"{METHOD_TITLES[name]} on {sum(row[name].rejected for row in study.inclusions)}" for name in study.methods
+        f"{TERMS[name].title} on {sum(row[name].rejected for row in study.inclusions)}" for name in study.methods
     )
     return (
         f"Over {counted(len(study.places), 'table')} with {counted(study.repetitions, 'training set')} each, the "

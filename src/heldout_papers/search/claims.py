@@ -34,15 +34,6 @@ ALL = (20, 40, 60, 80, 100, 500)
 SMALL, LARGE = (20, 40, 60, 80, 100), 500
 CV, TT, NCV, BCED, LATE = (RepeatedProtocol(name) for name in ("cv", "tt", "nested_cv", "bced", "bced_late"))
 BBC, BBC10, BBC4 = RepeatedProtocol("bbc"), RepeatedProtocol("bbc", 10), RepeatedProtocol("bbc", 4)
-PROTOCOL_TITLES = {
-    "cv": "CVT",
-    "tt": "TT",
-    "nested_cv": "NCV",
-    "bbc": "BBC-CV",
-    "bced": "BCED-CV",
-    "bced_late": "BCED-CV late",
-}
-"""The article's names, except for the last."""
 SLIGHT = 0.033
 """A bias that the article calls slight, of NCV on one table."""
 SAME = 0.01
@@ -153,12 +144,8 @@ def _loses_up_to(share: float, rows: Sequence[int]) -> ClaimParts:
     return rows, number, AtMost(share, f"{share:g}")
 
 
-def _title(protocol: RepeatedProtocol) -> str:
-    return PROTOCOL_TITLES[protocol.protocol]
-
-
 def _worst_but_cv(means: SearchMeans) -> tuple[Mean, Mean, Mean]:
-    others = (means.size_of_bias(one, ALL).at(f"of {_title(one)}") for one in (NCV, BBC, BCED))
+    others = (means.size_of_bias(one, ALL).at(f"of {one.title}") for one in (NCV, BBC, BCED))
     return apart(max(others, key=lambda mean: mean.value), means.size_of_bias(TT, ALL).at("of TT"))
 
 
@@ -218,7 +205,7 @@ _TESTS: tuple[ClaimTest[SearchMeans], ...] = (
     ),
     _test(
         "NCV and BBC-CV have low bias for every N, on average over tables.", ALL,
-        lambda means: [means.bias(one, n).at(f"{_title(one)}, N = {n}") for one in (NCV, BBC) for n in ALL],
+        lambda means: [means.bias(one, n).at(f"{one.title}, N = {n}") for one in (NCV, BBC) for n in ALL],
         AtMost(SLIGHT),
     ),
     _test(
@@ -228,12 +215,12 @@ _TESTS: tuple[ClaimTest[SearchMeans], ...] = (
     ),
     _test(
         "BCED-CV has a larger bias than BBC-CV for N up to 100 (mean size).", SMALL,
-        lambda means: apart(*(means.size_of_bias(one, SMALL).at(f"of {_title(one)}") for one in (BBC, BCED))),
+        lambda means: apart(*(means.size_of_bias(one, SMALL).at(f"of {one.title}") for one in (BBC, BCED))),
         Ordered(),
     ),
     _test(
         "With N = 500 the bias of BCED-CV is that of BBC-CV and NCV.", (LARGE,),
-        lambda means: [means.difference(BCED, one, LARGE).at(f"less {_title(one)}") for one in (BBC, NCV)],
+        lambda means: [means.difference(BCED, one, LARGE).at(f"less {one.title}") for one in (BBC, NCV)],
         AtMost(SAME),
     ),
     _test(

@@ -11,22 +11,14 @@ import sklearn
 from heldout._text import counted
 from heldout_papers.engine.page import ClaimsText, StudyPage, StudyTable, shown, study_tables
 from heldout_papers.engine.pictures import Frame, Line, Picture, PictureAxis, line_picture, line_summary
-from heldout_papers.search.claims import BBC, BCED, CV, LARGE, LATE, NCV, PROTOCOL_TITLES, TT, search_claims
+from heldout_papers.search.claims import BBC, BCED, CV, LARGE, LATE, NCV, TT, search_claims
 from heldout_papers.search.means import SearchMeans, mean_over_tables
 from heldout_papers.search.protocols import LEVELS
-from heldout_papers.search.result import RepeatedProtocol, SearchPlace, SearchStudy
+from heldout_papers.search.result import TERMS, RepeatedProtocol, SearchPlace, SearchStudy
 
 PROTOCOLS = (CV, TT, NCV, BBC, BCED, LATE)
 SHARES = (0.0, 0.2, 0.4, 0.6, 0.8, 1.0)
 
-PROTOCOLS_EXPLAINED = {
-    "cv": "the winner's own cross-validated AUC",
-    "tt": "the winner's mean over folds, less how far it is behind the best of each fold (Tibshirani)",
-    "nested_cv": "nested cross-validation: each fold scores the winner of the other folds; it returns CVT's model",
-    "bbc": "bootstrap bias corrected: each bootstrap scores the best on its rows on the rows that it left out",
-    "bced": "the same for the configurations that early dropping keeps; it drops from the first fold on",
-    "bced_late": "the same, but it drops from 50 predictions on, as the article advises; with few rows it is BBC",
-}
 METHOD = (
     "Each table is divided, with its classes in proportion, into 30 % from which sub-samples are drawn without "
     "replacement and 70 % that no search uses. On a sub-sample all configurations are fitted on stratified folds, "
@@ -72,7 +64,7 @@ def search_page(study: SearchStudy, *, command: str = "") -> StudyPage:
             f" on these tables, with {counted(most, 'configuration')} of the space {study.space}",
         ),
         pictures=contents.pictures(),
-        glossary={title: PROTOCOLS_EXPLAINED[name] for name, title in PROTOCOL_TITLES.items()},
+        glossary=dict(TERMS.values()),
         tables=contents.tables(),
         method=METHOD,
         sources=("tsamardinos2018", "tibshirani2009"),
@@ -146,7 +138,7 @@ class _Contents:
         """A line a protocol, over the number of rows."""
         places = [self.means.places(n) for n in self.sizes]
         lines = [
-            Line.over(_title(one), self.sizes, [[value(one, place) for place in of_size] for of_size in places])
+            Line.over(one.title, self.sizes, [[value(one, place) for place in of_size] for of_size in places])
             for one in protocols
         ]
         at = f"{self.sizes[0]:,} rows", f"{self.sizes[-1]:,}"
@@ -162,7 +154,7 @@ class _Contents:
 
     def _coverage(self, n: int) -> Picture:
         lines = [
-            Line(_title(protocol), LEVELS, self.means.coverage(protocol, n).tolist())
+            Line(protocol.title, LEVELS, self.means.coverage(protocol, n).tolist())
             for protocol in (BBC, BCED, *self.repeated)
         ]
         what = "The share of intervals that hold the winner's AUC, over all tables; on the diagonal it is the level"
@@ -216,9 +208,7 @@ class _Contents:
     def _table(
         self, title: str, protocols: Sequence[RepeatedProtocol], cell: Callable[[RepeatedProtocol, int], str]
     ) -> list[StudyTable]:
-        rows = [
-            (f"{n:,} rows", {_title(protocol): cell(protocol, n) for protocol in protocols}) for n in self.sizes
-        ]
+        rows = [(f"{n:,} rows", {protocol.title: cell(protocol, n) for protocol in protocols}) for n in self.sizes]
         return study_tables(title, rows)
 
     def _advice(self, n: int) -> dict[str, str]:
@@ -240,8 +230,3 @@ class _Contents:
             "models it trains": f"1/{saved:.1f}",
             "width with 3 or 4 repeats to 1": shown(narrower, ".0%"),
         }
-
-
-def _title(protocol: RepeatedProtocol) -> str:
-    title = PROTOCOL_TITLES[protocol.protocol]
-    return title if protocol.repeats == 1 else f"{title}, {protocol.repeats} repeats"

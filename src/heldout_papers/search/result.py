@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from heldout.errors import InputError
 from heldout_papers.engine.batches import Columns
-from heldout_papers.engine.results import StudyResult
+from heldout_papers.engine.results import StudyResult, Term
 from heldout_papers.search.protocols import LEVELS
 
 SINGLE = ("cv", "tt", "nested_cv", "bced", "bced_late")
@@ -21,12 +21,40 @@ NUMBERS = ("estimate", "truth", "winner", "models", "seconds", "early")
 SHOWN_LEVEL = 0.95
 
 
+TERMS = {
+    "cv": Term("CVT", "the winner's own cross-validated AUC"),
+    "tt": Term("TT", "the winner's mean over folds, less how far it is behind the best of each fold (Tibshirani)"),
+    "nested_cv": Term(
+        "NCV",
+        "nested cross-validation: each fold scores the winner of the other folds; it returns CVT's model",
+    ),
+    "bbc": Term(
+        "BBC-CV",
+        "bootstrap bias corrected: each bootstrap scores the best on its rows on the rows that it left out",
+    ),
+    "bced": Term(
+        "BCED-CV",
+        "the same for the configurations that early dropping keeps; it drops from the first fold on",
+    ),
+    "bced_late": Term(
+        "BCED-CV late",
+        "the same, but it drops from 50 predictions on, as the article advises; with few rows it is BBC",
+    ),
+}
+"""By the article's names, except for the last."""
+
+
 @dataclass(frozen=True)
 class RepeatedProtocol:
     """A protocol with so many repeats."""
 
     protocol: str
     repeats: int = 1
+
+    @property
+    def title(self) -> str:
+        title = TERMS[self.protocol].title
+        return title if self.repeats == 1 else f"{title}, {self.repeats} repeats"
 
 
 @dataclass(frozen=True)

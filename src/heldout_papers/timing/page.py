@@ -6,22 +6,20 @@ from heldout._text import counted
 from heldout.kernels.dispatch import KERNELS
 from heldout_papers.engine.page import ClaimsText, StudyPage, StudyTable, study_tables
 from heldout_papers.engine.pictures import Frame, Line, Picture, PictureAxis, line_picture, line_summary
+from heldout_papers.engine.results import Term
 from heldout_papers.timing.claims import CODE_TITLES, PUBLISHED, timing_claims
 from heldout_papers.timing.problem import PAIRS
 from heldout_papers.timing.study import VARIED, TimingStudy
 
-WAY_TITLES = {
-    "bbc": "BBC, heldout",
-    "bbc_f": "BBC-F, heldout",
-    "plain_bbc": "BBC, plain",
-    "plain_bbc_f": "BBC-F, plain",
-}
-WAYS_EXPLAINED = {
-    "bbc": "heldout.estimate from the predictions, one thread, with its checks of the input",
-    "bbc_f": "the same; the scores of the folds are computed from the predictions",
-    "plain_bbc": "NumPy, as the article describes the method: one bootstrap after another, in each an AUC for "
-    "every configuration. It stands for published code, and no other command uses it",
-    "plain_bbc_f": "the same, on the scores of the folds",
+TERMS = {
+    "bbc": Term("BBC, heldout", "heldout.estimate from the predictions, one thread, with its checks of the input"),
+    "bbc_f": Term("BBC-F, heldout", "the same; the scores of the folds are computed from the predictions"),
+    "plain_bbc": Term(
+        "BBC, plain",
+        "NumPy, as the article describes the method: one bootstrap after another, in each an AUC for every "
+        "configuration. It stands for published code, and no other command uses it",
+    ),
+    "plain_bbc_f": Term("BBC-F, plain", "the same, on the scores of the folds"),
 }
 KERNEL_SENTENCES = {
     "compiled": "heldout's BBC does not compute an AUC anew for each bootstrap and configuration: it sorts the "
@@ -51,7 +49,7 @@ def timing_page(study: TimingStudy, *, command: str = "") -> StudyPage:
             "; each is tested for heldout's code and for plain code, where both were timed",
         ),
         pictures=tuple(_picture(study, what) for what in VARIED if len(study.sizes(what)) > 1),
-        glossary={WAY_TITLES[name]: WAYS_EXPLAINED[name] for name in first.ways},
+        glossary=dict(TERMS[name] for name in first.ways),
         tables=_tables(study),
         method=_method(first.n_bootstraps),
         sources=("paraschakis2024", "tsamardinos2018"),
@@ -83,7 +81,7 @@ def _picture(study: TimingStudy, what: str) -> Picture:
     lines = []
     for name in study.settings[0].ways:
         low, median, high = zip(*(study.quartiles(place, name) for place in places), strict=True)
-        lines.append(Line(WAY_TITLES[name], sizes, median, low, high))
+        lines.append(Line(TERMS[name].title, sizes, median, low, high))
     centre = dict(zip(VARIED, study.centre, strict=True))
     others = " and ".join(f"{centre[name]:,} {name}" for name in VARIED if name != what)
     at = f"{sizes[0]:,}", f"{sizes[-1]:,} {what}"
@@ -107,7 +105,7 @@ def _ratios(study: TimingStudy, place: int) -> dict[str, str]:
 
 
 def _milliseconds(study: TimingStudy, place: int) -> dict[str, str]:
-    return {WAY_TITLES[name]: f"{1e3 * study.median(place, name):.3g}" for name in study.settings[0].ways}
+    return {TERMS[name].title: f"{1e3 * study.median(place, name):.3g}" for name in study.settings[0].ways}
 
 
 def _tables(study: TimingStudy) -> list[StudyTable]:
