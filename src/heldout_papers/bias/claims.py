@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from heldout_papers.bias.moments import BiasMoments, Moments
+from heldout_papers.bias.protocols import TERMS
 from heldout_papers.bias.setting import ACCURACY, BETAS, CONFIGURATIONS, ROWS
 from heldout_papers.bias.study import BiasStudy
 from heldout_papers.engine.claims import (
@@ -191,7 +192,6 @@ def _more_with_configurations(part: TenFoldErrors) -> tuple[Mean, Mean, Mean]:
 
 def _mean_sizes(part: TenFoldErrors) -> tuple[Mean, Mean, Mean]:
     """The mean size of the bias of the first protocol and of the second, over all settings."""
-    titles = {"bbc": "of BBC-CV", "bced": "of BCED-CV", "tt": "of TT"}
     less, more = part.protocols
     sizes: list[tuple[Mean, Mean, Mean]] = []
     for place in product(part.betas, part.rows, CONFIGURATIONS):
@@ -199,7 +199,7 @@ def _mean_sizes(part: TenFoldErrors) -> tuple[Mean, Mean, Mean]:
         signs = {more: float(np.sign(second.value)), less: -float(np.sign(first.value))}
         sizes.append((abs(first), abs(second), part.mean(signs, *place)))
     first, second, gap = (average(means) for means in zip(*sizes, strict=True))
-    return first.at(titles[less]), second.at(titles[more]), gap
+    return first.at(f"of {TERMS[less].title}"), second.at(f"of {TERMS[more].title}"), gap
 
 
 def _ranges(part: TenFoldErrors) -> tuple[Mean, Mean, Mean]:

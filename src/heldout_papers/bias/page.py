@@ -7,31 +7,17 @@ from typing import Any
 
 from heldout._text import counted
 from heldout_papers.bias.claims import bias_claims
+from heldout_papers.bias.protocols import TERMS
 from heldout_papers.bias.setting import ACCURACY, METRICS, ROC_AUC
 from heldout_papers.bias.study import BiasStudy
 from heldout_papers.engine.claims import Mean, average
 from heldout_papers.engine.page import ClaimsText, StudyPage, StudyTable, study_tables
 from heldout_papers.engine.pictures import Ends, Frame, Line, Picture, PictureAxis, line_picture, line_summary
-from heldout_papers.engine.results import Term
 
 APART = 1.035
 """Lines stand beside each other on the logarithmic axis by this factor, so that their bars do not overlap."""
 Row = Mapping[str, Any]
 
-PROTOCOLS = {
-    "cv": Term("CVT", "the winner's own cross-validated score"),
-    "tt": Term(
-        "TT",
-        "that score less the mean over folds of how far the winner is behind the best of the fold (Tibshirani)",
-    ),
-    "nested_cv": Term("NCV", "nested cross-validation: each fold scores the best of the other folds"),
-    "bbc": Term(
-        "BBC-CV",
-        "bootstrap bias corrected: each bootstrap scores the best on its rows on the rows that it left out",
-    ),
-    "bced": Term("BCED-CV", "the same for the configurations that early dropping keeps"),
-}
-"""By the article's names."""
 METRIC_TITLES = {"accuracy": "accuracy", "roc_auc": "ROC AUC", "mean_squared_error": "mean squared error"}
 TRUTH_LABELS = {
     "accuracy": "true accuracies",
@@ -107,7 +93,7 @@ def bias_page(study: BiasStudy, *, command: str = "") -> StudyPage:
         claims=bias_claims(moments),
         tested=_tested(first.metric),
         pictures=[_picture(part, ends, first.metric, f"bias-{n}") for n, part in enumerate(of_beta)],
-        glossary=dict(PROTOCOLS[name] for name in first.protocols),
+        glossary=dict(TERMS[name] for name in first.protocols),
         tables=[table for part in of_beta for table in _tables(part, first.metric)],
         method=METHOD[first.metric],
         sources=("tsamardinos2018", *["tibshirani2009"] * tt, *["paraschakis2024"] * auc),
@@ -146,7 +132,7 @@ def _picture(rows: Sequence[Row], ends: Ends, metric: str, key: str) -> Picture:
     sizes = list(next(iter(found.values())))
     lines = [
         Line.over(
-            PROTOCOLS[name].title,
+            TERMS[name].title,
             [size * APART ** (n - (len(found) - 1) / 2) for size in sizes],
             [[mean.value for mean in means] for means in of_size.values()],
         )
@@ -177,7 +163,7 @@ def _tables(rows: Sequence[Row], metric: str) -> list[StudyTable]:
     """Means over C with their standard errors."""
     found = _by_protocol(rows)
     cells = [
-        (f"{n:,} rows", {PROTOCOLS[name].title: average(of_size[n]).text(4) for name, of_size in found.items()})
+        (f"{n:,} rows", {TERMS[name].title: average(of_size[n]).text(4) for name, of_size in found.items()})
         for n in next(iter(found.values()))
     ]
     return study_tables(f"Mean bias with its standard error, {beta_title(rows[0]['beta'], metric)}", cells)
@@ -190,5 +176,5 @@ def _lead(study: BiasStudy, rows: Sequence[Row]) -> str:
     worst = max(found, key=lambda name: abs(found[name]))
     return (
         f"Over {counted(len(study.settings), 'setting')} of {counted(study.repetitions, 'repetition')} each, "
-        f"{PROTOCOLS[worst].title} is the most biased: by {found[worst]:+.3f} on average with {least:,} rows."
+        f"{TERMS[worst].title} is the most biased: by {found[worst]:+.3f} on average with {least:,} rows."
     )

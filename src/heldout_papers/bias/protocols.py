@@ -9,6 +9,7 @@ from types import MappingProxyType
 import numpy as np
 
 from heldout_papers.bias.matrix import BiasMatrix
+from heldout_papers.engine.results import Term
 
 
 @dataclass(frozen=True)
@@ -58,3 +59,17 @@ def _of_score(matrix: BiasMatrix, score: float, winner: int) -> ProtocolEstimate
 PROTOCOLS: Mapping[str, Callable[[BiasMatrix], ProtocolEstimate]] = MappingProxyType(
     {"cv": cross_validation, "tt": tibshirani, "nested_cv": nested, "bbc": bbc, "bced": bced}
 )
+TERMS = {
+    "cv": Term("CVT", "the winner's own cross-validated score"),
+    "tt": Term(
+        "TT",
+        "that score less the mean over folds of how far the winner is behind the best of the fold (Tibshirani)",
+    ),
+    "nested_cv": Term("NCV", "nested cross-validation: each fold scores the best of the other folds"),
+    "bbc": Term(
+        "BBC-CV",
+        "bootstrap bias corrected: each bootstrap scores the best on its rows on the rows that it left out",
+    ),
+    "bced": Term("BCED-CV", "the same for the configurations that early dropping keeps"),
+}
+"""By the article's names."""

@@ -38,16 +38,16 @@ Cells = Mapping[str, str]
 def study_tables(
     title: str, rows: Sequence[tuple[str, Cells]], *, corner: str = "", width: int | None = None
 ) -> list[StudyTable]:
-    """Rows with their labels as a table, or as several of ``width`` columns; none without columns.
+    """Rows with their labels as a table, or as several of ``width`` columns; none without rows or columns.
 
     Examples
     --------
     >>> study_tables("Bias", [("20 rows", {"CVT": "+0.1", "TT": "+0.0"})], width=1)[1]
     StudyTable(title='Bias', head=('', 'TT'), rows=(('20 rows', '+0.0'),))
     """
-    heads = list(rows[0][1])
-    width = width or len(heads)
-    parts = [heads[first : first + width] for first in range(0, len(heads), width or 1)]
+    heads = list(rows[0][1]) if rows else []
+    step = width or max(len(heads), 1)
+    parts = [heads[first : first + step] for first in range(0, len(heads), step)]
     return [
         StudyTable(title, (corner, *part), tuple((label, *(cells[head] for head in part)) for label, cells in rows))
         for part in parts

@@ -6,21 +6,10 @@ from heldout._text import counted
 from heldout.kernels.dispatch import KERNELS
 from heldout_papers.engine.page import ClaimsText, StudyPage, StudyTable, study_tables
 from heldout_papers.engine.pictures import Frame, Line, Picture, PictureAxis, line_picture, line_summary
-from heldout_papers.engine.results import Term
 from heldout_papers.timing.claims import CODE_TITLES, PUBLISHED, timing_claims
-from heldout_papers.timing.problem import PAIRS
+from heldout_papers.timing.problem import PAIRS, TERMS
 from heldout_papers.timing.study import VARIED, TimingStudy
 
-TERMS = {
-    "bbc": Term("BBC, heldout", "heldout.estimate from the predictions, one thread, with its checks of the input"),
-    "bbc_f": Term("BBC-F, heldout", "the same; the scores of the folds are computed from the predictions"),
-    "plain_bbc": Term(
-        "BBC, plain",
-        "NumPy, as the article describes the method: one bootstrap after another, in each an AUC for every "
-        "configuration. It stands for published code, and no other command uses it",
-    ),
-    "plain_bbc_f": Term("BBC-F, plain", "the same, on the scores of the folds"),
-}
 KERNEL_SENTENCES = {
     "compiled": "heldout's BBC does not compute an AUC anew for each bootstrap and configuration: it sorts the "
     "rows once a configuration, and compiled code then walks through them for many bootstraps together.",

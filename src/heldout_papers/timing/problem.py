@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from heldout._random import stream
 from heldout.estimates.estimate import estimate
+from heldout_papers.engine.results import Term
 from heldout_papers.simulation import scores_of_auc
 from heldout_papers.timing import plain
 
@@ -98,5 +99,15 @@ WAYS: Mapping[str, Callable[[TimingProblem], float]] = MappingProxyType(
     {"bbc": bbc, "bbc_f": bbc_f, "plain_bbc": plain_bbc, "plain_bbc_f": plain_bbc_f}
 )
 """By name; each returns its lower bound."""
+TERMS = {
+    "bbc": Term("BBC, heldout", "heldout.estimate from the predictions, one thread, with its checks of the input"),
+    "bbc_f": Term("BBC-F, heldout", "the same; the scores of the folds are computed from the predictions"),
+    "plain_bbc": Term(
+        "BBC, plain",
+        "NumPy, as the article describes the method: one bootstrap after another, in each an AUC for every "
+        "configuration. It stands for published code, and no other command uses it",
+    ),
+    "plain_bbc_f": Term("BBC-F, plain", "the same, on the scores of the folds"),
+}
 PAIRS = (("bbc", "bbc_f"), ("plain_bbc", "plain_bbc_f"))
 """Ways whose times are compared."""
