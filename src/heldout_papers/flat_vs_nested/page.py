@@ -208,7 +208,5 @@ def _left_out(study: FlatVsNestedStudy, means: AccuracyMeans) -> list[StudyTable
     for scenario in means.scenarios:
         for name, reason in means.gains(scenario, "main").left_out.items():
             reasons.setdefault(name, f"{SCENARIO_TITLES[scenario]}: {reason}")
-    if not reasons:
-        return []
-    title = f"Left out: {counted(len(reasons), 'table')}"
-    return [StudyTable(title, ("table", "why"), tuple(reasons.items()))]
+    rows = [(name, {"why": reason}) for name, reason in reasons.items()]
+    return study_tables(f"Left out: {counted(len(rows), 'table')}", rows, corner="table")

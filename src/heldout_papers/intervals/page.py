@@ -291,7 +291,7 @@ def _failure_tables(
     for first in range(0, len(failing), SIDE_BY_SIDE):
         names = failing[first : first + SIDE_BY_SIDE]
         body = [
-            (f"{label}: {why}", {name: _share(row[name].failures.get(why, 0.0), decimals) for name in names})
+            (f"{label}: {why}", {name: _share(row[name].failures.get(why), decimals) for name in names})
             for label, row in rows
             for why in dict.fromkeys(why for name in names for why in row[name].failures)
         ]
@@ -308,7 +308,7 @@ def _uniformity_tables(methods: Sequence[str], rows: Sequence[tuple[str, Row]]) 
     )
 
 
-def _share(share: float, decimals: int) -> str:
+def _share(share: float | None, decimals: int) -> str:
     return f"{share:.{decimals}%}" if share else ""
 
 
