@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
@@ -114,14 +114,15 @@ class Frame:
     key: str  # What the ids within the picture begin with
     level: float | None = None  # Where a horizontal line shows that there is no difference
     has_diagonal: bool = False  # Whether a diagonal shows that
-    labels: Sequence[str] = field(default=())  # Names at 0, 1, 2 ... below the picture, in place of an x axis.
+    labels: Sequence[str] = ()  # Names at 0, 1, 2 ... below the picture, in place of an x axis
 
     def svg(
         self, layers: Callable[[Any, Any], list[Any]], ends: tuple[Ends, Ends], title: str, summary: str
     ) -> str:
         """The layers on the axes, behind them level and diagonal."""
         alt = altair()
-        x = alt.X("x:Q", **self.x.drawn(ends[0])) if not self.labels else _without_axis(ends[0])
+        without_axis = {"scale": alt.Scale(domain=list(ends[0]), nice=False), "axis": None}
+        x = alt.X("x:Q", **(without_axis if self.labels else self.x.drawn(ends[0])))
         y = alt.Y("y:Q", **self.y.drawn(ends[1]))
         behind = []
         if self.level is not None:
@@ -230,11 +231,6 @@ def _key_layers(title: str, place: int, frame: Frame, ends: tuple[Ends, Ends], x
         stroke.encode(x=x, y=y),
         name.mark_text(align="left", baseline="middle", color=INK, fontSize=12).encode(x=x, y=y, text="text:N"),
     ]
-
-
-def _without_axis(ends: Ends) -> Any:
-    alt = altair()
-    return alt.X("x:Q", scale=alt.Scale(domain=list(ends), nice=False), axis=None)
 
 
 def _ends(values: Sequence[float]) -> Ends:
