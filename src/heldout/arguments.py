@@ -31,6 +31,7 @@ from heldout.execution.fit import Routing, Scoring, make_scoring
 from heldout.execution.listeners.progress import verbose_listeners
 from heldout.execution.run import RunSettings
 from heldout.execution.search import Search
+from heldout.execution.sharing.groups import Share
 from heldout.execution.store import entropy_of_run, store_of
 from heldout.folds.plans import KFolds, seeded
 from heldout.folds.splits import Folds, make_folds
@@ -235,6 +236,8 @@ class SearchArguments:
     refit: Any = True
     error_score: float | Literal["raise"] = np.nan
     return_train_score: bool = False
+    share: Share = "exact"
+    share_memory: int | None = None
     n_jobs: int | None = None
     pre_dispatch: int | str = "2*n_jobs"
     fit_timeout: float | None = None
@@ -347,6 +350,8 @@ class SearchArguments:
             routed=routed or Routing(),
             entropy=entropy,
             seed_estimators=self.random_state is not None,
+            share=self.share,
+            share_memory=self.share_memory,
         )
 
     def running(self, listeners: Sequence[Listener] = ()) -> RunSettings:

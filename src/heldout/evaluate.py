@@ -24,6 +24,7 @@ from heldout.estimates.of_search import Estimation, estimates_of_search
 from heldout.estimates.types import Estimate
 from heldout.execution.cells import CellState
 from heldout.execution.collect import RaceResults
+from heldout.execution.comparison import compared_with_separate_fits
 from heldout.execution.events import SearchFinished, StageStarted
 from heldout.execution.fit import final_model
 from heldout.execution.identity import versions
@@ -141,6 +142,9 @@ def evaluation_of(
     if search.refit:
         tell(listeners, StageStarted("refit"))
         model = final_model(search.work.context, configurations[winner])
+    compared = None
+    if search.share == "check":
+        compared = compared_with_separate_fits(search.work, found, search.entropy)
     finished = time.perf_counter()
     tell(listeners, SearchFinished(searched + finished - started))
     return Evaluation(
@@ -149,6 +153,7 @@ def evaluation_of(
         within_scores=within,
         refit_metric=found.refit_metric, winner=winner, estimates=estimates, model=model, failures=found.failures,
         barriers=found.outcome.barriers, n_fits=found.n_fits, n_fits_saved=found.n_fits_saved,
+        n_fits_shared=found.n_fits_shared, share_comparison=compared,
         n_splits_read=window,
         seconds={
             "search": searched + chosen - started, "estimate": estimated - chosen, "refit": finished - estimated,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -15,6 +16,7 @@ from heldout.dropping.base import Barrier, Dropped, dropped_at
 from heldout.estimates.question import Aggregate
 from heldout.estimates.types import Estimate
 from heldout.execution.cells import CellResult
+from heldout.execution.comparison import ShareComparison
 from heldout.folds.splits import Folds
 from heldout.metrics.base import Metric
 from heldout.predictions import FoldScores, HeldOutPredictions
@@ -52,8 +54,11 @@ class Evaluation:
         Configurations that failed and why.
     barriers : tuple of Barrier
         The records of the barriers at which configurations could be dropped.
-    n_fits, n_fits_saved : int
-        Fits that the search made (without the refit), and fits that dropping saved.
+    n_fits, n_fits_saved, n_fits_shared : int
+        Fits that the search made (without the refit), fits that dropping saved, and those of the first that were
+        not made alone.
+    share_comparison : ShareComparison or None
+        With ``share="check"``: shared fits that were repeated separately, and how far they differ.
     n_splits_read : int or None
         The number of last splits that the choice, the estimate, ``predictions`` and ``pooled_scores`` use, if a
         search strategy sets it; None for all.
@@ -80,6 +85,8 @@ class Evaluation:
     barriers: tuple[Barrier, ...] = ()
     n_fits: int = 0
     n_fits_saved: int = 0
+    n_fits_shared: int = 0
+    share_comparison: ShareComparison | None = None
     n_splits_read: int | None = None
     seconds: Mapping[str, float] = field(default_factory=dict)
     provenance: Mapping[str, Any] = field(default_factory=dict)
@@ -105,6 +112,11 @@ class Evaluation:
         if self.n_splits_read is None:
             return self.fold_scores
         return {name: scores.last(self.n_splits_read) for name, scores in self.fold_scores.items()}
+
+    @property
+    def shared(self) -> dict[str, int]:
+        """Fits that were not made alone, by what they shared: "steps", or the class of the models of one fit."""
+        return dict(Counter(cell.shared for cell in self.cells if cell.shared).most_common())
 
     @property
     def dropped_at_split(self) -> dict[int, int]:

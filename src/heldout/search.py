@@ -18,7 +18,7 @@ import numpy as np
 from sklearn.base import _fit_context, is_classifier
 from sklearn.metrics._scorer import _MultimetricScorer
 from sklearn.model_selection._search import BaseSearchCV
-from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
+from sklearn.utils._param_validation import HasMethods, Interval, Options, StrOptions
 from sklearn.utils.metadata_routing import MethodMapping
 from sklearn.utils.validation import _check_method_params, check_is_fitted
 
@@ -42,6 +42,7 @@ from heldout.evaluate import evaluate
 from heldout.execution.collect import RaceResults
 from heldout.execution.fit import Routing, make_scoring
 from heldout.execution.listeners.callbacks import SklearnCallbacks
+from heldout.execution.sharing.groups import Share
 from heldout.execution.store import entropy_of_run
 from heldout.execution.table import ResultsTable, mean_over_splits
 from heldout.folds.splits import Folds, make_folds
@@ -101,7 +102,18 @@ class HeldOutSearchCV(BaseSearchCV):  # type: ignore[misc]
     random_state : int, RandomState or Generator, optional
         Seeds bootstraps and shuffles, and, when set, every ``random_state=None`` inside the estimators.
     fit_timeout : float, optional
-        Seconds after which a fit is stopped; its configuration has then failed.
+        Seconds after which a fit is stopped; its configuration has then failed. Nothing is shared then.
+    share : {"exact", "tolerance", "check"} or False, default="exact"
+        Whether work that configurations have in common is done once. Equal leading steps of pipelines are fitted
+        once on a split, and one fit serves all numbers of rounds of a boosted model, of trees of a forest, of
+        neighbours, all penalties of a ridge and more (``ho.spaces.register_submodels`` adds others). "exact":
+        predictions are those of separate fits, to the last bit for steps and ensembles of trees, elsewhere to
+        1e-12 of the largest. "tolerance" also shares along the penalties of logistic regression, LASSO and elastic
+        net and the costs of support vector machines, within the tolerance of their solvers. "check" is "exact" and
+        then fits a sample of the configurations separately and compares. False fits every configuration alone.
+    share_memory : int, optional
+        Bytes that the output of shared steps may take; by default a quarter of the memory. What does not fit is
+        computed again.
 
     Attributes
     ----------
@@ -122,8 +134,9 @@ class HeldOutSearchCV(BaseSearchCV):  # type: ignore[misc]
     optimism_ : float or None
         How much better the uncorrected score looks.
     predictions_ : HeldOutPredictions or None
-    n_fits_, n_fits_saved_ : int
-        Fits of the search without the refit, and fits that dropping saved.
+    n_fits_, n_fits_saved_, n_fits_shared_ : int
+        Fits of the search without the refit, fits that dropping saved, and those of the first that were not made
+        alone. ``mean_fit_time`` of a configuration contains its part of the time of what it shared.
     evaluation_ : Evaluation or None
         The record of every stage.
 
@@ -152,6 +165,8 @@ class HeldOutSearchCV(BaseSearchCV):  # type: ignore[misc]
         "confidence_level": [Interval(numbers.Real, 0, 1, closed="neither")],
         "alternative": [StrOptions({"two-sided", "greater", "less"})],
         "fit_timeout": [Interval(numbers.Real, 0, None, closed="neither"), None],
+        "share": [StrOptions({"exact", "tolerance", "check"}), Options(bool, {False})],
+        "share_memory": [Interval(numbers.Integral, 1, None, closed="left"), None],
     }
 
     @refuses_random_search
@@ -180,6 +195,8 @@ class HeldOutSearchCV(BaseSearchCV):  # type: ignore[misc]
         random_state: Any = None,
         verbose: int = 0,
         fit_timeout: float | None = None,
+        share: Share = "exact",
+        share_memory: int | None = None,
     ) -> None:
         super().__init__(
             estimator=estimator, scoring=scoring, n_jobs=n_jobs, refit=refit, cv=cv, verbose=verbose,
@@ -198,6 +215,8 @@ class HeldOutSearchCV(BaseSearchCV):  # type: ignore[misc]
         self.store = store
         self.random_state = random_state
         self.fit_timeout = fit_timeout
+        self.share = share
+        self.share_memory = share_memory
 
     @_fit_context(prefer_skip_nested_validation=False)  # type: ignore[untyped-decorator]
     def fit(self, X: Any, y: Any = None, **params: Any) -> HeldOutSearchCV:
@@ -375,6 +394,7 @@ class HeldOutSearchCV(BaseSearchCV):  # type: ignore[misc]
                 self.cv_results_[f"rank_{aggregate}_test_{name}"] = ranks(scores)
         self.n_splits_ = evaluation.folds.n_splits
         self.n_fits_, self.n_fits_saved_ = evaluation.n_fits, evaluation.n_fits_saved
+        self.n_fits_shared_ = evaluation.n_fits_shared
         name = evaluation.refit_metric
         if self.refit or not self.multimetric_:
             self.best_index_ = evaluation.winner

@@ -24,6 +24,7 @@ FITS = WORK | {
 }  # fmt: skip
 TUNE = FITS | {
     "preset": "huge", "cv": "holdout:2", "repeats": "0", "drop": "bootstrap(threshold=5)", "aggregate": "sums",
+    "share": "some",
     "selection": "within(tolerance=-1)", "method": "magic", "inner": "1 --method nested",
     "across": "some --method nested", "interval": "wide", "scheme": "some --method bootstrap_search",
     "n-bootstraps": "0",

@@ -245,7 +245,7 @@ def test_resume_of_a_finished_run_fits_nothing_again(
     def never(*_: Any, **__: Any) -> None:
         raise AssertionError("a cell was fitted again")
 
-    monkeypatch.setattr("heldout.execution.executors.local.do_cell", never)
+    monkeypatch.setattr("heldout.execution.executors.local.do_task", never)
     again = json.loads(tune(command, Path("data.csv"), "--json", "--resume").out)
 
     assert again["distribution"] == first["distribution"] and again["value"] == first["value"]

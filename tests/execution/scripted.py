@@ -13,9 +13,15 @@ from typing import Literal, TypeAlias
 
 from heldout.execution.cells import CellKey, CellResult, CellState
 from heldout.execution.executors.base import Work, WorkersLostError
-from heldout.execution.executors.worker import do_cell
+from heldout.execution.executors.worker import task_results
 
 Order: TypeAlias = Literal["given", "reversed"] | int
+
+
+def fit_alone(work: Work, cell: CellKey) -> CellResult:
+    """The result of a cell that is a task by itself."""
+    (result,) = task_results(work, [cell])
+    return result
 
 
 @dataclass
@@ -61,7 +67,7 @@ class ScriptedExecutor:
     losses: Mapping[CellKey, int] = field(default_factory=dict)
     beside: int = 1
     interrupt_after: int | None = None
-    fit: Callable[[Work, CellKey], CellResult] = do_cell
+    fit: Callable[[Work, CellKey], CellResult] = fit_alone
     done: list[CellKey] = field(default_factory=list, init=False)
     rounds: list[tuple[CellKey, ...]] = field(default_factory=list, init=False)
 

@@ -43,7 +43,7 @@ from heldout.execution.executors.payload import (
 from heldout.execution.executors.worker import (
     Terms,
     abandon_round,
-    do_sent_cells,
+    do_sent_tasks,
     mark_of,
     take_marks,
     timeout_result,
@@ -388,10 +388,10 @@ def test_a_task_that_comes_after_the_request_to_stop_its_round_does_nothing() ->
     work = make_work({"does": ["forever"]})
     cells = list(all_cells(1, work.folds))
     asyncio.run(abandon_round("the first"))
-    assert do_sent_cells("token", payload_array(work), cells, Terms(), "the first") == []
+    assert do_sent_tasks("token", payload_array(work), [[cell] for cell in cells], Terms(), "the first") == []
 
     work = make_work({"value": [1.0]})
-    results = do_sent_cells("another", payload_array(work), cells, Terms(), "the second")
+    results = do_sent_tasks("another", payload_array(work), [[cell] for cell in cells], Terms(), "the second")
     assert [result.state for result in results] == [CellState.DONE] * len(cells)
 
 

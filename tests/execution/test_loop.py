@@ -21,10 +21,13 @@ from heldout.execution.cells import CellKey, CellResult, CellState
 from heldout.execution.events import BarrierPassed, CellFinished, WorkersLost
 from heldout.execution.executors import JoblibExecutor
 from heldout.execution.executors.base import Work, WorkersLostError
-from heldout.execution.fit import CellContext, Routing, fit_cell, make_scoring
+from heldout.execution.fit import CellContext, Routing, make_scoring
 from heldout.execution.loop import ResultKeeper, run_races
 from heldout.execution.plan import Race, RunPlan, all_cells
 from heldout.execution.scheduler import Scheduler
+from heldout.execution.sharing.groups import Sharing
+from heldout.execution.sharing.steps import Chain
+from heldout.execution.split_fits import fit_cell
 from heldout.execution.store.memory import MemoryRun
 from heldout.folds.splits import make_folds
 
@@ -76,6 +79,7 @@ class InOrder:
         self.losses = dict(losses or {})
         self.names_them = names_them
         self.rounds: list[list[CellKey]] = []
+        self.works: list[Work] = []
 
     def __enter__(self) -> InOrder:
         return self
@@ -85,6 +89,7 @@ class InOrder:
 
     def run(self, work: Work, cells: Sequence[CellKey]) -> Iterator[CellResult]:
         self.rounds.append(list(cells))
+        self.works.append(work)
         split_of = {(split.repeat, split.fold): split for split in work.folds.splits}
         for cell in cells:
             if self.losses.get(cell, 0):
@@ -221,6 +226,14 @@ def test_a_cell_that_loses_three_workers_fails_and_the_others_are_done() -> None
     # The suspect was tried alone, so that nobody else could be lost with it.
     assert [cells for cells in executor.rounds if guilty in cells][1:] == [[guilty], [guilty]]
     assert [event.running for event in told if isinstance(event, WorkersLost)] == [(guilty,)] * 3
+
+
+def test_a_cell_that_lost_two_workers_is_tried_a_third_time_without_sharing() -> None:
+    work = prepared({"value": [0.0, 1.0]})
+    work = replace(work, sharing=Sharing((Chain((), "", ()),) * 2, {}, {}))
+    executor = InOrder({CellKey(1, 0, 1): 2})
+    run_search(work, Diary(), executor)
+    assert [of_round.sharing is None for of_round in executor.works] == [False, False, True, False]
 
 
 def test_with_error_score_raise_a_cell_that_loses_three_workers_is_an_error() -> None:

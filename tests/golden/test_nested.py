@@ -56,12 +56,14 @@ def test_it_is_grid_search_inside_cross_validation(case, inner):
         np.testing.assert_array_equal(fold.training_rows, train)
         np.testing.assert_array_equal(fold.test_rows, test)
         assert fold.selected == search.best_index_
-        assert fold.score == pytest.approx(search.score(X[test], y[test]), abs=1e-12)
-        assert fold.inner_score == pytest.approx(search.best_score_, abs=1e-12)
-        np.testing.assert_allclose(fold.inner_scores, search.cv_results_["mean_test_score"], atol=1e-12, rtol=0)
-    assert found.value == pytest.approx(np.mean([fold.score for fold in found.outer_folds]), abs=1e-12)
+        assert fold.score == pytest.approx(search.score(X[test], y[test]), rel=1e-12, abs=1e-12)
+        assert fold.inner_score == pytest.approx(search.best_score_, rel=1e-12, abs=1e-12)
+        np.testing.assert_allclose(fold.inner_scores, search.cv_results_["mean_test_score"], atol=1e-12, rtol=1e-12)
+    assert found.value == pytest.approx(np.mean([fold.score for fold in found.outer_folds]), rel=1e-12, abs=1e-12)
     whole = GridSearchCV(model, grid, scoring=scoring, cv=outer if inner == "remaining" else anew).fit(X, y)
-    assert found.selected == whole.best_index_ and found.uncorrected == pytest.approx(whole.best_score_, abs=1e-12)
+    assert found.selected == whole.best_index_ and found.uncorrected == pytest.approx(
+        whole.best_score_, rel=1e-12, abs=1e-12
+    )
     np.testing.assert_array_equal(found.model.predict(X), whole.predict(X))
 
 

@@ -14,8 +14,8 @@ from heldout.advice.problem import Family
 from heldout.advice.words import all_failed, not_reached, one_fit_only
 from heldout.errors import InputError
 from heldout.execution.cells import CellResult, CellState
-from heldout.execution.fit import fit_cell
 from heldout.execution.search import Search
+from heldout.execution.split_fits import fit_cell
 
 GOLDEN = (math.sqrt(5) - 1) / 2
 COVERED = 0.95

@@ -81,7 +81,7 @@ def search_rows(
     seconds: float,
 ) -> list[Row]:
     """Labels and texts about a finished search and the protocol that repeated it."""
-    from heldout.execution.listeners.words import command_words
+    from heldout.execution.listeners.words import command_words, shared_words
     from heldout.report.numbers import scale_of
 
     estimate = evaluation.estimate
@@ -98,7 +98,12 @@ def search_rows(
     rows += of_protocol
     before = f" ({n_resumed} of them before)" if n_resumed else ""
     failed = f", {counted(len(evaluation.failures), 'configuration')} failed" if evaluation.failures else ""
-    rows.append(("fits", f"{evaluation.n_fits} done{before}, {evaluation.n_fits_saved} saved{failed}"))
+    shared = f", {shared_words(evaluation.shared)}" if evaluation.shared else ""
+    done = f"{evaluation.n_fits} done{before}"
+    rows.append(("fits", f"{done}, {evaluation.n_fits_saved} saved{shared}{failed}"))
+    if (compared := evaluation.share_comparison) is not None:
+        differ = f"they differ by at most {compared.difference:.1g} of the largest prediction"
+        rows.append(("check", f"{counted(compared.n_compared, 'shared fit')} repeated separately: {differ}"))
     if dropped := _dropped(evaluation):
         rows.append(("dropped", dropped))
     rows += [
@@ -127,6 +132,7 @@ def search_document(
             "n_configurations": len(job.configurations),
             "n_fits": evaluation.n_fits,
             "n_fits_saved": evaluation.n_fits_saved,
+            "n_fits_shared": evaluation.n_fits_shared,
             "dropped": {
                 str(position): {"after": dropped.after, "reason": dropped.reason}
                 for position, dropped in evaluation.dropped.items()

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from heldout.cli.files import OutputFolder
     from heldout.estimates.types import Alternative
     from heldout.execution.search import Search
+    from heldout.execution.sharing.groups import Share
     from heldout.result import Evaluation
 
 
@@ -72,6 +73,14 @@ if TYPE_CHECKING:
     help="When to drop losing configurations: never, bootstrap (after every fold those that are worse than the "
     "current best in 99 % of bootstraps), hoeffding_race, paired, wilcoxon or sequential; also with parameters, as "
     "in 'bootstrap(threshold=0.95)'.",
+)
+@click.option(
+    "--share",
+    type=click.Choice(["exact", "tolerance", "check", "no"]),
+    default="exact",
+    show_default=True,
+    help="Which work configurations share: exact (results as without sharing), tolerance (also solutions along a "
+    "penalty, within the tolerance of their solvers), check (as exact, and some fits are repeated separately), no.",
 )
 @click.option("--groups", metavar="COL", help="Rows of one group (a patient, a site) stay together.")
 @click.option(
@@ -205,6 +214,7 @@ def _search(options: TuneOptions, job: TuneJob) -> Search:
         drop=drop_rule_of(options.drop),
         entropy=options.seed,
         seed_estimators=True,
+        share=False if options.share == "no" else cast("Share", options.share),
     )
 
 

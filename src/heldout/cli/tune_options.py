@@ -37,6 +37,7 @@ class TuneOptions(RunOptions):
     cv: str
     repeats: int
     drop: str
+    share: str
     groups: str | None
     keep: tuple[str, ...]
     selection: str

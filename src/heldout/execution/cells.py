@@ -61,6 +61,8 @@ class CellResult:
     """Of the split's test rows, in their order: (n_test,) or (n_test, n_classes), as ``HeldOutPredictions`` holds
     them."""
     attempts: int = 1
+    shared: str = ""
+    """What it shared with other configurations: "steps", or the class of the models that one fit served."""
 
 
 def check_result(

@@ -6,7 +6,6 @@ those of scikit-learn's own search and no response is computed twice.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from numbers import Number
@@ -15,18 +14,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
-from sklearn.utils.metaestimators import _safe_split
 from sklearn.utils.validation import _check_method_params
 
 from heldout._random import numpy_seed
 from heldout.configurations import Configuration
 from heldout.data.task import Task, TaskKind, Truth
 from heldout.errors import ExitError, InputError, NoExit, UnusablePredictionError, plain_values
-from heldout.execution.cells import CellKey, CellResult, CellState
-from heldout.execution.copies import with_copies_together
-from heldout.execution.responses import coded_responses, remember_responses
-from heldout.execution.threads import on_one_thread, single_threaded
-from heldout.folds.splits import Split
+from heldout.execution.threads import single_threaded
 from heldout.metrics.base import Metric, Response
 from heldout.metrics.from_scorer import members_of, metric_from_scorer, scorer_for
 from heldout.metrics.named import check_fits
@@ -102,18 +96,29 @@ class CellContext:
 
     X: Any
     y: Any
-    classes: NDArray[Any] | None
-    """Labels in the order of their codes; None for a regression."""
-    positive: int | None
-    """Code of the class that binary probabilities and decisions refer to."""
+    truth: Truth
+    """The target as metrics read it."""
     scoring: Scoring
     routed: Routing = field(default_factory=Routing)
     error_score: float | str = np.nan
     return_train_score: bool = False
     entropy: int | None = None
     """Fills ``random_state=None`` inside estimators; None leaves them."""
-    survival: bool = False
-    """Whether the target holds events and times, so that ``predict`` gives risks."""
+
+    @property
+    def classes(self) -> NDArray[Any] | None:
+        """Labels in the order of their codes; None for a regression."""
+        return self.truth.classes
+
+    @property
+    def positive(self) -> int | None:
+        """Code of the class that binary probabilities and decisions refer to."""
+        return self.truth.positive
+
+    @property
+    def survival(self) -> bool:
+        """Whether the target holds events and times, so that ``predict`` gives risks."""
+        return self.truth.kind is TaskKind.SURVIVAL
 
     @classmethod
     def of_task(
@@ -126,72 +131,7 @@ class CellContext:
         entropy: int | None,
     ) -> CellContext:
         """The context of a task's cells."""
-        truth = task.truth
-        return cls(
-            task.X, task.target, truth.classes, truth.positive, scoring, routed, error_score, return_train_score,
-            entropy, survival=truth.kind is TaskKind.SURVIVAL,
-        )  # fmt: skip
-
-
-def fit_cell(context: CellContext, configuration: Configuration, split: Split) -> CellResult:
-    """Train and test one configuration on one split, with one thread.
-
-    An exception of the estimator becomes a failed result, except with ``error_score="raise"``.
-    """
-    key = CellKey(configuration.position, *split.place)
-    model = seeded_model(configuration.fresh(), context.entropy, *split.place)
-    if split.has_copies:
-        model = with_copies_together(model, split.train)
-    X, y = context.X, context.y
-    fit_params = _check_method_params(X, params=dict(context.routed.to_fit(configuration)), indices=split.train)
-    with on_one_thread():
-        started = time.perf_counter()
-        train = _safe_split(model, X, y, split.train)
-        test = _safe_split(model, X, y, split.test, split.train)
-        try:
-            with NoExit():
-                model.fit(*train, **fit_params)
-        except Exception as error:
-            return _failed(context, key, error, time.perf_counter() - started)
-        return _tested(context, key, model, split, train, test, time.perf_counter() - started)
-
-
-def _tested(
-    context: CellContext,
-    key: CellKey,
-    model: Any,
-    split: Split,
-    train: tuple[Any, Any],
-    test: tuple[Any, Any],
-    fit_seconds: float,
-) -> CellResult:
-    """Compute the responses of a fitted model once, and score them: the part of a cell after its fit.
-
-    ``train`` and ``test`` are X and y of these rows.
-    """
-    started = time.perf_counter()
-    try:
-        with NoExit():
-            remember_responses(model, test[0])
-            predictions = coded_responses(context, model, test[0])
-    except Exception as error:
-        return _failed(context, key, error, fit_seconds, time.perf_counter() - started)
-    test_scores, complaint = _scores(context, model, *test, split.test)
-    score_seconds = time.perf_counter() - started
-    train_scores: Mapping[str, float] = {}
-    if context.return_train_score:
-        train_scores, _ = _scores(context, model, *train, split.train)
-    return CellResult(
-        key, CellState.DONE, complaint, fit_seconds, score_seconds, test_scores, train_scores, predictions
-    )
-
-
-def _failed(
-    context: CellContext, key: CellKey, error: Exception, fit_seconds: float, score_seconds: float = 0.0
-) -> CellResult:
-    if context.error_score == "raise":
-        raise error
-    return CellResult(key, CellState.FAILED, error_line(error), fit_seconds, score_seconds)
+        return cls(task.X, task.target, task.truth, scoring, routed, error_score, return_train_score, entropy)
 
 
 def final_model(context: CellContext, configuration: Configuration) -> BaseEstimator:
@@ -224,7 +164,7 @@ def seeded_model(model: BaseEstimator, entropy: int | None, *place: int | str) -
     return model.set_params(**seeds) if seeds else model
 
 
-def _scores(
+def scores_by_scorer(
     context: CellContext, model: Any, X: Any, y: Any, rows: NDArray[np.intp]
 ) -> tuple[dict[str, float], str]:
     """The scores without those of scorers that raised, and the message of the first that raised."""

@@ -18,7 +18,7 @@ from heldout.configurations import Configurations, NotHashableError, canonical_f
 from heldout.data.task import Task
 from heldout.errors import StoreError
 from heldout.execution.executors.base import Work
-from heldout.execution.fit import fit_cell
+from heldout.execution.split_fits import fit_cell
 from heldout.execution.store.base import RunIdentity
 
 _OUR_OWN = ("heldout", "heldout_papers", "sklearn", "numpy", "scipy", "builtins")
@@ -67,6 +67,7 @@ def _settings(work: Work) -> dict[str, Any]:
     """The other settings that decide the cells."""
     context = work.context
     own = {} if work.do is fit_cell else {"do": canonical_form(work.identity)}
+    shared = {} if work.sharing is None else {"share": work.sharing.identity}
     return {
         "error_score": str(context.error_score),
         "train_scores": context.return_train_score,
@@ -78,6 +79,7 @@ def _settings(work: Work) -> dict[str, Any]:
         "fit_of_model": canonical_form({k: _as_arrays(v) for k, v in context.routed.fit_of_model.items()}),
         "score": canonical_form(_as_arrays(context.routed.score)),
         **own,
+        **shared,
     }
 
 

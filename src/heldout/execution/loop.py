@@ -12,7 +12,7 @@ from heldout.execution.cells import CellKey, CellResult, CellState
 from heldout.execution.collect import RaceOutcome
 from heldout.execution.events import BarrierPassed, CellFinished, Event, Listener, WorkersLost
 from heldout.execution.executors.base import Executor, Work, WorkersLostError
-from heldout.execution.scheduler import Scheduler
+from heldout.execution.scheduler import MOST_LOSSES, Scheduler
 from heldout.execution.store.base import Run
 from heldout.execution.threads import single_threaded
 from heldout.folds.splits import Split
@@ -102,6 +102,8 @@ def _do(
 ) -> None:
     """One round: the ready cells, until workers die."""
     n_done = 0
+    if len(cells) == 1 and work.sharing is not None and scheduler.attempts(cells[0]) == MOST_LOSSES:
+        work = replace(work, sharing=None)  # what it shares may be what kills workers
 
     def keep(result: CellResult) -> None:
         attempts = scheduler.attempts(result.key)

@@ -94,7 +94,7 @@ def coded_responses(context: ResponseContext, model: Any, X: Any) -> dict[Respon
         found = next((response for response in group if response in offered), None)
         if found is None or found in responses:
             continue
-        responses[found] = _coded(context, model, found, _answer(context, model, found, X))
+        responses[found] = coded(context, model, found, _answer(context, model, found, X))
     return responses
 
 
@@ -117,7 +117,8 @@ def _answer(context: ResponseContext, model: Any, response: Response, X: Any) ->
     return np.asarray(getattr(model, ESTIMATOR_METHODS[response])(X))
 
 
-def _coded(context: ResponseContext, model: Any, response: Response, answer: NDArray[Any]) -> NDArray[Any]:
+def coded(context: ResponseContext, model: Any, response: Response, answer: NDArray[Any]) -> NDArray[Any]:
+    """A response as ``HeldOutPredictions`` holds it; the model has ``classes_`` if it is a classifier."""
     classes = context.classes
     if response is Response.LABELS:
         assert classes is not None

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
-from heldout.data.limits import check_jobs, effective_threads
+from heldout.data.limits import check_jobs, effective_threads, memory_there
 from heldout.data.task import Task
 from heldout.dropping.base import Barrier, DropRule, judged_after
 from heldout.estimates.question import Aggregate
@@ -25,6 +25,9 @@ from heldout.execution.scheduler import Scheduler
 from heldout.execution.store.base import PlanNote, Run, RunIdentity, Store
 from heldout.execution.store.memory import MemoryStore
 from heldout.selection import SelectionRule
+
+SHARED_PART = 0.25
+"""Of the memory of this machine, for the output of shared steps."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -155,6 +158,7 @@ def open_run(
 
     Raises InputError or StoreError when the predictions would not fit in memory, or the store cannot be used.
     """
+    work = _with_means(work, run_settings)
     configurations, folds, scoring = work.configurations, work.folds, work.context.scoring
     in_memory = isinstance(run_settings.store, MemoryStore)
     if not is_validation:  # there not every model runs on every split
@@ -177,6 +181,19 @@ def open_run(
         tell(run_settings.listeners, started)
         with run_settings.executor or executor_of(run_settings) as executor:
             yield OpenRun(work, task, run, executor, run_settings)
+
+
+def _with_means(work: Work, run_settings: RunSettings) -> Work:
+    """The work with the memory of each worker; without sharing where each fit has a time of its own."""
+    if work.sharing is None:
+        return work
+    if run_settings.fit_timeout is not None:
+        return replace(work, sharing=None)
+    there = memory_there()
+    most = work.share_memory
+    if most is None and there is not None:
+        most = int(SHARED_PART * there.n_bytes)
+    return replace(work, share_memory=most and max(most // effective_threads(run_settings.n_jobs), 1))
 
 
 def executor_of(run_settings: RunSettings) -> Executor:

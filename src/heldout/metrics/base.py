@@ -76,10 +76,7 @@ class Needs(StrEnum):
         """(L,): whether the rows of positive weight (L, n) hold it."""
         present = weights > 0
         if self is Needs.TWO_VALUES:
-            values = truth.values[None, :]
-            least = np.where(present, values, np.inf).min(axis=1, initial=np.inf)
-            greatest = np.where(present, values, -np.inf).max(axis=1, initial=-np.inf)
-            return np.asarray(least < greatest)
+            return _has_two_values(truth.values, present)
         if self is Needs.PAIR:
             return _has_pair(truth, present)
         if self is Needs.TWO_ROWS:
@@ -88,6 +85,17 @@ class Needs(StrEnum):
         for code in self.codes(truth, positive):
             met &= present[:, truth.values == code].any(axis=1)
         return met
+
+
+def _has_two_values(values: NDArray[Any], present: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """(L,): whether two different values are present. More rows than the most frequent value has are enough."""
+    most = np.unique(values, return_counts=True)[1].max(initial=0)
+    found = np.asarray(np.count_nonzero(present, axis=1) > most)
+    few = present[~found]
+    least = np.where(few, values, np.inf).min(axis=1, initial=np.inf)
+    greatest = np.where(few, values, -np.inf).max(axis=1, initial=-np.inf)
+    found[~found] = least < greatest
+    return found
 
 
 def _has_pair(truth: Truth, present: NDArray[np.bool_]) -> NDArray[np.bool_]:

@@ -9,7 +9,7 @@ from typing import Any
 from heldout.configurations import NotHashableError
 from heldout.estimates.types import Estimate
 from heldout.execution.cells import CellState
-from heldout.execution.listeners.words import work_words
+from heldout.execution.listeners.words import shared_words, work_words
 from heldout.report.content import Fact, Parameter, ReportContent
 from heldout.report.diagnostics import diagnose
 from heldout.report.estimate_parts import distribution_of, headline_of, method_sentences, metric_row
@@ -135,7 +135,10 @@ def _search_facts(evaluation: Evaluation, failed: int, dropped: int, folds: str)
     # Summed over all fits, so a resumed run shows the same as an uninterrupted one.
     seconds = sum(cell.fit_seconds + cell.score_seconds for cell in evaluation.cells)
     n_timed = sum(cell.state is not CellState.DROPPED for cell in evaluation.cells)
-    what = "all fits" if evaluation.n_fits <= n_timed + 1 else "the search on all rows"
+    is_whole = evaluation.n_fits <= n_timed + 1  # else a protocol made more fits than this search
+    what = "all fits" if is_whole else "the search on all rows"
+    if fits and evaluation.shared and is_whole:
+        fits += f", {shared_words(evaluation.shared)}"
     facts = [
         ("Rows", rows_text(evaluation.task.truth)),
         ("Positive class", positive_text(evaluation.task.truth)),

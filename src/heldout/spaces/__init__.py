@@ -9,6 +9,7 @@ from heldout.spaces.cox import CoxRegression
 from heldout.spaces.cox_statsmodels import StatsmodelsCox
 from heldout.spaces.preprocessing import default_preprocessing
 from heldout.spaces.presets import PRESETS, Entry, preset, quick, standard
+from heldout.spaces.submodels.registry import register_submodels
 
 # The spaces of published experiments, and the estimators that only they need, are in heldout_papers.
 _OF_PAPERS = {
@@ -33,6 +34,7 @@ __all__ = [
     "default_preprocessing",
     "preset",
     "quick",
+    "register_submodels",
     "standard",
     *_OF_PAPERS,
 ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -9,8 +10,13 @@ from typing import Any, Protocol
 
 from heldout.configurations import Configuration, Configurations
 from heldout.execution.cells import CellKey, CellResult
-from heldout.execution.fit import CellContext, fit_cell
+from heldout.execution.fit import CellContext
+from heldout.execution.sharing.groups import Sharing
+from heldout.execution.split_fits import fit_cell
 from heldout.folds.splits import Folds, Place, Split
+
+TASKS_A_WORKER = 3
+"""So many parts at least, so that no worker waits long for another at the end."""
 
 
 class DoCell(Protocol):
@@ -31,6 +37,27 @@ class Work:
     """Fits and scores a cell. A protocol may do something else in its cells."""
     identity: Any = None
     """Names what ``do`` does if that is not ``fit_cell``; a resumed run must have the same."""
+    sharing: Sharing | None = None
+    """What its configurations share; None where each is fitted by itself."""
+    share_memory: int | None = None
+    """Bytes for the output of shared steps, in all workers together."""
+
+    def tasks(self, cells: Sequence[CellKey], n_workers: int) -> list[tuple[CellKey, ...]]:
+        """The cells in parts that a worker does as a whole: each of one split, and of what is shared there.
+
+        With ``n_workers=0`` each cell by itself, as a time limit needs it.
+        """
+        if not n_workers or (self.sharing is None and n_workers > 1):
+            return [(cell,) for cell in cells]
+        at: dict[Place, list[int]] = {}
+        for cell in cells:
+            at.setdefault(cell.place, []).append(cell.configuration)
+        n_parts = 1 if n_workers == 1 else math.ceil(TASKS_A_WORKER * n_workers / len(at))
+        return [
+            tuple(CellKey(position, *place) for position in part)
+            for place, positions in at.items()
+            for part in (self.sharing.tasks(positions, n_parts) if self.sharing else [positions])
+        ]
 
     @cached_property
     def split_of(self) -> Mapping[Place, Split]:

@@ -23,7 +23,7 @@ from heldout.errors import InputError
 from heldout.execution.cells import CellKey, CellResult
 from heldout.execution.executors.base import Work, WorkersLostError
 from heldout.execution.executors.payload import payload_array
-from heldout.execution.executors.worker import Terms, abandon_round, do_sent_cells
+from heldout.execution.executors.worker import Terms, abandon_round, do_sent_tasks
 
 SECONDS_WITHOUT_WORKERS = 120.0
 SECONDS_WITHOUT_SCHEDULER = 30.0
@@ -89,12 +89,17 @@ class _Round:
         self._work = work
         self._name = uuid4().hex
         self._is_lone = len(cells) == 1
-        self._waiting = deque(cells)
-        self._alone: deque[CellKey] = deque()
+        self._n_threads = 0
+        with suppress(OSError, TimeoutError):
+            self._n_threads = sum(self._client.ncores().values())
+        self._waiting = deque(
+            work.tasks(cells, max(self._n_threads, 2) if cluster.terms.fit_timeout is None else 0)
+        )
+        self._alone: deque[tuple[CellKey, ...]] = deque()
         self._handed_out: dict[Any, tuple[CellKey, ...]] = {}
         self._ended: queue.SimpleQueue[Any] = queue.SimpleQueue()
-        self._function = _carrying_settings(do_sent_cells)
-        self._n_threads, self._looked, self._worked = 0, -1.0, time.monotonic()
+        self._function = _carrying_settings(do_sent_tasks)
+        self._looked, self._worked = -1.0, time.monotonic()
         self._answered = self._worked
         self._task_size = 1
         self._suspects: list[CellKey] = []
@@ -141,12 +146,12 @@ class _Round:
             if not self._alone:
                 fair = len(self._waiting) // (_TASKS_A_THREAD * max(self._n_threads, 1))
                 size = max(1, min(self._task_size, fair))
-            cells = tuple((self._alone or self._waiting).popleft() for _ in range(size))
+            tasks = [(self._alone or self._waiting).popleft() for _ in range(size)]
             token, packed = self._cluster.payload_of(self._work)
             future = self._client.submit(
-                self._function, token, packed, cells, self._cluster.terms, self._name, pure=False
+                self._function, token, packed, tasks, self._cluster.terms, self._name, pure=False
             )
-            self._handed_out[future] = cells
+            self._handed_out[future] = tuple(cell for task in tasks for cell in task)
             future.add_done_callback(self._ended.put)
 
     def _ended_futures(self) -> list[Any]:
@@ -191,7 +196,7 @@ class _Round:
         if type(error).__name__ != "KilledWorker":
             raise error
         if len(cells) > 1:
-            self._alone.extend(cells)
+            self._alone.extend((cell,) for cell in cells)
             return
         deaths = int(error.allowed_failures) + 1
         self._suspect(cells, f"{deaths} Dask workers died while doing it", deaths if self._is_lone else 1)

@@ -22,7 +22,14 @@ from heldout.execution.executors.base import Work, WorkersLostError
 from heldout.execution.executors.deadline import GRACE_SECONDS
 from heldout.execution.executors.payload import ArrayPayload, FilePayload, payload_array, write_payload
 from heldout.execution.executors.shared_folder import shared_folder
-from heldout.execution.executors.worker import Terms, do_cell, do_sent_cell, take_marks, timeout_result
+from heldout.execution.executors.worker import (
+    Terms,
+    do_sent_task,
+    do_task,
+    take_marks,
+    task_results,
+    timeout_result,
+)
 from heldout.execution.interrupts import one_ctrl_c_at_a_time
 from heldout.execution.threads import single_threaded
 
@@ -35,7 +42,7 @@ class Here:
 
     def run(self, work: Work, cells: Sequence[CellKey]) -> Iterator[CellResult]:
         """See ``Executor.run``."""
-        return (do_cell(work, cell) for cell in cells)
+        return (result for task in work.tasks(cells, n_workers=1) for result in do_task(work, task))
 
     def __enter__(self) -> Here:
         return self
@@ -54,14 +61,14 @@ class _Workers:
                 n_jobs=n_jobs, pre_dispatch=pre_dispatch, batch_size=batch_size, return_as="generator_unordered"
             )
         self._open = ExitStack()
+        self._n_workers = effective_n_jobs(n_jobs)
 
     def _results(self, calls: Iterable[Any]) -> Generator[CellResult]:
         """Results as they come; closing it ends the running cells."""
         results = iter(self._parallel(calls))
         try:
-            # "yield from" would close them at once, before the code below.
-            for result in results:  # noqa: UP028
-                yield result
+            for of_task in results:
+                yield from of_task
         finally:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # joblib warns that some results were not fetched
@@ -82,7 +89,8 @@ class Threads(_Workers):
         """See ``Executor.run``."""
         # Each cell limits itself to one thread; one that ends must not lift the limit of the others.
         with single_threaded():
-            yield from self._results(delayed(do_cell)(work, cell) for cell in cells)
+            tasks = work.tasks(cells, self._n_workers)
+            yield from self._results(delayed(task_results)(work, task) for task in tasks)
 
 
 class Elsewhere(_Workers):
@@ -95,7 +103,8 @@ class Elsewhere(_Workers):
         if self._sent is None or self._sent[0] is not work:
             self._sent = work, ArrayPayload(uuid4().hex, payload_array(work))
         payload = self._sent[1]
-        yield from self._results(delayed(do_sent_cell)(payload, cell, Terms()) for cell in cells)
+        tasks = work.tasks(cells, self._n_workers)
+        yield from self._results(delayed(do_sent_task)(payload, task, Terms()) for task in tasks)
 
 
 class Processes(_Workers):
@@ -107,6 +116,7 @@ class Processes(_Workers):
             super().__init__(2, pre_dispatch=1, batch_size=1)
         else:
             super().__init__(n_jobs, pre_dispatch)
+        self._n_workers = 0 if fit_timeout is not None else effective_n_jobs(n_jobs)
         self._fit_timeout = fit_timeout
         self._folder = Path()
         self._sent: tuple[Work, FilePayload] | None = None
@@ -119,7 +129,8 @@ class Processes(_Workers):
         left = dict.fromkeys(cells)
         while left:
             try:
-                for result in self._results(delayed(do_sent_cell)(payload, cell, terms) for cell in list(left)):
+                tasks = work.tasks(list(left), self._n_workers)
+                for result in self._results(delayed(do_sent_task)(payload, task, terms) for task in tasks):
                     # After the death of a worker joblib may return results of an earlier round late.
                     if result.key not in left:
                         continue

@@ -18,11 +18,12 @@ import os
 import struct
 import threading
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
+from typing import TypeAlias
 from uuid import uuid4
 
 import numpy as np
@@ -34,8 +35,11 @@ from heldout.execution.executors.base import Work
 from heldout.execution.executors.deadline import TimeIsUp, deadline, raise_in
 from heldout.execution.executors.payload import UNPACKED, ArrayPayload, Payload, survives_sending
 from heldout.execution.fit import error_line
+from heldout.execution.split_fits import SplitFits, fit_cell
 
 THIS_PROCESS = uuid4().hex
+
+Watch: TypeAlias = Callable[[CellKey], AbstractContextManager[object]]
 
 _running: dict[int, str] = {}
 """The round whose cells a thread does."""
@@ -57,44 +61,80 @@ class Terms:
     """The number of the process with which its workers end."""
 
 
-def do_cell(work: Work, cell: CellKey) -> CellResult:
-    """Fit and score one cell."""
-    split = work.split_of[cell.place]
-    return work.do(work.context, work.configurations[cell.configuration], split)
+SECONDS_BETWEEN_SCORES = 0.1
 
 
-def do_sent_cell(payload: Payload, cell: CellKey, terms: Terms) -> CellResult:
-    """Fit and score one cell within its time, in a process that received the work."""
+def do_task(work: Work, cells: Sequence[CellKey], watch: Watch = nullcontext) -> Iterator[CellResult]:
+    """Fit and score cells of one split, one after another; those that share a fit come together.
+
+    ``watch`` is entered with a cell before its fit, and left after it.
+    """
+    split = work.split_of[cells[0].place]
+    if work.do is not fit_cell:
+        for cell in cells:
+            with watch(cell):
+                result = work.do(work.context, work.configurations[cell.configuration], split)
+            yield result
+        return
+    positions = tuple(cell.configuration for cell in cells)
+    fits = SplitFits(work.context, work.configurations, split, positions, work.sharing, work.share_memory)
+    unscored: list[CellResult] = []
+    began = time.perf_counter()
+    try:
+        for unit in fits.units:
+            with watch(CellKey(unit[0], *split.place)):
+                unscored += fits.results(unit)
+            if time.perf_counter() - began >= SECONDS_BETWEEN_SCORES:
+                done, unscored = fits.scored(unscored), []
+                yield from done
+                began = time.perf_counter()
+    except (Exception, KeyboardInterrupt):
+        yield from fits.scored(unscored)  # nothing that is done is lost
+        raise
+    yield from fits.scored(unscored)
+
+
+def task_results(work: Work, cells: Sequence[CellKey]) -> list[CellResult]:
+    """The results of a task."""
+    return list(do_task(work, cells))
+
+
+def do_sent_task(payload: Payload, cells: Sequence[CellKey], terms: Terms) -> list[CellResult]:
+    """The results of a task, within its time, in a process that received the work."""
     if terms.parent is not None:
         end_with(terms.parent)
     work = UNPACKED.get(payload)  # before the mark: if this kills the process, no cell is to blame
-    with nullcontext() if terms.marks is None else mark_of(terms.marks, cell):
-        began = time.perf_counter()
-        try:
-            with deadline(terms.fit_timeout, ends_process=terms.coordinator != THIS_PROCESS):
-                return do_cell(work, cell)
-        except TimeIsUp:
-            assert terms.fit_timeout is not None
-            return timeout_result(work, cell, terms.fit_timeout, time.perf_counter() - began)
-        except Exception as error:
-            if survives_sending(error):
-                raise
-            # A pool takes an error that it cannot send for the death of a worker, or waits for it for ever.
-            line = f"{work.configurations[cell.configuration].name}: {error_line(error)}"
-        # Raised out here it has no context, which Dask would pickle too.
-        raise RuntimeError(line)
+    watch = nullcontext if terms.marks is None else functools.partial(mark_of, terms.marks)
+    began = time.perf_counter()
+    try:
+        with deadline(terms.fit_timeout, ends_process=terms.coordinator != THIS_PROCESS):
+            return list(do_task(work, cells, watch))
+    except TimeIsUp:
+        assert terms.fit_timeout is not None
+        return [timeout_result(work, cells[0], terms.fit_timeout, time.perf_counter() - began)]
+    except Exception as error:
+        if survives_sending(error):
+            raise
+        # A pool takes an error that it cannot send for the death of a worker, or waits for it for ever.
+        name = f"{work.configurations[cells[0].configuration].name}: " if len(cells) == 1 else ""
+        line = f"{name}{error_line(error)}"
+    # Raised out here it has no context, which Dask would pickle too.
+    raise RuntimeError(line)
 
 
-def do_sent_cells(
-    token: str, packed: NDArray[np.uint8], cells: Sequence[CellKey], terms: Terms, round_: str
+def do_sent_tasks(
+    token: str, packed: NDArray[np.uint8], tasks: Sequence[Sequence[CellKey]], terms: Terms, round_: str
 ) -> list[CellResult]:
-    """Fit and score some cells one after another in a thread of a cluster; none of an abandoned round."""
+    """The results of some tasks, one after another in a thread of a cluster; none of an abandoned round."""
     thread = threading.get_ident()
     _running[thread] = round_
     try:
         if round_ in _abandoned:
             return []
-        return [do_sent_cell(ArrayPayload(token, packed), CellKey(*cell), terms) for cell in cells]
+        payload = ArrayPayload(token, packed)
+        return [
+            result for cells in tasks for result in do_sent_task(payload, [CellKey(*cell) for cell in cells], terms)
+        ]
     finally:
         del _running[thread]
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 
 from heldout._text import counted, number_text
 from heldout.execution.events import BarrierPassed, SearchStarted, WorkersLost
@@ -10,6 +11,18 @@ from heldout.execution.listeners.tally import RunTally
 from heldout.metrics.named import in_sentence, metric_words
 
 STAGES = {"estimate": "estimating the performance of the winner", "refit": "fitting the winner on all rows"}
+
+
+def shared_words(shared: Mapping[str, int]) -> str:
+    """How many fits were not made alone, and what they shared.
+
+    Examples
+    --------
+    >>> shared_words({"RandomForestClassifier": 1200, "steps": 30})
+    '1,230 shared (RandomForestClassifier 1,200, steps 30)'
+    """
+    parts = ", ".join(f"{name} {number:,}" for name, number in shared.items())
+    return f"{sum(shared.values()):,} shared ({parts})"
 
 
 def plan_line(event: SearchStarted) -> str:

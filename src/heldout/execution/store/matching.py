@@ -23,6 +23,7 @@ _IN_WORDS = {
     "fit_of_model": "parameters of fit",
     "score": "parameters of scoring",
     "do": "what is done in a fit",
+    "share": "share",
 }
 """The settings of ``execution.identity`` as users know them."""
 

@@ -51,7 +51,8 @@ TABLES = (
         id TEXT NOT NULL, position INTEGER NOT NULL, json TEXT NOT NULL, name TEXT,
         UNIQUE (run, id)
     )""",
-    # scores: {"test": {scorer: score}, "train": {...}}, as repr() writes a float64. checksum: of the cell and its
+    # scores: {"test": {scorer: score}, "train": {...}}, as repr() writes a float64; with "shared" where the fit was
+    # not made alone. checksum: of the cell and its
     # predictions, see ``checksum``; never NULL.
     """CREATE TABLE cell (
         number INTEGER PRIMARY KEY,
@@ -228,6 +229,7 @@ def encoded(result: CellResult) -> ResultRows:
 
     Raises StoreError when a prediction is not an array of numbers.
     """
+    shared = {"shared": result.shared} if result.shared else {}
     cell = CellRow(
         repeat=int(result.key.repeat),
         fold=int(result.key.fold),
@@ -237,7 +239,7 @@ def encoded(result: CellResult) -> ResultRows:
         message=result.message.encode("utf-8", "backslashreplace").decode(),
         fit_seconds=float(result.fit_seconds) + 0.0,  # SQLite would lose the sign of -0.0
         score_seconds=float(result.score_seconds) + 0.0,
-        scores=json.dumps({"test": _texts(result.test_scores), "train": _texts(result.train_scores)}),
+        scores=json.dumps({"test": _texts(result.test_scores), "train": _texts(result.train_scores)} | shared),
     )
     return ResultRows(cell, [_prediction_row(response, array) for response, array in result.predictions.items()])
 
@@ -286,6 +288,7 @@ class _Scores:
 
     test: Mapping[str, float | str]
     train: Mapping[str, float | str]
+    shared: str = ""
 
 
 def decoded(rows: ResultRows, configuration: int) -> CellResult:
@@ -305,6 +308,7 @@ def decoded(rows: ResultRows, configuration: int) -> CellResult:
         train_scores=_floats(scores.train),
         predictions={Response(stored.response): _array(stored) for stored in rows.predictions},
         attempts=row.attempts,
+        shared=scores.shared,
     )
 
 

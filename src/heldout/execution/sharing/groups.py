@@ -1,0 +1,167 @@
+"""Which configurations share what: known before anything is fitted, and the same in every process.
+
+A group holds configurations whose models, or whose steps at one place, differ only in parameters that one fit
+serves. It counts all of them, even those that are dropped or done already: a provider that is exact to rounding
+gives other last bits for other groups.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from heldout.configurations import Configuration, NotHashableError, canonical_form
+from heldout.execution.sharing.steps import Chain, chain_of, member_at
+from heldout.spaces.submodels import Family, family_of
+
+Share = Literal["exact", "tolerance", "check"] | bool
+"""``"exact"``: results as without sharing; ``"tolerance"``: within the tolerance of a solver; False: none."""
+
+
+@dataclass(frozen=True, eq=False)
+class Group:
+    """What one fit serves.
+
+    Attributes
+    ----------
+    family : Family
+    members : tuple
+        Positions of configurations, or keys of steps.
+    values : tuple of mapping
+        The parameters that each member sets.
+    """
+
+    family: Family
+    members: tuple[Any, ...]
+    values: tuple[Mapping[str, Any], ...]
+
+    def part(self, wanted: Iterable[Any]) -> Group:
+        """The members to compute so that the results of the wanted ones do not depend on which are wanted."""
+        if self.family.exact != "bitwise":
+            return self
+        chosen = set(wanted)
+        kept = [number for number, member in enumerate(self.members) if member in chosen]
+        return Group(self.family, tuple(self.members[k] for k in kept), tuple(self.values[k] for k in kept))
+
+
+@dataclass(frozen=True, eq=False)
+class Sharing:
+    """What the configurations of a run share.
+
+    Attributes
+    ----------
+    chains : tuple of Chain
+        One a configuration.
+    models : mapping of int to Group
+        By position, for configurations whose models are of a group.
+    steps : mapping of str to Group
+        By key, for steps that are of a group.
+    """
+
+    chains: tuple[Chain, ...]
+    models: Mapping[int, Group]
+    steps: Mapping[str, Group]
+
+    @property
+    def identity(self) -> list[str]:
+        """The providers, for the identity of a run."""
+        return sorted({group.family.name for group in (*self.models.values(), *self.steps.values())})
+
+    def units(self, positions: Sequence[int]) -> list[tuple[int, ...]]:
+        """Configurations that are computed together, in an order in which equal steps follow each other."""
+        first: dict[str, int] = {}
+        for position in positions:
+            for key in self.chains[position].keys:
+                first.setdefault(key, len(first))
+        together: dict[Hashable, list[int]] = {}
+        for position in positions:
+            group = self.models.get(position)
+            together.setdefault(position if group is None else id(group), []).append(position)
+
+        def place(unit: tuple[int, ...]) -> tuple[Any, ...]:
+            return tuple(first[key] for key in self.chains[unit[0]].keys), unit[0]
+
+        return sorted(map(tuple, together.values()), key=place)
+
+    def tasks(self, positions: Sequence[int], n_parts: int) -> list[tuple[int, ...]]:
+        """The units in at most so many parts, for workers that each repeat the steps that they need.
+
+        A part ends, near its even share, where the next unit has the fewest steps in common with the last.
+        """
+        units = self.units(positions)
+        cuts, reach = [0], max(len(units) // (4 * n_parts), 1)
+        for part in range(1, n_parts):
+            even = round(part * len(units) / n_parts)
+            around = [cut for cut in range(even - reach, even + reach + 1) if cuts[-1] < cut < len(units)]
+            if around:
+                cuts.append(min(around, key=lambda cut: (self._in_common(units, cut), abs(cut - even))))
+        ends = [*cuts[1:], len(units)]
+        parts = (units[start:end] for start, end in zip(cuts, ends, strict=True))
+        return [tuple(position for unit in part for position in unit) for part in parts if part]
+
+    def _in_common(self, units: Sequence[tuple[int, ...]], cut: int) -> int:
+        before, after = (set(self.chains[units[number][0]].keys) for number in (cut - 1, cut))
+        return len(before & after)
+
+
+def sharing_of(
+    configurations: Sequence[Configuration], estimators: Iterable[Any], share: Share, params: Mapping[str, str]
+) -> Sharing | None:
+    """What configurations share; None where that is nothing.
+
+    Parameters
+    ----------
+    estimators : iterable of estimator
+        An unfitted one of each configuration, with the seeds that it would have on some split.
+    share : "exact", "tolerance", "check" or False
+    params : mapping of str to str
+        By the name of an estimator in a list: which parameters of ``fit`` its configurations receive.
+    """
+    if not share or len(configurations) < 2:
+        return None
+    mode: Literal["exact", "tolerance"] = "tolerance" if share == "tolerance" else "exact"
+    chains: list[Chain] = []
+    models, steps = _Groups(mode), _Groups(mode)
+    for configuration, estimator in zip(configurations, estimators, strict=True):
+        chain = chain_of(estimator, configuration.position, params.get(configuration.model or "", ""))
+        chains.append(chain)
+        models.add(configuration.position, member_at(estimator, chain.model), (chain.before, *chain.model))
+        for step in chain.steps:
+            steps.add(step.key, member_at(estimator, step.path), (step.before, *step.path))
+    of_models, of_steps = models.found(), steps.found()
+    used = Counter(key for chain in chains for key in chain.keys)
+    if not of_models and not of_steps and not any(n > 1 for n in used.values()):
+        return None
+    return Sharing(tuple(chains), of_models, of_steps)
+
+
+class _Groups:
+    """Collects members whose estimators differ only in parameters of their family."""
+
+    def __init__(self, mode: Literal["exact", "tolerance"]) -> None:
+        self._mode = mode
+        self._found: dict[str, tuple[Family, dict[Any, dict[str, Any]]]] = {}
+
+    def add(self, member: Any, estimator: Any, place: tuple[str, ...]) -> None:
+        family = family_of(estimator, self._mode)
+        if family is None:
+            return
+        params = estimator.get_params(deep=False)
+        values = {name: params.pop(name) for name in family.parameters}
+        try:
+            key = json.dumps([*place, family.name, canonical_form(params)], sort_keys=True)
+        except (NotHashableError, RecursionError):
+            return
+        self._found.setdefault(key, (family, {}))[1].setdefault(member, values)
+
+    def found(self) -> dict[Any, Group]:
+        """By member: the groups of at least two."""
+        groups = [
+            Group(family, tuple(values), tuple(values.values()))
+            for family, values in self._found.values()
+            if len(values) > 1
+        ]
+        return {member: group for group in groups for member in group.members}

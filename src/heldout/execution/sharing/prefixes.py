@@ -1,0 +1,340 @@
+"""The leading steps of pipelines on one split, each fitted and applied once.
+
+``Prefixes`` is the memory of every pipeline that is fitted on the split. scikit-learn's own code runs the pipelines
+and asks this memory for each step; so the numbers are those of separate fits to the last bit.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+import time
+from collections import Counter, OrderedDict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any, cast
+
+from sklearn.base import BaseEstimator, clone
+from sklearn.compose import ColumnTransformer
+from sklearn.pipeline import Pipeline
+
+from heldout.execution.sharing.groups import Group
+from heldout.execution.sharing.rows import UnknownContainerError, for_reader, own_copy, protected, size_of
+from heldout.execution.sharing.steps import Chain, Step, member_at
+from heldout.spaces.submodels import Subtransformers
+
+_TEST = ""
+
+
+@dataclass(eq=False)
+class FittedStep:
+    """A fitted step with its output: of the training rows, and of other rows by their key. Or why it failed."""
+
+    fitted: Any = None
+    train: Any = None
+    outputs: dict[str, Any] = field(default_factory=dict)
+    error: Exception | None = None
+    seconds: float = 0.0
+    n_bytes: int = 0
+    is_read: bool = False
+
+
+@dataclass(eq=False)
+class Account:
+    """The steps that one configuration read.
+
+    Attributes
+    ----------
+    spent : float
+        Seconds in which steps were fitted now, for this configuration and others.
+    share : float
+        Its part of the seconds of all steps that it read, fitted now or before.
+    n_shared : int
+        Steps that another configuration reads too.
+    """
+
+    spent: float = 0.0
+    share: float = 0.0
+    n_shared: int = 0
+
+
+class Prefixes:
+    """The fitted steps of one split.
+
+    Parameters
+    ----------
+    X, y, X_test : array-like
+        The training rows and the test rows.
+    chains : sequence of Chain
+        Of the configurations that will be fitted here. Steps that only one of them has are not kept.
+    groups : mapping of str to Group
+        Steps that one fit serves, by the key of each.
+    most_bytes : int or None
+        When the outputs exceed it, those of the steps that were not used for longest are forgotten. They are
+        computed again when they are needed.
+
+    Raises
+    ------
+    UnknownContainerError
+        When the rows are in a container whose contents a step could change for the others.
+    """
+
+    location = None
+    """scikit-learn's sign of a memory that takes the step itself, not a clone of it."""
+
+    def __init__(
+        self,
+        X: Any,
+        y: Any,
+        X_test: Any,
+        chains: Sequence[Chain],
+        groups: Mapping[str, Group],
+        most_bytes: int | None,
+    ) -> None:
+        self.y = y
+        self._X, self._X_test = protected(X), protected(X_test)
+        self._n_users = Counter(step.key for chain in chains for step in chain.steps)
+        self._groups = groups
+        self._most_bytes = math.inf if most_bytes is None else most_bytes
+        self._n_bytes = 0
+        self._steps: OrderedDict[str, FittedStep] = OrderedDict()
+        self._members: dict[int, tuple[Any, Step]] = {}  # transformers of the present model, by id
+        self._known: dict[int, tuple[Any, str]] = {}  # test rows behind some step, by id, with their keys
+        self._last = ""  # the step whose reader, the model, may change its rows
+        self._read: str | None = None  # the rows that a step with branches is applied to
+        self.account = Account()
+
+    def rows_for(self, model: Any, chain: Chain) -> tuple[Any, Any]:
+        """Training and test rows for an unfitted model, whose steps from now on come from here.
+
+        Parameters
+        ----------
+        model : estimator
+            A fresh one of the configuration.
+        chain : Chain
+            Of the same configuration.
+        """
+        self._members, self._known, self.account = {}, {}, Account()
+        members = [(step, member_at(model, step.path)) for step in chain.steps]
+        for step, member in members:
+            self._members[id(member)] = (member, step)
+            if type(member) is Pipeline and member.memory is None:
+                member.memory = self
+        for step, member in members:
+            if step.is_branch and self._n_users[step.key] > 1:
+                _replace(member_at(model, step.path[:-1]), step.path[-1], Branch(member, self, step))
+        if chain.steps:
+            model.memory = self
+        self._last = chain.keys[-1] if chain.steps and chain.changes_rows else ""
+        own = chain.changes_rows and not chain.steps
+        X_test = own_copy(self._X_test) if own else for_reader(self._X_test)
+        self._known[id(X_test)] = (X_test, _TEST)
+        return own_copy(self._X) if own else for_reader(self._X), X_test
+
+    def cache(self, function: Callable[..., Any], **_: Any) -> Callable[..., Any]:
+        """See ``joblib.Memory.cache``: pipelines fit their steps by what it returns."""
+
+        @functools.wraps(function)
+        def fitted_step(transformer: Any, X: Any, y: Any, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
+            def fit(rows: Any) -> tuple[Any, Any]:
+                return function(transformer, rows, y, *args, **kwargs)
+
+            _, step = self._members.get(id(transformer), (None, None))
+            if step is None or y is not self.y:
+                return fit(X)
+            params = kwargs.get("params") or {}
+            return self.fitted(step, X, fit, transformer if not any(params.values()) else None)
+
+        return fitted_step
+
+    def fitted(
+        self, step: Step, X: Any, fit: Callable[[Any], tuple[Any, Any]], transformer: Any = None
+    ) -> tuple[Any, Any]:
+        """Training rows behind a step, and the fitted step, as ``fit(X)`` gives them.
+
+        Parameters
+        ----------
+        transformer : transformer, optional
+            The unfitted step, where its ``fit`` receives nothing but rows.
+        """
+        group = None if transformer is None else self._groups.get(step.key)
+        if self._n_users[step.key] < 2 and group is None:
+            output, fitted = fit(own_copy(X) if step.changes_rows else X)
+            self._remember(step, fitted)
+            return output, fitted
+        if step.key not in self._steps and group is not None:
+            self._fit_group(group, transformer, X)
+        found = self._steps.get(step.key) or self._fit_once(step, X, fit)
+        self.account.share += found.seconds / self._n_users[step.key]
+        self.account.n_shared += 1
+        if found.error is not None:
+            raise found.error.with_traceback(None)
+        if not found.is_read:
+            found.is_read = True
+            self._remember(step, found.fitted)
+        if step.key not in self._steps:  # rows that cannot be kept
+            return found.train, found.fitted
+        self._steps.move_to_end(step.key)
+        return self._given(found.train, step), found.fitted
+
+    def applied(self, step: Step, transform: Callable[[Any], Any], X: Any, rows: str | None) -> Any:
+        """Rows behind a fitted step, as ``transform(X)`` gives them; ``rows`` is the key of X."""
+        found = self._steps.get(step.key)
+        if found is None or rows is None:
+            with self._reading(rows):
+                return transform(X)
+        if rows not in found.outputs:
+            with self._reading(rows):
+                output = _on_own_rows(transform, X, may_change=step.changes_rows)
+            try:
+                found.outputs[rows] = protected(output)
+            except UnknownContainerError:
+                return output
+            self._count(found, size_of(output))
+        given = self._given(found.outputs[rows], step)
+        self._known[id(given)] = (given, rows + step.key)
+        return given
+
+    @property
+    def rows_read(self) -> str | None:
+        """The key of the rows that a step with branches is being applied to; None for rows without a key."""
+        return self._read
+
+    def _given(self, rows: Any, step: Step) -> Any:
+        return own_copy(rows) if step.key == self._last else for_reader(rows)
+
+    def _fit_group(self, group: Group, transformer: Any, X: Any) -> None:
+        """Fit all steps of a group at once; leave those alone that it does not serve."""
+        part = group.part(key for key in group.members if self._n_users[key])
+        started = time.perf_counter()
+        try:
+            submodels = part.family.fit_many(clone(transformer), part.values, for_reader(X), self.y)
+            many = cast(Subtransformers, submodels).fit_transform_many()
+        except Exception:
+            self._groups = {key: other for key, other in self._groups.items() if other is not group}
+            return
+        seconds = time.perf_counter() - started
+        self.account.spent += seconds
+        for key, answer in zip(part.members, many, strict=True):
+            if answer is not None and self._n_users[key]:
+                train, fitted = answer
+                self._keep(key, FittedStep(fitted, train, seconds=seconds / len(many)))
+
+    def _fit_once(self, step: Step, X: Any, fit: Callable[[Any], tuple[Any, Any]]) -> FittedStep:
+        started, before = time.perf_counter(), self.account
+        self.account = Account()  # the steps inside this one are part of it
+        found = FittedStep()
+        try:
+            found.train, found.fitted = _on_own_rows(fit, X, may_change=step.changes_rows)
+        except Exception as error:
+            found.error = error
+        self.account = before
+        found.seconds = time.perf_counter() - started
+        self.account.spent += found.seconds
+        self._keep(step.key, found)
+        return found
+
+    def _keep(self, key: str, found: FittedStep) -> None:
+        if found.error is None:
+            try:
+                found.train = protected(found.train)
+            except UnknownContainerError:
+                return
+        self._steps[key] = found
+        self._count(found, size_of(found.train))
+
+    def _remember(self, step: Step, fitted: Any) -> None:
+        """Have a fitted step give its output for the test rows from here."""
+        transform = fitted.transform
+
+        def applied(X: Any, **params: Any) -> Any:
+            _, rows = self._known.get(id(X), (None, None))
+            return transform(X, **params) if params else self.applied(step, transform, X, rows)
+
+        fitted.transform = applied
+
+    def _count(self, found: FittedStep, n_bytes: int) -> None:
+        found.n_bytes += n_bytes
+        self._n_bytes += n_bytes
+        while self._n_bytes > self._most_bytes and len(self._steps) > 1:
+            _, forgotten = self._steps.popitem(last=False)
+            self._n_bytes -= forgotten.n_bytes
+
+    @contextmanager
+    def _reading(self, rows: str | None) -> Iterator[None]:
+        before, self._read = self._read, rows
+        try:
+            yield
+        finally:
+            self._read = before
+
+    def __deepcopy__(self, memo: Any) -> Prefixes:
+        return self
+
+
+class Branch(BaseEstimator):  # type: ignore[misc]
+    """A transformer beside others, whose fit and output are shared."""
+
+    def __init__(self, transformer: Any, prefixes: Prefixes, step: Step) -> None:
+        self.transformer = transformer
+        self.prefixes = prefixes
+        self.step = step
+
+    def fit(self, X: Any, y: Any = None, **params: Any) -> Branch:
+        """Fit it alone."""
+        self.transformer.fit(X, y, **params)
+        return self
+
+    def fit_transform(self, X: Any, y: Any = None, **params: Any) -> Any:
+        """The training rows behind it."""
+
+        def fit(rows: Any) -> tuple[Any, Any]:
+            if hasattr(self.transformer, "fit_transform"):
+                return self.transformer.fit_transform(rows, y, **params), self.transformer
+            return self.transformer.fit(rows, y, **params).transform(rows), self.transformer
+
+        known = not params and y is self.prefixes.y
+        output, self.transformer = self.prefixes.fitted(self.step, X, fit, self.transformer) if known else fit(X)
+        return output
+
+    def transform(self, X: Any) -> Any:
+        """Other rows behind it."""
+        return self.prefixes.applied(self.step, self.transformer.transform, X, self.prefixes.rows_read)
+
+    def get_metadata_routing(self) -> Any:
+        """That of the transformer."""
+        return self.transformer.get_metadata_routing()
+
+    def __sklearn_clone__(self) -> Branch:
+        return Branch(self.transformer, self.prefixes, self.step)
+
+    def __sklearn_tags__(self) -> Any:
+        return self.transformer.__sklearn_tags__()
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__") or name == "transformer":
+            raise AttributeError(name)
+        return getattr(self.transformer, name)
+
+
+def _replace(parent: Any, name: str, branch: Branch) -> None:
+    """Put a branch in the place of the transformer of that name."""
+    if type(parent) is ColumnTransformer:
+        parent.transformers = [
+            (each, branch if each == name else part, columns) for each, part, columns in parent.transformers
+        ]
+    else:
+        parent.transformer_list = [
+            (each, branch if each == name else part) for each, part in parent.transformer_list
+        ]
+
+
+def _on_own_rows(function: Callable[[Any], Any], X: Any, *, may_change: bool) -> Any:
+    """``function(X)``, with a copy of X where it may change its rows, or did not take rows that are read-only."""
+    try:
+        return function(own_copy(X) if may_change else X)
+    except Exception:
+        if may_change or getattr(getattr(X, "flags", None), "writeable", True):
+            raise
+        return function(own_copy(X))

@@ -1,0 +1,308 @@
+"""The fits on one split: its rows are cut once, equal steps are fitted once, scores are computed together."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from functools import cached_property
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+from sklearn.utils import _safe_indexing, get_tags
+from sklearn.utils.metaestimators import _safe_split
+from sklearn.utils.validation import _check_method_params
+
+from heldout.configurations import Configuration
+from heldout.data.task import Truth
+from heldout.errors import NoExit, UnusablePredictionError
+from heldout.execution.cells import CellKey, CellResult, CellState
+from heldout.execution.copies import with_copies_together
+from heldout.execution.fit import CellContext, error_line, scores_by_scorer, seeded_model
+from heldout.execution.fold_scores import fold_scores, has_responses, is_computable
+from heldout.execution.responses import available_responses, coded, coded_responses, remember_responses
+from heldout.execution.sharing.groups import Group, Sharing
+from heldout.execution.sharing.prefixes import Account, Prefixes
+from heldout.execution.sharing.rows import own_copy
+from heldout.execution.sharing.steps import Chain, member_at
+from heldout.execution.threads import on_one_thread
+from heldout.folds.splits import Split
+from heldout.metrics.base import ESTIMATOR_METHODS, Response
+
+NOTHING_SHARED = Chain((), "", ())
+
+
+@dataclass(frozen=True, eq=False)
+class SplitFits:
+    """The fits of some configurations on one split.
+
+    Attributes
+    ----------
+    context : CellContext
+    configurations : sequence of Configuration
+        All of the run, by position.
+    split : Split
+    positions : tuple of int
+        Of those that are to be fitted.
+    sharing : Sharing or None
+        What they share.
+    share_memory : int or None
+        Bytes for the output of shared steps; None for no limit.
+    """
+
+    context: CellContext
+    configurations: Mapping[int, Configuration] | Sequence[Configuration]
+    split: Split
+    positions: tuple[int, ...]
+    sharing: Sharing | None = None
+    share_memory: int | None = None
+
+    @property
+    def units(self) -> list[tuple[int, ...]]:
+        """The positions that are computed together, one unit after another."""
+        if self.sharing is None:
+            return [(position,) for position in self.positions]
+        return self.sharing.units(self.positions)
+
+    def results(self, unit: Sequence[int]) -> list[CellResult]:
+        """The results of a unit; ``scored`` adds the scores."""
+        group = None if self.sharing is None else self.sharing.models.get(unit[0])
+        with on_one_thread():
+            served = self._of_group(group, unit) if group is not None and self._scores_from_predictions else {}
+            return [served[position] if position in served else self._alone(position) for position in unit]
+
+    def scored(self, results: Sequence[CellResult]) -> list[CellResult]:
+        """The same results, with the scores that come from their predictions."""
+        waiting = [result for result in results if result.state is CellState.DONE and self._is_unscored(result)]
+        if not waiting:
+            return list(results)
+        started = time.perf_counter()
+        scoring, predictions = self.context.scoring, [result.predictions for result in waiting]
+        scores = fold_scores(scoring.metrics, self._test, predictions, self._test_weight, scoring.times)
+        seconds = (time.perf_counter() - started) / len(waiting)
+        complete = {
+            result.key: replace(result, test_scores=own, score_seconds=result.score_seconds + seconds)
+            for result, own in zip(waiting, scores, strict=True)
+        }
+        return [complete.get(result.key, result) for result in results]
+
+    def _alone(self, position: int) -> CellResult:
+        """Train and test one configuration; an exception becomes a failed result, unless errors are raised."""
+        context, key = self.context, CellKey(position, *self.split.place)
+        model = self._model(position)
+        fit_params = self._fit_params(self.configurations[position])
+        started = fitted = time.perf_counter()
+        try:
+            with NoExit():
+                X_train, y_train, X_test = self._rows_for(model, position)
+                model.fit(X_train, y_train, **fit_params)
+                fitted = time.perf_counter()
+                remember_responses(model, X_test)
+                predictions = coded_responses(context, model, X_test)
+        except Exception as error:
+            if context.error_score == "raise":
+                raise
+            ended = time.perf_counter()
+            fit_seconds = (fitted if fitted > started else ended) - started
+            return CellResult(key, CellState.FAILED, error_line(error), fit_seconds, ended - started - fit_seconds)
+        account = self._account(position)
+        done = CellResult(
+            key,
+            CellState.DONE,
+            fit_seconds=fitted - started - account.spent + account.share,
+            score_seconds=time.perf_counter() - fitted,
+            predictions=predictions,
+            shared="steps" if account.n_shared else "",
+        )
+        if self._scores_from_predictions and has_responses(context.scoring.metrics.values(), predictions):
+            return done
+        test_scores, complaint = scores_by_scorer(context, model, X_test, self._target_of_test, self.split.test)
+        scored = time.perf_counter()
+        train_scores: Mapping[str, float] = {}
+        if context.return_train_score:
+            train_scores, _ = scores_by_scorer(context, model, X_train, y_train, self.split.train)
+        return replace(
+            done,
+            message=complaint,
+            score_seconds=scored - fitted,
+            test_scores=test_scores,
+            train_scores=train_scores,
+        )
+
+    def _of_group(self, group: Group, unit: Sequence[int]) -> dict[int, CellResult]:
+        """By position: the results of the configurations that one fit serves; the others are fitted alone."""
+        started = time.perf_counter()
+        try:
+            with NoExit():
+                return self._served(group, unit, started)
+        except Exception:
+            return {}
+
+    def _served(self, group: Group, unit: Sequence[int], started: float) -> dict[int, CellResult]:
+        part = group.part(unit)
+        position = unit[0]
+        model, chain = self._model(position), self._chain(position)
+        X_train, y_train, X_test = self._rows_for(model, position)
+        fit_params = self._fit_params(self.configurations[position])
+        estimator = member_at(model, chain.model)
+        if chain.steps:
+            rows = RowsOfModel(estimator)
+            model.steps[-1] = (chain.model[-1], rows)
+            model.fit(X_train, y_train, **fit_params)
+            model.predict(X_test)
+            X_train, fit_params, X_test = rows.X, rows.fit_params, rows.X_test
+        account = self._account(position)
+        submodels = part.family.fit_many(estimator, part.values, X_train, y_train, **fit_params)
+        fitted = time.perf_counter()
+        answers = self._answers(estimator, submodels, y_train, X_test)
+        fit_seconds = (fitted - started - account.spent + account.share) / len(unit)
+        score_seconds = (time.perf_counter() - fitted) / len(unit)
+        served = {}
+        for number, member in enumerate(part.members):
+            predictions = answers[number]
+            if member not in unit or not has_responses(self.context.scoring.metrics.values(), predictions):
+                continue
+            served[member] = CellResult(
+                CellKey(member, *self.split.place),
+                CellState.DONE,
+                fit_seconds=fit_seconds,
+                score_seconds=score_seconds,
+                predictions=predictions,
+                shared=part.family.type.__name__,
+            )
+        return served
+
+    def _answers(self, estimator: Any, submodels: Any, y: Any, X: Any) -> list[dict[Response, NDArray[Any]]]:
+        """The recorded responses of each submodel; none of one that must be fitted alone."""
+        context = self.context
+        known = SimpleNamespace(classes_=None if context.classes is None else np.unique(y))
+        offered = available_responses(context, estimator)
+        found: list[dict[Response, NDArray[Any]]] = []
+        for group in context.scoring.wanted:
+            response = next((each for each in group if each in offered), None)
+            if response is None:
+                continue
+            many = submodels.predict_many(X, ESTIMATOR_METHODS[response])
+            found = found or [{} for _ in many]
+            for own, answer in zip(found, many, strict=True):
+                with suppress(UnusablePredictionError):
+                    if answer is not None:
+                        own[response] = coded(context, known, response, np.asarray(answer))
+        return found
+
+    def _model(self, position: int) -> BaseEstimator:
+        model = seeded_model(self.configurations[position].fresh(), self.context.entropy, *self.split.place)
+        return with_copies_together(model, self.split.train) if self.split.has_copies else model
+
+    def _chain(self, position: int) -> Chain:
+        return NOTHING_SHARED if self.sharing is None else self.sharing.chains[position]
+
+    def _account(self, position: int) -> Account:
+        return self._prefixes.account if self._chain(position).steps else Account()
+
+    def _rows_for(self, model: Any, position: int) -> tuple[Any, Any, Any]:
+        """Training rows, their target and test rows for an unfitted model."""
+        if get_tags(model).input_tags.pairwise:
+            X, y = self.context.X, self.context.y
+            X_train, y_train = _safe_split(model, X, y, self.split.train)
+            return X_train, y_train, _safe_split(model, X, y, self.split.test, self.split.train)[0]
+        if self.sharing is None:
+            return (
+                own_copy(self._rows_of_training),
+                own_copy(self._target_of_training),
+                own_copy(self._rows_of_test),
+            )
+        X_train, X_test = self._prefixes.rows_for(model, self._chain(position))
+        return X_train, self._prefixes.y, X_test
+
+    def _fit_params(self, configuration: Configuration) -> Mapping[str, Any]:
+        params = dict(self.context.routed.to_fit(configuration))
+        return _check_method_params(self.context.X, params=params, indices=self.split.train) if params else {}
+
+    def _is_unscored(self, result: CellResult) -> bool:
+        return self._scores_from_predictions and not result.test_scores and not result.message
+
+    @cached_property
+    def _prefixes(self) -> Prefixes:
+        assert self.sharing is not None
+        chains = [self.sharing.chains[position] for position in self.positions]
+        return Prefixes(
+            self._rows_of_training,
+            self._target_of_training,
+            self._rows_of_test,
+            chains,
+            self.sharing.steps,
+            self.share_memory,
+        )
+
+    @cached_property
+    def _scores_from_predictions(self) -> bool:
+        context = self.context
+        return (
+            not context.return_train_score
+            and set(context.routed.score) <= {"sample_weight"}
+            and is_computable(context.scoring.metrics.values(), self._test, self._test_weight)
+        )
+
+    @cached_property
+    def _test(self) -> Truth:
+        return self.context.truth.rows(self.split.test)
+
+    @cached_property
+    def _test_weight(self) -> NDArray[np.float64] | None:
+        weight = self.context.routed.score.get("sample_weight")
+        return None if weight is None else np.asarray(weight, dtype=np.float64)[self.split.test]
+
+    @cached_property
+    def _rows_of_training(self) -> Any:
+        return _safe_indexing(self.context.X, self.split.train)
+
+    @cached_property
+    def _rows_of_test(self) -> Any:
+        return _safe_indexing(self.context.X, self.split.test)
+
+    @cached_property
+    def _target_of_training(self) -> Any:
+        return _safe_indexing(self.context.y, self.split.train)
+
+    @cached_property
+    def _target_of_test(self) -> Any:
+        return _safe_indexing(self.context.y, self.split.test)
+
+
+class RowsOfModel(BaseEstimator):  # type: ignore[misc]
+    """Stands in the place of a pipeline's model, and keeps the rows that arrive there."""
+
+    def __init__(self, model: Any) -> None:
+        self.model = model
+
+    def fit(self, X: Any, y: Any = None, **fit_params: Any) -> RowsOfModel:
+        """Keep the training rows."""
+        self.X, self.fit_params = X, fit_params
+        return self
+
+    def predict(self, X: Any) -> Any:
+        """Keep the test rows."""
+        self.X_test = X
+        return X
+
+    def get_metadata_routing(self) -> Any:
+        """That of the model."""
+        return self.model.get_metadata_routing()
+
+    def __sklearn_tags__(self) -> Any:
+        return self.model.__sklearn_tags__()
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return True
+
+
+def fit_cell(context: CellContext, configuration: Configuration, split: Split) -> CellResult:
+    """Train and test one configuration on one split, and score it."""
+    fits = SplitFits(context, {configuration.position: configuration}, split, (configuration.position,))
+    (result,) = fits.scored(fits.results((configuration.position,)))
+    return result

@@ -1,0 +1,17 @@
+"""Submodels: one fit that contains the predictions of many configurations."""
+
+from __future__ import annotations
+
+from heldout.spaces.submodels.base import ClosedForm, Family, SeparateFitsError, Submodels, Subtransformers
+from heldout.spaces.submodels.registry import closed_form_of, family_of, register_submodels
+
+__all__ = [
+    "ClosedForm",
+    "Family",
+    "SeparateFitsError",
+    "Submodels",
+    "Subtransformers",
+    "closed_form_of",
+    "family_of",
+    "register_submodels",
+]

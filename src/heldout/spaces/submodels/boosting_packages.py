@@ -1,0 +1,121 @@
+"""Boosting of XGBoost, LightGBM and CatBoost: a model of many rounds predicts with its first ones."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from numpy.typing import NDArray
+
+from heldout.spaces.submodels.base import Family, SeparateFitsError, Value
+from heldout.spaces.submodels.parts import counts, fitted_copy, largest, weights_only
+
+# Other names of n_estimators, and what depends on it; the wrappers of scikit-learn take any of them.
+_OF_LIGHTGBM = frozenset(
+    (
+        *(
+            "num_iterations",
+            "num_iteration",
+            "n_iter",
+            "num_tree",
+            "num_trees",
+            "num_round",
+            "num_rounds",
+            "nrounds",
+        ),
+        *("num_boost_round", "max_iter", "early_stopping_round", "early_stopping_rounds", "early_stopping"),
+        *("n_iter_no_change", "boosting", "boost", "input_model", "data_sample_strategy"),
+    )
+)
+_OF_CATBOOST = ("iterations", "n_estimators", "num_boost_round", "num_trees")
+# Early stopping, and models whose older trees shrink as new ones come.
+_OF_CATBOOST_SHRINKING = frozenset(
+    (
+        *("od_type", "od_wait", "od_pval", "early_stopping_rounds", "use_best_model", "best_model_min_trees"),
+        *("langevin", "diffusion_temperature", "posterior_sampling", "model_shrink_rate", "model_shrink_mode"),
+    )
+)
+
+
+class FirstRounds:
+    """A model that predicts with so many rounds of its own."""
+
+    def __init__(self, model: Any, sizes: Sequence[int | None], first: Callable[[int], dict[str, Any]]) -> None:
+        self.model = model
+        self.sizes = sizes
+        self.first = first
+
+    def predict_many(self, X: Any, response: str) -> list[NDArray[Any] | None]:
+        predict = getattr(self.model, response)
+        return [None if size is None else predict(X, **self.first(size)) for size in self.sizes]
+
+
+def fit_xgboost(estimator: Any, values: Sequence[Value], X: Any, y: Any, **fit_params: Any) -> FirstRounds:
+    """XGBoost with the largest ``n_estimators``."""
+    return _fit(estimator, "n_estimators", values, X, y, fit_params, lambda size: {"iteration_range": (0, size)})
+
+
+def fit_lightgbm(estimator: Any, values: Sequence[Value], X: Any, y: Any, **fit_params: Any) -> FirstRounds:
+    """LightGBM with the largest ``n_estimators``."""
+    return _fit(estimator, "n_estimators", values, X, y, fit_params, lambda size: {"num_iteration": size})
+
+
+def fit_catboost(estimator: Any, values: Sequence[Value], X: Any, y: Any, **fit_params: Any) -> FirstRounds:
+    """CatBoost with the largest number of rounds, under the name by which it is set."""
+    names = {name for value in values for name in value}
+    if len(names) != 1:
+        raise SeparateFitsError("several names of the number of rounds")
+    return _fit(estimator, names.pop(), values, X, y, fit_params, lambda size: {"ntree_end": size})
+
+
+def _fit(
+    estimator: Any,
+    name: str,
+    values: Sequence[Value],
+    X: Any,
+    y: Any,
+    fit_params: Mapping[str, Any],
+    first: Callable[[int], dict[str, Any]],
+) -> FirstRounds:
+    sizes = counts(values, name)
+    return FirstRounds(fitted_copy(estimator, {name: largest(sizes)}, X, y, weights_only(fit_params)), sizes, first)
+
+
+def _xgboost_applies(estimator: Any) -> bool:
+    parameters = estimator.get_params()
+    plain = ("early_stopping_rounds", "callbacks", "process_type", "updater", "num_boost_round")
+    trees = parameters.get("booster") in (None, "gbtree")
+    return trees and all(parameters.get(name) is None for name in plain)
+
+
+def _lightgbm_applies(estimator: Any) -> bool:
+    parameters = estimator.get_params()
+    # GOSS uses all rows in the first rounds, as many as the learning rate says: that nests, too.
+    trees = parameters.get("boosting_type") in ("gbdt", "goss")
+    return trees and not _OF_LIGHTGBM & _present(parameters)
+
+
+def _catboost_applies(estimator: Any) -> bool:
+    parameters = estimator.get_params()
+    if parameters.get("learning_rate") is None and parameters.get("eta") is None:
+        return False  # CatBoost derives it from the number of rounds
+    present = _present(parameters)
+    return len(present & set(_OF_CATBOOST)) <= 1 and not _OF_CATBOOST_SHRINKING & present
+
+
+def _present(parameters: Mapping[str, Any]) -> set[str]:
+    return {name for name, value in parameters.items() if value is not None}
+
+
+_XGBOOST = Family(object, ("n_estimators",), fit_xgboost, _xgboost_applies, "bitwise")
+_LIGHTGBM = Family(object, ("n_estimators",), fit_lightgbm, _lightgbm_applies, "bitwise")
+_CATBOOST = Family(object, _OF_CATBOOST, fit_catboost, _catboost_applies, "bitwise")
+
+FAMILIES: Mapping[str, tuple[Family, ...]] = {
+    "XGBClassifier": (_XGBOOST,),
+    "XGBRegressor": (_XGBOOST,),
+    "LGBMClassifier": (_LIGHTGBM,),
+    "LGBMRegressor": (_LIGHTGBM,),
+    "CatBoostClassifier": (_CATBOOST,),
+    "CatBoostRegressor": (_CATBOOST,),
+}

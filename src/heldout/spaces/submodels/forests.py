@@ -1,0 +1,102 @@
+"""Random forests, extra trees and bagging: the first members of a large ensemble are a smaller ensemble."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cache, partial
+from typing import Any
+
+import numpy as np
+
+from heldout.spaces.submodels.base import Family, SeparateFitsError, Value
+from heldout.spaces.submodels.parts import (
+    Answer,
+    Views,
+    counts,
+    fitted_copy,
+    is_seeded,
+    largest,
+    view_of,
+    weights_only,
+)
+
+
+def fit_forest(estimator: Any, values: Sequence[Value], X: Any, y: Any, **fit_params: Any) -> Views:
+    """The largest forest: scikit-learn draws the seeds of the trees in order."""
+    sizes = counts(values, "n_estimators")
+    model = fitted_copy(estimator, {"n_estimators": largest(sizes)}, X, y, weights_only(fit_params))
+    if model.n_outputs_ != 1:
+        raise SeparateFitsError("several outputs")
+    return Views(model, sizes, _forest_views)
+
+
+def fit_bagging(estimator: Any, values: Sequence[Value], X: Any, y: Any, **fit_params: Any) -> Views:
+    """The largest ensemble."""
+    sizes = counts(values, "n_estimators")
+    model = fitted_copy(estimator, {"n_estimators": largest(sizes)}, X, y, weights_only(fit_params))
+    return Views(model, sizes, _bagging_views)
+
+
+def _forest_views(model: Any, X: Any, sizes: list[int]) -> dict[int, Any]:
+    rows = model._validate_X_predict(X)
+    response = _mean_response(model)
+    answers = (getattr(tree, response)(rows, check_input=False) for tree in model.estimators_)
+    return {size: view_of(model, **{response: Answer(mean)}) for size, mean in _means(answers, sizes).items()}
+
+
+def _bagging_views(model: Any, X: Any, sizes: list[int]) -> dict[int, Any]:
+    """Each member predicts once, through an ensemble of this one member, which knows its columns and classes."""
+
+    @cache
+    def means(response: str) -> Mapping[int, Any]:
+        return _means(_alone(model, response, X), sizes)
+
+    def answer(response: str, size: int, X: Any) -> Any:
+        return means(response)[size].copy()
+
+    offered = [name for name in (_mean_response(model), "decision_function") if hasattr(model, name)]
+    return {size: view_of(model, **{name: partial(answer, name, size) for name in offered}) for size in sizes}
+
+
+def _alone(model: Any, response: str, X: Any) -> Any:
+    for member, columns in zip(model.estimators_, model.estimators_features_, strict=True):
+        yield getattr(
+            view_of(model, estimators_=[member], estimators_features_=[columns], n_estimators=1), response
+        )(X)
+
+
+def _means(answers: Any, sizes: list[int]) -> dict[int, Any]:
+    """The means of the first answers, from one running sum in the order in which scikit-learn adds them."""
+    wanted, means, total = set(sizes), {}, None
+    for done, answer in enumerate(answers, start=1):
+        total = np.zeros(answer.shape) + answer if total is None else total + answer
+        if done in wanted:
+            means[done] = total / done
+    return means
+
+
+def _mean_response(model: Any) -> str:
+    """The method whose answers are averaged; the class of a classifier follows from it."""
+    return "predict_proba" if hasattr(model, "predict_proba") else "predict"
+
+
+def _forest_applies(estimator: Any) -> bool:
+    return is_seeded(estimator) and not estimator.oob_score and not estimator.warm_start
+
+
+def _bagging_applies(estimator: Any) -> bool:
+    # With several jobs the members are added in blocks, whose sizes depend on their number.
+    return _forest_applies(estimator) and estimator.n_jobs in (None, 1)
+
+
+_FOREST = Family(object, ("n_estimators",), fit_forest, _forest_applies, "bitwise")
+_BAGGING = Family(object, ("n_estimators",), fit_bagging, _bagging_applies, "bitwise")
+
+FAMILIES: Mapping[str, tuple[Family, ...]] = {
+    "RandomForestClassifier": (_FOREST,),
+    "RandomForestRegressor": (_FOREST,),
+    "ExtraTreesClassifier": (_FOREST,),
+    "ExtraTreesRegressor": (_FOREST,),
+    "BaggingClassifier": (_BAGGING,),
+    "BaggingRegressor": (_BAGGING,),
+}

@@ -1,0 +1,153 @@
+"""Nearest neighbours: one query serves every number of neighbours and both kinds of weights."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import is_classifier
+from sklearn.utils import _safe_indexing
+from sklearn.utils.extmath import row_norms
+
+from heldout.spaces.submodels.base import Family, Value
+from heldout.spaces.submodels.parts import count, fitted_copy, smallest, view_of, without_weights
+
+_WEIGHTS = ("uniform", "distance", None)
+_NEAR = 1e-12
+"""Squared distances that differ by less than this share of the largest squared norms may change places."""
+
+
+class Neighbours:
+    """The neighbours of new rows, found once for the largest number.
+
+    Rows with equal distances are queried again: which of several equally near rows are neighbours, and their order,
+    depends on how many are searched.
+    """
+
+    def __init__(self, model: Any, settings: Sequence[tuple[int, str | None] | None]) -> None:
+        self.model = model
+        self.settings = settings
+        self._rows: Any = None
+        self._distances: NDArray[Any] = np.empty((0, 0))
+        self._indices: NDArray[Any] = np.empty((0, 0), dtype=int)
+        self._equal: NDArray[Any] = np.empty((0, 0), dtype=bool)
+
+    def predict_many(self, X: Any, response: str) -> list[NDArray[Any] | None]:
+        if self._rows is not X:
+            self._find(X)
+        return [None if setting is None else self._predict(X, response, *setting) for setting in self.settings]
+
+    def predict_left_out(self, X: Any, response: str, k: int, weights: str | None) -> NDArray[Any] | None:
+        """The training rows X, each predicted from the others; None where that is not certain."""
+        model = self.model
+        brute = model._fit_method == "brute"
+        other_search = model.algorithm == "auto" and not brute and k >= (model.n_samples_fit_ - 1) // 2
+        if k >= model.n_samples_fit_ or other_search or (brute and weights == "distance"):
+            return None
+        if self._rows is None:
+            most = max(k for k, _ in filter(None, self.settings))
+            found = model.kneighbors(None, min(most + 1, model.n_samples_fit_ - 1))
+            self._distances, self._indices = found
+            self._equal = _equal_to_the_next(self._distances, self._tolerance(X))
+            self._rows = X
+        if self._doubtful(k, weights).any():
+            return None
+        found = _Found(self._distances[:, :k], self._indices[:, :k])
+        view = view_of(model, n_neighbors=k, weights=weights, kneighbors=found, _fit_method="kd_tree")
+        return np.asarray(getattr(view, response)(X))
+
+    def _find(self, X: Any) -> None:
+        most = max(k for k, _ in filter(None, self.settings))
+        searched = min(most + 1, self.model.n_samples_fit_)
+        self._distances, self._indices = self.model.kneighbors(X, searched)
+        self._equal = _equal_to_the_next(self._distances, self._tolerance(X))
+        self._rows = X
+
+    def _tolerance(self, X: Any) -> float:
+        """Of squared distances. Trees compute each distance by itself; brute force does so in several ways."""
+        if self.model._fit_method != "brute":
+            return 0.0
+        norms = (row_norms(rows, squared=True).max() for rows in (_numbers(X), self.model._fit_X))
+        return _NEAR * (1.0 + float(sum(norms)))
+
+    def _predict(self, X: Any, response: str, k: int, weights: str | None) -> NDArray[Any]:
+        alone = view_of(self.model, n_neighbors=k, weights=weights)
+        doubtful = np.flatnonzero(self._doubtful(k, weights))
+        if doubtful.size and self.model._fit_method == "brute":
+            return getattr(alone, response)(X)
+        found = _Found(self._distances[:, :k], self._indices[:, :k])
+        # Brute force has a way of its own to predict classes, which would search again.
+        predictions = getattr(view_of(alone, kneighbors=found, _fit_method="kd_tree"), response)(X)
+        if doubtful.size:
+            predictions[doubtful] = getattr(alone, response)(_safe_indexing(X, doubtful))
+        return predictions
+
+    def _doubtful(self, k: int, weights: str | None) -> NDArray[Any]:
+        """Rows whose neighbours, or their order where it matters, are not certain."""
+        if weights != "distance" and is_classifier(self.model):
+            return np.asarray(self._equal[:, k - 1])  # counts of classes do not depend on the order
+        return np.asarray(self._equal[:, :k].any(axis=1))
+
+
+def _equal_to_the_next(distances: NDArray[Any], tolerance: float) -> NDArray[Any]:
+    """Whether the neighbour after the j-th one is equally near; the last one of all rows has none after it."""
+    equal = np.zeros(distances.shape, dtype=bool)
+    near, far = distances[:, :-1], distances[:, 1:]
+    if tolerance:
+        equal[:, :-1] = (far - near <= 1e-9 * far) | (far**2 - near**2 <= tolerance)
+    else:
+        equal[:, :-1] = near == far
+    return equal
+
+
+def _numbers(X: Any) -> Any:
+    return X if hasattr(X, "tocsr") else np.asarray(X, dtype=np.float64)
+
+
+class _Found:
+    """In place of the method ``kneighbors``."""
+
+    def __init__(self, distances: NDArray[Any], indices: NDArray[Any]) -> None:
+        self.distances = np.ascontiguousarray(distances)
+        self.indices = np.ascontiguousarray(indices)
+
+    def __call__(self, X: Any = None, n_neighbors: int | None = None, return_distance: bool = True) -> Any:
+        return (self.distances, self.indices) if return_distance else self.indices
+
+
+def fit_neighbours(estimator: Any, values: Sequence[Value], X: Any, y: Any, **fit_params: Any) -> Neighbours:
+    """Index the training rows once."""
+    without_weights(fit_params)
+    settings = [_setting(value, estimator) for value in values]
+    fewest = smallest(None if setting is None else setting[0] for setting in settings)
+    model = fitted_copy(estimator, {"n_neighbors": fewest}, X, y, {})
+    return Neighbours(model, [setting if _is_served(setting, model) else None for setting in settings])
+
+
+def _setting(value: Value, estimator: Any) -> tuple[int, str | None] | None:
+    k = count(value.get("n_neighbors", estimator.n_neighbors))
+    weights = value.get("weights", estimator.weights)
+    known = weights is None or (isinstance(weights, str) and weights in _WEIGHTS)
+    return (k, weights) if k is not None and known else None
+
+
+def _is_served(setting: tuple[int, str | None] | None, model: Any) -> bool:
+    if setting is None or setting[0] > model.n_samples_fit_:
+        return False
+    # With algorithm="auto" so many neighbours are searched by brute force.
+    other_search = setting[0] >= model.n_samples_fit_ // 2
+    return not (model.algorithm == "auto" and other_search and model._fit_method != "brute")
+
+
+def _applies(estimator: Any) -> bool:
+    return not callable(estimator.weights) and estimator.metric != "precomputed"
+
+
+_NEIGHBOURS = Family(object, ("n_neighbors", "weights"), fit_neighbours, _applies, True)
+
+FAMILIES: Mapping[str, tuple[Family, ...]] = {
+    "KNeighborsClassifier": (_NEIGHBOURS,),
+    "KNeighborsRegressor": (_NEIGHBOURS,),
+}

@@ -1,0 +1,183 @@
+"""Which provider serves an estimator: users' own ones first, then the built-in ones.
+
+A built-in provider is found by the name of the estimator's package and class, so that nothing is imported before an
+estimator is there: neither scikit-learn's modules nor optional packages.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+from importlib import import_module
+from typing import Any, Literal
+
+from heldout.errors import InputError
+from heldout.spaces.submodels.base import ClosedForm, Exactness, Family, FitMany
+
+_MODULES: Mapping[str, tuple[str, ...]] = {
+    "boosting": (
+        "sklearn.HistGradientBoostingClassifier",
+        "sklearn.HistGradientBoostingRegressor",
+        "sklearn.GradientBoostingClassifier",
+        "sklearn.GradientBoostingRegressor",
+        "sklearn.AdaBoostClassifier",
+        "sklearn.AdaBoostRegressor",
+    ),
+    "boosting_packages": (
+        "xgboost.XGBClassifier",
+        "xgboost.XGBRegressor",
+        "lightgbm.LGBMClassifier",
+        "lightgbm.LGBMRegressor",
+        "catboost.CatBoostClassifier",
+        "catboost.CatBoostRegressor",
+    ),
+    "forests": (
+        "sklearn.RandomForestClassifier",
+        "sklearn.RandomForestRegressor",
+        "sklearn.ExtraTreesClassifier",
+        "sklearn.ExtraTreesRegressor",
+        "sklearn.BaggingClassifier",
+        "sklearn.BaggingRegressor",
+    ),
+    "ridge": ("sklearn.Ridge", "sklearn.RidgeClassifier"),
+    "kernel_ridge": ("sklearn.KernelRidge",),
+    "transformers": ("sklearn.SelectKBest", "sklearn.SelectPercentile", "sklearn.RFE", "sklearn.PCA"),
+    "logistic": ("sklearn.LogisticRegression",),
+    "lasso": ("sklearn.Lasso", "sklearn.ElasticNet"),
+    "svm": ("sklearn.SVC", "sklearn.NuSVC", "sklearn.SVR", "sklearn.NuSVR"),
+    "pruning": (
+        "sklearn.DecisionTreeClassifier",
+        "sklearn.DecisionTreeRegressor",
+        "sklearn.ExtraTreeClassifier",
+        "sklearn.ExtraTreeRegressor",
+    ),
+    "partial_least_squares": ("sklearn.PLSRegression",),
+    "neighbours": ("sklearn.KNeighborsClassifier", "sklearn.KNeighborsRegressor"),
+}
+_MODULE_OF: Mapping[str, str] = {name: module for module, names in _MODULES.items() for name in names}
+_CLOSED_FORMS = (
+    "sklearn.Ridge",
+    "sklearn.RidgeClassifier",
+    "sklearn.LinearDiscriminantAnalysis",
+    "sklearn.KernelRidge",
+    "sklearn.GaussianProcessRegressor",
+    "sklearn.KNeighborsClassifier",
+    "sklearn.KNeighborsRegressor",
+)
+_REGISTERED: dict[type, tuple[Family, ...]] = {}
+
+
+def register_submodels(
+    type: type,
+    parameters: tuple[str, ...],
+    fit_many: FitMany,
+    *,
+    applies: Callable[[Any], bool] | None = None,
+    exact: Exactness = True,
+    version: int = 1,
+) -> None:
+    """Register a provider: one fit of an estimator that serves many configurations.
+
+    The search then groups configurations that differ in these parameters only. Any exception of the provider means
+    separate fits. The functions travel to other processes with the plan of a search, so they should be functions of
+    a module.
+
+    Parameters
+    ----------
+    type : type
+        The exact class of the estimator; subclasses are not meant.
+    parameters : tuple of str
+        The parameters that may differ within a group, for instance ``("max_iter",)``.
+    fit_many : callable
+        ``fit_many(estimator, values, X, y, **fit_params)``. ``estimator`` is an unfitted copy with all other
+        parameters set; ``values`` holds a dict a configuration, in any order. X and y are the training rows and may
+        be read-only. The returned object has ``predict_many(X, response)``: for each value the array that the
+        separately fitted model's method ``response`` would return, or None where that value must be fitted alone.
+        For a transformer it has ``fit_transform_many()`` instead: for each value the transformed training rows and
+        the fitted transformer, or None.
+    applies : callable, optional
+        ``applies(estimator)`` to bool, of an unfitted estimator with all its parameters set.
+    exact : {"bitwise", True, False}, default=True
+        "bitwise": predictions equal those of separate fits to the last bit, and do not depend on the other values
+        of the group. True: the largest difference is at most 1e-12 times the largest prediction. False: to a
+        tolerance only; used with ``share="tolerance"``.
+    version : int, default=1
+        Raise it when predictions change: it belongs to the identity of a run.
+
+    Raises
+    ------
+    InputError
+        For an argument that is none of these.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.dummy import DummyRegressor
+    >>> class Constant(DummyRegressor):
+    ...     "An estimator of one's own."
+    >>> class Constants:
+    ...     def __init__(self, values):
+    ...         self.values = values
+    ...     def predict_many(self, X, response):
+    ...         return [np.full(len(X), value["constant"]) for value in self.values]
+    >>> def fit_many(estimator, values, X, y):
+    ...     return Constants(values)
+    >>> register_submodels(Constant, ("constant",), fit_many, applies=lambda model: model.strategy == "constant")
+    >>> family_of(Constant(strategy="constant")).parameters
+    ('constant',)
+    >>> family_of(Constant(strategy="mean")) is None
+    True
+    """
+    _check(type, parameters, fit_many, applies, exact)
+    family = Family(type, tuple(parameters), fit_many, applies, exact, int(version))
+    others = (other for other in _REGISTERED.get(type, ()) if set(other.parameters) != set(parameters))
+    _REGISTERED[type] = (family, *others)
+
+
+def _check(kind: object, parameters: object, fit_many: object, applies: object, exact: object) -> None:
+    if not isinstance(kind, type):
+        raise InputError(f"type must be the class of an estimator, got {kind!r}.", argument="type")
+    if (
+        not isinstance(parameters, tuple | list)
+        or not parameters
+        or not all(isinstance(p, str) for p in parameters)
+    ):
+        raise InputError(
+            f"parameters must be a tuple of names such as ('max_iter',), got {parameters!r}.", argument="parameters"
+        )
+    if not callable(fit_many):
+        raise InputError(f"fit_many must be callable, got {fit_many!r}.", argument="fit_many")
+    if applies is not None and not callable(applies):
+        raise InputError(f"applies must be callable or None, got {applies!r}.", argument="applies")
+    if exact not in ("bitwise", True, False):
+        raise InputError(f"exact must be 'bitwise', True or False, got {exact!r}.", argument="exact")
+
+
+def family_of(estimator: Any, share: Literal["exact", "tolerance"] = "exact") -> Family | None:
+    """The provider that serves an unfitted estimator with its present parameters, or None."""
+    families = (*_REGISTERED.get(type(estimator), ()), *_built_in(type(estimator)))
+    return next(
+        (family for family in families if (share == "tolerance" or family.exact) and family.admits(estimator)), None
+    )
+
+
+def _built_in(kind: type) -> Iterator[Family]:
+    name = _short_name(kind)
+    if name in _MODULE_OF:
+        module = import_module(f"heldout.spaces.submodels.{_MODULE_OF[name]}")
+        yield from (replace(family, type=kind) for family in module.FAMILIES[kind.__qualname__])
+
+
+def closed_form_of(estimator: Any) -> ClosedForm | None:
+    """The formula for leave-one-out of an unfitted estimator with its present parameters, or None."""
+    kind = type(estimator)
+    if _short_name(kind) not in _CLOSED_FORMS:
+        return None
+    module = import_module("heldout.spaces.submodels.left_out")
+    form = replace(module.CLOSED_FORMS[kind.__qualname__], type=kind)
+    return form if form.admits(estimator) else None
+
+
+def _short_name(kind: type) -> str:
+    """The package and the class, for instance ``sklearn.Ridge``: the modules between them differ by version."""
+    return f"{kind.__module__.split('.')[0]}.{kind.__qualname__}"

@@ -1,0 +1,275 @@
+"""A search that shares fits gives the results of one that fits every configuration alone."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.datasets import load_breast_cancer, load_diabetes
+from sklearn.decomposition import PCA
+from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
+from sklearn.feature_selection import SelectKBest
+from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.metrics import accuracy_score
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVC
+
+import heldout as ho
+from heldout.errors import HeldoutWarning, InputError, StoreError
+from heldout.execution.cells import CellState
+from heldout.search import HeldOutSearchCV
+from heldout.spaces import register_submodels
+from heldout.spaces.submodels import registry
+
+
+def cancer() -> tuple[Any, Any]:
+    X, y = load_breast_cancer(return_X_y=True)
+    return X[:150, :8], y[:150]
+
+
+def diabetes() -> tuple[Any, Any]:
+    X, y = load_diabetes(return_X_y=True)
+    return X[:150], y[:150]
+
+
+SELECTION = Pipeline([("scale", StandardScaler()), ("best", SelectKBest()), ("svc", SVC())])
+
+
+@dataclass(frozen=True)
+class Case:
+    estimator: Any
+    grid: Any
+    bits: bool = True
+    data: Any = cancer
+    settings: Mapping[str, Any] = field(default_factory=lambda: {"scoring": "roc_auc"})
+    shared: float = 1.0
+
+
+CASES = {
+    "rounds": Case(
+        HistGradientBoostingClassifier(max_leaf_nodes=4), {"max_iter": [2, 5], "learning_rate": [0.1, 1.0]}
+    ),
+    "trees": Case(RandomForestClassifier(), {"n_estimators": [3, 6], "max_depth": [2, 3]}),
+    "neighbours": Case(
+        KNeighborsClassifier(), {"n_neighbors": [1, 3, 5], "weights": ["uniform", "distance"]}, False
+    ),
+    "penalties": Case(Ridge(), {"alpha": [0.1, 1.0, 10.0]}, False, diabetes, {"scoring": "r2"}),
+    "columns, then costs": Case(SELECTION, {"best__k": [2, 4], "svc__C": [0.1, 1.0]}),
+    "components, then penalties": Case(
+        make_pipeline(PCA(), Ridge()),
+        {"pca__n_components": [1, 3], "ridge__alpha": [0.1, 1.0]},
+        False,
+        diabetes,
+        {"scoring": "neg_root_mean_squared_error"},
+    ),
+    "several scorers": Case(
+        make_pipeline(StandardScaler(), RandomForestClassifier()),
+        {"randomforestclassifier__n_estimators": [3, 6]},
+        settings={"scoring": ["roc_auc", "accuracy", "neg_log_loss"], "refit": "roc_auc"},
+    ),
+    "several models": Case(
+        [
+            ("forest", make_pipeline(StandardScaler(), RandomForestClassifier()), {}),
+            ("svc", make_pipeline(StandardScaler(), SVC()), {}),
+        ],
+        None,
+    ),
+    "a scorer of one's own reads the model": Case(
+        make_pipeline(StandardScaler(), KNeighborsClassifier()),
+        {"kneighborsclassifier__n_neighbors": [1, 3]},
+        settings={
+            "method": "tt",
+            "scoring": lambda model, X, y: float(model[-1].n_neighbors + accuracy_score(y, model.predict(X))),
+        },
+    ),
+    "scores on training rows": Case(
+        make_pipeline(StandardScaler(), KNeighborsClassifier()),
+        {"kneighborsclassifier__n_neighbors": [1, 3]},
+        settings={"scoring": "accuracy", "return_train_score": True},
+    ),
+    "dropping": Case(
+        RandomForestClassifier(),
+        {"n_estimators": [2, 10], "max_depth": [1, None]},
+        settings={"scoring": "roc_auc", "drop": "bootstrap", "cv": 4},
+    ),
+    "a failing configuration": Case(
+        make_pipeline(StandardScaler(), KNeighborsClassifier()),
+        {"kneighborsclassifier__n_neighbors": [1, 3, 1000]},
+        False,
+        settings={"scoring": "accuracy"},
+    ),
+    "nothing": Case(SVC(), {"C": [0.1, 1.0]}, shared=0.0),
+}
+
+
+def search(case: Case, share: Any, **settings: Any) -> HeldOutSearchCV:
+    X, y = case.data()
+    merged = {"cv": 3, "n_bootstraps": 30, "random_state": 0, **case.settings, **settings}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return HeldOutSearchCV(case.estimator, case.grid, share=share, **merged).fit(X, y)
+
+
+def check_same(ours: HeldOutSearchCV, theirs: HeldOutSearchCV, *, bits: bool) -> None:
+    for response, array in theirs.predictions_.responses.items():
+        found = ours.predictions_.responses[response]
+        room = 0.0 if bits else 1e-12 * np.nanmax(np.abs(array))
+        np.testing.assert_allclose(found, array, rtol=0, atol=room)
+    assert ours.best_index_ == theirs.best_index_
+    assert ours.evaluation_.failures == theirs.evaluation_.failures
+    for name, column in theirs.cv_results_.items():
+        if "score" in name and "time" not in name:
+            np.testing.assert_allclose(ours.cv_results_[name], column, rtol=0, atol=1e-12, err_msg=name)
+    assert ours.n_fits_ == theirs.n_fits_ and ours.n_fits_saved_ == theirs.n_fits_saved_
+
+
+@pytest.mark.parametrize("case", CASES.values(), ids=CASES)
+def test_results_are_those_of_separate_fits(case: Case) -> None:
+    alone, shared = search(case, False), search(case, "exact")
+    check_same(shared, alone, bits=case.bits)
+    assert alone.n_fits_shared_ == 0
+    n_failed = sum(cell.state is CellState.FAILED for cell in shared.evaluation_.cells)
+    assert shared.n_fits_shared_ == case.shared * (shared.n_fits_ - n_failed)
+    assert all(cell.fit_seconds >= 0 for cell in shared.evaluation_.cells)
+
+
+@pytest.mark.parametrize("name", ["rounds", "penalties", "columns, then costs", "dropping"])
+def test_results_have_the_same_bits_for_any_number_of_jobs(name: str) -> None:
+    import joblib
+
+    one = search(CASES[name], "exact")
+    with joblib.parallel_config("threading"):
+        check_same(search(CASES[name], "exact", n_jobs=3), one, bits=True)
+
+
+@pytest.mark.parametrize("name", ["penalties", "columns, then costs"])
+def test_a_resumed_run_has_the_same_bits(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from heldout.execution.store.sqlite import SQLiteRun
+
+    whole = search(CASES[name], "exact")
+    record, recorded = SQLiteRun.record, []
+
+    def stops(run: Any, result: Any) -> None:
+        recorded.append(result.key)
+        if len(recorded) == 5:
+            raise KeyboardInterrupt
+        record(run, result)
+
+    monkeypatch.setattr(SQLiteRun, "record", stops)
+    with pytest.raises(KeyboardInterrupt):
+        search(CASES[name], "exact", store=tmp_path / "run.db")
+    monkeypatch.setattr(SQLiteRun, "record", record)
+    resumed = search(CASES[name], "exact", store=tmp_path / "run.db")
+    check_same(resumed, whole, bits=True)
+    assert resumed.n_fits_shared_ == whole.n_fits_shared_
+
+
+def test_a_run_is_not_resumed_with_another_share(tmp_path: Path) -> None:
+    search(CASES["penalties"], "exact", store=tmp_path / "run.db")
+    store = ho_store(tmp_path / "run.db")
+    with pytest.raises(StoreError, match="share"):
+        search(CASES["penalties"], False, store=store)
+
+
+def ho_store(path: Path) -> Any:
+    from heldout.execution.store.sqlite import SQLiteStore
+
+    return SQLiteStore(path, one_run=True)
+
+
+class Never(TransformerMixin, BaseEstimator):
+    """Takes rows of at most one configuration."""
+
+    def fit(self, X: Any, y: Any = None) -> Never:
+        raise ValueError("this step takes no rows")
+
+    def transform(self, X: Any) -> Any:
+        return X
+
+
+def test_a_failing_step_fails_the_configurations_that_use_it() -> None:
+    case = Case(
+        Pipeline([("step", StandardScaler()), ("svc", SVC())]),
+        {"step": [StandardScaler(), Never()], "svc__C": [0.1, 1.0]},
+    )
+    found = search(case, "exact")
+    assert found.evaluation_.failures == dict.fromkeys([2, 3], "ValueError: this step takes no rows")
+    with pytest.raises(ValueError, match="this step takes no rows"):
+        search(case, "exact", error_score="raise")
+
+
+def test_a_time_limit_shares_nothing() -> None:
+    found = search(CASES["rounds"], "exact", fit_timeout=60)
+    assert found.n_fits_shared_ == 0
+
+
+def test_check_repeats_some_fits_and_reports_the_difference() -> None:
+    compared = search(CASES["penalties"], "check").evaluation_.share_comparison
+    assert compared is not None and compared.n_compared == 9 and compared.difference <= 1e-12
+    assert search(CASES["penalties"], "exact").evaluation_.share_comparison is None
+
+
+@pytest.fixture
+def wrong_provider() -> Any:
+    class Wrong:
+        def __init__(self, values: Any) -> None:
+            self.values = values
+
+        def predict_many(self, X: Any, response: str) -> Any:
+            return [np.full(len(X), float(value["C"])) for value in self.values]
+
+    before = dict(registry._REGISTERED)
+    register_submodels(SVC, ("C",), lambda estimator, values, X, y: Wrong(values), exact=True)
+    yield
+    registry._REGISTERED.clear()
+    registry._REGISTERED.update(before)
+
+
+def test_check_warns_of_a_provider_that_is_wrong(wrong_provider: Any) -> None:
+    X, y = cancer()
+    with pytest.warns(HeldoutWarning, match="gives other predictions than a separate one"):
+        HeldOutSearchCV(SVC(), {"C": [0.1, 1.0]}, scoring="roc_auc", cv=3, n_bootstraps=10, share="check").fit(X, y)
+
+
+def test_to_tolerance_the_penalties_of_a_logistic_regression_are_shared() -> None:
+    case = Case(LogisticRegression(max_iter=5000), {"C": [0.01, 0.1, 1.0]})
+    alone, exact, near = (search(case, share) for share in (False, "exact", "tolerance"))
+    check_same(exact, alone, bits=True)
+    assert (exact.n_fits_shared_, near.n_fits_shared_) == (0, 9)
+    np.testing.assert_allclose(near.cv_results_["mean_test_score"], alone.cv_results_["mean_test_score"], atol=0.01)
+
+
+def test_other_values_are_refused() -> None:
+    with pytest.raises((InputError, ValueError), match="share"):
+        search(CASES["nothing"], "all")
+    with pytest.raises((InputError, ValueError), match="share_memory"):
+        search(CASES["nothing"], "exact", share_memory=0)
+
+
+def test_little_memory_changes_no_bit() -> None:
+    case = CASES["columns, then costs"]
+    check_same(search(case, "exact", share_memory=1), search(case, "exact"), bits=True)
+
+
+def test_nested_cross_validation_shares_in_the_same_way() -> None:
+    X, y = diabetes()
+    found = [
+        ho.nested_cv(
+            HeldOutSearchCV(
+                make_pipeline(StandardScaler(), Ridge()), {"ridge__alpha": [0.1, 1.0]}, cv=3, scoring="r2",
+                random_state=0, share=share,
+            ),
+            X, y,
+        )
+        for share in (False, "exact")
+    ]  # fmt: skip
+    assert found[0].value == pytest.approx(found[1].value, rel=1e-12)
+    assert found[1].evaluation.n_fits_shared > 0 == found[0].evaluation.n_fits_shared

@@ -1,0 +1,92 @@
+"""What configurations share is known before a fit, and every cell is in one task."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.feature_selection import SelectKBest
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import Pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVC
+
+from heldout.configurations import make_configurations
+from heldout.execution.sharing.groups import Sharing, sharing_of
+from heldout.execution.sharing.steps import Chain
+
+
+def sharing(estimator: Any, grid: Any = None, share: Any = "exact") -> Sharing | None:
+    configurations = make_configurations(estimator, grid)
+    return sharing_of(configurations, (each.fresh() for each in configurations), share, {})
+
+
+def test_models_that_differ_in_the_parameters_of_one_fit_are_a_group() -> None:
+    found = sharing(RandomForestClassifier(random_state=0), {"max_features": [2, 3], "n_estimators": [10, 20, 30]})
+    assert found is not None
+    groups = {group.members: [value["n_estimators"] for value in group.values] for group in found.models.values()}
+    assert groups == {(0, 1, 2): [10, 20, 30], (3, 4, 5): [10, 20, 30]}
+    assert found.units([5, 0, 2, 1]) == [(0, 2, 1), (5,)]
+
+
+def test_a_group_that_is_exact_to_rounding_is_computed_whole() -> None:
+    forests = sharing(RandomForestClassifier(random_state=0), {"n_estimators": [10, 20, 30]})
+    neighbours = sharing(KNeighborsClassifier(), {"n_neighbors": [1, 2, 3]})
+    assert forests is not None and neighbours is not None
+    assert forests.models[0].part([1]).members == (1,)
+    assert neighbours.models[0].part([1]).members == (0, 1, 2)
+
+
+@pytest.mark.parametrize("share", [False, "exact"])
+def test_nothing_is_shared_where_nothing_is_alike_or_nobody_wants_it(share: Any) -> None:
+    grid = {"C": [1.0, 2.0]} if share else {"n_estimators": [1, 2]}
+    assert sharing(SVC() if share else RandomForestClassifier(random_state=0), grid, share) is None
+
+
+def test_models_behind_different_steps_are_no_group() -> None:
+    steps = Pipeline([("scale", StandardScaler()), ("knn", KNeighborsClassifier())])
+    found = sharing(steps, {"scale__with_mean": [True, False], "knn__n_neighbors": [1, 2]})
+    assert found is not None
+    assert {group.members for group in found.models.values()} == {(0, 2), (1, 3)}
+
+
+def test_equal_steps_of_several_estimators_are_shared() -> None:
+    scaled = [
+        ("svc", Pipeline([("scale", StandardScaler()), ("model", SVC())]), {}),
+        ("knn", Pipeline([("scale", StandardScaler()), ("model", KNeighborsClassifier())]), {}),
+    ]
+    found = sharing(scaled)
+    assert found is not None
+    assert found.chains[0].keys == found.chains[1].keys
+
+
+def test_steps_that_differ_in_the_parameters_of_one_fit_are_a_group() -> None:
+    steps = Pipeline([("best", SelectKBest()), ("svc", SVC())])
+    found = sharing(steps, {"best__k": [1, 2], "svc__C": [1.0, 2.0]})
+    assert found is not None
+    assert len(found.steps) == 2 and not found.models
+
+
+@settings(max_examples=50, deadline=None)
+@given(
+    keys=st.lists(st.lists(st.integers(0, 2), max_size=3), min_size=1, max_size=20),
+    n_parts=st.integers(1, 6),
+    data=st.data(),
+)
+def test_tasks_hold_every_position_once(keys: Sequence[Sequence[int]], n_parts: int, data: Any) -> None:
+    class Steps(Chain):
+        @property
+        def keys(self) -> tuple[str, ...]:
+            return tuple(self.before.split(".")) if self.before else ()
+
+    chains = tuple(Steps((), ".".join(map(str, np.cumsum([1, *each]))), ()) for each in keys)
+    found = Sharing(chains, {}, {})
+    positions = data.draw(st.lists(st.sampled_from(range(len(keys))), unique=True, min_size=1))
+    tasks = found.tasks(positions, n_parts)
+    assert sorted(position for task in tasks for position in task) == sorted(positions)
+    assert len(tasks) <= n_parts
