@@ -11,15 +11,18 @@ from typing import Any
 import numpy as np
 import pytest
 from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.compose import TransformedTargetRegressor
+from sklearn.cross_decomposition import PLSRegression
 from sklearn.datasets import load_breast_cancer, load_diabetes
 from sklearn.decomposition import PCA
 from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
 from sklearn.feature_selection import SelectKBest
+from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.metrics import accuracy_score
 from sklearn.neighbors import KNeighborsClassifier
-from sklearn.pipeline import Pipeline, make_pipeline
-from sklearn.preprocessing import StandardScaler
+from sklearn.pipeline import FeatureUnion, Pipeline, make_pipeline
+from sklearn.preprocessing import FunctionTransformer, StandardScaler
 from sklearn.svm import SVC
 
 import heldout as ho
@@ -38,6 +41,41 @@ def cancer() -> tuple[Any, Any]:
 def diabetes() -> tuple[Any, Any]:
     X, y = load_diabetes(return_X_y=True)
     return X[:150], y[:150]
+
+
+def doubled(X: Any) -> Any:
+    X *= 2.0
+    return X
+
+
+class InPlace(TransformerMixin, BaseEstimator):
+    """Writes into its rows."""
+
+    def __init__(self, by: float = 1.0) -> None:
+        self.by = by
+
+    def fit(self, X: Any, y: Any = None) -> InPlace:
+        return self
+
+    def transform(self, X: Any) -> Any:
+        X *= self.by
+        return X
+
+
+class ScalesTarget(StandardScaler):
+    """Writes into the target."""
+
+    def fit(self, X: Any, y: Any = None) -> ScalesTarget:
+        y /= 100.0
+        return super().fit(X)
+
+
+class Doubles(SVC):
+    """Writes into its training rows."""
+
+    def fit(self, X: Any, y: Any) -> Doubles:
+        X *= 2.0
+        return super().fit(X, y)
 
 
 SELECTION = Pipeline([("scale", StandardScaler()), ("best", SelectKBest()), ("svc", SVC())])
@@ -105,6 +143,49 @@ CASES = {
         {"kneighborsclassifier__n_neighbors": [1, 3, 1000]},
         False,
         settings={"scoring": "accuracy"},
+    ),
+    "frozen steps": Case(
+        Pipeline([("step", StandardScaler()), ("svc", SVC())]),
+        {
+            "step": [FrozenEstimator(StandardScaler().fit(cancer()[0] * scale)) for scale in (1.0, 7.0)],
+            "svc__C": [0.1, 1.0],
+        },
+        shared=0.0,
+    ),
+    "a model that scales its target in place": Case(
+        make_pipeline(StandardScaler(), PLSRegression(n_components=2, copy=False)),
+        {"plsregression__max_iter": [100, 500, 1000]},
+        data=diabetes,
+        settings={"scoring": "r2"},
+    ),
+    "a step that scales its target in place": Case(
+        Pipeline([("scale", ScalesTarget()), ("ridge", Ridge())]),
+        {"ridge__alpha": [0.1, 1.0], "ridge__fit_intercept": [True, False]},
+        False,
+        diabetes,
+        {"scoring": "r2"},
+    ),
+    "a step of one configuration changes its rows": Case(
+        Pipeline([("scale", StandardScaler()), ("twice", InPlace()), ("svc", SVC())]),
+        {"twice__by": [0.5, 2.0, 3.0]},
+    ),
+    "a function that changes its rows, inside a model": Case(
+        make_pipeline(
+            StandardScaler(), TransformedTargetRegressor(make_pipeline(FunctionTransformer(doubled), Ridge()))
+        ),
+        {"transformedtargetregressor__regressor__ridge__alpha": [0.1, 1.0]},
+        data=diabetes,
+        settings={"scoring": "r2"},
+    ),
+    "a branch that changes the rows of the next": Case(
+        make_pipeline(
+            FeatureUnion([("a", FunctionTransformer(doubled)), ("b", StandardScaler(with_std=False))]), SVC()
+        ),
+        {"svc__C": [0.1, 1.0]},
+    ),
+    "rows that a step returns as they are, before a model that changes them": Case(
+        Pipeline([("scale", StandardScaler()), ("same", FunctionTransformer()), ("svc", Doubles())]),
+        {"same__check_inverse": [True, False]},
     ),
     "nothing": Case(SVC(), {"C": [0.1, 1.0]}, shared=0.0),
 }

@@ -13,7 +13,8 @@ from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from heldout.configurations import Configuration, NotHashableError, canonical_form
+from heldout.configurations import Configuration, NotHashableError
+from heldout.execution.sharing.sameness import form_of
 from heldout.execution.sharing.steps import Chain, chain_of, member_at
 from heldout.spaces.submodels import Family, family_of
 
@@ -152,7 +153,7 @@ class _Groups:
         params = estimator.get_params(deep=False)
         values = {name: params.pop(name) for name in family.parameters}
         try:
-            key = json.dumps([*place, family.name, canonical_form(params)], sort_keys=True)
+            key = json.dumps([*place, family.name, form_of(params)], sort_keys=True)
         except (NotHashableError, RecursionError):
             return
         self._found.setdefault(key, (family, {}))[1].setdefault(member, values)

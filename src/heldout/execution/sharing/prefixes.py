@@ -15,12 +15,21 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, cast
 
+import numpy as np
 from sklearn.base import BaseEstimator, clone
 from sklearn.compose import ColumnTransformer
 from sklearn.pipeline import Pipeline
 
 from heldout.execution.sharing.groups import Group
-from heldout.execution.sharing.rows import UnknownContainerError, for_reader, own_copy, protected, size_of
+from heldout.execution.sharing.rows import (
+    UnknownContainerError,
+    apart_from,
+    for_reader,
+    own_copy,
+    protected,
+    size_of,
+)
+from heldout.execution.sharing.sameness import is_cloned
 from heldout.execution.sharing.steps import Chain, Step, member_at
 from heldout.spaces.submodels import Subtransformers
 
@@ -92,7 +101,7 @@ class Prefixes:
         groups: Mapping[str, Group],
         most_bytes: int | None,
     ) -> None:
-        self.y = y
+        self.y = self._y = y
         self._X, self._X_test = protected(X), protected(X_test)
         self._n_users = Counter(step.key for chain in chains for step in chain.steps)
         self._groups = groups
@@ -116,13 +125,15 @@ class Prefixes:
             Of the same configuration.
         """
         self._members, self._known, self.account = {}, {}, Account()
+        self.y = own_copy(self._y)  # some models scale their target in place
         members = [(step, member_at(model, step.path)) for step in chain.steps]
         for step, member in members:
-            self._members[id(member)] = (member, step)
+            if is_cloned(member):  # else it is an object of the user
+                self._members[id(member)] = (member, step)
             if type(member) is Pipeline and member.memory is None:
                 member.memory = self
         for step, member in members:
-            if step.is_branch and self._n_users[step.key] > 1:
+            if step.is_branch and is_cloned(member) and self._n_users[step.key] > 1:
                 _replace(member_at(model, step.path[:-1]), step.path[-1], Branch(member, self, step))
         if chain.steps:
             model.memory = self
@@ -160,9 +171,9 @@ class Prefixes:
         """
         group = None if transformer is None else self._groups.get(step.key)
         if self._n_users[step.key] < 2 and group is None:
-            output, fitted = fit(own_copy(X) if step.changes_rows else X)
+            output, fitted = _on_own_rows(fit, X, may_change=step.changes_rows)
             self._remember(step, fitted)
-            return output, fitted
+            return self._passed(output, step), fitted
         if step.key not in self._steps and group is not None:
             self._fit_group(group, transformer, X)
         found = self._steps.get(step.key) or self._fit_once(step, X, fit)
@@ -183,12 +194,12 @@ class Prefixes:
         found = self._steps.get(step.key)
         if found is None or rows is None:
             with self._reading(rows):
-                return transform(X)
+                return self._passed(_on_own_rows(transform, X, may_change=step.changes_rows), step)
         if rows not in found.outputs:
             with self._reading(rows):
                 output = _on_own_rows(transform, X, may_change=step.changes_rows)
             try:
-                found.outputs[rows] = protected(output)
+                found.outputs[rows] = apart_from(output, X)
             except UnknownContainerError:
                 return output
             self._count(found, size_of(output))
@@ -203,6 +214,11 @@ class Prefixes:
 
     def _given(self, rows: Any, step: Step) -> Any:
         return own_copy(rows) if step.key == self._last else for_reader(rows)
+
+    def _passed(self, rows: Any, step: Step) -> Any:
+        """Rows that are not kept; a step may have returned the read-only ones that it was given."""
+        read_only = isinstance(rows, np.ndarray) and not rows.flags.writeable
+        return own_copy(rows) if read_only and step.key == self._last else rows
 
     def _fit_group(self, group: Group, transformer: Any, X: Any) -> None:
         """Fit all steps of a group at once; leave those alone that it does not serve."""
@@ -219,12 +235,12 @@ class Prefixes:
         for key, answer in zip(part.members, many, strict=True):
             if answer is not None and self._n_users[key]:
                 train, fitted = answer
-                self._keep(key, FittedStep(fitted, train, seconds=seconds / len(many)))
+                self._keep(key, FittedStep(fitted, train, seconds=seconds / len(many)), X)
 
     def _fit_once(self, step: Step, X: Any, fit: Callable[[Any], tuple[Any, Any]]) -> FittedStep:
         started, before = time.perf_counter(), self.account
         self.account = Account()  # the steps inside this one are part of it
-        found = FittedStep()
+        found, target = FittedStep(), np.asarray(self.y).tobytes()
         try:
             found.train, found.fitted = _on_own_rows(fit, X, may_change=step.changes_rows)
         except Exception as error:
@@ -232,13 +248,14 @@ class Prefixes:
         self.account = before
         found.seconds = time.perf_counter() - started
         self.account.spent += found.seconds
-        self._keep(step.key, found)
+        if np.asarray(self.y).tobytes() == target:  # else each of its users must see the target changed
+            self._keep(step.key, found, X)
         return found
 
-    def _keep(self, key: str, found: FittedStep) -> None:
+    def _keep(self, key: str, found: FittedStep, X: Any) -> None:
         if found.error is None:
             try:
-                found.train = protected(found.train)
+                found.train = apart_from(found.train, X)
             except UnknownContainerError:
                 return
         self._steps[key] = found
@@ -294,9 +311,11 @@ class Branch(BaseEstimator):  # type: ignore[misc]
                 return self.transformer.fit_transform(rows, y, **params), self.transformer
             return self.transformer.fit(rows, y, **params).transform(rows), self.transformer
 
-        known = not params and y is self.prefixes.y
-        output, self.transformer = self.prefixes.fitted(self.step, X, fit, self.transformer) if known else fit(X)
-        return output
+        if not params and y is self.prefixes.y:
+            output, self.transformer = self.prefixes.fitted(self.step, X, fit, self.transformer)
+            return output
+        self.transformer = clone(self.transformer)  # that of a copied model: others read the present one
+        return _on_own_rows(fit, X, may_change=self.step.changes_rows)[0]
 
     def transform(self, X: Any) -> Any:
         """Other rows behind it."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import numpy as np
@@ -54,17 +55,48 @@ def size_of(rows: Any) -> int:
 
 KEEPS_ROWS = ("sklearn", "heldout", "heldout_papers", "xgboost", "lightgbm", "catboost")
 """Packages whose estimators change no rows, unless a parameter allows it."""
+_FUNCTIONS_KEEP_ROWS = (*KEEPS_ROWS, "numpy", "scipy", "builtins")
 
 
 def changes_its_rows(estimator: Any) -> bool:
-    """Whether an estimator may change its rows: a parameter such as ``copy=False`` allows it, or it is unknown."""
+    """Whether an estimator may change its rows: a parameter such as ``copy=False`` allows it, or it is unknown.
+
+    A function of a user within it is unknown too.
+    """
     if not hasattr(estimator, "get_params") or isinstance(estimator, type):
         return False
     params = estimator.get_params(deep=True)
     members = (estimator, *(value for value in params.values() if hasattr(value, "get_params")))
-    return any(type(member).__module__.partition(".")[0] not in KEEPS_ROWS for member in members) or any(
-        name.rpartition("__")[2].startswith("copy") and value is False for name, value in params.items()
+    functions = (value for value in params.values() if callable(value) and not hasattr(value, "get_params"))
+    return (
+        any(_package_of(type(member)) not in KEEPS_ROWS for member in members)
+        or any(_package_of_function(function) not in _FUNCTIONS_KEEP_ROWS for function in functions)
+        or any(name.rpartition("__")[2].startswith("copy") and value is False for name, value in params.items())
     )
+
+
+def _package_of(thing: Any) -> str:
+    return str(getattr(thing, "__module__", None)).partition(".")[0]
+
+
+def _package_of_function(function: Any) -> str:
+    while isinstance(function, functools.partial):
+        function = function.func
+    if isinstance(function, np.ufunc):
+        return "numpy"
+    return _package_of(function if hasattr(function, "__name__") else type(function))
+
+
+def apart_from(output: Any, rows: Any) -> Any:
+    """An output that stays as it is when its reader changes the rows that it was made from.
+
+    Raises
+    ------
+    UnknownContainerError
+        When it cannot be copied.
+    """
+    alone = isinstance(rows, np.ndarray) or (isinstance(output, np.ndarray) and output.base is None)
+    return protected(output) if alone else protected(own_copy(protected(output)))
 
 
 def _package_of_table(rows: Any) -> str:

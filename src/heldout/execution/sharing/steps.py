@@ -15,8 +15,9 @@ from typing import Any
 from sklearn.compose import ColumnTransformer
 from sklearn.pipeline import FeatureUnion, Pipeline
 
-from heldout.configurations import NotHashableError, canonical_form
+from heldout.configurations import NotHashableError
 from heldout.execution.sharing.rows import changes_its_rows
+from heldout.execution.sharing.sameness import form_of
 
 Path = tuple[str, ...]
 """Names of steps, from the outside in."""
@@ -114,10 +115,17 @@ def _of_step(step: Any, path: Path, before: str, alone: str, *, is_branch: bool 
     """The steps inside a step, and the step itself as the last."""
     if _is_open(step):
         yield from _of_pipeline(step, path, before, alone)[0]
-    for name, branch, columns in branches(step):
+    for name, branch, columns in () if _may_change_rows_of_another(step) else branches(step):
         inside = _key(before, "branch", columns, alone)
         yield from _of_step(branch, (*path, name), inside, alone, is_branch=True)
     yield Step(path, _key(before, path, step, alone), before, is_branch, changes_its_rows(step))
+
+
+def _may_change_rows_of_another(step: Any) -> bool:
+    """Whether a branch may change rows that the next one reads: those must run one after another, as alone."""
+    if type(step) is ColumnTransformer:
+        return any(isinstance(columns, slice) and changes_its_rows(part) for _, part, columns in branches(step))
+    return type(step) is FeatureUnion and changes_its_rows(step)
 
 
 def branches(step: Any) -> Iterator[tuple[str, Any, Any]]:
@@ -130,23 +138,10 @@ def branches(step: Any) -> Iterator[tuple[str, Any, Any]]:
 
 def _key(before: str, what: Any, value: Any, alone: str) -> str:
     try:
-        text = json.dumps([before, what, canonical_form(value), _beside_parameters(value)], sort_keys=True)
+        text = json.dumps([before, what, form_of(value)], sort_keys=True)
     except (NotHashableError, RecursionError):
         text = json.dumps([before, what, "of one configuration", alone])
     return hashlib.sha256(text.encode()).hexdigest()
-
-
-def _beside_parameters(value: Any) -> Any:
-    """What a transformer holds beside its parameters: the container of its output, and requests of metadata."""
-    if not hasattr(value, "get_params") or isinstance(value, type):
-        return None
-    members = {"": value, **value.get_params(deep=True)}
-    found = {
-        name: [getattr(member, "_sklearn_output_config", None), str(getattr(member, "_metadata_request", None))]
-        for name, member in members.items()
-        if hasattr(member, "get_params") and not isinstance(member, type)
-    }
-    return {name: each for name, each in found.items() if each != [None, "None"]}
 
 
 def member_at(estimator: Any, path: Path) -> Any:
