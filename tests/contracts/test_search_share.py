@@ -10,16 +10,17 @@ from typing import Any
 
 import numpy as np
 import pytest
+from sklearn import config_context
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.compose import TransformedTargetRegressor
 from sklearn.cross_decomposition import PLSRegression
 from sklearn.datasets import load_breast_cancer, load_diabetes
 from sklearn.decomposition import PCA
-from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
+from sklearn.ensemble import BaggingRegressor, HistGradientBoostingClassifier, RandomForestClassifier
 from sklearn.feature_selection import SelectKBest
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression, Ridge
-from sklearn.metrics import accuracy_score
+from sklearn.metrics import accuracy_score, make_scorer
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import FeatureUnion, Pipeline, make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
@@ -187,6 +188,12 @@ CASES = {
         Pipeline([("scale", StandardScaler()), ("same", FunctionTransformer()), ("svc", Doubles())]),
         {"same__check_inverse": [True, False]},
     ),
+    "bagging in single precision": Case(
+        BaggingRegressor(Ridge()),
+        {"n_estimators": [2, 3, 7]},
+        data=lambda: (diabetes()[0].astype(np.float32), diabetes()[1]),
+        settings={"scoring": "r2"},
+    ),
     "nothing": Case(SVC(), {"C": [0.1, 1.0]}, shared=0.0),
 }
 
@@ -274,6 +281,24 @@ class Never(TransformerMixin, BaseEstimator):
 
     def transform(self, X: Any) -> Any:
         return X
+
+
+def test_models_with_other_requests_of_metadata_are_not_of_one_group() -> None:
+    X, y = cancer()
+    weight = np.linspace(0.0, 1.0, len(y)) ** 4
+    with config_context(enable_metadata_routing=True):
+        forests = [
+            RandomForestClassifier(n_estimators=n).set_fit_request(sample_weight=weighted)
+            for n, weighted in ((2, True), (3, False), (5, False))
+        ]
+        pipeline = Pipeline([("scale", StandardScaler().set_fit_request(sample_weight=False)), ("forest", SVC())])
+        scoring = make_scorer(accuracy_score).set_score_request(sample_weight=False)
+        settings: Any = {"cv": 3, "n_bootstraps": 30, "random_state": 0, "scoring": scoring}
+        alone, shared = (
+            HeldOutSearchCV(pipeline, {"forest": forests}, share=share, **settings).fit(X, y, sample_weight=weight)
+            for share in (False, "exact")
+        )
+    check_same(shared, alone, bits=True)
 
 
 def test_a_failing_step_fails_the_configurations_that_use_it() -> None:

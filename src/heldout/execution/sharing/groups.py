@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from heldout.configurations import Configuration, NotHashableError
-from heldout.execution.sharing.sameness import form_of
+from heldout.execution.sharing.sameness import beside_parameters, form_of
 from heldout.execution.sharing.steps import Chain, chain_of, member_at
 from heldout.spaces.submodels import Family, family_of
 
@@ -153,7 +153,8 @@ class _Groups:
         params = estimator.get_params(deep=False)
         values = {name: params.pop(name) for name in family.parameters}
         try:
-            key = json.dumps([*place, family.name, form_of(params)], sort_keys=True)
+            alike = [beside_parameters(estimator), form_of(params)]
+            key = json.dumps([*place, family.name, *alike], sort_keys=True)
         except (NotHashableError, RecursionError):
             return
         self._found.setdefault(key, (family, {}))[1].setdefault(member, values)

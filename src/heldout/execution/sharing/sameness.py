@@ -60,12 +60,15 @@ def _details(value: Any) -> Any:
 def _details_of_estimator(estimator: Any) -> Any:
     if not is_cloned(estimator):
         raise NotHashableError(f"an estimator that is not cloned cannot be compared: {estimator!r}")
-    # The container of its output, and requests of metadata.
-    beside = [
-        getattr(estimator, "_sklearn_output_config", None),
-        str(getattr(estimator, "_metadata_request", None)),
-    ]
-    return [beside, _details(estimator.get_params(deep=False))]
+    return [beside_parameters(estimator), _details(estimator.get_params(deep=False))]
+
+
+def beside_parameters(estimator: Any) -> Any:
+    """What an estimator holds beside its parameters: the container of its output, and requests of metadata."""
+    container, requests = (
+        getattr(estimator, f"_{name}", None) for name in ("sklearn_output_config", "metadata_request")
+    )
+    return [container, str(requests)]
 
 
 def _has_slots(value: Any) -> bool:

@@ -6,8 +6,6 @@ from collections.abc import Mapping, Sequence
 from functools import cache, partial
 from typing import Any
 
-import numpy as np
-
 from heldout.spaces.submodels.base import Family, SeparateFitsError, Value
 from heldout.spaces.submodels.parts import (
     Answer,
@@ -69,7 +67,7 @@ def _means(answers: Any, sizes: list[int]) -> dict[int, Any]:
     """The means of the first answers, from one running sum in the order in which scikit-learn adds them."""
     wanted, means, total = set(sizes), {}, None
     for done, answer in enumerate(answers, start=1):
-        total = np.zeros(answer.shape) + answer if total is None else total + answer
+        total = (0 if total is None else total) + answer  # in the precision of the members
         if done in wanted:
             means[done] = total / done
     return means
