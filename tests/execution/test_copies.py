@@ -281,3 +281,8 @@ def test_a_row_on_both_sides_or_tested_twice_is_refused() -> None:
             ho.HeldOutSearchCV(KNeighborsClassifier(), {"n_neighbors": [1, 3]}, cv=[pair, pair]).fit(
                 rows[:, None], rows % 2
             )
+
+
+def test_stacking_shuffles_no_splits_of_its_own() -> None:
+    splitter = CopiesTogether(2, ORIGIN, classifier=True)
+    assert not hasattr(splitter, "random_state")  # stacking would set it, to another one in each fit

@@ -57,7 +57,9 @@ class CopiesTogether:
         self.cv = cv if listed else listed_splits(cv)
         self.origin = origin
         self.classifier = classifier
-        self.random_state = random_state
+        self._seed = random_state
+        if getattr(cv, "random_state", 0) is None:
+            self.random_state = None  # stacking sets it, so that all its members have the same shuffled splits
         self._parts = TrainingParts() if parts is None else parts
 
     def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:
@@ -86,12 +88,13 @@ class CopiesTogether:
             yield np.flatnonzero(np.isin(place, train)), np.flatnonzero(np.isin(place, test))
 
     def _splitter(self, y: Any) -> Any:
-        if self.random_state is None:
+        seed = getattr(self, "random_state", None) if self._seed is None else self._seed
+        if seed is None:
             return check_cv(self.cv, y, classifier=self.classifier)
         if self.cv is None or isinstance(self.cv, int | np.integer):
             kind = type(check_cv(self.cv, y, classifier=self.classifier))
-            return kind(5 if self.cv is None else int(self.cv), shuffle=True, random_state=self.random_state)
-        return seeded(self.cv, self.random_state)
+            return kind(5 if self.cv is None else int(self.cv), shuffle=True, random_state=seed)
+        return seeded(self.cv, seed)
 
     def _origin_of(self, X: Any, y: Any) -> NDArray[np.intp]:
         n_rows = X.shape[0] if hasattr(X, "shape") else len(X)
