@@ -291,7 +291,7 @@ def test_models_with_other_requests_of_metadata_are_not_of_one_group() -> None:
             RandomForestClassifier(n_estimators=n).set_fit_request(sample_weight=weighted)
             for n, weighted in ((2, True), (3, False), (5, False))
         ]
-        pipeline = Pipeline([("scale", StandardScaler().set_fit_request(sample_weight=False)), ("forest", SVC())])
+        pipeline = Pipeline([("scale", StandardScaler().set_fit_request(sample_weight=True)), ("forest", SVC())])
         scoring = make_scorer(accuracy_score).set_score_request(sample_weight=False)
         settings: Any = {"cv": 3, "n_bootstraps": 30, "random_state": 0, "scoring": scoring}
         alone, shared = (
@@ -299,6 +299,13 @@ def test_models_with_other_requests_of_metadata_are_not_of_one_group() -> None:
             for share in (False, "exact")
         )
     check_same(shared, alone, bits=True)
+
+
+def test_a_warning_of_one_configuration_is_still_shown() -> None:
+    X, y = cancer()
+    settings: Any = {"cv": 3, "n_bootstraps": 30, "random_state": 0, "scoring": "roc_auc"}
+    with pytest.warns(UserWarning, match="k=77 is greater than n_features"):
+        HeldOutSearchCV(SELECTION, {"best__k": [2, 77], "svc__C": [0.1, 1.0]}, **settings).fit(X, y)
 
 
 def test_a_failing_step_fails_the_configurations_that_use_it() -> None:

@@ -38,6 +38,8 @@ def fit_selection(estimator: Any, values: Sequence[Value], X: Any, y: Any, **fit
     without_weights(fit_params)
     name = "k" if hasattr(estimator, "k") else "percentile"
     sizes = [_size(value[name], name) for value in values]
+    if name == "k":  # a separate fit warns of more columns than there are
+        sizes = [None if isinstance(size, int | np.integer) and size > np.shape(X)[1] else size for size in sizes]
     possible = [size for size in sizes if size is not None]
     if not possible:
         raise SeparateFitsError("no value can be shared")
