@@ -23,7 +23,7 @@ from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.metrics import accuracy_score, make_scorer
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import FeatureUnion, Pipeline, make_pipeline
-from sklearn.preprocessing import FunctionTransformer, StandardScaler
+from sklearn.preprocessing import FunctionTransformer, KernelCenterer, StandardScaler
 from sklearn.svm import SVC
 
 import heldout as ho
@@ -299,6 +299,16 @@ def test_models_with_other_requests_of_metadata_are_not_of_one_group() -> None:
             for share in (False, "exact")
         )
     check_same(shared, alone, bits=True)
+
+
+def test_a_model_of_a_kernel_matrix_is_not_counted_as_shared() -> None:
+    X, y = cancer()
+    models = [
+        ("rows", make_pipeline(StandardScaler(), SVC()), {"svc__C": [0.1, 1.0]}),
+        ("kernel", make_pipeline(KernelCenterer(), SVC(kernel="precomputed")), {"svc__C": [0.1, 1.0]}),
+    ]
+    case = Case(models, None, data=lambda: (X @ X.T, y))
+    assert search(case, "exact").n_fits_shared_ == 6
 
 
 def test_a_warning_of_one_configuration_is_still_shown() -> None:

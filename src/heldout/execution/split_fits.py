@@ -208,6 +208,8 @@ class SplitFits:
         """Training rows, their target and test rows for an unfitted model."""
         if get_tags(model).input_tags.pairwise:
             X, y = self.context.X, self.context.y
+            if self.sharing is not None:
+                self._prefixes.account = Account()  # it reads no shared step
             X_train, y_train = _safe_split(model, X, y, self.split.train)
             return X_train, y_train, _safe_split(model, X, y, self.split.test, self.split.train)[0]
         if self.sharing is None:
