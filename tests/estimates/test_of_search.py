@@ -187,3 +187,16 @@ def test_an_infinite_loss_is_not_left_out_of_the_mean():
     with pytest.warns(HeldoutWarning, match="beyond what float64 holds"):
         found = ho.estimate(y, table, metric="mean_squared_error", n_bootstraps=100, random_state=0)
     assert np.isnan(found.value) and found.interval.high == np.inf
+
+
+def test_a_scorer_of_ones_own_for_a_regression_has_an_estimate() -> None:
+    from sklearn.datasets import load_diabetes
+    from sklearn.linear_model import Ridge
+    from sklearn.metrics import make_scorer, mean_tweedie_deviance
+
+    from heldout.search import HeldOutSearchCV
+
+    X, y = load_diabetes(return_X_y=True)
+    scorer = make_scorer(mean_tweedie_deviance, power=0, greater_is_better=False)
+    search = HeldOutSearchCV(Ridge(), {"alpha": [0.1, 1.0]}, scoring=scorer, cv=3, n_bootstraps=10, random_state=0)
+    assert search.fit(X[:90], y[:90]).evaluation_ is not None

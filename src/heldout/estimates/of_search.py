@@ -266,7 +266,7 @@ def refused_on_splits(
     """
     shown = list(params[:2])
     predictions = HeldOutPredictions(
-        responses={metric.responses[0]: _made_up(metric, truth, labels, len(shown))},
+        responses={_first_response(metric, truth): _made_up(metric, truth, labels, len(shown))},
         names=tuple(str(number) for number in range(len(shown))),
         folds=labels,
         classes=truth.classes,
@@ -285,9 +285,15 @@ def refused_on_splits(
     return refusal(method_of(estimation.method), evidence)
 
 
+def _first_response(metric: Metric, truth: Truth) -> Response:
+    """The first response that models of this target give: a scorer of one's own may read any."""
+    fitting = (each for each in metric.responses if each is not Response.LABELS or truth.classes is not None)
+    return next(fitting, metric.responses[0])
+
+
 def _made_up(metric: Metric, truth: Truth, labels: NDArray[np.int32], n_configurations: int) -> NDArray[Any]:
     """Random predictions (N, C, R[, outputs]) of the tested rows."""
-    response = metric.responses[0]
+    response = _first_response(metric, truth)
     rng = np.random.default_rng(0)
     shape = (len(labels), n_configurations, labels.shape[1])
     untested = np.broadcast_to((labels < 0)[:, None, :], shape)
