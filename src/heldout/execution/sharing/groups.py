@@ -60,16 +60,18 @@ class Sharing:
         By position, for configurations whose models are of a group.
     steps : mapping of str to Group
         By key, for steps that are of a group.
+    mode : "exact" or "tolerance"
     """
 
     chains: tuple[Chain, ...]
     models: Mapping[int, Group]
     steps: Mapping[str, Group]
+    mode: Literal["exact", "tolerance"] = "exact"
 
     @property
     def identity(self) -> list[str]:
-        """The providers, for the identity of a run."""
-        return sorted({group.family.name for group in (*self.models.values(), *self.steps.values())})
+        """The mode and the providers, for the identity of a run."""
+        return [self.mode, *sorted({group.family.name for group in (*self.models.values(), *self.steps.values())})]
 
     def units(self, positions: Sequence[int]) -> list[tuple[int, ...]]:
         """Configurations that are computed together, in an order in which equal steps follow each other."""
@@ -136,7 +138,7 @@ def sharing_of(
     used = Counter(key for chain in chains for key in chain.keys)
     if not of_models and not of_steps and not any(n > 1 for n in used.values()):
         return None
-    return Sharing(tuple(chains), of_models, of_steps)
+    return Sharing(tuple(chains), of_models, of_steps, mode)
 
 
 class _Groups:
