@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import hashlib
 import io
 import os
@@ -23,6 +24,9 @@ if "PYTEST_XDIST_WORKER" in os.environ:
 import hypothesis
 import pytest
 import sklearn
+
+# Looking for circles among the objects of all modules, every few thousand new objects, took a fifth of the time.
+gc.set_threshold(200_000, 20, 50)
 
 # A test that passes once always passes, and no property test asserts a time: a busy machine is slow now and then.
 hypothesis.settings.register_profile("heldout", deadline=None, derandomize=True, max_examples=25)

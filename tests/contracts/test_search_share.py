@@ -20,15 +20,22 @@ from sklearn.ensemble import BaggingRegressor, HistGradientBoostingClassifier, R
 from sklearn.feature_selection import SelectKBest
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression, Ridge
-from sklearn.metrics import accuracy_score, make_scorer
+from sklearn.metrics import accuracy_score, get_scorer, make_scorer
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import FeatureUnion, Pipeline, make_pipeline
 from sklearn.preprocessing import FunctionTransformer, KernelCenterer, StandardScaler
 from sklearn.svm import SVC
 
 import heldout as ho
+from heldout.configurations import make_configurations
+from heldout.data.task import Task, truth_of
 from heldout.errors import HeldoutWarning, InputError, StoreError
 from heldout.execution.cells import CellState
+from heldout.execution.executors.local import Here
+from heldout.execution.fit import make_scoring
+from heldout.execution.run import RunSettings, open_run
+from heldout.execution.search import Search
+from heldout.folds.splits import make_folds
 from heldout.search import HeldOutSearchCV
 from heldout.spaces import register_submodels
 from heldout.spaces.submodels import registry
@@ -330,8 +337,15 @@ def test_a_failing_step_fails_the_configurations_that_use_it() -> None:
 
 
 def test_a_time_limit_shares_nothing() -> None:
-    found = search(CASES["rounds"], "exact", fit_timeout=60)
-    assert found.n_fits_shared_ == 0
+    X, y = cancer()
+    configurations = make_configurations(KNeighborsClassifier(), {"n_neighbors": [1, 3]})
+    task = Task(X, truth_of(y))
+    shared = Search(task, configurations, make_folds(task), make_scoring(task.truth, get_scorer("accuracy")))
+    assert shared.work.sharing is not None
+    with open_run(shared.work, task, 0, RunSettings(fit_timeout=60.0, executor=Here())) as run:
+        assert run.work.sharing is None
+    with open_run(shared.work, task, 0, RunSettings(executor=Here())) as run:
+        assert run.work.sharing is not None
 
 
 def test_check_repeats_some_fits_and_reports_the_difference() -> None:
