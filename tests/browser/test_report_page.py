@@ -55,7 +55,9 @@ MEASURE = """
 <script>
 const measured = {};
 document.addEventListener("load", ({target: frame}) => {
-  if (frame.tagName !== "IFRAME") return;
+  if (frame.tagName === "IFRAME") setTimeout(() => measure(frame), 500);  // in the time of --virtual-time-budget
+}, true);  // capturing, for a load event does not bubble
+function measure(frame) {
   const page = frame.contentDocument, width = frame.clientWidth, name = frame.name;
   const beyond = [...page.querySelectorAll("body *")].filter(
     (e) => !e.closest(".scroll, pre, svg") && getComputedStyle(e).position !== "absolute"
@@ -72,7 +74,7 @@ document.addEventListener("load", ({target: frame}) => {
     loaded: frame.contentWindow.performance.getEntriesByType("resource").map((entry) => entry.name),
   };
   document.body.dataset.measured = JSON.stringify(measured);
-}, true);  // capturing, for a load event does not bubble
+}
 </script>
 """
 
