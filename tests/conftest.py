@@ -30,6 +30,7 @@ gc.set_threshold(200_000, 20, 50)
 
 # A test that passes once always passes, and no property test asserts a time: a busy machine is slow now and then.
 hypothesis.settings.register_profile("heldout", deadline=None, derandomize=True, max_examples=25)
+hypothesis.settings.register_profile("short", deadline=None, derandomize=True, max_examples=8)  # under sanitizers
 hypothesis.settings.register_profile("long", deadline=None, max_examples=1000)  # pytest --hypothesis-profile=long
 hypothesis.settings.load_profile("heldout")
 
