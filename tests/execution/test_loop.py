@@ -26,7 +26,7 @@ from heldout.execution.loop import ResultKeeper, run_races
 from heldout.execution.plan import Race, RunPlan, all_cells
 from heldout.execution.scheduler import Scheduler
 from heldout.execution.sharing.groups import Sharing
-from heldout.execution.sharing.steps import Chain
+from heldout.execution.sharing.steps import StepChain
 from heldout.execution.split_fits import fit_cell
 from heldout.execution.store.memory import MemoryRun
 from heldout.folds.splits import make_folds
@@ -230,7 +230,7 @@ def test_a_cell_that_loses_three_workers_fails_and_the_others_are_done() -> None
 
 def test_a_cell_that_lost_two_workers_is_tried_a_third_time_without_sharing() -> None:
     work = prepared({"value": [0.0, 1.0]})
-    work = replace(work, sharing=Sharing((Chain((), "", ()),) * 2, {}, {}))
+    work = replace(work, sharing=Sharing((StepChain((), "", ()),) * 2, {}, {}))
     executor = InOrder({CellKey(1, 0, 1): 2})
     run_search(work, Diary(), executor)
     assert [of_round.sharing is None for of_round in executor.works] == [False, False, True, False]

@@ -25,15 +25,15 @@ from heldout.execution.copies import with_copies_together
 from heldout.execution.fit import CellContext, error_line, scores_by_scorer, seeded_model
 from heldout.execution.fold_scores import fold_scores, has_responses, is_computable
 from heldout.execution.responses import available_responses, coded, coded_responses, remember_responses
-from heldout.execution.sharing.groups import Group, Sharing
+from heldout.execution.sharing.groups import FitGroup, Sharing
 from heldout.execution.sharing.prefixes import Account, Prefixes
 from heldout.execution.sharing.rows import own_copy
-from heldout.execution.sharing.steps import Chain, member_at
+from heldout.execution.sharing.steps import StepChain, member_at
 from heldout.execution.threads import on_one_thread
 from heldout.folds.splits import Split
 from heldout.metrics.base import ESTIMATOR_METHODS, Response
 
-NOTHING_SHARED = Chain((), "", ())
+NOTHING_SHARED = StepChain((), "", ())
 
 
 @dataclass(frozen=True, eq=False)
@@ -133,7 +133,7 @@ class SplitFits:
             train_scores=train_scores,
         )
 
-    def _of_group(self, group: Group, unit: Sequence[int]) -> dict[int, CellResult]:
+    def _of_group(self, group: FitGroup, unit: Sequence[int]) -> dict[int, CellResult]:
         """By position: the results of the configurations that one fit serves; the others are fitted alone."""
         started = time.perf_counter()
         try:
@@ -142,7 +142,7 @@ class SplitFits:
         except Exception:
             return {}
 
-    def _served(self, group: Group, unit: Sequence[int], started: float) -> dict[int, CellResult]:
+    def _served(self, group: FitGroup, unit: Sequence[int], started: float) -> dict[int, CellResult]:
         part = group.part(unit)
         position = unit[0]
         model, chain = self._model(position), self._chain(position)
@@ -198,7 +198,7 @@ class SplitFits:
         model = seeded_model(self.configurations[position].fresh(), self.context.entropy, *self.split.place)
         return with_copies_together(model, self.split.train) if self.split.has_copies else model
 
-    def _chain(self, position: int) -> Chain:
+    def _chain(self, position: int) -> StepChain:
         return NOTHING_SHARED if self.sharing is None else self.sharing.chains[position]
 
     def _account(self, position: int) -> Account:

@@ -18,7 +18,7 @@ from sklearn.svm import SVC
 
 from heldout.configurations import make_configurations
 from heldout.execution.sharing.groups import Sharing, sharing_of
-from heldout.execution.sharing.steps import Chain
+from heldout.execution.sharing.steps import StepChain
 
 
 def sharing(estimator: Any, grid: Any = None, share: Any = "exact") -> Sharing | None:
@@ -79,7 +79,7 @@ def test_steps_that_differ_in_the_parameters_of_one_fit_are_a_group() -> None:
     data=st.data(),
 )
 def test_tasks_hold_every_position_once(keys: Sequence[Sequence[int]], n_parts: int, data: Any) -> None:
-    class Steps(Chain):
+    class Steps(StepChain):
         @property
         def keys(self) -> tuple[str, ...]:
             return tuple(self.before.split(".")) if self.before else ()

@@ -15,37 +15,37 @@ from typing import Any, Literal
 
 from heldout.configurations import Configuration, NotHashableError
 from heldout.execution.sharing.sameness import beside_parameters, form_of
-from heldout.execution.sharing.steps import Chain, chain_of, member_at
-from heldout.spaces.submodels import Family, family_of
+from heldout.execution.sharing.steps import StepChain, chain_of, member_at
+from heldout.spaces.submodels import SubmodelFamily, family_of
 
 Share = Literal["exact", "tolerance", "check"] | bool
 """``"exact"``: results as without sharing; ``"tolerance"``: within the tolerance of a solver; False: none."""
 
 
 @dataclass(frozen=True, eq=False)
-class Group:
+class FitGroup:
     """What one fit serves.
 
     Attributes
     ----------
-    family : Family
+    family : SubmodelFamily
     members : tuple
         Positions of configurations, or keys of steps.
     values : tuple of mapping
         The parameters that each member sets.
     """
 
-    family: Family
+    family: SubmodelFamily
     members: tuple[Any, ...]
     values: tuple[Mapping[str, Any], ...]
 
-    def part(self, wanted: Iterable[Any]) -> Group:
+    def part(self, wanted: Iterable[Any]) -> FitGroup:
         """The members to compute so that the results of the wanted ones do not depend on which are wanted."""
         if self.family.exact != "bitwise":
             return self
         chosen = set(wanted)
         kept = [number for number, member in enumerate(self.members) if member in chosen]
-        return Group(self.family, tuple(self.members[k] for k in kept), tuple(self.values[k] for k in kept))
+        return FitGroup(self.family, tuple(self.members[k] for k in kept), tuple(self.values[k] for k in kept))
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,18 +54,18 @@ class Sharing:
 
     Attributes
     ----------
-    chains : tuple of Chain
+    chains : tuple of StepChain
         One a configuration.
-    models : mapping of int to Group
+    models : mapping of int to FitGroup
         By position, for configurations whose models are of a group.
-    steps : mapping of str to Group
+    steps : mapping of str to FitGroup
         By key, for steps that are of a group.
     mode : "exact" or "tolerance"
     """
 
-    chains: tuple[Chain, ...]
-    models: Mapping[int, Group]
-    steps: Mapping[str, Group]
+    chains: tuple[StepChain, ...]
+    models: Mapping[int, FitGroup]
+    steps: Mapping[str, FitGroup]
     mode: Literal["exact", "tolerance"] = "exact"
 
     @property
@@ -126,7 +126,7 @@ def sharing_of(
     if not share or len(configurations) < 2:
         return None
     mode: Literal["exact", "tolerance"] = "tolerance" if share == "tolerance" else "exact"
-    chains: list[Chain] = []
+    chains: list[StepChain] = []
     models, steps = _Groups(mode), _Groups(mode)
     for configuration, estimator in zip(configurations, estimators, strict=True):
         chain = chain_of(estimator, configuration.position, params.get(configuration.model or "", ""))
@@ -146,7 +146,7 @@ class _Groups:
 
     def __init__(self, mode: Literal["exact", "tolerance"]) -> None:
         self._mode = mode
-        self._found: dict[str, tuple[Family, dict[Any, dict[str, Any]]]] = {}
+        self._found: dict[str, tuple[SubmodelFamily, dict[Any, dict[str, Any]]]] = {}
 
     def add(self, member: Any, estimator: Any, place: tuple[str, ...]) -> None:
         family = family_of(estimator, self._mode)
@@ -161,10 +161,10 @@ class _Groups:
             return
         self._found.setdefault(key, (family, {}))[1].setdefault(member, values)
 
-    def found(self) -> dict[Any, Group]:
+    def found(self) -> dict[Any, FitGroup]:
         """By member: the groups of at least two."""
         groups = [
-            Group(family, tuple(values), tuple(values.values()))
+            FitGroup(family, tuple(values), tuple(values.values()))
             for family, values in self._found.values()
             if len(values) > 1
         ]

@@ -20,7 +20,7 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.compose import ColumnTransformer
 from sklearn.pipeline import Pipeline
 
-from heldout.execution.sharing.groups import Group
+from heldout.execution.sharing.groups import FitGroup
 from heldout.execution.sharing.rows import (
     UnknownContainerError,
     apart_from,
@@ -30,7 +30,7 @@ from heldout.execution.sharing.rows import (
     size_of,
 )
 from heldout.execution.sharing.sameness import is_cloned
-from heldout.execution.sharing.steps import Chain, Step, member_at
+from heldout.execution.sharing.steps import ChainStep, StepChain, member_at
 from heldout.spaces.submodels import Subtransformers
 
 _TEST = ""
@@ -75,9 +75,9 @@ class Prefixes:
     ----------
     X, y, X_test : array-like
         The training rows and the test rows.
-    chains : sequence of Chain
+    chains : sequence of StepChain
         Of the configurations that will be fitted here. Steps that only one of them has are not kept.
-    groups : mapping of str to Group
+    groups : mapping of str to FitGroup
         Steps that one fit serves, by the key of each.
     most_bytes : int or None
         When the outputs exceed it, those of the steps that were not used for longest are forgotten. They are
@@ -97,8 +97,8 @@ class Prefixes:
         X: Any,
         y: Any,
         X_test: Any,
-        chains: Sequence[Chain],
-        groups: Mapping[str, Group],
+        chains: Sequence[StepChain],
+        groups: Mapping[str, FitGroup],
         most_bytes: int | None,
     ) -> None:
         self.y = self._y = y
@@ -108,20 +108,20 @@ class Prefixes:
         self._most_bytes = math.inf if most_bytes is None else most_bytes
         self._n_bytes = 0
         self._steps: OrderedDict[str, FittedStep] = OrderedDict()
-        self._members: dict[int, tuple[Any, Step]] = {}  # transformers of the present model, by id
+        self._members: dict[int, tuple[Any, ChainStep]] = {}  # transformers of the present model, by id
         self._known: dict[int, tuple[Any, str]] = {}  # test rows behind some step, by id, with their keys
         self._last = ""  # the step whose reader, the model, may change its rows
         self._read: str | None = None  # the rows that a step with branches is applied to
         self.account = Account()
 
-    def rows_for(self, model: Any, chain: Chain) -> tuple[Any, Any]:
+    def rows_for(self, model: Any, chain: StepChain) -> tuple[Any, Any]:
         """Training and test rows for an unfitted model, whose steps from now on come from here.
 
         Parameters
         ----------
         model : estimator
             A fresh one of the configuration.
-        chain : Chain
+        chain : StepChain
             Of the same configuration.
         """
         self._members, self._known, self.account = {}, {}, Account()
@@ -134,7 +134,7 @@ class Prefixes:
                 member.memory = self
         for step, member in members:
             if step.is_branch and is_cloned(member) and self._n_users[step.key] > 1:
-                _replace(member_at(model, step.path[:-1]), step.path[-1], Branch(member, self, step))
+                _replace(member_at(model, step.path[:-1]), step.path[-1], SharedBranch(member, self, step))
         if chain.steps:
             model.memory = self
         self._last = chain.keys[-1] if chain.steps and chain.changes_rows else ""
@@ -160,7 +160,7 @@ class Prefixes:
         return fitted_step
 
     def fitted(
-        self, step: Step, X: Any, fit: Callable[[Any], tuple[Any, Any]], transformer: Any = None
+        self, step: ChainStep, X: Any, fit: Callable[[Any], tuple[Any, Any]], transformer: Any = None
     ) -> tuple[Any, Any]:
         """Training rows behind a step, and the fitted step, as ``fit(X)`` gives them.
 
@@ -189,7 +189,7 @@ class Prefixes:
         self._steps.move_to_end(step.key)
         return self._given(found.train, step), found.fitted
 
-    def applied(self, step: Step, transform: Callable[[Any], Any], X: Any, rows: str | None) -> Any:
+    def applied(self, step: ChainStep, transform: Callable[[Any], Any], X: Any, rows: str | None) -> Any:
         """Rows behind a fitted step, as ``transform(X)`` gives them; ``rows`` is the key of X."""
         found = self._steps.get(step.key)
         if found is None or rows is None:
@@ -212,15 +212,15 @@ class Prefixes:
         """The key of the rows that a step with branches is being applied to; None for rows without a key."""
         return self._read
 
-    def _given(self, rows: Any, step: Step) -> Any:
+    def _given(self, rows: Any, step: ChainStep) -> Any:
         return own_copy(rows) if step.key == self._last else for_reader(rows)
 
-    def _passed(self, rows: Any, step: Step) -> Any:
+    def _passed(self, rows: Any, step: ChainStep) -> Any:
         """Rows that are not kept; a step may have returned the read-only ones that it was given."""
         read_only = isinstance(rows, np.ndarray) and not rows.flags.writeable
         return own_copy(rows) if read_only and step.key == self._last else rows
 
-    def _fit_group(self, group: Group, transformer: Any, X: Any) -> None:
+    def _fit_group(self, group: FitGroup, transformer: Any, X: Any) -> None:
         """Fit all steps of a group at once; leave those alone that it does not serve."""
         part = group.part(key for key in group.members if self._n_users[key])
         started = time.perf_counter()
@@ -237,7 +237,7 @@ class Prefixes:
                 train, fitted = answer
                 self._keep(key, FittedStep(fitted, train, seconds=seconds / len(many)), X)
 
-    def _fit_once(self, step: Step, X: Any, fit: Callable[[Any], tuple[Any, Any]]) -> FittedStep:
+    def _fit_once(self, step: ChainStep, X: Any, fit: Callable[[Any], tuple[Any, Any]]) -> FittedStep:
         started, before = time.perf_counter(), self.account
         self.account = Account()  # the steps inside this one are part of it
         found, target = FittedStep(), np.asarray(self.y).tobytes()
@@ -261,7 +261,7 @@ class Prefixes:
         self._steps[key] = found
         self._count(found, size_of(found.train))
 
-    def _remember(self, step: Step, fitted: Any) -> None:
+    def _remember(self, step: ChainStep, fitted: Any) -> None:
         """Have a fitted step give its output for the test rows from here."""
         transform = fitted.transform
 
@@ -290,15 +290,15 @@ class Prefixes:
         return self
 
 
-class Branch(BaseEstimator):  # type: ignore[misc]
+class SharedBranch(BaseEstimator):  # type: ignore[misc]
     """A transformer beside others, whose fit and output are shared."""
 
-    def __init__(self, transformer: Any, prefixes: Prefixes, step: Step) -> None:
+    def __init__(self, transformer: Any, prefixes: Prefixes, step: ChainStep) -> None:
         self.transformer = transformer
         self.prefixes = prefixes
         self.step = step
 
-    def fit(self, X: Any, y: Any = None, **params: Any) -> Branch:
+    def fit(self, X: Any, y: Any = None, **params: Any) -> SharedBranch:
         """Fit it alone."""
         self.transformer.fit(X, y, **params)
         return self
@@ -325,8 +325,8 @@ class Branch(BaseEstimator):  # type: ignore[misc]
         """That of the transformer."""
         return self.transformer.get_metadata_routing()
 
-    def __sklearn_clone__(self) -> Branch:
-        return Branch(self.transformer, self.prefixes, self.step)
+    def __sklearn_clone__(self) -> SharedBranch:
+        return SharedBranch(self.transformer, self.prefixes, self.step)
 
     def __sklearn_tags__(self) -> Any:
         return self.transformer.__sklearn_tags__()
@@ -337,7 +337,7 @@ class Branch(BaseEstimator):  # type: ignore[misc]
         return getattr(self.transformer, name)
 
 
-def _replace(parent: Any, name: str, branch: Branch) -> None:
+def _replace(parent: Any, name: str, branch: SharedBranch) -> None:
     """Put a branch in the place of the transformer of that name."""
     if type(parent) is ColumnTransformer:
         parent.transformers = [

@@ -24,7 +24,7 @@ Path = tuple[str, ...]
 
 
 @dataclass(frozen=True)
-class Step:
+class ChainStep:
     """A transformer inside a configuration.
 
     Attributes
@@ -47,12 +47,12 @@ class Step:
 
 
 @dataclass(frozen=True)
-class Chain:
+class StepChain:
     """A configuration taken apart.
 
     Attributes
     ----------
-    steps : tuple of Step
+    steps : tuple of ChainStep
         Those that others may share, in the order in which they are fitted.
     before : str
         Key of the rows that the model is fitted on: of all its steps together.
@@ -62,7 +62,7 @@ class Chain:
         Whether the model may change the rows that it is given.
     """
 
-    steps: tuple[Step, ...]
+    steps: tuple[ChainStep, ...]
     before: str
     model: Path
     changes_rows: bool = False
@@ -72,7 +72,7 @@ class Chain:
         return tuple(step.key for step in self.steps)
 
 
-def chain_of(estimator: Any, position: int, params: str = "") -> Chain:
+def chain_of(estimator: Any, position: int, params: str = "") -> StepChain:
     """The steps and the model of an unfitted estimator.
 
     Parameters
@@ -83,10 +83,10 @@ def chain_of(estimator: Any, position: int, params: str = "") -> Chain:
         What else decides a fitted step: which parameters of ``fit`` the configuration receives.
     """
     if not _is_open(estimator):
-        return Chain((), params, (), changes_its_rows(estimator))
+        return StepChain((), params, (), changes_its_rows(estimator))
     steps, before = _of_pipeline(estimator, (), params, str(position))
     name, model = estimator.steps[-1]
-    return Chain(tuple(steps), before, (name,), changes_its_rows(model))
+    return StepChain(tuple(steps), before, (name,), changes_its_rows(model))
 
 
 def _is_open(estimator: Any) -> bool:
@@ -100,9 +100,9 @@ def _is_open(estimator: Any) -> bool:
     )
 
 
-def _of_pipeline(pipeline: Pipeline, path: Path, before: str, alone: str) -> tuple[list[Step], str]:
+def _of_pipeline(pipeline: Pipeline, path: Path, before: str, alone: str) -> tuple[list[ChainStep], str]:
     """The steps in front of the last one, and the key of the rows behind them."""
-    found: list[Step] = []
+    found: list[ChainStep] = []
     for name, step in pipeline.steps[:-1]:
         if step is None or step == "passthrough":
             continue
@@ -111,14 +111,14 @@ def _of_pipeline(pipeline: Pipeline, path: Path, before: str, alone: str) -> tup
     return found, before
 
 
-def _of_step(step: Any, path: Path, before: str, alone: str, *, is_branch: bool = False) -> Iterator[Step]:
+def _of_step(step: Any, path: Path, before: str, alone: str, *, is_branch: bool = False) -> Iterator[ChainStep]:
     """The steps inside a step, and the step itself as the last."""
     if _is_open(step):
         yield from _of_pipeline(step, path, before, alone)[0]
     for name, branch, columns in () if _may_change_rows_of_another(step) else branches(step):
         inside = _key(before, "branch", columns, alone)
         yield from _of_step(branch, (*path, name), inside, alone, is_branch=True)
-    yield Step(path, _key(before, path, step, alone), before, is_branch, changes_its_rows(step))
+    yield ChainStep(path, _key(before, path, step, alone), before, is_branch, changes_its_rows(step))
 
 
 def _may_change_rows_of_another(step: Any) -> bool:

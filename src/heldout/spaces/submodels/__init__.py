@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from heldout.spaces.submodels.base import ClosedForm, Family, SeparateFitsError, Submodels, Subtransformers
+from heldout.spaces.submodels.base import ClosedForm, SeparateFitsError, SubmodelFamily, Submodels, Subtransformers
 from heldout.spaces.submodels.registry import closed_form_of, family_of, register_submodels
 
 __all__ = [
     "ClosedForm",
-    "Family",
     "SeparateFitsError",
+    "SubmodelFamily",
     "Submodels",
     "Subtransformers",
     "closed_form_of",

@@ -39,7 +39,7 @@ FitMany = Callable[..., Submodels | Subtransformers]
 
 
 @dataclass(frozen=True, eq=False)
-class Family:
+class SubmodelFamily:
     """The configurations of one estimator that one fit can serve.
 
     Attributes
@@ -114,4 +114,4 @@ class ClosedForm:
     applies: Callable[[Any], bool] | None = None
     version: int = 1
 
-    admits = Family.admits
+    admits = SubmodelFamily.admits

@@ -7,7 +7,7 @@ from typing import Any
 
 from sklearn.utils.validation import _num_samples
 
-from heldout.spaces.submodels.base import Family, SeparateFitsError, Value
+from heldout.spaces.submodels.base import SeparateFitsError, SubmodelFamily, Value
 from heldout.spaces.submodels.parts import (
     Answer,
     Views,
@@ -98,11 +98,11 @@ def _rounds_apply(estimator: Any) -> bool:
     return estimator.n_iter_no_change is None and not estimator.warm_start and is_seeded(estimator)
 
 
-_HISTOGRAM = Family(object, ("max_iter",), fit_histogram_rounds, _histogram_applies, "bitwise")
-_ROUNDS = Family(object, ("n_estimators",), fit_rounds, _rounds_apply, "bitwise")
-_ADABOOST = Family(object, ("n_estimators",), fit_adaboost, is_seeded, "bitwise")
+_HISTOGRAM = SubmodelFamily(object, ("max_iter",), fit_histogram_rounds, _histogram_applies, "bitwise")
+_ROUNDS = SubmodelFamily(object, ("n_estimators",), fit_rounds, _rounds_apply, "bitwise")
+_ADABOOST = SubmodelFamily(object, ("n_estimators",), fit_adaboost, is_seeded, "bitwise")
 
-FAMILIES: Mapping[str, tuple[Family, ...]] = {
+FAMILIES: Mapping[str, tuple[SubmodelFamily, ...]] = {
     "HistGradientBoostingClassifier": (_HISTOGRAM,),
     "HistGradientBoostingRegressor": (_HISTOGRAM,),
     "GradientBoostingClassifier": (_ROUNDS,),

@@ -7,7 +7,7 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from heldout.spaces.submodels.base import Family, SeparateFitsError, Value
+from heldout.spaces.submodels.base import SeparateFitsError, SubmodelFamily, Value
 from heldout.spaces.submodels.parts import counts, fitted_copy, largest, weights_only
 
 # Other names of n_estimators, and what depends on it; the wrappers of scikit-learn take any of them.
@@ -107,11 +107,11 @@ def _present(parameters: Mapping[str, Any]) -> set[str]:
     return {name for name, value in parameters.items() if value is not None}
 
 
-_XGBOOST = Family(object, ("n_estimators",), fit_xgboost, _xgboost_applies, "bitwise")
-_LIGHTGBM = Family(object, ("n_estimators",), fit_lightgbm, _lightgbm_applies, "bitwise")
-_CATBOOST = Family(object, _OF_CATBOOST, fit_catboost, _catboost_applies, "bitwise")
+_XGBOOST = SubmodelFamily(object, ("n_estimators",), fit_xgboost, _xgboost_applies, "bitwise")
+_LIGHTGBM = SubmodelFamily(object, ("n_estimators",), fit_lightgbm, _lightgbm_applies, "bitwise")
+_CATBOOST = SubmodelFamily(object, _OF_CATBOOST, fit_catboost, _catboost_applies, "bitwise")
 
-FAMILIES: Mapping[str, tuple[Family, ...]] = {
+FAMILIES: Mapping[str, tuple[SubmodelFamily, ...]] = {
     "XGBClassifier": (_XGBOOST,),
     "XGBRegressor": (_XGBOOST,),
     "LGBMClassifier": (_LIGHTGBM,),

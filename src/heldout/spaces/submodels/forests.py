@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from functools import cache, partial
 from typing import Any
 
-from heldout.spaces.submodels.base import Family, SeparateFitsError, Value
+from heldout.spaces.submodels.base import SeparateFitsError, SubmodelFamily, Value
 from heldout.spaces.submodels.parts import (
     Answer,
     Views,
@@ -87,10 +87,10 @@ def _bagging_applies(estimator: Any) -> bool:
     return _forest_applies(estimator) and estimator.n_jobs in (None, 1)
 
 
-_FOREST = Family(object, ("n_estimators",), fit_forest, _forest_applies, "bitwise")
-_BAGGING = Family(object, ("n_estimators",), fit_bagging, _bagging_applies, "bitwise")
+_FOREST = SubmodelFamily(object, ("n_estimators",), fit_forest, _forest_applies, "bitwise")
+_BAGGING = SubmodelFamily(object, ("n_estimators",), fit_bagging, _bagging_applies, "bitwise")
 
-FAMILIES: Mapping[str, tuple[Family, ...]] = {
+FAMILIES: Mapping[str, tuple[SubmodelFamily, ...]] = {
     "RandomForestClassifier": (_FOREST,),
     "RandomForestRegressor": (_FOREST,),
     "ExtraTreesClassifier": (_FOREST,),

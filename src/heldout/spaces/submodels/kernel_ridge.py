@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from heldout.spaces.submodels.base import Family, SeparateFitsError, Value
+from heldout.spaces.submodels.base import SeparateFitsError, SubmodelFamily, Value
 from heldout.spaces.submodels.linear import Floats, positions, positives, row_weights, target
 from heldout.spaces.submodels.parts import fitted_copy, weights_only
 
@@ -69,6 +69,6 @@ def _applies(estimator: Any) -> bool:
     return estimator.kernel != "precomputed"
 
 
-FAMILIES: Mapping[str, tuple[Family, ...]] = {
-    "KernelRidge": (Family(object, ("alpha",), fit_kernel_ridge, _applies, True),)
+FAMILIES: Mapping[str, tuple[SubmodelFamily, ...]] = {
+    "KernelRidge": (SubmodelFamily(object, ("alpha",), fit_kernel_ridge, _applies, True),)
 }

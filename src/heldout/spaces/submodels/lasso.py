@@ -11,8 +11,16 @@ from typing import Any
 import numpy as np
 from sklearn.linear_model import enet_path
 
-from heldout.spaces.submodels.base import Family, SeparateFitsError, Value
-from heldout.spaces.submodels.linear import Coefficients, Floats, matrix, positions, positives, row_weights, target
+from heldout.spaces.submodels.base import SeparateFitsError, SubmodelFamily, Value
+from heldout.spaces.submodels.linear import (
+    Floats,
+    PenaltyCoefficients,
+    matrix,
+    positions,
+    positives,
+    row_weights,
+    target,
+)
 from heldout.spaces.submodels.parts import fitted_copy, weights_only
 from heldout.spaces.submodels.ridge import Centred
 
@@ -20,7 +28,7 @@ _EXCESS = 1e-9
 """The largest share of the objective by which it may exceed the smallest one."""
 
 
-def fit_lasso(estimator: Any, values: Sequence[Value], X: Any, y: Any, **fit_params: Any) -> Coefficients:
+def fit_lasso(estimator: Any, values: Sequence[Value], X: Any, y: Any, **fit_params: Any) -> PenaltyCoefficients:
     """The coefficients for all values of ``alpha``."""
     fit_params = weights_only(fit_params)
     rows, numbers, alphas = matrix(X), np.asarray(target(y), dtype=np.float64), positives(values, "alpha")
@@ -40,7 +48,9 @@ def fit_lasso(estimator: Any, values: Sequence[Value], X: Any, y: Any, **fit_par
         raise SeparateFitsError("no convergence")
     coefficients = path[:, np.newaxis, served]
     intercepts = centred.Y_mean[:, np.newaxis] - np.einsum("f,fom->om", centred.X_mean, coefficients)
-    return Coefficients(model, coefficients, intercepts, positions(alphas, [distinct[place] for place in served]))
+    return PenaltyCoefficients(
+        model, coefficients, intercepts, positions(alphas, [distinct[place] for place in served])
+    )
 
 
 def _path(estimator: Any, centred: Centred, alphas: list[float]) -> Floats:
@@ -86,7 +96,7 @@ def _net_applies(estimator: Any) -> bool:
     return not estimator.warm_start and 0.01 < estimator.l1_ratio <= 1.0
 
 
-FAMILIES: Mapping[str, tuple[Family, ...]] = {
-    "Lasso": (Family(object, ("alpha",), fit_lasso, _lasso_applies, False),),
-    "ElasticNet": (Family(object, ("alpha",), fit_lasso, _net_applies, False),),
+FAMILIES: Mapping[str, tuple[SubmodelFamily, ...]] = {
+    "Lasso": (SubmodelFamily(object, ("alpha",), fit_lasso, _lasso_applies, False),),
+    "ElasticNet": (SubmodelFamily(object, ("alpha",), fit_lasso, _net_applies, False),),
 }

@@ -20,7 +20,7 @@ Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
-class Coefficients:
+class PenaltyCoefficients:
     """Coefficients and intercepts of several linear models that differ in nothing else; these are submodels.
 
     Attributes

@@ -15,8 +15,16 @@ from scipy.linalg.lapack import dpotrf, dpotrs
 from scipy.special import expit, log_expit, logsumexp
 from sklearn.utils import compute_sample_weight
 
-from heldout.spaces.submodels.base import Family, SeparateFitsError, Value
-from heldout.spaces.submodels.linear import Coefficients, Floats, matrix, positions, positives, row_weights, target
+from heldout.spaces.submodels.base import SeparateFitsError, SubmodelFamily, Value
+from heldout.spaces.submodels.linear import (
+    Floats,
+    PenaltyCoefficients,
+    matrix,
+    positions,
+    positives,
+    row_weights,
+    target,
+)
 from heldout.spaces.submodels.parts import fitted_copy, weights_only
 
 _UNKNOWNS = 400
@@ -79,7 +87,7 @@ class LogisticLoss:
         return hessian
 
 
-def fit_logistic(estimator: Any, values: Sequence[Value], X: Any, y: Any, **fit_params: Any) -> Coefficients:
+def fit_logistic(estimator: Any, values: Sequence[Value], X: Any, y: Any, **fit_params: Any) -> PenaltyCoefficients:
     """The coefficients for all values of ``C``."""
     fit_params = weights_only(fit_params)
     rows, labels, Cs = matrix(X), target(y), positives(values, "C")
@@ -100,12 +108,12 @@ def fit_logistic(estimator: Any, values: Sequence[Value], X: Any, y: Any, **fit_
 
 def _coefficients(
     model: Any, solutions: Mapping[float, Floats], places: Sequence[int | None], features: int
-) -> Coefficients:
+) -> PenaltyCoefficients:
     if not solutions:
         raise SeparateFitsError("no convergence")
     stacked = np.stack(list(solutions.values()), axis=-1)
     intercepts = stacked[features] if len(stacked) > features else np.zeros(stacked.shape[1:])
-    return Coefficients(model, stacked[:features], intercepts, places)
+    return PenaltyCoefficients(model, stacked[:features], intercepts, places)
 
 
 def _loss(estimator: Any, rows: Floats, labels: Any, weights: Floats | None) -> LogisticLoss:
@@ -185,6 +193,6 @@ def _applies(estimator: Any) -> bool:
     )
 
 
-FAMILIES: Mapping[str, tuple[Family, ...]] = {
-    "LogisticRegression": (Family(object, ("C",), fit_logistic, _applies, False),)
+FAMILIES: Mapping[str, tuple[SubmodelFamily, ...]] = {
+    "LogisticRegression": (SubmodelFamily(object, ("C",), fit_logistic, _applies, False),)
 }

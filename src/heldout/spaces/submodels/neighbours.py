@@ -11,7 +11,7 @@ from sklearn.base import is_classifier
 from sklearn.utils import _safe_indexing
 from sklearn.utils.extmath import row_norms
 
-from heldout.spaces.submodels.base import Family, Value
+from heldout.spaces.submodels.base import SubmodelFamily, Value
 from heldout.spaces.submodels.parts import count, fitted_copy, smallest, view_of, without_weights
 
 _WEIGHTS = ("uniform", "distance", None)
@@ -145,9 +145,9 @@ def _applies(estimator: Any) -> bool:
     return not callable(estimator.weights) and estimator.metric != "precomputed"
 
 
-_NEIGHBOURS = Family(object, ("n_neighbors", "weights"), fit_neighbours, _applies, True)
+_NEIGHBOURS = SubmodelFamily(object, ("n_neighbors", "weights"), fit_neighbours, _applies, True)
 
-FAMILIES: Mapping[str, tuple[Family, ...]] = {
+FAMILIES: Mapping[str, tuple[SubmodelFamily, ...]] = {
     "KNeighborsClassifier": (_NEIGHBOURS,),
     "KNeighborsRegressor": (_NEIGHBOURS,),
 }

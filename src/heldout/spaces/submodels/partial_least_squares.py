@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from scipy.linalg import pinv
 
-from heldout.spaces.submodels.base import Family, Value
+from heldout.spaces.submodels.base import SubmodelFamily, Value
 from heldout.spaces.submodels.parts import Views, counts, fitted_copy, largest, view_of, without_weights
 
 
@@ -31,6 +31,6 @@ def _first_components(model: Any, size: int) -> Any:
     return view_of(model, n_components=size, coef_=(coefficients * model._y_std).T / model._x_std)
 
 
-_PLS = Family(object, ("n_components",), fit_pls, None, True)
+_PLS = SubmodelFamily(object, ("n_components",), fit_pls, None, True)
 
-FAMILIES: Mapping[str, tuple[Family, ...]] = {"PLSRegression": (_PLS,)}
+FAMILIES: Mapping[str, tuple[SubmodelFamily, ...]] = {"PLSRegression": (_PLS,)}

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from heldout.spaces.submodels.base import Family, Value
+from heldout.spaces.submodels.base import SubmodelFamily, Value
 from heldout.spaces.submodels.parts import fitted_copy, is_seeded, view_of, weights_only
 
 
@@ -40,9 +40,9 @@ def _pruned(tree: Any, alpha: Any) -> Any:
     return view
 
 
-_PRUNING = Family(object, ("ccp_alpha",), fit_tree, is_seeded, "bitwise")
+_PRUNING = SubmodelFamily(object, ("ccp_alpha",), fit_tree, is_seeded, "bitwise")
 
-FAMILIES: Mapping[str, tuple[Family, ...]] = {
+FAMILIES: Mapping[str, tuple[SubmodelFamily, ...]] = {
     "DecisionTreeClassifier": (_PRUNING,),
     "DecisionTreeRegressor": (_PRUNING,),
     "ExtraTreeClassifier": (_PRUNING,),

@@ -12,7 +12,7 @@ from importlib import import_module
 from typing import Any, Literal
 
 from heldout.errors import InputError
-from heldout.spaces.submodels.base import ClosedForm, Exactness, Family, FitMany
+from heldout.spaces.submodels.base import ClosedForm, Exactness, FitMany, SubmodelFamily
 
 _MODULES: Mapping[str, tuple[str, ...]] = {
     "boosting": (
@@ -64,7 +64,7 @@ _CLOSED_FORMS = (
     "sklearn.KNeighborsClassifier",
     "sklearn.KNeighborsRegressor",
 )
-_REGISTERED: dict[type, tuple[Family, ...]] = {}
+_REGISTERED: dict[type, tuple[SubmodelFamily, ...]] = {}
 
 
 def register_submodels(
@@ -129,7 +129,7 @@ def register_submodels(
     True
     """
     _check(type, parameters, fit_many, applies, exact)
-    family = Family(type, tuple(parameters), fit_many, applies, exact, int(version))
+    family = SubmodelFamily(type, tuple(parameters), fit_many, applies, exact, int(version))
     others = (other for other in _REGISTERED.get(type, ()) if set(other.parameters) != set(parameters))
     _REGISTERED[type] = (family, *others)
 
@@ -153,7 +153,7 @@ def _check(kind: object, parameters: object, fit_many: object, applies: object, 
         raise InputError(f"exact must be 'bitwise', True or False, got {exact!r}.", argument="exact")
 
 
-def family_of(estimator: Any, share: Literal["exact", "tolerance"] = "exact") -> Family | None:
+def family_of(estimator: Any, share: Literal["exact", "tolerance"] = "exact") -> SubmodelFamily | None:
     """The provider that serves an unfitted estimator with its present parameters, or None."""
     families = (*_REGISTERED.get(type(estimator), ()), *_built_in(type(estimator)))
     return next(
@@ -161,7 +161,7 @@ def family_of(estimator: Any, share: Literal["exact", "tolerance"] = "exact") ->
     )
 
 
-def _built_in(kind: type) -> Iterator[Family]:
+def _built_in(kind: type) -> Iterator[SubmodelFamily]:
     name = _short_name(kind)
     if name in _MODULE_OF:
         module = import_module(f"heldout.spaces.submodels.{_MODULE_OF[name]}")

@@ -14,8 +14,16 @@ from numpy.typing import NDArray
 from sklearn.base import is_classifier
 from sklearn.utils import compute_sample_weight
 
-from heldout.spaces.submodels.base import Family, SeparateFitsError, Value
-from heldout.spaces.submodels.linear import Coefficients, Floats, matrix, positions, positives, row_weights, target
+from heldout.spaces.submodels.base import SeparateFitsError, SubmodelFamily, Value
+from heldout.spaces.submodels.linear import (
+    Floats,
+    PenaltyCoefficients,
+    matrix,
+    positions,
+    positives,
+    row_weights,
+    target,
+)
 from heldout.spaces.submodels.parts import fitted_copy, weights_only
 
 CONDITION = 1e5
@@ -41,7 +49,7 @@ class Centred:
         return cls((X - X_mean) * roots, (Y - Y_mean) * roots, X_mean, Y_mean)
 
 
-def fit_ridge(estimator: Any, values: Sequence[Value], X: Any, y: Any, **fit_params: Any) -> Coefficients:
+def fit_ridge(estimator: Any, values: Sequence[Value], X: Any, y: Any, **fit_params: Any) -> PenaltyCoefficients:
     """The coefficients for all values of ``alpha``."""
     fit_params = weights_only(fit_params)
     rows, alphas = matrix(X), positives(values, "alpha")
@@ -51,7 +59,7 @@ def fit_ridge(estimator: Any, values: Sequence[Value], X: Any, y: Any, **fit_par
     served, coefficients = _solutions(centred, sorted({alpha for alpha in alphas if alpha is not None}), estimator)
     model = fitted_copy(estimator, {"alpha": served[0]}, X, y, fit_params)
     intercepts = centred.Y_mean[:, np.newaxis] - np.einsum("f,fom->om", centred.X_mean, coefficients)
-    found = Coefficients(model, coefficients, intercepts, positions(alphas, served))
+    found = PenaltyCoefficients(model, coefficients, intercepts, positions(alphas, served))
     _check(found, rows)
     return found
 
@@ -84,7 +92,7 @@ def _solutions(centred: Centred, alphas: list[float], estimator: Any) -> tuple[l
     return served, np.tensordot(X.T, solved, axes=1) if wide else solved
 
 
-def _check(found: Coefficients, rows: Floats) -> None:
+def _check(found: PenaltyCoefficients, rows: Floats) -> None:
     """Refuse where the smallest penalty gives other predictions than its separate fit, or rounding is large."""
     model = found.model
     ours = found.linear(rows)[..., 0]
@@ -100,6 +108,6 @@ def ridge_applies(estimator: Any) -> bool:
     return estimator.solver in ("auto", "cholesky", "svd") and not estimator.positive
 
 
-_RIDGE = Family(object, ("alpha",), fit_ridge, ridge_applies, True)
+_RIDGE = SubmodelFamily(object, ("alpha",), fit_ridge, ridge_applies, True)
 
-FAMILIES: Mapping[str, tuple[Family, ...]] = {"Ridge": (_RIDGE,), "RidgeClassifier": (_RIDGE,)}
+FAMILIES: Mapping[str, tuple[SubmodelFamily, ...]] = {"Ridge": (_RIDGE,), "RidgeClassifier": (_RIDGE,)}

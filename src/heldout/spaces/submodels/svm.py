@@ -12,7 +12,7 @@ from sklearn.base import clone
 from sklearn.metrics.pairwise import euclidean_distances
 from sklearn.utils.validation import validate_data
 
-from heldout.spaces.submodels.base import Family, SeparateFitsError, Value
+from heldout.spaces.submodels.base import SeparateFitsError, SubmodelFamily, Value
 from heldout.spaces.submodels.linear import Floats, matrix, row_weights
 from heldout.spaces.submodels.parts import weights_only
 
@@ -110,11 +110,11 @@ def _applies(estimator: Any) -> bool:
     return estimator.kernel in kernels and probability in (False, "deprecated")
 
 
-def _family(*parameters: str) -> Family:
-    return Family(object, parameters, fit_machines, _applies, False)
+def _family(*parameters: str) -> SubmodelFamily:
+    return SubmodelFamily(object, parameters, fit_machines, _applies, False)
 
 
-FAMILIES: Mapping[str, tuple[Family, ...]] = {
+FAMILIES: Mapping[str, tuple[SubmodelFamily, ...]] = {
     "SVC": (_family("C", "gamma"),),
     "NuSVC": (_family("nu", "gamma"),),
     "SVR": (_family("C", "gamma", "epsilon"),),

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.utils.validation import _num_samples
 
-from heldout.spaces.submodels.base import Family, SeparateFitsError, Value
+from heldout.spaces.submodels.base import SeparateFitsError, SubmodelFamily, Value
 from heldout.spaces.submodels.parts import count, counts, fitted_copy, smallest, view_of, without_weights
 
 _FIXED_SCORES = ("f_classif", "f_regression", "r_regression", "chi2")
@@ -147,12 +147,12 @@ def _components_apply(estimator: Any) -> bool:
     return estimator.svd_solver in ("full", "covariance_eigh", "auto") and estimator.copy
 
 
-_COMPONENTS = Family(object, ("n_components",), fit_components, _components_apply, "bitwise")
-_ELIMINATION = Family(object, ("n_features_to_select",), fit_elimination, _elimination_applies, "bitwise")
+_COMPONENTS = SubmodelFamily(object, ("n_components",), fit_components, _components_apply, "bitwise")
+_ELIMINATION = SubmodelFamily(object, ("n_features_to_select",), fit_elimination, _elimination_applies, "bitwise")
 
-FAMILIES: Mapping[str, tuple[Family, ...]] = {
-    "SelectKBest": (Family(object, ("k",), fit_selection, _selection_applies, "bitwise"),),
-    "SelectPercentile": (Family(object, ("percentile",), fit_selection, _selection_applies, "bitwise"),),
+FAMILIES: Mapping[str, tuple[SubmodelFamily, ...]] = {
+    "SelectKBest": (SubmodelFamily(object, ("k",), fit_selection, _selection_applies, "bitwise"),),
+    "SelectPercentile": (SubmodelFamily(object, ("percentile",), fit_selection, _selection_applies, "bitwise"),),
     "RFE": (_ELIMINATION,),
     "PCA": (_COMPONENTS,),
 }
