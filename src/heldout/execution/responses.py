@@ -88,14 +88,19 @@ def coded_responses(context: ResponseContext, model: Any, X: Any) -> dict[Respon
 
     Raises UnusablePredictionError when a response is not finite, of the wrong shape, or lacks a class or a time.
     """
+    return {
+        response: coded(context, model, response, _answer(context, model, response, X))
+        for response in responses_to_record(context, model)
+    }
+
+
+def responses_to_record(context: ResponseContext, model: Any) -> list[Response]:
+    """Of each wanted group the first response that a model offers, each once."""
     offered = available_responses(context, model)
-    responses: dict[Response, NDArray[Any]] = {}
-    for group in context.scoring.wanted:
-        found = next((response for response in group if response in offered), None)
-        if found is None or found in responses:
-            continue
-        responses[found] = coded(context, model, found, _answer(context, model, found, X))
-    return responses
+    found = (
+        next((response for response in group if response in offered), None) for group in context.scoring.wanted
+    )
+    return list(dict.fromkeys(response for response in found if response is not None))
 
 
 def available_responses(context: ResponseContext, model: Any) -> set[Response]:

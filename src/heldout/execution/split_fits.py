@@ -24,7 +24,7 @@ from heldout.execution.cells import CellKey, CellResult, CellState
 from heldout.execution.copies import with_copies_together
 from heldout.execution.fit import CellContext, error_line, scores_by_scorer, seeded_model
 from heldout.execution.fold_scores import fold_scores, has_responses, is_computable
-from heldout.execution.responses import available_responses, coded, coded_responses, remember_responses
+from heldout.execution.responses import coded, coded_responses, remember_responses, responses_to_record
 from heldout.execution.sharing.groups import FitGroup, Sharing
 from heldout.execution.sharing.prefixes import Account, Prefixes
 from heldout.execution.sharing.rows import own_copy
@@ -180,12 +180,8 @@ class SplitFits:
         """The recorded responses of each submodel; none of one that must be fitted alone."""
         context = self.context
         known = SimpleNamespace(classes_=None if context.classes is None else np.unique(y))
-        offered = available_responses(context, estimator)
         found: list[dict[Response, NDArray[Any]]] = []
-        for group in context.scoring.wanted:
-            response = next((each for each in group if each in offered), None)
-            if response is None:
-                continue
+        for response in responses_to_record(context, estimator):
             many = submodels.predict_many(X, ESTIMATOR_METHODS[response])
             found = found or [{} for _ in many]
             for own, answer in zip(found, many, strict=True):
