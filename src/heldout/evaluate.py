@@ -153,7 +153,7 @@ def evaluation_of(
         within_scores=within,
         refit_metric=found.refit_metric, winner=winner, estimates=estimates, model=model, failures=found.failures,
         barriers=found.outcome.barriers, n_fits=found.n_fits, n_fits_saved=found.n_fits_saved,
-        n_fits_shared=found.n_fits_shared, share_comparison=compared,
+        share_comparison=compared,
         n_splits_read=window,
         seconds={
             "search": searched + chosen - started, "estimate": estimated - chosen, "refit": finished - estimated,

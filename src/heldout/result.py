@@ -54,9 +54,8 @@ class Evaluation:
         Configurations that failed and why.
     barriers : tuple of Barrier
         The records of the barriers at which configurations could be dropped.
-    n_fits, n_fits_saved, n_fits_shared : int
-        Fits that the search made (without the refit), fits that dropping saved, and those of the first that were
-        not made alone.
+    n_fits, n_fits_saved : int
+        Fits that the search made (without the refit), and fits that dropping saved.
     share_comparison : ShareComparison or None
         With ``share="check"``: shared fits that were repeated separately, and how far they differ.
     n_splits_read : int or None
@@ -85,7 +84,6 @@ class Evaluation:
     barriers: tuple[Barrier, ...] = ()
     n_fits: int = 0
     n_fits_saved: int = 0
-    n_fits_shared: int = 0
     share_comparison: ShareComparison | None = None
     n_splits_read: int | None = None
     seconds: Mapping[str, float] = field(default_factory=dict)
@@ -117,6 +115,11 @@ class Evaluation:
     def shared(self) -> dict[str, int]:
         """Fits that were not made alone, by what they shared: "steps", or the class of the models of one fit."""
         return dict(Counter(cell.shared for cell in self.cells if cell.shared).most_common())
+
+    @property
+    def n_fits_shared(self) -> int:
+        """Fits that were not made alone."""
+        return sum(self.shared.values())
 
     @property
     def dropped_at_split(self) -> dict[int, int]:

@@ -70,11 +70,6 @@ class RaceResults:
         return sum(cell.state is not CellState.DROPPED for cell in self.cells)
 
     @property
-    def n_fits_shared(self) -> int:
-        """Fits that were not made alone: other configurations share the fit of the model, or a step before it."""
-        return sum(bool(cell.shared) for cell in self.cells)
-
-    @property
     def out(self) -> dict[int, str]:
         """Configurations that are no candidates, and why."""
         return self.predictions.out

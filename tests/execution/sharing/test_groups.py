@@ -43,7 +43,7 @@ def test_a_group_that_is_exact_to_rounding_is_computed_whole() -> None:
 
 
 @pytest.mark.parametrize("share", [False, "exact"])
-def test_nothing_is_shared_where_nothing_is_alike_or_nobody_wants_it(share: Any) -> None:
+def test_nothing_is_shared_if_nothing_is_alike_or_share_is_false(share: Any) -> None:
     grid = {"C": [1.0, 2.0]} if share else {"n_estimators": [1, 2]}
     assert sharing(SVC() if share else RandomForestClassifier(random_state=0), grid, share) is None
 
