@@ -114,12 +114,12 @@ class Evaluation:
     @property
     def shared(self) -> dict[str, int]:
         """Fits that were not made alone, by what they shared: "steps", or the class of the models of one fit."""
-        return dict(Counter(cell.shared for cell in self.cells if cell.shared).most_common())
+        return dict(Counter(what for cell in self.cells for what in cell.shared).most_common())
 
     @property
     def n_fits_shared(self) -> int:
         """Fits that were not made alone."""
-        return sum(self.shared.values())
+        return sum(bool(cell.shared) for cell in self.cells)
 
     @property
     def dropped_at_split(self) -> dict[int, int]:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from heldout.dropping.base import Barrier, Dropped
-from heldout.execution.cells import CellKey, CellResult, CellState
+from heldout.execution.cells import CellKey, CellResult, CellState, Saving
 from heldout.execution.store.base import PlanNote, RunIdentity
 from heldout.execution.store.memory import MemoryStore
 from heldout.execution.store.sqlite import SQLiteStore
@@ -48,6 +48,8 @@ def assert_same(got, expected):
     for mine, theirs in ((got.test_scores, expected.test_scores), (got.train_scores, expected.train_scores)):
         assert list(mine) == list(theirs)
         assert [bits(score) for score in mine.values()] == [bits(score) for score in theirs.values()]
+    assert (got.shared, list(got.shared)) == (expected.shared, list(expected.shared))
+    assert all(isinstance(saving, Saving) for saving in got.shared.values())
     assert list(got.predictions) == list(expected.predictions)
     for response, array in expected.predictions.items():
         mine = got.predictions[response]
@@ -97,6 +99,11 @@ RESULTS = {
         CellKey(3, 0, 0),
         CellState.DONE,
         predictions={Response.DECISION: np.empty(0), Response.PROBABILITIES: np.empty((0, 3))},
+    ),
+    "shared with others": CellResult(
+        CellKey(2, 1, 3),
+        CellState.DONE,
+        shared={"steps": Saving(0.1 + 0.2, 4096.0), "SVC": Saving(None), "PCA": Saving(-1e-300, 1 / 3)},
     ),
     "failed, and says why": CellResult(
         CellKey(3, 0, 1),

@@ -41,6 +41,15 @@ class CellState(StrEnum):
     """Never fitted: its configuration was dropped before."""
 
 
+class Saving(NamedTuple):
+    """What sharing saved one fit: in a group all parts are equal, and their sum is what was really saved."""
+
+    seconds: float | None
+    """What a fit by itself would have taken longer; None where nothing tells how long that is."""
+    n_bytes: float = 0.0
+    """The output of shared steps that was read and not made again."""
+
+
 @dataclass(frozen=True, eq=False)
 class CellResult:
     """The result of a cell.
@@ -61,8 +70,9 @@ class CellResult:
     """Of the split's test rows, in their order: (n_test,) or (n_test, n_classes), as ``HeldOutPredictions`` holds
     them."""
     attempts: int = 1
-    shared: str = ""
-    """What it shared with other configurations: "steps", or the class of the models that one fit served."""
+    shared: Mapping[str, Saving] = field(default_factory=dict)
+    """What it shared with other configurations and what that saved: "steps", or a class of which one fit served
+    several models or steps."""
 
 
 def check_result(

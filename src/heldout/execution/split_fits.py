@@ -20,7 +20,7 @@ from sklearn.utils.validation import _check_method_params
 from heldout.configurations import Configuration
 from heldout.data.task import Truth
 from heldout.errors import NoExit, UnusablePredictionError
-from heldout.execution.cells import CellKey, CellResult, CellState
+from heldout.execution.cells import CellKey, CellResult, CellState, Saving
 from heldout.execution.copies import with_copies_together
 from heldout.execution.fit import CellContext, error_line, scores_by_scorer, seeded_model
 from heldout.execution.fold_scores import fold_scores, has_responses, is_computable
@@ -116,7 +116,7 @@ class SplitFits:
             fit_seconds=fitted - started - account.spent + account.share,
             score_seconds=time.perf_counter() - fitted,
             predictions=predictions,
-            shared="steps" if account.n_shared else "",
+            shared={"steps": Saving(None)} if account.n_shared else {},
         )
         if self._scores_from_predictions and has_responses(context.scoring.metrics.values(), predictions):
             return done
@@ -172,7 +172,7 @@ class SplitFits:
                 fit_seconds=fit_seconds,
                 score_seconds=score_seconds,
                 predictions=predictions,
-                shared=part.family.type.__name__,
+                shared={part.family.type.__name__: Saving(None)},
             )
         return served
 

@@ -14,7 +14,7 @@ import sqlite3
 import zlib
 from collections.abc import Mapping
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from heldout.data.declared import from_json, of_type
 from heldout.errors import StoreError
-from heldout.execution.cells import CellKey, CellResult, CellState
+from heldout.execution.cells import CellKey, CellResult, CellState, Saving
 from heldout.metrics.base import Response
 
 SCHEMA_VERSION = 3
@@ -52,8 +52,8 @@ TABLES = (
         UNIQUE (run, id)
     )""",
     # scores: {"test": {scorer: score}, "train": {...}}, as repr() writes a float64; with "shared" where the fit was
-    # not made alone. checksum: of the cell and its
-    # predictions, see ``checksum``; never NULL.
+    # not made alone: {what: [seconds, bytes]}. checksum: of the cell and its predictions, see ``checksum``; never
+    # NULL.
     """CREATE TABLE cell (
         number INTEGER PRIMARY KEY,
         configuration INTEGER NOT NULL REFERENCES configuration ON DELETE CASCADE,
@@ -288,7 +288,7 @@ class _Scores:
 
     test: Mapping[str, float | str]
     train: Mapping[str, float | str]
-    shared: str = ""
+    shared: Mapping[str, Saving] = field(default_factory=dict)
 
 
 def decoded(rows: ResultRows, configuration: int) -> CellResult:
