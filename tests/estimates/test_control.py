@@ -74,6 +74,17 @@ def test_the_control_by_hand():
     assert found.provenance["control_size"] == pytest.approx(np.mean(left_out - whole[own]))
 
 
+@pytest.mark.parametrize("metric", ["r2", "roc_auc"])
+def test_rows_left_out_are_drawn_again_where_they_are_too_many_to_keep(metric, monkeypatch):
+    y, table = (Y, VALUES) if metric == "r2" else (LABELS, SCORES)
+    asked = {"metric": metric, "folds": FOLDS, "aggregate": "folds", **FAST}
+    kept = ho.estimate(y, table, **asked)
+    monkeypatch.setattr("heldout.estimates.bootstrap.MOST_KEPT", 0)
+    again = ho.estimate(y, table, **asked)
+    assert kept.provenance["control_size"] == again.provenance["control_size"]
+    assert kept.distribution.tolist() == again.distribution.tolist()
+
+
 def _controlled(metric, y, table, **asked):
     return ho.estimate(y, table, metric=metric, **FAST, **asked).provenance["control_size"] is not None
 

@@ -14,7 +14,7 @@ import pytest
 from heldout.data.task import Truth, truth_of
 from heldout.errors import InputError
 from heldout.metrics.aggregate import AggregateScore, aggregate_score, best_columns
-from heldout.metrics.base import Metric, Response, needed_codes, positive_of
+from heldout.metrics.base import PROBED_ROWS, Metric, Needs, Response, needed_codes, positive_of
 from heldout.metrics.classification import (
     Accuracy,
     BalancedAccuracy,
@@ -361,3 +361,37 @@ def test_importance_weights_multiply_the_counts() -> None:
             bound.all(COUNTS * weights),
             rtol=1e-14,
         )
+
+
+@pytest.mark.parametrize("need", list(Needs))
+def test_what_few_rows_do_not_hold_is_found_in_the_others(need: Needs) -> None:
+    """Each weighting holds the rows of one end, so that the first rows seldom show what the rest holds."""
+    n = 2 * PROBED_ROWS + 20
+    places = np.arange(n)
+    if need is Needs.PAIR:
+        truth = truth_of(np.array(list(zip(places % 2 == 0, places + 1.0, strict=True)), dtype="?,f8"))
+    elif need is Needs.TWO_VALUES:
+        truth = truth_of(np.where(places < n - 10, 0.5, places + 0.5))
+    else:
+        truth = truth_of(np.where(places < n - 10, "a", "b"))
+    starts = np.arange(n + 1)
+    counts = (places >= starts[:, None]).astype(np.uint8)
+    counts = np.r_[counts, (places < starts[:, None]).astype(np.uint8)]
+    expected = [_holds(need, truth.rows(np.flatnonzero(lane))) for lane in counts]
+    assert need.met(truth, truth.positive, counts).tolist() == expected
+    assert need.met(truth, truth.positive, counts * 0.5).tolist() == expected
+    shuffled, wider = np.random.default_rng(1).permutation(2 * n)[:n], np.ones((len(counts), 2 * n), dtype=np.uint8)
+    wider[:, shuffled] = counts
+    assert need.met(truth, truth.positive, wider, shuffled).tolist() == expected
+    assert len(set(expected)) == 2
+
+
+def _holds(need: Needs, present: Truth) -> bool:
+    if need is Needs.PAIR:
+        events = present.values["time"][present.values["event"]]
+        return bool(len(events)) and bool(events.min() < present.values["time"].max())
+    if need in (Needs.TWO_VALUES, Needs.EVERY_CLASS):
+        return len(np.unique(present.values)) >= 2
+    if need is Needs.POSITIVE:
+        return bool((present.values == present.positive).any())
+    return present.n_rows >= (2 if need is Needs.TWO_ROWS else 1)

@@ -44,6 +44,8 @@ class RowBlock(NamedTuple):
     scores: NDArray[np.float64]
     redraws: int
     defined_share: float
+    left_out: NDArray[np.uint8] | None = None
+    """Which rows each left out, where that was to be kept."""
 
 
 def check_matrix_drawable(evidence: Evidence, matrix: Matrix) -> None:
@@ -64,20 +66,25 @@ def undrawable_rows(evidence: Evidence) -> str | None:
     return None
 
 
-def bootstrap(matrix: Matrix, evidence: Evidence, *, stratify: bool = False) -> list[RowBlock]:
-    """Select in the bag and score out of it, for every bootstrap."""
+MOST_KEPT = 1 << 26
+"""Bytes of rows left out that are kept for the control; with more they are drawn again."""
+
+
+def bootstrap(matrix: Matrix, evidence: Evidence, *, stratify: bool = False, keep: bool = False) -> list[RowBlock]:
+    """Select in the bag and score out of it, for every bootstrap; with ``keep`` for a control."""
     draws = draws_of(matrix, evidence, stratify=stratify)
+    keep = keep and evidence.settings.n_bootstraps * matrix.truth.n_rows <= MOST_KEPT
 
     def block(first: int, last: int) -> RowBlock:
         counts, redraws = draws.block(first, last)
         left_out = out_of_bag(counts)
         defined_share = min(share_defined(matrix.scores, counts), share_defined(matrix.out_of_bag, left_out))
-        replay = matrix.replay
+        replay, kept = matrix.replay, left_out if keep else None
         if replay.is_plain_best and replay.scores[0] is matrix.out_of_bag and matrix.out_of_bag.has_fused_path:
             columns, scores = matrix.out_of_bag.best_out_of_bag(counts)
-            return RowBlock(Choice(columns), scores, redraws, defined_share)
+            return RowBlock(Choice(columns), scores, redraws, defined_share, kept)
         choice = replay.choice(counts)
-        return RowBlock(choice, matrix.score(matrix.out_of_bag, choice, left_out), redraws, defined_share)
+        return RowBlock(choice, matrix.score(matrix.out_of_bag, choice, left_out), redraws, defined_share, kept)
 
     return map_draws(block, matrix, evidence)
 
@@ -214,11 +221,13 @@ def control_of(
     draws = draws_of(matrix, evidence, stratify=stratify)
     as_drawn = replace(draws, defined_in_bag=always, defined_out_of_bag=always)  # what passed is not checked again
     ends = np.cumsum([len(block.scores) for block in blocks])
-    redrawn = {int(end) for end, block in zip(ends, blocks, strict=True) if block.redraws}
+    done = {int(end): block for end, block in zip(ends, blocks, strict=True)}
 
     def block(first: int, last: int) -> NDArray[np.float64]:
-        counts, _ = (draws if last in redrawn else as_drawn).block(first, last)
-        return matrix.score(matrix.out_of_bag, competing.of(places[first:last]), out_of_bag(counts))
+        left_out = done[last].left_out
+        if left_out is None:
+            left_out = out_of_bag((draws if done[last].redraws else as_drawn).block(first, last)[0])
+        return matrix.score(matrix.out_of_bag, competing.of(places[first:last]), left_out)
 
     left_out = np.concatenate(map_draws(block, matrix, evidence))
     return control_from(left_out, whole[places], scores, len(competing))

@@ -70,8 +70,17 @@ class Segment:
         """(L,): whether the segment counts under weights (L, len(rows))."""
         if self.standing is SegmentStanding.UNDEFINED:
             return np.zeros(len(weights), dtype=bool)
-        needs = Needs.ROW if self.standing is SegmentStanding.DEGENERATE else self.needs
-        return needs.met(self.counted, self.positive, weights)
+        return self._least_needs.met(self.counted, self.positive, weights)
+
+    def defined_among(self, weights: Weightings) -> NDArray[np.bool_]:
+        """(L,): the same under weights (L, N) of all rows; most of them need not be read."""
+        if self.standing is SegmentStanding.UNDEFINED:
+            return np.zeros(len(weights), dtype=bool)
+        return self._least_needs.met(self.counted, self.positive, weights, self.rows)
+
+    @property
+    def _least_needs(self) -> Needs:
+        return Needs.ROW if self.standing is SegmentStanding.DEGENERATE else self.needs
 
     def by_repeat(self, weights: Weightings) -> dict[int, Floats]:
         """(L, C) of each repeat that the rows are of, NaN where the metric is undefined."""
@@ -169,9 +178,8 @@ class AggregateScore:
         """(L, segments, C): the metric in each segment, NaN where it is undefined."""
         values = []
         for segment in self.segments:
-            weights = self._weigh(counts, segment)
-            value = segment.statistic.all(weights)
-            values.append(np.where(segment.defined(weights)[:, None], value, np.nan))
+            value = segment.statistic.all(self._weigh(counts, segment))
+            values.append(np.where(self._defined(counts, segment)[:, None], value, np.nan))
         return np.stack(values, axis=1)
 
     def by_repeat(self, counts: Weightings) -> Floats:
@@ -196,13 +204,22 @@ class AggregateScore:
 
     def defined(self, counts: Weightings) -> NDArray[np.bool_]:
         """(L,): whether at least one segment is defined, and not by being degenerate unless all are."""
-        ordinary = np.array([segment.standing is SegmentStanding.ORDINARY for segment in self.segments])
-        defined = self.defined_segments(counts)
-        return np.asarray((defined[:, ordinary] if ordinary.any() else defined).any(axis=1))
+        found = np.zeros(len(counts), dtype=bool)
+        ordinary = [segment for segment in self.segments if segment.standing is SegmentStanding.ORDINARY]
+        for segment in ordinary or self.segments:
+            if found.all():
+                break
+            found[~found] = self._defined(counts[~found] if found.any() else counts, segment)
+        return found
 
     def defined_segments(self, counts: Weightings) -> NDArray[np.bool_]:
         """(L, segments)."""
-        return np.stack([s.defined(self._weigh(counts, s)) for s in self.segments], axis=1)
+        return np.stack([self._defined(counts, segment) for segment in self.segments], axis=1)
+
+    def _defined(self, counts: Weightings, segment: Segment) -> NDArray[np.bool_]:
+        if self.sample_weight is None:
+            return segment.defined_among(counts)
+        return segment.defined(self._weigh(counts, segment))
 
     @cached_property
     def _once(self) -> NDArray[np.uint8]:
@@ -221,12 +238,11 @@ class AggregateScore:
         total: Floats | None = None
         defined_in = np.zeros(len(counts))
         for segment in self.segments:
-            weights = self._weigh(counts, segment)
-            defined = segment.defined(weights)
+            defined = self._defined(counts, segment)
             if not defined.any():
                 continue
             lanes: Lanes = every if defined.all() else np.flatnonzero(defined)
-            value = evaluate(segment, weights[lanes], lanes)
+            value = evaluate(segment, self._weigh(counts, segment)[lanes], lanes)
             if total is None:
                 total = np.zeros((len(counts), value.shape[1]))
             with np.errstate(over="ignore"):

@@ -7,7 +7,7 @@ for blocks of weightings of those rows, which is all that the estimates ever ask
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from enum import StrEnum
 from types import MappingProxyType
@@ -72,30 +72,55 @@ class Needs(StrEnum):
             return list(range(truth.n_classes))
         return []
 
-    def met(self, truth: Truth, positive: int | None, weights: Weightings) -> NDArray[np.bool_]:
-        """(L,): whether the rows of positive weight (L, n) hold it."""
-        present = weights > 0
-        if self is Needs.TWO_VALUES:
-            return _has_two_values(truth.values, present)
+    def met(
+        self, truth: Truth, positive: int | None, weights: Weightings, rows: NDArray[np.intp] | None = None
+    ) -> NDArray[np.bool_]:
+        """(L,): whether the rows of positive weight hold it.
+
+        ``weights`` are those of the n rows of the target, (L, n), or of more rows, (L, N): then ``rows`` (n,) are
+        the rows of the target.
+        """
+        rows = np.arange(truth.n_rows) if rows is None else rows
         if self is Needs.PAIR:
-            return _has_pair(truth, present)
+            return _has_pair(truth, np.take(weights, rows, axis=1) > 0)
+        if self is Needs.TWO_VALUES:
+            return hold_two_values(truth.values, weights, rows)
         if self is Needs.TWO_ROWS:
-            return np.asarray(np.count_nonzero(present, axis=1) >= 2)
-        met = np.asarray(present.any(axis=1))
-        for code in self.codes(truth, positive):
-            met &= present[:, truth.values == code].any(axis=1)
-        return met
+            return _found(weights, rows, lambda part, present: np.asarray(present.sum(axis=1) >= 2))
+        codes = self.codes(truth, positive)
+        sets = [rows[truth.values == code] for code in codes] if codes else [rows]
+        held = [_found(weights, each, lambda part, present: np.asarray(present.any(axis=1))) for each in sets]
+        return np.asarray(np.logical_and.reduce(held))
 
 
-def _has_two_values(values: NDArray[Any], present: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """(L,): whether two different values are present. More rows than the most frequent value has are enough."""
-    most = np.unique(values, return_counts=True)[1].max(initial=0)
-    found = np.asarray(np.count_nonzero(present, axis=1) > most)
-    few = present[~found]
-    least = np.where(few, values, np.inf).min(axis=1, initial=np.inf)
-    greatest = np.where(few, values, -np.inf).max(axis=1, initial=-np.inf)
-    found[~found] = least < greatest
+PROBED_ROWS = 32
+"""So many rows show of most weightings that they hold enough."""
+
+
+def _found(
+    weights: Weightings, rows: NDArray[np.intp], found_in: Callable[[slice, NDArray[np.bool_]], NDArray[np.bool_]]
+) -> NDArray[np.bool_]:
+    """(L,): whether ``found_in(part of the rows, which of them are present)``, for something that more rows keep.
+
+    All rows are read only of those weightings of which the first few rows do not hold it.
+    """
+    first = slice(0, PROBED_ROWS)
+    found = np.asarray(found_in(first, np.take(weights, rows[first], axis=1) > 0))
+    if len(rows) > PROBED_ROWS and not found.all():
+        rest = weights if not found.any() else weights[~found]
+        found[~found] = found_in(slice(None), np.take(rest, rows, axis=1) > 0)
     return found
+
+
+def hold_two_values(values: NDArray[Any], weights: Weightings, rows: NDArray[np.intp]) -> NDArray[np.bool_]:
+    """(L,): whether the rows of positive weight hold two different of the values (n,), which belong to ``rows``."""
+
+    def two(part: slice, present: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        least = np.where(present, values[part], np.inf).min(axis=1, initial=np.inf)
+        greatest = np.where(present, values[part], -np.inf).max(axis=1, initial=-np.inf)
+        return np.asarray(least < greatest)
+
+    return _found(weights, rows, two)
 
 
 def _has_pair(truth: Truth, present: NDArray[np.bool_]) -> NDArray[np.bool_]:

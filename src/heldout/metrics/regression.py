@@ -12,7 +12,7 @@ from heldout.data.task import TaskKind, Truth
 from heldout.errors import InputError
 from heldout.kernels.dispatch import Medians, RankCorrelations
 from heldout.kernels.reference import Floats, Weightings, total_weight, weighted_sum
-from heldout.metrics.base import Metric, Needs, Response, Sums
+from heldout.metrics.base import Metric, Needs, Response, Sums, hold_two_values
 from heldout.metrics.parameters import is_number, name_with
 from heldout.metrics.row_losses import Finish, OfRowLosses, loss_sums
 
@@ -244,14 +244,15 @@ class Determination:
 
     def spread(self, counts: Weightings) -> Floats:
         """(L,): SST, the weighted sum of squared deviations from the weighted mean; NaN without rows."""
+        weights = np.ascontiguousarray(counts, dtype=np.float64)
         with np.errstate(invalid="ignore", divide="ignore"):
-            mean = weighted_sum(counts, self.target) / total_weight(counts)
-            squares = weighted_sum(counts, (self.target - mean[:, None]) ** 2)
-        present = counts > 0
-        least = np.where(present, self.target, np.inf).min(axis=1, initial=np.inf)
-        greatest = np.where(present, self.target, -np.inf).max(axis=1, initial=-np.inf)
+            mean = weighted_sum(weights, self.target) / total_weight(counts)
+            squares = np.square(self.target - mean[:, None])
+            spread: Floats = np.multiply(squares, weights, out=squares).sum(axis=1)
         # A constant has no spread, although its mean is rounded; no rows are no constant.
-        return np.where(least == greatest, 0.0, np.where(least < greatest, squares, np.nan))
+        constant = ~hold_two_values(self.target, counts, np.arange(len(self.target)))
+        spread[constant] = np.where((counts[constant] > 0).any(axis=1), 0.0, np.nan)
+        return spread
 
     def _one_minus(self, errors: Floats, spread: Floats) -> Floats:
         with np.errstate(over="ignore", divide="ignore", invalid="ignore"):

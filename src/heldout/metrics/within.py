@@ -127,6 +127,9 @@ class PairSegment(Segment):
     def defined(self, weights: Weightings) -> NDArray[np.bool_]:
         return self.statistic.defined(weights)
 
+    def defined_among(self, weights: Weightings) -> NDArray[np.bool_]:
+        return self.defined(np.take(weights, self.rows, axis=1))
+
     def by_repeat(self, weights: Weightings) -> dict[int, Floats]:
         found = {}
         for repeat in np.unique(self.repeats).tolist():

@@ -136,7 +136,9 @@ class BBC(Method):
         """
         assert evidence.matrix is not None, "unfit says so"
         try:
-            blocks = bootstrap(evidence.matrix, evidence, stratify=self.stratify)
+            blocks = bootstrap(
+                evidence.matrix, evidence, stratify=self.stratify, keep=self._takes_control(evidence.matrix)
+            )
         except SelectionFailedError as error:
             return no_value(evidence, self, str(error), flag=Flag.SELECTION_NOT_REPLAYABLE)
         scores = np.concatenate([block.scores for block in blocks])
@@ -173,11 +175,12 @@ class BBC(Method):
 
     def _control(self, evidence: Evidence, blocks: list[RowBlock], scores: NDArray[np.float64]) -> Control | None:
         assert evidence.matrix is not None, "unfit says so"
-        if self.control is False:
-            return None
-        if self.control == "auto" and is_unbiased(evidence.matrix, stratify=self.stratify):
+        if not self._takes_control(evidence.matrix):
             return None
         return control_of(evidence.matrix, evidence, blocks, scores, stratify=self.stratify)
+
+    def _takes_control(self, matrix: Matrix) -> bool:
+        return bool(self.control) and not (self.control == "auto" and is_unbiased(matrix, stratify=self.stratify))
 
     def _interval(
         self, evidence: Evidence, defined: NDArray[np.float64], value: float, calibration: Calibration | None
