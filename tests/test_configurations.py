@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import hashlib
 import json
+import math
 import re
 import subprocess
 import sys
@@ -13,10 +14,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+import scipy.special
 from sklearn.base import BaseEstimator
+from sklearn.frozen import FrozenEstimator
 from sklearn.gaussian_process.kernels import RBF
 from sklearn.linear_model import LogisticRegression, Ridge, RidgeClassifier
-from sklearn.metrics import get_scorer
+from sklearn.metrics import accuracy_score, get_scorer
 from sklearn.model_selection import KFold
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import FunctionTransformer, MinMaxScaler, StandardScaler
@@ -27,6 +30,7 @@ from heldout.configurations import (
     canonical_form,
     estimators_within,
     make_configurations,
+    source_of,
 )
 from heldout.errors import InputError
 from heldout.metrics.to_scorer import scorer
@@ -211,3 +215,86 @@ def test_what_has_no_canonical_form_is_refused() -> None:
 def test_estimators_within() -> None:
     found = make_configurations(PIPELINE, {"scale": [StandardScaler(), MinMaxScaler()]})
     assert set(estimators_within(found)) == {Pipeline, StandardScaler, SVC, MinMaxScaler}
+
+
+def keyword_default(limit: float) -> Callable[[Any], Any]:
+    def clip(X: Any, *, limit: float = limit) -> Any:
+        return np.clip(X, -limit, limit)
+
+    return clip
+
+
+class Limit:
+    __slots__ = ("limit",)
+
+    def __init__(self, limit: float) -> None:
+        self.limit = limit
+
+
+class LimitWithName(Limit):
+    """A class whose objects have slots and other attributes."""
+
+    name = "limit"
+
+
+class NamedPartial(functools.partial):  # type: ignore[type-arg]
+    """Holds more than a partial."""
+
+
+def named_partial(name: str) -> NamedPartial:
+    made = NamedPartial(with_default, factor=1.0)
+    made.name = name  # type: ignore[attr-defined]
+    return made
+
+
+def annotated_partial(text: str) -> Any:
+    made = functools.partial(with_default)
+    made.text = text  # type: ignore[attr-defined]
+    return made
+
+
+@pytest.mark.parametrize("make", [keyword_default, Limit, LimitWithName, named_partial, annotated_partial])
+def test_forms_contain_what_the_source_does_not_show(make: Any) -> None:
+    first, again, other = (json.dumps(canonical_form(make(value)), sort_keys=True) for value in ("a", "a", "b"))
+    assert first == again != other
+
+
+def test_a_partial_has_another_form_than_one_of_a_subclass() -> None:
+    assert canonical_form(NamedPartial(abs)) != canonical_form(functools.partial(abs))
+
+
+def test_functions_without_keyword_defaults_have_the_form_of_version_0_1() -> None:
+    form = canonical_form(with_default)
+    assert form["holds"] == [None, [{"float": (2.0).hex()}], []]
+    assert len(canonical_form(accuracy_score)["holds"]) == 3  # scikit-learn's version speaks for its defaults
+
+
+def typed_in(source: str) -> Any:
+    """What a prompt without files defines: its source cannot be read."""
+    names: dict[str, Any] = {"__name__": "__main__", "BaseEstimator": BaseEstimator}
+    exec(source, names)
+    return names["own"]
+
+
+@pytest.mark.parametrize(
+    ("value", "reason"),
+    [
+        (typed_in("def own(X): return X"), "the source of __main__.own cannot be found"),
+        (np.frompyfunc(with_default, 1, 1), "the source of .* cannot be found"),
+        (FrozenEstimator(StandardScaler()), "a clone of it stays fitted"),
+    ],
+)
+def test_what_cannot_be_read_is_refused(value: Any, reason: str) -> None:
+    with pytest.raises(NotHashableError, match=reason):
+        canonical_form(value)
+
+
+def test_functions_of_compiled_modules_need_no_source() -> None:
+    for function in (np.log, scipy.special.expit, math.sqrt, abs, str.lower, np.random.default_rng):
+        assert canonical_form(function)["function"][1] == ""
+
+
+def test_the_source_of_a_class() -> None:
+    assert source_of(Limit).startswith("class Limit:")
+    with pytest.raises(NotHashableError, match="cannot be found"):
+        source_of(typed_in("class own(BaseEstimator): pass"))

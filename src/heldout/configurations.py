@@ -19,6 +19,7 @@ from functools import cached_property
 from typing import Any, ParamSpec
 
 import numpy as np
+import scipy.special
 from sklearn.base import BaseEstimator, clone, is_classifier, is_regressor
 from sklearn.model_selection import ParameterGrid
 
@@ -250,9 +251,11 @@ def estimators_within(configurations: Configurations) -> list[type]:
 def canonical_form(value: Any) -> Any:
     """A JSON value that is the same for equal parameters in every process.
 
-    Classes go by qualified name, arrays by type, shape and bytes, functions by qualified name and source.
+    Classes go by qualified name, arrays by type, shape and bytes, functions by qualified name, source and what
+    they hold, other objects by their attributes.
 
-    Raises NotHashableError for objects that are none of these.
+    Raises NotHashableError for what cannot be read: compiled objects, functions without source, fitted estimators
+    that a clone keeps.
     """
     if value is None or isinstance(value, bool | int | str):
         return value
@@ -273,32 +276,56 @@ def canonical_form(value: Any) -> Any:
     if isinstance(value, type):
         return {"class": _qualified(value)}
     if inspect.isroutine(value) or isinstance(value, np.ufunc):
-        return {"function": [_qualified(value), _source(value)], "holds": canonical_form(_held_by(value))}
+        source = textwrap.dedent(source_of(value))
+        return {"function": [_qualified(value), source], "holds": canonical_form(_held_by(value))}
     if isinstance(value, functools.partial):
-        return {"partial": canonical_form([value.func, value.args, value.keywords])}
-    if hasattr(value, "get_params") and not isinstance(value, type):
-        params = value.get_params(deep=False)
-        return {"estimator": _qualified(type(value)), "params": canonical_form(params)}
-    if _has_plain_state(value):
-        return {"object": _qualified(type(value)), "state": canonical_form(vars(value))}
-    raise NotHashableError(f"a parameter of type {type(value).__name__} has no canonical form: {value!r}")
+        parts = {"partial": canonical_form([value.func, value.args, value.keywords])}
+        return parts if type(value) is functools.partial and not vars(value) else parts | _form_of_object(value)
+    if hasattr(value, "get_params"):
+        return _form_of_estimator(value)
+    return _form_of_object(value)
+
+
+def _form_of_estimator(estimator: Any) -> dict[str, Any]:
+    if not is_cloned(estimator):
+        raise NotHashableError(f"{estimator!r} has no canonical form, because a clone of it stays fitted")
+    params = estimator.get_params(deep=False)
+    return {"estimator": _qualified(type(estimator)), "params": canonical_form(params)}
+
+
+def is_cloned(estimator: Any) -> bool:
+    """Whether ``clone`` makes a fresh one; an estimator such as ``FrozenEstimator`` stays the same object."""
+    own = getattr(type(estimator), "__sklearn_clone__", None)
+    return own is None or own is getattr(BaseEstimator, "__sklearn_clone__", None)
+
+
+def _form_of_object(value: Any) -> dict[str, Any]:
+    """Splitters, scorers, kernels, distributions: an importable class of Python whose state is its attributes."""
+    kind = type(value)
+    hidden = any(base.__module__ != "builtins" and not base.__flags__ & _HEAP_TYPE for base in kind.__mro__)
+    slots = _slots(value)
+    if hidden or "<locals>" in kind.__qualname__ or not (slots or hasattr(value, "__dict__")):
+        raise NotHashableError(f"a parameter of type {kind.__name__} has no canonical form: {value!r}")
+    return {"object": _qualified(kind), "state": canonical_form(slots | getattr(value, "__dict__", {}))}
+
+
+def _slots(value: Any) -> dict[str, Any]:
+    kinds = (kind for kind in type(value).__mro__ if "__slots__" in vars(kind))
+    names = (name for kind in kinds for name, member in vars(kind).items() if inspect.ismemberdescriptor(member))
+    return {name: getattr(value, name) for name in names if hasattr(value, name)}
 
 
 def _held_by(function: Any) -> list[Any]:
     """What a function's source does not show: the object of a method, defaults, variables that it closes over."""
-    bound = getattr(function, "__self__", None)
-    enclosed = [cell.cell_contents for cell in getattr(function, "__closure__", None) or ()]
+    name, bound = _qualified(function), getattr(function, "__self__", None)
+    held = [None if inspect.ismodule(bound) else bound, list(getattr(function, "__defaults__", None) or ())]
     # NumPy's and scikit-learn's decorated functions close over the function itself: their version speaks for them.
-    enclosed = [] if _qualified(function).startswith(("numpy.", "scipy.", "sklearn.")) else enclosed
-    defaults = list(getattr(function, "__defaults__", None) or ())
-    return [None if inspect.ismodule(bound) else bound, defaults, enclosed]
-
-
-def _has_plain_state(value: Any) -> bool:
-    """Splitters, scorers, kernels, distributions: an importable class of Python whose state is its attributes."""
-    kind = type(value)
-    hidden = any(base.__module__ != "builtins" and not base.__flags__ & _HEAP_TYPE for base in kind.__mro__)
-    return hasattr(value, "__dict__") and not hidden and "<locals>" not in kind.__qualname__
+    packaged = name.startswith(("numpy.", "scipy.", "sklearn."))
+    enclosed = [] if packaged else [cell.cell_contents for cell in getattr(function, "__closure__", None) or ()]
+    keywords = getattr(function, "__kwdefaults__", None)
+    # Run files of version 0.1 know functions without keyword-only defaults.
+    own = keywords and not (packaged or name.startswith(("heldout.", "heldout_papers.")))
+    return [*held, enclosed, keywords] if own else [*held, enclosed]
 
 
 _HEAP_TYPE = 1 << 9  # types made by a class statement have it; those of C extensions mostly not
@@ -330,10 +357,23 @@ def _qualified(thing: Any) -> str:
     return NAMES_IN_RUN_FILES.get(name, name)
 
 
-def _source(function: Any) -> str:
+def source_of(thing: Any) -> str:
+    """The source of a function or class; empty for those of compiled modules.
+
+    Raises NotHashableError where it cannot be read.
+    """
     try:
-        return textwrap.dedent(inspect.getsource(function))
+        return inspect.getsource(thing)
     except (OSError, TypeError):
-        if "<lambda>" in _qualified(function) or "<locals>" in _qualified(function):
-            raise NotHashableError(f"the source of {_qualified(function)} cannot be found") from None
-        return ""
+        if _is_compiled(thing):
+            return ""
+        raise NotHashableError(f"the source of {_qualified(thing)} cannot be found") from None
+
+
+def _is_compiled(thing: Any) -> bool:
+    """Whether it comes from a compiled module, which does not change without its version."""
+    if isinstance(thing, np.ufunc):
+        return any(vars(package).get(thing.__name__) is thing for package in (np, scipy.special))
+    if isinstance(thing, type):
+        return not thing.__flags__ & _HEAP_TYPE
+    return not inspect.isfunction(getattr(thing, "__func__", thing))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import inspect
 import json
 import platform
 from collections.abc import Mapping
@@ -14,10 +13,17 @@ import sklearn
 
 from heldout._text import counted
 from heldout._version import __version__
-from heldout.configurations import Configurations, NotHashableError, canonical_form, estimators_within
+from heldout.configurations import (
+    Configurations,
+    NotHashableError,
+    canonical_form,
+    estimators_within,
+    source_of,
+)
 from heldout.data.task import Task
 from heldout.errors import StoreError
 from heldout.execution.executors.base import Work
+from heldout.execution.sharing.groups import Sharing
 from heldout.execution.split_fits import fit_cell
 from heldout.execution.store.base import RunIdentity
 
@@ -37,14 +43,16 @@ def versions() -> dict[str, str]:
 def run_identity(task: Task, work: Work, entropy: int) -> tuple[RunIdentity, list[tuple[str, str]]]:
     """The identity of a stored run, and (id, canonical JSON) of each configuration.
 
-    Raises StoreError when a configuration, scorer or parameter has no canonical form.
+    Raises StoreError when a configuration, scorer, provider of submodels or parameter has no canonical form.
     """
     try:
         ids = work.configurations.identities()
         settings = json.dumps(_settings(work), sort_keys=True)
-    except NotHashableError as error:
+        sources = _sources(work.configurations) | _sources_of_providers(work.sharing)
+    except (NotHashableError, RecursionError) as error:
+        reason = "a setting contains itself" if isinstance(error, RecursionError) else error
         raise StoreError(
-            f"this search cannot be stored, because a later run could not recognise it: {error}; run it without a "
+            f"this search cannot be stored, because a later run could not recognise it: {reason}; run it without a "
             "store, or use importable classes and functions."
         ) from error
     identity = RunIdentity(
@@ -53,7 +61,7 @@ def run_identity(task: Task, work: Work, entropy: int) -> tuple[RunIdentity, lis
         configurations=hashlib.sha256("".join(key for key, _ in ids).encode()).hexdigest(),
         settings=settings,
         entropy=entropy,
-        versions=versions() | _sources(work.configurations),
+        versions=versions() | sources,
         terms={
             "rows": str(task.n_rows),
             "folds": counted(work.folds.n_splits, "split"),
@@ -89,13 +97,25 @@ def _as_arrays(params: Mapping[str, Any]) -> dict[str, Any]:
 
 def _sources(configurations: Configurations) -> dict[str, str]:
     """Hashes of the source of estimator classes outside packages with a version here."""
-    found = {}
-    for kind in estimators_within(configurations):
-        if kind.__module__.partition(".")[0] in _OUR_OWN:
-            continue
-        try:
-            source = inspect.getsource(kind)
-        except (OSError, TypeError):
-            continue
-        found[f"source of {kind.__module__}.{kind.__qualname__}"] = hashlib.sha256(source.encode()).hexdigest()[:16]
-    return found
+    kinds = (kind for kind in estimators_within(configurations) if not _is_our_own(kind))
+    return {f"source of {kind.__module__}.{kind.__qualname__}": _digest(source_of(kind)) for kind in kinds}
+
+
+def _sources_of_providers(sharing: Sharing | None) -> dict[str, str]:
+    """Hashes of the functions of providers that users registered."""
+    families = () if sharing is None else sharing.families
+    return {
+        f"source of the submodels of {family.name}": _digest(
+            json.dumps(canonical_form([family.fit_many, family.applies]), sort_keys=True)
+        )
+        for family in families
+        if not _is_our_own(family.fit_many)
+    }
+
+
+def _is_our_own(thing: Any) -> bool:
+    return str(getattr(thing, "__module__", "")).partition(".")[0] in _OUR_OWN
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()[:16]

@@ -71,7 +71,12 @@ class Sharing:
     @property
     def identity(self) -> list[str]:
         """The mode and the providers, for the identity of a run."""
-        return [self.mode, *sorted({group.family.name for group in (*self.models.values(), *self.steps.values())})]
+        return [self.mode, *sorted({family.name for family in self.families})]
+
+    @property
+    def families(self) -> set[SubmodelFamily]:
+        """The providers in use."""
+        return {group.family for group in (*self.models.values(), *self.steps.values())}
 
     def units(self, positions: Sequence[int]) -> list[tuple[int, ...]]:
         """Configurations that are computed together, in an order in which equal steps follow each other."""

@@ -20,6 +20,7 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.compose import ColumnTransformer
 from sklearn.pipeline import Pipeline
 
+from heldout.configurations import is_cloned
 from heldout.execution.sharing.groups import FitGroup
 from heldout.execution.sharing.rows import (
     UnknownContainerError,
@@ -29,7 +30,6 @@ from heldout.execution.sharing.rows import (
     protected,
     size_of,
 )
-from heldout.execution.sharing.sameness import is_cloned
 from heldout.execution.sharing.steps import ChainStep, StepChain, member_at
 from heldout.spaces.submodels import Subtransformers
 

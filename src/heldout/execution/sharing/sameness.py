@@ -13,7 +13,6 @@ from types import BuiltinFunctionType, FunctionType, MethodType
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator
 
 from heldout.configurations import NotHashableError, canonical_form
 
@@ -24,12 +23,6 @@ def form_of(value: Any) -> Any:
     Classes and functions go by identity. Raises NotHashableError for what cannot be compared.
     """
     return [canonical_form(value), _details(value)]
-
-
-def is_cloned(estimator: Any) -> bool:
-    """Whether ``clone`` makes a fresh one; an estimator such as ``FrozenEstimator`` stays the same object."""
-    own = getattr(type(estimator), "__sklearn_clone__", None)
-    return own is None or own is getattr(BaseEstimator, "__sklearn_clone__", None)
 
 
 def _details(value: Any) -> Any:
@@ -51,16 +44,10 @@ def _details(value: Any) -> Any:
     if type(value) is functools.partial:
         return [_details(part) for part in (value.func, value.args, value.keywords, vars(value))]
     if hasattr(value, "get_params"):
-        return [id(type(value)), _details_of_estimator(value)]
+        return [id(type(value)), beside_parameters(value), _details(value.get_params(deep=False))]
     if inspect.isroutine(value) or isinstance(value, functools.partial) or _has_slots(value):
         raise NotHashableError(f"a parameter of type {type(value).__name__} cannot be compared: {value!r}")
     return [id(type(value)), _details(getattr(value, "__dict__", None))]
-
-
-def _details_of_estimator(estimator: Any) -> Any:
-    if not is_cloned(estimator):
-        raise NotHashableError(f"an estimator that is not cloned cannot be compared: {estimator!r}")
-    return [beside_parameters(estimator), _details(estimator.get_params(deep=False))]
 
 
 def beside_parameters(estimator: Any) -> Any:

@@ -102,7 +102,8 @@ def register_submodels(
         of the group. True: the largest difference is at most 1e-12 times the largest prediction. False: to a
         tolerance only; used with ``share="tolerance"``.
     version : int, default=1
-        Raise it when predictions change: it belongs to the identity of a run.
+        Raise it when predictions change: it belongs to the identity of a run. A stored run also recognises the
+        source of ``fit_many`` and ``applies``, but not of what they call.
 
     Raises
     ------
