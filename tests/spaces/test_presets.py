@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+from collections import Counter
 from typing import Any
 
 import numpy as np
@@ -15,10 +16,14 @@ from sklearn.model_selection import ParameterGrid
 from heldout.configurations import make_configurations
 from heldout.data.task import TaskKind
 from heldout.errors import InputError
+from heldout.execution.fit import seeded_model
+from heldout.execution.sharing.groups import sharing_of
+from heldout.search import HeldOutSearchCV
 from heldout.spaces import preset, quick, standard
 from heldout.spaces.presets import MOST_KERNEL_ROWS
 
 KINDS = [TaskKind.BINARY, TaskKind.MULTICLASS, TaskKind.REGRESSION]
+ENSEMBLES = ("forest", "extra trees", "boosting")
 FORESTS = {"fit__n_estimators": 3, "fit__max_iter": 3}
 
 
@@ -54,7 +59,7 @@ def test_every_family_fits_an_untidy_table_at_both_ends_of_its_grid(name: str, k
         candidates = list(ParameterGrid(grid))
         for params in (candidates[0], candidates[-1]):
             model = clone(estimator).set_params(**params)
-            model = model.set_params(**few(model)) if family in ("forest", "boosting") else model
+            model = model.set_params(**few(model)) if family in ENSEMBLES else model
             predicted = model.fit(train, y[:36]).predict(test)
             assert len(predicted) == 12, family
             if kind is TaskKind.REGRESSION:
@@ -62,14 +67,84 @@ def test_every_family_fits_an_untidy_table_at_both_ends_of_its_grid(name: str, k
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_sizes_are_a_few_dozen_and_a_few_hundred_and_all_differ(kind: TaskKind) -> None:
+def test_sizes_are_some_seventy_and_a_few_hundred_and_all_differ(kind: TaskKind) -> None:
     X, _ = untidy(kind)
 
-    for name, least, most in (("quick", 30, 60), ("standard", 150, 400)):
+    for name, least, most in (("quick", 60, 90), ("standard", 300, 400)):
         configurations = make_configurations(preset(name, X, kind))
         assert least <= len(configurations) <= most
         assert len({key for key, _ in configurations.identities()}) == len(configurations)
         assert len(set(configurations.names)) == len(configurations)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_one_fit_serves_a_path_of_sizes_or_penalties(kind: TaskKind) -> None:
+    X, _ = untidy(kind, n_rows=300)
+    configurations = make_configurations(preset("standard", X, kind))
+    models = (seeded_model(each.fresh(), 1) for each in configurations)
+
+    sharing = sharing_of(configurations, models, "exact", {})
+
+    assert sharing is not None
+    units = sharing.units(range(len(configurations)))
+    fits = Counter(configurations[unit[0]].model for unit in units)
+    served = Counter(each.model for each in configurations)
+    assert {name: fits[name] for name in (*ENSEMBLES, "neighbours")} == {
+        "forest": 6,
+        "extra trees": 4,
+        "boosting": 12,
+        "neighbours": 2,  # metrics
+    }
+    assert fits["ridge"] == (kind is TaskKind.REGRESSION)
+    assert all(served[name] >= 8 * fits[name] for name in ENSEMBLES)
+
+
+@pytest.mark.parametrize("name", ["quick", "standard"])
+@pytest.mark.parametrize("kind", KINDS)
+def test_values_go_from_simple_to_complex(name: str, kind: TaskKind) -> None:
+    """Rules that choose the simplest configuration take the first."""
+    falling = {"alpha", "n_neighbors", "min_samples_leaf", "ccp_alpha", "l1_ratio", "p"}
+
+    for _, _, grid in preset(name, untidy(kind)[0], kind):
+        for parameter, values in grid.items():
+            numbers = [value for value in values if not isinstance(value, str)]
+            assert numbers == sorted(numbers, reverse=parameter.rpartition("__")[2] in falling), parameter
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_results_are_those_of_separate_fits(kind: TaskKind) -> None:
+    X, y = untidy(kind, n_rows=90)
+    entries = [(name, estimator, thinned(grid)) for name, estimator, grid in preset("standard", X, kind)]
+    shared, separate = (
+        HeldOutSearchCV(entries, cv=2, refit=False, method=None, random_state=0, share=share).fit(X, y)
+        for share in ("exact", False)
+    )
+
+    assert shared.n_fits_shared_ > separate.n_fits_shared_ == 0
+    assert shared.best_index_ == separate.best_index_
+    np.testing.assert_allclose(
+        shared.cv_results_["mean_test_score"], separate.cv_results_["mean_test_score"], rtol=1e-12
+    )
+
+
+def thinned(grid: dict[str, list[Any]]) -> dict[str, list[Any]]:
+    """Two values of what one fit serves, and one of the other parameters."""
+    paths = {"n_estimators": [2, 4], "max_iter": [2, 4]}
+    ends = {"alpha", "ccp_alpha", "n_neighbors", "weights"}
+    few = {}
+    for name, values in grid.items():
+        parameter = name.rpartition("__")[2]
+        few[name] = paths.get(parameter, [values[0], values[-1]] if parameter in ends else values[:1])
+    return few
+
+
+def test_large_tables_do_not_stop_boosting_early() -> None:
+    """Early stopping would hold out rows, and make each number of rounds a fit of its own."""
+    for kind in KINDS:
+        (boosting,) = [
+            model for name, model, _ in preset("quick", np.zeros((20_000, 2)), kind) if name == "boosting"
+        ]
+        assert boosting.get_params()["fit__early_stopping"] is False
 
 
 def test_entries_pickle_and_leave_their_seeds_to_the_search() -> None:

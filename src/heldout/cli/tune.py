@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     default="quick",
     show_default=True,
     metavar="NAME",
-    help="quick: a few dozen configurations; standard: a few hundred.",
+    help="quick: some seventy configurations; standard: a few hundred.",
 )
 @click.option(
     "--cv",

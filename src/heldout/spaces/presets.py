@@ -1,8 +1,11 @@
-"""The two presets: a few dozen configurations for a first look, a few hundred for a serious search.
+"""The two presets: some seventy configurations for a first look, a few hundred for a serious search.
 
-Both try the families that win most comparisons on tables: penalised linear models, support vector machines, random
-forests, gradient-boosted trees and nearest neighbours. For times to an event there are Cox regressions.
-``random_state`` is None, so a search sets it from its own seed.
+Both try the families that win most comparisons on tables: penalised linear models, support vector machines, nearest
+neighbours, forests and gradient-boosted trees. For times to an event there are Cox regressions. Families, and the
+values of each parameter, go from simple to complex.
+
+Numbers of trees, of rounds and of neighbours, and penalties of ridge regression and of pruned trees are listed
+densely, because a search fits such a list once. ``random_state`` is None, so a search sets it from its own seed.
 """
 
 from __future__ import annotations
@@ -15,6 +18,8 @@ import sklearn
 from sklearn.base import BaseEstimator
 from sklearn.compose import TransformedTargetRegressor
 from sklearn.ensemble import (
+    ExtraTreesClassifier,
+    ExtraTreesRegressor,
     HistGradientBoostingClassifier,
     HistGradientBoostingRegressor,
     RandomForestClassifier,
@@ -25,6 +30,7 @@ from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, SVR, LinearSVC, LinearSVR
+from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from heldout.data.task import TaskKind, truth_of
 from heldout.errors import InputError
@@ -43,7 +49,7 @@ MOST_KERNEL_ROWS = 10_000
 
 
 def quick(X: Any, y: Any) -> list[Entry]:
-    """A few dozen configurations.
+    """Some seventy configurations, from simple to complex.
 
     Parameters
     ----------
@@ -55,19 +61,20 @@ def quick(X: Any, y: Any) -> list[Entry]:
     Returns
     -------
     list of (name, estimator, grid)
-        The ``estimator`` of ``HeldOutSearchCV``.
+        The ``estimator`` of ``HeldOutSearchCV``. Give the search a ``random_state``: forests without seeds share no
+        trees.
 
     Examples
     --------
     >>> from sklearn.datasets import load_iris
     >>> [name for name, _, _ in quick(*load_iris(return_X_y=True))]
-    ['logistic', 'linear svm', 'rbf svm', 'forest', 'boosting', 'neighbours']
+    ['logistic', 'linear svm', 'neighbours', 'rbf svm', 'forest', 'boosting']
     """
     return preset("quick", X, kind_of_target(y))
 
 
 def standard(X: Any, y: Any) -> list[Entry]:
-    """A few hundred configurations, of the families of ``quick`` and of sparse linear models.
+    """A few hundred configurations: the families of ``quick``, sparse linear models, single trees and extra trees.
 
     Parameters
     ----------
@@ -76,8 +83,8 @@ def standard(X: Any, y: Any) -> list[Entry]:
     Examples
     --------
     >>> from sklearn.datasets import load_diabetes
-    >>> [name for name, _, _ in standard(*load_diabetes(return_X_y=True))]
-    ['ridge', 'elastic net', 'linear svm', 'rbf svm', 'forest', 'boosting', 'neighbours']
+    >>> print(*[name for name, _, _ in standard(*load_diabetes(return_X_y=True))], sep=", ")
+    ridge, elastic net, linear svm, tree, neighbours, rbf svm, forest, extra trees, boosting
     """
     return preset("standard", X, kind_of_target(y))
 
@@ -100,67 +107,63 @@ def preset(name: str, X: Any, kind: TaskKind) -> list[Entry]:
     return [(family, wrapped(X), grid) for family, wrapped, grid in kept]
 
 
+_MOST_TREES = [50, 100, 150, 200, 250, 300, 400, 500]
 _Family: TypeAlias = tuple[str, Callable[[Any], BaseEstimator], dict[str, list[Any]]]
 
 
 def _classification(wide: bool, width: float, n_rows: int) -> list[_Family]:
     """Families for classes; ``width`` is 1/p, the natural unit of an RBF kernel's gamma on standardised columns."""
-    families: list[_Family] = [
-        ("logistic", _on_scaled(LogisticRegression(max_iter=5000)), {"fit__C": _powers(-4, 3, 15 if wide else 8)})
-    ]
-    if wide:
-        grid = {"fit__C": _powers(-2, 1, 7), "fit__l1_ratio": [0.2, 0.5, 1.0]}
-        families.append(("elastic net", _on_scaled(_elastic_logistic()), grid))
-    families.append(
-        (
-            "linear svm",
-            _on_scaled(LinearSVC(dual="auto", max_iter=20_000)),
-            {"fit__C": _powers(-4, 0, 9 if wide else 5)},
-        )
-    )
-    if n_rows <= MOST_KERNEL_ROWS:
-        families.append(("rbf svm", _on_scaled(SVC()), _kernel_grid("fit__", wide, width)))
-    forest = RandomForestClassifier(n_estimators=500 if wide else 200)
-    return [
-        *families,
-        ("forest", _on_unscaled(forest), _forest_grid(wide)),
-        ("boosting", _on_unscaled(HistGradientBoostingClassifier()), _boosting_grid(wide)),
+    logistic = _on_scaled(LogisticRegression(max_iter=5000))
+    sparse = {"fit__C": _powers(-2, 1, 7), "fit__l1_ratio": [1.0, 0.5]}
+    linear = _on_scaled(LinearSVC(dual="auto", max_iter=20_000))
+    tree = _on_unscaled(DecisionTreeClassifier(min_samples_leaf=5))
+    # With early stopping, the default above 10 000 rows, each number of rounds would be another fit.
+    boosting = _on_unscaled(HistGradientBoostingClassifier(early_stopping=False))
+    families: list[_Family | None] = [
+        ("logistic", logistic, {"fit__C": _powers(-4, 3, 15 if wide else 8)}),
+        ("elastic net", _on_scaled(_elastic_logistic()), sparse) if wide else None,
+        ("linear svm", linear, {"fit__C": _powers(-4, 0, 9 if wide else 5)}),
+        ("tree", tree, _tree_grid("fit__")) if wide else None,
         ("neighbours", _on_scaled(KNeighborsClassifier()), _neighbours_grid(wide, n_rows)),
+        ("rbf svm", _on_scaled(SVC()), _kernel_grid("fit__", wide, width)) if n_rows <= MOST_KERNEL_ROWS else None,
+        ("forest", _on_unscaled(RandomForestClassifier()), _forest_grid(wide)),
+        ("extra trees", _on_unscaled(ExtraTreesClassifier()), _extra_trees_grid()) if wide else None,
+        ("boosting", boosting, _boosting_grid(wide)),
     ]
+    return [family for family in families if family is not None]
 
 
 def _regression(wide: bool, width: float, n_rows: int) -> list[_Family]:
     """Families for numbers; models whose penalty depends on the target's unit get it standardised."""
-    families: list[_Family] = [
-        ("ridge", _on_scaled(Ridge()), {"fit__alpha": _powers(-3, 4, 15 if wide else 8)}),
-        (
-            "elastic net",
-            _on_scaled_target(ElasticNet(max_iter=20_000)),
-            {
-                "regressor__fit__alpha": _powers(-3, 0, 7 if wide else 4),
-                "regressor__fit__l1_ratio": [0.2, 0.5, 1.0] if wide else [0.5, 1.0],
-            },
-        ),
+    net = {
+        "fit__regressor__alpha": _powers(0, -3, 7 if wide else 4),
+        "fit__regressor__l1_ratio": [1.0, 0.5, 0.2] if wide else [1.0, 0.5],
+    }
+    linear = LinearSVR(dual="auto", loss="squared_epsilon_insensitive", max_iter=20_000)
+    tree = _on_unscaled(_of_scaled_target(DecisionTreeRegressor(min_samples_leaf=5)))
+    kernel_grid = _kernel_grid("fit__regressor__", wide, width)
+    boosting = _on_unscaled(HistGradientBoostingRegressor(early_stopping=False))
+    families: list[_Family | None] = [
+        ("ridge", _on_scaled(Ridge()), {"fit__alpha": _powers(4, -3, 29 if wide else 15)}),
+        ("elastic net", _on_scaled(_of_scaled_target(ElasticNet(max_iter=20_000))), net),
         (
             "linear svm",
-            _on_scaled_target(LinearSVR(dual="auto", loss="squared_epsilon_insensitive", max_iter=20_000)),
-            {"regressor__fit__C": _powers(-4, 0, 9 if wide else 5)},
+            _on_scaled(_of_scaled_target(linear)),
+            {"fit__regressor__C": _powers(-4, 0, 9 if wide else 5)},
         ),
-    ]
-    if n_rows <= MOST_KERNEL_ROWS:
-        families.append(("rbf svm", _on_scaled_target(SVR()), _kernel_grid("regressor__fit__", wide, width)))
-    forest = RandomForestRegressor(n_estimators=500 if wide else 200, max_features=1.0)
-    return [
-        *families,
-        ("forest", _on_unscaled(forest), _forest_grid(wide)),
-        ("boosting", _on_unscaled(HistGradientBoostingRegressor()), _boosting_grid(wide)),
+        ("tree", tree, _tree_grid("fit__regressor__")) if wide else None,
         ("neighbours", _on_scaled(KNeighborsRegressor()), _neighbours_grid(wide, n_rows)),
+        ("rbf svm", _on_scaled(_of_scaled_target(SVR())), kernel_grid) if n_rows <= MOST_KERNEL_ROWS else None,
+        ("forest", _on_unscaled(RandomForestRegressor()), _forest_grid(wide)),
+        ("extra trees", _on_unscaled(ExtraTreesRegressor()), _extra_trees_grid()) if wide else None,
+        ("boosting", boosting, _boosting_grid(wide)),
     ]
+    return [family for family in families if family is not None]
 
 
 def _survival(wide: bool, width: float, n_rows: int) -> list[_Family]:
     """Penalised Cox regressions; without a penalty the indicators of a column's categories would be dependent."""
-    return [("cox", _on_scaled(CoxRegression()), {"fit__alpha": _powers(-2, 4, 19 if wide else 7)})]
+    return [("cox", _on_scaled(CoxRegression()), {"fit__alpha": _powers(4, -2, 19 if wide else 7)})]
 
 
 def _elastic_logistic() -> LogisticRegression:
@@ -178,40 +181,58 @@ def _on_unscaled(model: BaseEstimator) -> Callable[[Any], BaseEstimator]:
     return lambda X: Pipeline([("prepare", default_preprocessing(X, scale=False)), ("fit", model)])
 
 
-def _on_scaled_target(model: BaseEstimator) -> Callable[[Any], BaseEstimator]:
-    return lambda X: TransformedTargetRegressor(regressor=_on_scaled(model)(X), transformer=StandardScaler())
+def _of_scaled_target(model: BaseEstimator) -> BaseEstimator:
+    return TransformedTargetRegressor(regressor=model, transformer=StandardScaler())
+
+
+def _tree_grid(prefix: str) -> dict[str, list[Any]]:
+    """Penalties a leaf, as shares of the impurity of all rows (at most 1, of a standardised target always 1)."""
+    return {prefix + "ccp_alpha": [*_powers(-1.5, -3.5, 7), 0.0]}
 
 
 def _kernel_grid(prefix: str, wide: bool, width: float) -> dict[str, list[Any]]:
-    costs, widths = (_powers(-1, 3, 6), _powers(-2, 1, 6)) if wide else ([1.0, 10.0, 100.0], [0.1, 0.3, 1.0])
+    costs, widths = (_powers(-1, 3, 6), _powers(-2, 1, 6)) if wide else (_powers(-1, 2, 4), [0.1, 0.3, 1.0])
     return {prefix + "C": costs, prefix + "gamma": [float(f"{width * factor:.3g}") for factor in widths]}
 
 
 def _forest_grid(wide: bool) -> dict[str, list[Any]]:
-    if wide:
-        return {"fit__min_samples_leaf": [1, 3, 5, 10], "fit__max_features": ["sqrt", 0.1, 0.3, 0.6]}
-    return {"fit__min_samples_leaf": [1, 3, 5], "fit__max_features": ["sqrt", 0.3]}
+    return {
+        "fit__min_samples_leaf": [10, 3, 1] if wide else [5, 1],
+        "fit__max_features": ["sqrt", 0.4],
+        "fit__n_estimators": _MOST_TREES if wide else [50, 100, 200],
+    }
+
+
+def _extra_trees_grid() -> dict[str, list[Any]]:
+    return {
+        "fit__min_samples_leaf": [3, 1],
+        "fit__max_features": ["sqrt", 0.5],
+        "fit__n_estimators": _MOST_TREES,
+    }
 
 
 def _boosting_grid(wide: bool) -> dict[str, list[Any]]:
     if wide:
         return {
-            "fit__learning_rate": [0.02, 0.05, 0.1, 0.2],
+            "fit__learning_rate": [0.02, 0.05, 0.15],
             "fit__max_leaf_nodes": [4, 8, 16, 31],
-            "fit__l2_regularization": [0.0, 1.0],
-            "fit__max_iter": [100, 300],
+            "fit__max_iter": [25, 50, 75, 100, 150, 200, 250, 300, 400, 500],
         }
-    return {"fit__learning_rate": [0.03, 0.1, 0.3], "fit__max_leaf_nodes": [4, 16]}
+    return {
+        "fit__learning_rate": [0.05, 0.2],
+        "fit__max_leaf_nodes": [4, 16],
+        "fit__max_iter": [25, 50, 100, 150],
+    }
 
 
 def _neighbours_grid(wide: bool, n_rows: int) -> dict[str, list[Any]]:
     """No more neighbours than the smallest training part: with two folds that is half the rows."""
-    numbers = [1, 3, 5, 7, 11, 15, 21, 31, 45, 61] if wide else [3, 7, 15, 31]
+    numbers = [91, 61, 45, 31, 21, 15, 11, 9, 7, 5, 3, 1] if wide else [31, 21, 15, 11, 7, 5, 3]
     possible = [number for number in numbers if number <= n_rows // 3] or [1]
     grid: dict[str, list[Any]] = {"fit__n_neighbors": possible, "fit__weights": ["uniform", "distance"]}
-    return {**grid, "fit__p": [1, 2]} if wide else grid
+    return {**grid, "fit__p": [2, 1]} if wide else grid
 
 
-def _powers(low: float, high: float, number: int) -> list[float]:
+def _powers(first: float, last: float, number: int) -> list[float]:
     """Powers of ten at equal steps, rounded to three digits."""
-    return [float(f"{value:.3g}") for value in np.logspace(low, high, number)]
+    return [float(f"{value:.3g}") for value in np.logspace(first, last, number)]
