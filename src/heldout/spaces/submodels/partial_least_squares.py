@@ -1,4 +1,8 @@
-"""Partial least squares for all numbers of components: the first ones of a large fit are a smaller fit."""
+"""Partial least squares regression for all numbers of components: the first ones of a large fit are a smaller fit.
+
+As a step of a pipeline it has no provider: its ``fit_transform`` returns two arrays, which pipelines do not take.
+``PLSCanonical`` and ``CCA`` have as many components as the target has columns at most, and a target has one here.
+"""
 
 from __future__ import annotations
 
@@ -25,12 +29,14 @@ def _views(model: Any, X: Any, sizes: list[int]) -> dict[int, Any]:
 
 
 def _first_components(model: Any, size: int) -> Any:
-    weights, loadings = model.x_weights_[:, :size], model.x_loadings_[:, :size]
-    rotations = weights @ pinv(loadings.T @ weights, check_finite=False)
-    coefficients = rotations @ model.y_loadings_[:, :size].T
+    """The smaller model, by scikit-learn's own operations on arrays of the same layout: equal to the last bit."""
+    names = ("x_weights_", "x_loadings_", "y_loadings_")
+    weights, loadings, of_target = (np.ascontiguousarray(getattr(model, name)[:, :size]) for name in names)
+    rotations = np.dot(weights, pinv(np.dot(loadings.T, weights), check_finite=False))
+    coefficients = np.dot(rotations, of_target.T)
     return view_of(model, n_components=size, coef_=(coefficients * model._y_std).T / model._x_std)
 
 
-_PLS = SubmodelFamily(object, ("n_components",), fit_pls, None, True)
+_PLS = SubmodelFamily(object, ("n_components",), fit_pls, None, "bitwise", version=2)
 
 FAMILIES: Mapping[str, tuple[SubmodelFamily, ...]] = {"PLSRegression": (_PLS,)}
