@@ -31,7 +31,7 @@ from heldout.execution.fit import Routing, Scoring, make_scoring
 from heldout.execution.listeners.progress import verbose_listeners
 from heldout.execution.run import RunSettings
 from heldout.execution.search import Search
-from heldout.execution.sharing.groups import Share
+from heldout.execution.sharing.groups import Share, check_share
 from heldout.execution.store import entropy_of_run, store_of
 from heldout.folds.plans import KFolds, seeded
 from heldout.folds.splits import Folds, make_folds
@@ -299,6 +299,7 @@ class SearchArguments:
         """The search on all rows as a protocol repeats it: checked, and without an estimate of its own."""
         models = self._models()
         first = models[0]
+        check_share(self.share)
         drop = drop_rule_of(self.drop)
         if isinstance(drop, SearchStrategy):
             raise InputError(

@@ -24,7 +24,7 @@ from heldout.data.task import Task
 from heldout.errors import StoreError
 from heldout.execution.executors.base import Work
 from heldout.execution.sharing.groups import Sharing
-from heldout.execution.split_fits import fit_cell
+from heldout.execution.split_fits import SplitFits
 from heldout.execution.store.base import RunIdentity
 
 _OUR_OWN = ("heldout", "heldout_papers", "sklearn", "numpy", "scipy", "builtins")
@@ -74,7 +74,7 @@ def run_identity(task: Task, work: Work, entropy: int) -> tuple[RunIdentity, lis
 def _settings(work: Work) -> dict[str, Any]:
     """The other settings that decide the cells."""
     context = work.context
-    own = {} if work.do is fit_cell else {"do": canonical_form(work.identity)}
+    own = {} if work.do is SplitFits else {"do": canonical_form(work.identity)}
     shared = {} if work.sharing is None else {"share": work.sharing.identity}
     return {
         "error_score": str(context.error_score),

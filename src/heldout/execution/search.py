@@ -19,9 +19,9 @@ from heldout.estimates.candidates import check_drawable, check_selects
 from heldout.estimates.methods import method_of
 from heldout.estimates.of_search import Estimation, check_applicable, refused_on_splits
 from heldout.execution.executors.base import Work
-from heldout.execution.fit import CellContext, Routing, Scoring, seeded_model
+from heldout.execution.fit import CellContext, Routing, Scoring
 from heldout.execution.plan import Race, race_of_search
-from heldout.execution.sharing.groups import Share, Sharing, sharing_of
+from heldout.execution.sharing.groups import Share, shared_in
 from heldout.folds.splits import Folds
 from heldout.metrics.base import Metric, fitted, positive_of
 from heldout.metrics.within import unfit_within
@@ -51,11 +51,11 @@ class Search:
     entropy: int = 0
     """64 bits that seed the search."""
     seed_estimators: bool = False
+    """Whether to fill ``random_state=None`` inside estimators."""
     share: Share = "exact"
     """Whether equal steps are fitted once, and one fit serves several configurations."""
     share_memory: int | None = None
     """Bytes for the output of shared steps; None for a part of this machine's memory."""
-    """Whether to fill ``random_state=None`` inside estimators."""
 
     def __post_init__(self) -> None:
         strategy = self.strategy
@@ -82,13 +82,8 @@ class Search:
         context = CellContext.of_task(
             self.task, self.scoring, self.routed, self.error_score, self.return_train_score, seeds
         )
-        sharing = self._sharing(context)
+        sharing = shared_in(context, self.configurations, self.share)
         return Work(context, self.configurations, self.folds, sharing=sharing, share_memory=self.share_memory)
-
-    def _sharing(self, context: CellContext) -> Sharing | None:
-        seeded = (seeded_model(each.fresh(), context.entropy, 0, 0) for each in self.configurations)
-        receives = {name: f"of {name}" for name in self.routed.fit_of_model}
-        return sharing_of(self.configurations, seeded, self.share, receives)
 
     @property
     def race(self) -> Race:

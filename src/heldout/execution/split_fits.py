@@ -52,6 +52,10 @@ class SplitFits:
         What they share.
     share_memory : int or None
         Bytes for the output of shared steps; None for no limit.
+    seed_place : tuple of int or str, optional
+        Where the seeds of the models come from; the place of the split by default.
+    is_scored : bool
+        Whether scores are wanted, and not predictions alone.
     """
 
     context: CellContext
@@ -60,6 +64,8 @@ class SplitFits:
     positions: tuple[int, ...]
     sharing: Sharing | None = None
     share_memory: int | None = None
+    seed_place: tuple[int | str, ...] | None = None
+    is_scored: bool = True
 
     @property
     def units(self) -> list[tuple[int, ...]]:
@@ -72,7 +78,7 @@ class SplitFits:
         """The results of a unit; ``scored`` adds the scores."""
         group = None if self.sharing is None else self.sharing.models.get(unit[0])
         with on_one_thread():
-            served = self._of_group(group, unit) if group is not None and self._scores_from_predictions else {}
+            served = self._of_group(group, unit) if group is not None and self._needs_no_scorer else {}
             return [served[position] if position in served else self._alone(position) for position in unit]
 
     def scored(self, results: Sequence[CellResult]) -> list[CellResult]:
@@ -118,7 +124,7 @@ class SplitFits:
             predictions=predictions,
             shared={"steps": Saving(None)} if account.n_shared else {},
         )
-        if self._scores_from_predictions and has_responses(context.scoring.metrics.values(), predictions):
+        if not self.is_scored or (self._needs_no_scorer and self._has_responses(predictions)):
             return done
         test_scores, complaint = scores_by_scorer(context, model, X_test, self._target_of_test, self.split.test)
         scored = time.perf_counter()
@@ -164,7 +170,7 @@ class SplitFits:
         served = {}
         for number, member in enumerate(part.members):
             predictions = answers[number]
-            if member not in unit or not has_responses(self.context.scoring.metrics.values(), predictions):
+            if member not in unit or not self._has_responses(predictions):
                 continue
             served[member] = CellResult(
                 CellKey(member, *self.split.place),
@@ -191,7 +197,8 @@ class SplitFits:
         return found
 
     def _model(self, position: int) -> BaseEstimator:
-        model = seeded_model(self.configurations[position].fresh(), self.context.entropy, *self.split.place)
+        place = self.split.place if self.seed_place is None else self.seed_place
+        model = seeded_model(self.configurations[position].fresh(), self.context.entropy, *place)
         return with_copies_together(model, self.split.train) if self.split.has_copies else model
 
     def _chain(self, position: int) -> StepChain:
@@ -222,7 +229,10 @@ class SplitFits:
         return _check_method_params(self.context.X, params=params, indices=self.split.train) if params else {}
 
     def _is_unscored(self, result: CellResult) -> bool:
-        return self._scores_from_predictions and not result.test_scores and not result.message
+        return self.is_scored and self._needs_no_scorer and not result.test_scores and not result.message
+
+    def _has_responses(self, predictions: Mapping[Response, NDArray[Any]]) -> bool:
+        return has_responses(self.context.scoring.metrics.values(), predictions)
 
     @cached_property
     def _prefixes(self) -> Prefixes:
@@ -238,9 +248,9 @@ class SplitFits:
         )
 
     @cached_property
-    def _scores_from_predictions(self) -> bool:
+    def _needs_no_scorer(self) -> bool:
         context = self.context
-        return (
+        return not self.is_scored or (
             not context.return_train_score
             and set(context.routed.score) <= {"sample_weight"}
             and is_computable(context.scoring.metrics.values(), self._test, self._test_weight)

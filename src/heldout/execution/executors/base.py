@@ -8,21 +8,43 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Protocol
 
-from heldout.configurations import Configuration, Configurations
+from heldout.configurations import Configurations
 from heldout.execution.cells import CellKey, CellResult
 from heldout.execution.fit import CellContext
 from heldout.execution.sharing.groups import Sharing
-from heldout.execution.split_fits import fit_cell
+from heldout.execution.split_fits import SplitFits
 from heldout.folds.splits import Folds, Place, Split
 
 TASKS_A_WORKER = 3
 """So many parts at least, so that no worker waits long for another at the end."""
 
 
-class DoCell(Protocol):
-    """The work of a cell; a function, or a frozen dataclass with ``__call__``."""
+class FitsOfSplit(Protocol):
+    """The fits of some configurations on one split; ``SplitFits`` is this."""
 
-    def __call__(self, context: CellContext, configuration: Configuration, split: Split) -> CellResult: ...
+    @property
+    def units(self) -> list[tuple[int, ...]]:
+        """The positions that are computed together, one unit after another."""
+
+    def results(self, unit: Sequence[int]) -> list[CellResult]:
+        """The results of a unit."""
+
+    def scored(self, results: Sequence[CellResult]) -> list[CellResult]:
+        """The same results, with all their scores."""
+
+
+class DoSplit(Protocol):
+    """Makes the fits on a split; ``SplitFits``, or a frozen dataclass with ``__call__``."""
+
+    def __call__(
+        self,
+        context: CellContext,
+        configurations: Configurations,
+        split: Split,
+        positions: tuple[int, ...],
+        sharing: Sharing | None,
+        share_memory: int | None,
+    ) -> FitsOfSplit: ...
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,10 +55,10 @@ class Work:
     configurations: Configurations
     folds: Folds
     """With every split that a cell may name."""
-    do: DoCell = fit_cell
-    """Fits and scores a cell. A protocol may do something else in its cells."""
+    do: DoSplit = SplitFits
+    """Makes the fits on a split. A protocol may do something else in its cells."""
     identity: Any = None
-    """Names what ``do`` does if that is not ``fit_cell``; a resumed run must have the same."""
+    """Names what ``do`` does if that is not ``SplitFits``; a resumed run must have the same."""
     sharing: Sharing | None = None
     """What its configurations share; None where each is fitted by itself."""
     share_memory: int | None = None

@@ -35,7 +35,6 @@ from heldout.execution.executors.base import Work
 from heldout.execution.executors.deadline import TimeIsUp, deadline, raise_in
 from heldout.execution.executors.payload import UNPACKED, ArrayPayload, Payload, survives_sending
 from heldout.execution.fit import error_line
-from heldout.execution.split_fits import SplitFits, fit_cell
 
 THIS_PROCESS = uuid4().hex
 
@@ -70,14 +69,8 @@ def do_task(work: Work, cells: Sequence[CellKey], watch: Watch = nullcontext) ->
     ``watch`` is entered with a cell before its fit, and left after it.
     """
     split = work.split_of[cells[0].place]
-    if work.do is not fit_cell:
-        for cell in cells:
-            with watch(cell):
-                result = work.do(work.context, work.configurations[cell.configuration], split)
-            yield result
-        return
     positions = tuple(cell.configuration for cell in cells)
-    fits = SplitFits(work.context, work.configurations, split, positions, work.sharing, work.share_memory)
+    fits = work.do(work.context, work.configurations, split, positions, work.sharing, work.share_memory)
     unscored: list[CellResult] = []
     began = time.perf_counter()
     try:

@@ -14,12 +14,20 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from heldout.configurations import Configuration, NotHashableError
+from heldout.errors import InputError
+from heldout.execution.fit import CellContext, seeded_model
 from heldout.execution.sharing.sameness import beside_parameters, form_of
 from heldout.execution.sharing.steps import StepChain, chain_of, member_at
 from heldout.spaces.submodels import SubmodelFamily, family_of
 
 Share = Literal["exact", "tolerance", "check"] | bool
 """``"exact"``: results as without sharing; ``"tolerance"``: within the tolerance of a solver; False: none."""
+
+
+def check_share(share: Any) -> None:
+    """Refuse another value."""
+    if not (share is False or (isinstance(share, str) and share in ("exact", "tolerance", "check"))):
+        raise InputError(f"share must be exact, tolerance, check or False, got {share!r}.", argument="share")
 
 
 @dataclass(frozen=True, eq=False)
@@ -144,6 +152,13 @@ def sharing_of(
     if not of_models and not of_steps and not any(n > 1 for n in used.values()):
         return None
     return Sharing(tuple(chains), of_models, of_steps, mode)
+
+
+def shared_in(context: CellContext, configurations: Sequence[Configuration], share: Share) -> Sharing | None:
+    """What configurations share on every split of a run; None where that is nothing."""
+    seeded = (seeded_model(each.fresh(), context.entropy, 0, 0) for each in configurations)
+    receives = {name: f"of {name}" for name in context.routed.fit_of_model}
+    return sharing_of(configurations, seeded, share, receives)
 
 
 class _Groups:

@@ -16,6 +16,7 @@ from heldout.execution.collect import RaceResults
 from heldout.execution.fit import final_model
 from heldout.execution.run import RunSettings, open_run
 from heldout.execution.search import Search
+from heldout.execution.sharing.groups import Share
 from heldout.execution.winner import winner_of
 from heldout.metrics.opaque import OpaqueMetric
 from heldout.protocols.learning.curve import LearningCurve
@@ -40,6 +41,7 @@ def learning_curve(
     n_jobs: int | None = None,
     pre_dispatch: int | str = "2*n_jobs",
     fit_timeout: float | None = None,
+    share: Share = "exact",
     store: Any = None,
     random_state: Any = None,
     verbose: int = 0,
@@ -77,7 +79,7 @@ def learning_curve(
         Shares of the rows, or numbers of rows; ascending.
     n_subsamples : int, default=50
         Of each size.
-    scoring, selection, refit, error_score, n_jobs, pre_dispatch, fit_timeout, store
+    scoring, selection, refit, error_score, n_jobs, pre_dispatch, fit_timeout, share, store
         As in ``ho.HeldOutSearchCV``. Of several scorers, the one that ``refit`` names.
     groups : array-like of shape (N,), optional
         Kept whole; sizes are then as close as groups allow.
@@ -121,8 +123,8 @@ def learning_curve(
         )
     arguments = SearchArguments(
         estimator, param_grid, scoring=scoring, selection=selection, refit=refit, error_score=error_score,
-        n_jobs=n_jobs, pre_dispatch=pre_dispatch, fit_timeout=fit_timeout, store=store, random_state=random_state,
-        verbose=verbose,
+        n_jobs=n_jobs, pre_dispatch=pre_dispatch, fit_timeout=fit_timeout, share=share, store=store,
+        random_state=random_state, verbose=verbose,
     ).with_search()  # fmt: skip
     if arguments.drop is not None:
         raise InputError(

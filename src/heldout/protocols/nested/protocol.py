@@ -21,6 +21,7 @@ from heldout.estimates.question import Aggregate
 from heldout.estimates.types import Alternative
 from heldout.execution.run import RunSettings
 from heldout.execution.search import Search
+from heldout.execution.sharing.groups import Share
 from heldout.protocols.branches import BranchWinner, run_branches
 from heldout.protocols.nested.conclusion import nested_estimate
 from heldout.protocols.nested.estimate import NestedEstimate
@@ -54,6 +55,7 @@ def nested_cv(
     n_jobs: int | None = None,
     pre_dispatch: int | str = "2*n_jobs",
     fit_timeout: float | None = None,
+    share: Share = "exact",
     store: Any = None,
     random_state: Any = None,
     verbose: int = 0,
@@ -108,6 +110,8 @@ def nested_cv(
         As in ``GridSearchCV``; a configuration that failed is never chosen.
     fit_timeout : float, optional
         Seconds after which a fit is stopped, and has failed.
+    share : {"exact", "tolerance", "check"} or False, default="exact"
+        What is fitted once for several configurations, as in ``HeldOutSearchCV``.
     store : str, path or Store, optional
         A file that keeps every finished fit; the same call continues where it stopped.
     random_state : int, RandomState or Generator, optional
@@ -144,8 +148,8 @@ def nested_cv(
     passed = SearchArguments(
         estimator, param_grid, scoring=scoring, cv=cv, repeats=repeats, aggregate=aggregate, selection=selection,
         drop=drop, confidence_level=confidence_level, alternative=alternative, refit=refit, error_score=error_score,
-        n_jobs=n_jobs, pre_dispatch=pre_dispatch, fit_timeout=fit_timeout, store=store, random_state=random_state,
-        verbose=verbose,
+        n_jobs=n_jobs, pre_dispatch=pre_dispatch, fit_timeout=fit_timeout, share=share, store=store,
+        random_state=random_state, verbose=verbose,
     )  # fmt: skip
     arguments = passed.with_search(free=["cv"])
     if cv is not None and passed.is_search and isinstance(inner, str) and inner == REMAINING:

@@ -16,6 +16,7 @@ from heldout.dropping import strategy_of
 from heldout.errors import InputError
 from heldout.estimates.question import Aggregate, Settings, check_interval_settings
 from heldout.estimates.types import Alternative
+from heldout.execution.sharing.groups import Share
 from heldout.folds.splits import listed_splits
 from heldout.protocols.search_bootstrap.estimate import SearchBootstrapEstimate
 from heldout.protocols.search_bootstrap.samples import divides_anew
@@ -46,6 +47,7 @@ def bootstrap_search(
     n_jobs: int | None = None,
     pre_dispatch: int | str = "2*n_jobs",
     fit_timeout: float | None = None,
+    share: Share = "exact",
     store: Any = None,
     random_state: Any = None,
     verbose: int = 0,
@@ -81,7 +83,7 @@ def bootstrap_search(
     y : array-like of shape (N,)
     param_grid : dict or list of dict, optional
     scheme : {"cvt", "models"}, default="cvt"
-    scoring, cv, aggregate, selection, drop, refit, error_score, n_jobs, pre_dispatch, fit_timeout, store
+    scoring, cv, aggregate, selection, drop, refit, error_score, n_jobs, pre_dispatch, fit_timeout, share, store
         As in ``ho.HeldOutSearchCV``. ``cv`` makes the folds of the searches inside: a splitter or an integer
         divides the distinct rows of each sample, a list of splits is reduced to them. ``scheme="models"`` has no
         folds, and accepts neither ``cv`` nor ``drop``.
@@ -137,8 +139,8 @@ def bootstrap_search(
     arguments = SearchArguments(
         estimator, param_grid, scoring=scoring, cv=listed, aggregate=aggregate, selection=selection, drop=drop,
         confidence_level=confidence_level, alternative=alternative, refit=refit, error_score=error_score,
-        n_jobs=n_jobs, pre_dispatch=pre_dispatch, fit_timeout=fit_timeout, store=store, random_state=random_state,
-        verbose=verbose,
+        n_jobs=n_jobs, pre_dispatch=pre_dispatch, fit_timeout=fit_timeout, share=share, store=store,
+        random_state=random_state, verbose=verbose,
     ).with_search()  # fmt: skip
     if scheme == "models":
         _check_models(cv, drop)

@@ -25,6 +25,7 @@ from heldout.estimates.question import check_interval_settings
 from heldout.estimates.types import Alternative, json_safe
 from heldout.execution.fit import CellContext, Routing, Scoring
 from heldout.execution.responses import available_responses
+from heldout.execution.sharing.groups import Share, check_share
 from heldout.execution.store import entropy_of_run, store_of
 from heldout.execution.threads import on_one_thread
 from heldout.flags import Flag
@@ -66,6 +67,7 @@ class ValidationArguments:
     alternative: Alternative = "two-sided"
     store: Any = None
     random_state: Any = None
+    share: Share = "exact"
 
     def plan(self, X: Any, y: Any, groups: Any = None, sample_weight: Any = None) -> ValidationPlan:
         """Everything checked, before anything is fitted."""
@@ -81,6 +83,7 @@ class ValidationArguments:
 
         ``fit_weight`` (N,): the weights for ``fit``; by default those of the task, whose mean is 1.
         """
+        check_share(self.share)
         check_interval_settings(self.n_bootstraps, self.confidence_level, self.alternative, usual_bootstraps=200)
         two_stages = self.method == TWO_STAGE
         correction = correction_named("optimism" if two_stages else self.method)
@@ -103,7 +106,7 @@ class ValidationArguments:
         n_inner = self._n_inner(interval)
         do = self._do(task, entropy, n_inner)
         return ValidationPlan(
-            task, models, context, do, correction, self.n_bootstraps, two_stages, n_inner, entropy
+            task, models, context, do, correction, self.n_bootstraps, two_stages, n_inner, entropy, self.share
         )
 
     def record(self) -> dict[str, Any]:
@@ -153,7 +156,13 @@ class ValidationArguments:
             if not (imputation.outcome_in_evaluation or imputation.order == "naive"):
                 evaluated = tuple(imputation.completed(task.X, None, entropy, "rows that are evaluated"))
         return ImputedFit(
-            imputation, task.truth, with_outcome, evaluated, entropy, flags=_flags_of_imputing(imputation)
+            imputation,
+            task.truth,
+            with_outcome,
+            evaluated,
+            entropy,
+            task.sample_weight,
+            flags=_flags_of_imputing(imputation),
         )
 
 

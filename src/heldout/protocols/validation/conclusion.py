@@ -246,13 +246,9 @@ class ValidationConclusion:
 
     def _deployed(self, selected: int) -> tuple[Any, PooledCoefficients | None]:
         """The selected model, fitted on all rows like the model of the apparent scores."""
-        plan, do = self.plan, self.plan.do
-        configuration = plan.models[selected]
+        plan = self.plan
         with on_one_thread():  # like the cell
-            samples = do.samples(plan.context, plan.all_rows)
-            models = do.models(plan.context, configuration, plan.all_rows, samples)
-        coefficients = do.coefficients(models, samples, plan.context.y, plan.task.sample_weight)
-        return do.deployed(models), coefficients
+            return plan.do.deployed(plan.context, plan.models[selected], plan.all_rows)
 
 
 def _flags_of_plan(plan: ValidationPlan) -> dict[Flag, str]:

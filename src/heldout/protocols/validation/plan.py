@@ -13,16 +13,21 @@ from heldout.data.task import Task
 from heldout.execution.executors.base import Work
 from heldout.execution.fit import CellContext
 from heldout.execution.plan import BYTES_A_CELL, bytes_a_row
+from heldout.execution.sharing.groups import Share
 from heldout.folds.splits import Folds, Split
 from heldout.metrics.base import Metric
 from heldout.protocols.draws import Demands, draw
 from heldout.protocols.validation.corrections.base import Correction
 from heldout.protocols.validation.replicate import ReplicateFit
-from heldout.protocols.validation.samples import inner_splits, sample_splits, split_of_all_rows
+from heldout.protocols.validation.samples import (
+    FIRST,
+    INNER,
+    SECOND,
+    inner_splits,
+    sample_splits,
+    split_of_all_rows,
+)
 from heldout.selection.draws import Counts, UndefinedDrawsError, always, inner_counts
-
-FIRST, SECOND, INNER = 0, 1, 2
-"""Fold numbers within the repeat of a sample: first stage, second stage, and the first of its inner samples."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,7 +51,7 @@ class ValidationPlan:
     context: CellContext
     """Of the cells; its scoring holds the metrics."""
     do: ReplicateFit
-    """The work of a cell."""
+    """Makes the fits on a split."""
     correction: Correction
     n_bootstraps: int
     two_stages: bool = False
@@ -54,6 +59,8 @@ class ValidationPlan:
     n_inner: int = 0
     """Bootstraps of each bootstrap, for the interval of the double bootstrap; 0 for none."""
     entropy: int = 0
+    share: Share = "exact"
+    """Whether equal steps are fitted once, and one fit serves several models."""
 
     @property
     def metrics(self) -> Mapping[str, Metric]:
@@ -108,7 +115,8 @@ class ValidationPlan:
         for stage in self.inner:
             splits += stage.splits
         folds = Folds(tuple(splits), self.task.n_rows, grouped=self.task.groups is not None)
-        return Work(self.context, self.models, folds, self.do, self.do.identity)
+        sharing = self.do.sharing(self.context, self.models, self.share)
+        return Work(self.context, self.models, folds, self.do, self.do.identity, sharing)
 
     @property
     def n_fits(self) -> int:

@@ -9,6 +9,7 @@ from heldout.data.limits import effective_threads
 from heldout.estimates.question import Settings
 from heldout.estimates.types import Alternative
 from heldout.execution.run import RunSettings, open_run
+from heldout.execution.sharing.groups import Share
 from heldout.execution.store.memory import MemoryStore
 from heldout.protocols.validation.arguments import ValidationArguments
 from heldout.protocols.validation.conclusion import ValidationConclusion
@@ -36,6 +37,7 @@ def bootstrap_validate(
     n_jobs: int | None = None,
     pre_dispatch: int | str = "2*n_jobs",
     fit_timeout: float | None = None,
+    share: Share = "exact",
     store: Any = None,
     random_state: Any = None,
     verbose: int = 0,
@@ -81,7 +83,7 @@ def bootstrap_validate(
         Drawn whole.
     sample_weight : array-like of shape (N,), optional
         Importance weights: fits receive them unchanged; for scores only their ratios matter.
-    n_jobs, pre_dispatch, fit_timeout, store, random_state, verbose
+    n_jobs, pre_dispatch, fit_timeout, share, store, random_state, verbose
         As in ``ho.HeldOutSearchCV``. Bootstrap b is the same for any B; an interrupted run with a ``store``
         continues where it stopped.
 
@@ -118,7 +120,7 @@ def bootstrap_validate(
     """
     arguments = ValidationArguments(
         estimator, metric, method, n_bootstraps, n_inner_bootstraps, imputation, interval, confidence_level,
-        alternative, store, random_state,
+        alternative, store, random_state, share,
     )  # fmt: skip
     running = running_of(
         n_jobs=n_jobs, pre_dispatch=pre_dispatch, fit_timeout=fit_timeout, store=store, verbose=verbose

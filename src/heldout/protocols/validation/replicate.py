@@ -1,10 +1,11 @@
-"""The work of a cell of a validation: complete a sample, fit the model on it, and predict all rows."""
+"""The fits of a validation on one split: complete a sample, fit the models on it, and predict all rows."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -14,13 +15,17 @@ from sklearn.utils import _safe_indexing
 from sklearn.utils.metaestimators import _safe_split
 from sklearn.utils.validation import _check_method_params
 
-from heldout.configurations import Configuration
+from heldout.configurations import Configuration, Configurations
 from heldout.data.task import Truth
 from heldout.errors import NoExit
 from heldout.execution.cells import CellKey, CellResult, CellState
 from heldout.execution.copies import with_copies_together
-from heldout.execution.fit import CellContext, error_line, seeded_model
+from heldout.execution.executors.base import FitsOfSplit
+from heldout.execution.fit import CellContext, Routing, error_line, seeded_model
 from heldout.execution.responses import coded_responses
+from heldout.execution.sharing.groups import Share, Sharing, shared_in
+from heldout.execution.sharing.rows import own_copy
+from heldout.execution.split_fits import NOTHING_SHARED, SplitFits
 from heldout.execution.threads import on_one_thread
 from heldout.flags import Flag
 from heldout.folds.splits import Rows, Split
@@ -30,14 +35,14 @@ from heldout.imputation.rubin import PooledCoefficients, pool_coefficients
 from heldout.imputation.settings import Imputation
 from heldout.imputation.tables import stacked
 from heldout.metrics.base import Response
-from heldout.protocols.validation.samples import ALL_ROWS
+from heldout.protocols.validation.samples import ALL_ROWS, FIRST
 
 Predictions = dict[Response, NDArray[Any]]
 
 
 @dataclass(frozen=True, eq=False)
 class ReplicateFit:
-    """Fits a model on a bootstrap sample of complete rows, and predicts all rows.
+    """Fits models on a bootstrap sample of complete rows, and predicts all rows.
 
     The predictions are of shape (N, 1[, outputs]).
     """
@@ -55,55 +60,78 @@ class ReplicateFit:
         """Names the work of the cells; a resumed run must have the same."""
         return "replicate"
 
-    def __call__(self, context: CellContext, configuration: Configuration, split: Split) -> CellResult:
-        """Do a cell; an exception of the estimator makes it a failed one."""
-        with on_one_thread():
-            began = time.perf_counter()
-            try:
-                with NoExit():
-                    tables = self.samples(context, split)
-                    models = self.models(context, configuration, split, tables)
-                    fitted = time.perf_counter()
-                    predictions = self.predictions(context, models, split, tables)
-            except Exception as error:
-                key = CellKey(configuration.position, *split.place)
-                return CellResult(key, CellState.FAILED, error_line(error), time.perf_counter() - began)
-        key = CellKey(configuration.position, *split.place)
-        asking = time.perf_counter() - fitted
-        return CellResult(key, CellState.DONE, "", fitted - began, asking, predictions=predictions)
+    def sharing(self, context: CellContext, models: Configurations, share: Share) -> Sharing | None:
+        """What the models share."""
+        return shared_in(context, models, share)
 
-    def samples(self, context: CellContext, split: Split) -> Sequence[Any]:
-        """The rows of the sample, once for each of their completions."""
-        return [None]  # of complete rows the fit itself takes some
-
-    def models(
-        self, context: CellContext, configuration: Configuration, split: Split, samples: Sequence[Any]
-    ) -> Sequence[Any]:
-        """The model of each completion."""
-        return [fitted_model(context, configuration, split, sample, h) for h, sample in enumerate(samples)]
-
-    def predictions(
-        self, context: CellContext, models: Sequence[Any], split: Split, samples: Sequence[Any]
-    ) -> Predictions:
-        """What the models say of all rows."""
-        (model,) = models
-        X = _safe_split(model, context.X, None, split.test, split.train)[0]
-        return {response: values[:, None] for response, values in coded_responses(context, model, X).items()}
+    def __call__(
+        self,
+        context: CellContext,
+        configurations: Configurations,
+        split: Split,
+        positions: tuple[int, ...],
+        sharing: Sharing | None,
+        share_memory: int | None,
+    ) -> FitsOfSplit:
+        """The fits on a split."""
+        split = Split(*split.place, split.train, split.test)
+        # All later stages are of one model.
+        sharing = sharing if split.fold == FIRST else None
+        weighed = tuple(j for j in positions if split.repeat != ALL_ROWS and _weighs(context, configurations[j]))
+        others = tuple(j for j in positions if j not in weighed)
+        parts = ((context, split, others), (*_weights_for_copies(context, split), weighed))
+        return ReplicateFits(
+            tuple(
+                SplitFits(given, configurations, rows, own, sharing, share_memory, is_scored=False)
+                for given, rows, own in parts
+                if own
+            )
+        )
 
     @property
     def sources(self) -> tuple[str, ...]:
         """Keys of ``heldout.references``, of how rows are completed."""
         return ()
 
-    def deployed(self, models: Sequence[Any]) -> Any:
-        """One model in place of those of all completions."""
-        return models[0]
+    def deployed(
+        self, context: CellContext, configuration: Configuration, split: Split
+    ) -> tuple[Any, PooledCoefficients | None]:
+        """The model of all rows as the cell fitted it, and its coefficients if they were pooled."""
+        model = seeded_model(configuration.fresh(), context.entropy, *split.place)
+        X, y = _safe_split(model, context.X, context.y, split.train)
+        params = _check_method_params(
+            context.X, params=dict(context.routed.to_fit(configuration)), indices=split.train
+        )
+        return model.fit(X, y, **params), None
 
-    def coefficients(
-        self, models: Sequence[Any], samples: Sequence[Any], y: Any, sample_weight: Any
-    ) -> PooledCoefficients | None:
-        """Those of the models pooled, where there are several models with the same."""
-        return None
+
+@dataclass(frozen=True, eq=False)
+class ReplicateFits:
+    """The fits on one split.
+
+    Attributes
+    ----------
+    parts : tuple of SplitFits
+        One of the models that receive copies of rows, and one of those that receive weights.
+    """
+
+    parts: tuple[SplitFits, ...]
+
+    @property
+    def units(self) -> list[tuple[int, ...]]:
+        return [unit for part in self.parts for unit in part.units]
+
+    def results(self, unit: Sequence[int]) -> list[CellResult]:
+        """The results of a unit, with an axis for completions."""
+        (part,) = (part for part in self.parts if unit[0] in part.positions)
+        return [
+            replace(result, predictions={name: values[:, None] for name, values in result.predictions.items()})
+            for result in part.results(unit)
+        ]
+
+    def scored(self, results: Sequence[CellResult]) -> list[CellResult]:
+        """The same: they are scored when all are done, under several weights of the rows."""
+        return list(results)
 
 
 @dataclass(frozen=True, eq=False)
@@ -121,6 +149,8 @@ class ImputedFit(ReplicateFit):
     evaluated_on: tuple[Any, ...]
     """All rows, completed as rows that are evaluated: once, before any sample is drawn."""
     entropy: int
+    weights: NDArray[np.float64] | None
+    """(N,): importance weights, for the coefficients."""
 
     @property
     def n_completions(self) -> int:
@@ -130,31 +160,37 @@ class ImputedFit(ReplicateFit):
     def identity(self) -> Any:
         return self.imputation
 
-    def predictions(
-        self, context: CellContext, models: Sequence[Any], split: Split, samples: Sequence[Any]
-    ) -> Predictions:
-        both = [stacked(pair) for pair in zip(self.evaluated_on, samples, strict=True)]
-        if self.imputation.order == "naive":
-            found = [coded_responses(context, model, table) for model, table in zip(models, both, strict=True)]
-            return {response: np.stack([each[response] for each in found], axis=1) for response in found[0]}
-        # All completions in one call, because a call costs more than its rows.
-        at_once = coded_responses(context, self.deployed(models), stacked(both))
-        return {response: np.stack(np.split(answer, len(models)), axis=1) for response, answer in at_once.items()}
+    def sharing(self, context: CellContext, models: Configurations, share: Share) -> Sharing | None:
+        """The completions of a sample, and no step: the models of all completions predict together."""
+        return Sharing((NOTHING_SHARED,) * len(models), {}, {}) if share and len(models) > 1 else None
+
+    def __call__(
+        self,
+        context: CellContext,
+        configurations: Configurations,
+        split: Split,
+        positions: tuple[int, ...],
+        sharing: Sharing | None,
+        share_memory: int | None,
+    ) -> FitsOfSplit:
+        return ImputedFits(self, context, configurations, split, positions)
 
     @property
     def sources(self) -> tuple[str, ...]:
         return self.imputation.sources
 
-    def deployed(self, models: Sequence[Any]) -> Any:
-        return PooledModel(tuple(models))
-
-    def coefficients(
-        self, models: Sequence[Any], samples: Sequence[Any], y: Any, sample_weight: Any
-    ) -> PooledCoefficients | None:
-        each = [
-            coefficients_of(model, sample, y, sample_weight) for model, sample in zip(models, samples, strict=True)
+    def deployed(
+        self, context: CellContext, configuration: Configuration, split: Split
+    ) -> tuple[Any, PooledCoefficients | None]:
+        samples = self.samples(context, split)
+        models = [
+            fitted_model(context, configuration, split, sample, number) for number, sample in enumerate(samples)
         ]
-        return pool_coefficients(each, self.truth.n_rows)
+        each = [
+            coefficients_of(model, sample, context.y, self.weights)
+            for model, sample in zip(models, samples, strict=True)
+        ]
+        return PooledModel(tuple(models)), pool_coefficients(each, self.truth.n_rows)
 
     def samples(self, context: CellContext, split: Split) -> Sequence[Any]:
         """The rows of a sample, imputed now, or drawn from rows imputed before."""
@@ -164,28 +200,97 @@ class ImputedFit(ReplicateFit):
         return [_safe_indexing(table, split.train) for table in self.trained_on]
 
 
-def fitted_model(
-    context: CellContext, configuration: Configuration, split: Split, sample: Any = None, completion: int = 0
-) -> Any:
-    """The configuration fitted on the training rows of a split.
+@dataclass(frozen=True, eq=False)
+class ImputedFits:
+    """The fits on the completions of one sample, which is completed once for all models."""
 
-    - ``sample``: these rows, if they were imputed.
+    do: ImputedFit
+    context: CellContext
+    configurations: Configurations
+    split: Split
+    positions: tuple[int, ...]
+
+    @property
+    def units(self) -> list[tuple[int, ...]]:
+        return [(position,) for position in self.positions]
+
+    def results(self, unit: Sequence[int]) -> list[CellResult]:
+        """The result of a model; an exception of the estimator makes it a failed one."""
+        (position,) = unit
+        key = CellKey(position, *self.split.place)
+        with on_one_thread():
+            began = time.perf_counter()
+            try:
+                with NoExit():
+                    models = [
+                        fitted_model(
+                            self.context, self.configurations[position], self.split, own_copy(sample), number
+                        )
+                        for number, sample in enumerate(self._samples)
+                    ]
+                    fitted = time.perf_counter()
+                    predictions = self._predictions(models)
+            except Exception as error:
+                return [CellResult(key, CellState.FAILED, error_line(error), time.perf_counter() - began)]
+        asking = time.perf_counter() - fitted
+        return [CellResult(key, CellState.DONE, "", fitted - began, asking, predictions=predictions)]
+
+    def scored(self, results: Sequence[CellResult]) -> list[CellResult]:
+        """The same: they are scored when all are done, under several weights of the rows."""
+        return list(results)
+
+    @cached_property
+    def _samples(self) -> Sequence[Any]:
+        return self.do.samples(self.context, self.split)
+
+    @cached_property
+    def _tables(self) -> Sequence[Any]:
+        """What the models predict, for each completion: all rows, and under them those of the sample."""
+        return [stacked(pair) for pair in zip(self.do.evaluated_on, self._samples, strict=True)]
+
+    def _predictions(self, models: Sequence[Any]) -> Predictions:
+        context = self.context
+        if self.do.imputation.order == "naive":
+            found = [
+                coded_responses(context, model, own_copy(table))
+                for model, table in zip(models, self._tables, strict=True)
+            ]
+            return {response: np.stack([each[response] for each in found], axis=1) for response in found[0]}
+        # All completions in one call, because a call costs more than its rows.
+        at_once = coded_responses(context, PooledModel(tuple(models)), stacked(self._tables))
+        return {response: np.stack(np.split(answer, len(models)), axis=1) for response, answer in at_once.items()}
+
+
+def fitted_model(
+    context: CellContext, configuration: Configuration, split: Split, sample: Any, completion: int
+) -> Any:
+    """The configuration fitted on a completion of the training rows of a split.
+
+    - ``sample``: these rows, imputed.
     - ``completion``: which one of several: each gives its model another seed.
     """
     place = (*split.place, completion) if completion else split.place
-    model, rows = seeded_model(configuration.fresh(), context.entropy, *place), split.train
+    model = seeded_model(configuration.fresh(), context.entropy, *place)
     if split.repeat != ALL_ROWS:
-        model = with_copies_together(model, rows)
+        model = with_copies_together(model, split.train)
     given = dict(context.routed.to_fit(configuration))
-    if sample is not None:
-        params = _check_method_params(context.X, params=given, indices=rows)
-        return model.fit(sample, _safe_indexing(context.y, rows), **params)
-    if split.repeat != ALL_ROWS and weighs_copies(model) and given.keys() <= {"sample_weight"}:
-        rows, given["sample_weight"] = weighted_rows(rows, given.get("sample_weight"))
-        return model.fit(_safe_indexing(context.X, rows), _safe_indexing(context.y, rows), **given)
-    params = _check_method_params(context.X, params=given, indices=rows)
-    X_train, y_train = _safe_split(model, context.X, context.y, rows)
-    return model.fit(X_train, y_train, **params)
+    params = _check_method_params(context.X, params=given, indices=split.train)
+    return model.fit(sample, _safe_indexing(context.y, split.train), **params)
+
+
+def _weighs(context: CellContext, configuration: Configuration) -> bool:
+    """Whether weights take the place of copies in the fit of a configuration."""
+    given = context.routed.to_fit(configuration).keys()
+    return given <= {"sample_weight"} and weighs_copies(configuration.fresh())
+
+
+def _weights_for_copies(context: CellContext, split: Split) -> tuple[CellContext, Split]:
+    """The context and the split of fits in which each row has the weight of its copies."""
+    rows, own = weighted_rows(split.train, context.routed.fit.get("sample_weight"))
+    weights = np.zeros(context.truth.n_rows)
+    weights[rows] = own
+    weighted = replace(context, routed=Routing(fit={"sample_weight": weights}))
+    return weighted, Split(*split.place, rows, split.test)
 
 
 _SOLVERS = {

@@ -14,6 +14,8 @@ from heldout.selection.draws import Counts
 
 ALL_ROWS = 0
 """The repeat of the split that trains on all rows, each once."""
+FIRST, SECOND, INNER = 0, 1, 2
+"""Fold numbers within the repeat of a sample: first stage, second stage, and the first of its inner samples."""
 
 
 @dataclass(frozen=True, eq=False)
