@@ -5,10 +5,12 @@ Arguments are checked and results allocated here; the functions of ``_core`` che
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.linalg import cython_blas
 
 from heldout.kernels import (
     _core,
@@ -17,6 +19,7 @@ from heldout.kernels import (
     reference_concordance,
     reference_correlation,
     reference_curves,
+    reference_kernel_matrices,
 )
 from heldout.kernels.reference import (
     Floats,
@@ -281,6 +284,35 @@ def best_out_of_bag(sums: Any, counts: NDArray[np.uint8], *, greatest: bool) -> 
     left_out_sums = np.empty(shape, dtype=np.int64)
     sums._core.best_out_of_bag(counts, greatest, columns, left_out_sums)
     return columns.astype(np.intp, copy=False), left_out_sums
+
+
+def inner_products(left: Floats, right: Floats) -> Floats:
+    return _of_pairs(_core.inner_products, left, right)
+
+
+def squared_distances(left: Floats, right: Floats) -> Floats:
+    return _of_pairs(_core.squared_distances, left, right)
+
+
+def exponentials(values: Floats, factor: float, symmetric: bool = False) -> Floats:
+    n_rows, n_columns = values.shape
+    out = np.empty((n_rows, n_columns))
+    _core.exponentials(_whole(values, np.float64), factor, symmetric and n_rows == n_columns, out)
+    return out
+
+
+def hyperbolic_tangents(values: Floats, factor: float, offset: float) -> Floats:
+    out = np.empty(values.shape)
+    _core.hyperbolic_tangents(_whole(values, np.float64), factor, offset, out)
+    return out
+
+
+def _of_pairs(kernel: Callable[..., None], left: Floats, right: Floats) -> Floats:
+    reference_kernel_matrices.refuse_other_columns(left, right)
+    out = np.empty((len(left), len(right)))
+    whole = _whole(left, np.float64)
+    kernel(cython_blas.__pyx_capi__["ddot"], whole, whole if right is left else _whole(right, np.float64), out)
+    return out
 
 
 def _all(sums: Any, counts: Weightings, dtype: Any) -> NDArray[Any]:

@@ -58,6 +58,12 @@ if TYPE_CHECKING or KERNELS == "numpy":
     from heldout.kernels.reference_concordance import ConcordanceSums
     from heldout.kernels.reference_correlation import RankCorrelations
     from heldout.kernels.reference_curves import AreaWithin, SensitivityWithin
+    from heldout.kernels.reference_kernel_matrices import (
+        exponentials,
+        hyperbolic_tangents,
+        inner_products,
+        squared_distances,
+    )
 else:
     from heldout.kernels.compiled import CompiledAreaWithin as AreaWithin
     from heldout.kernels.compiled import CompiledBinnedGaps as BinnedGaps
@@ -75,8 +81,12 @@ else:
         best_out_of_bag,
         draw_block,
         draw_units,
+        exponentials,
         find_bins,
+        hyperbolic_tangents,
+        inner_products,
         split_draws,
+        squared_distances,
     )
 
 __all__ = [
@@ -96,6 +106,10 @@ __all__ = [
     "best_out_of_bag",
     "draw_block",
     "draw_units",
+    "exponentials",
     "find_bins",
+    "hyperbolic_tangents",
+    "inner_products",
     "split_draws",
+    "squared_distances",
 ]

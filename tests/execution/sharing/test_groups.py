@@ -14,7 +14,7 @@ from sklearn.feature_selection import SelectKBest
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import StandardScaler
-from sklearn.svm import SVC
+from sklearn.svm import SVC, LinearSVC
 
 from heldout.configurations import make_configurations
 from heldout.execution.sharing.groups import Sharing, sharing_of
@@ -45,7 +45,7 @@ def test_a_group_that_is_exact_to_rounding_is_computed_whole() -> None:
 @pytest.mark.parametrize("share", [False, "exact"])
 def test_nothing_is_shared_if_nothing_is_alike_or_share_is_false(share: Any) -> None:
     grid = {"C": [1.0, 2.0]} if share else {"n_estimators": [1, 2]}
-    assert sharing(SVC() if share else RandomForestClassifier(random_state=0), grid, share) is None
+    assert sharing(LinearSVC() if share else RandomForestClassifier(random_state=0), grid, share) is None
 
 
 def test_models_behind_different_steps_are_no_group() -> None:
@@ -66,7 +66,7 @@ def test_equal_steps_of_several_estimators_are_shared() -> None:
 
 
 def test_steps_that_differ_in_the_parameters_of_one_fit_are_a_group() -> None:
-    steps = Pipeline([("best", SelectKBest()), ("svc", SVC())])
+    steps = Pipeline([("best", SelectKBest()), ("svc", LinearSVC())])
     found = sharing(steps, {"best__k": [1, 2], "svc__C": [1.0, 2.0]})
     assert found is not None
     assert len(found.steps) == 2 and not found.models

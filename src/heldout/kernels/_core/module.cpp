@@ -4,6 +4,9 @@
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/optional.h>
 
+#include <cstring>
+#include <stdexcept>
+
 #include "best_out_of_bag.hpp"
 #include "bin_sums.hpp"
 #include "block_draws.hpp"
@@ -12,6 +15,7 @@
 #include "concordance.hpp"
 #include "curve_start.hpp"
 #include "draws.hpp"
+#include "kernel_matrices.hpp"
 #include "loss_sums.hpp"
 #include "medians.hpp"
 #include "precision_sums.hpp"
@@ -64,6 +68,17 @@ template <class T>
 void selected_fits(const heldout::LogisticFits& fits, Weights<T> counts, Array<const std::int64_t, 1> columns,
                    Array<double, 2> out) {
     fits.selected(weightings(counts), columns.data(), out.data());
+}
+
+// SciPy offers the BLAS in which scikit-learn computes to other extensions, with the type of each function.
+heldout::Dot dot_of(const nb::capsule& function) {
+    constexpr const char* kType =
+        "__pyx_t_5scipy_6linalg_11cython_blas_d (int *, __pyx_t_5scipy_6linalg_11cython_blas_d *, int *, "
+        "__pyx_t_5scipy_6linalg_11cython_blas_d *, int *)";
+    if (function.name() == nullptr || std::strcmp(function.name(), kType) != 0) {
+        throw std::invalid_argument("the inner product of SciPy has another type");
+    }
+    return reinterpret_cast<heldout::Dot>(function.data());
 }
 
 // The four calls of a kernel whose values are doubles under counts and weights alike.
@@ -254,4 +269,31 @@ NB_MODULE(_core, m) {
             heldout::weighted_loss_sums(losses.data(), losses.shape(1), weightings(weights), out.data());
         },
         strict("losses"), strict("weights"), strict("out"), Unlocked());
+
+    using Kernel = decltype(&heldout::inner_products);
+    const auto offer_pairs = [&](const char* name, Kernel kernel) {
+        m.def(
+            name,
+            [kernel](const nb::capsule& function, Array<const double, 2> left, Array<const double, 2> right,
+                     Array<double, 2> out) {
+                const heldout::Dot dot = dot_of(function);
+                nb::gil_scoped_release unlocked;
+                kernel(dot, left.data(), left.shape(0), right.data(), right.shape(0), left.shape(1), out.data());
+            },
+            "dot"_a, strict("left"), strict("right"), strict("out"));
+    };
+    offer_pairs("inner_products", &heldout::inner_products);
+    offer_pairs("squared_distances", &heldout::squared_distances);
+    m.def(
+        "exponentials",
+        [](Array<const double, 2> values, double factor, bool symmetric, Array<double, 2> out) {
+            heldout::exponentials(values.data(), values.shape(0), values.shape(1), factor, symmetric, out.data());
+        },
+        strict("values"), "factor"_a, "symmetric"_a, strict("out"), Unlocked());
+    m.def(
+        "hyperbolic_tangents",
+        [](Array<const double, 2> values, double factor, double offset, Array<double, 2> out) {
+            heldout::hyperbolic_tangents(values.data(), values.size(), factor, offset, out.data());
+        },
+        strict("values"), "factor"_a, "offset"_a, strict("out"), Unlocked());
 }

@@ -1,122 +1,283 @@
-"""Support vector machines, to a tolerance: one kernel matrix for all penalties of a gamma."""
+"""Support vector machines, to the last bit: one kernel matrix for all penalties of a gamma.
+
+The machines are those of ``kernel="precomputed"``, fitted on a matrix whose entries have the bits that libsvm would
+compute. The first machine of a group is also fitted as usual: unless both have the same bits and predict the same
+ones, the others are fitted alone.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from functools import cache
-from typing import Any
+import math
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import dataclass
+from numbers import Integral, Real
+from typing import Any, NamedTuple
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
+from sklearn import config_context
 from sklearn.base import clone
-from sklearn.metrics.pairwise import euclidean_distances
 from sklearn.utils.validation import validate_data
 
+from heldout.kernels.dispatch import (
+    KERNELS,
+    exponentials,
+    hyperbolic_tangents,
+    inner_products,
+    squared_distances,
+)
 from heldout.spaces.submodels.base import SeparateFitsError, SubmodelFamily, Value
-from heldout.spaces.submodels.linear import Floats, matrix, row_weights
-from heldout.spaces.submodels.parts import weights_only
+from heldout.spaces.submodels.linear import Floats, row_weights
+from heldout.spaces.submodels.parts import view_of, weights_only
 
-_ROWS = 5000
-"""The kernel matrix of more rows takes too much memory (200 MB)."""
+_MOST_ROWS = 4000
+"""Two kernel matrices exist at a time. Of so many rows each takes 128 MB."""
+_ENTRIES_OF_A_FIT = 40_000
+"""Entries of a matrix that are computed in the time that a fit takes for its checks."""
 
 
-class KernelMachines:
-    """Machines fitted on kernel matrices of the same rows.
+class DenseProblem(NamedTuple):
+    """What ``fit`` of a machine passes to libsvm after its checks."""
 
-    Parameters
+    rows: Floats
+    target: Floats
+    weights: Floats
+    solver: int
+
+
+class KernelShape(NamedTuple):
+    """The numbers in a kernel."""
+
+    gamma: float
+    degree: int
+    coef0: float
+
+
+@dataclass(frozen=True, eq=False)
+class KernelMatrices:
+    """The matrices between rows and the training rows.
+
+    Attributes
     ----------
-    estimator : estimator
-        The machine with all parameters that do not differ.
-    reference : estimator
-        A machine that knows the names and the number of columns.
+    kernel : {"rbf", "linear", "poly", "sigmoid"}
+    products : ndarray, shape (rows, training rows)
+        What does not depend on the shape: squared distances for ``rbf``, inner products otherwise.
+    symmetric : bool
     """
 
-    def __init__(self, estimator: Any, reference: Any, rows: Floats, machines: Sequence[tuple[Any, float]]) -> None:
-        self.estimator = estimator
-        self.reference = reference
-        self.rows = rows
-        self.machines = machines
-        self._new: Any = None
-        self._products: Floats = np.empty((0, 0))
+    kernel: str
+    products: Floats
+    symmetric: bool
+
+    @classmethod
+    def of_training(cls, kernel: str, rows: Floats) -> KernelMatrices:
+        """Among the training rows, where libsvm takes distances from inner products."""
+        products = inner_products(rows, rows)
+        if kernel == "rbf":
+            squares = products.diagonal().copy()
+            products = (squares[:, None] + squares) - 2.0 * products
+        return cls(kernel, products, True)
+
+    @classmethod
+    def of_new(cls, kernel: str, new: Floats, rows: Floats) -> KernelMatrices:
+        """Between rows to predict and the training rows."""
+        products = squared_distances(new, rows) if kernel == "rbf" else inner_products(new, rows)
+        return cls(kernel, products, False)
+
+    def matrix(self, shape: KernelShape) -> Floats:
+        """The kernel's values."""
+        if self.kernel == "rbf":
+            values = exponentials(self.products, -shape.gamma, self.symmetric)
+        elif self.kernel == "poly":
+            values = _power(shape.gamma * self.products + shape.coef0, shape.degree)
+        elif self.kernel == "sigmoid":
+            values = hyperbolic_tangents(self.products, shape.gamma, shape.coef0)
+        else:
+            values = self.products
+        if not np.isfinite(values).all():
+            raise SeparateFitsError("a kernel overflows")
+        return values
+
+
+def _power(base: Floats, exponent: int) -> Floats:
+    """An integer power by repeated squares, multiplied in libsvm's order."""
+    power = np.ones_like(base)
+    while exponent:
+        if exponent % 2:
+            power = power * base
+        base, exponent = base * base, exponent // 2
+    return power
+
+
+Machines = Mapping[KernelShape, Mapping[int, Any]]
+"""By shape of their matrix and number of the value: machines that are fitted on matrices."""
+
+
+@dataclass(frozen=True, eq=False)
+class KernelMachines:
+    """Machines of the same training rows; these are submodels.
+
+    Attributes
+    ----------
+    n_values : int
+    first : int
+        The number of a value.
+    as_usual : estimator
+        The machine of that value, fitted as usual.
+    rows : ndarray, shape (training rows, columns)
+    machines : mapping
+        Empty where all other values must be fitted alone.
+    """
+
+    n_values: int
+    first: int
+    as_usual: Any
+    rows: Floats
+    machines: Machines
 
     def predict_many(self, X: Any, response: str) -> list[NDArray[Any] | None]:
-        if self._new is not X:
-            new = np.asarray(validate_data(self.reference, X, reset=False), dtype=np.float64)
-            self._products, self._new = _products(self.estimator, new, self.rows), X
+        expected = getattr(self.as_usual, response)(X)
+        answers = self._by_matrix(X, response) if self.machines else {}
+        if not np.array_equal(answers.get(self.first, ()), expected):
+            answers = {self.first: expected}
+        return [answers.get(number) for number in range(self.n_values)]
 
-        @cache
-        def kernel(gamma: float) -> Floats:
-            return _kernel(self.estimator, self._products, gamma)
-
-        return [getattr(machine, response)(kernel(gamma)) for machine, gamma in self.machines]
+    def _by_matrix(self, X: Any, response: str) -> dict[int, NDArray[Any]]:
+        new = validate_data(self.as_usual, X, dtype=np.float64, order="C", reset=False)
+        matrices = KernelMatrices.of_new(self.as_usual.kernel, new, self.rows)
+        answers = {}
+        for shape, machines in self.machines.items():
+            matrix = matrices.matrix(shape)
+            with config_context(assume_finite=True):  # the matrix is
+                answers.update({number: getattr(machine, response)(matrix) for number, machine in machines.items()})
+        return answers
 
 
 def fit_machines(estimator: Any, values: Sequence[Value], X: Any, y: Any, **fit_params: Any) -> KernelMachines:
-    """A machine a value, all fitted on one kernel matrix a gamma."""
+    """A machine a value: all fitted on one kernel matrix a shape, or only the first where that takes longer."""
     fit_params = weights_only(fit_params)
-    rows = matrix(X)
-    weights = row_weights(fit_params, len(rows))
+    served = {number: value for number, value in enumerate(values) if _is_served(value)}
+    _refuse(X, fit_params, len(served))
+    first = min(served)
+    as_usual = clone(estimator).set_params(**values[first])
+    problem = _fit_and_keep_problem(as_usual, X, y, fit_params)
+    by_shape: dict[KernelShape, dict[int, Value]] = {}
+    for number, value in served.items():
+        by_shape.setdefault(_shape(as_usual, value, problem.rows), {})[number] = value
+    machines: Machines = {}
+    if _is_worth_a_matrix(len(served), len(by_shape), as_usual):
+        machines = _fit_on_matrices(as_usual, problem, by_shape)
+    if not any(first in of_shape and _are_same(of_shape[first], as_usual) for of_shape in machines.values()):
+        machines = {}
+    return KernelMachines(len(values), first, as_usual, problem.rows, machines)
+
+
+def _fit_on_matrices(
+    as_usual: Any, problem: DenseProblem, by_shape: Mapping[KernelShape, Mapping[int, Value]]
+) -> Machines:
+    matrices = KernelMatrices.of_training(as_usual.kernel, problem.rows)
+    machines = {}
+    for shape, values in by_shape.items():
+        matrix = matrices.matrix(shape)
+        fitted = ((number, _machine(as_usual, value, matrix, problem)) for number, value in values.items())
+        machines[shape] = {number: machine for number, machine in fitted if machine is not None}
+    return machines
+
+
+def _is_worth_a_matrix(n_machines: int, n_shapes: int, as_usual: Any) -> bool:
+    """Whether the machines take longer alone: each computes the rows of its support vectors, a matrix has all."""
+    n_rows = as_usual.shape_fit_[0]
+    saved = (n_machines - 1) * (len(as_usual.support_) * n_rows + _ENTRIES_OF_A_FIT)
+    return bool(saved > n_rows**2 * (0.75 + 0.25 * n_shapes))
+
+
+def _is_served(value: Value) -> bool:
+    """Whether the values are those that most machines take; libsvm refuses some of them later."""
+    numbers = {name: number for name, number in value.items() if name != "gamma" or number not in ("scale", "auto")}
+    return all(
+        isinstance(number, Integral if name == "degree" else Real)
+        and math.isfinite(number)
+        and (name == "coef0" or float(number) >= 0.0)
+        for name, number in numbers.items()
+    )
+
+
+def _refuse(X: Any, fit_params: Mapping[str, Any], n_served: int) -> None:
+    """Refuse data and groups for which separate fits are faster, or different."""
+    if KERNELS == "numpy":
+        raise SeparateFitsError("a matrix takes long without the compiled kernels")
+    if n_served < 2:
+        raise SeparateFitsError("one machine")
+    if sp.issparse(X):
+        raise SeparateFitsError("sparse rows")
+    if len(X) > _MOST_ROWS:
+        raise SeparateFitsError("too many rows for a matrix")
+    weights = row_weights(fit_params, len(X))
     if weights is not None and weights.min() <= 0.0:
-        # libsvm leaves such rows out, but takes the columns of a kernel matrix as if they were there.
+        # libsvm leaves such rows out, but takes the columns of a matrix as if they were there.
         raise SeparateFitsError("rows without weight")
-    if len(rows) > _ROWS:
-        raise SeparateFitsError("too many rows for a kernel matrix")
-    reference = clone(estimator)
-    validate_data(reference, X)
-    products = _products(estimator, rows, rows)
-
-    @cache
-    def kernel(gamma: float) -> Floats:
-        return _kernel(estimator, products, gamma)
-
-    machines = []
-    for value in values:
-        gamma = _gamma(value.get("gamma", estimator.gamma), rows)
-        machine = clone(estimator).set_params(**value).set_params(kernel="precomputed")
-        machines.append((machine.fit(kernel(gamma), y, **fit_params), gamma))
-    return KernelMachines(estimator, reference, rows, machines)
 
 
-def _gamma(gamma: Any, rows: Floats) -> float:
-    if isinstance(gamma, str):
+def _fit_and_keep_problem(model: Any, X: Any, y: Any, fit_params: Mapping[str, Any]) -> DenseProblem:
+    """Fit a machine as usual, and return what scikit-learn made of the rows for that."""
+    found: list[DenseProblem] = []
+    run: Callable[..., None] = model._dense_fit
+
+    def keep(X: Floats, y: Floats, sample_weight: Floats, solver_type: int, kernel: str, random_seed: int) -> None:
+        found.append(DenseProblem(X, y, sample_weight, solver_type))
+        run(X, y, sample_weight, solver_type, kernel, random_seed=random_seed)
+
+    model._dense_fit = keep
+    try:
+        model.fit(X, y, **fit_params)
+    finally:
+        del model._dense_fit
+    return found[0]
+
+
+def _shape(model: Any, value: Value, rows: Floats) -> KernelShape:
+    gamma, degree, coef0 = (value.get(name, getattr(model, name)) for name in KernelShape._fields)
+    if gamma == "scale":
         variance = rows.var()
-        scale = 1.0 / (rows.shape[1] * variance) if variance != 0 else 1.0
-        return {"scale": scale, "auto": 1.0 / rows.shape[1]}[gamma]
-    if gamma < 0:
-        raise SeparateFitsError("a negative gamma")
-    return float(gamma)
+        gamma = 1.0 / (rows.shape[1] * variance) if variance != 0 else 1.0
+    elif gamma == "auto":
+        gamma = 1.0 / rows.shape[1]
+    return KernelShape(float(gamma), int(degree), float(coef0))
 
 
-def _products(estimator: Any, new: Floats, rows: Floats) -> Floats:
-    """What does not depend on gamma: squared distances, or inner products."""
-    if estimator.kernel == "rbf":
-        return np.asarray(euclidean_distances(new, rows, squared=True))
-    return np.asarray(new @ rows.T)
+def _machine(as_usual: Any, value: Value, matrix: Floats, problem: DenseProblem) -> Any:
+    """A machine fitted on a kernel matrix, or None where it must be fitted alone."""
+    of_matrix = {"kernel": "precomputed", "_gamma": 0.0, "shape_fit_": matrix.shape, "n_features_in_": len(matrix)}
+    machine = view_of(as_usual, **value, **of_matrix)
+    vars(machine).pop("feature_names_in_", None)
+    try:
+        machine._dense_fit(matrix, problem.target, problem.weights, problem.solver, "precomputed", random_seed=0)
+    except ValueError:  # libsvm refuses a parameter
+        return None
+    machine._intercept_, machine._dual_coef_ = machine.intercept_, machine.dual_coef_
+    is_finite = np.isfinite(machine._intercept_).all() and np.isfinite(machine._dual_coef_).all()
+    return machine if is_finite else None
 
 
-def _kernel(estimator: Any, products: Floats, gamma: float) -> Floats:
-    if estimator.kernel == "rbf":
-        return np.exp(-gamma * products)
-    if estimator.kernel == "poly":
-        return (gamma * products + estimator.coef0) ** estimator.degree
-    if estimator.kernel == "sigmoid":
-        return np.tanh(gamma * products + estimator.coef0)
-    return products
+def _are_same(machine: Any, other: Any) -> bool:
+    names = ("support_", "_n_support", "_dual_coef_", "_intercept_")
+    return all(np.array_equal(getattr(machine, name), getattr(other, name)) for name in names)
 
 
 def _applies(estimator: Any) -> bool:
-    kernels = ("rbf", "poly", "sigmoid", "linear")
+    kernels: tuple[Hashable, ...] = ("rbf", "poly", "sigmoid", "linear")
     probability = getattr(estimator, "probability", False)
     return estimator.kernel in kernels and probability in (False, "deprecated")
 
 
 def _family(*parameters: str) -> SubmodelFamily:
-    return SubmodelFamily(object, parameters, fit_machines, _applies, False)
+    return SubmodelFamily(object, (*parameters, *KernelShape._fields), fit_machines, _applies, "bitwise", 2)
 
 
 FAMILIES: Mapping[str, tuple[SubmodelFamily, ...]] = {
-    "SVC": (_family("C", "gamma"),),
-    "NuSVC": (_family("nu", "gamma"),),
-    "SVR": (_family("C", "gamma", "epsilon"),),
-    "NuSVR": (_family("C", "gamma", "nu"),),
+    "SVC": (_family("C"),),
+    "NuSVC": (_family("nu"),),
+    "SVR": (_family("C", "epsilon"),),
+    "NuSVR": (_family("C", "nu"),),
 }

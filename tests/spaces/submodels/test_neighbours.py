@@ -1,4 +1,4 @@
-"""Neighbours, support vector machines and kernel ridge against separate fits."""
+"""Neighbours against separate fits."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ from provider_contract import (
     without,
 )
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
-from sklearn.svm import SVC, SVR, NuSVC, NuSVR
 
 
 def _neighbours() -> list[Case]:
@@ -36,23 +35,7 @@ def _neighbours() -> list[Case]:
     ]
 
 
-def _machines() -> list[Case]:
-    Cs = [{"C": C, "gamma": gamma} for C in (1, 0.1, 10) for gamma in ("scale", "auto", 0.5)]
-    nus = [{"nu": nu, "gamma": gamma} for nu in (0.3, 0.1) for gamma in ("scale", 0.5)]
-    exact, kinds = {"tol": 1e-10}, ["binary", "multiclass", "binary-heavy", "binary-integer"]
-    loose = {"exact": False, "tolerance": 1e-5}
-    return [
-        Case(SVC(**exact), Cs, kinds, **loose),
-        Case(SVC(kernel="poly", degree=2, **exact), grid_of("C", (1, 0.1)), ["binary"], **loose),
-        Case(SVC(kernel="linear", **exact), grid_of("C", (1, 0.1)), ["multiclass"], **loose),
-        Case(SVC(), Cs, ["binary-sparse", "binary-weighted"], False, ["binary-sparse", "binary-weighted"]),
-        Case(NuSVC(**exact), nus, ["binary"], **loose),
-        Case(SVR(**exact), [*Cs, {"C": 1, "epsilon": 0.3}], ["regression", "regression-heavy"], **loose),
-        Case(NuSVR(**exact), nus, ["regression"], **loose),
-    ]
-
-
 @pytest.mark.filterwarnings("ignore")
-@each_kind([*_neighbours(), *_machines()])
+@each_kind(_neighbours())
 def test_one_fit_predicts_as_separate_fits(case: Case, kind: str) -> None:
     check_predictions(case, kind)
