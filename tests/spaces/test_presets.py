@@ -89,7 +89,8 @@ def test_one_fit_serves_a_path_of_sizes_or_penalties(kind: TaskKind) -> None:
     units = sharing.units(range(len(configurations)))
     fits = Counter(configurations[unit[0]].model for unit in units)
     served = Counter(each.model for each in configurations)
-    assert {name: fits[name] for name in (*ENSEMBLES, "neighbours")} == {
+    assert {name: fits[name] for name in ("tree", *ENSEMBLES, "neighbours")} == {
+        "tree": 1,
         "forest": 6,
         "extra trees": 4,
         "boosting": 12,

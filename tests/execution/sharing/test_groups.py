@@ -9,7 +9,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sklearn.ensemble import RandomForestClassifier
+from sklearn import config_context
+from sklearn.compose import TransformedTargetRegressor
+from sklearn.ensemble import ExtraTreesRegressor, RandomForestClassifier, RandomForestRegressor
 from sklearn.feature_selection import SelectKBest
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import Pipeline
@@ -46,6 +48,23 @@ def test_a_group_that_is_exact_to_rounding_is_computed_whole() -> None:
 def test_nothing_is_shared_if_nothing_is_alike_or_share_is_false(share: Any) -> None:
     grid = {"C": [1.0, 2.0]} if share else {"n_estimators": [1, 2]}
     assert sharing(LinearSVC() if share else RandomForestClassifier(random_state=0), grid, share) is None
+
+
+def test_regressors_of_a_transformed_target_are_a_group_if_only_their_size_differs() -> None:
+    forests = [RandomForestRegressor(random_state=0), ExtraTreesRegressor(bootstrap=True, random_state=0)]
+    grid = {"regressor": forests, "regressor__max_depth": [2, 3], "regressor__n_estimators": [10, 20]}
+    found = sharing(TransformedTargetRegressor(), grid)
+    assert found is not None
+    assert {group.members for group in found.models.values()} == {(0, 1), (2, 3), (4, 5), (6, 7)}
+
+
+def test_regressors_with_other_requests_of_metadata_are_no_group() -> None:
+    with config_context(enable_metadata_routing=True):
+        weighted = RandomForestRegressor(random_state=0).set_fit_request(sample_weight=True)
+        grid = {"regressor": [RandomForestRegressor(random_state=0), weighted], "regressor__n_estimators": [10, 20]}
+        found = sharing(TransformedTargetRegressor(), grid)
+    assert found is not None
+    assert {group.members for group in found.models.values()} == {(0, 1), (2, 3)}
 
 
 def test_models_behind_different_steps_are_no_group() -> None:

@@ -172,11 +172,10 @@ class _Groups:
         family = family_of(estimator, self._mode)
         if family is None:
             return
-        params = estimator.get_params(deep=False)
-        values = {name: params.pop(name) for name in family.parameters}
+        values, parts, rest = _divided(estimator, family.parameters)
         try:
-            alike = [beside_parameters(estimator), form_of(params)]
-            key = json.dumps([*place, family.name, *alike], sort_keys=True)
+            alike = [[id(type(part)), beside_parameters(part)] for part in parts]
+            key = json.dumps([*place, family.name, alike, form_of(rest)], sort_keys=True)
         except (NotHashableError, RecursionError):
             return
         self._found.setdefault(key, (family, {}))[1].setdefault(member, values)
@@ -189,3 +188,14 @@ class _Groups:
             if len(values) > 1
         ]
         return {member: group for group in groups for member in group.members}
+
+
+def _divided(estimator: Any, names: Sequence[str]) -> tuple[dict[str, Any], list[Any], dict[str, Any]]:
+    """The values of some parameters, the estimators that have these parameters, and all other parameters.
+
+    A name such as ``regressor__alpha`` is a parameter of a part.
+    """
+    owners = sorted({name.rpartition("__")[0] for name in names} - {""})
+    params = estimator.get_params(deep=bool(owners))
+    values = {name: params.pop(name) for name in names}
+    return values, [estimator, *(params.pop(owner) for owner in owners)], params

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
+from functools import partial
 from importlib import import_module
 from typing import Any, Literal
 
@@ -156,6 +157,11 @@ def _check(kind: object, parameters: object, fit_many: object, applies: object, 
 
 def family_of(estimator: Any, share: Literal["exact", "tolerance"] = "exact") -> SubmodelFamily | None:
     """The provider that serves an unfitted estimator with its present parameters, or None."""
+    if _short_name(type(estimator)) == "sklearn.TransformedTargetRegressor" and type(estimator) not in _REGISTERED:
+        from heldout.spaces.submodels.transformed_target import family_of_target
+
+        of_regressor = partial(family_of, share=share)
+        return family_of_target(estimator, of_regressor, tolerance=share == "tolerance")
     families = (*_REGISTERED.get(type(estimator), ()), *_built_in(type(estimator)))
     return next(
         (family for family in families if (share == "tolerance" or family.exact) and family.admits(estimator)), None
