@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 from types import ModuleType
+from typing import Literal
 
 import numpy as np
 import pytest
@@ -29,6 +30,16 @@ def test_losses_on_the_grid_add_up_without_rounding(kernels: ModuleType) -> None
         for j in range(3):
             exact = sum(int(c) * Fraction(x) for c, x in zip(counts[lane], grid[:, j], strict=True))
             assert Fraction(sums[lane, j]) == exact
+
+
+@pytest.mark.parametrize("n_rows", [0, 1, 15, 16, 37, 100])
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_chosen_columns_are_those_of_all(kernels: ModuleType, n_rows: int, order: Literal["C", "F"]) -> None:
+    rng = np.random.default_rng(2)
+    sums = kernels.LossSums(np.asarray(rng.lognormal(size=(n_rows, 9)), order=order), 10 * n_rows)
+    counts = rng.integers(0, 9, size=(40, n_rows), dtype=np.uint8)
+    columns = rng.integers(0, 9, size=40)
+    np.testing.assert_array_equal(sums.selected(counts, columns), sums.all(counts)[np.arange(40), columns])
 
 
 def test_real_weights_are_added_row_after_row(kernels: ModuleType) -> None:

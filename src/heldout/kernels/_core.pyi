@@ -85,6 +85,9 @@ def weighted_cell_sums(
 def weighted_loss_sums(
     losses: NDArray[np.float64], weights: NDArray[np.float64], out: NDArray[np.float64]
 ) -> None: ...
+def chosen_loss_sums(
+    losses: NDArray[np.float64], counts: NDArray[np.uint8], chosen: NDArray[np.int64], out: NDArray[np.float64]
+) -> None: ...
 def inner_products(
     dot: object, left: NDArray[np.float64], right: NDArray[np.float64], out: NDArray[np.float64]
 ) -> None: ...

@@ -164,7 +164,7 @@ class CompiledCellSums(reference.CellSums):
 
 
 class CompiledLossSums(reference.LossSums):
-    """Sums of counts are the exact matrix product of the reference; only real weights need an order."""
+    """All sums of counts are the exact matrix product of the reference; only real weights need an order."""
 
     def all(self, counts: Weightings) -> Floats:
         if counts.dtype == np.uint8:
@@ -172,6 +172,14 @@ class CompiledLossSums(reference.LossSums):
         counts = _checked(counts, self.n_rows)
         sums = np.empty((len(counts), self.n_columns))
         _core.weighted_loss_sums(_whole(self._losses), counts, sums)
+        return sums
+
+    def selected(self, counts: Weightings, columns: NDArray[np.intp]) -> Floats:
+        if counts.dtype != np.uint8:
+            return super().selected(counts, columns)
+        counts, columns = _checked(counts, self.n_rows), _checked_columns(columns, len(counts), self.n_columns)
+        sums = np.empty(len(counts))
+        _core.chosen_loss_sums(_aligned(self._losses), counts, columns, sums)
         return sums
 
 

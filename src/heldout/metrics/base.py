@@ -7,6 +7,7 @@ for blocks of weightings of those rows, which is all that the estimates ever ask
 from __future__ import annotations
 
 import warnings
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from enum import StrEnum
@@ -93,7 +94,7 @@ class Needs(StrEnum):
         return np.asarray(np.logical_and.reduce(held))
 
 
-PROBED_ROWS = 32
+PROBED_ROWS = 16
 """So many rows show of most weightings that they hold enough."""
 
 
@@ -116,9 +117,15 @@ def hold_two_values(values: NDArray[Any], weights: Weightings, rows: NDArray[np.
     """(L,): whether the rows of positive weight hold two different of the values (n,), which belong to ``rows``."""
 
     def two(part: slice, present: NDArray[np.bool_]) -> NDArray[np.bool_]:
-        least = np.where(present, values[part], np.inf).min(axis=1, initial=np.inf)
-        greatest = np.where(present, values[part], -np.inf).max(axis=1, initial=-np.inf)
-        return np.asarray(least < greatest)
+        # More rows than the most frequent value has are enough.
+        most = max(Counter(values[part].tolist()).values(), default=0)
+        found = np.asarray(np.count_nonzero(present, axis=1) > most)
+        few = present[~found]
+        if few.size:
+            least = np.where(few, values[part], np.inf).min(axis=1)
+            greatest = np.where(few, values[part], -np.inf).max(axis=1)
+            found[~found] = least < greatest
+        return found
 
     return _found(weights, rows, two)
 

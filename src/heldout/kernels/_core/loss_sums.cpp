@@ -1,5 +1,8 @@
 #include "loss_sums.hpp"
 
+#include <numeric>
+#include <vector>
+
 namespace heldout {
 
 constexpr std::size_t kLossColumns = 64;
@@ -30,6 +33,37 @@ void weighted_loss_sums(const double* losses, std::size_t n_columns, const Weigh
             loss_sums_of_lane(losses + first, n_columns, weights.lane(l), weights.rows, columns,
                               sums + l * n_columns + first);
         }
+    }
+}
+
+constexpr std::size_t kSideBySide = 16;
+
+HELDOUT_CLONES double exact_loss_sum(const double* losses, const std::uint8_t* counts, std::size_t n_rows) {
+    double sums[kSideBySide] = {};
+    std::size_t i = 0;
+    for (; i + kSideBySide <= n_rows; i += kSideBySide) {
+        for (std::size_t k = 0; k < kSideBySide; ++k) sums[k] = sums[k] + double(counts[i + k]) * losses[i + k];
+    }
+    double sum = 0;
+    for (; i < n_rows; ++i) sum = sum + double(counts[i]) * losses[i];
+    for (std::size_t k = 0; k < kSideBySide; ++k) sum = sum + sums[k];
+    return sum;
+}
+
+void chosen_loss_sums(const Matrix& losses, const Weightings<std::uint8_t>& counts, const std::int64_t* chosen,
+                      double* sums) {
+    std::vector<std::size_t> lanes(counts.lanes);
+    std::iota(lanes.begin(), lanes.end(), std::size_t(0));
+    std::sort(lanes.begin(), lanes.end(), [chosen](std::size_t a, std::size_t b) { return chosen[a] < chosen[b]; });
+    std::vector<double> column(losses.rows);
+    std::int64_t held = -1;
+    for (const std::size_t lane : lanes) {
+        if (chosen[lane] != held) {
+            held = chosen[lane];
+            const double* first = losses.data + held * losses.column_stride;
+            for (std::size_t i = 0; i < losses.rows; ++i) column[i] = first[std::ptrdiff_t(i) * losses.row_stride];
+        }
+        sums[lane] = exact_loss_sum(column.data(), counts.lane(lane), counts.rows);
     }
 }
 

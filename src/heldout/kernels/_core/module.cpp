@@ -269,6 +269,12 @@ NB_MODULE(_core, m) {
             heldout::weighted_loss_sums(losses.data(), losses.shape(1), weightings(weights), out.data());
         },
         strict("losses"), strict("weights"), strict("out"), Unlocked());
+    m.def(
+        "chosen_loss_sums",
+        [](const Columns& losses, Weights<u8> counts, Array<const i64, 1> chosen, Array<double, 1> out) {
+            heldout::chosen_loss_sums(matrix(losses), weightings(counts), chosen.data(), out.data());
+        },
+        strict("losses"), strict("counts"), strict("chosen"), strict("out"), Unlocked());
 
     using Kernel = decltype(&heldout::inner_products);
     const auto offer_pairs = [&](const char* name, Kernel kernel) {
