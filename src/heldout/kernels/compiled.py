@@ -40,6 +40,33 @@ def draw_units(seed: int, bootstraps: NDArray[np.uint64], attempt: int, n_units:
     return counts
 
 
+def cut_rows(counts: Weightings, rows: NDArray[np.intp]) -> Weightings:
+    if counts.dtype != np.uint8:
+        return reference.cut_rows(counts, rows)
+    n_rows, rows = counts.shape[1], _whole(rows, np.int64)
+    if rows.size and not 0 <= rows.min() <= rows.max() < n_rows:
+        raise IndexError(f"rows must be from 0 to {n_rows - 1}")
+    cut = np.empty((len(counts), rows.size), dtype=np.uint8)
+    _core.cut_rows(_whole(counts), rows, cut)
+    return cut
+
+
+def total_weight(counts: Weightings) -> Floats:
+    return reference.total_weight(counts) if counts.dtype != np.uint8 else _totals(counts, None)
+
+
+def weight_of(counts: Weightings, rows: NDArray[np.bool_]) -> Floats:
+    if counts.dtype != np.uint8:
+        return reference.weight_of(counts, rows)
+    return _totals(counts, _flags(rows, counts.shape[1]))
+
+
+def _totals(counts: NDArray[np.uint8], flags: NDArray[np.bool_] | None) -> Floats:
+    totals = np.empty(len(counts))
+    _core.total_counts(_whole(counts), flags, totals)
+    return totals
+
+
 def split_draws(
     seed: int, bootstraps: NDArray[np.uint64], attempt: int, n_rows: int, block_rows: int
 ) -> NDArray[np.int64]:

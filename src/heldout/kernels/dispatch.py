@@ -51,7 +51,10 @@ if TYPE_CHECKING or KERNELS == "numpy":
         PrecisionSums,
         RankSums,
         best_out_of_bag,
+        cut_rows,
         draw_units,
+        total_weight,
+        weight_of,
     )
     from heldout.kernels.reference_blocks import add_bin_sums, draw_block, find_bins, split_draws
     from heldout.kernels.reference_calibration import BinnedGaps, LogisticFits
@@ -79,6 +82,7 @@ else:
     from heldout.kernels.compiled import (
         add_bin_sums,
         best_out_of_bag,
+        cut_rows,
         draw_block,
         draw_units,
         exponentials,
@@ -87,6 +91,8 @@ else:
         inner_products,
         split_draws,
         squared_distances,
+        total_weight,
+        weight_of,
     )
 
 __all__ = [
@@ -104,6 +110,7 @@ __all__ = [
     "SensitivityWithin",
     "add_bin_sums",
     "best_out_of_bag",
+    "cut_rows",
     "draw_block",
     "draw_units",
     "exponentials",
@@ -112,4 +119,6 @@ __all__ = [
     "inner_products",
     "split_draws",
     "squared_distances",
+    "total_weight",
+    "weight_of",
 ]

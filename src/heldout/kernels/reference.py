@@ -254,6 +254,11 @@ def exact_product(counts: NDArray[np.uint8], values: Floats) -> Floats:
     return product
 
 
+def cut_rows(counts: Weightings, rows: NDArray[np.intp]) -> Weightings:
+    """(L, n): the weights of some rows, weighting by weighting in memory, which an index would not keep."""
+    return np.take(counts, rows, axis=1)
+
+
 def total_weight(counts: Weightings) -> Floats:
     """(L,): the weight of all rows."""
     if counts.dtype == np.uint8:
@@ -361,5 +366,5 @@ def best_out_of_bag(sums: Any, counts: NDArray[np.uint8], *, greatest: bool) -> 
     if in_bag.ndim == 3:
         in_bag = in_bag[:, :, 0]
     columns = in_bag.argmax(axis=1) if greatest else in_bag.argmin(axis=1)
-    left_out = (counts == 0).astype(np.uint8)
+    left_out = (counts == 0).view(np.uint8)
     return columns, sums.selected(left_out, columns)

@@ -25,6 +25,7 @@ from numpy.typing import NDArray
 
 from heldout.data.task import Truth
 from heldout.errors import InputError
+from heldout.kernels.dispatch import cut_rows
 from heldout.kernels.reference import Floats, Weightings
 from heldout.metrics.base import (
     Failing,
@@ -131,7 +132,7 @@ class AggregateScore:
         if self.has_fused_path and isinstance(statistic, Fused):
             return statistic.best_out_of_bag(self._weigh(counts, self.segments[0]))
         columns, value_in_bag = best_columns(self.all(counts), self.metric.greater_is_better)
-        left_out = (counts == 0).astype(np.uint8)
+        left_out = (counts == 0).view(np.uint8)
         values = self.selected(left_out, columns)
         none = np.isnan(value_in_bag)
         return Selected(np.where(none, NO_COLUMN, columns), np.where(none, np.nan, values))
@@ -227,8 +228,7 @@ class AggregateScore:
 
     def _weigh(self, counts: Weightings, segment: Segment) -> Weightings:
         whole = len(segment.rows) == counts.shape[1]
-        # np.take, unlike an index, keeps the rows of a weighting contiguous.
-        chosen = counts if whole else np.take(counts, segment.rows, axis=1)
+        chosen = counts if whole else cut_rows(counts, segment.rows)
         return chosen if self.sample_weight is None else chosen * self.sample_weight[segment.rows]
 
     def _mean(self, counts: Weightings, evaluate: Evaluate) -> Floats:

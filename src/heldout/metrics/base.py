@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from heldout._text import argument
 from heldout.data.task import TaskKind, Truth, labels_text
 from heldout.errors import InputError
+from heldout.kernels.dispatch import cut_rows
 from heldout.kernels.reference import Floats, Weightings
 from heldout.kernels.reference_concordance import places_in_time
 
@@ -109,7 +110,7 @@ def _found(
     found = np.asarray(found_in(first, np.take(weights, rows[first], axis=1) > 0))
     if len(rows) > PROBED_ROWS and not found.all():
         rest = weights if not found.any() else weights[~found]
-        found[~found] = found_in(slice(None), np.take(rest, rows, axis=1) > 0)
+        found[~found] = found_in(slice(None), cut_rows(rest, rows) > 0)
     return found
 
 

@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 
 from heldout.data.task import TaskKind, Truth
 from heldout.errors import InputError
-from heldout.kernels.dispatch import BinnedGaps, LogisticFits
-from heldout.kernels.reference import Floats, Weightings, total_weight
+from heldout.kernels.dispatch import BinnedGaps, LogisticFits, total_weight
+from heldout.kernels.reference import Floats, Weightings
 from heldout.kernels.reference_calibration import LineFits
 from heldout.metrics.base import Metric, Needs, Response, Sums
 from heldout.metrics.by_kind import ByKind, OfKind

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heldout.data.task import TaskKind, Truth
-from heldout.kernels.dispatch import LogisticFits
-from heldout.kernels.reference import Floats, Weightings, sum_in_order, total_weight, weight_of
+from heldout.kernels.dispatch import LogisticFits, total_weight, weight_of
+from heldout.kernels.reference import Floats, Weightings, sum_in_order
 from heldout.metrics.base import Needs, Response, Statistic
 from heldout.metrics.by_kind import ByKind, OfKind
 from heldout.metrics.calibration import clipped_odds, log_odds

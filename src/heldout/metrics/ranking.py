@@ -17,8 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heldout.data.task import TaskKind, Truth
-from heldout.kernels.dispatch import PrecisionSums, RankSums, best_out_of_bag
-from heldout.kernels.reference import Floats, Weightings, total_weight, weight_of
+from heldout.kernels.dispatch import PrecisionSums, RankSums, best_out_of_bag, total_weight, weight_of
+from heldout.kernels.reference import Floats, Weightings
 from heldout.metrics.base import Metric, Needs, Response, Selected, Statistic, Sums, positive_of
 from heldout.metrics.parameters import check_among
 from heldout.metrics.within import PairBased, PairStatistic, PairsWithin
@@ -44,7 +44,7 @@ class Area:
 
     def best_out_of_bag(self, counts: NDArray[np.uint8]) -> Selected:
         columns, sums = best_out_of_bag(self.sums, counts, greatest=True)
-        left_out = (counts == 0).astype(np.uint8)
+        left_out = (counts == 0).view(np.uint8)
         return Selected(columns, _share(sums, self.pairs(left_out)))
 
     def pairs(self, counts: Weightings) -> Floats:

@@ -19,8 +19,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heldout.data.task import Truth
-from heldout.kernels.dispatch import CellSums, LossSums, best_out_of_bag
-from heldout.kernels.reference import Floats, Weightings, total_weight
+from heldout.kernels.dispatch import CellSums, LossSums, best_out_of_bag, total_weight
+from heldout.kernels.reference import Floats, Weightings
 from heldout.metrics.base import Metric, Selected, Sums
 
 

@@ -50,7 +50,7 @@ class ExactPairShare(PairShare):
 
     def best_out_of_bag(self, counts: NDArray[np.uint8]) -> Selected:
         columns, sums = best_out_of_bag(self.sums, counts, greatest=True)
-        left_out = (counts == 0).astype(np.uint8)
+        left_out = (counts == 0).view(np.uint8)
         return Selected(columns, _share(sums, self.pairs.all(left_out)[:, 0]))
 
 

@@ -14,7 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heldout.data.task import Truth
-from heldout.kernels.reference import Floats, Weightings, total_weight
+from heldout.kernels.dispatch import total_weight
+from heldout.kernels.reference import Floats, Weightings
 from heldout.kernels.reference_cox import AT_ONE, AT_SLOPE, AT_ZERO, SLOPE, CoxFits
 from heldout.metrics.base import Sums
 

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from heldout._text import argument
 from heldout.data.task import Truth
 from heldout.errors import InputError
+from heldout.kernels.dispatch import cut_rows
 from heldout.kernels.reference import Floats, Weightings
 from heldout.metrics.aggregate import AggregateScore, Bind, Segment, aggregate_score
 from heldout.metrics.base import Metric, Statistic, fitted, positive_of
@@ -128,7 +129,7 @@ class PairSegment(Segment):
         return self.statistic.defined(weights)
 
     def defined_among(self, weights: Weightings) -> NDArray[np.bool_]:
-        return self.defined(np.take(weights, self.rows, axis=1))
+        return self.defined(cut_rows(weights, self.rows))
 
     def by_repeat(self, weights: Weightings) -> dict[int, Floats]:
         found = {}

@@ -151,7 +151,7 @@ def always(counts: Counts) -> NDArray[np.bool_]:
 
 def out_of_bag(counts: Counts) -> Counts:
     """Counts (L, n) of the rows left out: 1 for each row that was not drawn, 0 for the others."""
-    return (counts == 0).astype(np.uint8)
+    return (counts == 0).view(np.uint8)
 
 
 def inner_counts(

@@ -21,6 +21,7 @@
 #include "precision_sums.hpp"
 #include "rank_correlations.hpp"
 #include "rank_sums.hpp"
+#include "row_counts.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -113,6 +114,19 @@ NB_MODULE(_core, m) {
             heldout::draw_units(seed, bootstraps.data(), bootstraps.shape(0), attempt, out.shape(1), out.data());
         },
         "seed"_a, strict("bootstraps"), "attempt"_a, strict("out"), Unlocked());
+
+    m.def(
+        "cut_rows",
+        [](Weights<u8> counts, Array<const i64, 1> rows, Array<u8, 2> out) {
+            heldout::cut_rows(weightings(counts), rows.data(), rows.shape(0), out.data());
+        },
+        strict("counts"), strict("rows"), strict("out"), Unlocked());
+    m.def(
+        "total_counts",
+        [](Weights<u8> counts, std::optional<Flags> flags, Array<double, 1> out) {
+            heldout::total_counts(weightings(counts), flags ? flags->data() : nullptr, out.data());
+        },
+        strict("counts"), strict("flags").none(), strict("out"), Unlocked());
 
     m.def(
         "split_draws",
