@@ -65,6 +65,17 @@ def counted(n: int, noun: str) -> str:
     return f"{n} {noun}" if n == 1 else f"{n} {noun}s"
 
 
+def bytes_text(n_bytes: float) -> str:
+    """Bytes with their unit.
+
+    >>> bytes_text(300), bytes_text(2500), bytes_text(5 * 2**20), bytes_text(1.3 * 2**40)
+    ('0 kB', '2 kB', '5.0 MB', '1,331.2 GB')
+    """
+    if n_bytes >= 2**30:
+        return f"{n_bytes / 2**30:,.1f} GB"
+    return f"{n_bytes / 2**20:,.1f} MB" if n_bytes >= 2**20 else f"{n_bytes / 2**10:.0f} kB"
+
+
 class OptionText(NamedTuple):
     """An option of the command line, as its help shows it: ``--fold COL``."""
 

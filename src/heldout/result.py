@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -17,6 +16,7 @@ from heldout.estimates.question import Aggregate
 from heldout.estimates.types import Estimate
 from heldout.execution.cells import CellResult
 from heldout.execution.comparison import ShareComparison
+from heldout.execution.sharing.accounts import SharedFits, shared_fits
 from heldout.folds.splits import Folds
 from heldout.metrics.base import Metric
 from heldout.predictions import FoldScores, HeldOutPredictions
@@ -92,7 +92,9 @@ class Evaluation:
     def __repr__(self) -> str:
         # The generated one prints the table and every prediction.
         found = self.estimate if self.estimate is not None else f"winner {self.configurations[self.winner].name}"
-        return f"Evaluation({len(self.configurations)} configurations, {self.folds}, {self.n_fits} fits, {found})"
+        shared = f" ({self.n_fits_shared} shared)" if self.n_fits_shared else ""
+        fits = f"{self.n_fits} fits{shared}"
+        return f"Evaluation({len(self.configurations)} configurations, {self.folds}, {fits}, {found})"
 
     @property
     def estimate(self) -> Estimate | None:
@@ -112,9 +114,13 @@ class Evaluation:
         return {name: scores.last(self.n_splits_read) for name, scores in self.fold_scores.items()}
 
     @property
-    def shared(self) -> dict[str, int]:
-        """Fits that were not made alone, by what they shared: "steps", or the class of the models of one fit."""
-        return dict(Counter(what for cell in self.cells for what in cell.shared).most_common())
+    def shared_fits(self) -> dict[str, SharedFits]:
+        """Fits that were not made alone and what that saved, by what they shared.
+
+        The keys are "steps" for equal steps, and the class of models or steps of which one fit served several. A
+        fit that shared several things counts for each.
+        """
+        return shared_fits(cell.shared for cell in self.cells)
 
     @property
     def n_fits_shared(self) -> int:

@@ -51,7 +51,7 @@ def test_a_search_says_when_its_estimate_is_of_another_configuration(estimate: h
     names = ["a", "b"]
     search: Any = SimpleNamespace(
         winner=0, configurations=[SimpleNamespace(name=name) for name in names], n_fits=2, n_fits_saved=0,
-        shared={}, share_comparison=None,
+        shared_fits={}, share_comparison=None,
         estimate=replace(estimate, selected=selected, selected_name=names[selected]), failures={}, seconds={},
         dropped={},
     )  # fmt: skip
@@ -76,7 +76,7 @@ def test_a_search_says_how_many_were_dropped_and_when_apart_from_those_that_fail
     gone = {j: Dropped(j, after, 0.999, "worse") for j, after in left.items()}
     search: Any = SimpleNamespace(
         winner=0, configurations=[SimpleNamespace(name=str(j)) for j in range(9)], n_fits=20, n_fits_saved=25,
-        shared={}, share_comparison=None,
+        shared_fits={}, share_comparison=None,
         estimate=estimate, failures={8: "no"}, seconds={}, dropped=gone | {8: Dropped(8, 1, float("nan"), "no")},
     )  # fmt: skip
     rows = dict(search_rows(search, {}, 0, seconds=1.0))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from heldout._text import counted, number_text
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
     from heldout.cli.tune_job import TuneJob
     from heldout.estimates.comparison import Comparison
     from heldout.estimates.types import Estimate, Interval
+    from heldout.execution.comparison import ShareComparison
     from heldout.result import Evaluation
 
 
@@ -81,7 +83,7 @@ def search_rows(
     seconds: float,
 ) -> list[Row]:
     """Labels and texts about a finished search and the protocol that repeated it."""
-    from heldout.execution.listeners.words import command_words, shared_words
+    from heldout.execution.listeners.words import command_words, shared_lines
     from heldout.report.numbers import scale_of
 
     estimate = evaluation.estimate
@@ -98,12 +100,12 @@ def search_rows(
     rows += of_protocol
     before = f" ({n_resumed} of them before)" if n_resumed else ""
     failed = f", {counted(len(evaluation.failures), 'configuration')} failed" if evaluation.failures else ""
-    shared = f", {shared_words(evaluation.shared)}" if evaluation.shared else ""
     done = f"{evaluation.n_fits} done{before}"
-    rows.append(("fits", f"{done}, {evaluation.n_fits_saved} saved{shared}{failed}"))
+    rows.append(("fits", f"{done}, {evaluation.n_fits_saved} saved{failed}"))
+    if shared := evaluation.shared_fits:
+        rows.append(("shared", shared_lines(evaluation.n_fits_shared, evaluation.n_fits, shared)))
     if (compared := evaluation.share_comparison) is not None:
-        differ = f"they differ by at most {compared.difference:.1g} of the largest prediction"
-        rows.append(("check", f"{counted(compared.n_compared, 'shared fit')} repeated separately: {differ}"))
+        rows.append(("check", _check(compared)))
     if dropped := _dropped(evaluation):
         rows.append(("dropped", dropped))
     rows += [
@@ -133,6 +135,7 @@ def search_document(
             "n_fits": evaluation.n_fits,
             "n_fits_saved": evaluation.n_fits_saved,
             "n_fits_shared": evaluation.n_fits_shared,
+            "shared_fits": {what: asdict(each) for what, each in evaluation.shared_fits.items()},
             "dropped": {
                 str(position): {"after": dropped.after, "reason": dropped.reason}
                 for position, dropped in evaluation.dropped.items()
@@ -144,6 +147,17 @@ def search_document(
         }
     )
     return document
+
+
+def _check(compared: ShareComparison) -> str:
+    from heldout.execution.listeners.words import duration
+
+    fits = f"{counted(compared.n_compared, 'shared fit')} repeated separately"
+    differ = f"they differ by at most {compared.difference:.1g} of the largest prediction"
+    if not compared.n_compared:
+        return fits
+    took = f"took {duration(compared.seconds_alone)} ({duration(compared.seconds_shared)} when shared)"
+    return f"{fits}: {differ}; they {took}"
 
 
 def _dropped(evaluation: Evaluation) -> str:

@@ -58,11 +58,9 @@ def _run_file(path: Path) -> Path:
 
 def file_rows(status: FileStatus) -> list[Row]:
     """Labels and texts about the file."""
-    return [("file", f"{status.path} ({_size(status.n_bytes)})"), ("state", _state(status))]
+    from heldout._text import bytes_text
 
-
-def _size(n_bytes: int) -> str:
-    return f"{n_bytes / 2**20:,.1f} MB" if n_bytes >= 2**20 else f"{n_bytes / 2**10:.0f} kB"
+    return [("file", f"{status.path} ({bytes_text(status.n_bytes)})"), ("state", _state(status))]
 
 
 def _state(status: FileStatus) -> str:

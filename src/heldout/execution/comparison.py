@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -31,11 +32,15 @@ class ShareComparison:
         Relative to the largest prediction of the same fit.
     configuration : str
         Where the difference is largest.
+    seconds_alone, seconds_shared : float
+        Fitting and scoring of these fits, separately and in the search.
     """
 
     n_compared: int
     difference: float
     configuration: str
+    seconds_alone: float = 0.0
+    seconds_shared: float = 0.0
 
 
 def compared_with_separate_fits(work: Work, found: RaceResults, entropy: int) -> ShareComparison:
@@ -43,7 +48,8 @@ def compared_with_separate_fits(work: Work, found: RaceResults, entropy: int) ->
 
     Warns when predictions differ by more than 1e-12 of the largest.
     """
-    differences = {cell: _difference(work, found, cell) for cell in _sample(found.cells, entropy)}
+    alone = {cell: _alone(work, cell) for cell in _sample(found.cells, entropy)}
+    differences = {cell: _difference(work, found, cell, separate) for cell, separate in alone.items()}
     worst = max(differences, key=lambda cell: differences[cell], default=None)
     name = "" if worst is None else work.configurations[worst.key.configuration].name
     largest = 0.0 if worst is None else differences[worst]
@@ -54,7 +60,11 @@ def compared_with_separate_fits(work: Work, found: RaceResults, entropy: int) ->
             HeldoutWarning,
             stacklevel=2,
         )
-    return ShareComparison(len(differences), largest, name)
+    return ShareComparison(len(differences), largest, name, _seconds(alone.values()), _seconds(alone))
+
+
+def _seconds(cells: Iterable[CellResult]) -> float:
+    return math.fsum(cell.fit_seconds + cell.score_seconds for cell in cells)
 
 
 def _sample(cells: Sequence[CellResult], entropy: int) -> list[CellResult]:
@@ -63,9 +73,12 @@ def _sample(cells: Sequence[CellResult], entropy: int) -> list[CellResult]:
     return [shared[number] for number in order[:N_COMPARED]]
 
 
-def _difference(work: Work, found: RaceResults, cell: CellResult) -> float:
+def _alone(work: Work, cell: CellResult) -> CellResult:
+    return fit_cell(work.context, work.configurations[cell.key.configuration], work.split_of[cell.key.place])
+
+
+def _difference(work: Work, found: RaceResults, cell: CellResult, alone: CellResult) -> float:
     split = work.split_of[cell.key.place]
-    alone = fit_cell(work.context, work.configurations[cell.key.configuration], split)
     if alone.state is not cell.state:
         return float("inf")
     differences = [0.0]

@@ -20,13 +20,14 @@ from sklearn.utils.validation import _check_method_params
 from heldout.configurations import Configuration
 from heldout.data.task import Truth
 from heldout.errors import NoExit, UnusablePredictionError
-from heldout.execution.cells import CellKey, CellResult, CellState, Saving
+from heldout.execution.cells import CellKey, CellResult, CellState
 from heldout.execution.copies import with_copies_together
 from heldout.execution.fit import CellContext, error_line, scores_by_scorer, seeded_model
 from heldout.execution.fold_scores import fold_scores, has_responses, is_computable
 from heldout.execution.responses import coded, coded_responses, remember_responses, responses_to_record
+from heldout.execution.sharing.accounts import Account, Stopwatch, saving_of_group
 from heldout.execution.sharing.groups import FitGroup, Sharing
-from heldout.execution.sharing.prefixes import Account, Prefixes
+from heldout.execution.sharing.prefixes import Prefixes
 from heldout.execution.sharing.rows import own_copy
 from heldout.execution.sharing.steps import StepChain, member_at
 from heldout.execution.threads import on_one_thread
@@ -101,86 +102,93 @@ class SplitFits:
         context, key = self.context, CellKey(position, *self.split.place)
         model = self._model(position)
         fit_params = self._fit_params(self.configurations[position])
-        started = fitted = time.perf_counter()
+        account = Account()
+        watch, fit_seconds = Stopwatch(account), None
         try:
             with NoExit():
-                X_train, y_train, X_test = self._rows_for(model, position)
+                X_train, y_train, X_test = self._rows_for(model, position, account)
                 model.fit(X_train, y_train, **fit_params)
-                fitted = time.perf_counter()
+                fit_seconds = watch.lap()
                 remember_responses(model, X_test)
                 predictions = coded_responses(context, model, X_test)
         except Exception as error:
             if context.error_score == "raise":
                 raise
-            ended = time.perf_counter()
-            fit_seconds = (fitted if fitted > started else ended) - started
-            return CellResult(key, CellState.FAILED, error_line(error), fit_seconds, ended - started - fit_seconds)
-        account = self._account(position)
+            seconds = (watch.lap(), 0.0) if fit_seconds is None else (fit_seconds, watch.lap())
+            return CellResult(key, CellState.FAILED, error_line(error), *seconds)
         done = CellResult(
             key,
             CellState.DONE,
-            fit_seconds=fitted - started - account.spent + account.share,
-            score_seconds=time.perf_counter() - fitted,
+            fit_seconds=fit_seconds,
+            score_seconds=watch.lap(),
             predictions=predictions,
-            shared={"steps": Saving(None)} if account.n_shared else {},
+            shared=account.savings,
         )
         if not self.is_scored or (self._needs_no_scorer and self._has_responses(predictions)):
             return done
         test_scores, complaint = scores_by_scorer(context, model, X_test, self._target_of_test, self.split.test)
-        scored = time.perf_counter()
+        score_seconds = done.score_seconds + watch.lap()
         train_scores: Mapping[str, float] = {}
         if context.return_train_score:
             train_scores, _ = scores_by_scorer(context, model, X_train, y_train, self.split.train)
         return replace(
             done,
             message=complaint,
-            score_seconds=scored - fitted,
+            score_seconds=score_seconds,
             test_scores=test_scores,
             train_scores=train_scores,
         )
 
     def _of_group(self, group: FitGroup, unit: Sequence[int]) -> dict[int, CellResult]:
         """By position: the results of the configurations that one fit serves; the others are fitted alone."""
-        started = time.perf_counter()
         try:
             with NoExit():
-                return self._served(group, unit, started)
+                return self._served(group.part(unit), unit)
         except Exception:
             return {}
 
-    def _served(self, group: FitGroup, unit: Sequence[int], started: float) -> dict[int, CellResult]:
-        part = group.part(unit)
-        position = unit[0]
-        model, chain = self._model(position), self._chain(position)
-        X_train, y_train, X_test = self._rows_for(model, position)
-        fit_params = self._fit_params(self.configurations[position])
-        estimator = member_at(model, chain.model)
-        if chain.steps:
-            rows = RowsOfModel(estimator)
-            model.steps[-1] = (chain.model[-1], rows)
-            model.fit(X_train, y_train, **fit_params)
-            model.predict(X_test)
-            X_train, fit_params, X_test = rows.X, rows.fit_params, rows.X_test
-        account = self._account(position)
-        submodels = part.family.fit_many(estimator, part.values, X_train, y_train, **fit_params)
-        fitted = time.perf_counter()
-        answers = self._answers(estimator, submodels, y_train, X_test)
-        fit_seconds = (fitted - started - account.spent + account.share) / len(unit)
-        score_seconds = (time.perf_counter() - fitted) / len(unit)
-        served = {}
-        for number, member in enumerate(part.members):
-            predictions = answers[number]
-            if member not in unit or not self._has_responses(predictions):
-                continue
-            served[member] = CellResult(
+    def _served(self, part: FitGroup, unit: Sequence[int]) -> dict[int, CellResult]:
+        account, n = Account(len(unit)), len(unit)
+        watch = Stopwatch(account)
+        rows = self._rows_of_group(unit[0], account)
+        before = watch.lap()
+        submodels = part.family.fit_many(rows.model, part.values, rows.X, rows.y, **rows.fit_params)
+        fitting = watch.lap()
+        answers = self._answers(rows.model, submodels, rows.y, rows.X_test)
+        predicting = watch.lap()
+        costs = part.family.costs(part.values)
+        served = {
+            member: (predictions, cost)
+            for member, predictions, cost in zip(part.members, answers, costs, strict=True)
+            if member in unit and self._has_responses(predictions)
+        }
+        return {
+            member: CellResult(
                 CellKey(member, *self.split.place),
                 CellState.DONE,
-                fit_seconds=fit_seconds,
-                score_seconds=score_seconds,
+                fit_seconds=before / n + fitting / len(served),
+                score_seconds=predicting / len(served),
                 predictions=predictions,
-                shared={part.family.type.__name__: Saving(None)},
+                shared={
+                    **account.savings,
+                    part.family.type.__name__: saving_of_group(fitting, cost, len(served)),
+                },
             )
-        return served
+            for member, (predictions, cost) in served.items()
+        }
+
+    def _rows_of_group(self, position: int, account: Account) -> RowsOfModel:
+        """The model of a configuration, unfitted, with the rows that arrive there."""
+        model, chain = self._model(position), self._chain(position)
+        X_train, y_train, X_test = self._rows_for(model, position, account)
+        rows = RowsOfModel(member_at(model, chain.model))
+        if chain.steps:
+            model.steps[-1] = (chain.model[-1], rows)
+        else:
+            model = rows
+        model.fit(X_train, y_train, **self._fit_params(self.configurations[position]))
+        model.predict(X_test)
+        return rows
 
     def _answers(self, estimator: Any, submodels: Any, y: Any, X: Any) -> list[dict[Response, NDArray[Any]]]:
         """The recorded responses of each submodel; none of one that must be fitted alone."""
@@ -204,15 +212,10 @@ class SplitFits:
     def _chain(self, position: int) -> StepChain:
         return NOTHING_SHARED if self.sharing is None else self.sharing.chains[position]
 
-    def _account(self, position: int) -> Account:
-        return self._prefixes.account if self._chain(position).steps else Account()
-
-    def _rows_for(self, model: Any, position: int) -> tuple[Any, Any, Any]:
-        """Training rows, their target and test rows for an unfitted model."""
+    def _rows_for(self, model: Any, position: int, account: Account) -> tuple[Any, Any, Any]:
+        """Training rows, their target and test rows for an unfitted model; ``account``: of its shared steps."""
         if get_tags(model).input_tags.pairwise:
             X, y = self.context.X, self.context.y
-            if self.sharing is not None:
-                self._prefixes.account = Account()  # it reads no shared step
             X_train, y_train = _safe_split(model, X, y, self.split.train)
             return X_train, y_train, _safe_split(model, X, y, self.split.test, self.split.train)[0]
         if self.sharing is None:
@@ -221,7 +224,7 @@ class SplitFits:
                 own_copy(self._target_of_training),
                 own_copy(self._rows_of_test),
             )
-        X_train, X_test = self._prefixes.rows_for(model, self._chain(position))
+        X_train, X_test = self._prefixes.rows_for(model, self._chain(position), account)
         return X_train, self._prefixes.y, X_test
 
     def _fit_params(self, configuration: Configuration) -> Mapping[str, Any]:
@@ -290,7 +293,7 @@ class RowsOfModel(BaseEstimator):  # type: ignore[misc]
 
     def fit(self, X: Any, y: Any = None, **fit_params: Any) -> RowsOfModel:
         """Keep the training rows."""
-        self.X, self.fit_params = X, fit_params
+        self.X, self.y, self.fit_params = X, y, fit_params
         return self
 
     def predict(self, X: Any) -> Any:

@@ -9,7 +9,7 @@ from typing import Any
 from heldout.configurations import NotHashableError
 from heldout.estimates.types import Estimate
 from heldout.execution.cells import CellState
-from heldout.execution.listeners.words import shared_words, work_words
+from heldout.execution.listeners.words import shared_lines, work_words
 from heldout.report.content import Fact, Parameter, ReportContent
 from heldout.report.diagnostics import diagnose
 from heldout.report.estimate_parts import distribution_of, headline_of, method_sentences, metric_row
@@ -137,14 +137,15 @@ def _search_facts(evaluation: Evaluation, failed: int, dropped: int, folds: str)
     n_timed = sum(cell.state is not CellState.DROPPED for cell in evaluation.cells)
     is_whole = evaluation.n_fits <= n_timed + 1  # else a protocol made more fits than this search
     what = "all fits" if is_whole else "the search on all rows"
-    if fits and evaluation.shared and is_whole:
-        fits += f", {shared_words(evaluation.shared)}"
+    shared = evaluation.shared_fits if is_whole else {}
+    lines = shared_lines(evaluation.n_fits_shared, evaluation.n_fits, shared) if shared else []
     facts = [
         ("Rows", rows_text(evaluation.task.truth)),
         ("Positive class", positive_text(evaluation.task.truth)),
         ("Configurations", configurations_text(len(evaluation.configurations), failed, dropped)),
         ("Folds", folds),
         ("Fits", fits),
+        ("Shared fits", "; ".join(lines)),
         (f"Time of {what}", work_words(seconds) if seconds else ""),
     ]
     return facts_with_text(facts)

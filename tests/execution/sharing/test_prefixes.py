@@ -263,4 +263,4 @@ def test_time_of_a_shared_step_is_divided_among_its_configurations() -> None:
         accounts.append(prefixes.account)
     assert [account.spent > 0 for account in accounts] == [True, False, False]
     assert sum(account.share for account in accounts) == pytest.approx(accounts[0].spent)
-    assert [account.n_shared for account in accounts] == [1, 1, 1]
+    assert [list(account.savings) for account in accounts] == [["steps"]] * 3

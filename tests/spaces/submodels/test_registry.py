@@ -79,6 +79,7 @@ def test_providers_to_a_tolerance_serve_only_where_that_is_allowed() -> None:
         ({"fit_many": 3}, "callable"),
         ({"applies": "always"}, "callable or None"),
         ({"exact": "nearly"}, "'bitwise', True or False"),
+        ({"cost": "double"}, "'proportional', 'equal' or None"),
     ],
 )
 def test_wrong_arguments(arguments: dict[str, Any], message: str) -> None:

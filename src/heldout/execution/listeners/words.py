@@ -5,24 +5,50 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 
-from heldout._text import counted, number_text
+from heldout._text import bytes_text, counted, number_text
 from heldout.execution.events import BarrierPassed, SearchStarted, WorkersLost
 from heldout.execution.listeners.tally import RunTally
+from heldout.execution.sharing.accounts import STEPS, SharedFits
 from heldout.metrics.named import in_sentence, metric_words
 
 STAGES = {"estimate": "estimating the performance of the winner", "refit": "fitting the winner on all rows"}
 
 
-def shared_words(shared: Mapping[str, int]) -> str:
-    """How many fits were not made alone, and what they shared.
+def shared_lines(n_shared: int, n_fits: int, shared: Mapping[str, SharedFits]) -> list[str]:
+    """How many fits were not made alone and what that saved; then, of several things shared, each by itself.
 
     Examples
     --------
-    >>> shared_words({"RandomForestClassifier": 1200, "steps": 30})
-    '1,230 shared (RandomForestClassifier 1,200, steps 30)'
+    >>> forests, steps = SharedFits(400, 180.0, 0), SharedFits(80, 32.0, 2**30)
+    >>> for line in shared_lines(480, 500, {"RandomForestClassifier": forests, "steps": steps}):
+    ...     print(line)
+    480 of 500, about 3 min 32 s and 1.0 GB saved
+    RandomForestClassifier: 400, about 3 min 0 s saved (estimated)
+    steps: 80, 32 s and 1.0 GB saved
+    >>> shared_lines(30, 30, {"KNeighborsClassifier": SharedFits(30, None, 0)})
+    ['30 of 30 (KNeighborsClassifier), time saved not estimated']
     """
-    parts = ", ".join(f"{name} {number:,}" for name, number in shared.items())
-    return f"{sum(shared.values()):,} shared ({parts})"
+    in_all = f"{n_shared:,} of {n_fits:,}"
+    if len(shared) == 1:
+        ((what, only),) = shared.items()
+        return [f"{in_all} ({what}), {_saved_words(only, what)}"]
+    known = [each.seconds for each in shared.values() if each.seconds is not None]
+    total = SharedFits(n_shared, math.fsum(known) if known else None, sum(each.n_bytes for each in shared.values()))
+    about = "about" if len(known) == len(shared) else "at least"
+    parts = [f"{what}: {each.n_fits:,}, {_saved_words(each, what)}" for what, each in shared.items()]
+    return [f"{in_all}, {_saved_words(total, about=about)}", *parts]
+
+
+def _saved_words(shared: SharedFits, what: str = STEPS, *, about: str = "") -> str:
+    """What fits saved. Only the time of steps was measured."""
+    about = about or ("" if what == STEPS else "about")
+    some = shared.seconds is not None and shared.seconds > 0
+    saved = [f"{about} {duration(shared.seconds)}".lstrip()] if some and shared.seconds is not None else []
+    saved += [bytes_text(shared.n_bytes)] if shared.n_bytes else []
+    words = [f"{' and '.join(saved)} saved" + (" (estimated)" if some and what != STEPS else "")] if saved else []
+    if shared.seconds is None:
+        words.append("time saved not estimated")
+    return ", ".join(words) or "no time saved"
 
 
 def plan_line(event: SearchStarted) -> str:

@@ -21,6 +21,7 @@ from sklearn.compose import ColumnTransformer
 from sklearn.pipeline import Pipeline
 
 from heldout.configurations import is_cloned
+from heldout.execution.sharing.accounts import STEPS, Account, StepOutput, Stopwatch
 from heldout.execution.sharing.groups import FitGroup
 from heldout.execution.sharing.rows import (
     UnknownContainerError,
@@ -38,34 +39,18 @@ _TEST = ""
 
 @dataclass(eq=False)
 class FittedStep:
-    """A fitted step with its output: of the training rows, and of other rows by their key. Or why it failed."""
+    """A fitted step with its output: of the training rows, and of other rows by their key. Or why it failed.
 
-    fitted: Any = None
-    train: Any = None
-    outputs: dict[str, Any] = field(default_factory=dict)
-    error: Exception | None = None
-    seconds: float = 0.0
-    n_bytes: int = 0
-    is_read: bool = False
-
-
-@dataclass(eq=False)
-class Account:
-    """The steps that one configuration read.
-
-    Attributes
-    ----------
-    spent : float
-        Seconds in which steps were fitted now, for this configuration and others.
-    share : float
-        Its part of the seconds of all steps that it read, fitted now or before.
-    n_shared : int
-        Steps that another configuration reads too.
+    ``what``: the class of the group whose fit it comes from, or "steps".
     """
 
-    spent: float = 0.0
-    share: float = 0.0
-    n_shared: int = 0
+    fitted: Any = None
+    train: StepOutput = field(default_factory=StepOutput)
+    what: str = STEPS
+    outputs: dict[str, StepOutput] = field(default_factory=dict)
+    error: Exception | None = None
+    n_bytes: int = 0
+    is_read: bool = False
 
 
 class Prefixes:
@@ -107,6 +92,7 @@ class Prefixes:
         self._groups = groups
         self._most_bytes = math.inf if most_bytes is None else most_bytes
         self._n_bytes = 0
+        self._made: set[str] = set()  # keys of all outputs, also of those that were forgotten
         self._steps: OrderedDict[str, FittedStep] = OrderedDict()
         self._members: dict[int, tuple[Any, ChainStep]] = {}  # transformers of the present model, by id
         self._known: dict[int, tuple[Any, str]] = {}  # test rows behind some step, by id, with their keys
@@ -114,7 +100,7 @@ class Prefixes:
         self._read: str | None = None  # the rows that a step with branches is applied to
         self.account = Account()
 
-    def rows_for(self, model: Any, chain: StepChain) -> tuple[Any, Any]:
+    def rows_for(self, model: Any, chain: StepChain, account: Account | None = None) -> tuple[Any, Any]:
         """Training and test rows for an unfitted model, whose steps from now on come from here.
 
         Parameters
@@ -123,8 +109,10 @@ class Prefixes:
             A fresh one of the configuration.
         chain : StepChain
             Of the same configuration.
+        account : Account, optional
+            Receives what the model reads.
         """
-        self._members, self._known, self.account = {}, {}, Account()
+        self._members, self._known, self.account = {}, {}, account or Account()
         self.y = own_copy(self._y)  # some models scale their target in place
         members = [(step, member_at(model, step.path)) for step in chain.steps]
         for step, member in members:
@@ -174,20 +162,25 @@ class Prefixes:
             output, fitted = _on_own_rows(fit, X, may_change=step.changes_rows)
             self._remember(step, fitted)
             return self._passed(output, step), fitted
+        again = None
         if step.key not in self._steps and group is not None:
-            self._fit_group(group, transformer, X)
-        found = self._steps.get(step.key) or self._fit_once(step, X, fit)
-        self.account.share += found.seconds / self._n_users[step.key]
-        self.account.n_shared += 1
+            again = self._fit_group(group, step.key, transformer, X)
+        if step.key not in self._steps:
+            found, again = self._fit_once(step, X, fit)
+        else:
+            found = self._steps[step.key]
+        if step.key in self._steps:
+            self._steps.move_to_end(step.key)
+            rows = self._read_rows(step, found.what, found.train, again)
+        else:
+            rows = found.train.rows
+            self.account.share += found.train.seconds
         if found.error is not None:
             raise found.error.with_traceback(None)
         if not found.is_read:
             found.is_read = True
             self._remember(step, found.fitted)
-        if step.key not in self._steps:  # rows that cannot be kept
-            return found.train, found.fitted
-        self._steps.move_to_end(step.key)
-        return self._given(found.train, step), found.fitted
+        return rows, found.fitted
 
     def applied(self, step: ChainStep, transform: Callable[[Any], Any], X: Any, rows: str | None) -> Any:
         """Rows behind a fitted step, as ``transform(X)`` gives them; ``rows`` is the key of X."""
@@ -195,15 +188,20 @@ class Prefixes:
         if found is None or rows is None:
             with self._reading(rows):
                 return self._passed(_on_own_rows(transform, X, may_change=step.changes_rows), step)
+        again = None
         if rows not in found.outputs:
-            with self._reading(rows):
-                output = _on_own_rows(transform, X, may_change=step.changes_rows)
+            with self._reading(rows), self._timed(step) as output:
+                output.rows = _on_own_rows(transform, X, may_change=step.changes_rows)
             try:
-                found.outputs[rows] = apart_from(output, X)
+                kept = apart_from(output.rows, X)
             except UnknownContainerError:
-                return output
-            self._count(found, size_of(output))
-        given = self._given(found.outputs[rows], step)
+                self.account.share += output.seconds
+                return output.rows
+            again = self._made_again([f"{step.key} of {rows}"], output.seconds)
+            found.outputs[rows] = output
+            output.rows = kept
+            self._count(found, size_of(kept))
+        given = self._read_rows(step, found.what, found.outputs[rows], again)
         self._known[id(given)] = (given, rows + step.key)
         return given
 
@@ -211,6 +209,19 @@ class Prefixes:
     def rows_read(self) -> str | None:
         """The key of the rows that a step with branches is being applied to; None for rows without a key."""
         return self._read
+
+    def _read_rows(self, step: ChainStep, what: str, output: StepOutput, again: float | None) -> Any:
+        """An output for one reader; ``again``: the seconds in which what was forgotten was made again for it."""
+        given = None if output.rows is None else self._given(output.rows, step)  # None: its fit failed
+        n_bytes = size_of(given) if given is output.rows else 0  # a copy saves none
+        self.account.read(what, output, self._n_users[step.key], n_bytes, again)
+        return given
+
+    def _made_again(self, keys: Sequence[str], seconds: float) -> float | None:
+        """The seconds in which outputs were made, if one of them was made before; else None."""
+        known = not self._made.isdisjoint(keys)
+        self._made.update(keys)
+        return seconds if known else None
 
     def _given(self, rows: Any, step: ChainStep) -> Any:
         return own_copy(rows) if step.key == self._last else for_reader(rows)
@@ -220,46 +231,63 @@ class Prefixes:
         read_only = isinstance(rows, np.ndarray) and not rows.flags.writeable
         return own_copy(rows) if read_only and step.key == self._last else rows
 
-    def _fit_group(self, group: FitGroup, transformer: Any, X: Any) -> None:
-        """Fit all steps of a group at once; leave those alone that it does not serve."""
-        part = group.part(key for key in group.members if self._n_users[key])
-        started = time.perf_counter()
+    def _fit_group(self, group: FitGroup, wanted: str, transformer: Any, X: Any) -> float | None:
+        """Fit all steps of a group at once, if it serves them; returns the seconds if it did so before."""
+        part, watch = group.part(key for key in group.members if self._n_users[key]), Stopwatch(Account())
         try:
             submodels = part.family.fit_many(clone(transformer), part.values, for_reader(X), self.y)
+            fitting = watch.lap()
             many = cast(Subtransformers, submodels).fit_transform_many()
         except Exception:
             self._groups = {key: other for key, other in self._groups.items() if other is not group}
-            return
-        seconds = time.perf_counter() - started
-        self.account.spent += seconds
-        for key, answer in zip(part.members, many, strict=True):
-            if answer is not None and self._n_users[key]:
-                train, fitted = answer
-                self._keep(key, FittedStep(fitted, train, seconds=seconds / len(many)), X)
+            return None
+        applying = watch.lap()
+        self.account.spent += fitting + applying
+        answered = dict(zip(part.members, many, strict=True))
+        costs = dict(zip(part.members, part.family.costs(part.values), strict=True))
+        kept = {key: answer for key, answer in answered.items() if answer is not None and self._n_users[key]}
+        for key in sorted(kept, key=wanted.__eq__):  # the wanted one last, so that it is not forgotten at once
+            rows, fitted = kept[key]
+            cost = costs[key]
+            alone = None if cost is None else cost * fitting + applying / len(answered)
+            train = StepOutput(rows, (fitting + applying) / len(kept), alone)
+            self._keep(key, FittedStep(fitted, train, part.family.type.__name__), X)
+        return self._made_again(list(kept), fitting + applying)
 
-    def _fit_once(self, step: ChainStep, X: Any, fit: Callable[[Any], tuple[Any, Any]]) -> FittedStep:
-        started, before = time.perf_counter(), self.account
-        self.account = Account()  # the steps inside this one are part of it
+    def _fit_once(self, step: ChainStep, X: Any, fit: Callable[[Any], Any]) -> tuple[FittedStep, float | None]:
+        """A fitted step, and the seconds if it was fitted before."""
         found, target = FittedStep(), np.asarray(self.y).tobytes()
-        try:
-            found.train, found.fitted = _on_own_rows(fit, X, may_change=step.changes_rows)
-        except Exception as error:
-            found.error = error
-        self.account = before
-        found.seconds = time.perf_counter() - started
-        self.account.spent += found.seconds
+        with self._timed(step) as found.train:
+            try:
+                found.train.rows, found.fitted = _on_own_rows(fit, X, may_change=step.changes_rows)
+            except Exception as error:
+                found.error = error
         if np.asarray(self.y).tobytes() == target:  # else each of its users must see the target changed
             self._keep(step.key, found, X)
-        return found
+        return found, self._made_again([step.key], found.train.seconds)
+
+    @contextmanager
+    def _timed(self, step: ChainStep) -> Iterator[StepOutput]:
+        """An output that is made inside, with its seconds; shared steps inside the step are parts of it."""
+        output, outer = StepOutput(), self.account
+        inner = self.account = Account(self._n_users[step.key])
+        started = time.perf_counter()
+        try:
+            yield output
+        finally:
+            seconds, self.account = time.perf_counter() - started, outer
+            outer.spent += seconds
+            output.seconds = seconds - inner.spent + inner.share
+            output.alone = seconds - inner.spent + inner.alone
 
     def _keep(self, key: str, found: FittedStep, X: Any) -> None:
         if found.error is None:
             try:
-                found.train = apart_from(found.train, X)
+                found.train.rows = apart_from(found.train.rows, X)
             except UnknownContainerError:
                 return
         self._steps[key] = found
-        self._count(found, size_of(found.train))
+        self._count(found, size_of(found.train.rows))
 
     def _remember(self, step: ChainStep, fitted: Any) -> None:
         """Have a fitted step give its output for the test rows from here."""

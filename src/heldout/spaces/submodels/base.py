@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
+import numpy as np
 from numpy.typing import NDArray
 
 Exactness = Literal["bitwise"] | bool
+Cost = Literal["proportional", "equal"] | None
 Value = Mapping[str, Any]
 """Parameter → value, of one configuration of a group."""
 
@@ -57,6 +60,9 @@ class SubmodelFamily:
         tolerance only.
     version : int
         Enters the identity of a run.
+    cost : {"proportional", "equal", None}
+        How long a separate fit takes: in proportion to its value, the largest as long as ``fit_many``; or each as
+        long as ``fit_many``; None if neither is true. Only the seconds saved are computed from it.
     """
 
     type: type
@@ -65,12 +71,21 @@ class SubmodelFamily:
     applies: Callable[[Any], bool] | None = None
     exact: Exactness = True
     version: int = 1
+    cost: Cost = None
 
     @property
     def name(self) -> str:
         """The class, its parameters and the version: one line that identifies the provider."""
         kind = f"{self.type.__module__}.{self.type.__qualname__}"
         return f"{kind}({', '.join(self.parameters)}) v{self.version}"
+
+    def costs(self, values: Sequence[Value]) -> list[float | None]:
+        """The time of a separate fit of each value, as a part of the time of ``fit_many``; None if unknown."""
+        if self.cost != "proportional":
+            return [1.0 if self.cost == "equal" else None] * len(values)
+        sizes = [_size(value) for value in values]
+        largest = max((size for size in sizes if size), default=1.0)
+        return [None if size is None else size / largest for size in sizes]
 
     def admits(self, estimator: Any) -> bool:
         """Whether the estimator, with its parameters, may join a group. Unusual parameters never raise."""
@@ -80,6 +95,12 @@ class SubmodelFamily:
             return self.applies is None or bool(self.applies(estimator))
         except Exception:
             return False
+
+
+def _size(value: Value) -> float | None:
+    """The one number among the parameters: they may be names of the same one."""
+    numbers = [float(each) for each in value.values() if isinstance(each, int | float | np.number)]
+    return numbers[0] if len(numbers) == 1 and 0 < numbers[0] < math.inf else None
 
 
 class LeftOut(Protocol):

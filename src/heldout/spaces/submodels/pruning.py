@@ -40,7 +40,7 @@ def _pruned(tree: Any, alpha: Any) -> Any:
     return view
 
 
-_PRUNING = SubmodelFamily(object, ("ccp_alpha",), fit_tree, is_seeded, "bitwise")
+_PRUNING = SubmodelFamily(object, ("ccp_alpha",), fit_tree, is_seeded, "bitwise", cost="equal")
 
 FAMILIES: Mapping[str, tuple[SubmodelFamily, ...]] = {
     "DecisionTreeClassifier": (_PRUNING,),

@@ -13,7 +13,7 @@ from importlib import import_module
 from typing import Any, Literal
 
 from heldout.errors import InputError
-from heldout.spaces.submodels.base import ClosedForm, Exactness, FitMany, SubmodelFamily
+from heldout.spaces.submodels.base import ClosedForm, Cost, Exactness, FitMany, SubmodelFamily
 
 _MODULES: Mapping[str, tuple[str, ...]] = {
     "boosting": (
@@ -76,6 +76,7 @@ def register_submodels(
     applies: Callable[[Any], bool] | None = None,
     exact: Exactness = True,
     version: int = 1,
+    cost: Cost = None,
 ) -> None:
     """Register a provider: one fit of an estimator that serves many configurations.
 
@@ -105,6 +106,10 @@ def register_submodels(
     version : int, default=1
         Raise it when predictions change: it belongs to the identity of a run. A stored run also recognises the
         source of ``fit_many`` and ``applies``, but not of what they call.
+    cost : {"proportional", "equal", None}, default=None
+        How long a separate fit takes, for the estimate of the seconds saved. "proportional": in proportion to the
+        value of the only parameter, the largest as long as ``fit_many``. "equal": as long as ``fit_many``. None:
+        this is not known, and the seconds are not estimated.
 
     Raises
     ------
@@ -130,13 +135,15 @@ def register_submodels(
     >>> family_of(Constant(strategy="mean")) is None
     True
     """
-    _check(type, parameters, fit_many, applies, exact)
-    family = SubmodelFamily(type, tuple(parameters), fit_many, applies, exact, int(version))
+    _check(type, parameters, fit_many, applies, exact, cost)
+    family = SubmodelFamily(type, tuple(parameters), fit_many, applies, exact, int(version), cost)
     others = (other for other in _REGISTERED.get(type, ()) if set(other.parameters) != set(parameters))
     _REGISTERED[type] = (family, *others)
 
 
-def _check(kind: object, parameters: object, fit_many: object, applies: object, exact: object) -> None:
+def _check(
+    kind: object, parameters: object, fit_many: object, applies: object, exact: object, cost: object
+) -> None:
     if not isinstance(kind, type):
         raise InputError(f"type must be the class of an estimator, got {kind!r}.", argument="type")
     if (
@@ -153,6 +160,8 @@ def _check(kind: object, parameters: object, fit_many: object, applies: object, 
         raise InputError(f"applies must be callable or None, got {applies!r}.", argument="applies")
     if exact not in ("bitwise", True, False):
         raise InputError(f"exact must be 'bitwise', True or False, got {exact!r}.", argument="exact")
+    if cost not in ("proportional", "equal", None):
+        raise InputError(f"cost must be 'proportional', 'equal' or None, got {cost!r}.", argument="cost")
 
 
 def family_of(estimator: Any, share: Literal["exact", "tolerance"] = "exact") -> SubmodelFamily | None:

@@ -147,12 +147,16 @@ def _components_apply(estimator: Any) -> bool:
     return estimator.svd_solver in ("full", "covariance_eigh", "auto") and estimator.copy
 
 
-_COMPONENTS = SubmodelFamily(object, ("n_components",), fit_components, _components_apply, "bitwise")
+def _selection(parameter: str) -> SubmodelFamily:
+    return SubmodelFamily(object, (parameter,), fit_selection, _selection_applies, "bitwise", cost="equal")
+
+
+_COMPONENTS = SubmodelFamily(object, ("n_components",), fit_components, _components_apply, "bitwise", cost="equal")
 _ELIMINATION = SubmodelFamily(object, ("n_features_to_select",), fit_elimination, _elimination_applies, "bitwise")
 
 FAMILIES: Mapping[str, tuple[SubmodelFamily, ...]] = {
-    "SelectKBest": (SubmodelFamily(object, ("k",), fit_selection, _selection_applies, "bitwise"),),
-    "SelectPercentile": (SubmodelFamily(object, ("percentile",), fit_selection, _selection_applies, "bitwise"),),
+    "SelectKBest": (_selection("k"),),
+    "SelectPercentile": (_selection("percentile"),),
     "RFE": (_ELIMINATION,),
     "PCA": (_COMPONENTS,),
 }
