@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 from provider_contract import (
     CLASSIFICATION,
@@ -13,6 +14,8 @@ from provider_contract import (
     without,
 )
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
+
+from heldout.spaces.submodels.neighbours import fit_neighbours
 
 
 def _neighbours() -> list[Case]:
@@ -39,3 +42,18 @@ def _neighbours() -> list[Case]:
 @each_kind(_neighbours())
 def test_one_fit_predicts_as_separate_fits(case: Case, kind: str) -> None:
     check_predictions(case, kind)
+
+
+@pytest.mark.parametrize("response", ["predict_proba", "predict"])
+@pytest.mark.parametrize("n_columns", [3, 20])
+def test_votes_are_those_of_separate_fits_to_the_last_bit(response: str, n_columns: int) -> None:
+    """With rows that have no distance from a training row, and no rows that are equally near."""
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(300, n_columns)), np.array(["a", "b", "c"])[rng.integers(0, 3, 300)]
+    new = np.r_[rng.normal(size=(60, n_columns)), X[:20]]
+    values = [{"n_neighbors": k, "weights": w} for w in ("distance", "uniform", None) for k in (20, 1, 2, 9)]
+    found = fit_neighbours(KNeighborsClassifier(algorithm="kd_tree"), values, X, y).predict_many(new, response)
+    for value, ours in zip(values, found, strict=True):
+        theirs = getattr(KNeighborsClassifier(algorithm="kd_tree", **value).fit(X, y), response)(new)
+        assert ours is not None and ours.dtype == theirs.dtype
+        np.testing.assert_array_equal(ours, theirs)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,10 +11,12 @@ from sklearn.base import is_classifier
 from sklearn.utils import _safe_indexing
 from sklearn.utils.extmath import row_norms
 
-from heldout.spaces.submodels.base import SubmodelFamily, Value
+from heldout.spaces.submodels.base import SeparateFitsError, SubmodelFamily, Value
 from heldout.spaces.submodels.parts import count, fitted_copy, smallest, view_of, without_weights
 
 _WEIGHTS = ("uniform", "distance", None)
+Setting = tuple[int, str | None]
+"""A number of neighbours, and their weights."""
 _NEAR = 1e-12
 """Squared distances that differ by less than this share of the largest squared norms may change places."""
 
@@ -26,18 +28,40 @@ class Neighbours:
     depends on how many are searched.
     """
 
-    def __init__(self, model: Any, settings: Sequence[tuple[int, str | None] | None]) -> None:
+    def __init__(self, model: Any, settings: Sequence[Setting | None]) -> None:
         self.model = model
         self.settings = settings
         self._rows: Any = None
         self._distances: NDArray[Any] = np.empty((0, 0))
         self._indices: NDArray[Any] = np.empty((0, 0), dtype=int)
-        self._equal: NDArray[Any] = np.empty((0, 0), dtype=bool)
+        self._equal: NDArray[np.bool_] = np.empty((0, 0), dtype=bool)
+        self._equal_so_far: NDArray[np.bool_] = np.empty((0, 0), dtype=bool)
 
     def predict_many(self, X: Any, response: str) -> list[NDArray[Any] | None]:
         if self._rows is not X:
             self._find(X)
-        return [None if setting is None else self._predict(X, response, *setting) for setting in self.settings]
+        found = {setting: answer for kind in _WEIGHTS for setting, answer in self._voted(X, response, kind)}
+        for setting in filter(None, self.settings):
+            if setting not in found:
+                found[setting] = self._predict(X, response, *setting)
+        return [None if setting is None else found[setting] for setting in self.settings]
+
+    def _voted(self, X: Any, response: str, weights: str | None) -> Iterator[tuple[Setting, NDArray[Any]]]:
+        """The settings with these weights of which running sums of votes for classes give the response."""
+        model, weighs = self.model, weights == "distance"
+        sizes = {k for k, kind in filter(None, self.settings) if kind == weights}
+        sizes = {k for k in sizes if not self._must_search_again(k, weights)}
+        if not sizes or not is_classifier(model) or model.outputs_2d_ or (weighs and response != "predict_proba"):
+            return
+        near = slice(0, max(sizes))
+        labels = model._y[self._indices[:, near]]
+        shares = _shares(self._distances[:, near]) if weighs else np.ones(labels.shape)
+        for k, votes in enumerate(_running_votes(labels, shares, len(model.classes_)), start=1):
+            if k in sizes and response == "predict_proba":
+                answer = votes / votes.sum(axis=1)[:, np.newaxis]
+                yield (k, weights), self._certain(answer, X, response, k, weights)
+            elif k in sizes:
+                yield (k, weights), self._certain(model.classes_[votes.argmax(axis=1)], X, response, k, weights)
 
     def predict_left_out(self, X: Any, response: str, k: int, weights: str | None) -> NDArray[Any] | None:
         """The training rows X, each predicted from the others; None where that is not certain."""
@@ -49,9 +73,7 @@ class Neighbours:
         if self._rows is None:
             most = max(k for k, _ in filter(None, self.settings))
             found = model.kneighbors(None, min(most + 1, model.n_samples_fit_ - 1))
-            self._distances, self._indices = found
-            self._equal = _equal_to_the_next(self._distances, self._tolerance(X))
-            self._rows = X
+            self._keep(X, found)
         if self._doubtful(k, weights).any():
             return None
         found = _Found(self._distances[:, :k], self._indices[:, :k])
@@ -61,9 +83,12 @@ class Neighbours:
     def _find(self, X: Any) -> None:
         most = max(k for k, _ in filter(None, self.settings))
         searched = min(most + 1, self.model.n_samples_fit_)
-        self._distances, self._indices = self.model.kneighbors(X, searched)
+        self._keep(X, self.model.kneighbors(X, searched))
+
+    def _keep(self, X: Any, found: tuple[NDArray[Any], NDArray[Any]]) -> None:
+        self._rows, (self._distances, self._indices) = X, found
         self._equal = _equal_to_the_next(self._distances, self._tolerance(X))
-        self._rows = X
+        self._equal_so_far = np.logical_or.accumulate(self._equal, axis=1)
 
     def _tolerance(self, X: Any) -> float:
         """Of squared distances. Trees compute each distance by itself; brute force does so in several ways."""
@@ -74,21 +99,31 @@ class Neighbours:
 
     def _predict(self, X: Any, response: str, k: int, weights: str | None) -> NDArray[Any]:
         alone = view_of(self.model, n_neighbors=k, weights=weights)
-        doubtful = np.flatnonzero(self._doubtful(k, weights))
-        if doubtful.size and self.model._fit_method == "brute":
-            return getattr(alone, response)(X)
+        if self._must_search_again(k, weights):
+            return np.asarray(getattr(alone, response)(X))
         found = _Found(self._distances[:, :k], self._indices[:, :k])
         # Brute force has a way of its own to predict classes, which would search again.
         predictions = getattr(view_of(alone, kneighbors=found, _fit_method="kd_tree"), response)(X)
+        return self._certain(predictions, X, response, k, weights)
+
+    def _certain(
+        self, predictions: NDArray[Any], X: Any, response: str, k: int, weights: str | None
+    ) -> NDArray[Any]:
+        """The predictions, with those of rows whose neighbours are not certain made by a search of their own."""
+        doubtful = np.flatnonzero(self._doubtful(k, weights))
         if doubtful.size:
+            alone = view_of(self.model, n_neighbors=k, weights=weights)
             predictions[doubtful] = getattr(alone, response)(_safe_indexing(X, doubtful))
         return predictions
 
-    def _doubtful(self, k: int, weights: str | None) -> NDArray[Any]:
+    def _must_search_again(self, k: int, weights: str | None) -> bool:
+        return self.model._fit_method == "brute" and bool(self._doubtful(k, weights).any())
+
+    def _doubtful(self, k: int, weights: str | None) -> NDArray[np.bool_]:
         """Rows whose neighbours, or their order where it matters, are not certain."""
         if weights != "distance" and is_classifier(self.model):
             return np.asarray(self._equal[:, k - 1])  # counts of classes do not depend on the order
-        return np.asarray(self._equal[:, :k].any(axis=1))
+        return np.asarray(self._equal_so_far[:, k - 1])
 
 
 def _equal_to_the_next(distances: NDArray[Any], tolerance: float) -> NDArray[Any]:
@@ -117,6 +152,26 @@ class _Found:
         return (self.distances, self.indices) if return_distance else self.indices
 
 
+def _shares(distances: NDArray[Any]) -> NDArray[Any]:
+    """How much each neighbour counts: by the inverse of its distance; only those without a distance, if any."""
+    with np.errstate(divide="ignore"):
+        shares = 1.0 / distances
+    if (shares[:, 0] == 0).any():
+        raise SeparateFitsError("infinite distances")
+    same = np.isinf(shares)
+    of_some = same.any(axis=1)
+    shares[of_some] = same[of_some]
+    return shares
+
+
+def _running_votes(labels: NDArray[Any], shares: NDArray[Any], n_classes: int) -> Iterator[NDArray[np.float64]]:
+    """The votes (rows, classes) after each neighbour, in the order in which scikit-learn adds them."""
+    votes, rows = np.zeros((len(labels), n_classes)), np.arange(len(labels))
+    for label, share in zip(labels.T, shares.T, strict=True):
+        votes[rows, label] += share
+        yield votes
+
+
 def fit_neighbours(estimator: Any, values: Sequence[Value], X: Any, y: Any, **fit_params: Any) -> Neighbours:
     """Index the training rows once."""
     without_weights(fit_params)
@@ -126,14 +181,14 @@ def fit_neighbours(estimator: Any, values: Sequence[Value], X: Any, y: Any, **fi
     return Neighbours(model, [setting if _is_served(setting, model) else None for setting in settings])
 
 
-def _setting(value: Value, estimator: Any) -> tuple[int, str | None] | None:
+def _setting(value: Value, estimator: Any) -> Setting | None:
     k = count(value.get("n_neighbors", estimator.n_neighbors))
     weights = value.get("weights", estimator.weights)
     known = weights is None or (isinstance(weights, str) and weights in _WEIGHTS)
     return (k, weights) if k is not None and known else None
 
 
-def _is_served(setting: tuple[int, str | None] | None, model: Any) -> bool:
+def _is_served(setting: Setting | None, model: Any) -> bool:
     if setting is None or setting[0] > model.n_samples_fit_:
         return False
     # With algorithm="auto" so many neighbours are searched by brute force.
