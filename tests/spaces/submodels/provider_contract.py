@@ -98,9 +98,9 @@ def without(kinds: Sequence[str], *left_out: str) -> list[str]:
     return [kind for kind in kinds if not kind.endswith(left_out)]
 
 
-def check_predictions(case: Case, kind: str) -> None:
+def check_predictions(case: Case, kind: str, rows: Rows | None = None) -> None:
     """One fit predicts as separate fits do."""
-    rows = read_only(rows_of(kind))
+    rows = read_only(rows or rows_of(kind))
     family = family_of(case.estimator, "tolerance")
     assert family is not None
     assert family.exact == case.exact

@@ -197,5 +197,5 @@ def _divided(estimator: Any, names: Sequence[str]) -> tuple[dict[str, Any], list
     """
     owners = sorted({name.rpartition("__")[0] for name in names} - {""})
     params = estimator.get_params(deep=bool(owners))
-    values = {name: params.pop(name) for name in names}
+    values = {name: params.pop(name, None) for name in names}  # CatBoost lists only those that are set
     return values, [estimator, *(params.pop(owner) for owner in owners)], params

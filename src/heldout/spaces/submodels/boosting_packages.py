@@ -38,47 +38,79 @@ _OF_CATBOOST_SHRINKING = frozenset(
 
 
 class FirstRounds:
-    """A model that predicts with so many rounds of its own."""
+    """Models that predict with so many rounds of their own; one a value, None where it is fitted alone."""
 
-    def __init__(self, model: Any, sizes: Sequence[int | None], first: Callable[[int], dict[str, Any]]) -> None:
-        self.model = model
+    def __init__(
+        self, models: Sequence[Any], sizes: Sequence[int | None], first: Callable[[int], dict[str, Any]]
+    ) -> None:
+        self.models = models
         self.sizes = sizes
         self.first = first
 
     def predict_many(self, X: Any, response: str) -> list[NDArray[Any] | None]:
-        predict = getattr(self.model, response)
-        return [None if size is None else predict(X, **self.first(size)) for size in self.sizes]
+        return [
+            None if size is None else getattr(model, response)(X, **self.first(size))
+            for model, size in zip(self.models, self.sizes, strict=True)
+        ]
 
 
 def fit_xgboost(estimator: Any, values: Sequence[Value], X: Any, y: Any, **fit_params: Any) -> FirstRounds:
     """XGBoost with the largest ``n_estimators``."""
-    return _fit(estimator, "n_estimators", values, X, y, fit_params, lambda size: {"iteration_range": (0, size)})
+    sizes = counts(values, "n_estimators")
+    model = fitted_copy(estimator, {"n_estimators": largest(sizes)}, X, y, weights_only(fit_params))
+    return FirstRounds([model] * len(sizes), sizes, lambda size: {"iteration_range": (0, size)})
 
 
 def fit_lightgbm(estimator: Any, values: Sequence[Value], X: Any, y: Any, **fit_params: Any) -> FirstRounds:
-    """LightGBM with the largest ``n_estimators``."""
-    return _fit(estimator, "n_estimators", values, X, y, fit_params, lambda size: {"num_iteration": size})
+    """LightGBM with the largest ``n_estimators``. A round in which no leaf can be split adds no tree."""
+    sizes = counts(values, "n_estimators")
+    trees = []  # after each round
+
+    def count_trees(state: Any) -> None:
+        trees.append(state.model.current_iteration())
+
+    fit_params = {**weights_only(fit_params), "callbacks": [count_trees]}
+    model = fitted_copy(estimator, {"n_estimators": largest(sizes)}, X, y, fit_params)
+    return FirstRounds([model] * len(sizes), sizes, lambda size: {"num_iteration": trees[size - 1]})
 
 
 def fit_catboost(estimator: Any, values: Sequence[Value], X: Any, y: Any, **fit_params: Any) -> FirstRounds:
-    """CatBoost with the largest number of rounds, under the name by which it is set."""
-    names = {name for value in values for name in value}
+    """CatBoost with the largest number of rounds, under the name by which it is set.
+
+    CatBoost chooses other defaults for fewer rounds, for instance of ``leaf_estimation_iterations``: one model is
+    fitted for each choice.
+    """
+    fit_params = weights_only(fit_params)
+    names = {name for value in values for name in value if value[name] is not None}
     if len(names) != 1:
         raise SeparateFitsError("several names of the number of rounds")
-    return _fit(estimator, names.pop(), values, X, y, fit_params, lambda size: {"ntree_end": size})
-
-
-def _fit(
-    estimator: Any,
-    name: str,
-    values: Sequence[Value],
-    X: Any,
-    y: Any,
-    fit_params: Mapping[str, Any],
-    first: Callable[[int], dict[str, Any]],
-) -> FirstRounds:
+    (name,) = names
     sizes = counts(values, name)
-    return FirstRounds(fitted_copy(estimator, {name: largest(sizes)}, X, y, weights_only(fit_params)), sizes, first)
+    choices = {size: _choices(estimator, {name: size}, X, y, fit_params) for size in set(sizes) if size is not None}
+    models = {
+        chosen: fitted_copy(
+            estimator, {name: largest(size for size in choices if choices[size] == chosen)}, X, y, fit_params
+        )
+        for chosen in set(choices.values())
+    }
+    return FirstRounds(
+        [None if size is None else models[choices[size]] for size in sizes],
+        sizes,
+        lambda size: {"ntree_end": size},
+    )
+
+
+def _choices(estimator: Any, rounds: Mapping[str, int], X: Any, y: Any, fit_params: Mapping[str, Any]) -> str:
+    """All parameters that CatBoost chooses for so many rounds, beside their number; from its first round."""
+    model = fitted_copy(estimator, rounds, X, y, {**fit_params, "callbacks": [_StopsAtOnce()]})
+    return repr(sorted((name, value) for name, value in model.get_all_params().items() if name != "iterations"))
+
+
+class _StopsAtOnce:
+    """A callback of CatBoost."""
+
+    def after_iteration(self, info: Any) -> bool:
+        return False
 
 
 def _xgboost_applies(estimator: Any) -> bool:
@@ -109,9 +141,11 @@ def _present(parameters: Mapping[str, Any]) -> set[str]:
 
 _XGBOOST = SubmodelFamily(object, ("n_estimators",), fit_xgboost, _xgboost_applies, "bitwise", cost="proportional")
 _LIGHTGBM = SubmodelFamily(
-    object, ("n_estimators",), fit_lightgbm, _lightgbm_applies, "bitwise", cost="proportional"
+    object, ("n_estimators",), fit_lightgbm, _lightgbm_applies, "bitwise", version=2, cost="proportional"
 )
-_CATBOOST = SubmodelFamily(object, _OF_CATBOOST, fit_catboost, _catboost_applies, "bitwise", cost="proportional")
+_CATBOOST = SubmodelFamily(
+    object, _OF_CATBOOST, fit_catboost, _catboost_applies, "bitwise", version=2, cost="proportional"
+)
 
 FAMILIES: Mapping[str, tuple[SubmodelFamily, ...]] = {
     "XGBClassifier": (_XGBOOST,),
