@@ -23,6 +23,7 @@ from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, OneHotEncoder, Sta
 from sklearn.svm import SVC, LinearSVC
 
 from heldout.execution.fit import seeded_model
+from heldout.execution.sharing.groups import _Groups
 from heldout.execution.sharing.prefixes import Prefixes
 from heldout.execution.sharing.steps import chain_of
 
@@ -264,3 +265,41 @@ def test_time_of_a_shared_step_is_divided_among_its_configurations() -> None:
     assert [account.spent > 0 for account in accounts] == [True, False, False]
     assert sum(account.share for account in accounts) == pytest.approx(accounts[0].spent)
     assert [list(account.savings) for account in accounts] == [["steps"]] * 3
+
+
+def bytes_kept(prefixes: Prefixes) -> int:
+    outputs = (output for step in prefixes._steps.values() for output in (step.train, *step.outputs.values()))
+    return sum(output.rows.nbytes for output in outputs)
+
+
+@pytest.mark.parametrize("most_bytes", [0, 1000, 4000, 9000, 2**40])
+def test_the_bytes_of_a_step_of_a_group_count_once(most_bytes: int) -> None:
+    models = models_of(pipeline(best=SelectKBest(), svc=SVC()), {"best__k": [2, 5, 7], "svc__C": COSTS})
+    chains = [chain_of(model, number) for number, model in enumerate(models)]
+    groups = _Groups("exact")
+    for model, chain in zip(models, chains, strict=True):
+        groups.add(chain.steps[0].key, model.steps[0][1], ())
+    prefixes = Prefixes(X[:TRAIN], Y[:TRAIN], X[TRAIN:], chains, groups.found(), most_bytes)
+    for model, chain in zip(models, chains, strict=True):
+        X_train, X_test = prefixes.rows_for(model, chain)
+        answer(model.fit(X_train, prefixes.y), X_test)
+        assert prefixes._n_bytes == bytes_kept(prefixes)
+
+
+def test_a_step_that_is_forgotten_while_it_is_applied_counts_no_bytes() -> None:
+    models = models_of(pipeline(first=Counting(), svc=SVC()), {"first__shift": [1.0, 2.0], "svc__C": COSTS})
+    chains = [chain_of(model, number) for number, model in enumerate(models)]
+    first, other = chains[0].steps[0], chains[2].steps[0]
+    prefixes = Prefixes(X[:TRAIN], Y[:TRAIN], X[TRAIN:], chains, {}, X[:TRAIN].nbytes)
+
+    def fit(rows: Any) -> tuple[Any, Any]:
+        return rows + 1.0, Counting()
+
+    def forgets(rows: Any) -> Any:
+        prefixes.fitted(other, X[:TRAIN], fit)
+        return rows + 1.0
+
+    prefixes.fitted(first, X[:TRAIN], fit)
+    np.testing.assert_array_equal(prefixes.applied(first, forgets, X[TRAIN:], ""), X[TRAIN:] + 1.0)
+    assert list(prefixes._steps) == [other.key]
+    assert prefixes._n_bytes == bytes_kept(prefixes) == X[:TRAIN].nbytes

@@ -200,7 +200,8 @@ class Prefixes:
             again = self._made_again([f"{step.key} of {rows}"], output.seconds)
             found.outputs[rows] = output
             output.rows = kept
-            self._count(found, size_of(kept))
+            if self._steps.get(step.key) is found:  # else it was forgotten meanwhile
+                self._count(found, size_of(kept))
         given = self._read_rows(step, found.what, found.outputs[rows], again)
         self._known[id(given)] = (given, rows + step.key)
         return given
@@ -286,6 +287,8 @@ class Prefixes:
                 found.train.rows = apart_from(found.train.rows, X)
             except UnknownContainerError:
                 return
+        replaced = self._steps.pop(key, None)  # by another fit of its whole group
+        self._n_bytes -= 0 if replaced is None else replaced.n_bytes
         self._steps[key] = found
         self._count(found, size_of(found.train.rows))
 
