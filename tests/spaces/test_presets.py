@@ -81,9 +81,8 @@ def test_sizes_are_some_seventy_and_a_few_hundred_and_all_differ(kind: TaskKind)
 def test_one_fit_serves_a_path_of_sizes_or_penalties(kind: TaskKind) -> None:
     X, _ = untidy(kind, n_rows=300)
     configurations = make_configurations(preset("standard", X, kind))
-    models = (seeded_model(each.fresh(), 1) for each in configurations)
 
-    sharing = sharing_of(configurations, models, "exact", {})
+    sharing = sharing_of(configurations, lambda each: seeded_model(each.fresh(), 1), "exact", {})
 
     assert sharing is not None
     units = sharing.units(range(len(configurations)))

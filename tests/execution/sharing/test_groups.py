@@ -13,19 +13,22 @@ from sklearn import config_context
 from sklearn.compose import TransformedTargetRegressor
 from sklearn.ensemble import ExtraTreesRegressor, RandomForestClassifier, RandomForestRegressor
 from sklearn.feature_selection import SelectKBest
+from sklearn.linear_model import ElasticNet, Ridge
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, LinearSVC
 
-from heldout.configurations import make_configurations
+from heldout.configurations import Configuration, make_configurations
+from heldout.execution.sharing import groups
 from heldout.execution.sharing.groups import Sharing, sharing_of
-from heldout.execution.sharing.steps import StepChain
+from heldout.execution.sharing.steps import StepChain, chain_of
+from heldout.spaces.submodels import register_submodels, registry
 
 
 def sharing(estimator: Any, grid: Any = None, share: Any = "exact") -> Sharing | None:
     configurations = make_configurations(estimator, grid)
-    return sharing_of(configurations, (each.fresh() for each in configurations), share, {})
+    return sharing_of(configurations, Configuration.fresh, share, {})
 
 
 def test_models_that_differ_in_the_parameters_of_one_fit_are_a_group() -> None:
@@ -34,6 +37,103 @@ def test_models_that_differ_in_the_parameters_of_one_fit_are_a_group() -> None:
     groups = {group.members: [value["n_estimators"] for value in group.values] for group in found.models.values()}
     assert groups == {(0, 1, 2): [10, 20, 30], (3, 4, 5): [10, 20, 30]}
     assert found.units([5, 0, 2, 1]) == [(0, 2, 1), (5,)]
+
+
+class NoShare:
+    """A parameter that cannot be compared."""
+
+    __slots__ = ()
+
+
+class OwnSetter(Ridge):  # type: ignore[misc]
+    """An estimator that sets one parameter with another."""
+
+    def set_params(self, **params: Any) -> Any:
+        super().set_params(**params)
+        self.tol = self.alpha
+        return self
+
+
+class OwnAttribute(Ridge):  # type: ignore[misc]
+    """The same by an attribute."""
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        super().__setattr__(name, value)
+        if name == "alpha" and "tol" in vars(self):
+            self.tol = value
+
+
+def in_pipeline(*steps: Any) -> Pipeline:
+    return Pipeline([(f"step{number}", step) for number, step in enumerate(steps)])
+
+
+GRIDS: list[tuple[Any, Any]] = [
+    (Ridge(), {"alpha": [1, 2.0, np.float64(3), 1], "tol": [1e-3, 1e-4]}),
+    (Ridge(), {"alpha": [1.0, 2.0], "solver": ["auto", "lsqr", "svd"], "positive": [False, True]}),
+    (Ridge(), [{"alpha": [1.0, 2.0]}, {"alpha": [3.0], "max_iter": [None, 5]}, {"alpha": [np.ones(1), 2.0]}]),
+    (RandomForestClassifier(), {"n_estimators": [5, 9], "random_state": [None, 1], "max_features": [2, 3]}),
+    (KNeighborsClassifier(), {"n_neighbors": [1, 2], "weights": ["uniform", "distance", np.exp], "p": [1, 2]}),
+    (in_pipeline(StandardScaler(), Ridge()), {"step0__with_mean": [True, False], "step1__alpha": [1.0, 2.0, 3.0]}),
+    (in_pipeline(StandardScaler(), Ridge()), {"step0": ["passthrough", StandardScaler()], "step1__alpha": [1, 2]}),
+    (in_pipeline(StandardScaler(), Ridge()), {"step1": [Ridge(), SVC()], "step0__copy": [True, False]}),
+    (in_pipeline(SelectKBest(NoShare()), Ridge()), {"step1__alpha": [1.0, 2.0, 3.0], "step0__k": [1, 2]}),
+    (
+        in_pipeline(SelectKBest(), SVC()),
+        {"step0__k": [1, 2, "all"], "step1__C": [1, 2], "step1__gamma": [0.1, "scale"]},
+    ),
+    (in_pipeline(SelectKBest(), in_pipeline(StandardScaler(), Ridge())), {"step1__step1__alpha": [1.0, 2.0]}),
+    (TransformedTargetRegressor(Ridge()), {"regressor__alpha": [1.0, 2.0], "regressor__tol": [0.1, 0.2]}),
+    ([("a", Ridge(), {"alpha": [1.0, 2.0]}), ("b", Ridge(), {"alpha": [1.0, 2.0]})], None),
+]
+
+
+@pytest.mark.parametrize("share", ["exact", "tolerance"])
+@pytest.mark.parametrize("number", range(len(GRIDS)))
+def test_neighbours_in_a_grid_share_what_they_would_share_if_each_was_looked_at_in_full(
+    number: int, share: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    estimator, grid = GRIDS[number]
+    quick = sharing(estimator, grid, share)
+    monkeypatch.setattr(groups._Member, "with_values_of", lambda *_: None)
+    full = sharing(estimator, grid, share)
+    assert (quick is None) == (full is None)
+    if quick is not None and full is not None:
+        assert quick.chains == full.chains
+        for ours, theirs in ((quick.models, full.models), (quick.steps, full.steps)):
+            assert {key: _described(group) for key, group in ours.items()} == {
+                key: _described(group) for key, group in theirs.items()
+            }
+
+
+def _described(group: groups.FitGroup) -> tuple[Any, ...]:
+    return group.family.name, group.members, [(type(v), repr(v)) for value in group.values for v in value.items()]
+
+
+def test_numbers_that_a_provider_does_not_serve_are_not_in_its_group(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(registry, "_REGISTERED", {})
+    register_submodels(ElasticNet, ("alpha",), max, applies=lambda model: model.alpha < 3)
+    found = sharing(ElasticNet(), {"alpha": [1.0, 2.0, 3.0, 4.0, 2.5]})
+    assert found is not None
+    assert {position: group.members for position, group in found.models.items()} == dict.fromkeys(
+        (0, 1, 4), (0, 1, 4)
+    )
+
+
+@pytest.mark.parametrize("kind", [OwnSetter, OwnAttribute])
+def test_estimators_that_set_parameters_in_their_own_way_are_looked_at_in_full(
+    kind: type, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(registry, "_REGISTERED", {})
+    register_submodels(kind, ("alpha",), max)
+    assert sharing(kind(), {"alpha": [1.0, 2.0, 3.0]}) is None
+
+
+def test_few_configurations_of_a_grid_are_looked_at_in_full(monkeypatch: pytest.MonkeyPatch) -> None:
+    looked_at = []
+    monkeypatch.setattr(groups, "chain_of", lambda *args: looked_at.append(args[1]) or chain_of(*args))
+    grid = {"step0__with_mean": [True, False], "step1__alpha": [1.0, 2.0, 3.0, 4.0]}
+    assert sharing(in_pipeline(StandardScaler(), Ridge()), grid) is not None
+    assert [position for position in looked_at if position >= 0] == [0, 4]
 
 
 def test_a_group_that_is_exact_to_rounding_is_computed_whole() -> None:

@@ -9,9 +9,13 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Literal
+
+import numpy as np
+from sklearn.base import BaseEstimator
 
 from heldout.configurations import Configuration, NotHashableError
 from heldout.errors import InputError
@@ -124,14 +128,17 @@ class Sharing:
 
 
 def sharing_of(
-    configurations: Sequence[Configuration], estimators: Iterable[Any], share: Share, params: Mapping[str, str]
+    configurations: Sequence[Configuration],
+    estimator_of: Callable[[Configuration], Any],
+    share: Share,
+    params: Mapping[str, str],
 ) -> Sharing | None:
     """What configurations share; None where that is nothing.
 
     Parameters
     ----------
-    estimators : iterable of estimator
-        An unfitted one of each configuration, with the seeds that it would have on some split.
+    estimator_of : callable
+        A fresh estimator of a configuration, with the seeds that it would have on some split.
     share : "exact", "tolerance", "check" or False
     params : mapping of str to str
         By the name of an estimator in a list: which parameters of ``fit`` its configurations receive.
@@ -141,10 +148,22 @@ def sharing_of(
     mode: Literal["exact", "tolerance"] = "tolerance" if share == "tolerance" else "exact"
     chains: list[StepChain] = []
     models, steps = _Groups(mode), _Groups(mode)
-    for configuration, estimator in zip(configurations, estimators, strict=True):
-        chain = chain_of(estimator, configuration.position, params.get(configuration.model or "", ""))
+    last: _Member | None = None
+    for configuration in configurations:
+        same = None if last is None else last.with_values_of(configuration, mode)
+        if last is not None and same is not None:
+            chains.append(last.chain)
+            models.add_to(last.key, configuration.position, same)
+            continue
+        estimator, receives = estimator_of(configuration), params.get(configuration.model or "", "")
+        chain = chain_of(estimator, configuration.position, receives)
         chains.append(chain)
-        models.add(configuration.position, member_at(estimator, chain.model), (chain.before, *chain.model))
+        key = models.add(configuration.position, member_at(estimator, chain.model), (chain.before, *chain.model))
+        last = None
+        if key is not None:
+            last = _Member(
+                configuration, estimator, receives, chain, key, *models.found_as(key, configuration.position)
+            )
         for step in chain.steps:
             steps.add(step.key, member_at(estimator, step.path), (step.before, *step.path))
     of_models, of_steps = models.found(), steps.found()
@@ -156,9 +175,84 @@ def sharing_of(
 
 def shared_in(context: CellContext, configurations: Sequence[Configuration], share: Share) -> Sharing | None:
     """What configurations share on every split of a run; None where that is nothing."""
-    seeded = (seeded_model(each.fresh(), context.entropy, 0, 0) for each in configurations)
+
+    def seeded(configuration: Configuration) -> Any:
+        return seeded_model(configuration.fresh(), context.entropy, 0, 0)
+
     receives = {name: f"of {name}" for name in context.routed.fit_of_model}
     return sharing_of(configurations, seeded, share, receives)
+
+
+@dataclass(eq=False)
+class _Member:
+    """The last configuration that was looked at in full, and its group.
+
+    Neighbours in a grid mostly differ in numbers of their model. Those that differ in nothing but numbers of the
+    group's own parameters are of the same group, and need no estimator of their own.
+    """
+
+    configuration: Configuration
+    estimator: Any
+    receives: str
+    chain: StepChain
+    key: str
+    family: SubmodelFamily
+    values: dict[str, Any]
+
+    def with_values_of(self, other: Configuration, mode: Literal["exact", "tolerance"]) -> dict[str, Any] | None:
+        """The values of another configuration of the group; None if it must be looked at in full."""
+        changed = self._changed_numbers(other)
+        if changed is None or not self._has_common_steps:
+            return None
+        for name, value in changed.items():
+            setattr(self._model, name, value)
+        self.configuration, self.values = other, {**self.values, **changed}
+        family = family_of(self._model, mode)
+        return self.values if family is not None and family.name == self.family.name else None
+
+    def _changed_numbers(self, other: Configuration) -> dict[str, Any] | None:
+        """The parameters of the model in which another configuration differs, where these are plain numbers."""
+        mine, theirs = self.configuration, other
+        if mine.template is not theirs.template or mine.model != theirs.model:
+            return None
+        if mine.params.keys() != theirs.params.keys():
+            return None
+        front = "".join(f"{name}__" for name in self.chain.model)
+        changed = {}
+        for name, value in theirs.params.items():
+            before = mine.params[name]
+            if value is before:
+                continue
+            own = name.removeprefix(front)
+            if not (name.startswith(front) and own in self.family.parameters and _is_number(before)):
+                return None
+            if not (_is_number(value) and _is_plainly_set(self._model, own)):
+                return None
+            changed[own] = value
+        return changed
+
+    @cached_property
+    def _has_common_steps(self) -> bool:
+        """Whether its steps are those of any configuration with these parameters."""
+        return chain_of(self.estimator, -1, self.receives).keys == self.chain.keys
+
+    @cached_property
+    def _model(self) -> Any:
+        return member_at(self.estimator, self.chain.model)
+
+
+def _is_number(value: Any) -> bool:
+    return type(value) in (int, float) or isinstance(value, np.integer | np.floating)
+
+
+def _is_plainly_set(estimator: Any, name: str) -> bool:
+    """Whether setting a parameter sets this attribute and does nothing else."""
+    kind = type(estimator)
+    usual = all(getattr(kind, how, None) is getattr(BaseEstimator, how) for how in _SETTING)
+    return usual and not hasattr(kind, name) and name in vars(estimator)
+
+
+_SETTING = ("set_params", "get_params", "__setattr__")
 
 
 class _Groups:
@@ -168,17 +262,29 @@ class _Groups:
         self._mode = mode
         self._found: dict[str, tuple[SubmodelFamily, dict[Any, dict[str, Any]]]] = {}
 
-    def add(self, member: Any, estimator: Any, place: tuple[str, ...]) -> None:
+    def add(self, member: Any, estimator: Any, place: tuple[str, ...]) -> str | None:
+        """The key of its group; None if it is of none."""
         family = family_of(estimator, self._mode)
         if family is None:
-            return
+            return None
         values, parts, rest = _divided(estimator, family.parameters)
         try:
             alike = [[id(type(part)), beside_parameters(part)] for part in parts]
             key = json.dumps([*place, family.name, alike, form_of(rest)], sort_keys=True)
         except (NotHashableError, RecursionError):
-            return
-        self._found.setdefault(key, (family, {}))[1].setdefault(member, values)
+            return None
+        self._found.setdefault(key, (family, {}))
+        self.add_to(key, member, values)
+        return key
+
+    def add_to(self, key: str, member: Any, values: dict[str, Any]) -> None:
+        """Add a member of a group that is known."""
+        self._found[key][1].setdefault(member, values)
+
+    def found_as(self, key: str, member: Any) -> tuple[SubmodelFamily, dict[str, Any]]:
+        """What serves a group, and the values of a member."""
+        family, values = self._found[key]
+        return family, values[member]
 
     def found(self) -> dict[Any, FitGroup]:
         """By member: the groups of at least two."""
