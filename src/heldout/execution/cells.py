@@ -70,6 +70,8 @@ class CellResult:
     """Of the split's test rows, in their order: (n_test,) or (n_test, n_classes), as ``HeldOutPredictions`` holds
     them."""
     attempts: int = 1
+    ahead_seconds: float = 0.0
+    """Spent on steps that it shared, beyond its part of them, so that others find them made; not stored."""
     shared: Mapping[str, Saving] = field(default_factory=dict)
     """What it shared with other configurations and what that saved: "steps", or a class of which one fit served
     several models or steps."""

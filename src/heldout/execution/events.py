@@ -5,8 +5,8 @@ Listeners are called in the coordinating process, after a result is recorded; th
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from heldout.dropping.base import Barrier
@@ -34,6 +34,10 @@ class SearchStarted:
     is_validation: bool = False
     """Whether models are fitted on bootstrap samples and scored when all are done, so that there is no best before.
     """
+    resumed: Mapping[int, int] = field(default_factory=dict)
+    """How many fits of a configuration an earlier run had done."""
+    units: Sequence[tuple[int, ...]] = ()
+    """Positions of configurations that are computed together; all others are computed by themselves."""
 
 
 @dataclass(frozen=True, eq=False)

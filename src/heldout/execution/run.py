@@ -5,6 +5,7 @@ A search runs one race; a protocol runs several side by side, and then single ce
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -174,9 +175,11 @@ def open_run(
         decides = ("", "") if is_validation else (scoring.refit_metric, "" if metric is None else metric.name)
         n_rows, names = task.n_rows, configurations.names
         run.note_plan(PlanNote(len(configurations), folds.n_splits, planned, *decides, n_rows, names))
+        units = () if work.sharing is None else work.sharing.units(range(len(configurations)))
+        resumed = Counter(cell.configuration for cell in run.acknowledged())
         started = SearchStarted(
-            planned, len(run.acknowledged()), len(configurations), folds.n_splits, names,
-            scoring.refit_metric, n_races, may_drop, is_validation,
+            planned, resumed.total(), len(configurations), folds.n_splits, names,
+            scoring.refit_metric, n_races, may_drop, is_validation, resumed, units,
         )  # fmt: skip
         tell(run_settings.listeners, started)
         with run_settings.executor or executor_of(run_settings) as executor:

@@ -115,13 +115,14 @@ class SplitFits:
             if context.error_score == "raise":
                 raise
             seconds = (watch.lap(), 0.0) if fit_seconds is None else (fit_seconds, watch.lap())
-            return CellResult(key, CellState.FAILED, error_line(error), *seconds)
+            return CellResult(key, CellState.FAILED, error_line(error), *seconds, ahead_seconds=account.ahead)
         done = CellResult(
             key,
             CellState.DONE,
             fit_seconds=fit_seconds,
             score_seconds=watch.lap(),
             predictions=predictions,
+            ahead_seconds=account.ahead,
             shared=account.savings,
         )
         if not self.is_scored or (self._needs_no_scorer and self._has_responses(predictions)):
@@ -169,6 +170,7 @@ class SplitFits:
                 fit_seconds=before / n + fitting / len(served),
                 score_seconds=predicting / len(served),
                 predictions=predictions,
+                ahead_seconds=account.ahead,
                 shared={
                     **account.savings,
                     part.family.type.__name__: saving_of_group(fitting, cost, len(served)),

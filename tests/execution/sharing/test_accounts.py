@@ -14,8 +14,19 @@ import numpy as np
 import pytest
 from sklearn.base import BaseEstimator, ClassifierMixin, TransformerMixin
 from sklearn.compose import ColumnTransformer
+from sklearn.metrics import get_scorer
 from sklearn.pipeline import Pipeline
 
+from heldout.configurations import make_configurations
+from heldout.data.task import Task, truth_of
+from heldout.estimates.of_search import Estimation
+from heldout.evaluate import evaluate
+from heldout.execution.events import CellFinished, Event
+from heldout.execution.fit import make_scoring
+from heldout.execution.listeners.tally import RunTally
+from heldout.execution.run import RunSettings
+from heldout.execution.search import Search
+from heldout.folds.splits import make_folds
 from heldout.search import HeldOutSearchCV
 from heldout.spaces.submodels import registry
 from heldout.spaces.submodels.registry import register_submodels
@@ -239,3 +250,24 @@ def test_costs_follow_the_one_number_among_the_parameters() -> None:
     assert family.costs([{"rounds": None}, {"rounds": 0}, {"rounds": 8}]) == [None, None, 1.0]
     assert replace(family, cost="equal").costs([{"rounds": 1}, {"rounds": 8}]) == [1.0, 1.0]
     assert replace(family, cost=None).costs([{"rounds": 1}]) == [None]
+
+
+@pytest.mark.parametrize("case", [CASES["both"], CASES["branches of two transformers"]], ids=["both", "branches"])
+def test_time_left_is_exact_once_all_is_known(case: tuple[Any, Any]) -> None:
+    tally, started, found = RunTally(), CLOCK.now, list[tuple[float, float | None]]()
+
+    def listen(event: Event) -> None:
+        tally.add(event)
+        if isinstance(event, CellFinished) and tally.done > 6:  # after the first of the splits
+            found.append((CLOCK.now, tally.seconds_left(CLOCK.now - started)))
+
+    task = Task(X, truth_of(Y))
+    scoring = make_scoring(task.truth, get_scorer("accuracy"))
+    configurations = make_configurations(*case)
+    evaluate(
+        Search(task, configurations, make_folds(task), scoring, Estimation(None), refit=False),
+        RunSettings(listeners=[listen], n_jobs=1),
+    )
+    assert len(found) == 6 * 4
+    for now, left in found:
+        assert left == pytest.approx(CLOCK.now - now)

@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 from heldout.execution.cells import CellResult, CellState
 from heldout.execution.events import BarrierPassed, CellFinished, Event, SearchStarted, WorkersLost
+from heldout.execution.listeners.pace import WorkPace
 
 
 class CurrentBest(NamedTuple):
@@ -65,6 +66,8 @@ class RunTally:
         self._scores: list[list[float]] = [[] for _ in range(event.n_configurations)]
         self._failed: set[int] = set()
         self._out: set[int] = set()
+        n_splits = event.n_cells / max(event.n_configurations, 1)
+        self._pace = WorkPace(event.units, event.n_configurations, n_splits, event.resumed)
 
     def add(self, event: Event) -> None:
         """Count an event."""
@@ -74,7 +77,9 @@ class RunTally:
             self.saved = event.n_saved
             if self.n_races == 1:
                 self.n_remaining, self.n_splits_done = event.n_remaining, event.barrier.after
-                self._out.update(drop.configuration for drop in event.barrier.dropped)
+                dropped = [drop.configuration for drop in event.barrier.dropped]
+                self._out.update(dropped)
+                self._pace.drop(dropped)
         elif isinstance(event, WorkersLost):
             self.n_lost += 1
             self.lost_reason = event.reason
@@ -87,12 +92,20 @@ class RunTally:
         return max(self.total - self.done - self.saved, 0)
 
     def seconds_left(self, seconds: float) -> float | None:
-        """Seconds for the remaining fits at the pace of this process; None before its first fit.
+        """Seconds for the remaining work at the pace of this process; None before its first fit.
 
+        Work is counted as ``WorkPace`` does, and by fits where these do not say how long they took.
         ``seconds``: since the run began here; cells of an earlier run do not count.
         """
         here = self.done - self.resumed
-        return seconds / here * self.left if here else None
+        if not here:
+            return None
+        part = self._pace.part_left
+        if part is None:
+            part = self.left / here
+        elif self.n_races > 1:  # it is not known which configurations were dropped where
+            part *= self.left / max(self.left + self.saved, 1)
+        return seconds * part if self.left else 0.0
 
     @property
     def best(self) -> CurrentBest | None:
@@ -114,6 +127,7 @@ class RunTally:
 
     def _count(self, result: CellResult) -> None:
         self.done += 1
+        self._pace.add(result)
         configuration = result.key.configuration
         if result.state is CellState.FAILED:
             self.failed += 1

@@ -131,7 +131,7 @@ def score_text(score: float, scorer: str) -> str:
 def left_words(tally: RunTally, seconds: float) -> str:
     """Time left; an upper bound where configurations may be dropped."""
     left = tally.seconds_left(seconds)
-    if not left:
+    if left is None or not tally.left:
         return ""
     return f"{'at most ' if tally.may_drop else ''}about {duration(max(round(left), 1))}"
 

@@ -60,6 +60,11 @@ class Account:
     alone: float = 0.0
     savings: dict[str, Saving] = field(default_factory=dict)
 
+    @property
+    def ahead(self) -> float:
+        """Seconds that each of them spent beyond its part, for others."""
+        return (self.spent - self.share) / self.n_readers
+
     def read(self, what: str, output: StepOutput, n_users: int, n_bytes: int, again: float | None = None) -> None:
         """Charge each reader an equal part of an output.
 

@@ -1,0 +1,123 @@
+"""The time left follows the work that is left, however many cells arrive at once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import pytest
+
+from heldout.dropping.base import Barrier, Dropped
+from heldout.execution.cells import CellKey, CellResult, CellState
+from heldout.execution.events import BarrierPassed, CellFinished, SearchStarted
+from heldout.execution.listeners.tally import RunTally
+
+N_GROUP, N_SINGLE, N_SPLITS = 100, 10, 5
+GROUP_SECONDS, SINGLE_SECONDS = 1.0, 10.0
+UNITS = [tuple(range(N_GROUP)), *((N_GROUP + number,) for number in range(N_SINGLE))]
+A_SPLIT = GROUP_SECONDS + N_SINGLE * SINGLE_SECONDS
+
+
+def cell(configuration: int, split: int, seconds: float, ahead: float = 0.0) -> CellFinished:
+    key = CellKey(configuration, 0, split)
+    return CellFinished(CellResult(key, CellState.DONE, fit_seconds=seconds, ahead_seconds=ahead))
+
+
+def begun(units: Sequence[tuple[int, ...]] = UNITS, n_splits: int = N_SPLITS, **more: int) -> RunTally:
+    n = sum(map(len, units))
+    tally = RunTally()
+    tally.add(SearchStarted(n * n_splits, 0, n, n_splits, units=units, **more))
+    return tally
+
+
+def a_run() -> Iterator[tuple[float, int, CellFinished]]:
+    """Now, the split and the cell, of a group that arrives whole, and then the others one by one."""
+    for split in range(N_SPLITS):
+        now = split * A_SPLIT + GROUP_SECONDS
+        yield from ((now, split, cell(j, split, GROUP_SECONDS / N_GROUP)) for j in range(N_GROUP))
+        for number in range(N_SINGLE):
+            now += SINGLE_SECONDS
+            yield now, split, cell(N_GROUP + number, split, SINGLE_SECONDS)
+
+
+def test_many_cells_of_one_fit_and_some_slow_ones() -> None:
+    tally, of_cells = begun(), []
+    for now, split, event in a_run():
+        tally.add(event)
+        found, left = tally.seconds_left(now), N_SPLITS * A_SPLIT - now
+        assert found is not None
+        if split:
+            assert found == pytest.approx(left, abs=1e-9)
+        # Before: each unit that has not come counts as the mean of those that have, here at least a tenth of it.
+        assert left / (SINGLE_SECONDS / GROUP_SECONDS) <= found + 1e-9 and found <= left + 1e-9
+        of_cells.append((left / (now / tally.done * tally.left), split) if tally.left else (1.0, split))
+    assert max(ratio for ratio, split in of_cells if not split) > 100
+    assert max(ratio for ratio, split in of_cells if split) > 2
+
+
+def test_the_first_cell_of_a_group_stands_for_all_that_come_with_it() -> None:
+    tally = begun([tuple(range(100))])
+    tally.add(cell(0, 0, 0.4))
+    assert tally.seconds_left(40.0) == pytest.approx(4 * 40.0)
+
+
+def test_steps_that_are_made_for_others_are_no_measure_of_the_pace() -> None:
+    n, step, own = 50, 100.0, 1.0
+    tally = begun([(j,) for j in range(n)])
+    share = step / n + own
+    tally.add(cell(0, 0, share, ahead=step - step / n))
+    assert tally.seconds_left(step + own) == pytest.approx(N_SPLITS * (step + n * own) - step - own)
+    tally.add(cell(1, 0, share, ahead=-step / n))
+    assert tally.seconds_left(step + 2 * own) == pytest.approx(N_SPLITS * (step + n * own) - step - 2 * own)
+
+
+def test_workers_side_by_side_and_time_between_fits_count() -> None:
+    tally = begun([(0,), (1,)])
+    for j in range(2):
+        tally.add(cell(j, 0, 3.0))
+    assert tally.seconds_left(4.0) == pytest.approx(4 * 4.0)
+
+
+def test_a_group_takes_as_long_when_some_of_it_are_dropped() -> None:
+    tally = begun(may_drop=True)
+    for _, split, event in a_run():
+        if not split:
+            tally.add(event)
+    dropped = tuple(Dropped(j, 1, 1.0, "worse") for j in (*range(90), *range(N_GROUP, N_GROUP + 6)))
+    n_saved = len(dropped) * (N_SPLITS - 1)
+    tally.add(BarrierPassed(0, Barrier(1, 100, N_GROUP + N_SINGLE, 99, dropped), 14, n_saved))
+    a_split = GROUP_SECONDS + 4 * SINGLE_SECONDS
+    assert tally.seconds_left(A_SPLIT) == pytest.approx(4 * a_split)
+    for j in range(90, 100):
+        tally.add(cell(j, 1, GROUP_SECONDS / 10))
+    assert tally.seconds_left(A_SPLIT + GROUP_SECONDS) == pytest.approx(4 * a_split - GROUP_SECONDS)
+    tally.add(BarrierPassed(0, Barrier(2, 200, 14, 99, (), None, True), 14, N_SPLITS * 110 - tally.done))
+    assert tally.seconds_left(200.0) == 0.0
+
+
+def test_of_several_races_the_cells_that_will_not_be_done_are_left_out() -> None:
+    tally = begun([(0,), (1,)], n_splits=10, n_races=2)
+    for split in range(5):
+        for j in range(2):
+            tally.add(cell(j, split, 1.0))
+    assert tally.seconds_left(10.0) == pytest.approx(10.0)
+    tally.add(BarrierPassed(0, Barrier(1, 100, 2, 0, (Dropped(1, 1, 1.0, "worse"),)), 1, 4))
+    assert tally.seconds_left(10.0) == pytest.approx(6.0)
+
+
+def test_what_an_earlier_run_has_done_is_not_left() -> None:
+    """Of five splits three, and of the fourth all but the last two configurations."""
+    tally = RunTally()
+    tally.add(SearchStarted(20, 14, 4, 5, resumed={0: 4, 1: 4, 2: 3, 3: 3}))
+    for j in (2, 3):
+        tally.add(cell(j, 3, 2.0))
+    assert tally.seconds_left(4.0) == pytest.approx(8.0)
+    for j in range(3):
+        tally.add(cell(j, 4, 2.0))
+    assert tally.seconds_left(10.0) == pytest.approx(2.0)
+
+
+def test_of_a_group_that_an_earlier_run_has_done_in_part_its_last_split_is_left() -> None:
+    tally = RunTally()
+    tally.add(SearchStarted(10, 4, 2, 5, units=[(0, 1)], resumed={0: 3, 1: 1}))
+    tally.add(cell(1, 1, 2.0))
+    assert tally.seconds_left(4.0) == pytest.approx(3 * 4.0)
