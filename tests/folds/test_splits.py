@@ -22,6 +22,7 @@ from sklearn.model_selection import (
 
 from heldout.data.task import Task, truth_of
 from heldout.errors import InputError
+from heldout.folds.plans import k_folds
 from heldout.folds.splits import Folds, Split, make_folds
 
 
@@ -115,6 +116,12 @@ def test_groups_reach_the_splitter() -> None:
     groups = np.repeat([1, 2, 3, 4], 3)
     folds = make_folds(task_of(np.arange(12) / 7, groups), GroupKFold(2))
     assert all(len(set(folds.labels[groups == group, 0])) == 1 for group in groups)
+
+
+@pytest.mark.parametrize("cv", [None, 3, KFold(3), LeaveOneOut(), k_folds(3), [([0], [0])]])
+def test_one_row_is_refused(cv: Any) -> None:
+    with pytest.raises(InputError, match=r"tests on others, so it needs at least 2, got 1 sample\."):
+        make_folds(task_of(np.array([0.5])), cv)
 
 
 @pytest.mark.filterwarnings("ignore:The groups parameter is ignored")

@@ -253,6 +253,10 @@ def _number_of_splits(cv: Any, repeats: int, task: Task, labels: NDArray[Any], p
 
 
 def _check_count(task: Task, cv: Any, repeats: int) -> None:
+    if task.n_rows < 2:  # scikit-learn's checks look for the word sample
+        raise InputError(
+            "cross-validation trains on some rows and tests on others, so it needs at least 2, got 1 sample."
+        )
     if isinstance(cv, int | np.integer) and not 2 <= cv <= task.n_rows:
         raise InputError(
             f"cv must be at least 2, got {cv}; use {in_python('a splitter or ')}an integer from 2 to {task.n_rows} "
