@@ -45,7 +45,7 @@ from heldout_papers.intervals.methods import (
     without_bound,
 )
 from heldout_papers.intervals.tables_result import WHAT, IntervalsOnTables, TablePlace
-from heldout_papers.search.cells import Chain, chain_of, fit_cells
+from heldout_papers.search.fits import RowFits
 from heldout_papers.search.space import SPACES, Space, space_of
 from heldout_papers.tables import TableFile, arrays_of, smallest_tables, tables_in
 
@@ -90,14 +90,14 @@ def _repetition(setting: TableSetting, number: int, entropy: int) -> dict[str, N
         task, make_scoring(task.truth, get_scorer("roc_auc")), Routing(), np.nan, False, own
     )
     configurations = setting.space.configurations(task.X, y[train])
-    chains = [chain_of(configuration) for configuration in configurations]
+    fits = RowFits(context, configurations)
     with warnings.catch_warnings(), on_one_thread():
         warnings.simplefilter("ignore")  # of thousands of fits on few rows some do not converge
-        scores, folds = _held_out(task, context, chains, own)
+        scores, folds = _held_out(task, fits, own)
         found = bounds(y[train], scores, folds, setting.bounds, own)
         chosen = {one.selected for one in found.values()}
         truths = {
-            winner: _truth(context, chains[winner], len(train), X, rest, y[rest])
+            winner: _truth(fits, winner, _safe_indexing(X, rest), y[rest])
             for winner in sorted(chosen - {NONE_CHOSEN})
         }
     lost = without_bound(NoBound.NOT_REFITTED, "")
@@ -118,23 +118,20 @@ def _repetition(setting: TableSetting, number: int, entropy: int) -> dict[str, N
     return {name: np.array(columns[name], dtype=kinds.get(name, np.dtype(np.float64))) for name in WHAT}
 
 
-def _held_out(
-    task: Task, context: CellContext, chains: Sequence[Chain], own: int
-) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
+def _held_out(task: Task, fits: RowFits, own: int) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
     """Scores (N, C), NaN where a fit failed, and the fold of each row."""
     n_folds = min(MOST_FOLDS, int(task.truth.class_counts().min()))
     folds = make_folds(task, KFolds(n_folds), entropy=own)
-    scores = np.full((task.n_rows, len(chains)), np.nan)
+    scores = np.full((task.n_rows, len(fits.configurations)), np.nan)
     for split in folds.splits:
-        cells = fit_cells(context, chains, split.train, split.test, split.place)
-        scores[split.test] = cells.scores
+        scores[split.test] = fits.scores_on(split).scores
     return scores, folds.labels[:, 0].astype(np.intp)
 
 
-def _truth(context: CellContext, chain: Chain, n_train: int, X: Any, rest: Rows, y: NDArray[np.intp]) -> float:
+def _truth(fits: RowFits, winner: int, X: Any, y: NDArray[np.intp]) -> float:
     """The AUC, on the rows that the search did not use, of a configuration fitted on all rows that it used."""
-    cells = fit_cells(context, [chain], np.arange(n_train), rest, ("refit",), test_X=X)
-    return float("nan") if cells.failures else float(roc_auc_score(y, cells.scores[:, 0]))
+    scores = fits.refitted_scores(winner, X)
+    return float("nan") if scores is None else float(roc_auc_score(y, scores))
 
 
 @study(IntervalsOnTables)

@@ -8,7 +8,6 @@ the second, and the other way round. So K(K - 1)/2 fits a configuration serve in
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
@@ -16,11 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heldout.data.task import Task, Truth
-from heldout.execution.fit import CellContext
-from heldout.folds.splits import Folds
+from heldout.folds.splits import Folds, Rows, Split
 from heldout.metrics.base import Response
 from heldout.predictions import HeldOutPredictions
-from heldout_papers.search.cells import Chain, SplitScores, fit_cells
+from heldout_papers.search.fits import RowFits, SplitScores
 
 Floats = NDArray[np.float64]
 
@@ -53,30 +51,28 @@ class HeldOut:
         )
 
 
-def held_out(
-    context: CellContext, task: Task, chains: Sequence[Chain], names: Sequence[str], folds: Folds, *, nested: bool
-) -> HeldOut:
+def held_out(fits: RowFits, task: Task, folds: Folds, *, nested: bool) -> HeldOut:
     """Fit every configuration on every split, and where ``nested`` without each pair of folds too."""
     n_folds, n_repeats = folds.n_splits // folds.n_repeats, folds.n_repeats
-    scores = np.full((task.n_rows, len(chains), n_repeats), np.nan)
-    seconds = np.zeros((len(chains), n_folds, n_repeats))
+    names = fits.configurations.names
+    scores = np.full((task.n_rows, len(names), n_repeats), np.nan)
+    seconds = np.zeros((len(names), n_folds, n_repeats))
     for split in folds.splits:
-        found = fit_cells(context, chains, split.train, split.test, split.place)
+        found = fits.scores_on(split)
         scores[split.test, :, split.repeat] = found.scores
         seconds[:, split.fold, split.repeat] = found.seconds
     pairs, pair_seconds = {}, 0.0
     for first, second in combinations(range(n_folds) if nested else (), 2):
-        cells, rows = _without(context, chains, folds, first, second)
-        pairs[first, second] = np.full((task.n_rows, len(chains)), np.nan)
-        pairs[first, second][rows] = cells.scores
-        pair_seconds += float(cells.seconds.sum())
+        found, rows = _without(fits, folds, first, second)
+        pairs[first, second] = np.full((task.n_rows, len(names)), np.nan)
+        pairs[first, second][rows] = found.scores
+        pair_seconds += float(found.seconds.sum())
     return HeldOut(task.truth, folds, tuple(names), scores, seconds, pairs, pair_seconds)
 
 
-def _without(
-    context: CellContext, chains: Sequence[Chain], folds: Folds, first: int, second: int
-) -> tuple[SplitScores, NDArray[np.intp]]:
+def _without(fits: RowFits, folds: Folds, first: int, second: int) -> tuple[SplitScores, Rows]:
     labels = folds.labels[:, 0]
     out = (labels == first) | (labels == second)
     rows = np.flatnonzero(out)
-    return fit_cells(context, chains, np.flatnonzero(~out), rows, ("pair", first, second)), rows
+    split = Split(first, second, np.flatnonzero(~out), rows)
+    return fits.scores_on(split, "pair", first, second), rows

@@ -32,7 +32,8 @@ METHOD = (
     "The dropping of BCED-CV is replayed on the complete predictions, with the rule, the bootstraps and the "
     "barriers of a search that really drops: the same configurations are dropped after the same folds. Models are "
     "counted as if each protocol trained its own, the returned one included; seconds are those of the fits that "
-    "were made, each with its own preparation, less what a space caches of equal fits.",
+    "were made, each with its own preparation, less what a space caches of equal fits. The seconds of a fit that "
+    "serves several models are divided among them where nothing tells what each would have taken.",
     "Where the article gives no detail: sub-samples are drawn at random, again until each class has three rows; "
     "intervals are percentiles; sizes for which the pool is too small, or has too few rows of a class, are left "
     "out.",
@@ -201,7 +202,7 @@ class _Contents:
                 lambda protocol, n: shown(means.coverage(protocol, n)[-2], ".0%"),
             ),
             *self._table("Models trained, mean over tables", protocols, partial(mean, "models", ",.0f")),
-            *self._table("CPU seconds of fitting, mean over tables", protocols, partial(mean, "seconds", ",.1f")),
+            *self._table("Seconds of fitting, mean over tables", protocols, partial(mean, "seconds", ",.1f")),
             *study_tables(advice, [(f"{n:,} rows", self._advice(n)) for n in self.sizes]),
         ]  # fmt: skip
 

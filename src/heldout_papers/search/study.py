@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 from sklearn.metrics import get_scorer
+from sklearn.utils import _safe_indexing
 
 from heldout._random import RandomState, entropy_of, stream
 from heldout._text import argument
@@ -33,7 +34,7 @@ from heldout_papers.engine.batches import (
     StudyPlan,
     study,
 )
-from heldout_papers.search.cells import Chain, chain_of, fit_cells
+from heldout_papers.search.fits import RowFits
 from heldout_papers.search.held_out import held_out
 from heldout_papers.search.protocols import (
     NO_WINNER,
@@ -98,15 +99,15 @@ def _searched(
     scoring = make_scoring(task.truth, get_scorer("roc_auc"))
     context = CellContext.of_task(task, scoring, Routing(), np.nan, False, own)
     configurations = setting.space.configurations(task.X, divided.y[rows])
-    chains = [chain_of(configuration) for configuration in configurations]
+    fits = RowFits(context, configurations)
     with warnings.catch_warnings(), on_one_thread():
         warnings.simplefilter("ignore", UserWarning)  # that a class has fewer rows than there are folds
         folds = make_folds(task, KFolds(setting.folds), repeats=setting.repeats, entropy=own, small_classes="allow")
-        held = held_out(context, task, chains, configurations.names, folds, nested=True)
+        held = held_out(fits, task, folds, nested=True)
         metric = scoring.metrics["score"]
         assert metric is not None, "the AUC can be opened"
         results = _results(SubsampleSearch(held, metric, setting.n_bootstraps, own), protocols)
-        truths = _truths({one.winner for one in results}, context, chains, divided, len(rows))
+        truths = _truths({one.winner for one in results}, fits, divided)
     return _columns(results, truths, len(configurations))
 
 
@@ -132,15 +133,12 @@ def _result(search: SubsampleSearch, protocol: RepeatedProtocol) -> ProtocolResu
     return {"cv": cross_validation, "tt": tibshirani, "nested_cv": nested}[protocol.protocol](search)
 
 
-def _truths(
-    winners: set[int], context: CellContext, chains: Sequence[Chain], divided: DividedTable, n_rows: int
-) -> dict[int, float]:
+def _truths(winners: set[int], fits: RowFits, divided: DividedTable) -> dict[int, float]:
     """The AUC on the hold-out of each winner, fitted on the whole sub-sample."""
-    found = {NO_WINNER: float("nan")}
+    found, rest = {NO_WINNER: float("nan")}, _safe_indexing(divided.X, divided.rest)
     for winner in sorted(winners - {NO_WINNER}):
-        cells = fit_cells(context, [chains[winner]], np.arange(n_rows), divided.rest, ("refit",), test_X=divided.X)
-        scores = cells.scores[:, 0]
-        found[winner] = float("nan") if cells.failures else auc(divided.y[divided.rest], scores)
+        scores = fits.refitted_scores(winner, rest)
+        found[winner] = float("nan") if scores is None else auc(divided.y[divided.rest], scores)
     return found
 
 

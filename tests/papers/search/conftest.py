@@ -17,7 +17,7 @@ from heldout.data.task import Task, truth_of
 from heldout.execution.fit import CellContext, Routing, make_scoring
 from heldout.folds.plans import KFolds
 from heldout.folds.splits import Folds, make_folds
-from heldout_papers.search.cells import Chain, chain_of
+from heldout_papers.search.fits import RowFits
 from heldout_papers.search.held_out import HeldOut, held_out
 from heldout_papers.search.protocols import SubsampleSearch
 
@@ -31,7 +31,6 @@ class Searched:
     X: np.ndarray
     y: np.ndarray
     context: CellContext
-    chains: list[Chain]
     folds: Folds
     held: HeldOut
     subsample: SubsampleSearch
@@ -50,13 +49,11 @@ def searched(X: np.ndarray, y: np.ndarray, space: Any) -> Searched:
     task = Task(X, truth_of(y, "binary"))
     scoring = make_scoring(task.truth, get_scorer("roc_auc"))
     context = CellContext.of_task(task, scoring, Routing(), np.nan, False, ENTROPY)
-    configurations = make_configurations(space)
-    chains = [chain_of(one) for one in configurations]
     folds = make_folds(task, KFolds(N_FOLDS), repeats=N_REPEATS, entropy=ENTROPY)
-    held = held_out(context, task, chains, configurations.names, folds, nested=True)
+    held = held_out(RowFits(context, make_configurations(space)), task, folds, nested=True)
     metric = scoring.metrics["score"]
     assert metric is not None
-    return Searched(X, y, context, chains, folds, held, SubsampleSearch(held, metric, N_BOOTSTRAPS, ENTROPY))
+    return Searched(X, y, context, folds, held, SubsampleSearch(held, metric, N_BOOTSTRAPS, ENTROPY))
 
 
 @pytest.fixture(scope="package")

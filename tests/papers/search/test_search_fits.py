@@ -14,9 +14,10 @@ import heldout as ho
 from heldout.configurations import make_configurations
 from heldout.dropping.bootstrap import Bootstrap
 from heldout.folds.plans import KFolds
+from heldout.folds.splits import Split
 from heldout.metrics.base import Response
-from heldout_papers.search.cells import chain_of, fit_cells
 from heldout_papers.search.dropping import replayed_dropping
+from heldout_papers.search.fits import RowFits
 from heldout_papers.search.protocols import bbc, bced, cross_validation, nested, tibshirani
 
 from .conftest import ENTROPY, N_BOOTSTRAPS, N_FOLDS, N_REPEATS, Searched, rows_of, searched
@@ -131,14 +132,33 @@ def test_what_configurations_share_is_fitted_once() -> None:
     other = Pipeline([("count", Counted(fails_under=1000)), ("fit", LogisticRegression())])
     entries = [("one", model, {"fit__C": [0.1, 1.0, 10.0]}), ("two", other, {}), ("three", Broken(), {})]
     context = searched(X, y, [("plain", LogisticRegression(), {})]).context
-    chains = [chain_of(one) for one in make_configurations(entries)]
+    fits = RowFits(context, make_configurations(entries))
     Counted.fits.clear()
 
-    cells = fit_cells(context, chains, np.arange(30), np.arange(30, 40), (0, 0))
+    found = fits.scores_on(Split(0, 0, np.arange(30), np.arange(30, 40)))
 
     assert Counted.fits == [30]
-    assert cells.failures == {3: "ValueError: too few rows", 4: "RuntimeError: out of order"}
-    assert np.isnan(cells.scores[:, 3:]).all() and not np.isnan(cells.scores[:, :3]).any()
+    assert np.isnan(found.scores[:, 3:]).all() and not np.isnan(found.scores[:, :3]).any()
+    assert fits.refitted_scores(3, X) is None and fits.refitted_scores(4, X) is None
+
+
+def test_winners_are_refitted_with_the_seed_of_a_search(found: Searched) -> None:
+    search = real_search(found)
+    winner, rows = search.best_index_, np.nan_to_num(found.X[:9])
+    scores = RowFits(found.context, make_configurations(SPACE)).refitted_scores(winner, rows)
+    said = "decision_function" if hasattr(search.best_estimator_, "decision_function") else "predict_proba"
+    theirs = getattr(search, said)(rows)
+
+    assert np.array_equal(scores, theirs if theirs.ndim == 1 else theirs[:, 1])
+
+
+def test_seeds_come_from_the_named_place(found: Searched) -> None:
+    fits, split = RowFits(found.context, make_configurations(SPACE)), found.folds.splits[1]
+    unnamed, named, other = fits.scores_on(split), fits.scores_on(split, 0, 1), fits.scores_on(split, "pair", 0, 1)
+    draws = [name.startswith(("forest", "tree")) for name in found.held.names]
+
+    assert np.array_equal(unnamed.scores, named.scores)
+    assert [not np.array_equal(a, b) for a, b in zip(unnamed.scores.T, other.scores.T, strict=True)] == draws
 
 
 def test_a_configuration_that_fails_is_no_candidate() -> None:

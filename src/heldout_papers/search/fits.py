@@ -1,0 +1,84 @@
+"""All configurations fitted on parts of a few rows: what they share is fitted once, as in a search."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from heldout.configurations import Configurations
+from heldout.errors import NoExit
+from heldout.execution.fit import CellContext, final_model
+from heldout.execution.responses import coded_responses
+from heldout.execution.sharing.groups import Sharing, shared_in
+from heldout.execution.split_fits import SplitFits
+from heldout.folds.splits import Split
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class SplitScores:
+    """The scores of all configurations on one split."""
+
+    scores: Floats  # (n_test, C): what the metric reads of the test rows; NaN where it failed
+    # (C,): of each fit, with the steps that others fitted for it; a part of those of a fit that serves several
+    seconds: Floats
+
+
+@dataclass(frozen=True, eq=False)
+class RowFits:
+    """C configurations, and the rows that they are fitted on."""
+
+    context: CellContext
+    configurations: Configurations
+
+    @cached_property
+    def sharing(self) -> Sharing | None:
+        """What the configurations share."""
+        return shared_in(self.context, self.configurations, "exact")
+
+    def scores_on(self, split: Split, *seed_place: int | str) -> SplitScores:
+        """Fit every configuration on the training rows, and have it score the test rows.
+
+        ``seed_place``: where the seeds come from; the place of the split by default.
+        """
+        every = tuple(range(len(self.configurations)))
+        fits = SplitFits(
+            self.context, self.configurations, split, every, self.sharing,
+            seed_place=seed_place or None, is_scored=False,
+        )  # fmt: skip
+        scores, seconds = np.full((len(split.test), len(every)), np.nan), np.zeros(len(every))
+        with _no_news():
+            # In the order of the space, which may keep what equal models would compute one after another.
+            for result in (result for unit in sorted(fits.units) for result in fits.results(unit)):
+                number = result.key.configuration
+                saved = (saving.seconds or 0.0 for saving in result.shared.values())
+                seconds[number] = result.fit_seconds + sum(saved)
+                for found in result.predictions.values():
+                    scores[:, number] = found
+        return SplitScores(scores, seconds)
+
+    def refitted_scores(self, number: int, X: Any) -> Floats | None:
+        """What one configuration, fitted on all rows, scores other rows with; None where it failed."""
+        try:
+            with _no_news(), NoExit():
+                model = final_model(self.context, self.configurations[number])
+                (found,) = coded_responses(self.context, model, X).values()
+        except Exception:
+            return None
+        return found
+
+
+@contextmanager
+def _no_news() -> Iterator[None]:
+    """Without warnings: of a hundred thousand fits on a few rows some will not converge."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        yield
