@@ -92,6 +92,7 @@ class Case:
     scoring: str = "roc_auc"
     share: Any = "exact"
     cv: Any = 5
+    refit: bool = False
 
 
 SIZES = list(range(25, 501, 25))
@@ -152,7 +153,12 @@ CASES = {
     "preset standard, classes": Case(3.0, cancer, standard),
     "preset standard, numbers": Case(3.0, diabetes, standard, scoring="r2"),
     "60 machines, nothing shared": Case(
-        1.15, cancer, SVC(), {"C": np.logspace(-2, 2, 12), "gamma": np.logspace(-3, 0, 5)}, share=False
+        1.15,
+        cancer,
+        make_pipeline(StandardScaler(), SVC()),
+        {"svc__C": np.logspace(-2, 2, 12), "svc__gamma": np.logspace(-3, 0, 5)},
+        share=False,
+        refit=True,
     ),
     "10 forests, nothing shared": Case(
         0.98,
@@ -207,7 +213,7 @@ def seconds(search: Any, X: Any, y: Any, clock: Callable[[], float]) -> float:
 def compare(name: str, case: Case, rounds: int, n_jobs: int, share: Any, clock: Callable[[], float]) -> None:
     """Print the median ratio of a case."""
     X, y = case.data()
-    common = {"scoring": case.scoring, "n_jobs": n_jobs, "cv": case.cv, "refit": False}
+    common = {"scoring": case.scoring, "n_jobs": n_jobs, "cv": case.cv, "refit": case.refit}
     share = case.share if share is None else share
     peer: Any
     if case.grid is None:
