@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from numpy.typing import NDArray
 from provider_contract import (
     CLASSES,
@@ -26,7 +27,7 @@ from sklearn.cross_decomposition import PLSRegression
 from sklearn.kernel_ridge import KernelRidge
 from sklearn.linear_model import ElasticNet, Lasso, LogisticRegression, Ridge, RidgeClassifier
 
-from heldout.spaces.submodels import family_of
+from heldout.spaces.submodels import SeparateFitsError, family_of
 
 
 def _ridge() -> list[Case]:
@@ -64,9 +65,11 @@ def _tolerance() -> list[Case]:
         Case(newton, Cs, kinds, False, tolerance=1e-5),
         Case(clone(newton).set_params(fit_intercept=False), Cs, CLASSES, False, tolerance=1e-5),
         Case(clone(newton).set_params(class_weight="balanced"), Cs, CLASSES, False, tolerance=1e-5),
-        Case(LogisticRegression(), Cs, ["binary-sparse"], False, ["binary-sparse"]),
-        Case(lasso, alphas, REGRESSION, False, ["regression-sparse"], tolerance=1e-4),
-        Case(net, alphas, ["regression", "regression-weighted", "regression-wide"], False, tolerance=1e-4),
+        Case(LogisticRegression(tol=1e-10), Cs, ["binary-sparse"], False, tolerance=1e-5),
+        Case(LogisticRegression(), Cs, ["binary-float32"], False, ["binary-float32"]),
+        Case(lasso, alphas, [*REGRESSION, "regression-float32"], False, ["regression-float32"], tolerance=1e-4),
+        Case(net, alphas, without(REGRESSION, "tied"), False, tolerance=1e-4),
+        Case(net, alphas, ["regression-wide"], False, tolerance=1e-4),
         Case(Lasso(positive=True, fit_intercept=False), alphas, ["regression"], False, tolerance=1e-2),
     ]
 
@@ -118,3 +121,17 @@ def _assert_objectives(case: Case, objective: Any) -> None:
         alone = fit_alone(case, value, rows)
         ours = objective(rows, number, many.coefficients[:, 0, place], many.intercepts[0, place])
         assert ours <= (1 + 1e-8) * objective(rows, number, alone.coef_, alone.intercept_)
+
+
+@pytest.mark.parametrize(
+    ("estimator", "name", "shape"),
+    [(LogisticRegression(), "C", (300, 101)), (Lasso(), "alpha", (300, 40_000)), (Ridge(), "alpha", (300, 2))],
+)
+def test_sparse_rows_with_many_columns_and_those_of_ridge_are_fitted_alone(
+    estimator: Any, name: str, shape: tuple[int, int]
+) -> None:
+    X = sp.random_array(shape, density=0.01, format="csr", rng=np.random.default_rng(0))
+    family = family_of(estimator, "tolerance")
+    assert family is not None
+    with pytest.raises(SeparateFitsError):
+        family.fit_many(estimator, grid_of(name, (0.1, 1.0)), X, np.arange(300) % 2)

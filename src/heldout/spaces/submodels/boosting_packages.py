@@ -141,11 +141,9 @@ def _present(parameters: Mapping[str, Any]) -> set[str]:
 
 _XGBOOST = SubmodelFamily(object, ("n_estimators",), fit_xgboost, _xgboost_applies, "bitwise", cost="proportional")
 _LIGHTGBM = SubmodelFamily(
-    object, ("n_estimators",), fit_lightgbm, _lightgbm_applies, "bitwise", version=2, cost="proportional"
+    object, ("n_estimators",), fit_lightgbm, _lightgbm_applies, "bitwise", cost="proportional"
 )
-_CATBOOST = SubmodelFamily(
-    object, _OF_CATBOOST, fit_catboost, _catboost_applies, "bitwise", version=2, cost="proportional"
-)
+_CATBOOST = SubmodelFamily(object, _OF_CATBOOST, fit_catboost, _catboost_applies, "bitwise", cost="proportional")
 
 FAMILIES: Mapping[str, tuple[SubmodelFamily, ...]] = {
     "XGBClassifier": (_XGBOOST,),

@@ -15,6 +15,7 @@ from heldout.spaces.submodels.base import SeparateFitsError, SubmodelFamily, Val
 from heldout.spaces.submodels.linear import (
     Floats,
     PenaltyCoefficients,
+    dense,
     matrix,
     positions,
     positives,
@@ -31,7 +32,7 @@ _EXCESS = 1e-9
 def fit_lasso(estimator: Any, values: Sequence[Value], X: Any, y: Any, **fit_params: Any) -> PenaltyCoefficients:
     """The coefficients for all values of ``alpha``."""
     fit_params = weights_only(fit_params)
-    rows, numbers, alphas = matrix(X), np.asarray(target(y), dtype=np.float64), positives(values, "alpha")
+    rows, numbers, alphas = matrix(dense(X)), np.asarray(target(y), dtype=np.float64), positives(values, "alpha")
     distinct = sorted({alpha for alpha in alphas if alpha is not None}, reverse=True)
     if not distinct:
         raise SeparateFitsError("no value can be shared")

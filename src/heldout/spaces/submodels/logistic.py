@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from scipy.linalg.lapack import dpotrf, dpotrs
 from scipy.special import expit, log_expit, logsumexp
 from sklearn.utils import compute_sample_weight
@@ -19,6 +20,7 @@ from heldout.spaces.submodels.base import SeparateFitsError, SubmodelFamily, Val
 from heldout.spaces.submodels.linear import (
     Floats,
     PenaltyCoefficients,
+    dense,
     matrix,
     positions,
     positives,
@@ -28,6 +30,7 @@ from heldout.spaces.submodels.linear import (
 from heldout.spaces.submodels.parts import fitted_copy, weights_only
 
 _UNKNOWNS = 400
+_UNKNOWNS_OF_SPARSE = 100
 """With more of them, one step costs more than a separate fit."""
 _STEPS = 50
 _EXCESS = 1e-10
@@ -90,10 +93,10 @@ class LogisticLoss:
 def fit_logistic(estimator: Any, values: Sequence[Value], X: Any, y: Any, **fit_params: Any) -> PenaltyCoefficients:
     """The coefficients for all values of ``C``."""
     fit_params = weights_only(fit_params)
-    rows, labels, Cs = matrix(X), target(y), positives(values, "C")
+    rows, labels, Cs = matrix(dense(X)), target(y), positives(values, "C")
     distinct = sorted({C for C in Cs if C is not None})
     loss = _loss(estimator, rows, labels, row_weights(fit_params, len(rows)))
-    if not distinct or loss.X.shape[1] * loss.Y.shape[1] > _UNKNOWNS:
+    if not distinct or loss.X.shape[1] * loss.Y.shape[1] > (_UNKNOWNS_OF_SPARSE if sp.issparse(X) else _UNKNOWNS):
         raise SeparateFitsError("too many unknowns")
     model = fitted_copy(estimator, {"C": distinct[0]}, X, y, fit_params)
     solutions: dict[float, Floats] = {}

@@ -37,6 +37,6 @@ def _first_components(model: Any, size: int) -> Any:
     return view_of(model, n_components=size, coef_=(coefficients * model._y_std).T / model._x_std)
 
 
-_PLS = SubmodelFamily(object, ("n_components",), fit_pls, None, "bitwise", version=2, cost="proportional")
+_PLS = SubmodelFamily(object, ("n_components",), fit_pls, None, "bitwise", cost="proportional")
 
 FAMILIES: Mapping[str, tuple[SubmodelFamily, ...]] = {"PLSRegression": (_PLS,)}
