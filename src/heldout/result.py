@@ -14,7 +14,7 @@ from heldout.data.task import Task
 from heldout.dropping.base import Barrier, Dropped, dropped_at
 from heldout.estimates.question import Aggregate
 from heldout.estimates.types import Estimate
-from heldout.execution.cells import CellResult
+from heldout.execution.cells import CellResult, CellState
 from heldout.execution.comparison import ShareComparison
 from heldout.execution.sharing.accounts import SharedFits, shared_fits
 from heldout.folds.splits import Folds
@@ -123,8 +123,13 @@ class Evaluation:
         return shared_fits(cell.shared for cell in self.cells)
 
     @property
+    def n_fits_of_search(self) -> int:
+        """Fits of the search on all rows, without those of a protocol that repeats it."""
+        return sum(cell.state is not CellState.DROPPED for cell in self.cells)
+
+    @property
     def n_fits_shared(self) -> int:
-        """Fits that were not made alone."""
+        """Fits of the search on all rows that were not made alone."""
         return sum(bool(cell.shared) for cell in self.cells)
 
     @property

@@ -12,6 +12,8 @@ import pytest
 import heldout as ho
 from heldout.cli.result import estimate_rows, search_rows
 from heldout.dropping.base import Dropped
+from heldout.execution.comparison import ShareComparison
+from heldout.execution.sharing.accounts import SharedFits
 
 
 @pytest.fixture
@@ -83,3 +85,29 @@ def test_a_search_says_how_many_were_dropped_and_when_apart_from_those_that_fail
 
     assert rows["fits"] == "20 done, 25 saved, 1 configuration failed"
     assert rows.get("dropped") == words
+
+
+def test_a_search_says_what_sharing_saved_and_what_the_check_measured(estimate: ho.Estimate) -> None:
+    shared = {
+        "steps": SharedFits(1600, 75.0, 2**31),
+        "SVC": SharedFits(40, None, 0),
+        "Forest": SharedFits(9, 8.0, 0),
+    }
+    search: Any = SimpleNamespace(
+        winner=0, configurations=[SimpleNamespace(name="a")], n_fits=8000, n_fits_saved=0, n_fits_of_search=2000,
+        n_fits_shared=1600, shared_fits=shared, share_comparison=ShareComparison(20, 2e-16, "a", 4.0, 0.5),
+        estimate=replace(estimate, selected=0), failures={}, seconds={}, dropped={},
+    )  # fmt: skip
+    rows = dict(search_rows(search, {}, 0, seconds=1.0))
+
+    assert rows["fits"] == "8,000 done, 0 saved"
+    assert rows["shared"] == [
+        "1,600 of 2,000 fits, at least 1 min 23 s and 2.0 GB saved",
+        "steps: 1,600 fits, 1 min 15 s and 2.0 GB saved",
+        "SVC: 40 fits, time not estimated",
+        "Forest: 9 fits, about 8 s saved (estimated)",
+    ]
+    assert rows["check"] == (
+        "20 shared fits repeated separately: they differ by at most 2e-16 of the largest prediction; they took 4 s "
+        "(0.5 s when shared)"
+    )

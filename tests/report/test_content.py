@@ -16,6 +16,7 @@ from heldout.estimates.comparison import compare, methods_of
 from heldout.estimates.inputs import read_inputs
 from heldout.estimates.methods import answer, method_of
 from heldout.estimates.methods.bbc import BBC
+from heldout.execution.cells import CellKey, CellResult, CellState, Saving
 from heldout.references import REFERENCES
 from heldout.report import estimate_content, render_html, report_content
 from heldout.report.content import ReportContent
@@ -72,6 +73,35 @@ def test_facts_count_what_was_done(make_evaluation: Make) -> None:
     assert said["Seed"] == "11"
     assert content.command == "heldout tune x.csv"
     assert "5 configurations" in content.headline.sentence
+
+
+def test_shared_fits_are_counted_by_what_they_shared(make_evaluation: Make) -> None:
+    shared = {
+        "steps": Saving(0.5, 2**20),
+        "KNeighborsClassifier": Saving(None),
+        "RandomForestClassifier": Saving(3.0),
+        "SVC": Saving(-0.1),
+    }
+    cells = [
+        CellResult(CellKey(j, 0, fold), CellState.DONE, shared=shared if j < 3 else {})
+        for j in range(6)
+        for fold in range(4)
+    ]
+    evaluation = replace(make_evaluation(), cells=cells)
+    content = report_content(evaluation)
+    assert labels(content)["Shared fits"] == "12 of 24 fits, at least 41 s and 12.0 MB saved"
+    assert [(row.name, row.fits, row.seconds, row.n_bytes) for row in content.shared] == [
+        ("Equal steps", 12, "6 s", "12.0 MB"),
+        ("KNeighborsClassifier", 12, "not estimated", "–"),
+        ("RandomForestClassifier", 12, "about 36 s", "–"),
+        ("SVC", 12, "none", "–"),
+    ]
+    assert "not estimated" in render_html(content)
+    of_protocol = report_content(replace(evaluation, n_fits=120))
+    assert labels(of_protocol)["Shared fits of the search on all rows"].startswith("12 of 24 fits")
+    assert not report_content(make_evaluation()).shared and "Shared fits" not in render_html(
+        report_content(make_evaluation())
+    )
 
 
 def test_numeric_labels_are_distinct_from_counts() -> None:

@@ -103,9 +103,8 @@ def test_a_search_by_itself_is_the_only_one() -> None:
 
 def test_the_record_of_a_search_prints_itself_in_a_line() -> None:
     record = searched().evaluation
-    line = (
-        f"Evaluation(4 configurations, {record.folds}, 16 fits, winner {record.configurations[record.winner].name})"
-    )
+    winner = record.configurations[record.winner].name
+    line = f"Evaluation(4 configurations, {record.folds}, 16 fits (16 shared), winner {winner})"
     assert repr(record) == line
     found = ho.HeldOutSearchCV(KNeighborsClassifier(), {"n_neighbors": [1, 3]}, cv=4, random_state=0)
     found.fit(record.task.X, record.task.y)

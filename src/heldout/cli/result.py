@@ -83,7 +83,7 @@ def search_rows(
     seconds: float,
 ) -> list[Row]:
     """Labels and texts about a finished search and the protocol that repeated it."""
-    from heldout.execution.listeners.words import command_words, shared_lines
+    from heldout.execution.listeners.words import command_words, shared_line, shared_lines
     from heldout.report.numbers import scale_of
 
     estimate = evaluation.estimate
@@ -98,12 +98,13 @@ def search_rows(
             rows.append(("estimate of", estimate.selected_name))
         rows += estimate_rows(estimate)
     rows += of_protocol
-    before = f" ({n_resumed} of them before)" if n_resumed else ""
+    before = f" ({n_resumed:,} of them before)" if n_resumed else ""
     failed = f", {counted(len(evaluation.failures), 'configuration')} failed" if evaluation.failures else ""
-    done = f"{evaluation.n_fits} done{before}"
-    rows.append(("fits", f"{done}, {evaluation.n_fits_saved} saved{failed}"))
+    done = f"{evaluation.n_fits:,} done{before}"
+    rows.append(("fits", f"{done}, {evaluation.n_fits_saved:,} saved{failed}"))
     if shared := evaluation.shared_fits:
-        rows.append(("shared", shared_lines(evaluation.n_fits_shared, evaluation.n_fits, shared)))
+        in_all = shared_line(evaluation.n_fits_shared, evaluation.n_fits_of_search, shared)
+        rows.append(("shared", [in_all, *shared_lines(shared)]))
     if (compared := evaluation.share_comparison) is not None:
         rows.append(("check", _check(compared)))
     if dropped := _dropped(evaluation):

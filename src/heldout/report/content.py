@@ -129,6 +129,16 @@ class Parameter:
 
 
 @dataclass(frozen=True)
+class SharedRow:
+    """Fits that shared one thing, and what that saved, in words."""
+
+    name: str
+    fits: int
+    seconds: str
+    n_bytes: str
+
+
+@dataclass(frozen=True)
 class Citation:
     """The source of a method used here."""
 
@@ -181,3 +191,5 @@ class ReportContent(PageContent):
     """The outer folds of nested cross-validation."""
     ranking: Ranking | None = None
     diagnostics: Diagnostics | None = None
+    shared: tuple[SharedRow, ...] = ()
+    """Fits that were not made alone, by what they shared."""

@@ -6,11 +6,12 @@ import hashlib
 from collections.abc import Mapping
 from typing import Any
 
+from heldout._text import bytes_text
 from heldout.configurations import NotHashableError
 from heldout.estimates.types import Estimate
-from heldout.execution.cells import CellState
-from heldout.execution.listeners.words import shared_lines, work_words
-from heldout.report.content import Fact, Parameter, ReportContent
+from heldout.execution.listeners.words import duration, shared_line, work_words
+from heldout.execution.sharing.accounts import STEPS, SharedFits
+from heldout.report.content import Fact, Parameter, ReportContent, SharedRow
 from heldout.report.diagnostics import diagnose
 from heldout.report.estimate_parts import distribution_of, headline_of, method_sentences, metric_row
 from heldout.report.facts import (
@@ -93,6 +94,7 @@ def report_content(
         ranking=ranking,
         parameters=_parameters(evaluation),
         diagnostics=diagnostics,
+        shared=tuple(_shared_row(what, each) for what, each in evaluation.shared_fits.items()),
         method=method_sentences(estimate),
         settings=settings_of([provenance, dropping]),
         flags=flag_sentences(evaluation.estimates, name),
@@ -134,21 +136,29 @@ def _search_facts(evaluation: Evaluation, failed: int, dropped: int, folds: str)
         fits += f", {evaluation.n_fits_saved:,} saved"
     # Summed over all fits, so a resumed run shows the same as an uninterrupted one.
     seconds = sum(cell.fit_seconds + cell.score_seconds for cell in evaluation.cells)
-    n_timed = sum(cell.state is not CellState.DROPPED for cell in evaluation.cells)
+    n_timed = evaluation.n_fits_of_search
     is_whole = evaluation.n_fits <= n_timed + 1  # else a protocol made more fits than this search
     what = "all fits" if is_whole else "the search on all rows"
-    shared = evaluation.shared_fits if is_whole else {}
-    lines = shared_lines(evaluation.n_fits_shared, evaluation.n_fits, shared) if shared else []
+    shared = evaluation.shared_fits
+    in_all = shared_line(evaluation.n_fits_shared, n_timed, shared) if shared else ""
     facts = [
         ("Rows", rows_text(evaluation.task.truth)),
         ("Positive class", positive_text(evaluation.task.truth)),
         ("Configurations", configurations_text(len(evaluation.configurations), failed, dropped)),
         ("Folds", folds),
         ("Fits", fits),
-        ("Shared fits", "; ".join(lines)),
+        ("Shared fits" if is_whole else "Shared fits of the search on all rows", in_all),
         (f"Time of {what}", work_words(seconds) if seconds else ""),
     ]
     return facts_with_text(facts)
+
+
+def _shared_row(what: str, shared: SharedFits) -> SharedRow:
+    seconds = "not estimated" if shared.seconds is None else "none"
+    if shared.seconds is not None and shared.seconds > 0:
+        seconds = duration(shared.seconds) if what == STEPS else f"about {duration(shared.seconds)}"
+    name = "Equal steps" if what == STEPS else what
+    return SharedRow(name, shared.n_fits, seconds, bytes_text(shared.n_bytes) if shared.n_bytes else "–")
 
 
 def _parameters(evaluation: Evaluation) -> tuple[Parameter, ...]:

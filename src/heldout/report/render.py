@@ -30,6 +30,7 @@ from heldout.report.words import (
     RESIDUAL_CAPTION,
     ROC_BY_CLASS_CAPTION,
     ROC_CAPTION,
+    SHARED_SENTENCE,
     distribution_caption,
     held_out_sentence,
     residual_sentence,
@@ -238,6 +239,7 @@ def _captions(content: ReportContent) -> dict[str, str]:
         "fitted": FITTED_CAPTION,
         "residuals": RESIDUAL_CAPTION,
         "confusion": CONFUSION_CAPTION,
+        "shared": SHARED_SENTENCE,
         "held_out": "",
         "residual_summary": "",
     }  # fmt: skip

@@ -146,6 +146,12 @@ def rest_sentence(rest: int, best: str, worst: str, selected: str, *, weighs: bo
     return f"{subject} {scored}" + (f", {taken}." if selected else ".")
 
 
+SHARED_SENTENCE = (
+    "Work that several fits need was done once. The time of equal steps was measured when they were fitted; all "
+    "other times are estimated from the fit that served several. A fit that shared several things is in each row."
+)
+
+
 def held_out_sentence(name: str, repeats: int, drawn: int, total: int) -> str:
     """The predictions behind the diagnostic figures."""
     each = "a row is predicted" if repeats == 1 else f"in each of {repeats} repeats a row is predicted"

@@ -14,41 +14,53 @@ from heldout.metrics.named import in_sentence, metric_words
 STAGES = {"estimate": "estimating the performance of the winner", "refit": "fitting the winner on all rows"}
 
 
-def shared_lines(n_shared: int, n_fits: int, shared: Mapping[str, SharedFits]) -> list[str]:
-    """How many fits were not made alone and what that saved; then, of several things shared, each by itself.
+def shared_line(n_shared: int, n_fits: int, shared: Mapping[str, SharedFits]) -> str:
+    """How many fits were not made alone, and what that saved.
 
     Examples
     --------
     >>> forests, steps = SharedFits(400, 180.0, 0), SharedFits(80, 32.0, 2**30)
-    >>> for line in shared_lines(480, 500, {"RandomForestClassifier": forests, "steps": steps}):
-    ...     print(line)
-    480 of 500, about 3 min 32 s and 1.0 GB saved
-    RandomForestClassifier: 400, about 3 min 0 s saved (estimated)
-    steps: 80, 32 s and 1.0 GB saved
-    >>> shared_lines(30, 30, {"KNeighborsClassifier": SharedFits(30, None, 0)})
-    ['30 of 30 (KNeighborsClassifier), time saved not estimated']
+    >>> shared_line(480, 500, {"RandomForestClassifier": forests, "steps": steps})
+    '480 of 500 fits, about 3 min 32 s and 1.0 GB saved'
+    >>> shared_line(30, 30, {"KNeighborsClassifier": SharedFits(30, None, 0)})
+    '30 of 30 fits'
     """
-    in_all = f"{n_shared:,} of {n_fits:,}"
-    if len(shared) == 1:
-        ((what, only),) = shared.items()
-        return [f"{in_all} ({what}), {_saved_words(only, what)}"]
     known = [each.seconds for each in shared.values() if each.seconds is not None]
-    total = SharedFits(n_shared, math.fsum(known) if known else None, sum(each.n_bytes for each in shared.values()))
     about = "about" if len(known) == len(shared) else "at least"
-    parts = [f"{what}: {each.n_fits:,}, {_saved_words(each, what)}" for what, each in shared.items()]
-    return [f"{in_all}, {_saved_words(total, about=about)}", *parts]
+    saved = saved_words(math.fsum(known), sum(each.n_bytes for each in shared.values()), about)
+    return f"{n_shared:,} of {n_fits:,} fits" + (f", {saved}" if known or saved != "nothing saved" else "")
 
 
-def _saved_words(shared: SharedFits, what: str = STEPS, *, about: str = "") -> str:
-    """What fits saved. Only the time of steps was measured."""
-    about = about or ("" if what == STEPS else "about")
-    some = shared.seconds is not None and shared.seconds > 0
-    saved = [f"{about} {duration(shared.seconds)}".lstrip()] if some and shared.seconds is not None else []
-    saved += [bytes_text(shared.n_bytes)] if shared.n_bytes else []
-    words = [f"{' and '.join(saved)} saved" + (" (estimated)" if some and what != STEPS else "")] if saved else []
+def shared_lines(shared: Mapping[str, SharedFits]) -> list[str]:
+    """The same by what was shared.
+
+    Examples
+    --------
+    >>> neighbours, steps = SharedFits(1400, None, 0), SharedFits(80, 32.0, 2**30)
+    >>> for line in shared_lines({"KNeighborsClassifier": neighbours, "steps": steps}):
+    ...     print(line)
+    KNeighborsClassifier: 1,400 fits, time not estimated
+    steps: 80 fits, 32 s and 1.0 GB saved
+    """
+    return [f"{what}: {each.n_fits:,} fits, {_saved_of(what, each)}" for what, each in shared.items()]
+
+
+def _saved_of(what: str, shared: SharedFits) -> str:
     if shared.seconds is None:
-        words.append("time saved not estimated")
-    return ", ".join(words) or "no time saved"
+        return "time not estimated"
+    words = saved_words(shared.seconds, shared.n_bytes, "" if what == STEPS else "about")
+    return words if what == STEPS else f"{words} (estimated)"
+
+
+def saved_words(seconds: float, n_bytes: int, about: str = "") -> str:
+    """What fits saved: some are slower together.
+
+    >>> saved_words(75.0, 0, "about"), saved_words(0.0, 2048), saved_words(-1.0, 0)
+    ('about 1 min 15 s saved', '2 kB saved', 'nothing saved')
+    """
+    parts = [f"{about} {duration(seconds)}".lstrip()] if seconds > 0 else []
+    parts += [bytes_text(n_bytes)] if n_bytes else []
+    return f"{' and '.join(parts) or 'nothing'} saved"
 
 
 def plan_line(event: SearchStarted) -> str:
