@@ -105,8 +105,10 @@ def _power(base: Floats, exponent: int) -> Floats:
     power = np.ones_like(base)
     while exponent:
         if exponent % 2:
-            power = power * base
-        base, exponent = base * base, exponent // 2
+            power *= base
+        exponent //= 2
+        if exponent:
+            base = base * base
     return power
 
 
@@ -248,9 +250,7 @@ def _shape(model: Any, value: Value, rows: Floats) -> KernelShape:
 
 def _machine(as_usual: Any, value: Value, matrix: Floats, problem: DenseProblem) -> Any:
     """A machine fitted on a kernel matrix, or None where it must be fitted alone."""
-    of_matrix = {"kernel": "precomputed", "_gamma": 0.0, "shape_fit_": matrix.shape, "n_features_in_": len(matrix)}
-    machine = view_of(as_usual, **value, **of_matrix)
-    vars(machine).pop("feature_names_in_", None)
+    machine = view_of(as_usual, **value, kernel="precomputed", _gamma=0.0, _validate_for_predict=_as_it_is)
     try:
         machine._dense_fit(matrix, problem.target, problem.weights, problem.solver, "precomputed", random_seed=0)
     except ValueError:  # libsvm refuses a parameter
@@ -258,6 +258,11 @@ def _machine(as_usual: Any, value: Value, matrix: Floats, problem: DenseProblem)
     machine._intercept_, machine._dual_coef_ = machine.intercept_, machine.dual_coef_
     is_finite = np.isfinite(machine._intercept_).all() and np.isfinite(machine._dual_coef_).all()
     return machine if is_finite else None
+
+
+def _as_it_is(matrix: Floats) -> Floats:
+    """In place of scikit-learn's check of new rows: the matrix is one of ours."""
+    return matrix
 
 
 def _are_same(machine: Any, other: Any) -> bool:
