@@ -108,4 +108,4 @@ def test_the_record_of_a_search_prints_itself_in_a_line() -> None:
     assert repr(record) == line
     found = ho.HeldOutSearchCV(KNeighborsClassifier(), {"n_neighbors": [1, 3]}, cv=4, random_state=0)
     found.fit(record.task.X, record.task.y)
-    assert repr(found.evaluation_).endswith(f"8 fits, {found.estimate_})")
+    assert repr(found.evaluation_).endswith(f"8 fits (8 shared), {found.estimate_})")
