@@ -119,7 +119,8 @@ def hold_two_values(values: NDArray[Any], weights: Weightings, rows: NDArray[np.
 
     def two(part: slice, present: NDArray[np.bool_]) -> NDArray[np.bool_]:
         # More rows than the most frequent value has are enough.
-        most = max(Counter(values[part].tolist()).values(), default=0)
+        here = values[part].tolist()
+        most = 1 if len(set(here)) == len(here) else max(Counter(here).values())
         found = np.asarray(np.count_nonzero(present, axis=1) > most)
         few = present[~found]
         if few.size:

@@ -225,6 +225,10 @@ def _near_one(numbers: Floats) -> tuple[Floats, int]:
     return np.ldexp(numbers, -exponent), exponent
 
 
+_ROUNDED = 1e-16
+"""Of the largest square: a mean square that rounding alone cannot reach, not even over many millions of rows."""
+
+
 @dataclass(frozen=True, eq=False)
 class Determination:
     """R² of every column; a ``Statistic``.
@@ -244,14 +248,18 @@ class Determination:
 
     def spread(self, counts: Weightings) -> Floats:
         """(L,): SST, the weighted sum of squared deviations from the weighted mean; NaN without rows."""
-        weights = np.ascontiguousarray(counts, dtype=np.float64)
+        weights, total = np.ascontiguousarray(counts, dtype=np.float64), total_weight(counts)
         with np.errstate(invalid="ignore", divide="ignore"):
-            mean = weighted_sum(weights, self.target) / total_weight(counts)
-            squares = np.square(self.target - mean[:, None])
-            spread: Floats = np.multiply(squares, weights, out=squares).sum(axis=1)
+            mean = weighted_sum(weights, self.target) / total
+            spread = weighted_sum(weights, (self.target - mean[:, None]) ** 2)
         # A constant has no spread, although its mean is rounded; no rows are no constant.
-        constant = ~hold_two_values(self.target, counts, np.arange(len(self.target)))
-        spread[constant] = np.where((counts[constant] > 0).any(axis=1), 0.0, np.nan)
+        least = _ROUNDED * total * np.abs(self.target).max(initial=0.0) ** 2
+        little = np.flatnonzero(~(spread > least))
+        if little.size:
+            few = counts[little]
+            rows = np.where((few > 0).any(axis=1), 0.0, np.nan)
+            varied = hold_two_values(self.target, few, np.arange(len(self.target)))
+            spread[little] = np.where(varied, spread[little], rows)
         return spread
 
     def _one_minus(self, errors: Floats, spread: Floats) -> Floats:

@@ -5,14 +5,18 @@ The results equal those of separate fits to 1e-12 on well-conditioned data only;
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import is_classifier
+from scipy import linalg
+from sklearn.base import clone, is_classifier
 from sklearn.utils import compute_sample_weight
+from sklearn.utils.validation import validate_data
 
 from heldout.spaces.submodels.base import SeparateFitsError, SubmodelFamily, Value
 from heldout.spaces.submodels.linear import (
@@ -28,8 +32,8 @@ from heldout.spaces.submodels.parts import fitted_copy, weights_only
 
 CONDITION = 1e5
 """The largest condition number at which two ways of solving agree to 1e-12 with a margin."""
-_AGREEMENT = 1e-13
-"""The largest difference from a separate fit, relative to the largest prediction, that shows a good condition."""
+_AGREEMENT, _ROUNDING = 5e-13, 1e-13
+"""The largest difference from a separate fit, and the largest rounding, relative to the largest prediction."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,6 +52,10 @@ class Centred:
         roots = 1.0 if weights is None else np.sqrt(weights)[:, np.newaxis]
         return cls((X - X_mean) * roots, (Y - Y_mean) * roots, X_mean, Y_mean)
 
+    def intercepts(self, coefficients: Floats) -> Floats:
+        """(outputs, models), from coefficients (features, outputs, models)."""
+        return self.Y_mean[:, np.newaxis] - np.einsum("f,fom->om", self.X_mean, coefficients)
+
 
 def fit_ridge(estimator: Any, values: Sequence[Value], X: Any, y: Any, **fit_params: Any) -> PenaltyCoefficients:
     """The coefficients for all values of ``alpha``."""
@@ -56,12 +64,37 @@ def fit_ridge(estimator: Any, values: Sequence[Value], X: Any, y: Any, **fit_par
     weights = row_weights(fit_params, len(rows))
     Y, weights = outputs(estimator, target(y), weights)
     centred = Centred.of(rows, Y, weights, intercept=estimator.fit_intercept)
-    served, coefficients = _solutions(centred, sorted({alpha for alpha in alphas if alpha is not None}), estimator)
-    model = fitted_copy(estimator, {"alpha": served[0]}, X, y, fit_params)
-    intercepts = centred.Y_mean[:, np.newaxis] - np.einsum("f,fom->om", centred.X_mean, coefficients)
-    found = PenaltyCoefficients(model, coefficients, intercepts, positions(alphas, served))
-    _check(found, rows)
-    return found
+    equations = NormalEquations.of(centred)
+    asked = sorted({alpha for alpha in alphas if alpha is not None})
+    served, coefficients = _solutions(equations, asked, estimator)
+
+    @cache
+    def fit(alpha: float) -> Any:
+        return fitted_copy(estimator, {"alpha": alpha}, X, y, fit_params)
+
+    by_cholesky = not is_classifier(estimator) and estimator.solver != "svd"
+
+    def agrees(place: int) -> bool:
+        # A fit by Cholesky's method solves these equations too, and so need not be made.
+        alpha = served[place]
+        theirs = equations.by_cholesky(alpha) if by_cholesky else np.atleast_2d(fit(alpha).coef_).T
+        return _agree(coefficients[..., place], theirs, centred, rows)
+
+    # The smaller the penalty, the worse the condition; so the first that agrees can be found by halving.
+    first = 0 if agrees(0) else bisect_left(range(len(served)), True, 1, key=agrees)
+    if first == len(served):
+        raise SeparateFitsError("ill-conditioned or badly scaled")
+    served, coefficients = served[first:], coefficients[..., first:]
+    model = _unfitted(estimator, X, y) if by_cholesky else fit(served[0])
+    return PenaltyCoefficients(model, coefficients, centred.intercepts(coefficients), positions(alphas, served))
+
+
+def _unfitted(estimator: Any, X: Any, y: Any) -> Any:
+    """A model that knows its columns, after the checks that its fit would make."""
+    model = clone(estimator)
+    model._validate_params()
+    validate_data(model, X, y, y_numeric=True)
+    return model
 
 
 def outputs(estimator: Any, y: NDArray[Any], weights: Floats | None) -> tuple[Floats, Floats | None]:
@@ -76,31 +109,56 @@ def outputs(estimator: Any, y: NDArray[Any], weights: Floats | None) -> tuple[Fl
     return (Y[:, 1:] if len(classes) == 2 else Y), weights
 
 
-def _solutions(centred: Centred, alphas: list[float], estimator: Any) -> tuple[list[float], Floats]:
+@dataclass(frozen=True, eq=False)
+class NormalEquations:
+    """Of the coefficients, or where there are more columns than rows, of one number a row."""
+
+    products: Floats
+    right: Floats
+    X: Floats
+    is_wide: bool
+
+    @classmethod
+    def of(cls, centred: Centred) -> NormalEquations:
+        X, Y = centred.X, centred.Y
+        wide = X.shape[1] > X.shape[0]
+        return cls(X @ X.T if wide else X.T @ X, Y if wide else X.T @ Y, X, wide)
+
+    def by_cholesky(self, alpha: float) -> Floats:
+        """The coefficients (features, outputs), as scikit-learn finds them."""
+        products = self.products + alpha * np.eye(len(self.products))
+        return self.coefficients(linalg.solve(products, self.right, assume_a="pos"))
+
+    def coefficients(self, solved: Floats) -> Floats:
+        """From solutions (unknowns, outputs[, models])."""
+        return np.tensordot(self.X.T, solved, axes=1) if self.is_wide else solved
+
+
+def _solutions(equations: NormalEquations, alphas: list[float], estimator: Any) -> tuple[list[float], Floats]:
     """The penalties with a well-conditioned system, and their coefficients (features, outputs, models)."""
-    X, Y = centred.X, centred.Y
-    wide = X.shape[1] > X.shape[0]
-    eigenvalues, vectors = np.linalg.eigh(X @ X.T if wide else X.T @ X)
+    eigenvalues, vectors = np.linalg.eigh(equations.products)
     # The mean of centred rows is zero, so one eigenvalue of their products is zero; the target has no such part.
-    smallest = max(eigenvalues[1 if wide and estimator.fit_intercept else 0], 0.0)
+    smallest = max(eigenvalues[1 if equations.is_wide and estimator.fit_intercept else 0], 0.0)
     served = [alpha for alpha in alphas if (eigenvalues[-1] + alpha) / (smallest + alpha) <= CONDITION]
     if not served:
         raise SeparateFitsError("ill-conditioned")
-    parts = vectors.T @ (Y if wide else X.T @ Y)
+    parts = vectors.T @ equations.right
     shrunk = parts[:, :, np.newaxis] / (eigenvalues[:, np.newaxis, np.newaxis] + np.array(served))
-    solved = np.tensordot(vectors, shrunk, axes=1)
-    return served, np.tensordot(X.T, solved, axes=1) if wide else solved
+    return served, equations.coefficients(np.tensordot(vectors, shrunk, axes=1))
 
 
-def _check(found: PenaltyCoefficients, rows: Floats) -> None:
-    """Refuse where the smallest penalty gives other predictions than its separate fit, or rounding is large."""
-    model = found.model
-    ours = found.linear(rows)[..., 0]
-    theirs = rows @ np.atleast_2d(model.coef_).T + np.atleast_1d(model.intercept_)
-    largest = np.abs(theirs).max()
-    rounding = np.abs(rows).max(axis=0) @ np.abs(found.coefficients[..., 0]) * np.finfo(float).eps
-    if not (np.abs(ours - theirs).max() <= _AGREEMENT * largest and rounding.max() <= _AGREEMENT * largest):
-        raise SeparateFitsError("ill-conditioned or badly scaled")
+def _agree(ours: Floats, theirs: Floats, centred: Centred, rows: Floats) -> bool:
+    """Whether coefficients (features, outputs) give the same predictions as those of a fit by itself.
+
+    They are compared by the most that their difference, or rounding, can change a prediction of any row within the
+    range of the columns: new rows need not be like those of training.
+    """
+    intercepts = [centred.intercepts(each[..., np.newaxis])[:, 0] for each in (ours, theirs)]
+    ends = np.maximum(rows.max(axis=0), -rows.min(axis=0))
+    difference = ends @ np.abs(ours - theirs) + np.abs(intercepts[0] - intercepts[1])
+    rounding = ends @ np.abs(ours) * np.finfo(float).eps
+    largest = np.abs(rows @ theirs + intercepts[1]).max()
+    return bool(difference.max() <= _AGREEMENT * largest and rounding.max() <= _ROUNDING * largest)
 
 
 def ridge_applies(estimator: Any) -> bool:
