@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
-from sklearn.svm import SVC
 from sklearn.utils import Tags, get_tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
@@ -21,8 +19,6 @@ from sklearn.utils.validation import (
 )
 
 from heldout.kernels.reference import Floats
-from heldout.spaces import register_submodels
-from heldout.spaces.submodels import SeparateFitsError, family_of
 from heldout_papers.spaces.recent import fitted_once
 from heldout_papers.spaces.ses import SES
 from heldout_papers.spaces.square_root_forest import SquareRootForest
@@ -159,32 +155,3 @@ class ConstantWithoutColumns(MetaEstimatorMixin, ClassifierMixin, BaseEstimator)
 def _has_columns(X: Any) -> bool:
     shape = getattr(X, "shape", None)
     return shape is None or len(shape) != 2 or shape[1] > 0
-
-
-_PREFIX = "estimator__"
-_NUMBERS_OF_SVC = ("C", "gamma", "degree", "coef0")
-
-
-def fit_wrapped(
-    estimator: ConstantWithoutColumns, values: Sequence[Mapping[str, Any]], X: Any, y: Any, **fit_params: Any
-) -> Any:
-    """The submodels of the wrapped classifier."""
-    family = family_of(estimator.estimator)
-    if family is None or not _has_columns(X):
-        raise SeparateFitsError("no columns")
-    own = [{name.removeprefix(_PREFIX): each for name, each in value.items()} for value in values]
-    return family.fit_many(clone(estimator.estimator), own, X, y, **fit_params)
-
-
-def _wraps_shared_svc(estimator: ConstantWithoutColumns) -> bool:
-    wrapped = estimator.estimator
-    return type(wrapped) is SVC and family_of(wrapped) is not None
-
-
-register_submodels(
-    ConstantWithoutColumns,
-    tuple(_PREFIX + name for name in _NUMBERS_OF_SVC),
-    fit_wrapped,
-    applies=_wraps_shared_svc,
-    exact="bitwise",
-)

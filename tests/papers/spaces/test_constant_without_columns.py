@@ -12,10 +12,8 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
-import heldout as ho
 from heldout.errors import InputError
 from heldout.spaces import ConstantWithoutColumns, SquareRootForest
-from heldout.spaces.submodels import SeparateFitsError, family_of
 from heldout_papers.spaces import recent as module
 from heldout_papers.spaces.recent import fitted_once
 
@@ -118,26 +116,3 @@ def test_wrapped_forests_of_one_column_are_one_forest() -> None:
         for roots in (0.5, 1.0, 2.0)
     ]
     assert found[0] is found[1] is found[2]
-
-
-@pytest.mark.parametrize("kernel", ["rbf", "poly"])
-def test_a_wrapped_svm_shares_its_fits_to_the_last_bit(kernel: str) -> None:
-    X, y = rows(60)
-    grid = {"estimator__C": [0.1, 1.0, 10.0], "estimator__gamma": [0.1, 1.0]}
-    model = ConstantWithoutColumns(SVC(kernel=kernel))
-    shared, separate = (
-        ho.HeldOutSearchCV(model, grid, cv=3, method=None, share=share).fit(X, y) for share in ("exact", False)
-    )
-
-    assert (shared.n_fits_shared_, separate.n_fits_shared_) == (18, 0)
-    for response, predictions in shared.predictions_.responses.items():
-        np.testing.assert_array_equal(predictions, separate.predictions_.responses[response])
-
-
-def test_other_wrapped_models_and_empty_selections_are_fitted_alone() -> None:
-    assert family_of(ConstantWithoutColumns(LogisticRegression())) is None
-    assert family_of(ConstantWithoutColumns(SVC(probability=True))) is None
-    family = family_of(ConstantWithoutColumns(SVC()))
-    assert family is not None
-    with pytest.raises(SeparateFitsError):
-        family.fit_many(ConstantWithoutColumns(SVC()), [{"estimator__C": 1.0}], np.empty((4, 0)), [0, 0, 1, 1])
