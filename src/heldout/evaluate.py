@@ -175,7 +175,7 @@ def with_constants(estimation: Estimation, found: RaceResults) -> Estimation:
     """The estimation, with the columns that its rule may read besides scores."""
     rule = estimation.rule
     if isinstance(rule, CallableRefit):
-        rule = replace(rule, constants=constant_columns(found.cells, found.folds.n_splits))
+        rule = replace(rule, constants=constant_columns(found.cells))
     return replace(estimation, selection=rule)
 
 
@@ -199,11 +199,11 @@ def warn_of_failures(found: RaceResults, configurations: Configurations, error_s
             f"{'; '.join(reasons).rstrip('.')}."
         )
     if found.hopeless:
-        cell = next(cell for cell in found.cells if cell.state is CellState.FAILED)
+        message = found.cells.columns["message"][found.cells.is_in(CellState.FAILED)][0]
         lacking = "any event" if found.predictions.classes is None else "one of the classes"
         warnings.warn(
             f"{len(found.hopeless)} of {len(found.cells) // total} splits train without {lacking}, and no "
-            f"configuration could be scored there ({cell.message}); scores leave these splits out.",
+            f"configuration could be scored there ({message}); scores leave these splits out.",
             FailedConfigurationsWarning,
             stacklevel=3,
         )

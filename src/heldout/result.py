@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -14,7 +14,7 @@ from heldout.data.task import Task
 from heldout.dropping.base import Barrier, Dropped, dropped_at
 from heldout.estimates.question import Aggregate
 from heldout.estimates.types import Estimate
-from heldout.execution.cells import CellResult, CellState
+from heldout.execution.cell_table import CellTable
 from heldout.execution.comparison import ShareComparison
 from heldout.execution.sharing.accounts import SharedFits, shared_fits
 from heldout.folds.splits import Folds
@@ -31,7 +31,7 @@ class Evaluation:
     task : Task
     folds : Folds
     configurations : Configurations
-    cells : sequence of CellResult
+    cells : CellTable, a sequence of CellResult
         In the order of the plan: configuration by configuration, split by split.
     predictions : HeldOutPredictions
     fold_scores : mapping of str to FoldScores
@@ -70,7 +70,7 @@ class Evaluation:
     task: Task
     folds: Folds
     configurations: Configurations
-    cells: Sequence[CellResult]
+    cells: CellTable
     predictions: HeldOutPredictions
     fold_scores: Mapping[str, FoldScores]
     metrics: Mapping[str, Metric | None]
@@ -120,17 +120,17 @@ class Evaluation:
         The keys are "steps" for equal steps, and the class of models or steps of which one fit served several. A
         fit that shared several things counts for each.
         """
-        return shared_fits(cell.shared for cell in self.cells)
+        return shared_fits(self.cells.columns["shared"].ravel())
 
     @property
     def n_fits_of_search(self) -> int:
         """Fits of the search on all rows, without those of a protocol that repeats it."""
-        return sum(cell.state is not CellState.DROPPED for cell in self.cells)
+        return self.cells.n_fits
 
     @property
     def n_fits_shared(self) -> int:
         """Fits of the search on all rows that were not made alone."""
-        return sum(bool(cell.shared) for cell in self.cells)
+        return sum(map(bool, self.cells.columns["shared"].ravel()))
 
     @property
     def dropped_at_split(self) -> dict[int, int]:

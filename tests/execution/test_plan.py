@@ -32,7 +32,7 @@ def test_a_search_is_one_race_over_its_splits_in_their_order() -> None:
 def test_a_race_may_be_of_some_configurations() -> None:
     plan = RunPlan(4, (Race(FOLDS.splits), Race(FOLDS.splits[:1], configurations=(2,))))
     assert plan.n_cells == 13
-    assert plan.starting(plan.races[1]) == (2,)
+    assert plan.races[1].entrants(3) == (2,)
 
 
 def test_shuffled_folds_stay_within_their_repeat_and_depend_on_the_entropy_alone() -> None:

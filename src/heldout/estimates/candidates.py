@@ -18,6 +18,7 @@ from heldout.flags import Flag
 from heldout.kernels.reference import Floats
 from heldout.metrics.aggregate import AggregateScore, aggregate_score
 from heldout.metrics.base import Metric, Needs, Response, needed_codes
+from heldout.metrics.by_row import fold_score
 from heldout.metrics.within import within_score
 from heldout.predictions import HeldOutPredictions
 from heldout.selection import Rule
@@ -88,6 +89,8 @@ def failures(predictions: HeldOutPredictions, predicted: NDArray[np.bool_]) -> d
         return failed
     out = failed.keys() | predictions.dropped.keys()
     remaining = np.array([j for j in range(predictions.n_configurations) if j not in out], dtype=np.intp)
+    if predicted[:, remaining].all():
+        return failed
     for repeat in range(folds.shape[1]):
         for code in np.unique(folds[folds[:, repeat] >= 0, repeat]):
             has = predicted[folds[:, repeat] == code][:, remaining, repeat].any(axis=0)
@@ -262,8 +265,8 @@ class MatrixColumns:
         assert codes is not None, "folds are read where they are known"
         if aggregate == "within":
             return within_score(metric, self.truth, array, codes, self.sample_weight)
-        as_folds = aggregate == "folds"
-        return aggregate_score(metric, self.truth, array, codes, self.sample_weight, as_folds=as_folds)
+        score = fold_score if aggregate == "folds" else aggregate_score
+        return score(metric, self.truth, array, codes, self.sample_weight)
 
     def averages(self, metric: Metric) -> Averages | None:
         """The predictions that a rule of weights averages; None for other rules."""

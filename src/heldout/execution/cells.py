@@ -31,6 +31,9 @@ class CellKey(NamedTuple):
         """Of its split."""
         return self.repeat, self.fold
 
+    def __str__(self) -> str:
+        return f"the cell of configuration {self.configuration}, repeat {self.repeat}, fold {self.fold}"
+
 
 class CellState(StrEnum):
     """How a cell ended."""
@@ -77,28 +80,36 @@ class CellResult:
     several models or steps."""
 
 
-def check_result(
-    result: CellResult, truth: Truth, n_times: int, rows: Sequence[int], completions: tuple[int, ...] = ()
+def check_predictions(
+    cell: str,
+    predictions: Mapping[Response, NDArray[Any]],
+    truth: Truth,
+    n_times: int,
+    rows: Sequence[int],
+    middle: tuple[int, ...] = (),
 ) -> None:
     """Refuse predictions in a store that no cell can have written.
 
     Predictions of another shape would be broadcast over rows, and a code beyond the classes would index beyond
-    them. The checksum of a cell finds chance damage only: someone who changes a cell can write a new checksum.
+    them. The checksum of a record finds chance damage only: someone who changes it can write a new checksum.
 
+    - ``cell``: names the cell, or the block, in words.
     - ``n_times``: of survival probabilities.
     - ``rows``: the numbers of rows that are allowed.
-    - ``completions``: the axis after the rows, where rows were completed H times.
+    - ``middle``: the axes between rows and outputs: H completions of the rows, or C configurations of a block.
     """
-    for response, values in result.predictions.items():
-        shapes = [(n, *completions, *outputs_of(response, truth, n_times)) for n in rows]
+    for response, values in predictions.items():
+        shapes = [(n, *middle, *outputs_of(response, truth, n_times)) for n in rows]
         if values.shape not in shapes:
-            raise _damaged(result, f"{response} of shape {values.shape} where {shapes[0]} is due")
+            raise damaged_record(cell, f"{response} of shape {values.shape} where {shapes[0]} is due")
         if values.dtype.kind not in ("iu" if response is Response.LABELS else "f"):
-            raise _damaged(result, f"{response} of type {values.dtype}")
+            raise damaged_record(cell, f"{response} of type {values.dtype}")
         if response is not Response.LABELS or not values.size:
             continue
         if not UNPREDICTED_LABEL <= values.min() <= values.max() < truth.n_classes:
-            raise _damaged(result, f"labels coded {values.min()} to {values.max()} of {truth.n_classes} classes")
+            raise damaged_record(
+                cell, f"labels coded {values.min()} to {values.max()} of {truth.n_classes} classes"
+            )
 
 
 def outputs_of(response: Response, truth: Truth, n_times: int) -> tuple[int, ...]:
@@ -109,9 +120,9 @@ def outputs_of(response: Response, truth: Truth, n_times: int) -> tuple[int, ...
     return (truth.n_classes,) if by_class else ()
 
 
-def _damaged(result: CellResult, why: str) -> StoreError:
-    configuration, repeat, fold = result.key
+def damaged_record(cell: str, why: str) -> StoreError:
+    """The error for a cell, or a block of them, that holds what none can hold."""
     return StoreError(
-        f"the run file is damaged (the cell of configuration {configuration}, repeat {repeat}, fold {fold} holds "
-        f"{why}) and cannot be resumed; restore a copy of it, or move it away and start again."
+        f"the run file is damaged ({cell} holds {why}) and cannot be resumed; restore a copy of it, or move it "
+        "away and start again."
     )

@@ -12,9 +12,10 @@ from numpy.typing import NDArray
 from heldout.configurations import Configurations
 from heldout.data.task import TaskKind, Truth
 from heldout.dropping.base import Barrier, Dropped, dropped_at
-from heldout.execution.cells import CellKey, CellResult, CellState, check_result
+from heldout.execution.blocks import CellBlock
+from heldout.execution.cell_table import CellTable
+from heldout.execution.cells import CellResult, CellState, check_predictions
 from heldout.execution.fit import Scoring
-from heldout.execution.plan import all_cells
 from heldout.folds.splits import Folds, Place, Split
 from heldout.metrics.base import Metric, Response
 from heldout.predictions import UNPREDICTED_LABEL, FoldScores, HeldOutPredictions
@@ -24,7 +25,7 @@ from heldout.predictions import UNPREDICTED_LABEL, FoldScores, HeldOutPrediction
 class RaceResults:
     """The results of a race: its cells with their predictions and scores."""
 
-    cells: tuple[CellResult, ...]
+    cells: CellTable
     """Configuration by configuration, split by split; without their predictions, which are in ``predictions``."""
     predictions: HeldOutPredictions
     fold_scores: Mapping[str, FoldScores]
@@ -46,7 +47,8 @@ class RaceResults:
     @property
     def complaint(self) -> str:
         """The message of the first scorer that raised; empty if none did."""
-        return next((cell.message for cell in self.cells if cell.state is CellState.DONE and cell.message), "")
+        messages = self.cells.columns["message"][self.cells.is_in(CellState.DONE)]
+        return next(filter(None, messages), "")
 
     def last(self, n_splits: int) -> RaceResults:
         """The same cells, with the predictions and scores of the last splits only; each split is a repeat."""
@@ -67,7 +69,7 @@ class RaceResults:
     @property
     def n_fits(self) -> int:
         """Fits that were made."""
-        return sum(cell.state is not CellState.DROPPED for cell in self.cells)
+        return self.cells.n_fits
 
     @property
     def out(self) -> dict[int, str]:
@@ -104,26 +106,47 @@ class ResultCollector:
         self._truth, self._configurations, self._folds, self._scoring = truth, configurations, folds, scoring
         self._arrays: dict[Response, NDArray[Any]] = {}
         self._shape = (truth.n_rows, len(configurations), folds.n_repeats)
-        self._tests = {split.place: split.test for split in folds.splits}
-        self._cells: dict[CellKey, CellResult] = {}
+        self._number = {split.place: number for number, split in enumerate(folds.splits)}
+        self._cells = CellTable.empty(len(configurations), self._number)
 
-    def put(self, result: CellResult) -> None:
-        """Put a result in its place.
+    def put(self, result: CellResult | CellBlock) -> None:
+        """Put a result, or a block of them, in its place.
 
         Raises StoreError when its predictions are not of its rows, as only a changed run file can hold them.
         """
-        configuration, repeat, _ = result.key
-        test = self._tests.get(result.key.place)
-        if test is None:
+        if isinstance(result, CellBlock):
+            self._put_block(result)
             return
-        check_result(result, self._truth, len(self._scoring.times), [len(test)])
-        self._cells[result.key] = replace(result, predictions={})
+        number = self._number.get(result.key.place)
+        if number is None:
+            return
+        test = self._folds.splits[number].test
+        check_predictions(str(result.key), result.predictions, self._truth, len(self._scoring.times), [len(test)])
+        self._cells.put(number, result)
         for response, values in result.predictions.items():
-            if response not in self._arrays:
-                shape = self._shape + values.shape[1:]
-                empty = (UNPREDICTED_LABEL, np.int32) if response is Response.LABELS else (np.nan, np.float64)
-                self._arrays[response] = np.full(shape, empty[0], dtype=empty[1])
-            self._arrays[response][test, configuration, self._folds.columns[repeat]] = values
+            array = self._array(response, values.shape[1:])
+            array[test, result.key.configuration, self._folds.columns[result.key.repeat]] = values
+
+    def _put_block(self, block: CellBlock) -> None:
+        if not all(place in self._number for place in block.places):
+            for cell in block.cells():
+                self.put(cell)
+            return
+        numbers = [self._number[place] for place in block.places]
+        tests = [self._folds.splits[number].test for number in numbers]
+        block.check([len(test) for test in tests], self._truth, len(self._scoring.times))
+        self._cells.put_block(numbers, block)
+        rows = np.concatenate(tests)
+        repeats = np.repeat([self._folds.columns[repeat] for repeat, _ in block.places], block.sizes)
+        for response, values in block.predictions.items():
+            array = self._array(response, values.shape[2:])
+            array[rows[:, None], list(block.configurations), repeats[:, None]] = values
+
+    def _array(self, response: Response, outputs: tuple[int, ...]) -> NDArray[Any]:
+        if response not in self._arrays:
+            empty = (UNPREDICTED_LABEL, np.int32) if response is Response.LABELS else (np.nan, np.float64)
+            self._arrays[response] = np.full(self._shape + outputs, empty[0], dtype=empty[1])
+        return self._arrays[response]
 
     def results(self, outcome: RaceOutcome | None = None) -> RaceResults:
         """The results so far; by default every configuration ran on every split."""
@@ -132,7 +155,7 @@ class ResultCollector:
         n_configurations = len(self._configurations)
         dropped = outcome.dropped
         skipped = {configuration: outcome.skipped(configuration) for configuration in dropped}
-        cells = tuple(self._cell(key, skipped) for key in all_cells(n_configurations, folds))
+        cells = self._cells.of_splits([split.place for split in folds.splits], skipped)
         names = _scorer_names(cells, self._scoring)
         fold_scores = {name: _fold_scores(name, cells, folds, self._scoring.metrics.get(name)) for name in names}
         refit_metric = self._scoring.refit_metric if self._scoring.refit_metric in names else names[0]
@@ -152,14 +175,8 @@ class ResultCollector:
             times=self._scoring.times,
             test_share=folds.test_share,
         )
-        saved = n_configurations * self._folds.n_splits - sum(c.state is not CellState.DROPPED for c in cells)
-        return RaceResults(cells, predictions, fold_scores, refit_metric, failures, hopeless, folds, outcome, saved)
-
-    def _cell(self, key: CellKey, skipped: Mapping[int, frozenset[Place]]) -> CellResult:
-        """The result of a cell; a cell of a dropped configuration counts as not done, even if a store holds it."""
-        if key.place in skipped.get(key.configuration, ()):
-            return CellResult(key, CellState.DROPPED)
-        return self._cells[key]
+        found = RaceResults(cells, predictions, fold_scores, refit_metric, failures, hopeless, folds, outcome)
+        return replace(found, n_fits_saved=n_configurations * self._folds.n_splits - found.n_fits)
 
     def _responses(self, folds: Folds, skipped: Mapping[int, frozenset[Place]]) -> dict[Response, NDArray[Any]]:
         """The arrays, without the splits that did not run and those that a dropped configuration skipped."""
@@ -178,29 +195,29 @@ class ResultCollector:
         return responses
 
 
-def _scorer_names(cells: Sequence[CellResult], scoring: Scoring) -> tuple[str, ...]:
+def _scorer_names(cells: CellTable, scoring: Scoring) -> tuple[str, ...]:
     """The names of the scorers; those of a callable that returns a dict are known only from its results."""
-    names = next((cell.test_scores for cell in cells if cell.test_scores), None)
-    if names is None or set(names) <= set(scoring.metrics):
-        return tuple(scoring.metrics)
-    return tuple(names)
+    given = {name: column.given.ravel() for name, column in cells.test_scores.items()}
+    first = min((int(cell.argmax()) for cell in given.values() if cell.any()), default=0)
+    names = tuple(name for name, cell in given.items() if cell[first])
+    return tuple(scoring.metrics) if set(names) <= set(scoring.metrics) else names
 
 
-def _fold_scores(name: str, cells: Sequence[CellResult], folds: Folds, metric: Metric | None) -> FoldScores:
-    values = np.array([cell.test_scores.get(name, np.nan) for cell in cells], dtype=np.float64)
+def _fold_scores(name: str, cells: CellTable, folds: Folds, metric: Metric | None) -> FoldScores:
+    column = cells.test_scores.get(name)
+    values = np.full(cells.columns.shape, np.nan) if column is None else column.values
     greater = metric is None or metric.greater_is_better
     return FoldScores(
-        values=np.ascontiguousarray((values if greater else -values).reshape(-1, folds.n_splits).T),
+        values=np.ascontiguousarray((values if greater else -values).T),
         greater_is_better=greater,
         repeat=np.array([folds.columns[split.repeat] for split in folds.splits], dtype=np.intp),
         test_rows=np.array([len(split.test) for split in folds.splits], dtype=np.intp),
     )
 
 
-def _hopeless_splits(cells: Sequence[CellResult], folds: Folds, truth: Truth) -> tuple[int, ...]:
-    lacking = [number for number, split in enumerate(folds.splits) if _lacks(truth.rows(split.train))]
-    done = np.array([cell.state is CellState.DONE for cell in cells]).reshape(-1, folds.n_splits)
-    return tuple(number for number in lacking if not done[:, number].any())
+def _hopeless_splits(cells: CellTable, folds: Folds, truth: Truth) -> tuple[int, ...]:
+    nothing_done = np.flatnonzero(~cells.is_in(CellState.DONE).any(axis=0))
+    return tuple(number for number in nothing_done.tolist() if _lacks(truth.rows(folds.splits[number].train)))
 
 
 def _lacks(trained: Truth) -> bool:
@@ -210,21 +227,20 @@ def _lacks(trained: Truth) -> bool:
     return trained.classes is not None and len(np.unique(trained.values)) < trained.n_classes
 
 
-def _failures(cells: Sequence[CellResult], scores: FoldScores, hopeless: Sequence[int]) -> dict[int, str]:
+def _failures(cells: CellTable, scores: FoldScores, hopeless: Sequence[int]) -> dict[int, str]:
     """Configurations with a failed cell, or without a score in a split in which another one has it.
 
     Where no configuration has a score the metric is undefined, which is no failure; nor is a missing score of a
     dropped configuration.
     """
     failures: dict[int, str] = {}
-    for number, cell in enumerate(cells):
-        if cell.state is CellState.FAILED and number % scores.n_splits not in hopeless:
-            failures.setdefault(cell.key.configuration, cell.message)
+    messages = cells.columns["message"]
+    for configuration, split in np.argwhere(cells.is_in(CellState.FAILED)).tolist():
+        if split not in hopeless:
+            failures.setdefault(configuration, messages[configuration, split])
     undefined = np.isnan(scores.values)
     undefined[:, list(failures)] = True
-    lacking = undefined & ~undefined.all(axis=1, keepdims=True)
-    for split, configuration in zip(*np.nonzero(lacking), strict=True):
-        cell = cells[configuration * scores.n_splits + split]
-        if cell.state is not CellState.DROPPED:
-            failures.setdefault(int(configuration), cell.message or "its score is NaN")
+    lacking = undefined & ~undefined.all(axis=1, keepdims=True) & ~cells.is_in(CellState.DROPPED).T
+    for split, configuration in np.argwhere(lacking).tolist():
+        failures.setdefault(configuration, messages[configuration, split] or "its score is NaN")
     return dict(sorted(failures.items()))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,6 +12,7 @@ import numpy as np
 from heldout._random import stream
 from heldout._text import argument
 from heldout.errors import HeldoutWarning
+from heldout.execution.cell_table import CellTable
 from heldout.execution.cells import CellResult, CellState
 from heldout.execution.collect import RaceResults
 from heldout.execution.executors.base import Work
@@ -67,10 +68,10 @@ def _seconds(cells: Iterable[CellResult]) -> float:
     return math.fsum(cell.fit_seconds + cell.score_seconds for cell in cells)
 
 
-def _sample(cells: Sequence[CellResult], entropy: int) -> list[CellResult]:
-    shared = [cell for cell in cells if cell.shared and cell.state is CellState.DONE]
+def _sample(cells: CellTable, entropy: int) -> list[CellResult]:
+    shared = np.flatnonzero(cells.columns["shared"].astype(bool) & cells.is_in(CellState.DONE))
     order = np.random.default_rng(stream(entropy, "share comparison")).permutation(len(shared))
-    return [shared[number] for number in order[:N_COMPARED]]
+    return [cells[number] for number in shared[order[:N_COMPARED]].tolist()]
 
 
 def _alone(work: Work, cell: CellResult) -> CellResult:

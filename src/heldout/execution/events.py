@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from heldout.dropping.base import Barrier
+from heldout.execution.blocks import CellBlock
 from heldout.execution.cells import CellKey, CellResult
 
 
@@ -47,6 +48,13 @@ class CellFinished:
     result: CellResult
 
 
+@dataclass(frozen=True, eq=False)
+class BlockFinished:
+    """A block of cells is recorded."""
+
+    block: CellBlock
+
+
 @dataclass(frozen=True)
 class BarrierPassed:
     """A race has passed a barrier, where configurations may have been dropped."""
@@ -82,5 +90,7 @@ class SearchFinished:
     seconds: float
 
 
-Event: TypeAlias = SearchStarted | CellFinished | BarrierPassed | WorkersLost | StageStarted | SearchFinished
+Event: TypeAlias = (
+    SearchStarted | CellFinished | BlockFinished | BarrierPassed | WorkersLost | StageStarted | SearchFinished
+)
 Listener: TypeAlias = Callable[[Event], None]

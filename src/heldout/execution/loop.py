@@ -8,9 +8,10 @@ from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
 from heldout.dropping.base import Barrier
+from heldout.execution.blocks import CellBlock
 from heldout.execution.cells import CellKey, CellResult, CellState
 from heldout.execution.collect import RaceOutcome
-from heldout.execution.events import BarrierPassed, CellFinished, Event, Listener, WorkersLost
+from heldout.execution.events import BarrierPassed, BlockFinished, CellFinished, Event, Listener, WorkersLost
 from heldout.execution.executors.base import Executor, Work, WorkersLostError
 from heldout.execution.scheduler import MOST_LOSSES, Scheduler
 from heldout.execution.store.base import Run
@@ -35,8 +36,8 @@ class ResultKeeper:
 
     run: Run
     listeners: Sequence[Listener]
-    taken: Callable[[CellResult], None]
-    """A callback for every recorded result."""
+    taken: Callable[[CellResult | CellBlock], None]
+    """A callback for every recorded result or block."""
     _worth: float = 0.0
     _committed: float = field(default_factory=time.perf_counter)
 
@@ -49,6 +50,13 @@ class ResultKeeper:
             self._worth, self._committed = 0.0, time.perf_counter()
         self.taken(result)
         tell(self.listeners, CellFinished(result))
+
+    def keep_block(self, block: CellBlock) -> None:
+        """Record and acknowledge a block, and notify the listeners."""
+        self.run.record(block)
+        self.run.commit()
+        self.taken(block)
+        tell(self.listeners, BlockFinished(block))
 
 
 def run_races(

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from dataclasses import dataclass
+from collections.abc import Collection
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -34,6 +35,15 @@ class Race:
         """The greatest number of splits in one repeat."""
         return max(Counter(split.repeat for split in self.splits).values())
 
+    def entrants(self, n_configurations: int) -> tuple[int, ...]:
+        """The configurations that it begins with, of a run of so many."""
+        return tuple(range(n_configurations)) if self.configurations is None else self.configurations
+
+    def without(self, configurations: Collection[int], n_configurations: int) -> Race:
+        """The race of the others, of a run of so many."""
+        others = tuple(j for j in self.entrants(n_configurations) if j not in configurations)
+        return replace(self, configurations=others)
+
 
 @dataclass(frozen=True)
 class RunPlan:
@@ -48,11 +58,7 @@ class RunPlan:
     @property
     def n_cells(self) -> int:
         """The number of fits if none is dropped."""
-        return sum(len(self.starting(race)) * len(race.splits) for race in self.races)
-
-    def starting(self, race: Race) -> tuple[int, ...]:
-        """The configurations that a race begins with."""
-        return tuple(range(self.n_configurations)) if race.configurations is None else race.configurations
+        return sum(len(race.entrants(self.n_configurations)) * len(race.splits) for race in self.races)
 
 
 def race_of_search(folds: Folds, rule: DropRule | None = None, entropy: int = 0) -> Race:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from types import SimpleNamespace
 from typing import Any, Protocol
 
 import numpy as np
@@ -101,6 +103,25 @@ def responses_to_record(context: ResponseContext, model: Any) -> list[Response]:
         next((response for response in group if response in offered), None) for group in context.scoring.wanted
     )
     return list(dict.fromkeys(response for response in found if response is not None))
+
+
+def coded_answers(
+    context: ResponseContext, model: Any, y: Any, answer: Callable[[str], Sequence[NDArray[Any] | None]]
+) -> list[dict[Response, NDArray[Any]]]:
+    """The wanted responses of several models of one class; none of a model whose answer is None or unusable.
+
+    ``answer``: from the name of a method to what each model, fitted on ``y``, returns from it.
+    """
+    known = SimpleNamespace(classes_=None if context.classes is None else np.unique(y))
+    found: list[dict[Response, NDArray[Any]]] = []
+    for response in responses_to_record(context, model):
+        many = answer(ESTIMATOR_METHODS[response])
+        found = found or [{} for _ in many]
+        for own, one in zip(found, many, strict=True):
+            with suppress(UnusablePredictionError):
+                if one is not None:
+                    own[response] = coded(context, known, response, np.asarray(one))
+    return found
 
 
 def available_responses(context: ResponseContext, model: Any) -> set[Response]:

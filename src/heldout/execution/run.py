@@ -15,11 +15,13 @@ from heldout.data.task import Task
 from heldout.dropping.base import Barrier, DropRule, judged_after
 from heldout.estimates.question import Aggregate
 from heldout.execution.barriers import BarrierJudge
+from heldout.execution.blocks import CellBlock, each_cell
 from heldout.execution.cells import CellKey, CellResult
 from heldout.execution.collect import RaceOutcome, RaceResults, ResultCollector
 from heldout.execution.events import Listener, SearchStarted
 from heldout.execution.executors.base import Executor, Work
 from heldout.execution.identity import run_identity
+from heldout.execution.left_out import left_out_blocks
 from heldout.execution.loop import ResultKeeper, run_races, tell
 from heldout.execution.plan import Race, RunPlan, check_memory
 from heldout.execution.scheduler import Scheduler
@@ -84,8 +86,9 @@ class OpenRun:
             split.place: collector for number, collector in collectors.items() for split in races[number].splits
         }
 
-        def take(result: CellResult) -> None:
-            collector = collector_of.get(result.key.place)
+        def take(result: CellResult | CellBlock) -> None:
+            place = result.places[0] if isinstance(result, CellBlock) else result.key.place
+            collector = collector_of.get(place)
             if collector is not None:
                 collector.put(result)
 
@@ -95,11 +98,21 @@ class OpenRun:
             judging = self._judging(races[number], task, rule, selection, aggregate)
             return judging(collectors[number].results(outcome), remaining)
 
+        keeping = ResultKeeper(self._run, self._running.listeners, take)
         if collectors:
             for result in self._run.results():
                 take(result)
-        scheduler = Scheduler(RunPlan(len(self.work.configurations), tuple(races)), self._run.acknowledged())
-        keeping = ResultKeeper(self._run, self._running.listeners, take)
+        n_configurations, done = len(self.work.configurations), self._run.acknowledged()
+        to_fit = []
+        for race in races:
+            for block in left_out_blocks(self.work, race, done):
+                keeping.keep_block(block)
+                if race.barriers:  # there the others are judged beside them
+                    done |= frozenset(block.keys)
+                else:
+                    race = race.without(block.configurations, n_configurations)
+            to_fit.append(race)
+        scheduler = Scheduler(RunPlan(n_configurations, tuple(to_fit)), done)
         return run_races(scheduler, self.work, self._executor, keeping, judge)
 
     def race_results(self, race: Race, outcome: RaceOutcome | None = None) -> RaceResults:
@@ -111,7 +124,7 @@ class OpenRun:
 
     def cell_results(self, race: Race) -> list[CellResult]:
         """The cells of a race that has run, with their predictions, split by split."""
-        kept = {result.key: result for result in self._run.results({split.repeat for split in race.splits})}
+        kept = {cell.key: cell for cell in each_cell(self._run.results({split.repeat for split in race.splits}))}
         every = range(len(self.work.configurations))
         entrants = every if race.configurations is None else race.configurations
         cells = (CellKey(j, *split.place) for split in race.splits for j in entrants)

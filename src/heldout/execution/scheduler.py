@@ -45,7 +45,7 @@ class Scheduler:
         self._done = set(done)
         self._losses: Counter[CellKey] = Counter()
         self._suspects: list[CellKey] = []
-        self._races = [_Progress(race, list(plan.starting(race))) for race in plan.races]
+        self._races = [_Progress(race, list(race.entrants(plan.n_configurations))) for race in plan.races]
         self._race_of_split = {split.place: progress for progress in self._races for split in progress.race.splits}
         for progress in self._races:
             progress.open(self._done)

@@ -23,7 +23,7 @@ from heldout.execution.fit import CellContext, Routing, Scoring
 from heldout.execution.plan import Race, race_of_search
 from heldout.execution.sharing.groups import Share, shared_in
 from heldout.folds.splits import Folds
-from heldout.metrics.base import Metric, fitted, positive_of
+from heldout.metrics.base import Metric, Needs, fitted, positive_of
 from heldout.metrics.within import unfit_within
 from heldout.selection import Best, CallableRefit
 from heldout.selection.base import metrics_read
@@ -82,7 +82,7 @@ class Search:
         context = CellContext.of_task(
             self.task, self.scoring, self.routed, self.error_score, self.return_train_score, seeds
         )
-        sharing = shared_in(context, self.configurations, self.share)
+        sharing = shared_in(context, self.configurations, self.share, self.folds)
         return Work(context, self.configurations, self.folds, sharing=sharing, share_memory=self.share_memory)
 
     @property
@@ -204,6 +204,8 @@ def unscored_splits(metric: Metric | None, truth: Truth, folds: Folds, *, all_of
         return ""
     bound = fitted(metric, truth)
     needs = bound.undefined_without if all_of_them else bound.needs
+    if needs is Needs.ROW:
+        return ""  # no split tests nothing
     positive = positive_of(bound, truth)
     lacking = 0
     for split in folds.splits:

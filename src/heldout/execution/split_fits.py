@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -19,12 +17,12 @@ from sklearn.utils.validation import _check_method_params
 
 from heldout.configurations import Configuration
 from heldout.data.task import Truth
-from heldout.errors import NoExit, UnusablePredictionError
+from heldout.errors import NoExit
 from heldout.execution.cells import CellKey, CellResult, CellState
 from heldout.execution.copies import with_copies_together
 from heldout.execution.fit import CellContext, error_line, scores_by_scorer, seeded_model
 from heldout.execution.fold_scores import fold_scores, has_responses, is_computable
-from heldout.execution.responses import coded, coded_responses, remember_responses, responses_to_record
+from heldout.execution.responses import coded_answers, coded_responses, remember_responses
 from heldout.execution.sharing.accounts import Account, Stopwatch, saving_of_group
 from heldout.execution.sharing.groups import FitGroup, Sharing
 from heldout.execution.sharing.prefixes import Prefixes
@@ -32,7 +30,7 @@ from heldout.execution.sharing.rows import own_copy
 from heldout.execution.sharing.steps import StepChain, member_at
 from heldout.execution.threads import on_one_thread
 from heldout.folds.splits import Split
-from heldout.metrics.base import ESTIMATOR_METHODS, Response
+from heldout.metrics.base import Response
 
 NOTHING_SHARED = StepChain((), "", ())
 
@@ -88,14 +86,29 @@ class SplitFits:
         if not waiting:
             return list(results)
         started = time.perf_counter()
-        scoring, predictions = self.context.scoring, [result.predictions for result in waiting]
-        scores = fold_scores(scoring.metrics, self._test, predictions, self._test_weight, scoring.times)
+        alike: dict[tuple[Response, ...], list[CellResult]] = {}
+        for result in waiting:
+            alike.setdefault(tuple(result.predictions), []).append(result)
+        scores = {key: own for results in alike.values() for key, own in self._scores(results)}
         seconds = (time.perf_counter() - started) / len(waiting)
-        complete = {
-            result.key: replace(result, test_scores=own, score_seconds=result.score_seconds + seconds)
-            for result, own in zip(waiting, scores, strict=True)
+        return [
+            replace(result, test_scores=scores[result.key], score_seconds=result.score_seconds + seconds)
+            if result.key in scores
+            else result
+            for result in results
+        ]
+
+    def _scores(self, alike: Sequence[CellResult]) -> Iterator[tuple[CellKey, dict[str, float]]]:
+        """The scores of results that hold the same responses."""
+        scoring = self.context.scoring
+        predictions = {
+            response: np.stack([result.predictions[response] for result in alike], axis=1)
+            for response in alike[0].predictions
         }
-        return [complete.get(result.key, result) for result in results]
+        one_fold = np.zeros(len(self.split.test), dtype=np.int32)
+        scores = fold_scores(scoring.metrics, self._test, predictions, one_fold, self._test_weight, scoring.times)
+        for number, result in enumerate(alike):
+            yield result.key, {name: float(column[number, 0]) for name, column in scores.items()}
 
     def _alone(self, position: int) -> CellResult:
         """Train and test one configuration; an exception becomes a failed result, unless errors are raised."""
@@ -153,9 +166,11 @@ class SplitFits:
         watch = Stopwatch(account)
         rows = self._rows_of_group(unit[0], account)
         before = watch.lap()
-        submodels = part.family.fit_many(rows.model, part.values, rows.X, rows.y, **rows.fit_params)
+        submodels: Any = part.family.fit_many(rows.model, part.values, rows.X, rows.y, **rows.fit_params)
         fitting = watch.lap()
-        answers = self._answers(rows.model, submodels, rows.y, rows.X_test)
+        answers = coded_answers(
+            self.context, rows.model, rows.y, lambda method: submodels.predict_many(rows.X_test, method)
+        )
         predicting = watch.lap()
         costs = part.family.costs(part.values)
         served = {
@@ -191,20 +206,6 @@ class SplitFits:
         model.fit(X_train, y_train, **self._fit_params(self.configurations[position]))
         model.predict(X_test)
         return rows
-
-    def _answers(self, estimator: Any, submodels: Any, y: Any, X: Any) -> list[dict[Response, NDArray[Any]]]:
-        """The recorded responses of each submodel; none of one that must be fitted alone."""
-        context = self.context
-        known = SimpleNamespace(classes_=None if context.classes is None else np.unique(y))
-        found: list[dict[Response, NDArray[Any]]] = []
-        for response in responses_to_record(context, estimator):
-            many = submodels.predict_many(X, ESTIMATOR_METHODS[response])
-            found = found or [{} for _ in many]
-            for own, answer in zip(found, many, strict=True):
-                with suppress(UnusablePredictionError):
-                    if answer is not None:
-                        own[response] = coded(context, known, response, np.asarray(answer))
-        return found
 
     def _model(self, position: int) -> BaseEstimator:
         place = self.split.place if self.seed_place is None else self.seed_place

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from heldout.execution.cells import CellResult, CellState
+from heldout.execution.cell_table import CellTable, ScoreColumn
+from heldout.execution.cells import CellState
 from heldout.predictions import FoldScores, ranks
 
 
@@ -28,7 +29,7 @@ class ResultsTable:
 
     def __call__(
         self,
-        cells: Sequence[CellResult],
+        cells: CellTable,
         fold_scores: Mapping[str, FoldScores],
         out: Collection[int],
         dropped_at: Mapping[int, int] | None = None,
@@ -44,9 +45,7 @@ class ResultsTable:
         with warnings.catch_warnings():
             if dropped_at:  # that a dropped configuration lacks scores is no news
                 warnings.filterwarnings("ignore", "One or more of the (test|train) scores are non-finite")
-            results = self.formatted(
-                self.params, n_splits, [self._row(cell, fold_scores, single) for cell in cells]
-            )
+            results = self.formatted(self.params, n_splits, self._rows(cells, fold_scores, single))
         for name, scores in fold_scores.items():
             means = mean_over_splits(scores.oriented())
             means[list(out)] = np.nan
@@ -57,42 +56,41 @@ class ResultsTable:
             if out or not np.isfinite(scores.values).all() or not first:
                 results[f"rank_test_{name}"] = own
         if dropped_at is not None:
-            met = (
-                np.array([cell.state is not CellState.DROPPED for cell in cells]).reshape(-1, n_splits).sum(axis=1)
-            )
-            results["n_splits_evaluated"] = met.astype(np.int32)
+            results["n_splits_evaluated"] = (~cells.is_in(CellState.DROPPED)).sum(axis=1, dtype=np.int32)
             at = [dropped_at.get(configuration, -1) for configuration in range(len(self.params))]
             results["dropped_at_split"] = np.array(at, dtype=np.int32)
         return results
 
-    def _row(self, cell: CellResult, names: Mapping[str, FoldScores], single: bool) -> dict[str, Any]:
+    def _rows(self, cells: CellTable, names: Mapping[str, FoldScores], single: bool) -> list[dict[str, Any]]:
         # A cell that never ran did not fail; and a cell that did not raise may still lack one of several scores.
-        no_number = cell.state is CellState.DROPPED or self.error_score == "raise"
-        lacking = np.nan if no_number else self.error_score
-        test = {name: cell.test_scores.get(name, lacking) for name in names}
-        train = {name: cell.train_scores.get(name, lacking) for name in names}
-        return {
-            "fit_time": cell.fit_seconds,
-            "score_time": cell.score_seconds,
-            "test_scores": test["score"] if single else test,
-            "train_scores": train["score"] if single else train,
+        no_number = cells.is_in(CellState.DROPPED) | (self.error_score == "raise")
+        lacking = np.where(no_number, np.nan, np.nan if self.error_score == "raise" else self.error_score)
+        none = ScoreColumn.empty(lacking.shape)
+
+        def scores(columns: Mapping[str, ScoreColumn]) -> list[Any]:
+            found = {name: columns.get(name, none).filled(lacking).ravel().tolist() for name in names}
+            if single:
+                return found["score"]
+            return [dict(zip(found, values, strict=True)) for values in zip(*found.values(), strict=True)]
+
+        columns = {
+            "fit_time": cells.columns["fit_seconds"].ravel().tolist(),
+            "score_time": cells.columns["score_seconds"].ravel().tolist(),
+            "test_scores": scores(cells.test_scores),
+            "train_scores": scores(cells.train_scores),
         }
+        return [dict(zip(columns, values, strict=True)) for values in zip(*columns.values(), strict=True)]
 
 
-def constant_columns(cells: Sequence[CellResult], n_splits: int) -> dict[str, NDArray[np.float64]]:
+def constant_columns(cells: CellTable) -> dict[str, NDArray[np.float64]]:
     """The columns that do not change when rows get other weights: times, and scores on the training rows.
 
     A callable ``refit`` may read them beside the replayed test scores.
     """
-    measured = {
-        "fit_time": [cell.fit_seconds for cell in cells],
-        "score_time": [cell.score_seconds for cell in cells],
-    }
-    for name in dict.fromkeys(name for cell in cells for name in cell.train_scores):
-        measured[f"train_{name}"] = [cell.train_scores.get(name, np.nan) for cell in cells]
+    measured = {"fit_time": cells.columns["fit_seconds"], "score_time": cells.columns["score_seconds"]}
+    measured |= {f"train_{name}": column.values for name, column in cells.train_scores.items()}
     columns: dict[str, NDArray[np.float64]] = {}
-    for name, values in measured.items():
-        of_configuration = np.array(values, dtype=np.float64).reshape(-1, n_splits)
+    for name, of_configuration in measured.items():
         columns[f"mean_{name}"] = of_configuration.mean(axis=1)
         columns[f"std_{name}"] = of_configuration.std(axis=1)
         if name.startswith("train_"):

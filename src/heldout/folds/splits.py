@@ -112,6 +112,13 @@ class Folds:
         """Whether every repeat tests every row once."""
         return bool((self.labels >= 0).all())
 
+    @cached_property
+    def leaves_one_out(self) -> bool:
+        """Whether each split tests one row and trains once on every other, and every row is tested once."""
+        n = self.n_rows
+        sizes = self.n_splits == n and all(len(s.test) == 1 and len(s.train) == n - 1 for s in self.splits)
+        return sizes and self.is_partition and not any(split.has_copies for split in self.splits)
+
     @property
     def test_share(self) -> float | None:
         """The mean share of rows that a split of repeated subsampling tests; None for other splits.
@@ -333,7 +340,7 @@ def _numbered(pairs: Iterable[tuple[Any, Any]], n_rows: int, first_repeat: int) 
         if not len(test_rows) or not len(train_rows):
             empty = "test" if not len(test_rows) else "training"
             raise InputError(f"split {number} has no {empty} rows; use fewer folds, or folds of larger groups.")
-        if len(np.unique(test_rows)) < len(test_rows):
+        if len(test_rows) > 1 and len(np.unique(test_rows)) < len(test_rows):
             raise InputError(f"split {number} tests a row twice; every row can be tested once per split.")
         in_training[:] = False
         in_training[train_rows] = True

@@ -14,7 +14,7 @@ the metric needs, so that chance never turns a fold into a 0.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
 from functools import cached_property
@@ -104,7 +104,7 @@ class AggregateScore:
     """Scores of C configurations as the mean over segments, in the metric's own direction and units."""
 
     metric: Metric
-    segments: tuple[Segment, ...]
+    segments: Sequence[Segment]
     # n_rows, n_columns: n and C
     n_rows: int
     n_columns: int

@@ -135,7 +135,8 @@ def _search_facts(evaluation: Evaluation, failed: int, dropped: int, folds: str)
     if fits and evaluation.n_fits_saved:
         fits += f", {evaluation.n_fits_saved:,} saved"
     # Summed over all fits, so a resumed run shows the same as an uninterrupted one.
-    seconds = sum(cell.fit_seconds + cell.score_seconds for cell in evaluation.cells)
+    columns = evaluation.cells.columns
+    seconds = float(columns["fit_seconds"].sum() + columns["score_seconds"].sum())
     n_timed = evaluation.n_fits_of_search
     is_whole = evaluation.n_fits <= n_timed + 1  # else a protocol made more fits than this search
     what = "all fits" if is_whole else "the search on all rows"

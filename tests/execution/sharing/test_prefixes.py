@@ -23,9 +23,10 @@ from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, OneHotEncoder, Sta
 from sklearn.svm import SVC, LinearSVC
 
 from heldout.execution.fit import seeded_model
-from heldout.execution.sharing.groups import _Groups
+from heldout.execution.sharing.groups import _by_member, _Groups
 from heldout.execution.sharing.prefixes import Prefixes
 from heldout.execution.sharing.steps import chain_of
+from heldout.spaces.submodels import family_of
 
 N, TRAIN = 90, 60
 X, Y = make_classification(N, 8, n_informative=4, random_state=0)
@@ -276,10 +277,10 @@ def bytes_kept(prefixes: Prefixes) -> int:
 def test_the_bytes_of_a_step_of_a_group_count_once(most_bytes: int) -> None:
     models = models_of(pipeline(best=SelectKBest(), svc=SVC()), {"best__k": [2, 5, 7], "svc__C": COSTS})
     chains = [chain_of(model, number) for number, model in enumerate(models)]
-    groups = _Groups("exact")
+    groups = _Groups(family_of)
     for model, chain in zip(models, chains, strict=True):
         groups.add(chain.steps[0].key, model.steps[0][1], ())
-    prefixes = Prefixes(X[:TRAIN], Y[:TRAIN], X[TRAIN:], chains, groups.found(), most_bytes)
+    prefixes = Prefixes(X[:TRAIN], Y[:TRAIN], X[TRAIN:], chains, _by_member(groups.found()), most_bytes)
     for model, chain in zip(models, chains, strict=True):
         X_train, X_test = prefixes.rows_for(model, chain)
         answer(model.fit(X_train, prefixes.y), X_test)

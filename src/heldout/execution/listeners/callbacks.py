@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from heldout.execution.events import CellFinished, Event, SearchFinished, SearchStarted, StageStarted
+from heldout.execution.events import BlockFinished, CellFinished, Event, SearchFinished, SearchStarted, StageStarted
 
 
 class SklearnCallbacks:
@@ -19,18 +19,22 @@ class SklearnCallbacks:
         self._refits = refits
         self._open: list[Any] = []
         self._finished = 0
+        self._has_callbacks = True
 
     def __call__(self, event: Event) -> None:
         match event:
             case SearchStarted():
                 root = self._search._init_callback_context(max_subtasks=1 + self._refits)
+                # A search without callbacks has nobody to tell about thousands of fits.
+                self._has_callbacks = bool(getattr(root, "_callbacks", True))
                 self._open = [root.call_on_fit_task_begin(estimator=self._search)]
                 self._begin("search", max_subtasks=event.n_cells, sequential_subtasks=False)
                 self._finished = event.n_resumed
             case CellFinished():
-                self._begin("candidate-split-evaluation", task_id=self._finished)
-                self._end()
-                self._finished += 1
+                self._fit_done()
+            case BlockFinished(block):
+                for _ in range(block.n_cells):
+                    self._fit_done()
             case StageStarted(stage="estimate"):
                 self._close_search()
             case StageStarted(stage="refit"):
@@ -39,6 +43,13 @@ class SklearnCallbacks:
             case SearchFinished():
                 while self._open:
                     self._end()
+
+    def _fit_done(self) -> None:
+        if not self._has_callbacks:
+            return
+        self._begin("candidate-split-evaluation", task_id=self._finished)
+        self._end()
+        self._finished += 1
 
     def _begin(self, name: str, **settings: Any) -> None:
         context = self._open[-1].subcontext(task_name=name, **settings)

@@ -20,6 +20,7 @@ from heldout._text import counted, printable
 from heldout.errors import InputError, MissingExtraError
 from heldout.execution.events import (
     BarrierPassed,
+    BlockFinished,
     CellFinished,
     Event,
     Listener,
@@ -100,7 +101,7 @@ class ProgressLines(Silent):
 
     def __call__(self, event: Event) -> None:
         match event:
-            case CellFinished():
+            case CellFinished() | BlockFinished():
                 self._tally.add(event)
                 if self._worth_a_line():
                     self._say(self._where())
@@ -164,6 +165,8 @@ class VerboseListener:
                 print(
                     f"Fitting {what}, totalling {'at most ' if event.may_drop else ''}{event.n_cells} fits{resumed}"
                 )
+            case BlockFinished(block) if self.verbose > 1:
+                print(f"{block.n_cells} fits by one formula")
             case CellFinished(result) if self.verbose > 1:
                 configuration, repeat, fold = result.key
                 scores = ", ".join(f"{name}={score:.3f}" for name, score in result.test_scores.items())

@@ -11,8 +11,11 @@ import math
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
+import numpy as np
+
+from heldout.execution.blocks import CellBlock
 from heldout.execution.cells import CellResult, CellState
-from heldout.execution.events import BarrierPassed, CellFinished, Event, SearchStarted, WorkersLost
+from heldout.execution.events import BarrierPassed, BlockFinished, CellFinished, Event, SearchStarted, WorkersLost
 from heldout.execution.listeners.pace import WorkPace
 
 
@@ -73,6 +76,8 @@ class RunTally:
         """Count an event."""
         if isinstance(event, CellFinished):
             self._count(event.result)
+        elif isinstance(event, BlockFinished):
+            self._count_block(event.block)
         elif isinstance(event, BarrierPassed):
             self.saved = event.n_saved
             if self.n_races == 1:
@@ -139,6 +144,13 @@ class RunTally:
         score = scores.get(self.metric, next(iter(scores.values()), math.nan))
         if not math.isnan(score):
             self._scores[configuration].append(score)
+
+    def _count_block(self, block: CellBlock) -> None:
+        self.done += block.n_cells
+        self._pace.drop(block.configurations)
+        scores = block.test_scores.get(self.metric, next(iter(block.test_scores.values())))
+        for configuration, own in zip(block.configurations, scores, strict=True):
+            self._scores[configuration] += own[~np.isnan(own)].tolist()
 
 
 def _done_by_half(counts: Sequence[int]) -> int:

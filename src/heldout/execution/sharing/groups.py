@@ -11,8 +11,8 @@ import json
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
-from typing import Any, Literal
+from functools import cached_property, partial
+from typing import Any, Generic, Literal, TypeVar
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -22,7 +22,8 @@ from heldout.errors import InputError
 from heldout.execution.fit import CellContext, seeded_model
 from heldout.execution.sharing.sameness import beside_parameters, form_of
 from heldout.execution.sharing.steps import StepChain, chain_of, member_at
-from heldout.spaces.submodels import SubmodelFamily, family_of
+from heldout.folds.splits import Folds
+from heldout.spaces.submodels import ClosedForm, SubmodelFamily, closed_form_of, family_of
 
 Share = Literal["exact", "tolerance", "check"] | bool
 """``"exact"``: results as without sharing; ``"tolerance"``: within the tolerance of a solver; False: none."""
@@ -61,6 +62,24 @@ class FitGroup:
 
 
 @dataclass(frozen=True, eq=False)
+class LeftOutGroup:
+    """What one formula for leave-one-out serves.
+
+    Attributes
+    ----------
+    form : ClosedForm
+    members : tuple of int
+        Positions of configurations.
+    values : tuple of mapping
+        The parameters that each member sets.
+    """
+
+    form: ClosedForm
+    members: tuple[int, ...]
+    values: tuple[Mapping[str, Any], ...]
+
+
+@dataclass(frozen=True, eq=False)
 class Sharing:
     """What the configurations of a run share.
 
@@ -73,17 +92,21 @@ class Sharing:
     steps : mapping of str to FitGroup
         By key, for steps that are of a group.
     mode : "exact" or "tolerance"
+    left_out : tuple of LeftOutGroup
+        Where the splits leave out one row each; a single configuration is a group too.
     """
 
     chains: tuple[StepChain, ...]
     models: Mapping[int, FitGroup]
     steps: Mapping[str, FitGroup]
     mode: Literal["exact", "tolerance"] = "exact"
+    left_out: tuple[LeftOutGroup, ...] = ()
 
     @property
     def identity(self) -> list[str]:
         """The mode and the providers, for the identity of a run."""
-        return [self.mode, *sorted({family.name for family in self.families})]
+        forms = {group.form.name for group in self.left_out}
+        return [self.mode, *sorted(forms.union(family.name for family in self.families))]
 
     @property
     def families(self) -> set[SubmodelFamily]:
@@ -132,6 +155,7 @@ def sharing_of(
     estimator_of: Callable[[Configuration], Any],
     share: Share,
     params: Mapping[str, str],
+    folds: Folds | None = None,
 ) -> Sharing | None:
     """What configurations share; None where that is nothing.
 
@@ -142,12 +166,15 @@ def sharing_of(
     share : "exact", "tolerance", "check" or False
     params : mapping of str to str
         By the name of an estimator in a list: which parameters of ``fit`` its configurations receive.
+    folds : Folds, optional
+        Where they leave out one row each, formulas may serve configurations.
     """
-    if not share or len(configurations) < 2:
+    leaves_one_out = folds is not None and folds.leaves_one_out
+    if not share or (len(configurations) < 2 and not leaves_one_out):
         return None
     mode: Literal["exact", "tolerance"] = "tolerance" if share == "tolerance" else "exact"
     chains: list[StepChain] = []
-    models, steps = _Groups(mode), _Groups(mode)
+    models, steps = _Groups(partial(family_of, share=mode)), _Groups(partial(family_of, share=mode))
     last: _Member | None = None
     for configuration in configurations:
         same = None if last is None else last.with_values_of(configuration, mode)
@@ -166,21 +193,43 @@ def sharing_of(
             )
         for step in chain.steps:
             steps.add(step.key, member_at(estimator, step.path), (step.before, *step.path))
-    of_models, of_steps = models.found(), steps.found()
+    of_models, of_steps = _by_member(models.found()), _by_member(steps.found())
+    left_out = _left_out(configurations, chains, estimator_of) if leaves_one_out else ()
     used = Counter(key for chain in chains for key in chain.keys)
-    if not of_models and not of_steps and not any(n > 1 for n in used.values()):
+    if not of_models and not of_steps and not left_out and not any(n > 1 for n in used.values()):
         return None
-    return Sharing(tuple(chains), of_models, of_steps, mode)
+    return Sharing(tuple(chains), of_models, of_steps, mode, left_out)
 
 
-def shared_in(context: CellContext, configurations: Sequence[Configuration], share: Share) -> Sharing | None:
+def _by_member(found: Iterable[_Found[SubmodelFamily]]) -> dict[Any, FitGroup]:
+    """By member: the groups of at least two."""
+    groups = [FitGroup(*each) for each in found if len(each[1]) > 1]
+    return {member: group for group in groups for member in group.members}
+
+
+def _left_out(
+    configurations: Sequence[Configuration],
+    chains: Sequence[StepChain],
+    estimator_of: Callable[[Configuration], Any],
+) -> tuple[LeftOutGroup, ...]:
+    """The groups of formulas; a step before the model is fitted without the row, which no formula knows."""
+    groups = _Groups(closed_form_of)
+    for configuration, chain in zip(configurations, chains, strict=True):
+        if not chain.model:
+            groups.add(configuration.position, estimator_of(configuration), (chain.before,))
+    return tuple(LeftOutGroup(*each) for each in groups.found())
+
+
+def shared_in(
+    context: CellContext, configurations: Sequence[Configuration], share: Share, folds: Folds | None = None
+) -> Sharing | None:
     """What configurations share on every split of a run; None where that is nothing."""
 
     def seeded(configuration: Configuration) -> Any:
         return seeded_model(configuration.fresh(), context.entropy, 0, 0)
 
     receives = {name: f"of {name}" for name in context.routed.fit_of_model}
-    return sharing_of(configurations, seeded, share, receives)
+    return sharing_of(configurations, seeded, share, receives, folds)
 
 
 @dataclass(eq=False)
@@ -255,25 +304,29 @@ def _is_plainly_set(estimator: Any, name: str) -> bool:
 _SETTING = ("set_params", "get_params", "__setattr__")
 
 
-class _Groups:
-    """Collects members whose estimators differ only in parameters of their family."""
+Provider = TypeVar("Provider", SubmodelFamily, ClosedForm)
+_Found = tuple[Provider, tuple[Any, ...], tuple[Mapping[str, Any], ...]]
 
-    def __init__(self, mode: Literal["exact", "tolerance"]) -> None:
-        self._mode = mode
-        self._found: dict[str, tuple[SubmodelFamily, dict[Any, dict[str, Any]]]] = {}
+
+class _Groups(Generic[Provider]):
+    """Collects members whose estimators differ only in parameters of their provider."""
+
+    def __init__(self, provider_of: Callable[[Any], Provider | None]) -> None:
+        self._provider_of: Callable[[Any], Provider | None] = provider_of
+        self._found: dict[str, tuple[Provider, dict[Any, dict[str, Any]]]] = {}
 
     def add(self, member: Any, estimator: Any, place: tuple[str, ...]) -> str | None:
         """The key of its group; None if it is of none."""
-        family = family_of(estimator, self._mode)
-        if family is None:
+        provider = self._provider_of(estimator)
+        if provider is None:
             return None
-        values, parts, rest = _divided(estimator, family.parameters)
+        values, parts, rest = _divided(estimator, provider.parameters)
         try:
-            alike = [[id(type(part)), beside_parameters(part)] for part in parts]
-            key = json.dumps([*place, family.name, alike, form_of(rest)], sort_keys=True)
+            alike: list[Any] = [[id(type(part)), beside_parameters(part)] for part in parts]
+            key = json.dumps([*place, provider.name, alike, form_of(rest)], sort_keys=True)
         except (NotHashableError, RecursionError):
             return None
-        self._found.setdefault(key, (family, {}))
+        self._found.setdefault(key, (provider, {}))
         self.add_to(key, member, values)
         return key
 
@@ -281,19 +334,14 @@ class _Groups:
         """Add a member of a group that is known."""
         self._found[key][1].setdefault(member, values)
 
-    def found_as(self, key: str, member: Any) -> tuple[SubmodelFamily, dict[str, Any]]:
+    def found_as(self, key: str, member: Any) -> tuple[Provider, dict[str, Any]]:
         """What serves a group, and the values of a member."""
-        family, values = self._found[key]
-        return family, values[member]
+        provider, values = self._found[key]
+        return provider, values[member]
 
-    def found(self) -> dict[Any, FitGroup]:
-        """By member: the groups of at least two."""
-        groups = [
-            FitGroup(family, tuple(values), tuple(values.values()))
-            for family, values in self._found.values()
-            if len(values) > 1
-        ]
-        return {member: group for group in groups for member in group.members}
+    def found(self) -> list[_Found[Provider]]:
+        """Provider, members and the parameters that each sets."""
+        return [(provider, tuple(values), tuple(values.values())) for provider, values in self._found.values()]
 
 
 def _divided(estimator: Any, names: Sequence[str]) -> tuple[dict[str, Any], list[Any], dict[str, Any]]:

@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol, Self
 
+from heldout.execution.blocks import CellBlock
 from heldout.execution.cells import CellKey, CellResult
 from heldout.folds.splits import Place
 
@@ -62,11 +63,14 @@ class Run(Protocol):
     def acknowledged(self) -> frozenset[CellKey]:
         """Cells that need no work any more."""
 
-    def results(self, repeats: Collection[int] | None = None) -> Iterator[CellResult]:
-        """Their results; of some repeats only, if given."""
+    def results(self, repeats: Collection[int] | None = None) -> Iterator[CellResult | CellBlock]:
+        """Their results, one by one or in blocks; only those of some repeats, if given."""
 
-    def record(self, result: CellResult) -> None:
-        """Keep a result; it is acknowledged by the next ``commit`` (or at once)."""
+    def record(self, result: CellResult | CellBlock) -> None:
+        """Keep a result, or a block of cells that are not recorded yet.
+
+        It is acknowledged by the next ``commit`` (or at once).
+        """
 
     def commit(self) -> None:
         """Acknowledge everything that was recorded."""

@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Self
 
+from heldout.execution.blocks import CellBlock
 from heldout.execution.cells import CellKey, CellResult
 from heldout.execution.store.base import PlanNote, RunIdentity
 from heldout.folds.splits import Place
@@ -20,17 +21,22 @@ class MemoryRun:
     def __init__(self, entropy: int) -> None:
         self.entropy = entropy
         self._results: dict[CellKey, CellResult] = {}
+        self._blocks: list[CellBlock] = []
 
     def acknowledged(self) -> frozenset[CellKey]:
-        return frozenset(self._results)
+        return frozenset(self._results).union(*(block.keys for block in self._blocks))
 
-    def results(self, repeats: Collection[int] | None = None) -> Iterator[CellResult]:
+    def results(self, repeats: Collection[int] | None = None) -> Iterator[CellResult | CellBlock]:
+        yield from (block for block in self._blocks if block.has_any_of(repeats))
         for result in self._results.values():
             if repeats is None or result.key.repeat in repeats:
                 yield result
 
-    def record(self, result: CellResult) -> None:
-        self._results[result.key] = result
+    def record(self, result: CellResult | CellBlock) -> None:
+        if isinstance(result, CellBlock):
+            self._blocks.append(result)
+        else:
+            self._results[result.key] = result
 
     def commit(self) -> None:
         """Nothing to do: a recorded result is as safe as it will be."""

@@ -12,7 +12,8 @@ from typing import NamedTuple
 
 from heldout.data.declared import from_json, of_type
 from heldout.execution.cells import CellState
-from heldout.execution.store.schema import scores_on_test
+from heldout.execution.store.block_rows import block_numbers, read_block
+from heldout.execution.store.schema import scores_on_test, scores_text
 from heldout.folds.splits import Place
 
 
@@ -170,6 +171,8 @@ def run_statuses(connection: sqlite3.Connection, schema: int) -> tuple[RunStatus
 def _status(connection: sqlite3.Connection, run: _Run, schema: int) -> RunStatus:
     names = _names(connection, run.number, schema)
     cells = _cells(connection, run.number)
+    if schema > 3:
+        cells += _cells_of_blocks(connection, run.number, names)
     plan, barriers, dropped = _notes(connection, run.number) if schema > 1 else (None, [], [])
     metric = plan and plan.metric
     return RunStatus(
@@ -202,6 +205,17 @@ def _cells(connection: sqlite3.Connection, run: int) -> list[_Cell]:
         (run,),
     )
     return [of_type(_Cell, row, f"cell {number}") for number, row in enumerate(found)]
+
+
+def _cells_of_blocks(connection: sqlite3.Connection, run: int, names: Mapping[int, str]) -> list[_Cell]:
+    """The cells of blocks; ``names``: of all configurations, by their keys."""
+    same = {key: key for key in names}
+    blocks = (read_block(connection, number, same) for number in block_numbers(connection, run))
+    return [
+        _Cell(*cell.key, cell.state, cell.message, cell.fit_seconds, cell.score_seconds, scores_text(cell))
+        for block in blocks
+        for cell in block.cells()
+    ]
 
 
 def _names(connection: sqlite3.Connection, run: int, schema: int) -> dict[int, str]:

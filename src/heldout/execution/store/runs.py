@@ -115,8 +115,9 @@ def configuration_numbers(
 def count_cells(connection: sqlite3.Connection, run: int) -> int:
     """Acknowledged cells of a run."""
     (count,) = connection.execute(
-        "SELECT count(*) FROM cell JOIN configuration ON configuration.number = cell.configuration WHERE run = ?",
-        (run,),
+        "SELECT (SELECT count(*) FROM cell JOIN configuration ON configuration.number = cell.configuration "
+        "WHERE run = :run) + (SELECT coalesce(sum(n_cells), 0) FROM block WHERE run = :run)",
+        {"run": run},
     ).fetchone()
     return int(count)
 

@@ -26,7 +26,7 @@ from heldout.errors import StoreError
 from heldout.execution.cells import CellKey, CellResult, CellState, Saving
 from heldout.metrics.base import Response
 
-SCHEMA_VERSION = 3
+SCHEMA_VERSION = 4
 APPLICATION_ID = 0x68656C64
 """'held' in ASCII: distinguishes our files from those of other programs."""
 
@@ -80,6 +80,23 @@ TERMS = (
 )
 """Since schema 3, for the sentence on how two runs differ."""
 
+BLOCKS = (
+    # Configurations that were tested on the same splits; their cells have no rows of their own. cells: JSON, the
+    # keys of the configurations, [repeat, fold] and test rows of each split, and what each configuration shared.
+    """CREATE TABLE block (
+        number INTEGER PRIMARY KEY,
+        run INTEGER NOT NULL REFERENCES run ON DELETE CASCADE,
+        n_cells INTEGER NOT NULL, cells TEXT NOT NULL, checksum INTEGER NOT NULL
+    )""",
+    # kind: "prediction" (name: the response), "score" (name: the scorer), or "seconds" (name: "fit" or "score").
+    """CREATE TABLE block_array (
+        block INTEGER NOT NULL REFERENCES block ON DELETE CASCADE,
+        kind TEXT NOT NULL, name TEXT NOT NULL, dtype TEXT NOT NULL, shape TEXT NOT NULL, blob BLOB NOT NULL,
+        PRIMARY KEY (block, kind, name)
+    )""",
+)
+"""Since schema 4."""
+
 TABLES_FOR_PEOPLE = (
     # What the run is going to do.
     """CREATE TABLE plan (
@@ -107,6 +124,7 @@ TABLES_FOR_PEOPLE = (
 )
 """The plan of a run and its dropped configurations, for inspection: a resumed run decides again from its cells."""
 
+ALL_TABLES = (*TABLES, *TABLES_FOR_PEOPLE, *TERMS, *BLOCKS)
 
 COLUMNS_SINCE_2 = (
     ("run", "opened TEXT"),
@@ -119,7 +137,7 @@ COLUMNS_SINCE_2 = (
 
 def create_tables(connection: sqlite3.Connection) -> None:
     """Make an empty file a run file, inside the transaction that is open."""
-    for statement in (*TABLES, *TABLES_FOR_PEOPLE, *TERMS):
+    for statement in ALL_TABLES:
         connection.execute(statement)
     connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
     connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
@@ -132,7 +150,7 @@ def upgrade_tables(connection: sqlite3.Connection) -> None:
         return
     if version < 2:
         _upgrade_to_2(connection)
-    for statement in TERMS:
+    for statement in (*(TERMS if version < 3 else ()), *BLOCKS):
         connection.execute(statement)
     connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
 
@@ -174,7 +192,8 @@ def unlike_ours(connection: sqlite3.Connection, version: int) -> str | None:
 @cache
 def _tables_of(version: int) -> tuple[str, ...]:
     more = ("plan", "barrier", "drop") if version > 1 else ("drop",)
-    return ("run", "configuration", "cell", "prediction", *more, *(("terms",) if version > 2 else ()))
+    later = (*(("terms",) if version > 2 else ()), *(("block", "block_array") if version > 3 else ()))
+    return ("run", "configuration", "cell", "prediction", *more, *later)
 
 
 @cache
@@ -183,7 +202,7 @@ def _columns_of(version: int, table: str) -> tuple[Any, ...]:
     if version == 1 and table == "drop":
         return ()
     with closing(sqlite3.connect(":memory:")) as connection:
-        for statement in (*TABLES, *TABLES_FOR_PEOPLE, *TERMS):
+        for statement in ALL_TABLES:
             connection.execute(statement)
         columns = _columns(connection, table)
     later = {tuple(column.split()) for of, column in COLUMNS_SINCE_2 if of == table and version == 1}
@@ -193,6 +212,14 @@ def _columns_of(version: int, table: str) -> tuple[Any, ...]:
 def _columns(connection: sqlite3.Connection, table: str) -> tuple[Any, ...]:
     """Name, type, NOT NULL, default, place in the key and whether it is computed, of each column."""
     return tuple(row[1:] for row in connection.execute(f'PRAGMA table_xinfo("{table}")'))
+
+
+class StoredArray(NamedTuple):
+    """An array as columns of a row: its type, its shape and its bytes."""
+
+    dtype: str
+    shape: str
+    blob: bytes
 
 
 class PredictionRow(NamedTuple):
@@ -229,7 +256,6 @@ def encoded(result: CellResult) -> ResultRows:
 
     Raises StoreError when a prediction is not an array of numbers.
     """
-    shared = {"shared": result.shared} if result.shared else {}
     cell = CellRow(
         repeat=int(result.key.repeat),
         fold=int(result.key.fold),
@@ -239,9 +265,10 @@ def encoded(result: CellResult) -> ResultRows:
         message=result.message.encode("utf-8", "backslashreplace").decode(),
         fit_seconds=float(result.fit_seconds) + 0.0,  # SQLite would lose the sign of -0.0
         score_seconds=float(result.score_seconds) + 0.0,
-        scores=json.dumps({"test": _texts(result.test_scores), "train": _texts(result.train_scores)} | shared),
+        scores=scores_text(result),
     )
-    return ResultRows(cell, [_prediction_row(response, array) for response, array in result.predictions.items()])
+    arrays = result.predictions.items()
+    return ResultRows(cell, [PredictionRow(str(name), *stored_array(array, name)) for name, array in arrays])
 
 
 def checksum(configuration: int, rows: ResultRows) -> int:
@@ -306,10 +333,16 @@ def decoded(rows: ResultRows, configuration: int) -> CellResult:
         score_seconds=row.score_seconds,
         test_scores=_floats(scores.test),
         train_scores=_floats(scores.train),
-        predictions={Response(stored.response): _array(stored) for stored in rows.predictions},
+        predictions={Response(each.response): array_of(StoredArray(*each[1:])) for each in rows.predictions},
         attempts=row.attempts,
         shared=scores.shared,
     )
+
+
+def scores_text(result: CellResult) -> str:
+    """The column ``scores``."""
+    shared = {"shared": result.shared} if result.shared else {}
+    return json.dumps({"test": _texts(result.test_scores), "train": _texts(result.train_scores)} | shared)
 
 
 def scores_on_test(text: str) -> dict[str, float]:
@@ -327,17 +360,25 @@ def _floats(texts: Mapping[str, float | str]) -> dict[str, float]:
     return {name: float(text) for name, text in texts.items()}
 
 
-def _prediction_row(response: Response, array: NDArray[Any]) -> PredictionRow:
+def stored_array(array: NDArray[Any], name: str) -> StoredArray:
+    """An array as the tables hold it.
+
+    Raises StoreError when it is not of numbers.
+    """
     array = np.asarray(array)
     if array.dtype.kind not in "biuf":
         raise StoreError(
-            f"predictions of a stored run must be numbers or class codes, got {response} of type {array.dtype}."
+            f"predictions of a stored run must be numbers or class codes, got {name} of type {array.dtype}."
         )
     little = array.astype(array.dtype.newbyteorder("<"), order="C", copy=False)
-    return PredictionRow(str(response), little.dtype.str, json.dumps(array.shape), little.tobytes())
+    return StoredArray(little.dtype.str, json.dumps(array.shape), little.tobytes())
 
 
-def _array(row: PredictionRow) -> NDArray[Any]:
+def array_of(row: StoredArray) -> NDArray[Any]:
+    """The array that was stored.
+
+    Raises ValueError when the row is damaged.
+    """
     shape = from_json(tuple[int, ...], row.shape)
     if not re.fullmatch(r"[<|][biuf]\d{1,2}", row.dtype):
         raise ValueError(f"predictions of type {row.dtype[:20]!r}")

@@ -14,8 +14,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
 from heldout.errors import StoreError
+from heldout.execution.blocks import CellBlock
 from heldout.execution.cells import CellKey, CellResult
 from heldout.execution.store.base import PlanNote, RunIdentity
+from heldout.execution.store.block_rows import BlockRows, block_numbers, encoded_block, read_block, write_block
 from heldout.execution.store.matching import StoredRun, already_there, changed_versions, differences, other_run
 from heldout.execution.store.opening import (
     claim,
@@ -60,20 +62,23 @@ class SQLiteRun:
         self._connection = connection
         self._number = number
         self._configurations = configurations  # their keys in the file, by position
+        self._positions = {number: position for position, number in enumerate(configurations)}
         self._pending: dict[CellKey, ResultRows] = {}
+        self._pending_blocks: list[tuple[frozenset[CellKey], BlockRows]] = []
         self._plan: PlanNote | None = None  # these two are not yet written
         self._barriers: list[tuple[Sequence[Place], Barrier]] = []
         self._acknowledged = self._numbers()
+        self._blocks = self._numbers_of_blocks()
         self._bytes_in_log = 0
         self._file = path.absolute()  # absolute, because the working folder may change
         self._closed = False
 
     def acknowledged(self) -> frozenset[CellKey]:
         """Cells that are on the disk."""
-        return frozenset(self._acknowledged)
+        return frozenset(self._acknowledged).union(*self._blocks.values())
 
-    def results(self, repeats: Collection[int] | None = None) -> Iterator[CellResult]:
-        """The acknowledged results, in the order in which they were acknowledged.
+    def results(self, repeats: Collection[int] | None = None) -> Iterator[CellResult | CellBlock]:
+        """The acknowledged blocks, and then the other results in the order in which they were acknowledged.
 
         ``repeats``: only those of these repeats.
 
@@ -83,16 +88,24 @@ class SQLiteRun:
             (number, key) for key, number in self._acknowledged.items() if repeats is None or key.repeat in repeats
         ]
         with explained(self.path):
+            for number in self._blocks:
+                with read_as_written(self.path):
+                    block = read_block(self._connection, number, self._positions)
+                if block.has_any_of(repeats):
+                    yield block
             for number, key in sorted(wanted):
                 with read_as_written(self.path):
                     result = decoded(read_rows(self._connection, number), key.configuration)
                 yield result
 
-    def record(self, result: CellResult) -> None:
-        """Keep a result until the next ``commit``."""
+    def record(self, result: CellResult | CellBlock) -> None:
+        """Keep a result, or a block, until the next ``commit``."""
         # Encoded now, because the caller may reuse its arrays. One assignment, so an interrupt leaves no partial
         # cell.
-        self._pending[result.key] = encoded(result)
+        if isinstance(result, CellBlock):
+            self._pending_blocks.append((frozenset(result.keys), encoded_block(result, self._configurations)))
+        else:
+            self._pending[result.key] = encoded(result)
 
     def commit(self) -> None:
         """Write all recorded results to the disk; when this returns, they are acknowledged.
@@ -100,15 +113,19 @@ class SQLiteRun:
         Raises StoreError when it cannot be written. What was acknowledged before is safe, and the run can be
         resumed.
         """
-        if not self._pending and not self._barriers and self._plan is None:
+        if not self._n_pending and not self._barriers and self._plan is None:
             return
         try:
             self._write()
         except sqlite3.Error as error:
             raise StoreError(
-                f"{sentence(self.path, error)} Cells that are safe: {len(self._acknowledged)}; that must be done "
-                f"again: {len(self._pending)}."
+                f"{sentence(self.path, error)} Cells that are safe: {len(self.acknowledged())}; that must be done "
+                f"again: {self._n_pending}."
             ) from error
+
+    @property
+    def _n_pending(self) -> int:
+        return len(self._pending) + sum(len(keys) for keys, _ in self._pending_blocks)
 
     def note_plan(self, note: PlanNote) -> None:
         """Write the plan of the run at once, in place of an earlier plan."""
@@ -155,13 +172,16 @@ class SQLiteRun:
                 key: self._insert(self._configurations[key.configuration], rows)
                 for key, rows in self._pending.items()
             }
-            if self._pending:
+            blocks = {write_block(connection, self._number, rows): keys for keys, rows in self._pending_blocks}
+            self._bytes_in_log += sum(len(array.blob) for _, rows in self._pending_blocks for array in rows.arrays)
+            if self._n_pending:
                 write_acknowledged(connection, self._number)
             connection.execute("COMMIT")
             self._bytes_in_log += _BYTES_OF_A_COMMIT
             # After an interrupt before the next lines, closing writes these again, which changes nothing.
             self._acknowledged.update(written)
-            self._plan, self._barriers, self._pending = None, [], {}
+            self._blocks.update(blocks)
+            self._plan, self._barriers, self._pending, self._pending_blocks = None, [], {}, []
         finally:
             if connection.in_transaction:
                 connection.execute("ROLLBACK")
@@ -203,7 +223,7 @@ class SQLiteRun:
 
     def _numbers(self) -> dict[CellKey, int]:
         """The cells of this run in the file, checked, with their numbers there."""
-        positions = {number: position for position, number in enumerate(self._configurations)}
+        positions = self._positions
         found = self._connection.execute(
             "SELECT cell.configuration, repeat, fold, cell.number FROM cell "
             "JOIN configuration ON configuration.number = cell.configuration WHERE run = ?",
@@ -216,6 +236,20 @@ class SQLiteRun:
                     raise ValueError(f"it has cells of a configuration {key} unknown to it")
                 read_rows(self._connection, number)
             return {CellKey(positions[key], repeat, fold): number for key, repeat, fold, number in found}
+
+    def _numbers_of_blocks(self) -> dict[int, frozenset[CellKey]]:
+        """The blocks of this run in the file, checked, with their cells."""
+        known = set(self._acknowledged)
+        blocks: dict[int, frozenset[CellKey]] = {}
+        with read_as_written(self.path):
+            for number in block_numbers(self._connection, self._number):
+                block = read_block(self._connection, number, self._positions)
+                keys = frozenset(block.keys)
+                if len(keys) < block.n_cells or not known.isdisjoint(keys):
+                    raise ValueError(f"block {number} holds cells that are stored twice")
+                known |= keys
+                blocks[number] = keys
+        return blocks
 
 
 @dataclass(frozen=True)

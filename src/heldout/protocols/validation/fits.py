@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from heldout.execution.cells import CellResult, CellState, check_result
+from heldout.execution.cells import CellResult, CellState, check_predictions
 from heldout.execution.plan import Race
 from heldout.execution.run import OpenRun
 from heldout.folds.splits import Split
@@ -70,7 +70,7 @@ class Fits:
         for result, split in zip(results, splits, strict=True):
             # All rows, and those of the sample if they were imputed again.
             rows = [task.n_rows, task.n_rows + len(split.train)]
-            check_result(result, task.truth, n_times, rows, completions)
+            check_predictions(str(result.key), result.predictions, task.truth, n_times, rows, completions)
         return results
 
     def _replicates(self, model: int, splits: Sequence[Split], counts: Counts) -> Replicates:

@@ -135,4 +135,10 @@ class ClosedForm:
     applies: Callable[[Any], bool] | None = None
     version: int = 1
 
+    @property
+    def name(self) -> str:
+        """The class, its parameters and the version: one line that identifies the formula."""
+        kind = f"{self.type.__module__}.{self.type.__qualname__}"
+        return f"{kind}({', '.join(self.parameters)}) left out v{self.version}"
+
     admits = SubmodelFamily.admits

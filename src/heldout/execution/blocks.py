@@ -1,0 +1,106 @@
+"""A block of cells: configurations that were tested on the same splits, as one record."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from heldout.data.task import Truth
+from heldout.execution.cells import CellKey, CellResult, CellState, Saving, check_predictions, damaged_record
+from heldout.folds.splits import Place
+from heldout.metrics.base import Response
+
+
+@dataclass(frozen=True, eq=False)
+class CellBlock:
+    """The results of C configurations on S splits; every cell is done, at the first attempt and without a message.
+
+    Attributes
+    ----------
+    configurations : tuple of int
+    places : tuple of (repeat, fold)
+    sizes : tuple of int
+        Test rows of each split.
+    predictions : mapping of Response to ndarray of shape (sum of sizes, C) or (sum of sizes, C, outputs)
+        The test rows of one split after those of another.
+    test_scores : mapping of str to ndarray of shape (C, S)
+        By scorer, greater = better.
+    fit_seconds, score_seconds : ndarray of shape (C, S)
+    shared : tuple of mapping
+        What each configuration shared, as in ``CellResult``; on every split the same.
+    """
+
+    configurations: tuple[int, ...]
+    places: tuple[Place, ...]
+    sizes: tuple[int, ...]
+    predictions: Mapping[Response, NDArray[Any]]
+    test_scores: Mapping[str, NDArray[np.float64]]
+    fit_seconds: NDArray[np.float64]
+    score_seconds: NDArray[np.float64]
+    shared: tuple[Mapping[str, Saving], ...]
+
+    @property
+    def n_cells(self) -> int:
+        return len(self.configurations) * len(self.places)
+
+    @property
+    def columns(self) -> Mapping[str, Any]:
+        """The fields of ``CellResult`` that are one value a cell: (C, S), (C, 1), or the same for all."""
+        return {
+            "state": CellState.DONE,
+            "message": "",
+            "fit_seconds": self.fit_seconds,
+            "score_seconds": self.score_seconds,
+            "attempts": 1,
+            "ahead_seconds": 0.0,
+            "shared": np.array(self.shared, dtype=object)[:, None],
+        }
+
+    @property
+    def keys(self) -> Iterator[CellKey]:
+        """Of its cells, configuration by configuration and split by split."""
+        return (CellKey(j, *place) for j in self.configurations for place in self.places)
+
+    def has_any_of(self, repeats: Collection[int] | None) -> bool:
+        """Whether a split of it is of these repeats; always for None."""
+        return repeats is None or any(repeat in repeats for repeat, _ in self.places)
+
+    def check(self, sizes: Sequence[int], truth: Truth, n_times: int) -> None:
+        """Refuse predictions in a store that no block can have written; ``sizes``: test rows of its splits."""
+        if list(self.sizes) != list(sizes):
+            raise damaged_record(str(self), f"predictions of {sum(self.sizes)} rows where {sum(sizes)} are due")
+        check_predictions(
+            str(self), self.predictions, truth, n_times, [sum(self.sizes)], (len(self.configurations),)
+        )
+
+    def cells(self) -> Iterator[CellResult]:
+        """Its cells one by one, in the order of ``keys``."""
+        ends = np.cumsum(self.sizes)
+        for c, configuration in enumerate(self.configurations):
+            for s, place in enumerate(self.places):
+                rows = slice(ends[s] - self.sizes[s], ends[s])
+                yield CellResult(
+                    CellKey(configuration, *place),
+                    CellState.DONE,
+                    fit_seconds=float(self.fit_seconds[c, s]),
+                    score_seconds=float(self.score_seconds[c, s]),
+                    test_scores={name: float(scores[c, s]) for name, scores in self.test_scores.items()},
+                    predictions={response: values[rows, c] for response, values in self.predictions.items()},
+                    shared=self.shared[c],
+                )
+
+    def __str__(self) -> str:
+        return f"the block of {len(self.configurations)} configurations on {len(self.places)} splits"
+
+
+def each_cell(results: Iterable[CellResult | CellBlock]) -> Iterator[CellResult]:
+    """Results as single cells."""
+    for result in results:
+        if isinstance(result, CellBlock):
+            yield from result.cells()
+        else:
+            yield result

@@ -1,0 +1,151 @@
+"""A block of cells in a run file comes back to the last bit; one that was changed is refused in one sentence."""
+
+from __future__ import annotations
+
+import sqlite3
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from heldout.errors import StoreError
+from heldout.execution.blocks import CellBlock, each_cell
+from heldout.execution.cells import CellKey, CellResult, CellState, Saving
+from heldout.execution.store.base import PlanNote, RunIdentity
+from heldout.execution.store.file_status import file_status
+from heldout.execution.store.sqlite import SQLiteStore
+from heldout.metrics.base import Response
+
+IDENTITY = RunIdentity(rows="r", folds="f", configurations="c", settings="{}", entropy=7)
+CONFIGURATIONS = [(f"id {position}", "{}") for position in range(4)]
+BLOCK = CellBlock(
+    configurations=(2, 0),
+    places=((0, 1), (0, 0), (1, 0)),
+    sizes=(2, 1, 1),
+    predictions={
+        Response.PROBABILITIES: np.linspace(0, 1, 24).reshape(4, 2, 3),
+        Response.LABELS: np.arange(8, dtype=np.int32).reshape(4, 2) % 3,
+    },
+    test_scores={"accuracy": np.array([[0.5, np.nan, -0.0], [1.0, 0.1, 0.2]])},
+    fit_seconds=np.full((2, 3), 0.1),
+    score_seconds=np.linspace(0, 1, 6).reshape(2, 3),
+    shared=({"Ridge by formula": Saving(None)}, {"steps": Saving(0.5, 64.0)}),
+)
+
+
+def written(path: Path, *results: Any) -> Path:
+    with SQLiteStore(path).open(IDENTITY, CONFIGURATIONS, resume=True) as run:
+        for result in results:
+            run.record(result)
+    return path
+
+
+def read(path: Path, configurations: Any = CONFIGURATIONS) -> list[Any]:
+    with SQLiteStore(path).open(IDENTITY, configurations, resume=True) as run:
+        return list(run.results())
+
+
+def check_same(one: CellResult, other: CellResult, positions: Any = None) -> None:
+    key = other.key if positions is None else other.key._replace(configuration=positions[other.key.configuration])
+    assert one.key == key
+    assert (one.state, one.shared, one.fit_seconds, one.score_seconds) == (
+        other.state, other.shared, other.fit_seconds, other.score_seconds
+    )  # fmt: skip
+    assert repr(one.test_scores) == repr(other.test_scores)
+    for response, values in other.predictions.items():
+        mine = one.predictions[response]
+        assert (mine.dtype, mine.shape, mine.tobytes()) == (values.dtype, values.shape, values.tobytes())
+
+
+def test_it_comes_back_to_the_last_bit(tmp_path: Path) -> None:
+    alone = CellResult(CellKey(1, 0, 0), CellState.FAILED, "no")
+    found = read(written(tmp_path / "run.db", BLOCK, alone))
+    assert isinstance(found[0], CellBlock)
+    for one, other in zip(found[0].cells(), BLOCK.cells(), strict=True):
+        check_same(one, other)
+    check_same(found[1], alone)
+
+
+def test_its_cells_are_acknowledged(tmp_path: Path) -> None:
+    path = written(tmp_path / "run.db", BLOCK)
+    with SQLiteStore(path).open(IDENTITY, CONFIGURATIONS, resume=True) as run:
+        assert run.acknowledged() == frozenset(BLOCK.keys)
+        assert len(list(run.results({1}))) == 1
+        assert list(run.results({5})) == []
+
+
+def test_configurations_may_come_in_another_order(tmp_path: Path) -> None:
+    found = read(written(tmp_path / "run.db", BLOCK), CONFIGURATIONS[::-1])
+    for one, other in zip(each_cell(found), BLOCK.cells(), strict=True):
+        check_same(one, other, positions=[3, 2, 1, 0])
+
+
+def test_the_status_counts_its_cells(tmp_path: Path) -> None:
+    path = tmp_path / "run.db"
+    with SQLiteStore(path).open(IDENTITY, CONFIGURATIONS, resume=True) as run:
+        run.note_plan(PlanNote(4, 3, 12, "accuracy", names=("a", "b", "c", "d")))
+        run.record(BLOCK)
+    (status,) = file_status(path).runs
+    assert (status.n_done, status.n_left, status.n_failed) == (6, 6, 0)
+    assert status.best is not None and status.best.name == "a"
+    assert status.seconds == pytest.approx(0.6 + 3.0)
+
+
+def test_a_file_of_an_earlier_schema_gains_blocks(tmp_path: Path) -> None:
+    path = written(tmp_path / "run.db", CellResult(CellKey(1, 0, 0), CellState.DONE))
+    with closing(sqlite3.connect(path, isolation_level=None)) as file:
+        file.execute("DROP TABLE block_array")
+        file.execute("DROP TABLE block")
+        file.execute("PRAGMA user_version = 3")
+    assert file_status(path).runs[0].n_done == 1
+    assert len(read(written(path, BLOCK))) == 2
+
+
+CHANGES: dict[str, tuple[str, Any]] = {
+    "a score": ("UPDATE block_array SET blob = ? WHERE kind = 'score'", b"\0" * 48),
+    "no cells": ("UPDATE block SET cells = ?", "{}"),
+    "no JSON": ("UPDATE block SET cells = ?", "["),
+    "deep JSON": ("UPDATE block SET cells = ?", "[" * 100_000),
+    "a number of cells": ("UPDATE block SET n_cells = ?", 7),
+    "a checksum": ("UPDATE block SET checksum = ?", 1),
+    "a type": ("UPDATE block_array SET dtype = ? WHERE kind = 'score'", "O8"),
+    "a kind": ("UPDATE block_array SET kind = ? WHERE kind = 'seconds' AND name = 'fit'", "other"),
+    "an array": ("DELETE FROM block_array WHERE kind = ?", "score"),
+    "text for bytes": ("UPDATE block_array SET blob = ?", "text"),
+}
+
+
+@pytest.mark.parametrize("name", CHANGES)
+def test_a_changed_block_is_refused(name: str, tmp_path: Path) -> None:
+    path = written(tmp_path / "run.db", BLOCK)
+    statement, value = CHANGES[name]
+    with closing(sqlite3.connect(path, isolation_level=None)) as file:
+        file.execute(statement, (value,))
+    for act in (read, file_status):
+        with pytest.raises(StoreError, match="damaged") as refused:
+            act(path)
+        assert "\n" not in str(refused.value) and len(str(refused.value)) < 600
+
+
+@pytest.mark.parametrize("more", [BLOCK, CellResult(CellKey(0, 1, 0), CellState.DONE)], ids=["block", "cell"])
+def test_a_cell_that_is_stored_twice_is_refused(more: Any, tmp_path: Path) -> None:
+    path = written(tmp_path / "run.db", BLOCK, more)
+    with pytest.raises(StoreError, match="stored twice"):
+        read(path)
+
+
+FORGED = {
+    "configurations": {"configurations": (0, 1, 2)},
+    "scores": {"test_scores": {"accuracy": np.zeros((3, 2))}},
+    "seconds": {"fit_seconds": np.zeros((2, 3), dtype=np.float32)},
+}
+
+
+@pytest.mark.parametrize("name", FORGED)
+def test_a_block_of_another_shape_with_a_new_checksum_is_refused(name: str, tmp_path: Path) -> None:
+    path = written(tmp_path / "run.db", replace(BLOCK, **FORGED[name]))
+    with pytest.raises(StoreError, match="damaged"):
+        read(path)

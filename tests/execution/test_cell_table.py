@@ -1,0 +1,112 @@
+"""The columns of many cells give back every cell as it was put."""
+
+from __future__ import annotations
+
+from dataclasses import fields, replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from heldout.data.task import truth_of
+from heldout.errors import StoreError
+from heldout.execution.blocks import CellBlock
+from heldout.execution.cell_table import COLUMNS, CellTable
+from heldout.execution.cells import CellKey, CellResult, CellState, Saving
+from heldout.metrics.base import Response
+
+PLACES = ((0, 0), (0, 1), (1, 0))
+
+
+def cells() -> list[CellResult]:
+    """Two configurations on three splits, no two cells alike."""
+    return [
+        CellResult(CellKey(0, 0, 0), CellState.DONE, "", 0.5, 0.25, {"a": 1.0, "b": float("nan")}, {"a": 0.75}),
+        CellResult(CellKey(0, 0, 1), CellState.FAILED, "it failed", 1.5, attempts=3),
+        CellResult(CellKey(0, 1, 0), CellState.DONE, "b: no", 2.5, test_scores={"a": 2.0}),
+        CellResult(CellKey(1, 0, 0), CellState.DONE, shared={"steps": Saving(1.0, 8.0)}, test_scores={"b": -0.0}),
+        CellResult(CellKey(1, 0, 1), CellState.DONE, test_scores={"a": 3.0, "b": 4.0}),
+        CellResult(CellKey(1, 1, 0), CellState.DROPPED),
+    ]
+
+
+def table(results: list[CellResult]) -> CellTable:
+    made = CellTable.empty(2, PLACES)
+    for result in results:
+        made.put(PLACES.index(result.key.place), result)
+    return made
+
+
+def same(one: CellResult, other: CellResult) -> bool:
+    return all(repr(getattr(one, each.name)) == repr(getattr(other, each.name)) for each in fields(CellResult))
+
+
+def test_every_field_but_places_scores_and_predictions_is_a_column() -> None:
+    beside = {"key", "test_scores", "train_scores", "predictions"}
+    assert {each.name for each in fields(CellResult)} == beside | COLUMNS.keys()
+
+
+@pytest.mark.parametrize("order", [1, -1])
+def test_cells_come_back_configuration_by_configuration(order: int) -> None:
+    found = table(cells()[::order])
+    assert len(found) == 6
+    assert all(same(one, other) for one, other in zip(found, cells(), strict=True))
+    assert same(found[-1], cells()[-1])
+    assert [cell.key for cell in found[2:4]] == [(0, 1, 0), (1, 0, 0)]
+    with pytest.raises(IndexError):
+        found[6]
+
+
+def test_a_score_that_is_lacking_is_not_one_that_is_nan() -> None:
+    column = table(cells()).test_scores["b"].filled(9.0)
+    assert np.array_equal(column, [[np.nan, 9.0, 9.0], [0.0, 4.0, 9.0]], equal_nan=True)
+
+
+def test_a_result_replaces_an_earlier_one_whole() -> None:
+    found = table(cells())
+    found.put(0, CellResult(CellKey(0, 0, 0), CellState.FAILED, "worse"))
+    assert same(found[0], CellResult(CellKey(0, 0, 0), CellState.FAILED, "worse"))
+
+
+def test_splits_in_another_order_and_those_of_dropped_configurations() -> None:
+    found = table(cells()).of_splits([(1, 0), (0, 0)], {0: {(1, 0)}})
+    assert [cell.key for cell in found] == [(0, 1, 0), (0, 0, 0), (1, 1, 0), (1, 0, 0)]
+    assert same(found[0], CellResult(CellKey(0, 1, 0), CellState.DROPPED))
+    assert same(found[1], cells()[0])
+
+
+def test_a_block_is_put_as_its_cells_one_by_one() -> None:
+    block = CellBlock(
+        (1, 0), ((1, 0), (0, 1)), (2, 1),
+        {Response.VALUES: np.arange(6.0).reshape(3, 2)},
+        {"a": np.array([[1.0, 2.0], [3.0, 4.0]])},
+        np.array([[0.1, 0.2], [0.3, 0.4]]), np.zeros((2, 2)),
+        ({"SVC": Saving(None)}, {}),
+    )  # fmt: skip
+    one, other = table(cells()), table(cells())
+    one.put_block([2, 1], block)
+    for cell in block.cells():
+        other.put(PLACES.index(cell.key.place), cell)
+    assert all(same(mine, theirs) for mine, theirs in zip(one, other, strict=True))
+    assert [cell.key for cell in block.cells()] == list(block.keys) == [(1, 1, 0), (1, 0, 1), (0, 1, 0), (0, 0, 1)]
+    assert [cell.predictions[Response.VALUES].tolist() for cell in block.cells()] == [[0, 2], [4], [1, 3], [5]]
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"sizes": (1, 1)}, "predictions of 2 rows where 3 are due"),
+        ({"predictions": {Response.LABELS: np.zeros((3, 1), dtype=np.int32)}}, "of shape"),
+        ({"predictions": {Response.LABELS: np.full((3, 2), 7, dtype=np.int32)}}, "coded 7 to 7 of 2 classes"),
+        ({"predictions": {Response.LABELS: np.zeros((3, 2))}}, "of type float64"),
+    ],
+)
+def test_a_block_that_no_cells_can_have_written_is_refused(change: dict[str, Any], words: str) -> None:
+    good = CellBlock(
+        (0, 1), PLACES[:2], (2, 1), {Response.LABELS: np.zeros((3, 2), dtype=np.int32)}, {},
+        np.zeros((2, 2)), np.zeros((2, 2)), ({}, {}),
+    )  # fmt: skip
+    truth = truth_of([0, 1])
+    good.check([2, 1], truth, 0)
+    with pytest.raises(StoreError, match=f"the block of 2 configurations on 2 splits holds .*{words}"):
+        replace(good, **change).check([2, 1], truth, 0)
