@@ -12,6 +12,7 @@ from sklearn.linear_model import LogisticRegression, Ridge
 from heldout.configurations import make_configurations
 from heldout.data.task import Task, TaskKind, truth_of
 from heldout.estimates.of_search import Estimation, estimates_of_search
+from heldout.execution.cell_table import CellTable
 from heldout.folds.splits import make_folds
 from heldout.metrics import metric_named
 from heldout.metrics.aggregate import aggregate_score
@@ -85,8 +86,8 @@ def evaluation_by_hand(
         )
     )  # fmt: skip
     return Evaluation(
-        task, folds, made, (), predictions, fold_scores, named, pooled, metrics[0], winner, estimates,
-        failures=failed, n_fits=configurations * folds.n_splits, provenance={"entropy": 11},
+        task, folds, made, CellTable.empty(0, ()), predictions, fold_scores, named, pooled, metrics[0], winner,
+        estimates, failures=failed, n_fits=configurations * folds.n_splits, provenance={"entropy": 11},
     )  # fmt: skip
 
 

@@ -16,6 +16,7 @@ from heldout.estimates.comparison import compare, methods_of
 from heldout.estimates.inputs import read_inputs
 from heldout.estimates.methods import answer, method_of
 from heldout.estimates.methods.bbc import BBC
+from heldout.execution.cell_table import CellTable
 from heldout.execution.cells import CellKey, CellResult, CellState, Saving
 from heldout.references import REFERENCES
 from heldout.report import estimate_content, render_html, report_content
@@ -82,11 +83,10 @@ def test_shared_fits_are_counted_by_what_they_shared(make_evaluation: Make) -> N
         "RandomForestClassifier": Saving(3.0),
         "SVC": Saving(-0.1),
     }
-    cells = [
-        CellResult(CellKey(j, 0, fold), CellState.DONE, shared=shared if j < 3 else {})
-        for j in range(6)
-        for fold in range(4)
-    ]
+    cells = CellTable.empty(6, [(0, fold) for fold in range(4)])
+    for j in range(6):
+        for fold in range(4):
+            cells.put(fold, CellResult(CellKey(j, 0, fold), CellState.DONE, shared=shared if j < 3 else {}))
     evaluation = replace(make_evaluation(), cells=cells)
     content = report_content(evaluation)
     assert labels(content)["Shared fits"] == "12 of 24 fits, at least 41 s and 12.0 MB saved"
