@@ -33,6 +33,8 @@ _UNKNOWNS = 400
 _UNKNOWNS_OF_SPARSE = 100
 """With more of them, one step costs more than a separate fit."""
 _STEPS = 50
+_SHRINKS = 0.1
+"""While decrements shrink by more than this, a step with the same curvature costs less than a new curvature."""
 _EXCESS = 1e-10
 """The largest share of the objective by which it may exceed the smallest one."""
 
@@ -56,16 +58,14 @@ class LogisticLoss:
     weights: Floats
     penalty: Floats
 
-    def value(self, B: Floats, C: float) -> float:
-        linear = self.X @ B
+    def value(self, B: Floats, linear: Floats, C: float) -> float:
         if self.Y.shape[1] == 1:
             losses = -log_expit(-linear) - self.Y * linear
         else:
             losses = logsumexp(linear, axis=1, keepdims=True) - (self.Y * linear).sum(axis=1, keepdims=True)
         return float(C * (self.weights * losses).sum() + 0.5 * (self.penalty * B**2).sum())
 
-    def probabilities(self, B: Floats) -> Floats:
-        linear = self.X @ B
+    def probabilities(self, linear: Floats) -> Floats:
         if self.Y.shape[1] == 1:
             return np.asarray(expit(linear))
         return np.exp(linear - logsumexp(linear, axis=1, keepdims=True))
@@ -73,21 +73,20 @@ class LogisticLoss:
     def gradient(self, B: Floats, P: Floats, C: float) -> Floats:
         return C * (self.X.T @ (self.weights * (P - self.Y))) + self.penalty * B
 
-    def hessian(self, P: Floats, C: float) -> Floats:
-        """Of the unknowns of one output after another."""
+    def curvature(self, P: Floats) -> Floats:
+        """The Hessian for C=1 without the penalty, of the unknowns of one output after another."""
         size, outputs = self.X.shape[1], P.shape[1]
         blocks = np.empty((outputs, size, outputs, size))
         for a in range(outputs):
             for b in range(a + 1):
-                curvature = C * self.weights[:, 0] * P[:, a] * (float(a == b) - P[:, b])
-                blocks[a, :, b] = blocks[b, :, a] = self.X.T @ (curvature[:, np.newaxis] * self.X)
-        hessian = blocks.reshape(outputs * size, outputs * size)
-        hessian[np.diag_indices_from(hessian)] += np.tile(self.penalty[:, 0], outputs)
+                of_rows = self.weights[:, 0] * P[:, a] * (float(a == b) - P[:, b])
+                blocks[a, :, b] = blocks[b, :, a] = self.X.T @ (of_rows[:, np.newaxis] * self.X)
+        curvature = blocks.reshape(outputs * size, outputs * size)
         if outputs > 1 and not self.penalty[-1, 0]:
             # A number added to all intercepts changes nothing: keep their sum zero, as other solvers do.
             intercepts = np.arange(1, outputs + 1) * size - 1
-            hessian[np.ix_(intercepts, intercepts)] += C * self.weights.sum() / outputs**2
-        return hessian
+            curvature[np.ix_(intercepts, intercepts)] += self.weights.sum() / outputs**2
+        return curvature
 
 
 def fit_logistic(estimator: Any, values: Sequence[Value], X: Any, y: Any, **fit_params: Any) -> PenaltyCoefficients:
@@ -101,9 +100,10 @@ def fit_logistic(estimator: Any, values: Sequence[Value], X: Any, y: Any, **fit_
     model = fitted_copy(estimator, {"C": distinct[0]}, X, y, fit_params)
     solutions: dict[float, Floats] = {}
     B = np.zeros((loss.X.shape[1], loss.Y.shape[1]))
+    curvature = None
     for C in distinct:
-        B, converged = _minimum(loss, B, C)
-        if not converged:
+        B, curvature = _minimum(loss, B, curvature, C)
+        if curvature is None:
             break
         solutions[C] = B
     return _coefficients(model, solutions, positions(Cs, list(solutions)), rows.shape[1])
@@ -134,34 +134,49 @@ def _loss(estimator: Any, rows: Floats, labels: Any, weights: Floats | None) -> 
     return LogisticLoss(design, Y[:, 1:] if len(classes) == 2 else Y, weights[:, np.newaxis], penalty)
 
 
-def _minimum(loss: LogisticLoss, B: Floats, C: float) -> tuple[Floats, bool]:
-    """The minimum from a start nearby, and whether the certificate holds.
+def _minimum(loss: LogisticLoss, B: Floats, curvature: Floats | None, C: float) -> tuple[Floats, Floats | None]:
+    """The minimum from a start nearby, and the last curvature; None instead of it where the certificate fails."""
+    linear, is_current = loss.X @ B, False
+    for attempt in range(_STEPS):
+        if attempt or curvature is None:
+            curvature, is_current = loss.curvature(loss.probabilities(linear)), True
+        start = B
+        B, linear, is_certain = _descent(loss, B, linear, curvature, C, is_current=is_current)
+        if is_certain:
+            return B, curvature
+        if is_current and B is start:
+            break
+    return B, None
 
-    One Hessian serves several steps while these shrink fast. Half the squared Newton decrement is the excess of the
-    objective, up to terms of higher order.
+
+def _descent(
+    loss: LogisticLoss, B: Floats, linear: Floats, curvature: Floats, C: float, *, is_current: bool
+) -> tuple[Floats, Floats, bool]:
+    """Steps with one curvature while the squared Newton decrement shrinks fast, and whether the certificate holds.
+
+    Half the decrement is the excess of the objective, up to terms of higher order. With the curvature of another
+    place that is so up to a factor, which is near one where the decrement shrinks fast.
     """
-    value = loss.value(B, C)
-    for _ in range(_STEPS):
-        P = loss.probabilities(B)
-        solve = _solver(loss.hessian(P, C))
-        last = np.inf
-        while True:
-            gradient = loss.gradient(B, P, C)
-            step = solve(gradient)
-            decrement = float((gradient * step).sum())
-            if decrement <= _EXCESS * value:
-                return B - step, True
-            if not decrement < 0.05 * last:
-                break
-            B, value, moved = _line_search(loss, B, step, C, value, decrement)
-            if not moved:
-                return B, False
-            P, last = loss.probabilities(B), decrement
-    return B, False
+    value, last, solve = loss.value(B, linear, C), np.inf, _solver(loss, curvature, C)
+    while True:
+        gradient = loss.gradient(B, loss.probabilities(linear), C)
+        step = solve(gradient)
+        decrement = float((gradient * step).sum())
+        is_fast = decrement < _SHRINKS * last
+        if decrement <= _EXCESS * value and (is_current or (is_fast and last < np.inf)):
+            return B - step, linear, True
+        if not is_fast:
+            return B, linear, False
+        B, linear, value, moved = _line_search(loss, B, linear, step, C, value, decrement)
+        if not moved:
+            return B, linear, False
+        last = decrement
 
 
-def _solver(hessian: Floats) -> Callable[[Floats], Floats]:
+def _solver(loss: LogisticLoss, curvature: Floats, C: float) -> Callable[[Floats], Floats]:
     """The solution of the Newton equation as a function of the gradient."""
+    hessian = C * curvature
+    hessian[np.diag_indices_from(hessian)] += np.tile(loss.penalty[:, 0], loss.Y.shape[1])
     scale = 1.0 / np.sqrt(np.diag(hessian))
     factor, failure = dpotrf(hessian * np.outer(scale, scale), lower=1)
     if failure:
@@ -175,17 +190,17 @@ def _solver(hessian: Floats) -> Callable[[Floats], Floats]:
 
 
 def _line_search(
-    loss: LogisticLoss, B: Floats, step: Floats, C: float, value: float, decrement: float
-) -> tuple[Floats, float, bool]:
+    loss: LogisticLoss, B: Floats, linear: Floats, step: Floats, C: float, value: float, decrement: float
+) -> tuple[Floats, Floats, float, bool]:
     """The first of shorter and shorter steps that lowers the objective enough."""
-    length = 1.0
+    length, of_rows = 1.0, loss.X @ step
     while length > 1e-6:
-        candidate = B - length * step
-        reached = loss.value(candidate, C)
+        candidate, moved = B - length * step, linear - length * of_rows
+        reached = loss.value(candidate, moved, C)
         if reached <= value - 0.1 * length * decrement + 1e-15 * value:
-            return candidate, reached, True
+            return candidate, moved, reached, True
         length *= 0.5
-    return B, value, False
+    return B, linear, value, False
 
 
 def _applies(estimator: Any) -> bool:
