@@ -26,7 +26,7 @@ from heldout.execution.responses import coded_answers, coded_responses, remember
 from heldout.execution.sharing.accounts import Account, Stopwatch, saving_of_group
 from heldout.execution.sharing.groups import FitGroup, Sharing
 from heldout.execution.sharing.prefixes import Prefixes
-from heldout.execution.sharing.rows import own_copy
+from heldout.execution.sharing.rows import own_copy, size_of
 from heldout.execution.sharing.steps import StepChain, member_at
 from heldout.execution.threads import on_one_thread
 from heldout.folds.splits import Split
@@ -71,7 +71,9 @@ class SplitFits:
         """The positions that are computed together, one unit after another."""
         if self.sharing is None:
             return [(position,) for position in self.positions]
-        return self.sharing.units(self.positions)
+        units = self.sharing.units(self.positions)
+        # An estimator may keep what it computes for the next configuration of the user's order.
+        return sorted(units) if self._keeps_all_steps else units
 
     def results(self, unit: Sequence[int]) -> list[CellResult]:
         """The results of a unit; ``scored`` adds the scores."""
@@ -233,6 +235,12 @@ class SplitFits:
     def _fit_params(self, configuration: Configuration) -> Mapping[str, Any]:
         params = dict(self.context.routed.to_fit(configuration))
         return _check_method_params(self.context.X, params=params, indices=self.split.train) if params else {}
+
+    @property
+    def _keeps_all_steps(self) -> bool:
+        """Whether the outputs of all steps fit in the memory, as far as the rows tell."""
+        keys = {key for position in self.positions for key in self._chain(position).keys}
+        return self.share_memory is None or 4 * len(keys) * size_of(self.context.X) <= self.share_memory
 
     def _is_unscored(self, result: CellResult) -> bool:
         return self.is_scored and self._needs_no_scorer and not result.test_scores and not result.message

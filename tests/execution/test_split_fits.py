@@ -1,0 +1,87 @@
+"""The fits on one split: in which order they come, where their seeds come from, and whether they are scored."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.feature_selection import SelectKBest
+from sklearn.metrics import get_scorer
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import Pipeline
+from sklearn.tree import DecisionTreeClassifier
+
+from heldout.configurations import make_configurations
+from heldout.data.task import Task, truth_of
+from heldout.execution.cells import CellState
+from heldout.execution.fit import CellContext, Routing, make_scoring, seeded_model
+from heldout.execution.sharing.groups import shared_in
+from heldout.execution.split_fits import SplitFits, fit_cell
+from heldout.folds.splits import Split
+
+RNG = np.random.default_rng(0)
+X = RNG.normal(size=(60, 5))
+Y = (X[:, 0] + RNG.normal(size=60) > 0).astype(int)
+SPLIT = Split(0, 3, np.arange(40), np.arange(40, 60))
+TASK = Task(X, truth_of(Y))
+CONTEXT = CellContext.of_task(
+    TASK, make_scoring(TASK.truth, get_scorer("roc_auc")), Routing(), np.nan, False, entropy=7
+)
+PIPELINE = Pipeline([("select", SelectKBest()), ("fit", DecisionTreeClassifier(max_features=1))])
+GRID = {"fit__max_depth": [1, 2], "select__k": [2, 4]}
+
+
+@pytest.mark.parametrize(
+    "share_memory, units",
+    [(None, [0, 1, 2, 3]), (10_000_000, [0, 1, 2, 3]), (1000, [0, 2, 1, 3])],
+)
+def test_equal_steps_follow_each_other_where_not_all_can_be_kept(
+    share_memory: int | None, units: list[int]
+) -> None:
+    configurations = make_configurations(PIPELINE, GRID)
+    sharing = shared_in(CONTEXT, configurations, "exact")
+    fits = SplitFits(CONTEXT, configurations, SPLIT, (0, 1, 2, 3), sharing, share_memory)
+
+    assert fits.units == [(position,) for position in units]
+
+
+@pytest.mark.parametrize("model", [RandomForestClassifier(5), DecisionTreeClassifier(max_features=1)])
+def test_seeds_come_from_the_named_place(model: Any) -> None:
+    (configuration,) = make_configurations(model)
+    fits = SplitFits(CONTEXT, {0: configuration}, SPLIT, (0,), seed_place=("pair", 1, 2))
+    (result,) = fits.results((0,))
+    (found,) = result.predictions.values()
+    theirs = seeded_model(configuration.fresh(), 7, "pair", 1, 2).fit(X[:40], Y[:40]).predict_proba(X[40:])[:, 1]
+    (by_place,) = fit_cell(CONTEXT, configuration, SPLIT).predictions.values()
+
+    assert result.key.place == SPLIT.place
+    assert np.array_equal(found, theirs)
+    assert not np.array_equal(found, by_place)
+
+
+@pytest.mark.parametrize("one_class", [False, True])
+@pytest.mark.parametrize("train_scores", [False, True])
+def test_predictions_alone_need_no_scorer(
+    one_class: bool, train_scores: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def never(*_: Any, **__: Any) -> Any:
+        raise AssertionError("something was scored")
+
+    monkeypatch.setattr("heldout.execution.split_fits.scores_by_scorer", never)
+    monkeypatch.setattr("heldout.execution.split_fits.fold_scores", never)
+    split = replace(SPLIT, test=SPLIT.test[Y[40:] == 1]) if one_class else SPLIT
+    context = replace(CONTEXT, return_train_score=train_scores)
+    configurations = make_configurations(KNeighborsClassifier(), {"n_neighbors": [1, 3, 5]})
+    sharing = shared_in(context, configurations, "exact")
+    fits = SplitFits(context, configurations, split, (0, 1, 2), sharing, is_scored=False)
+    results = fits.scored([result for unit in fits.units for result in fits.results(unit)])
+
+    assert fits.units == [(0, 1, 2)]
+    for result, configuration in zip(results, configurations, strict=True):
+        (found,) = result.predictions.values()
+        theirs = configuration.fresh().fit(X[:40], Y[:40]).predict_proba(X[split.test])[:, 1]
+        assert result.state is CellState.DONE and result.shared and not result.test_scores
+        assert np.array_equal(found, theirs)
