@@ -75,6 +75,8 @@ class CellResult:
     attempts: int = 1
     ahead_seconds: float = 0.0
     """Spent on steps that it shared, beyond its part of them, so that others find them made; not stored."""
+    n_following: int = 0
+    """Results that arrive together with it and after it; not stored."""
     shared: Mapping[str, Saving] = field(default_factory=dict)
     """What it shared with other configurations and what that saved: "steps", or a class of which one fit served
     several models or steps."""

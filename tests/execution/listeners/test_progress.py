@@ -59,6 +59,23 @@ def test_quick_cells_bring_a_line_each_two_seconds_at_most():
     assert [line.split(" fits")[0] for line in lines[1:]] == ["512 of 1000", "1000 of 1000"]
 
 
+def test_results_that_arrive_together_bring_a_line_when_all_are_counted():
+    stream, clock = io.StringIO(), Clock()
+    listener = ProgressLines(stream, clock)
+    listener(SearchStarted(100, 0, 20, 5))
+    for split in range(5):
+        clock.now += 40
+        for n in range(20):
+            key = CellKey(n, 0, split)
+            listener(CellFinished(CellResult(key, CellState.DONE, fit_seconds=2.0, n_following=19 - n)))
+    lines = stream.getvalue().splitlines()
+    assert lines[1:3] == [
+        "20 of 100 fits (20%), about 2 min 40 s left",
+        "40 of 100 fits (40%), about 2 min 0 s left",
+    ]
+    assert len(lines) == 6
+
+
 def test_slow_cells_bring_a_line_each_half_minute():
     events = [SearchStarted(1000, 0, 200, 5), *(cell(i) for i in range(6))]
     lines = lines_of(events, Clock(), seconds_a_cell=16)

@@ -21,7 +21,9 @@ from heldout.configurations import make_configurations
 from heldout.data.task import Task, truth_of
 from heldout.estimates.of_search import Estimation
 from heldout.evaluate import evaluate
+from heldout.execution.cells import CellKey
 from heldout.execution.events import CellFinished, Event
+from heldout.execution.executors.worker import do_task, task_results
 from heldout.execution.fit import make_scoring
 from heldout.execution.listeners.tally import RunTally
 from heldout.execution.run import RunSettings
@@ -252,6 +254,12 @@ def test_costs_follow_the_one_number_among_the_parameters() -> None:
     assert replace(family, cost=None).costs([{"rounds": 1}]) == [None]
 
 
+def search_of(case: tuple[Any, Any]) -> Search:
+    task = Task(X, truth_of(Y))
+    scoring = make_scoring(task.truth, get_scorer("accuracy"))
+    return Search(task, make_configurations(*case), make_folds(task), scoring, Estimation(None), refit=False)
+
+
 @pytest.mark.parametrize("case", [CASES["both"], CASES["branches of two transformers"]], ids=["both", "branches"])
 def test_time_left_is_exact_once_all_is_known(case: tuple[Any, Any]) -> None:
     tally, started, found = RunTally(), CLOCK.now, list[tuple[float, float | None]]()
@@ -261,13 +269,14 @@ def test_time_left_is_exact_once_all_is_known(case: tuple[Any, Any]) -> None:
         if isinstance(event, CellFinished) and tally.done > 6:  # after the first of the splits
             found.append((CLOCK.now, tally.seconds_left(CLOCK.now - started)))
 
-    task = Task(X, truth_of(Y))
-    scoring = make_scoring(task.truth, get_scorer("accuracy"))
-    configurations = make_configurations(*case)
-    evaluate(
-        Search(task, configurations, make_folds(task), scoring, Estimation(None), refit=False),
-        RunSettings(listeners=[listen], n_jobs=1),
-    )
+    evaluate(search_of(case), RunSettings(listeners=[listen], n_jobs=1))
     assert len(found) == 6 * 4
     for now, left in found:
         assert left == pytest.approx(CLOCK.now - now)
+
+
+def test_results_say_how_many_arrive_behind_them() -> None:
+    work = search_of(CASES["both"]).work
+    cells = [CellKey(position, 0, 0) for position in range(6)]
+    assert [result.n_following for result in do_task(work, cells)] == [2, 1, 0, 2, 1, 0]  # two groups in turn
+    assert [result.n_following for result in task_results(work, cells)] == [5, 4, 3, 2, 1, 0]

@@ -20,7 +20,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import TypeAlias
@@ -79,17 +79,22 @@ def do_task(work: Work, cells: Sequence[CellKey], watch: Watch = nullcontext) ->
                 unscored += fits.results(unit)
             if time.perf_counter() - began >= SECONDS_BETWEEN_SCORES:
                 done, unscored = fits.scored(unscored), []
-                yield from done
+                yield from arriving_together(done)
                 began = time.perf_counter()
     except (Exception, KeyboardInterrupt):
-        yield from fits.scored(unscored)  # nothing that is done is lost
+        yield from arriving_together(fits.scored(unscored))  # nothing that is done is lost
         raise
-    yield from fits.scored(unscored)
+    yield from arriving_together(fits.scored(unscored))
 
 
 def task_results(work: Work, cells: Sequence[CellKey]) -> list[CellResult]:
     """The results of a task."""
-    return list(do_task(work, cells))
+    return arriving_together(list(do_task(work, cells)))
+
+
+def arriving_together(results: Sequence[CellResult]) -> list[CellResult]:
+    """The results, each with the number of those behind it."""
+    return [replace(result, n_following=len(results) - n) for n, result in enumerate(results, start=1)]
 
 
 def do_sent_task(payload: Payload, cells: Sequence[CellKey], terms: Terms) -> list[CellResult]:
@@ -101,7 +106,7 @@ def do_sent_task(payload: Payload, cells: Sequence[CellKey], terms: Terms) -> li
     began = time.perf_counter()
     try:
         with deadline(terms.fit_timeout, ends_process=terms.coordinator != THIS_PROCESS):
-            return list(do_task(work, cells, watch))
+            return arriving_together(list(do_task(work, cells, watch)))
     except TimeIsUp:
         assert terms.fit_timeout is not None
         return [timeout_result(work, cells[0], terms.fit_timeout, time.perf_counter() - began)]
@@ -125,9 +130,8 @@ def do_sent_tasks(
         if round_ in _abandoned:
             return []
         payload = ArrayPayload(token, packed)
-        return [
-            result for cells in tasks for result in do_sent_task(payload, [CellKey(*cell) for cell in cells], terms)
-        ]
+        done = (do_sent_task(payload, [CellKey(*cell) for cell in cells], terms) for cells in tasks)
+        return arriving_together([result for results in done for result in results])
     finally:
         del _running[thread]
 

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from heldout.execution.blocks import CellBlock
 from heldout.execution.cells import CellResult
 from heldout.folds.splits import Place
 
@@ -84,6 +85,7 @@ class WorkPace:
     def __init__(
         self, units: Sequence[Sequence[int]], n_configurations: int, n_splits: float, resumed: Mapping[int, int]
     ) -> None:
+        self._in_blocks = 0.0
         self._units: list[_Unit] = []
         self._unit_of: dict[int, _Unit] = {}
         for members in (*units, *((position,) for position in range(n_configurations))):
@@ -97,6 +99,11 @@ class WorkPace:
         unit = self._unit_of.get(result.key.configuration)
         if unit is not None:
             unit.add(result)
+
+    def add_block(self, block: CellBlock) -> None:
+        """Count a block, which holds all splits of its configurations."""
+        self._in_blocks += float(block.fit_seconds.sum() + block.score_seconds.sum())
+        self.drop(block.configurations)
 
     def drop(self, configurations: Iterable[int]) -> None:
         """Leave configurations out from here on."""
@@ -112,6 +119,7 @@ class WorkPace:
         spent = sum(seconds for _, seconds, _ in known) + ahead
         if not spent:
             return None
+        spent += self._in_blocks
         a_split = {id(unit): seconds / unit.n_done for unit, seconds, _ in known}
         mean = sum(a_split.values()) / len(known)
         left = sum(

@@ -103,7 +103,9 @@ class ProgressLines(Silent):
         match event:
             case CellFinished() | BlockFinished():
                 self._tally.add(event)
-                if self._worth_a_line():
+                # The time that has passed is that of all results that arrive together.
+                waits = isinstance(event, CellFinished) and event.result.n_following
+                if not waits and self._worth_a_line():
                     self._say(self._where())
                 return
             case SearchStarted():

@@ -69,6 +69,7 @@ class RunTally:
         self._scores: list[list[float]] = [[] for _ in range(event.n_configurations)]
         self._failed: set[int] = set()
         self._out: set[int] = set()
+        self._in_blocks = 0
         n_splits = event.n_cells / max(event.n_configurations, 1)
         self._pace = WorkPace(event.units, event.n_configurations, n_splits, event.resumed)
 
@@ -102,7 +103,7 @@ class RunTally:
         Work is counted as ``WorkPace`` does, and by fits where these do not say how long they took.
         ``seconds``: since the run began here; cells of an earlier run do not count.
         """
-        here = self.done - self.resumed
+        here = self.done - self.resumed - self._in_blocks
         if not here:
             return None
         part = self._pace.part_left
@@ -147,7 +148,8 @@ class RunTally:
 
     def _count_block(self, block: CellBlock) -> None:
         self.done += block.n_cells
-        self._pace.drop(block.configurations)
+        self._in_blocks += block.n_cells
+        self._pace.add_block(block)
         scores = block.test_scores.get(self.metric, next(iter(block.test_scores.values())))
         for configuration, own in zip(block.configurations, scores, strict=True):
             self._scores[configuration] += own[~np.isnan(own)].tolist()
