@@ -9,8 +9,14 @@ from typing import Any
 import numpy as np
 import pytest
 from sklearn.base import BaseEstimator, RegressorMixin
+from sklearn.compose import TransformedTargetRegressor
+from sklearn.linear_model import Ridge
+from sklearn.preprocessing import StandardScaler
 
+from heldout.configurations import make_configurations
 from heldout.errors import StoreError
+from heldout.execution.identity import _sources_of_providers
+from heldout.execution.sharing.groups import sharing_of
 from heldout.search import HeldOutSearchCV
 from heldout.spaces import register_submodels
 from heldout.spaces.submodels import registry
@@ -85,6 +91,17 @@ def test_a_run_is_resumed_with_the_same_provider(tmp_path: Path) -> None:
     first, again = (search(tmp_path / "run.db", fit_within(1.0)) for _ in range(2))
     assert first.n_fits_shared_ == again.n_fits_shared_ == 4
     assert again.cv_results_["mean_test_score"].tolist() == first.cv_results_["mean_test_score"].tolist()
+
+
+def test_only_the_source_of_registered_providers_is_part_of_the_identity() -> None:
+    def found(regressor: Any, name: str) -> list[str]:
+        estimator = TransformedTargetRegressor(regressor, transformer=StandardScaler())
+        configurations = make_configurations(estimator, {f"regressor__{name}": [1.0, 2.0]})
+        return list(_sources_of_providers(sharing_of(configurations, lambda each: each.fresh(), "exact", {})))
+
+    register_submodels(Shift, ("shift",), fit_shifts, exact="bitwise")
+    assert found(Ridge(), "alpha") == []
+    assert len(found(Shift(), "shift")) == 1
 
 
 def typed_in(source: str) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import json
 import platform
@@ -114,6 +115,8 @@ def _sources_of_providers(sharing: Sharing | None) -> dict[str, str]:
 
 
 def _is_our_own(thing: Any) -> bool:
+    if isinstance(thing, functools.partial):
+        return all(_is_our_own(part) for part in (thing.func, *thing.args))
     return str(getattr(thing, "__module__", "")).partition(".")[0] in _OUR_OWN
 
 
