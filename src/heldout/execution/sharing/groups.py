@@ -236,8 +236,8 @@ def shared_in(
 class _Member:
     """The last configuration that was looked at in full, and its group.
 
-    Neighbours in a grid mostly differ in numbers of their model. Those that differ in nothing but numbers of the
-    group's own parameters are of the same group, and need no estimator of their own.
+    Neighbours in a grid mostly differ in a number of their model. Those that differ in nothing but the parameters
+    that the group serves, by numbers or text, are of the same group, and need no estimator of their own.
     """
 
     configuration: Configuration
@@ -250,7 +250,7 @@ class _Member:
 
     def with_values_of(self, other: Configuration, mode: Literal["exact", "tolerance"]) -> dict[str, Any] | None:
         """The values of another configuration of the group; None if it must be looked at in full."""
-        changed = self._changed_numbers(other)
+        changed = self._changed(other)
         if changed is None or not self._has_common_steps:
             return None
         for name, value in changed.items():
@@ -259,8 +259,8 @@ class _Member:
         family = family_of(self._model, mode)
         return self.values if family is not None and family.name == self.family.name else None
 
-    def _changed_numbers(self, other: Configuration) -> dict[str, Any] | None:
-        """The parameters of the model in which another configuration differs, where these are plain numbers."""
+    def _changed(self, other: Configuration) -> dict[str, Any] | None:
+        """The parameters of the model in which another configuration differs, if these are numbers or text."""
         mine, theirs = self.configuration, other
         if mine.template is not theirs.template or mine.model != theirs.model:
             return None
@@ -273,9 +273,9 @@ class _Member:
             if value is before:
                 continue
             own = name.removeprefix(front)
-            if not (name.startswith(front) and own in self.family.parameters and _is_number(before)):
+            if not (name.startswith(front) and own in self.family.parameters and _is_plain(before)):
                 return None
-            if not (_is_number(value) and _is_plainly_set(self._model, own)):
+            if not (_is_plain(value) and _is_plainly_set(self._model, own)):
                 return None
             changed[own] = value
         return changed
@@ -290,8 +290,8 @@ class _Member:
         return member_at(self.estimator, self.chain.model)
 
 
-def _is_number(value: Any) -> bool:
-    return type(value) in (int, float) or isinstance(value, np.integer | np.floating)
+def _is_plain(value: Any) -> bool:
+    return type(value) in (int, float, bool, str) or isinstance(value, np.integer | np.floating)
 
 
 def _is_plainly_set(estimator: Any, name: str) -> bool:
