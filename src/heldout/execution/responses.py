@@ -177,7 +177,8 @@ def _by_class(
     """Columns in the order of the target's classes; of a binary task the positive class alone."""
     classes = context.classes
     assert classes is not None
-    place = codes_of(classes, known)
+    # Most models know all classes in their order, and then nothing need be looked up.
+    place = np.arange(len(classes)) if np.array_equal(known, classes) else codes_of(classes, known)
     if (place < 0).any():
         raise UnusablePredictionError(f"class {labels_text(classes[place < 0])} is missing from its training rows")
     if len(classes) == 2 and numbers.ndim == 1:  # a decision refers to the second class of the model
