@@ -6,13 +6,14 @@ import json
 import sqlite3
 from collections.abc import Callable
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from heldout.dropping.base import Barrier, Dropped
-from heldout.execution.cells import CellKey, CellResult, CellState
+from heldout.execution.cells import CellKey, CellResult, CellState, Saving
 from heldout.execution.store.base import PlanNote, RunIdentity
 from heldout.execution.store.sqlite import SQLiteStore
 
@@ -89,6 +90,19 @@ def test_the_document(command: Callable[..., Any], tmp_path: Path) -> None:
     assert [left["name"] for left in barrier["left"]] == [f"model (C={i})" for i in [*range(6), 7]]
     assert barrier["left"][-1] == {"name": "model (C=7)", "statistic": None, "reason": "it failed"}
     assert run["messages"] == {"ValueError: no\nroom": 1}
+
+
+def test_shared_fits(command: Callable[..., Any], tmp_path: Path) -> None:
+    with open_(tmp_path / "out") as run:
+        planned(run)
+        run.record(done(0))
+        run.record(replace(done(1), shared={"steps": Saving(75.0, 2.0**21)}))
+    out = command("status", "out").out
+    assert rows_of(out)["shared"] == "1 of 2 fits, about 1 min 15 s and 2.0 MB saved"
+    assert "steps: 1 fit, 1 min 15 s and 2.0 MB saved" in out
+    (document,) = json.loads(command("status", "out", "--json").out)["runs"]
+    assert document["n_shared"] == 1
+    assert document["shared_fits"] == {"steps": {"n_fits": 1, "seconds": 75.0, "n_bytes": 2**21}}
 
 
 def test_a_run_of_this_moment_and_one_that_is_finished(command: Callable[..., Any], tmp_path: Path) -> None:

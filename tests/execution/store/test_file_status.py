@@ -15,7 +15,8 @@ from forked import Forked
 
 from heldout.dropping.base import Barrier, Dropped
 from heldout.errors import StoreError
-from heldout.execution.cells import CellKey, CellResult, CellState
+from heldout.execution.cells import CellKey, CellResult, CellState, Saving
+from heldout.execution.sharing.accounts import SharedFits
 from heldout.execution.store.base import PlanNote, RunIdentity
 from heldout.execution.store.file_status import FileState, file_status
 from heldout.execution.store.schema import SCHEMA_VERSION
@@ -174,6 +175,47 @@ def test_the_rate_is_of_the_cells_since_it_was_taken_up(path):
     (run,) = file_status(path).runs
     assert run.cells_per_second == 3 / 6
     assert run.seconds_left == 7 / 0.5
+
+
+def opened_for(path, seconds):
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("UPDATE run SET opened = '2026-01-01T00:00:00+00:00'")
+        connection.execute(f"UPDATE run SET acknowledged = '2026-01-01T00:00:{seconds:02d}+00:00'")
+        connection.commit()
+    (run,) = file_status(path).runs
+    return run
+
+
+def test_a_group_counts_as_one_in_the_time_left(path):
+    """Three configurations of one fit, in one second, and one that takes ten."""
+    group = {"shared": {"SVC": Saving(None)}}
+    key = [CellKey(j, 0, 0) for j in range(4)]
+    cells = [CellResult(key[j], CellState.DONE, fit_seconds=1 / 3, **group) for j in range(3)]
+    filled(path, cells)
+    assert opened_for(path, 1).seconds_left == pytest.approx(2 * 1 + 3 * 1)  # the other is taken for a second too
+    filled(path, [])
+    assert opened_for(path, 1).seconds_left is None  # nothing was done since
+    path.unlink()
+    filled(path, [*cells, CellResult(key[3], CellState.DONE, fit_seconds=10.0)])
+    assert opened_for(path, 11).seconds_left == pytest.approx(2 * 11)
+
+
+def test_of_a_run_that_ended_early_no_time_is_left(path):
+    with open_(path) as run:
+        planned(run)
+        for j in range(4):
+            run.record(cell(j, 0))
+        run.note_barrier(RACE, Barrier(1, 20, 4, 0, stopped=True))
+    run = opened_for(path, 11)
+    assert (run.n_left, run.seconds_left) == (0, 0.0)
+
+
+def test_a_run_says_what_was_shared_and_what_that_saved(path):
+    shared = {"steps": Saving(1.5, 1000.0), "SVC": Saving(None)}
+    filled(path, [cell(0, 0, shared=shared), cell(1, 0, shared=shared), cell(2, 0)])
+    (run,) = file_status(path).runs
+    assert run.n_shared == 2
+    assert run.shared_fits == {"steps": SharedFits(2, 3.0, 2000), "SVC": SharedFits(2, None, 0)}
 
 
 def test_an_empty_file_holds_nothing(path):

@@ -42,7 +42,10 @@ def shared_lines(shared: Mapping[str, SharedFits]) -> list[str]:
     KNeighborsClassifier: 1,400 fits, time not estimated
     steps: 80 fits, 32 s and 1.0 GB saved
     """
-    return [f"{what}: {each.n_fits:,} fits, {_saved_of(what, each)}" for what, each in shared.items()]
+    return [
+        f"{what}: {each.n_fits:,} fit{'s' * (each.n_fits != 1)}, {_saved_of(what, each)}"
+        for what, each in shared.items()
+    ]
 
 
 def _saved_of(what: str, shared: SharedFits) -> str:

@@ -6,14 +6,16 @@ import math
 import sqlite3
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import NamedTuple
 
 from heldout.data.declared import from_json, of_type
-from heldout.execution.cells import CellState
+from heldout.execution.cells import CellKey, CellResult, CellState
+from heldout.execution.listeners.pace import WorkPace
+from heldout.execution.sharing.accounts import SharedFits, shared_fits
 from heldout.execution.store.block_rows import block_numbers, read_block
-from heldout.execution.store.schema import scores_on_test, scores_text
+from heldout.execution.store.schema import scores_on_test, scores_text, shared_of
 from heldout.folds.splits import Place
 
 
@@ -86,7 +88,13 @@ class RunStatus:
     opened: str | None = None
     acknowledged: str | None = None
     cells_per_second: float | None = None
-    """Since then."""
+    """Since ``opened``."""
+    seconds_left: float | None = None
+    """At the pace since ``opened``; an upper bound if more are dropped."""
+    n_shared: int = 0
+    """Cells that were not made alone."""
+    shared_fits: Mapping[str, SharedFits] = field(default_factory=dict)
+    """The same by what they shared, and what that saved."""
 
     @property
     def is_validation(self) -> bool:
@@ -96,13 +104,6 @@ class RunStatus:
     @property
     def n_left(self) -> int | None:
         return None if self.n_cells is None else max(self.n_cells - self.n_done - self.n_saved, 0)
-
-    @property
-    def seconds_left(self) -> float | None:
-        """At the rate since the run was opened; an upper bound if more are dropped."""
-        if self.n_left is None or self.cells_per_second is None:
-            return None
-        return self.n_left / self.cells_per_second
 
 
 class _Run(NamedTuple):
@@ -170,12 +171,14 @@ def run_statuses(connection: sqlite3.Connection, schema: int) -> tuple[RunStatus
 
 def _status(connection: sqlite3.Connection, run: _Run, schema: int) -> RunStatus:
     names = _names(connection, run.number, schema)
-    cells = _cells(connection, run.number)
-    if schema > 3:
-        cells += _cells_of_blocks(connection, run.number, names)
+    cells = _cells_of_blocks(connection, run.number, names) if schema > 3 else []
+    cells += _cells(connection, run.number)
     plan, barriers, dropped = _notes(connection, run.number) if schema > 1 else (None, [], [])
     metric = plan and plan.metric
-    return RunStatus(
+    results, out = _results(cells, names), {left.configuration for left in dropped}
+    # Of several races it is not known which configurations go on where.
+    gone = [] if len({left.race for left in barriers}) > 1 else [at for at, key in enumerate(names) if key in out]
+    status = RunStatus(
         number=run.number,
         created=run.created,
         n_configurations=len(names),
@@ -188,14 +191,18 @@ def _status(connection: sqlite3.Connection, run: _Run, schema: int) -> RunStatus
         metric=metric,
         title=plan and (plan.title or plan.metric),
         n_saved=_n_saved(cells, barriers, dropped),
-        best=_best(cells, metric, names, {left.configuration for left in dropped}),
+        best=_best(cells, metric, names, out),
         barriers=_barriers(barriers, dropped, names),
         # Of equally frequent ones the first written comes first.
         messages=dict(Counter(cell.message for cell in cells if cell.message).most_common()),
         opened=run.opened,
         acknowledged=run.acknowledged,
         cells_per_second=_rate(run, len(cells)),
+        seconds_left=_seconds_left(run, plan, results, gone),
+        n_shared=sum(bool(cell.shared) for cell in results),
+        shared_fits=shared_fits(cell.shared for cell in results),
     )
+    return status if status.n_left else replace(status, seconds_left=status.seconds_left and 0.0)
 
 
 def _cells(connection: sqlite3.Connection, run: int) -> list[_Cell]:
@@ -339,9 +346,51 @@ def _finite(text: str) -> float | None:
     return value if math.isfinite(value) else None
 
 
-def _rate(run: _Run, n_done: int) -> float | None:
+def _took(run: _Run) -> float | None:
+    """Seconds from opening the run to the last cell."""
     if run.opened is None or run.acknowledged is None or run.cells_then is None:
         return None
-    took = (datetime.fromisoformat(run.acknowledged) - datetime.fromisoformat(run.opened)).total_seconds()
-    n_cells = n_done - run.cells_then
-    return n_cells / took if n_cells > 0 and took > 0 else None
+    return (datetime.fromisoformat(run.acknowledged) - datetime.fromisoformat(run.opened)).total_seconds()
+
+
+def _rate(run: _Run, n_done: int) -> float | None:
+    took = _took(run)
+    n_cells = n_done - (run.cells_then or 0)
+    return n_cells / took if took is not None and n_cells > 0 and took > 0 else None
+
+
+def _seconds_left(run: _Run, plan: _Plan | None, cells: Sequence[CellResult], gone: Sequence[int]) -> float | None:
+    """The seconds for the rest at the pace since the run was opened; ``gone``: positions of dropped ones."""
+    took, n_before = _took(run), run.cells_then or 0
+    if plan is None or took is None or not took > 0:
+        return None
+    resumed = Counter(cell.key.configuration for cell in cells[:n_before])
+    pace = WorkPace(_units(cells), plan.n_configurations, plan.n_cells / max(plan.n_configurations, 1), resumed)
+    for cell in cells[n_before:]:
+        pace.add(cell)
+    pace.drop(gone)
+    return None if pace.part_left is None else pace.part_left * took
+
+
+def _results(cells: Sequence[_Cell], names: Mapping[int, str]) -> list[CellResult]:
+    """The cells by the positions of their configurations, without scores."""
+    at = {key: position for position, key in enumerate(names)}
+    return [
+        CellResult(
+            CellKey(at[cell.configuration], cell.repeat, cell.fold),
+            CellState(cell.state),
+            fit_seconds=cell.fit_seconds,
+            score_seconds=cell.score_seconds,
+            shared=shared_of(cell.scores),
+        )
+        for cell in cells
+    ]
+
+
+def _units(cells: Sequence[CellResult]) -> list[list[int]]:
+    """Configurations that one fit served: on a split they have equal parts of its seconds."""
+    together: dict[tuple[Place, float], list[int]] = defaultdict(list)
+    for cell in cells:
+        if cell.shared:
+            together[cell.key.place, cell.fit_seconds].append(cell.key.configuration)
+    return list(together.values())

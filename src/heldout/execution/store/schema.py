@@ -350,6 +350,12 @@ def scores_on_test(text: str) -> dict[str, float]:
     return _floats(from_json(_Scores, text).test)
 
 
+def shared_of(text: str) -> Mapping[str, Saving]:
+    """Of the column ``scores`` what the cell shared."""
+    shared: Mapping[str, Saving] = from_json(_Scores, text).shared
+    return shared
+
+
 def _texts(scores: Mapping[str, float]) -> dict[str, float | str]:
     """Finite numbers as JSON has them (repr is exact), the others as words."""
     values = {name: float(score) for name, score in scores.items()}
