@@ -18,7 +18,7 @@ pytestmark = pytest.mark.processes
 for needed in ("click", "rich", "pandas", "pyarrow", "skops", "altair"):
     pytest.importorskip(needed)
 
-N_CELLS = 80
+N_CELLS = 126
 
 
 @pytest.fixture
