@@ -157,8 +157,8 @@ def _check(compared: ShareComparison) -> str:
     differ = f"they differ by at most {compared.difference:.1g} of the largest prediction"
     if not compared.n_compared:
         return fits
-    took = f"took {duration(compared.seconds_alone)} ({duration(compared.seconds_shared)} when shared)"
-    return f"{fits}: {differ}; they {took}"
+    took = f"alone they took {duration(compared.seconds_alone)}, in the search {duration(compared.seconds_shared)}"
+    return f"{fits}: {differ}; {took}"
 
 
 def _dropped(evaluation: Evaluation) -> str:
