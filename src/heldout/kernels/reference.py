@@ -211,8 +211,8 @@ class LossSums(Columns):
 
     def __init__(self, losses: Floats, most: int) -> None:
         super().__init__(losses.shape)
-        refuse_nan(losses)
         if not np.isfinite(losses).all():
+            refuse_nan(losses)
             raise ValueError("losses must be finite: clip infinite ones first, and flag it")
         self._losses = on_exact_grid(losses, most)
 

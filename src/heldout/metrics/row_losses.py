@@ -137,22 +137,23 @@ def _finite_sums(losses: Floats, most: int) -> Sums:
     the one row on which a model diverged would find it perfect on the rest. A loss of 1024 times the typical one is
     never apart; what is left is rounded by at most 2**-32 of the typical one, from 2000 rows on by 2**-43 a row.
     """
-    typical, share = _typical(losses), min(most * 2.0**-20, 2.0**-10)
-    if not (losses.max(axis=0, initial=0.0) * share > typical).any():
+    share = min(most * 2.0**-20, 2.0**-10)
+    some, middle = _some_rows(losses)
+    # The typical loss is below a bound if more losses are than stand in front of it, which needs no sorting.
+    below = np.count_nonzero(some < losses.max(axis=0, initial=0.0) * share, axis=0)
+    if not (below > middle).any():
         return LossSums(losses, most)
-    large = losses * share > typical
+    large = losses * share > np.take_along_axis(np.sort(some, axis=0), middle[None, :], axis=0)[0]
     rows = np.flatnonzero(large.any(axis=1))
     apart = _finite_sums(np.where(large[rows], losses[rows], 0.0), most)
     return _InTwoParts(LossSums(np.where(large, 0.0, losses), most), apart, rows)
 
 
-def _typical(losses: Floats) -> Floats:
-    """(C,): the median of the losses above 0, of some thousand rows where there are more."""
-    some = np.sort(losses[:: -(-len(losses) // 1000) or 1], axis=0)
+def _some_rows(losses: Floats) -> tuple[Floats, NDArray[np.intp]]:
+    """Some thousand rows where there are more, and (C,): the place, in order, of the median of losses above 0."""
+    some = losses[:: -(-len(losses) // 1000) or 1]
     zeros = np.count_nonzero(some == 0, axis=0)
-    middle = np.minimum((zeros + len(some)) // 2, len(some) - 1)
-    typical: Floats = np.take_along_axis(some, middle[None, :], axis=0)[0]
-    return typical
+    return some, np.minimum((zeros + len(some)) // 2, len(some) - 1)
 
 
 @dataclass(frozen=True, eq=False)

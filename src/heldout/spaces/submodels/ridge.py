@@ -49,7 +49,9 @@ class Centred:
     def of(cls, X: Floats, Y: Floats, weights: Floats | None, *, intercept: bool) -> Centred:
         X_mean = np.average(X, axis=0, weights=weights) if intercept else np.zeros(X.shape[1])
         Y_mean = np.average(Y, axis=0, weights=weights) if intercept else np.zeros(Y.shape[1])
-        roots = 1.0 if weights is None else np.sqrt(weights)[:, np.newaxis]
+        if weights is None:
+            return cls(X - X_mean, Y - Y_mean, X_mean, Y_mean)
+        roots = np.sqrt(weights)[:, np.newaxis]
         return cls((X - X_mean) * roots, (Y - Y_mean) * roots, X_mean, Y_mean)
 
     def intercepts(self, coefficients: Floats) -> Floats:
