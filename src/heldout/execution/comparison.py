@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -16,7 +16,6 @@ from heldout.execution.cell_table import CellTable
 from heldout.execution.cells import CellResult, CellState
 from heldout.execution.collect import RaceResults
 from heldout.execution.executors.base import Work
-from heldout.execution.split_fits import fit_cell
 
 N_COMPARED = 20
 AGREEMENT = 1e-12
@@ -49,8 +48,13 @@ def compared_with_separate_fits(work: Work, found: RaceResults, entropy: int) ->
 
     Warns when predictions differ by more than 1e-12 of the largest.
     """
-    alone = {cell: _alone(work, cell) for cell in _sample(found.cells, entropy)}
-    differences = {cell: _difference(work, found, cell, separate) for cell, separate in alone.items()}
+    return compared_cells(work, [_with_predictions(work, found, cell) for cell in _sample(found.cells, entropy)])
+
+
+def compared_cells(work: Work, shared: Iterable[CellResult]) -> ShareComparison:
+    """Repeat shared fits, whose results hold their predictions, alone; warns like the comparison of a search."""
+    alone = {cell: _alone(work, cell) for cell in shared}
+    differences = {cell: _difference(cell, separate) for cell, separate in alone.items()}
     worst = max(differences, key=lambda cell: differences[cell], default=None)
     name = "" if worst is None else work.configurations[worst.key.configuration].name
     largest = 0.0 if worst is None else differences[worst]
@@ -75,18 +79,24 @@ def _sample(cells: CellTable, entropy: int) -> list[CellResult]:
 
 
 def _alone(work: Work, cell: CellResult) -> CellResult:
-    return fit_cell(work.context, work.configurations[cell.key.configuration], work.split_of[cell.key.place])
+    position, split = cell.key.configuration, work.split_of[cell.key.place]
+    fits = work.do(work.context, work.configurations, split, (position,), None, None)
+    (result,) = fits.scored(fits.results((position,)))
+    return result
 
 
-def _difference(work: Work, found: RaceResults, cell: CellResult, alone: CellResult) -> float:
+def _with_predictions(work: Work, found: RaceResults, cell: CellResult) -> CellResult:
     split = work.split_of[cell.key.place]
+    at = (split.test, cell.key.configuration, found.folds.columns[split.repeat])
+    return replace(cell, predictions={name: array[at] for name, array in found.predictions.responses.items()})
+
+
+def _difference(cell: CellResult, alone: CellResult) -> float:
     if alone.state is not cell.state:
         return float("inf")
     differences = [0.0]
     for response, theirs in alone.predictions.items():
-        ours = found.predictions.responses[response][
-            split.test, cell.key.configuration, found.folds.columns[split.repeat]
-        ]
+        ours = cell.predictions[response]
         largest = np.abs(theirs).max(initial=0.0)
         difference = np.abs(ours.astype(np.float64) - theirs).max(initial=0.0)
         differences.append(float(difference / largest) if largest else float(difference))

@@ -129,6 +129,7 @@ class ValidationConclusion:
             metrics=self.plan.metrics,
             flags=flags,
             settings=self.record,
+            share_comparison=fits.compared() if self.plan.share == "check" else None,
         )
 
     @property

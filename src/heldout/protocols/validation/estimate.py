@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 
 from heldout.errors import InputError
 from heldout.estimates.types import Estimate, Interval, frame_of, json_number
+from heldout.execution.comparison import ShareComparison
 from heldout.flags import Flag
 from heldout.imputation.rubin import PooledCoefficients
 from heldout.metrics.base import Metric
@@ -139,6 +140,8 @@ class Validation:
         The flags of all metrics.
     settings : mapping
         The arguments of the call.
+    share_comparison : ShareComparison or None
+        With ``share="check"``: some shared fits beside separate ones.
     """
 
     estimates: Mapping[str, Estimate]
@@ -156,6 +159,7 @@ class Validation:
     metrics: Mapping[str, Metric] = field(default_factory=dict)
     flags: Mapping[Flag, str] = field(default_factory=dict)
     settings: Mapping[str, Any] = field(default_factory=dict)
+    share_comparison: ShareComparison | None = None
 
     @property
     def value(self) -> float:
