@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -95,6 +95,37 @@ class CellBlock:
 
     def __str__(self) -> str:
         return f"the block of {len(self.configurations)} configurations on {len(self.places)} splits"
+
+
+def likeness(result: CellResult) -> Hashable | None:
+    """What the cells of a split must have in common for one block; None for a cell that is a record by itself."""
+    plain = result.state is CellState.DONE and result.attempts == 1 and not result.message
+    if not plain or not result.shared or result.train_scores:
+        return None
+    arrays = tuple((response, values.dtype, values.shape) for response, values in result.predictions.items())
+    return result.key.place, arrays, tuple(result.test_scores)
+
+
+def block_of(alike: Sequence[CellResult]) -> CellBlock:
+    """The block of cells that are alike."""
+    first = alike[0]
+    return CellBlock(
+        configurations=tuple(cell.key.configuration for cell in alike),
+        places=(first.key.place,),
+        sizes=(len(next(iter(first.predictions.values()), ())),),
+        predictions={
+            response: np.stack([cell.predictions[response] for cell in alike], axis=1)
+            for response in first.predictions
+        },
+        test_scores={name: _column([cell.test_scores[name] for cell in alike]) for name in first.test_scores},
+        fit_seconds=_column([cell.fit_seconds for cell in alike]),
+        score_seconds=_column([cell.score_seconds for cell in alike]),
+        shared=tuple(cell.shared for cell in alike),
+    )
+
+
+def _column(numbers: Sequence[float]) -> NDArray[np.float64]:
+    return np.array(numbers, dtype=np.float64)[:, None]
 
 
 def each_cell(results: Iterable[CellResult | CellBlock]) -> Iterator[CellResult]:

@@ -149,3 +149,94 @@ def test_a_block_of_another_shape_with_a_new_checksum_is_refused(name: str, tmp_
     path = written(tmp_path / "run.db", replace(BLOCK, **FORGED[name]))
     with pytest.raises(StoreError, match="damaged"):
         read(path)
+
+
+def alike(configuration: int, fold: int = 0, **changes: Any) -> CellResult:
+    result = CellResult(
+        CellKey(configuration, 0, fold),
+        CellState.DONE,
+        fit_seconds=configuration / 7,
+        score_seconds=-0.0,
+        test_scores={"a": configuration / 3, "b": float("nan")},
+        predictions={Response.VALUES: np.full(5, configuration / 11)},
+        shared={"KNeighborsRegressor": Saving(configuration / 13)},
+    )
+    return replace(result, **changes)
+
+
+def count(path: Path, table: str) -> int:
+    with closing(sqlite3.connect(path)) as file:
+        return int(file.execute(f"SELECT count(*) FROM {table}").fetchone()[0])
+
+
+def test_cells_that_are_alike_are_one_record_of_a_split(tmp_path: Path) -> None:
+    results = [
+        *(alike(configuration, fold) for fold in (0, 1) for configuration in (3, 0, 2)),
+        alike(1, 0, shared={}),
+        alike(1, 1, state=CellState.FAILED, message="no", test_scores={}, predictions={}),
+    ]
+    path = written(tmp_path / "run.db", *results)
+    assert (count(path, "block"), count(path, "cell")) == (2, 2)
+    found = {cell.key: cell for cell in each_cell(read(path))}
+    assert len(found) == 8
+    for result in results:
+        check_same(found[result.key], result)
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        {"shared": {}},
+        {"attempts": 2},
+        {"message": "one scorer raised"},
+        {"train_scores": {"a": 1.0}},
+        {"test_scores": {"a": 1.0}},
+        {"predictions": {Response.VALUES: np.zeros(5, dtype=np.float32)}},
+        {"predictions": {}},
+    ],
+    ids=lambda change: next(iter(change)),
+)
+def test_a_cell_that_is_not_alike_is_a_record_by_itself(other: dict[str, Any], tmp_path: Path) -> None:
+    results = [alike(0), alike(1), alike(2, **other)]
+    path = written(tmp_path / "run.db", *results)
+    assert (count(path, "block"), count(path, "cell")) == (1, 1)
+    found = {cell.key: cell for cell in each_cell(read(path))}
+    for result in results:
+        check_same(found[result.key], result)
+    assert found[2, 0, 0].attempts == results[2].attempts
+
+
+def test_arrays_may_be_used_again_after_recording(tmp_path: Path) -> None:
+    array = np.zeros(5)
+    with SQLiteStore(tmp_path / "run.db").open(IDENTITY, CONFIGURATIONS, resume=True) as run:
+        for configuration in (0, 1):
+            array[:] = configuration
+            run.record(alike(configuration, predictions={Response.VALUES: array}))
+    cells = list(each_cell(read(tmp_path / "run.db")))
+    assert [cell.predictions[Response.VALUES].tolist() for cell in cells] == [[0.0] * 5, [1.0] * 5]
+
+
+class Interrupting(dict[Any, Any]):
+    """Stops the process between the commit and the notes on it."""
+
+    def update(self, *_: Any) -> None:
+        raise KeyboardInterrupt
+
+
+@pytest.mark.parametrize("noted", ["_acknowledged", "_blocks"])
+def test_an_interrupt_after_the_commit_stores_nothing_twice(noted: str, tmp_path: Path) -> None:
+    path = tmp_path / "run.db"
+    run = SQLiteStore(path).open(IDENTITY, CONFIGURATIONS, resume=True)
+    run.record(alike(0))
+    run.record(alike(1, 1))
+    run.record(alike(2, 1))
+    setattr(run, noted, Interrupting())
+    with pytest.raises(KeyboardInterrupt):
+        run.commit()
+    run.record(alike(3))
+    run.record(alike(3, 1))
+    run.close()
+    cells = sorted(each_cell(read(path)), key=lambda cell: cell.key)
+    assert [cell.key for cell in cells] == [(0, 0, 0), (1, 0, 1), (2, 0, 1), (3, 0, 0), (3, 0, 1)]
+    for cell in cells:
+        check_same(cell, alike(cell.key.configuration, cell.key.fold))

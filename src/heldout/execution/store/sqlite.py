@@ -17,7 +17,11 @@ from heldout.errors import StoreError
 from heldout.execution.blocks import CellBlock
 from heldout.execution.cells import CellKey, CellResult
 from heldout.execution.store.base import PlanNote, RunIdentity
-from heldout.execution.store.block_rows import BlockRows, block_numbers, encoded_block, read_block, write_block
+from heldout.execution.store.block_rows import (
+    block_numbers,
+    read_block,
+    write_block,
+)
 from heldout.execution.store.matching import StoredRun, already_there, changed_versions, differences, other_run
 from heldout.execution.store.opening import (
     claim,
@@ -30,6 +34,7 @@ from heldout.execution.store.opening import (
     set_owner,
     trust,
 )
+from heldout.execution.store.pending import PendingResults
 from heldout.execution.store.runs import (
     add_versions,
     configuration_numbers,
@@ -41,7 +46,7 @@ from heldout.execution.store.runs import (
     write_opened,
     write_plan,
 )
-from heldout.execution.store.schema import ResultRows, checksum, decoded, encoded, read_rows
+from heldout.execution.store.schema import ResultRows, checksum, decoded, read_rows
 from heldout.folds.splits import Place
 
 if TYPE_CHECKING:
@@ -63,10 +68,10 @@ class SQLiteRun:
         self._number = number
         self._configurations = configurations  # their keys in the file, by position
         self._positions = {number: position for position, number in enumerate(configurations)}
-        self._pending: dict[CellKey, ResultRows] = {}
-        self._pending_blocks: list[tuple[frozenset[CellKey], BlockRows]] = []
+        self._pending = PendingResults(configurations)
         self._plan: PlanNote | None = None  # these two are not yet written
         self._barriers: list[tuple[Sequence[Place], Barrier]] = []
+        self._in_doubt = False  # whether the last commit was made
         self._acknowledged = self._numbers()
         self._blocks = self._numbers_of_blocks()
         self._bytes_in_log = 0
@@ -99,13 +104,9 @@ class SQLiteRun:
                 yield result
 
     def record(self, result: CellResult | CellBlock) -> None:
-        """Keep a result, or a block, until the next ``commit``."""
-        # Encoded now, because the caller may reuse its arrays. One assignment, so an interrupt leaves no partial
-        # cell.
-        if isinstance(result, CellBlock):
-            self._pending_blocks.append((frozenset(result.keys), encoded_block(result, self._configurations)))
-        else:
-            self._pending[result.key] = encoded(result)
+        """Keep a result, or a block, until the next ``commit``, which makes one block of cells that are alike."""
+        alone = isinstance(result, CellResult) and result.key in self._acknowledged
+        self._pending.add(result, alone=alone)
 
     def commit(self) -> None:
         """Write all recorded results to the disk; when this returns, they are acknowledged.
@@ -113,19 +114,15 @@ class SQLiteRun:
         Raises StoreError when it cannot be written. What was acknowledged before is safe, and the run can be
         resumed.
         """
-        if not self._n_pending and not self._barriers and self._plan is None:
+        if not self._pending and not self._barriers and self._plan is None:
             return
         try:
             self._write()
         except sqlite3.Error as error:
             raise StoreError(
                 f"{sentence(self.path, error)} Cells that are safe: {len(self.acknowledged())}; that must be done "
-                f"again: {self._n_pending}."
+                f"again: {len(self._pending)}."
             ) from error
-
-    @property
-    def _n_pending(self) -> int:
-        return len(self._pending) + sum(len(keys) for keys, _ in self._pending_blocks)
 
     def note_plan(self, note: PlanNote) -> None:
         """Write the plan of the run at once, in place of an earlier plan."""
@@ -168,20 +165,25 @@ class SQLiteRun:
                 write_plan(connection, self._number, self._configurations, self._plan)
             for race, barrier in self._barriers:
                 write_barrier(connection, self._number, self._configurations, race, barrier)
+            if self._in_doubt:
+                self._acknowledged, self._blocks = self._numbers(), self._numbers_of_blocks()
+                self._pending.forget(self.acknowledged())
+            cells, blocks = self._pending.rows()
             written = {
-                key: self._insert(self._configurations[key.configuration], rows)
-                for key, rows in self._pending.items()
+                key: self._insert(self._configurations[key.configuration], rows) for key, rows in cells.items()
             }
-            blocks = {write_block(connection, self._number, rows): keys for keys, rows in self._pending_blocks}
-            self._bytes_in_log += sum(len(array.blob) for _, rows in self._pending_blocks for array in rows.arrays)
-            if self._n_pending:
+            written_blocks = {write_block(connection, self._number, rows): keys for keys, rows in blocks}
+            self._bytes_in_log += sum(len(array.blob) for _, rows in blocks for array in rows.arrays)
+            if self._pending:
                 write_acknowledged(connection, self._number)
+            # After an interrupt among the next lines, closing reads in the file what is there.
+            self._in_doubt = True
             connection.execute("COMMIT")
             self._bytes_in_log += _BYTES_OF_A_COMMIT
-            # After an interrupt before the next lines, closing writes these again, which changes nothing.
             self._acknowledged.update(written)
-            self._blocks.update(blocks)
-            self._plan, self._barriers, self._pending, self._pending_blocks = None, [], {}, []
+            self._blocks.update(written_blocks)
+            self._plan, self._barriers, self._pending = None, [], PendingResults(self._configurations)
+            self._in_doubt = False
         finally:
             if connection.in_transaction:
                 connection.execute("ROLLBACK")
