@@ -5,14 +5,13 @@ from __future__ import annotations
 import json
 import os
 import signal
-import sqlite3
 import time
-from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import pytest
 from forked import Forked
+from stored_cells import stored_seconds
 
 pytestmark = pytest.mark.processes
 
@@ -44,15 +43,9 @@ def start(folder: Path, *options: str) -> Forked:
     return Forked(SCRIPT, folder, *TUNE, *options)
 
 
-def acknowledged(run_file: Path) -> dict[int, float]:
+def acknowledged(run_file: Path) -> dict[tuple[int, int, int], tuple[float, float]]:
     """The time that the fit of each acknowledged cell took: a cell that is fitted again takes another time."""
-    if not run_file.exists():
-        return {}
-    try:
-        with closing(sqlite3.connect(f"file:{run_file}?mode=ro", uri=True)) as connection:
-            return dict(connection.execute("SELECT number, fit_seconds FROM cell"))
-    except sqlite3.OperationalError:
-        return {}  # its tables are not made yet
+    return stored_seconds(run_file)
 
 
 def wait_for_cells(process: Forked, run_file: Path, least: int) -> None:

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import json
 import shutil
-import sqlite3
 from collections.abc import Callable
-from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
+from stored_cells import stored_seconds
 
 from heldout.execution.listeners.words import work_words
 from heldout.readers.saved_model import load_model
@@ -78,9 +77,8 @@ def test_every_time_says_which_time_it_is(command: Command, finished: Any, tmp_p
     assert seconds["command"] >= sum(seconds[stage] for stage in ("search", "estimate", "refit"))
     assert ", without reading the table and writing the files\n" in finished.err
 
-    with closing(sqlite3.connect(tmp_path / "out" / "run.db")) as file:
-        (spent,) = file.execute("SELECT total(fit_seconds + score_seconds) FROM cell").fetchone()
-    in_words = work_words(spent)
+    spent = stored_seconds(tmp_path / "out" / "run.db").values()
+    in_words = work_words(sum(map(sum, spent)))
     assert f"all fits     {in_words}\n" in command("status", "out").out
     facts = {
         fact["label"]: fact["text"] for fact in json.loads((tmp_path / "out" / "report.json").read_text())["facts"]

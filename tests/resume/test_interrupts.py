@@ -4,12 +4,12 @@ import json
 import os
 import random
 import signal
-import sqlite3
 import time
-from contextlib import closing, suppress
+from contextlib import suppress
 
 import pytest
 from forked import Forked
+from stored_cells import stored_seconds
 
 from heldout.execution.store.file_status import FileState, file_status
 
@@ -50,12 +50,8 @@ class Tuning:
         self.process = Forked(SCRIPT, folder, *TUNE, "--out", "out", *options)
 
     def acknowledged(self):
-        """Rows of cells by their numbers, without this package; none where the tables are not made yet."""
-        try:
-            with closing(sqlite3.connect(f"file:{self.run_file}?mode=ro", uri=True)) as connection:
-                return dict(connection.execute("SELECT number, fit_seconds FROM cell"))
-        except sqlite3.OperationalError:
-            return {}
+        """Cells with the seconds that they took, without this package; none where the tables are not made yet."""
+        return stored_seconds(self.run_file)
 
     def wait_for(self, n_cells):
         deadline = time.monotonic() + 120

@@ -4,14 +4,14 @@ import json
 import os
 import pickle
 import signal
-import sqlite3
 import time
-from contextlib import closing, suppress
+from contextlib import suppress
 
 import counted_search
 import pytest
 from counted_search import N_CELLS, Counted, count, data, outcome
 from forked import Forked
+from stored_cells import stored_seconds
 
 from heldout.errors import StoreError
 from heldout.execution.store.sqlite import SQLiteStore
@@ -66,8 +66,7 @@ class Program:
 
 def acknowledged(path):
     """Cells in the file, counted without this package."""
-    with closing(sqlite3.connect(path)) as connection:
-        return connection.execute("SELECT count(*) FROM cell").fetchone()[0]
+    return len(stored_seconds(path))
 
 
 @pytest.fixture

@@ -4,14 +4,13 @@ import json
 import platform
 import shlex
 import signal
-import sqlite3
 import time
-from contextlib import closing
 
 import numpy as np
 import pytest
 from forked import Forked
 from sklearn.datasets import make_classification
+from stored_cells import stored_seconds
 
 pytestmark = pytest.mark.processes
 
@@ -50,11 +49,7 @@ def arguments(table, out, *more):
 
 def acknowledged(out):
     """Cells in the run file, counted while the search goes on."""
-    try:
-        with closing(sqlite3.connect(f"file:{out / 'run.db'}?mode=ro", uri=True)) as connection:
-            return connection.execute("SELECT count(*) FROM cell").fetchone()[0]
-    except sqlite3.OperationalError:  # not there yet
-        return 0
+    return len(fits(out))
 
 
 def stopped_at(n_cells, how, table, out, *more):
@@ -79,8 +74,7 @@ def results(out):
 
 
 def fits(out):
-    with closing(sqlite3.connect(out / "run.db")) as connection:
-        return dict(connection.execute("SELECT number, fit_seconds FROM cell"))
+    return stored_seconds(out / "run.db")
 
 
 # tests/cli/test_interrupt.py is the short version, with few cells.

@@ -3,13 +3,12 @@
 import json
 import shlex
 import signal
-import sqlite3
 import time
-from contextlib import closing
 
 import pytest
 from forked import Forked
 from sklearn.datasets import make_classification
+from stored_cells import stored_seconds
 
 pytestmark = pytest.mark.processes
 
@@ -43,11 +42,7 @@ def arguments(table, out, *more):
 
 def cells(out):
     """The time that each fit took, in the run file; none while there is none."""
-    try:
-        with closing(sqlite3.connect(f"file:{out / 'run.db'}?mode=ro", uri=True)) as connection:
-            return dict(connection.execute("SELECT number, fit_seconds FROM cell"))
-    except sqlite3.OperationalError:
-        return {}
+    return stored_seconds(out / "run.db")
 
 
 def stopped_at(n_cells, how, table, out, *more):
