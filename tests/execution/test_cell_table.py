@@ -43,7 +43,8 @@ def same(one: CellResult, other: CellResult) -> bool:
 
 def test_every_field_but_places_scores_and_predictions_is_a_column() -> None:
     beside = {"key", "test_scores", "train_scores", "predictions"}
-    assert {each.name for each in fields(CellResult)} == beside | COLUMNS.keys()
+    for_listeners = {"ahead_seconds", "n_following"}
+    assert {each.name for each in fields(CellResult)} == beside | for_listeners | COLUMNS.keys()
 
 
 @pytest.mark.parametrize("order", [1, -1])

@@ -49,14 +49,13 @@ class CellBlock:
 
     @property
     def columns(self) -> Mapping[str, Any]:
-        """The fields of ``CellResult`` that are one value a cell: (C, S), (C, 1), or the same for all."""
+        """The fields of ``CellResult`` that are one value a cell and kept: (C, S), (C, 1), or the same for all."""
         return {
             "state": CellState.DONE,
             "message": "",
             "fit_seconds": self.fit_seconds,
             "score_seconds": self.score_seconds,
             "attempts": 1,
-            "ahead_seconds": 0.0,
             "shared": np.array(self.shared, dtype=object)[:, None],
         }
 

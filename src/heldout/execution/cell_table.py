@@ -22,10 +22,9 @@ COLUMNS: Mapping[str, Any] = {
     "fit_seconds": np.float64,
     "score_seconds": np.float64,
     "attempts": np.intp,
-    "ahead_seconds": np.float64,
     "shared": object,
 }
-"""The fields of ``CellResult`` that are one value a cell, and their types."""
+"""The fields of ``CellResult`` that are one value a cell and kept, and their types."""
 
 
 @dataclass(frozen=True, eq=False)
