@@ -318,6 +318,33 @@ def test_a_model_of_a_kernel_matrix_is_not_counted_as_shared() -> None:
     assert search(case, "exact").n_fits_shared_ == 6
 
 
+class OnlyTheFirst:
+    """Submodels of which all but one must be fitted alone."""
+
+    def __init__(self, model: Any, n_values: int) -> None:
+        self._model, self._n_values = model, n_values
+
+    def predict_many(self, X: Any, response: str) -> list[Any]:
+        return [getattr(self._model, response)(X), *[None] * (self._n_values - 1)]
+
+
+def test_a_fit_that_serves_its_own_configuration_only_is_not_counted_as_shared(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    class Mine(LogisticRegression):
+        pass
+
+    def fit_first(model: Any, values: Any, X: Any, y: Any) -> OnlyTheFirst:
+        return OnlyTheFirst(model.set_params(**values[0]).fit(X, y), len(values))
+
+    monkeypatch.setattr(registry, "_REGISTERED", {})
+    register_submodels(Mine, ("C",), fit_first)
+    case = Case(make_pipeline(StandardScaler(), Mine()), {"mine__C": [0.1, 1.0, 10.0]}, data=cancer)
+    shared = search(case, "exact")
+    assert set(shared.evaluation_.shared_fits) == {"steps"}
+    check_same(shared, search(case, False), bits=True)
+
+
 def test_a_warning_of_one_configuration_is_still_shown() -> None:
     X, y = cancer()
     settings: Any = {"cv": 3, "n_bootstraps": 30, "random_state": 0, "scoring": "roc_auc"}

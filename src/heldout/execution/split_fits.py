@@ -175,6 +175,7 @@ class SplitFits:
         )
         predicting = watch.lap()
         costs = part.family.costs(part.values)
+        is_lone = len(part.members) > sum(map(self._has_responses, answers)) == 1  # the others are fitted alone
         served = {
             member: (predictions, cost)
             for member, predictions, cost in zip(part.members, answers, costs, strict=True)
@@ -190,7 +191,7 @@ class SplitFits:
                 ahead_seconds=account.ahead,
                 shared={
                     **account.savings,
-                    part.family.type.__name__: saving_of_group(fitting, cost, len(served)),
+                    **({} if is_lone else {part.family.type.__name__: saving_of_group(fitting, cost, len(served))}),
                 },
             )
             for member, (predictions, cost) in served.items()
