@@ -209,3 +209,5 @@ def test_tasks_hold_every_position_once(keys: Sequence[Sequence[int]], n_parts: 
     tasks = found.tasks(positions, n_parts)
     assert sorted(position for task in tasks for position in task) == sorted(positions)
     assert len(tasks) <= n_parts
+    lengths = [max(len(chains[position].keys) for position in task) for task in tasks]
+    assert lengths == sorted(lengths, reverse=True)

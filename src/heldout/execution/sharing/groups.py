@@ -132,7 +132,8 @@ class Sharing:
     def tasks(self, positions: Sequence[int], n_parts: int) -> list[tuple[int, ...]]:
         """The units in at most so many parts, for workers that each repeat the steps that they need.
 
-        A part ends, near its even share, where the next unit has the fewest steps in common with the last.
+        A part ends, near its even share, where the next unit has the fewest steps in common with the last. Parts
+        with the longest chains come first, so that no worker begins one when the others are at their end.
         """
         units = self.units(positions)
         cuts, reach = [0], max(len(units) // (4 * n_parts), 1)
@@ -142,8 +143,9 @@ class Sharing:
             if around:
                 cuts.append(min(around, key=lambda cut: (self._in_common(units, cut), abs(cut - even))))
         ends = [*cuts[1:], len(units)]
-        parts = (units[start:end] for start, end in zip(cuts, ends, strict=True))
-        return [tuple(position for unit in part for position in unit) for part in parts if part]
+        parts = [units[start:end] for start, end in zip(cuts, ends, strict=True) if start < end]
+        parts.sort(key=lambda part: -max(len(self.chains[unit[0]].keys) for unit in part))
+        return [tuple(position for unit in part for position in unit) for part in parts]
 
     def _in_common(self, units: Sequence[tuple[int, ...]], cut: int) -> int:
         before, after = (set(self.chains[units[number][0]].keys) for number in (cut - 1, cut))
