@@ -85,3 +85,18 @@ def test_predictions_alone_need_no_scorer(
         theirs = configuration.fresh().fit(X[:40], Y[:40]).predict_proba(X[split.test])[:, 1]
         assert result.state is CellState.DONE and result.shared and not result.test_scores
         assert np.array_equal(found, theirs)
+
+
+@pytest.mark.parametrize("to_fit", ["sample_weight", "fit__sample_weight"])
+def test_a_pipeline_without_any_steps_takes_what_it_takes_alone(to_fit: str) -> None:
+    context = replace(CONTEXT, routed=Routing(fit={to_fit: np.arange(60.0)}))
+    pipeline = Pipeline([("scale", "passthrough"), ("fit", RandomForestClassifier())])
+    configurations = make_configurations(pipeline, {"fit__n_estimators": [2, 4]})
+    fits = SplitFits(context, configurations, SPLIT, (0, 1), shared_in(context, configurations, "exact"))
+    shared, alone = fits.results((0, 1)), [fit_cell(context, each, SPLIT) for each in configurations]
+
+    for ours, theirs in zip(shared, alone, strict=True):
+        assert (ours.state, ours.message) == (theirs.state, theirs.message)
+        assert bool(ours.shared) == (to_fit == "fit__sample_weight")
+        for response, values in theirs.predictions.items():
+            assert np.array_equal(ours.predictions[response], values)

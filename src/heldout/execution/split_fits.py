@@ -202,7 +202,7 @@ class SplitFits:
         model, chain = self._model(position), self._chain(position)
         X_train, y_train, X_test = self._rows_for(model, position, account)
         rows = RowsOfModel(member_at(model, chain.model))
-        if chain.steps:
+        if chain.model:
             model.steps[-1] = (chain.model[-1], rows)
         else:
             model = rows
