@@ -103,6 +103,7 @@ def test_formulas_predict_as_the_fits_without_each_row(
         GaussianProcessRegressor(ConstantKernel(4.0)),
         GaussianProcessRegressor(normalize_y=True),
         KNeighborsClassifier(metric="precomputed"),
+        KNeighborsClassifier(algorithm="brute", metric="mahalanobis"),
         LogisticRegression(),
     ],
     ids=lambda estimator: type(estimator).__name__,
@@ -128,6 +129,20 @@ def test_doubtful_values_and_data_are_fitted() -> None:
         labels = np.arange(ROWS) == 3
         closed: Any = closed_form_of(LinearDiscriminantAnalysis())
         closed.predict_left_out(LinearDiscriminantAnalysis(), [{"shrinkage": None}], X, labels, "predict")
+
+
+def test_distances_that_are_no_numbers_have_no_neighbours() -> None:
+    X, y, _ = _rows("regression")
+    model = KNeighborsClassifier(algorithm="brute", metric="correlation")  # a single column has none
+    form: Any = closed_form_of(model)
+    assert form.predict_left_out(model, [{"n_neighbors": 3}], X[:, :1], y > np.median(y), "predict") == [None]
+
+
+def test_a_parameter_that_a_fit_refuses_is_refused() -> None:
+    X, y, _ = _rows("regression")
+    form: Any = closed_form_of(Ridge())
+    with pytest.raises(ValueError, match="max_iter"):
+        form.predict_left_out(Ridge(max_iter=0), [{"alpha": 1.0}], X, y, "predict")
 
 
 def test_formulas_are_for_test_sets_of_one_row() -> None:

@@ -19,7 +19,7 @@ from heldout.spaces.submodels.left_out_discriminant import discriminant_applies,
 from heldout.spaces.submodels.linear import Floats, matrix, positives, row_weights, target
 from heldout.spaces.submodels.neighbours import fit_neighbours
 from heldout.spaces.submodels.parts import Answer, fitted_copy, view_of, weights_only
-from heldout.spaces.submodels.ridge import CONDITION, Centred, outputs, ridge_applies
+from heldout.spaces.submodels.ridge import CONDITION, Centred, outputs, ridge_applies, unfitted
 
 _REST = 1e-3
 """Rows whose own weight in their prediction leaves less than this are not predicted accurately by the formula."""
@@ -61,8 +61,9 @@ def _principal_scores(X: Floats) -> tuple[Floats, Floats]:
 
 
 def _response(estimator: Any, X: Any, y: Any, response: str) -> Any:
-    """A function from linear predictors to what the method of this name returns."""
+    """A function from linear predictors to what the method of this name returns; raises what a fit would."""
     if not is_classifier(estimator):
+        unfitted(estimator, X, y)
         return lambda linear: linear[:, 0]
     model = fitted_copy(estimator, {}, X, y, {})
 
@@ -130,6 +131,11 @@ def _neighbours_left_out(
     ]
 
 
+def _neighbours_applies(estimator: Any) -> bool:
+    """Two metrics, where they get no matrix, compute one from all the rows."""
+    return estimator.metric not in ("precomputed", "seuclidean", "mahalanobis")
+
+
 def _only_one_row(n_rows: int, n_features: int, n_splits: int) -> bool:
     """A formula costs as much as a few fits, and serves test sets of one row."""
     return n_splits == n_rows and n_rows > 5
@@ -137,9 +143,7 @@ def _only_one_row(n_rows: int, n_features: int, n_splits: int) -> bool:
 
 _form = partial(ClosedForm, object, cheaper=_only_one_row)
 _RIDGE = _form(("alpha",), _ridge_left_out, applies=_ridge_left_out_applies)
-_NEIGHBOURS = _form(
-    ("n_neighbors", "weights"), _neighbours_left_out, applies=lambda model: model.metric != "precomputed"
-)
+_NEIGHBOURS = _form(("n_neighbors", "weights"), _neighbours_left_out, applies=_neighbours_applies)
 
 CLOSED_FORMS: Mapping[str, ClosedForm] = {
     "Ridge": _RIDGE,

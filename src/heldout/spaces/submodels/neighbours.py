@@ -74,7 +74,7 @@ class Neighbours:
             most = max(k for k, _ in filter(None, self.settings))
             found = model.kneighbors(None, min(most + 1, model.n_samples_fit_ - 1))
             self._keep(X, found)
-        if self._doubtful(k, weights).any():
+        if not np.isfinite(self._distances).all() or self._doubtful(k, weights).any():
             return None
         found = _Found(self._distances[:, :k], self._indices[:, :k])
         view = view_of(model, n_neighbors=k, weights=weights, kneighbors=found, _fit_method="kd_tree")

@@ -87,11 +87,11 @@ def fit_ridge(estimator: Any, values: Sequence[Value], X: Any, y: Any, **fit_par
     if first == len(served):
         raise SeparateFitsError("ill-conditioned or badly scaled")
     served, coefficients = served[first:], coefficients[..., first:]
-    model = _unfitted(estimator, X, y) if by_cholesky else fit(served[0])
+    model = unfitted(estimator, X, y) if by_cholesky else fit(served[0])
     return PenaltyCoefficients(model, coefficients, centred.intercepts(coefficients), positions(alphas, served))
 
 
-def _unfitted(estimator: Any, X: Any, y: Any) -> Any:
+def unfitted(estimator: Any, X: Any, y: Any) -> Any:
     """A model that knows its columns, after the checks that its fit would make."""
     model = clone(estimator)
     model._validate_params()
