@@ -138,6 +138,25 @@ def test_distances_that_are_no_numbers_have_no_neighbours() -> None:
     assert form.predict_left_out(model, [{"n_neighbors": 3}], X[:, :1], y > np.median(y), "predict") == [None]
 
 
+@pytest.mark.parametrize(
+    ("estimator", "value"),
+    [
+        (LinearDiscriminantAnalysis(solver="lsqr"), {"shrinkage": 0.5}),
+        (LinearDiscriminantAnalysis(solver="eigen"), {"shrinkage": 0.5}),
+        (RidgeClassifier(), {"alpha": 1.0}),
+    ],
+)
+def test_a_row_between_two_classes_is_fitted(estimator: Any, value: Any) -> None:
+    # Without the first row, which stands in the middle, each class is the other one mirrored.
+    X = np.array([[0.0, 0.0], [1.3, 0.2], [-1.3, -0.2], [0.7, 2.1], [-0.7, -2.1], [0.9, 0.4], [-0.9, -0.4]])
+    y = np.array([0, 0, 1, 0, 1, 0, 1])
+    form: Any = closed_form_of(estimator)
+    assert form.predict_left_out(estimator, [value], X, y, "predict") == [None]
+    X[0] = [0.5, 0.5]
+    (found,) = form.predict_left_out(estimator, [value], X, y, "predict")
+    assert found is not None
+
+
 def test_a_parameter_that_a_fit_refuses_is_refused() -> None:
     X, y, _ = _rows("regression")
     form: Any = closed_form_of(Ridge())

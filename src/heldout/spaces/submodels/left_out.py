@@ -18,7 +18,7 @@ from heldout.spaces.submodels.base import ClosedForm, SeparateFitsError, Value
 from heldout.spaces.submodels.left_out_discriminant import discriminant_applies, discriminant_left_out
 from heldout.spaces.submodels.linear import Floats, matrix, positives, row_weights, target
 from heldout.spaces.submodels.neighbours import fit_neighbours
-from heldout.spaces.submodels.parts import Answer, fitted_copy, view_of, weights_only
+from heldout.spaces.submodels.parts import Answer, fitted_copy, is_clear, view_of, weights_only
 from heldout.spaces.submodels.ridge import CONDITION, Centred, outputs, ridge_applies, unfitted
 
 _REST = 1e-3
@@ -67,8 +67,10 @@ def _response(estimator: Any, X: Any, y: Any, response: str) -> Any:
         return lambda linear: linear[:, 0]
     model = fitted_copy(estimator, {}, X, y, {})
 
-    def answer(linear: Floats) -> NDArray[Any]:
+    def answer(linear: Floats) -> NDArray[Any] | None:
         linear = linear[:, 0] if linear.shape[1] == 1 else linear
+        if response == "predict" and not is_clear(linear):
+            return None
         return np.asarray(getattr(view_of(model, decision_function=Answer(linear)), response)(X))
 
     return answer

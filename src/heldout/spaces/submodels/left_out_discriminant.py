@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from heldout.spaces.submodels.base import SeparateFitsError, Value
 from heldout.spaces.submodels.linear import Floats, matrix, target
-from heldout.spaces.submodels.parts import Answer, fitted_copy, view_of, without_weights
+from heldout.spaces.submodels.parts import Answer, fitted_copy, is_clear, view_of, without_weights
 
 _CONDITION = 1e6
 
@@ -81,7 +81,7 @@ def discriminant_left_out(
     predictions: list[NDArray[Any] | None] = []
     for shrinkage in (_shrinkage(value["shrinkage"], estimator.solver) for value in values):
         decision = None if shrinkage is None else _decision(scatter, shrinkage, estimator.solver == "svd", lost)
-        if decision is None:
+        if decision is None or (response == "predict" and not is_clear(decision)):
             predictions.append(None)
             continue
         if len(classes) == 2:

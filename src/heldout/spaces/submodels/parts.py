@@ -11,6 +11,9 @@ from sklearn.base import clone
 
 from heldout.spaces.submodels.base import SeparateFitsError, Value
 
+_TIE = 1e-10
+"""Classes whose decisions differ by less, relative to the largest, are equal to rounding."""
+
 
 def weights_only(fit_params: Mapping[str, Any]) -> dict[str, Any]:
     """The parameters of ``fit`` where they are no others than the weights of rows."""
@@ -69,6 +72,12 @@ def view_of(model: Any, **attributes: Any) -> Any:
     view = object.__new__(type(model))
     view.__dict__.update(model.__dict__, **attributes)
     return view
+
+
+def is_clear(decision: NDArray[np.float64]) -> bool:
+    """Whether no row (rows[, classes]) is between two classes, where its label would depend on rounding."""
+    margins = np.abs(decision) if decision.ndim == 1 else np.diff(np.sort(decision, axis=1)[:, -2:])
+    return bool(margins.min() > _TIE * (1.0 + np.abs(decision).max()))
 
 
 class Answer:
