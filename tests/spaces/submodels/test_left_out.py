@@ -15,7 +15,7 @@ from sklearn.kernel_ridge import KernelRidge
 from sklearn.linear_model import LogisticRegression, Ridge, RidgeClassifier
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 
-from heldout.spaces.submodels import SeparateFitsError, closed_form_of
+from heldout.spaces.submodels import SeparateFitsError, closed_form_of, family_of
 
 ROWS = 18
 
@@ -133,9 +133,14 @@ def test_doubtful_values_and_data_are_fitted() -> None:
 
 def test_distances_that_are_no_numbers_have_no_neighbours() -> None:
     X, y, _ = _rows("regression")
-    model = KNeighborsClassifier(algorithm="brute", metric="correlation")  # a single column has none
+    model = KNeighborsClassifier(3, algorithm="brute", metric="correlation")  # a single column has none
+    family: Any = family_of(model)
+    shared = family.fit_many(model, [{"n_neighbors": 1}, {"n_neighbors": 3}], X[:, :1], y > np.median(y))
+    with pytest.raises(SeparateFitsError, match="no numbers"):
+        shared.predict_many(X[:3, :1], "predict")
     form: Any = closed_form_of(model)
-    assert form.predict_left_out(model, [{"n_neighbors": 3}], X[:, :1], y > np.median(y), "predict") == [None]
+    with pytest.raises(SeparateFitsError, match="no numbers"):
+        form.predict_left_out(model, [{"n_neighbors": 3}], X[:, :1], y > np.median(y), "predict")
 
 
 @pytest.mark.parametrize(

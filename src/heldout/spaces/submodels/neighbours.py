@@ -74,7 +74,7 @@ class Neighbours:
             most = max(k for k, _ in filter(None, self.settings))
             found = model.kneighbors(None, min(most + 1, model.n_samples_fit_ - 1))
             self._keep(X, found)
-        if not np.isfinite(self._distances).all() or self._doubtful(k, weights).any():
+        if self._doubtful(k, weights).any():
             return None
         found = _Found(self._distances[:, :k], self._indices[:, :k])
         view = view_of(model, n_neighbors=k, weights=weights, kneighbors=found, _fit_method="kd_tree")
@@ -86,6 +86,8 @@ class Neighbours:
         self._keep(X, self.model.kneighbors(X, searched))
 
     def _keep(self, X: Any, found: tuple[NDArray[Any], NDArray[Any]]) -> None:
+        if not np.isfinite(found[0]).all():  # of these no order is known
+            raise SeparateFitsError("distances that are no numbers")
         self._rows, (self._distances, self._indices) = X, found
         self._equal = _equal_to_the_next(self._distances, self._tolerance(X))
         self._equal_so_far = np.logical_or.accumulate(self._equal, axis=1)
