@@ -49,5 +49,5 @@ def test_an_estimate_takes_little_more_than_the_matrix() -> None:
     assert shown.returncode == 0, shown.stderr
     peaks = json.loads(shown.stdout)
     assert len(peaks) == 2 * len(METRICS)
-    assert min(peaks.values()) > 0.5, peaks  # a program or a grid at least, else nothing was measured
+    assert min(peaks.values()) > 0.3, peaks  # a part of a program or a grid, else nothing was measured
     assert max(peaks.values()) < MOST, peaks

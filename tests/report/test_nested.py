@@ -106,6 +106,6 @@ def test_the_record_of_a_search_prints_itself_in_a_line() -> None:
     winner = record.configurations[record.winner].name
     line = f"Evaluation(4 configurations, {record.folds}, 16 fits (16 shared), winner {winner})"
     assert repr(record) == line
-    found = ho.HeldOutSearchCV(KNeighborsClassifier(), {"n_neighbors": [1, 3]}, cv=4, share=False, random_state=0)
+    found = ho.HeldOutSearchCV(KNeighborsClassifier(), {"n_neighbors": [1, 3]}, cv=4, random_state=0)
     found.fit(record.task.X, record.task.y)
     assert repr(found.evaluation_).endswith(f"8 fits (8 shared), {found.estimate_})")
