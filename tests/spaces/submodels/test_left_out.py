@@ -13,6 +13,7 @@ from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.gaussian_process.kernels import RBF, ConstantKernel
 from sklearn.kernel_ridge import KernelRidge
 from sklearn.linear_model import LogisticRegression, Ridge, RidgeClassifier
+from sklearn.metrics.pairwise import sigmoid_kernel
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 
 from heldout.spaces.submodels import SeparateFitsError, closed_form_of, family_of
@@ -167,6 +168,16 @@ def test_a_parameter_that_a_fit_refuses_is_refused() -> None:
     form: Any = closed_form_of(Ridge())
     with pytest.raises(ValueError, match="max_iter"):
         form.predict_left_out(Ridge(max_iter=0), [{"alpha": 1.0}], X, y, "predict")
+
+
+def test_a_kernel_with_an_eigenvalue_near_minus_alpha_is_fitted() -> None:
+    X, y, _ = _rows("regression")
+    ridge = KernelRidge(kernel="sigmoid", gamma=1.0, coef0=0.0)
+    form: Any = closed_form_of(ridge)
+    least = float(np.linalg.eigvalsh(sigmoid_kernel(X, gamma=1.0, coef0=0.0))[0])
+    assert least < -1e-3
+    values = [{"alpha": -least * (1 + 1e-7)}, {"alpha": -0.5 * least}]
+    assert form.predict_left_out(ridge, values, X, y, "predict") == [None, None]
 
 
 def test_formulas_are_for_test_sets_of_one_row() -> None:

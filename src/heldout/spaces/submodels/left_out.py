@@ -94,7 +94,7 @@ def _kernel_left_out(
     parts = vectors.T @ (numbers * roots)
     predictions: list[NDArray[Any] | None] = []
     for alpha in alphas:
-        if alpha is None or (eigenvalues[-1] + alpha) / (max(eigenvalues[0], 0.0) + alpha) > CONDITION:
+        if alpha is None or not 0.0 < eigenvalues[-1] + alpha <= CONDITION * (eigenvalues[0] + alpha):
             predictions.append(None)
             continue
         inverse = 1.0 / (eigenvalues + alpha)
@@ -105,7 +105,7 @@ def _kernel_left_out(
 
 
 def _kernel(estimator: Any, X: Any, y: Any) -> Floats:
-    model = fitted_copy(estimator, {"alpha": 1.0}, X, y, {})
+    model = fitted_copy(estimator, {"alpha": 1e12}, X, y, {})  # no kernel makes this one warn
     kernel = model._get_kernel(model.X_fit_) if hasattr(model, "X_fit_") else model.kernel_(model.X_train_)
     if kernel.dtype != np.float64:
         raise SeparateFitsError(f"a kernel of type {kernel.dtype}")
