@@ -112,7 +112,6 @@ FITTED: dict[str, Callable[[], dict[str, Any]]] = {
     "folds of several rows": lambda: {"cv": 5},
     "a row too few": lambda: {"cv": [(others(i)[1:], [i]) for i in range(30)]},
     "a row that trains twice": lambda: {"cv": [(np.r_[others(i)[1:], others(i)[-1]], [i]) for i in range(30)]},
-    "a time limit": lambda: {"fit_timeout": 100.0, "n_jobs": 1},
     "nothing shared": lambda: {"share": False},
 }  # fmt: skip
 
