@@ -37,18 +37,28 @@ def left_out_blocks(work: Work, race: Race, done: Collection[CellKey]) -> Iterat
         return
     if not is_computable_by_row(context.scoring.metrics.values(), context.truth.rows(rows), weight):
         return
-    begun = {cell.configuration for cell in done}
+    open_ones = set(race.entrants(len(work.configurations))) - {cell.configuration for cell in done}
     for group in work.sharing.left_out:
+        block = None
         with suppress(Exception), NoExit(), on_one_thread():
-            yield from _blocks(work, race, group, begun, weight)
+            block = _block(work, race, group, open_ones, rows, weight)
+        if block is not None:
+            yield block
 
 
-def _blocks(
-    work: Work, race: Race, group: LeftOutGroup, begun: Collection[int], weight: NDArray[np.float64] | None
-) -> Iterator[CellBlock]:
-    """The block of a group, without the configurations that must be fitted; none if these are all."""
+def _block(
+    work: Work,
+    race: Race,
+    group: LeftOutGroup,
+    open_ones: Collection[int],
+    rows: NDArray[np.intp],
+    weight: NDArray[np.float64] | None,
+) -> CellBlock | None:
+    """The block of a group, without the configurations that must be fitted; None if these are all.
+
+    ``rows``, ``weight``: the row that each split leaves out, and its weight in the score.
+    """
     context, started = work.context, time.perf_counter()
-    rows = np.concatenate([split.test for split in race.splits])
     fit_params = context.routed.to_fit(work.configurations[group.members[0]])
     estimator = work.configurations[group.members[0]].fresh()
     answers = coded_answers(
@@ -59,23 +69,23 @@ def _blocks(
             estimator, group.values, context.X, context.y, method, **fit_params
         ),
     )
-    metrics, entrants = context.scoring.metrics, race.entrants(len(work.configurations))
+    metrics = context.scoring.metrics
     served = {
         j: answer
         for j, answer in zip(group.members, answers, strict=True)
-        if j in entrants and j not in begun and has_responses(metrics.values(), answer)
+        if j in open_ones and has_responses(metrics.values(), answer)
     }
     if not served:
-        return
+        return None
     fitted = time.perf_counter()
     predictions = {
         response: np.stack([answer[response][rows] for answer in served.values()], axis=1)
         for response in next(iter(served.values()))
     }
     tests, splits = context.truth.rows(rows), np.arange(len(rows), dtype=np.int32)
-    scores = fold_scores(metrics, tests, predictions, splits, None, context.scoring.times)
+    scores = fold_scores(metrics, tests, predictions, splits, weight, context.scoring.times)
     shape = len(served), len(rows)
-    yield CellBlock(
+    return CellBlock(
         configurations=tuple(served),
         places=tuple(split.place for split in race.splits),
         sizes=(1,) * len(rows),
