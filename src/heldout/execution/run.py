@@ -125,8 +125,7 @@ class OpenRun:
     def cell_results(self, race: Race) -> list[CellResult]:
         """The cells of a race that has run, with their predictions, split by split."""
         kept = {cell.key: cell for cell in each_cell(self._run.results({split.repeat for split in race.splits}))}
-        every = range(len(self.work.configurations))
-        entrants = every if race.configurations is None else race.configurations
+        entrants = race.entrants(len(self.work.configurations))
         cells = (CellKey(j, *split.place) for split in race.splits for j in entrants)
         return [kept[cell] for cell in cells]
 
