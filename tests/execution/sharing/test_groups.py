@@ -94,7 +94,7 @@ def test_neighbours_in_a_grid_share_what_they_would_share_if_each_was_looked_at_
 ) -> None:
     estimator, grid = GRIDS[number]
     quick = sharing(estimator, grid, share)
-    monkeypatch.setattr(groups._Member, "with_values_of", lambda *_: None)
+    monkeypatch.setattr(groups._Precedent, "with_values_of", lambda *_: None)
     full = sharing(estimator, grid, share)
     assert (quick is None) == (full is None)
     if quick is not None and full is not None:

@@ -177,7 +177,7 @@ def sharing_of(
     mode: Literal["exact", "tolerance"] = "tolerance" if share == "tolerance" else "exact"
     chains: list[StepChain] = []
     models, steps = _Groups(partial(family_of, share=mode)), _Groups(partial(family_of, share=mode))
-    last: _Member | None = None
+    last: _Precedent | None = None
     for configuration in configurations:
         same = None if last is None else last.with_values_of(configuration, mode)
         if last is not None and same is not None:
@@ -190,7 +190,7 @@ def sharing_of(
         key = models.add(configuration.position, member_at(estimator, chain.model), (chain.before, *chain.model))
         last = None
         if key is not None:
-            last = _Member(
+            last = _Precedent(
                 configuration, estimator, receives, chain, key, *models.found_as(key, configuration.position)
             )
         for step in chain.steps:
@@ -235,7 +235,7 @@ def shared_in(
 
 
 @dataclass(eq=False)
-class _Member:
+class _Precedent:
     """The last configuration that was looked at in full, and its group.
 
     Neighbours in a grid mostly differ in a number of their model. Those that differ in nothing but the parameters
