@@ -14,8 +14,16 @@ from typing import Literal, TypeAlias
 from heldout.execution.cells import CellKey, CellResult, CellState
 from heldout.execution.executors.base import Work, WorkersLostError
 from heldout.execution.executors.worker import task_results
+from heldout.folds.splits import Folds
 
 Order: TypeAlias = Literal["given", "reversed"] | int
+
+
+def all_cells(n_configurations: int, folds: Folds) -> list[CellKey]:
+    """Every cell, configuration by configuration and split by split."""
+    return [
+        CellKey(configuration, *split.place) for configuration in range(n_configurations) for split in folds.splits
+    ]
 
 
 def fit_alone(work: Work, cell: CellKey) -> CellResult:

@@ -19,6 +19,7 @@ import numpy as np
 import pytest
 from joblib.externals.loky.process_executor import ShutdownExecutorError
 from joblib.parallel import ThreadingBackend
+from scripted import all_cells
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.ensemble import BaggingRegressor
 from sklearn.metrics import get_scorer
@@ -50,7 +51,7 @@ from heldout.execution.executors.worker import (
 )
 from heldout.execution.fit import CellContext, Routing, make_scoring
 from heldout.execution.loop import ResultKeeper, run_races
-from heldout.execution.plan import Race, RunPlan, all_cells
+from heldout.execution.plan import Race, RunPlan
 from heldout.execution.scheduler import MOST_LOSSES, Scheduler
 from heldout.execution.store.memory import MemoryRun
 from heldout.execution.threads import single_threaded

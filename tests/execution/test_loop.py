@@ -10,6 +10,7 @@ from typing import Any
 import joblib
 import numpy as np
 import pytest
+from scripted import all_cells
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.metrics import get_scorer
 
@@ -23,7 +24,7 @@ from heldout.execution.executors import JoblibExecutor
 from heldout.execution.executors.base import Work, WorkersLostError
 from heldout.execution.fit import CellContext, Routing, make_scoring
 from heldout.execution.loop import ResultKeeper, run_races
-from heldout.execution.plan import Race, RunPlan, all_cells
+from heldout.execution.plan import Race, RunPlan
 from heldout.execution.scheduler import Scheduler
 from heldout.execution.sharing.groups import Sharing
 from heldout.execution.sharing.steps import StepChain

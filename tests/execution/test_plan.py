@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
+from scripted import all_cells
 
 from heldout.dropping import Bootstrap
-from heldout.execution.plan import Race, RunPlan, all_cells, race_of_search
+from heldout.execution.plan import Race, RunPlan, race_of_search
 from heldout.folds.splits import Folds, Split
 
 ROWS = np.arange(6)

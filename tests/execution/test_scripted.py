@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scripted import ScriptedExecutor
+from scripted import ScriptedExecutor, all_cells
 from sklearn.dummy import DummyRegressor
 from sklearn.metrics import get_scorer
 
@@ -16,7 +16,7 @@ from heldout.execution.cells import CellKey, CellResult, CellState
 from heldout.execution.executors.base import Work, WorkersLostError
 from heldout.execution.fit import CellContext, Routing, make_scoring
 from heldout.execution.loop import ResultKeeper, run_races
-from heldout.execution.plan import Race, RunPlan, all_cells
+from heldout.execution.plan import Race, RunPlan
 from heldout.execution.scheduler import MOST_LOSSES, Scheduler
 from heldout.execution.store.memory import MemoryRun
 from heldout.folds.splits import make_folds

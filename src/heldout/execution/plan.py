@@ -13,7 +13,7 @@ from heldout._random import numpy_seed
 from heldout.data.limits import check_fits, refuse_beyond_memory
 from heldout.data.task import Truth
 from heldout.dropping.base import DropRule
-from heldout.execution.cells import CellKey, outputs_of
+from heldout.execution.cells import outputs_of
 from heldout.execution.fit import Scoring
 from heldout.folds.splits import Folds, Split
 from heldout.metrics.base import Response
@@ -86,13 +86,6 @@ def in_racing_order(folds: Folds, rule: DropRule, entropy: int) -> tuple[Split, 
         order = np.random.default_rng(numpy_seed(entropy, "fold order", repeat)).permutation(len(mine))
         ordered += [mine[number] for number in order]
     return tuple(ordered)
-
-
-def all_cells(n_configurations: int, folds: Folds) -> list[CellKey]:
-    """Every cell, configuration by configuration and split by split: the order of ``Evaluation.cells``."""
-    return [
-        CellKey(configuration, *split.place) for configuration in range(n_configurations) for split in folds.splits
-    ]
 
 
 BYTES_A_CELL = 1000
