@@ -93,10 +93,10 @@ class SQLiteRun:
             (number, key) for key, number in self._acknowledged.items() if repeats is None or key.repeat in repeats
         ]
         with explained(self.path):
-            for number in self._blocks:
-                with read_as_written(self.path):
-                    block = read_block(self._connection, number, self._positions)
-                if block.has_any_of(repeats):
+            for number, keys in self._blocks.items():
+                if repeats is None or any(key.repeat in repeats for key in keys):
+                    with read_as_written(self.path):
+                        block = read_block(self._connection, number, self._positions)
                     yield block
             for number, key in sorted(wanted):
                 with read_as_written(self.path):
