@@ -14,6 +14,7 @@ NAMES = [
     "Flag",
     "FoldScores",
     "HeldOutPredictions",
+    "HeldOutRandomizedSearchCV",
     "HeldOutSearchCV",
     "HeldoutError",
     "HeldoutWarning",

@@ -20,7 +20,7 @@ DISTRIBUTIONS = {"alpha": loguniform(0.1, 10)}
 
 @pytest.mark.parametrize("given", [{"n_iter": 5}, {"param_distributions": DISTRIBUTIONS}], ids=list)
 def test_arguments_of_a_random_search_are_refused_with_the_way_out(given: dict[str, Any]) -> None:
-    with pytest.raises(TypeError, match=r"pass them as param_grid=.*ParameterSampler") as caught:
+    with pytest.raises(TypeError, match="HeldOutRandomizedSearchCV draws n_iter") as caught:
         ho.HeldOutSearchCV(Ridge(), **given)
     assert isinstance(caught.value, ho.InputError)
     assert next(iter(given)) + "= is for a random search" in str(caught.value)
@@ -28,23 +28,29 @@ def test_arguments_of_a_random_search_are_refused_with_the_way_out(given: dict[s
 
 @pytest.mark.parametrize("grid", [DISTRIBUTIONS, [{}, DISTRIBUTIONS]], ids=["grid", "list"])
 def test_a_distribution_in_a_grid_is_refused_with_the_way_out(grid: Any) -> None:
-    with pytest.raises(ho.InputError, match=r"parameter 'alpha' has a distribution.*ParameterSampler"):
+    with pytest.raises(ho.InputError, match=r"parameter 'alpha' has a distribution.*HeldOutRandomizedSearchCV"):
         ho.HeldOutSearchCV(Ridge(), grid).fit(X, Y)
     with pytest.raises(ho.InputError, match="parameter 'alpha' has a distribution"):
         ho.nested_cv([("ridge", Ridge(), grid)], X, Y)
 
 
 def test_the_way_out_works() -> None:
-    drawn_all = ParameterSampler(DISTRIBUTIONS, 5, random_state=0)
-    grid = [{name: [value] for name, value in drawn.items()} for drawn in drawn_all]
-    search = ho.HeldOutSearchCV(Ridge(), grid, n_bootstraps=20, random_state=0).fit(X, Y)
-    assert [params["alpha"] for params in search.cv_results_["params"]] == [drawn["alpha"] for drawn in drawn_all]
+    search = ho.HeldOutRandomizedSearchCV(Ridge(), DISTRIBUTIONS, n_iter=5, method=None, random_state=0).fit(X, Y)
+    drawn = ParameterSampler(DISTRIBUTIONS, 5, random_state=0)
+    assert search.cv_results_["params"] == list(drawn)
     assert "np.float64" not in " ".join(search.evaluation_.configurations.names)
 
 
 def test_the_signature_is_that_of_the_search() -> None:
     assert list(inspect.signature(ho.HeldOutSearchCV).parameters)[:3] == ["estimator", "param_grid", "scoring"]
     assert clone(ho.HeldOutSearchCV(Ridge(), cv=3)).cv == 3
+
+
+def test_the_searches_have_the_same_settings() -> None:
+    of_grid = inspect.signature(ho.HeldOutSearchCV).parameters
+    of_draws = inspect.signature(ho.HeldOutRandomizedSearchCV).parameters
+    assert list(of_draws)[:4] == ["estimator", "param_distributions", "n_iter", "scoring"]
+    assert [*map(str, of_draws.values())][3:] == [*map(str, of_grid.values())][2:]
 
 
 def test_a_parameter_that_the_estimator_lacks_is_refused_as_input() -> None:

@@ -24,13 +24,14 @@ if TYPE_CHECKING:
     from heldout.protocols.validation.protocol import bootstrap_validate
     from heldout.readers.correct import correct
     from heldout.readers.saved_model import load_model
-    from heldout.search import HeldOutSearchCV
+    from heldout.search import HeldOutRandomizedSearchCV, HeldOutSearchCV
 
 __all__ = [
     "Estimate",
     "Flag",
     "FoldScores",
     "HeldOutPredictions",
+    "HeldOutRandomizedSearchCV",
     "HeldOutSearchCV",
     "HeldoutError",
     "HeldoutWarning",
@@ -61,6 +62,7 @@ _HOMES = {
     "Flag": "heldout.flags",
     "FoldScores": "heldout.predictions",
     "HeldOutPredictions": "heldout.predictions",
+    "HeldOutRandomizedSearchCV": "heldout.search",
     "HeldOutSearchCV": "heldout.search",
     "HeldoutError": "heldout.errors",
     "HeldoutWarning": "heldout.errors",

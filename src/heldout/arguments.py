@@ -37,6 +37,7 @@ from heldout.folds.plans import KFolds, seeded
 from heldout.folds.splits import Folds, make_folds
 from heldout.metrics.survival_model import last_step
 from heldout.metrics.to_scorer import scorer
+from heldout.sampling import sample_configurations
 from heldout.selection import CallableRefit
 
 
@@ -206,6 +207,9 @@ def seeded_folds(
     )
 
 
+PARTS_OF_A_SPACE = ("estimator", "param_grid", "param_distributions", "n_iter")
+"""Arguments that decide which configurations are tried."""
+
 PARTS_OF_A_SEARCH = (
     "scoring", "cv", "repeats", "aggregate", "selection", "drop", "refit", "error_score",
     "confidence_level", "alternative",
@@ -215,7 +219,7 @@ PARTS_OF_A_SEARCH = (
 
 @dataclass(frozen=True, eq=False)
 class SearchArguments:
-    """The arguments of a search as users pass them; the fields are those of ``HeldOutSearchCV``.
+    """The arguments of a search as users pass them; the fields are those of the search classes.
 
     Every ``Search`` is built here: ``search`` builds it from its parts, ``search_on`` from the rows too. A protocol
     takes a search object as ``estimator``; ``with_search`` then takes the settings of that object over.
@@ -223,6 +227,9 @@ class SearchArguments:
 
     estimator: Any
     param_grid: Any = None
+    param_distributions: Any = None
+    n_iter: Any = None
+    """How many configurations are drawn; None tries a whole grid."""
     scoring: Any = None
     cv: Any = None
     repeats: int = 1
@@ -250,10 +257,11 @@ class SearchArguments:
         """The settings of a search object, fitted or not; those that it lacks have their defaults."""
         return cls(**{each.name: getattr(search, each.name) for each in fields(cls) if hasattr(search, each.name)})
 
-    @property
-    def configurations(self) -> Configurations:
-        """Everything that is tried."""
-        return make_configurations(self.estimator, self.param_grid)
+    def configurations(self, entropy: int) -> Configurations:
+        """Everything that is tried; ``entropy`` decides the draws of a random search."""
+        if self.n_iter is None:
+            return make_configurations(self.estimator, self.param_grid)
+        return sample_configurations(self.estimator, self.param_distributions, self.n_iter, entropy)
 
     @property
     def is_search(self) -> bool:
@@ -277,21 +285,25 @@ class SearchArguments:
         if not self.is_search:
             return self
         kind, own = type(self.estimator).__name__, SearchArguments.of(self.estimator)
+        is_random = own.n_iter is not None
         if self.param_grid is not None:
-            raise InputError(f"{kind} has its own grid; leave param_grid out.")
-        if not hasattr(self.estimator, "param_grid") or hasattr(self.estimator, "factor"):
+            space = "distributions" if is_random else "grid"
+            raise InputError(f"{kind} has its own {space}; leave param_grid out.")
+        if hasattr(self.estimator, "factor") or not (is_random or hasattr(self.estimator, "param_grid")):
             raise InputError(
                 f"a protocol repeats a search over fixed configurations, which {kind} has not; give an estimator "
-                "with its param_grid, GridSearchCV or HeldOutSearchCV."
+                "with its param_grid, GridSearchCV, RandomizedSearchCV, or one of heldout's searches."
             )
-        taken = {"estimator": own.estimator, "param_grid": own.param_grid}
+        # The seed of a random search decides which configurations it tries.
+        fixed = {*PARTS_OF_A_SEARCH, *(["random_state"] if is_random else [])} - {*free}
+        taken = {name: getattr(own, name) for name in PARTS_OF_A_SPACE}
         for each in fields(self):
             if each.name in {*taken, "method", "n_bootstraps", "return_train_score"}:
                 continue
             passed, its = getattr(self, each.name), getattr(own, each.name)
             if _are_same(passed, each.default):
                 taken[each.name] = its
-            elif each.name in PARTS_OF_A_SEARCH and each.name not in free:
+            elif each.name in fixed:
                 _check_agrees(kind, each.name, its, passed, each.default)
         return replace(self, **taken)
 
@@ -316,7 +328,8 @@ class SearchArguments:
         )
         routed = _routed(models, task.n_rows, sample_weight)
         own = replace(self, method=None)
-        search = own.search(task, self.configurations, folds, scoring, entropy=entropy, routed=routed)
+        configurations = self.configurations(entropy)
+        search = own.search(task, configurations, folds, scoring, entropy=entropy, routed=routed)
         search.check()
         return search
 

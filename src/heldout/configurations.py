@@ -13,13 +13,14 @@ import json
 import math
 import textwrap
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ParamSpec
 
 import numpy as np
 import scipy.special
+from scipy.stats.distributions import rv_frozen
 from sklearn.base import BaseEstimator, clone, is_classifier, is_regressor
 from sklearn.model_selection import ParameterGrid
 
@@ -27,11 +28,8 @@ from heldout.data.arrays import shortened
 from heldout.data.limits import MOST_CONFIGURATIONS, refuse_more_than
 from heldout.errors import ArgumentError, InputError, plain_values
 
-DRAW_FIRST = (
-    "draw the configurations first, and pass them as param_grid=[{name: [value] for name, value in drawn.items()} "
-    "for drawn in ParameterSampler(distributions, n_iter, random_state=0)] (of sklearn.model_selection)"
-)
-"""What to do instead of a random search."""
+DRAW = "ho.HeldOutRandomizedSearchCV draws n_iter configurations from distributions"
+"""Where a random search is found."""
 
 
 Init = ParamSpec("Init")
@@ -44,9 +42,7 @@ def refuses_random_search(init: Callable[Init, None]) -> Callable[Init, None]:
     def checked(*args: Init.args, **given: Init.kwargs) -> None:
         for name in ("n_iter", "param_distributions"):
             if name in given:
-                raise ArgumentError(
-                    f"{name}= is for a random search, but this search tries a whole grid; {DRAW_FIRST}."
-                )
+                raise ArgumentError(f"{name}= is for a random search, but this search tries a whole grid; {DRAW}.")
         init(*args, **given)
 
     return checked
@@ -110,6 +106,11 @@ class Configurations(Sequence[Configuration]):
 
     members: tuple[Configuration, ...]
 
+    @classmethod
+    def of(cls, parts: Iterable[tuple[dict[str, Any], Any, str | None]]) -> Configurations:
+        """Of (params, estimator, name of the model in a list) each."""
+        return cls(tuple(Configuration(position, *each) for position, each in enumerate(parts)))
+
     def __len__(self) -> int:
         return len(self.members)
 
@@ -162,8 +163,7 @@ def make_configurations(estimator: Any, param_grid: Any = None) -> Configuration
         found = [(params, estimator, None) for params in _grid(param_grid)]
     if not found:
         raise InputError("the search has no configurations; give at least one estimator and a grid with values.")
-    members = (Configuration(position, *parts) for position, parts in enumerate(found))
-    return Configurations(tuple(members))
+    return Configurations.of(found)
 
 
 def checked_entries(entries: Sequence[Any]) -> list[tuple[str, Any, Any]]:
@@ -218,13 +218,13 @@ def _grid(grid: Any) -> list[dict[str, Any]]:
             if not isinstance(name, str):
                 raise InputError(f"the name of a grid parameter must be text, got {shortened(name)}.")
             if hasattr(values, "rvs"):
-                raise InputError(f"parameter {name!r} has a distribution, and a grid needs values; {DRAW_FIRST}.")
+                raise InputError(f"parameter {name!r} has a distribution, and a grid needs values; {DRAW}.")
     try:
         listed = ParameterGrid(grid)
     except (TypeError, ValueError) as error:
         raise InputError(f"the parameter grid cannot be used: {error}") from error
     number = sum(math.prod(len(values) for values in one.values()) for one in listed.param_grid)
-    remedy = f"fewer values of each parameter, or {DRAW_FIRST}"
+    remedy = "fewer values of each parameter, or draw from them by ho.HeldOutRandomizedSearchCV"
     refuse_more_than(MOST_CONFIGURATIONS, number, "configurations of a grid", remedy)
     return list(listed)
 
@@ -271,6 +271,8 @@ def canonical_form(value: Any) -> Any:
         return {"set": sorted(json.dumps(canonical_form(item), sort_keys=True) for item in value)}
     if isinstance(value, Mapping):
         return {"mapping": [[canonical_form(k), canonical_form(v)] for k, v in sorted(value.items(), key=_key)]}
+    if isinstance(value, rv_frozen):  # it holds a generator, which draws do not use
+        return {"distribution": _qualified(type(value.dist)), "of": canonical_form([value.args, value.kwds])}
     if isinstance(value, np.ndarray) and value.dtype.kind != "O":
         return {"array": [value.dtype.str, list(value.shape), hashlib.sha256(value.tobytes()).hexdigest()]}
     if isinstance(value, type):
@@ -344,6 +346,7 @@ NAMES_IN_RUN_FILES = {
     "heldout.protocols.validation.arguments": "heldout.protocols.validation.asked",
     "heldout.metrics.regression.Spearman": "heldout.metrics.rank_correlation.Spearman",
     "heldout.metrics.to_scorer.SurvivalScorer": "heldout.metrics.survival_scorer.SurvivalScorer",
+    "heldout.search.grid": "heldout.search",
     "heldout.selection.base.Best": "heldout.selection.best.Best",
 }
 """Modules and classes of ours by the names that run files know: a move must not change a stored run's identity."""

@@ -5,18 +5,26 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from scipy.stats import loguniform
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.model_selection import StratifiedKFold
 from sklearn.utils.estimator_checks import estimator_checks_generator
 
-from heldout.search import HeldOutSearchCV
+from heldout.search import HeldOutRandomizedSearchCV, HeldOutSearchCV
 
 SEARCHES = {
     "classifier": HeldOutSearchCV(LogisticRegression(), {"C": [0.1, 1.0]}, cv=StratifiedKFold(2), n_bootstraps=5),
     "list of regressors": HeldOutSearchCV(
         [("ridge", Ridge(), {"alpha": [0.1, 1.0]}), ("plain", Ridge(alpha=1e-6), {})], cv=3, n_bootstraps=5
     ),
-}
+    "random search": HeldOutRandomizedSearchCV(
+        LogisticRegression(), {"C": loguniform(0.1, 1.0)}, n_iter=2, cv=StratifiedKFold(2), n_bootstraps=5
+    ),
+    "random search of a list of regressors": HeldOutRandomizedSearchCV(
+        [("ridge", Ridge(), {"alpha": loguniform(0.1, 1.0)}), ("plain", Ridge(alpha=1e-6), {})],
+        n_iter=2, cv=3, n_bootstraps=5,
+    ),
+}  # fmt: skip
 
 CHECKS = [
     pytest.param(estimator, check, id=f"{name}-{check.func.__name__}-{number}")

@@ -1,7 +1,7 @@
-"""``HeldOutSearchCV``: scikit-learn's grid search, with a score that you can believe.
+"""What the searches have in common.
 
-It chooses like ``GridSearchCV``, and keeps every held-out prediction that the search makes anyway. From these it
-estimates the score of the winner on new data, without further training.
+They choose like scikit-learn's, and keep every held-out prediction that the search makes anyway. From these they
+estimate the score of the winner on new data, without further training.
 """
 
 from __future__ import annotations
@@ -9,12 +9,12 @@ from __future__ import annotations
 import copy
 import numbers
 import os
+from abc import abstractmethod
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
-import numpy as np
 from sklearn.base import _fit_context, is_classifier
 from sklearn.metrics._scorer import _MultimetricScorer
 from sklearn.model_selection._search import BaseSearchCV
@@ -32,17 +32,15 @@ from heldout.arguments import (
     scoring_with_metrics,
     task_of,
 )
-from heldout.configurations import checked_entries, checked_model, refuses_random_search
+from heldout.configurations import checked_entries, checked_model
 from heldout.data.task import Task
 from heldout.dropping import DropRule, SearchStrategy, drop_rule_of
 from heldout.errors import InputError
 from heldout.estimates.question import Aggregate
-from heldout.estimates.types import Alternative
 from heldout.evaluate import evaluate
 from heldout.execution.collect import RaceResults
 from heldout.execution.fit import Routing, make_scoring
 from heldout.execution.listeners.callbacks import SklearnCallbacks
-from heldout.execution.sharing.groups import Share
 from heldout.execution.store import entropy_of_run
 from heldout.execution.table import ResultsTable, mean_over_splits
 from heldout.folds.splits import Folds, make_folds
@@ -52,110 +50,28 @@ from heldout.result import Evaluation
 _RESPONSES = ("predict", "predict_proba", "predict_log_proba", "decision_function", "transform")
 
 
-class HeldOutSearchCV(BaseSearchCV):  # type: ignore[misc]
-    """Exhaustive search with a bias-corrected estimate of the winner's performance.
+class BaseHeldOutSearch(BaseSearchCV):  # type: ignore[misc]
+    """What the searches have in common: everything except how the configurations are made.
 
-    The winner, ``best_score_`` and ``cv_results_`` are those of ``GridSearchCV``. If scores are equal except for
-    rounding errors, the first configuration wins; if ``GridSearchCV``, which compares the last bit, would select
-    another, the flag ``tied_winner`` names it. ``best_score_`` is the best of many scores on the same folds and
-    therefore optimistic; ``estimate_`` corrects this optimism by replaying the selection on bootstrapped held-out
-    predictions (Tsamardinos, Greasidou & Borboudakis 2018, algorithm 5).
-
-    Parameters
-    ----------
-    estimator : estimator, or list of (name, estimator, grid)
-        A list searches all its estimators together; ``params`` then hold ``model``.
-    param_grid : dict or list of dict, optional
-        As in ``GridSearchCV``; none for a list of estimators.
-    scoring : str, callable, list, tuple or dict, optional
-        As in ``GridSearchCV``, or the name of any metric of ``ho.metrics`` ("concordance_index"; losses are
-        negative). With several scorers there is one estimate for each, all for the configuration that ``refit``
-        selects.
-    cv : int, splitter or iterable, optional
-        As in ``GridSearchCV``.
-    repeats : int, default=1
-        Repeats of the whole partition, shuffled anew each time.
-    aggregate : {"folds", "pooled", "within"}, default="folds"
-        How held-out predictions become a configuration's score: the mean over folds; the metric on all held-out
-        rows together; or, for metrics made of pairs (AUC, concordance, Somers' D), the share of correctly ordered
-        pairs among all pairs of rows of the same fold.
-    selection : str or selection rule, default="best"
-        How the winner is chosen, replayed in every bootstrap.
-    drop : str, rule of ``ho.dropping`` or None, optional
-        Which configurations to drop early: "bootstrap" drops after every fold those that are worse than the current
-        best in 99 % of bootstraps of the predictions so far. None fits every configuration on every fold.
-        "sequential" is a different search, on more and more training rows: it plans the splits (``cv`` must be
-        None) and chooses the winner by its ranks in the last three of them, on which ``best_score_`` and the
-        estimate are then based.
-    method : str, method or None, default="bbc"
-        How the estimate is made; None makes none (inside ``cross_val_score``).
-    n_bootstraps : int, default=1000
-    confidence_level : float, default=0.95
-    alternative : {"two-sided", "greater", "less"}, default="two-sided"
-    n_jobs, refit, pre_dispatch, error_score, return_train_score, verbose
-        As in ``GridSearchCV``, except that a configuration that failed is never chosen, whatever ``error_score``
-        says.
-    keep_predictions : bool, default=True
-        Whether ``predictions_`` and ``evaluation_`` are kept.
-    store : str, path or Store, optional
-        A file that keeps every finished fit. Fitting again on the same data continues where it stopped.
-    random_state : int, RandomState or Generator, optional
-        Seeds bootstraps and shuffles, and, when set, every ``random_state=None`` inside the estimators.
-    fit_timeout : float, optional
-        Seconds after which a fit is stopped; its configuration has then failed. Nothing is shared then.
-    share : {"exact", "tolerance", "check"} or False, default="exact"
-        Whether work that configurations have in common is done once. Equal leading steps of pipelines are fitted
-        once on a split, and one fit serves all numbers of rounds of a boosted model, of trees of a forest, of
-        neighbours, all penalties of a ridge and more (``ho.spaces.register_submodels`` adds others). "exact":
-        predictions are those of separate fits, to the last bit for steps and ensembles of trees, elsewhere to
-        1e-12 of the largest. "tolerance" also shares along the penalties of logistic regression, LASSO and elastic
-        net and the costs of support vector machines, within the tolerance of their solvers. "check" is "exact" and
-        then fits a sample of the configurations separately and compares. False fits every configuration alone.
-    share_memory : int, optional
-        Bytes that the output of shared steps may take; by default a quarter of the memory. What does not fit is
-        computed again.
-
-    Attributes
-    ----------
-    cv_results_ : dict
-        As in ``GridSearchCV``, with ``pooled_test_{name}`` and ``rank_pooled_test_{name}`` besides. With ``drop``
-        also ``n_splits_evaluated`` and ``dropped_at_split``, the last split of a dropped configuration (-1 for the
-        others); its later scores are NaN.
-    best_estimator_, best_params_, best_index_, best_score_, scorer_, n_splits_, refit_time_, multimetric_
-        As in ``GridSearchCV``; ``best_score_`` is uncorrected. With ``aggregate="pooled"`` it is the pooled score,
-        with "within" the share of pairs within folds (``within_test_{name}`` of ``cv_results_``).
-    estimate_ : Estimate or None
-        For the metric that selected the winner.
-    estimates_ : dict of str to Estimate
-        One a scorer, each of the same winner.
-    corrected_score_ : float or None
-        ``estimate_.value``, with the sign of ``best_score_``.
-    confidence_interval_ : Interval or None
-    optimism_ : float or None
-        How much better the uncorrected score looks.
-    predictions_ : HeldOutPredictions or None
-    n_fits_, n_fits_saved_, n_fits_shared_ : int
-        Fits of the search without the refit, fits that dropping saved, and those of the first that were not made
-        alone. ``mean_fit_time`` of a configuration contains its part of the time of what it shared.
-    evaluation_ : Evaluation or None
-        The record of every stage.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_breast_cancer
-    >>> from sklearn.neighbors import KNeighborsClassifier
-    >>> X, y = load_breast_cancer(return_X_y=True)
-    >>> search = HeldOutSearchCV(KNeighborsClassifier(), {"n_neighbors": [1, 5, 9]}, random_state=0).fit(X, y)
-    >>> print(search.best_params_, f"{search.best_score_:.3f}")
-    {'n_neighbors': 9} 0.931
-    >>> print(search.estimate_)
-    accuracy 0.9293 [0.8993, 0.9552] (95%) by bbc (uncorrected 0.9315, KNeighborsClassifier (n_neighbors=9))
+    A subclass has the whole signature, as scikit-learn reads it; ``HeldOutSearchCV`` documents what all have.
     """
+
+    estimator: Any
+    scoring: Any
+    cv: Any
+    repeats: int
+    aggregate: Aggregate
+    selection: Any
+    drop: Any
+    refit: Any
+    error_score: Any
+    keep_predictions: bool
+    store: Any
+    random_state: Any
 
     _parameter_constraints = {  # noqa: RUF012
         **BaseSearchCV._parameter_constraints,
         "estimator": [HasMethods(["fit"]), list, tuple],
-        "param_grid": [dict, list, tuple, None],
         "scoring": [str, callable, list, tuple, dict, None],
         "repeats": [Interval(numbers.Integral, 1, None, closed="left")],
         "aggregate": [StrOptions({"folds", "pooled", "within"})],
@@ -169,57 +85,14 @@ class HeldOutSearchCV(BaseSearchCV):  # type: ignore[misc]
         "share_memory": [Interval(numbers.Integral, 1, None, closed="left"), None],
     }
 
-    @refuses_random_search
-    def __init__(
-        self,
-        estimator: Any,
-        param_grid: Any = None,
-        *,
-        scoring: Any = None,
-        cv: Any = None,
-        repeats: int = 1,
-        aggregate: Aggregate = "folds",
-        selection: Any = "best",
-        drop: Any = None,
-        method: Any = "bbc",
-        n_bootstraps: int = 1000,
-        confidence_level: float = 0.95,
-        alternative: Alternative = "two-sided",
-        n_jobs: int | None = None,
-        refit: Any = True,
-        pre_dispatch: int | str = "2*n_jobs",
-        error_score: Any = np.nan,
-        return_train_score: bool = False,
-        keep_predictions: bool = True,
-        store: Any = None,
-        random_state: Any = None,
-        verbose: int = 0,
-        fit_timeout: float | None = None,
-        share: Share = "exact",
-        share_memory: int | None = None,
-    ) -> None:
-        super().__init__(
-            estimator=estimator, scoring=scoring, n_jobs=n_jobs, refit=refit, cv=cv, verbose=verbose,
-            pre_dispatch=pre_dispatch, error_score=error_score, return_train_score=return_train_score,
-        )  # fmt: skip
-        self.param_grid = param_grid
-        self.repeats = repeats
-        self.aggregate = aggregate
-        self.selection = selection
-        self.drop = drop
-        self.method = method
-        self.n_bootstraps = n_bootstraps
-        self.confidence_level = confidence_level
-        self.alternative = alternative
-        self.keep_predictions = keep_predictions
-        self.store = store
-        self.random_state = random_state
-        self.fit_timeout = fit_timeout
-        self.share = share
-        self.share_memory = share_memory
+    @abstractmethod
+    def __init__(self, estimator: Any, **settings: Any) -> None:
+        self.estimator = estimator
+        for name, value in settings.items():
+            setattr(self, name, value)
 
     @_fit_context(prefer_skip_nested_validation=False)  # type: ignore[untyped-decorator]
-    def fit(self, X: Any, y: Any = None, **params: Any) -> HeldOutSearchCV:
+    def fit(self, X: Any, y: Any = None, **params: Any) -> Self:
         """Search, choose, estimate, refit.
 
         Parameters
@@ -256,7 +129,7 @@ class HeldOutSearchCV(BaseSearchCV):  # type: ignore[misc]
         callbacks = [SklearnCallbacks(self, bool(self.refit))] if hasattr(self, "set_callbacks") else []
         running = arguments.running(callbacks)
         entropy = entropy_of_run(self.random_state, running.store)
-        configurations = arguments.configurations
+        configurations = arguments.configurations(entropy)
         folds = self._folds(task, drop, entropy, metadata, len(configurations))
         several = isinstance(scorers, _MultimetricScorer)
         table = ResultsTable(self._format_results, configurations.params, several, self.error_score)
@@ -331,7 +204,7 @@ class HeldOutSearchCV(BaseSearchCV):  # type: ignore[misc]
     def _sk_visual_block_(self) -> Any:
         return BaseSearchCV._sk_visual_block_(self._of_first_model())
 
-    def _of_first_model(self) -> HeldOutSearchCV:
+    def _of_first_model(self) -> Self:
         """This search with one estimator, as scikit-learn expects it: the first of a list."""
         if not isinstance(self.estimator, list | tuple):
             return self

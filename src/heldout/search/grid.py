@@ -1,0 +1,157 @@
+"""``HeldOutSearchCV``: scikit-learn's grid search, with a score that you can believe."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from heldout.configurations import refuses_random_search
+from heldout.estimates.question import Aggregate
+from heldout.estimates.types import Alternative
+from heldout.execution.sharing.groups import Share
+from heldout.search.base import BaseHeldOutSearch
+
+
+class HeldOutSearchCV(BaseHeldOutSearch):
+    """Exhaustive search with a bias-corrected estimate of the winner's performance.
+
+    The winner, ``best_score_`` and ``cv_results_`` are those of ``GridSearchCV``. If scores are equal except for
+    rounding errors, the first configuration wins; if ``GridSearchCV``, which compares the last bit, would select
+    another, the flag ``tied_winner`` names it. ``best_score_`` is the best of many scores on the same folds and
+    therefore optimistic; ``estimate_`` corrects this optimism by replaying the selection on bootstrapped held-out
+    predictions (Tsamardinos, Greasidou & Borboudakis 2018, algorithm 5).
+
+    Parameters
+    ----------
+    estimator : estimator, or list of (name, estimator, grid)
+        A list searches all its estimators together; ``params`` then hold ``model``.
+    param_grid : dict or list of dict, optional
+        As in ``GridSearchCV``; none for a list of estimators.
+    scoring : str, callable, list, tuple or dict, optional
+        As in ``GridSearchCV``, or the name of any metric of ``ho.metrics`` ("concordance_index"; losses are
+        negative). With several scorers there is one estimate for each, all for the configuration that ``refit``
+        selects.
+    cv : int, splitter or iterable, optional
+        As in ``GridSearchCV``.
+    repeats : int, default=1
+        Repeats of the whole partition, shuffled anew each time.
+    aggregate : {"folds", "pooled", "within"}, default="folds"
+        How held-out predictions become a configuration's score: the mean over folds; the metric on all held-out
+        rows together; or, for metrics made of pairs (AUC, concordance, Somers' D), the share of correctly ordered
+        pairs among all pairs of rows of the same fold.
+    selection : str or selection rule, default="best"
+        How the winner is chosen, replayed in every bootstrap.
+    drop : str, rule of ``ho.dropping`` or None, optional
+        Which configurations to drop early: "bootstrap" drops after every fold those that are worse than the current
+        best in 99 % of bootstraps of the predictions so far. None fits every configuration on every fold.
+        "sequential" is a different search, on more and more training rows: it plans the splits (``cv`` must be
+        None) and chooses the winner by its ranks in the last three of them, on which ``best_score_`` and the
+        estimate are then based.
+    method : str, method or None, default="bbc"
+        How the estimate is made; None makes none (inside ``cross_val_score``).
+    n_bootstraps : int, default=1000
+    confidence_level : float, default=0.95
+    alternative : {"two-sided", "greater", "less"}, default="two-sided"
+    n_jobs, refit, pre_dispatch, error_score, return_train_score, verbose
+        As in ``GridSearchCV``, except that a configuration that failed is never chosen, whatever ``error_score``
+        says.
+    keep_predictions : bool, default=True
+        Whether ``predictions_`` and ``evaluation_`` are kept.
+    store : str, path or Store, optional
+        A file that keeps every finished fit. Fitting again on the same data continues where it stopped.
+    random_state : int, RandomState or Generator, optional
+        Seeds bootstraps and shuffles, and, when set, every ``random_state=None`` inside the estimators.
+    fit_timeout : float, optional
+        Seconds after which a fit is stopped; its configuration has then failed. Nothing is shared then.
+    share : {"exact", "tolerance", "check"} or False, default="exact"
+        Whether work that configurations have in common is done once. Equal leading steps of pipelines are fitted
+        once on a split, and one fit serves all numbers of rounds of a boosted model, of trees of a forest, of
+        neighbours, all penalties of a ridge and more (``ho.spaces.register_submodels`` adds others). "exact":
+        predictions are those of separate fits, to the last bit for steps and ensembles of trees, elsewhere to
+        1e-12 of the largest. "tolerance" also shares along the penalties of logistic regression, LASSO and elastic
+        net and the costs of support vector machines, within the tolerance of their solvers. "check" is "exact" and
+        then fits a sample of the configurations separately and compares. False fits every configuration alone.
+    share_memory : int, optional
+        Bytes that the output of shared steps may take; by default a quarter of the memory. What does not fit is
+        computed again.
+
+    Attributes
+    ----------
+    cv_results_ : dict
+        As in ``GridSearchCV``, with ``pooled_test_{name}`` and ``rank_pooled_test_{name}`` besides. With ``drop``
+        also ``n_splits_evaluated`` and ``dropped_at_split``, the last split of a dropped configuration (-1 for the
+        others); its later scores are NaN.
+    best_estimator_, best_params_, best_index_, best_score_, scorer_, n_splits_, refit_time_, multimetric_
+        As in ``GridSearchCV``; ``best_score_`` is uncorrected. With ``aggregate="pooled"`` it is the pooled score,
+        with "within" the share of pairs within folds (``within_test_{name}`` of ``cv_results_``).
+    estimate_ : Estimate or None
+        For the metric that selected the winner.
+    estimates_ : dict of str to Estimate
+        One a scorer, each of the same winner.
+    corrected_score_ : float or None
+        ``estimate_.value``, with the sign of ``best_score_``.
+    confidence_interval_ : Interval or None
+    optimism_ : float or None
+        How much better the uncorrected score looks.
+    predictions_ : HeldOutPredictions or None
+    n_fits_, n_fits_saved_, n_fits_shared_ : int
+        Fits of the search without the refit, fits that dropping saved, and those of the first that were not made
+        alone. ``mean_fit_time`` of a configuration contains its part of the time of what it shared.
+    evaluation_ : Evaluation or None
+        The record of every stage.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.neighbors import KNeighborsClassifier
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> search = HeldOutSearchCV(KNeighborsClassifier(), {"n_neighbors": [1, 5, 9]}, random_state=0).fit(X, y)
+    >>> print(search.best_params_, f"{search.best_score_:.3f}")
+    {'n_neighbors': 9} 0.931
+    >>> print(search.estimate_)
+    accuracy 0.9293 [0.8993, 0.9552] (95%) by bbc (uncorrected 0.9315, KNeighborsClassifier (n_neighbors=9))
+    """
+
+    _parameter_constraints = {  # noqa: RUF012
+        **BaseHeldOutSearch._parameter_constraints,
+        "param_grid": [dict, list, tuple, None],
+    }
+
+    @refuses_random_search
+    def __init__(
+        self,
+        estimator: Any,
+        param_grid: Any = None,
+        *,
+        scoring: Any = None,
+        cv: Any = None,
+        repeats: int = 1,
+        aggregate: Aggregate = "folds",
+        selection: Any = "best",
+        drop: Any = None,
+        method: Any = "bbc",
+        n_bootstraps: int = 1000,
+        confidence_level: float = 0.95,
+        alternative: Alternative = "two-sided",
+        n_jobs: int | None = None,
+        refit: Any = True,
+        pre_dispatch: int | str = "2*n_jobs",
+        error_score: Any = np.nan,
+        return_train_score: bool = False,
+        keep_predictions: bool = True,
+        store: Any = None,
+        random_state: Any = None,
+        verbose: int = 0,
+        fit_timeout: float | None = None,
+        share: Share = "exact",
+        share_memory: int | None = None,
+    ) -> None:
+        super().__init__(
+            estimator, param_grid=param_grid, scoring=scoring, cv=cv, repeats=repeats, aggregate=aggregate,
+            selection=selection, drop=drop, method=method, n_bootstraps=n_bootstraps,
+            confidence_level=confidence_level, alternative=alternative, n_jobs=n_jobs, refit=refit,
+            pre_dispatch=pre_dispatch, error_score=error_score, return_train_score=return_train_score,
+            keep_predictions=keep_predictions, store=store, random_state=random_state, verbose=verbose,
+            fit_timeout=fit_timeout, share=share, share_memory=share_memory,
+        )  # fmt: skip

@@ -1,0 +1,108 @@
+"""``HeldOutRandomizedSearchCV``: scikit-learn's random search, with a score that you can believe."""
+
+from __future__ import annotations
+
+import numbers
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from sklearn.utils._param_validation import Interval
+
+from heldout.estimates.question import Aggregate
+from heldout.estimates.types import Alternative
+from heldout.execution.sharing.groups import Share
+from heldout.search.base import BaseHeldOutSearch
+
+
+class HeldOutRandomizedSearchCV(BaseHeldOutSearch):
+    """Random search with a bias-corrected estimate of the winner's performance.
+
+    The configurations are drawn once, before anything is fitted, and then searched as ``HeldOutSearchCV`` searches
+    a grid. With an integer ``random_state`` they are those of ``RandomizedSearchCV``; if the estimator has a
+    ``random_state`` of its own, the winner, ``best_score_`` and ``cv_results_`` are too. A run that continues from
+    its ``store`` has the same draws, also with ``random_state=None``.
+
+    Parameters
+    ----------
+    estimator : estimator, or list of (name, estimator, distributions)
+        A list searches all its estimators together; ``params`` then hold ``model``.
+    param_distributions : dict or list of dict, optional
+        As in ``RandomizedSearchCV``: lists of values, or distributions with a method ``rvs``; none for a list of
+        estimators.
+    n_iter : int or dict of str to int, default=10
+        How many configurations are drawn. If all values are lists, none is drawn twice; if there are fewer
+        combinations, all are searched, with a warning. For a list of estimators it is the number in all, divided at
+        random as ``ParameterSampler`` divides it among a list of dicts, each with its ``model``: if all values are
+        lists, every combination of every model is equally likely; otherwise every dict of every model is, and a
+        model without distributions may be drawn several times. A dict gives the number of each model by its name;
+        the draws of a model then do not depend on the others.
+    scoring, cv, repeats, aggregate, selection, drop, method, n_bootstraps, confidence_level, alternative, n_jobs, \
+refit, pre_dispatch, error_score, return_train_score, keep_predictions, store, verbose, fit_timeout, share, \
+share_memory
+        As in ``HeldOutSearchCV``.
+    random_state : int, RandomState or Generator, optional
+        Seeds the draws too.
+
+    Attributes
+    ----------
+    cv_results_, best_estimator_, best_params_, best_index_, best_score_, estimate_, corrected_score_, ...
+        As in ``HeldOutSearchCV``.
+
+    Examples
+    --------
+    >>> from scipy.stats import randint
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.neighbors import KNeighborsClassifier
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> distributions = {"n_neighbors": randint(1, 30), "weights": ["uniform", "distance"]}
+    >>> search = HeldOutRandomizedSearchCV(KNeighborsClassifier(), distributions, n_iter=5, random_state=0)
+    >>> search = search.fit(X, y)
+    >>> print(search.best_params_, f"{search.best_score_:.3f}")
+    {'n_neighbors': 22, 'weights': 'uniform'} 0.930
+    >>> print(search.estimate_.value, search.estimate_.interval)
+    """
+
+    _parameter_constraints = {  # noqa: RUF012
+        **BaseHeldOutSearch._parameter_constraints,
+        "param_distributions": [dict, list, tuple, None],
+        "n_iter": [Interval(numbers.Integral, 1, None, closed="left"), dict],
+    }
+
+    def __init__(
+        self,
+        estimator: Any,
+        param_distributions: Any = None,
+        *,
+        n_iter: int | Mapping[str, int] = 10,
+        scoring: Any = None,
+        cv: Any = None,
+        repeats: int = 1,
+        aggregate: Aggregate = "folds",
+        selection: Any = "best",
+        drop: Any = None,
+        method: Any = "bbc",
+        n_bootstraps: int = 1000,
+        confidence_level: float = 0.95,
+        alternative: Alternative = "two-sided",
+        n_jobs: int | None = None,
+        refit: Any = True,
+        pre_dispatch: int | str = "2*n_jobs",
+        error_score: Any = np.nan,
+        return_train_score: bool = False,
+        keep_predictions: bool = True,
+        store: Any = None,
+        random_state: Any = None,
+        verbose: int = 0,
+        fit_timeout: float | None = None,
+        share: Share = "exact",
+        share_memory: int | None = None,
+    ) -> None:
+        super().__init__(
+            estimator, param_distributions=param_distributions, n_iter=n_iter, scoring=scoring, cv=cv,
+            repeats=repeats, aggregate=aggregate, selection=selection, drop=drop, method=method,
+            n_bootstraps=n_bootstraps, confidence_level=confidence_level, alternative=alternative, n_jobs=n_jobs,
+            refit=refit, pre_dispatch=pre_dispatch, error_score=error_score, return_train_score=return_train_score,
+            keep_predictions=keep_predictions, store=store, random_state=random_state, verbose=verbose,
+            fit_timeout=fit_timeout, share=share, share_memory=share_memory,
+        )  # fmt: skip

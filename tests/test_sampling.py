@@ -1,0 +1,128 @@
+"""Draws of a random search: how many, of which model, by which seed, and which distributions are refused."""
+
+from __future__ import annotations
+
+import warnings
+from collections import Counter
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.stats import loguniform, uniform
+from sklearn.linear_model import Lasso, LinearRegression, Ridge
+from sklearn.model_selection import ParameterSampler
+
+from heldout.errors import HeldoutWarning, InputError
+from heldout.sampling import sample_configurations
+
+ALPHA = {"alpha": loguniform(0.1, 10)}
+MODELS = [("ridge", Ridge(), ALPHA), ("lasso", Lasso(), [{"alpha": [1, 2]}, {"tol": uniform()}])]
+
+
+def test_draws_of_one_estimator_are_those_of_scikit_learn() -> None:
+    assert sample_configurations(Ridge(), ALPHA, 5, 7).params == list(ParameterSampler(ALPHA, 5, random_state=7))
+
+
+def test_draws_of_a_long_seed_are_of_that_seed() -> None:
+    of_seed = [sample_configurations(Ridge(), ALPHA, 3, seed).params for seed in (2**40, 2**40, 2**40 + 1)]
+    assert of_seed[0] == of_seed[1] != of_seed[2]
+
+
+def test_models_are_drawn_like_a_list_of_dicts() -> None:
+    dicts = [{"model": ["ridge"], **ALPHA}, *({"model": ["lasso"], **part} for part in MODELS[1][2])]
+    drawn = sample_configurations(MODELS, None, 40, 1)
+    assert drawn.params == list(ParameterSampler(dicts, 40, random_state=1))
+    assert all(one.model == one.params["model"] for one in drawn)
+    assert all(type(one.fresh()).__name__.lower() == one.model for one in drawn)
+    assert Counter(one.model for one in drawn)["lasso"] > 20  # two of three dicts
+
+
+def test_grids_of_models_are_drawn_without_repetition() -> None:
+    models = [("ridge", Ridge(), {"alpha": [1, 2, 3]}), ("plain", LinearRegression(), None)]
+    names = sample_configurations(models, None, 4, 0).names
+    assert sorted(names) == ["plain", "ridge (alpha=1)", "ridge (alpha=2)", "ridge (alpha=3)"]
+
+
+def test_numbers_of_each_model_do_not_depend_on_the_others() -> None:
+    numbers = {"lasso": 3, "ridge": 2}
+    drawn = sample_configurations(MODELS, None, numbers, 5)
+    assert [one.model for one in drawn] == ["ridge", "ridge", "lasso", "lasso", "lasso"]
+    alone = sample_configurations(MODELS[1:], None, {"lasso": 3}, 5)
+    assert alone.params == drawn.params[2:]
+    same_space = [("a", Ridge(), ALPHA), ("b", Ridge(), ALPHA)]
+    first, second = sample_configurations(same_space, None, {"a": 1, "b": 1}, 5)
+    assert first.params["alpha"] != second.params["alpha"]
+
+
+@pytest.mark.parametrize(
+    ("estimator", "distributions", "n_iter", "said"),
+    [
+        (Ridge(), {"alpha": [1, 2]}, 3, "the space has only 2 configurations, fewer than n_iter=3; all of them"),
+        ([*MODELS[:1], ("plain", LinearRegression(), {})], None, {"ridge": 1, "plain": 2}, "space of 'plain' has "),
+    ],
+    ids=["one", "models"],
+)
+def test_more_draws_than_combinations_take_all(estimator: Any, distributions: Any, n_iter: Any, said: str) -> None:
+    with pytest.warns(HeldoutWarning, match=said):
+        assert len(sample_configurations(estimator, distributions, n_iter, 0)) == 2
+
+
+def test_as_many_draws_as_combinations_are_no_reason_to_warn() -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert len(sample_configurations(Ridge(), {"alpha": [1, 2]}, 2, 0)) == 2
+
+
+class Broken:
+    """A distribution that fails."""
+
+    def rvs(self, random_state: Any) -> float:
+        raise ZeroDivisionError("no draws\ntoday.")
+
+
+REFUSED = {
+    "text": ("alpha", 3, "distributions must be a dict of parameter names .*, got 'alpha'"),
+    "list of text": (["alpha"], 3, r"distributions must be a dict .*, got \['alpha'\]"),
+    "none": (None, 3, "param_distributions must be a dict or a list of dicts, got None"),
+    "no dicts": ([], 3, "the list of distributions is empty"),
+    "no values": ({"alpha": []}, 3, "parameter 'alpha' has an empty list of values; give at least one"),
+    "no values of an array": ({"alpha": np.array([])}, 3, "parameter 'alpha' has an empty list of values"),
+    "one value": ({"alpha": 1.0}, 3, "parameter 'alpha' must have a list of values or a distribution .*, got 1.0"),
+    "text as values": ({"alpha": "ab"}, 3, "parameter 'alpha' must have a list of values .*, got 'ab'"),
+    "a set": ({"alpha": {1, 2}}, 3, r"parameter 'alpha' must have a list of values .*, got \{1, 2\}"),
+    "a class": ({"alpha": Broken}, 3, "parameter 'alpha' must have a list .*, got the class Broken"),
+    "a number as name": ({1: [2]}, 3, "the name of a parameter must be text, got 1"),
+    "a broken distribution": (
+        {"alpha": Broken()}, 3, "the distributions cannot be drawn from: ZeroDivisionError: no draws today\\.$"
+    ),
+    "a distribution without its shape": ({"alpha": loguniform}, 3, "cannot be drawn from: TypeError"),
+    "no draws": (ALPHA, 0, "n_iter must be a positive integer, got 0"),
+    "half a draw": (ALPHA, 2.5, "n_iter must be a positive integer, got 2.5"),
+    "truth": (ALPHA, True, "n_iter must be a positive integer, got True"),
+    "numbers of models": (ALPHA, {"ridge": 2}, "n_iter must be a positive integer for one estimator, got {'ridge'"),
+    "too many": (ALPHA, 10**7, r"10,000,000 configurations \(n_iter\) are more than the 1,000,000"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("distributions", "n_iter", "said"), REFUSED.values(), ids=REFUSED.keys())
+def test_bad_draws_of_one_estimator_are_refused(distributions: Any, n_iter: Any, said: str) -> None:
+    with pytest.raises(InputError, match=said):
+        sample_configurations(Ridge(), distributions, n_iter, 0)
+
+
+REFUSED_MODELS = {
+    "distributions beside": (MODELS, ALPHA, 3, "has its own distributions; leave param_distributions out"),
+    "a number is missing": (MODELS, None, {"ridge": 2}, "one number for each model .'ridge', 'lasso'"),
+    "an unknown model": (MODELS, None, {"ridge": 2, "lasso": 1, "svm": 1}, "one number for each model"),
+    "no draw of one": (MODELS, None, {"ridge": 2, "lasso": 0}, "positive integer, got 0 for 'lasso'"),
+    "no models": ([], None, 3, "the list of estimators is empty"),
+    "a parameter named model": ([("a", Ridge(), {"model": [1]})], None, 3, "'a' has a parameter named 'model'"),
+}
+
+
+@pytest.mark.parametrize(
+    ("models", "distributions", "n_iter", "said"), REFUSED_MODELS.values(), ids=REFUSED_MODELS.keys()
+)
+def test_bad_draws_of_models_are_refused(models: Any, distributions: Any, n_iter: Any, said: str) -> None:
+    with pytest.raises(InputError, match=said):
+        sample_configurations(models, distributions, n_iter, 0)
