@@ -47,8 +47,9 @@ def sample_configurations(estimator: Any, param_distributions: Any, n_iter: Any,
     >>> from sklearn.linear_model import Ridge
     >>> sample_configurations(Ridge(), {"alpha": uniform()}, 2, entropy=0).names
     ('Ridge (alpha=0.5488)', 'Ridge (alpha=0.7152)')
-    >>> sample_configurations([("a", Ridge(), {"alpha": [1, 2, 3]}), ("b", Ridge(), {})], {"a": 2, "b": 1}, 0).names
-    ('a (alpha=3)', 'a (alpha=1)', 'b')
+    >>> models = [("a", Ridge(), {"alpha": [1, 2, 3]}), ("b", Ridge(), {})]
+    >>> sample_configurations(models, None, {"a": 2, "b": 1}, entropy=0).names
+    ('a (alpha=2)', 'a (alpha=1)', 'b')
     """
     if isinstance(estimator, list | tuple):
         if param_distributions is not None:

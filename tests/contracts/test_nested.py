@@ -15,12 +15,13 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.datasets import load_breast_cancer, load_diabetes
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.experimental import enable_halving_search_cv  # noqa: F401 - needed by HalvingGridSearchCV
 from sklearn.metrics import accuracy_score, roc_auc_score
 from sklearn.model_selection import (
     GridSearchCV,
+    HalvingGridSearchCV,
     KFold,
     LeaveOneOut,
-    RandomizedSearchCV,
     StratifiedKFold,
     TimeSeriesSplit,
 )
@@ -397,9 +398,9 @@ def test_contradictory_settings_are_refused_before_any_fit(settings: dict[str, A
         nested(**settings)
 
 
-def test_a_search_that_draws_its_configurations_is_refused() -> None:
-    with pytest.raises(InputError, match="fixed configurations, which RandomizedSearchCV has not"):
-        ho.nested_cv(RandomizedSearchCV(KNeighborsClassifier(), NEIGHBOURS), X, Y)
+def test_an_adaptive_search_is_refused() -> None:
+    with pytest.raises(InputError, match="fixed configurations, which HalvingGridSearchCV has not"):
+        ho.nested_cv(HalvingGridSearchCV(KNeighborsClassifier(), NEIGHBOURS), X, Y)
     with pytest.raises(InputError, match="GridSearchCV has its own grid"):
         ho.nested_cv(GridSearchCV(KNeighborsClassifier(), NEIGHBOURS), X, Y, NEIGHBOURS)
     with pytest.raises(InputError, match="y is None"):

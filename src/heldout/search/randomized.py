@@ -60,7 +60,8 @@ share_memory
     >>> search = search.fit(X, y)
     >>> print(search.best_params_, f"{search.best_score_:.3f}")
     {'n_neighbors': 22, 'weights': 'uniform'} 0.930
-    >>> print(search.estimate_.value, search.estimate_.interval)
+    >>> print(f"{search.corrected_score_:.3f} {search.confidence_interval_}")
+    0.927 [0.897, 0.9536] (95%)
     """
 
     _parameter_constraints = {  # noqa: RUF012
