@@ -14,8 +14,8 @@ import pytest
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.datasets import load_breast_cancer, load_diabetes
 from sklearn.ensemble import RandomForestClassifier
-from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.experimental import enable_halving_search_cv  # noqa: F401 - needed by HalvingGridSearchCV
+from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.metrics import accuracy_score, roc_auc_score
 from sklearn.model_selection import (
     GridSearchCV,
