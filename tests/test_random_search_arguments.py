@@ -54,9 +54,7 @@ def test_the_searches_have_the_same_settings() -> None:
 
 
 def test_a_parameter_that_the_estimator_lacks_is_refused_as_input() -> None:
-    with pytest.raises(
-        ho.InputError, match="the parameter grid does not fit the estimator: Invalid parameter 'depth'"
-    ):
+    with pytest.raises(ho.InputError, match="the parameters do not fit the estimator: Invalid parameter 'depth'"):
         ho.HeldOutSearchCV(Ridge(), {"depth": [1]}).fit(X, Y)
 
 

@@ -77,7 +77,7 @@ class Configuration:
             return clone(self.template).set_params(**own)
         except ValueError as error:
             reason = " ".join(str(error).split())
-            raise InputError(f"the parameter grid does not fit the estimator: {reason}") from error
+            raise InputError(f"the parameters do not fit the estimator: {reason}") from error
 
     @cached_property
     def canonical(self) -> str:
@@ -175,7 +175,10 @@ def checked_entries(entries: Sequence[Any]) -> list[tuple[str, Any, Any]]:
     checked = []
     for entry in entries:
         if not (isinstance(entry, tuple | list) and len(entry) == 3 and isinstance(entry[0], str)):
-            raise InputError(f"each estimator of a list must be a (name, estimator, grid) triple, got {entry!r}.")
+            raise InputError(
+                "each estimator of a list must be a triple of name, estimator, and grid or distributions, got "
+                f"{entry!r}."
+            )
         checked.append((entry[0], checked_model(entry[1], f"the estimator {entry[0]!r} of a list"), entry[2]))
     if not checked:
         raise InputError("the list of estimators is empty; give at least one (name, estimator, grid).")

@@ -197,7 +197,7 @@ def test_invalid_n_jobs_is_refused_before_anything_is_fitted(n_jobs):
     "grid", [{"neighbours": [3]}, [{"n_neighbors": [3]}, {"neighbours": [3]}]], ids=["one", "two"]
 )
 def test_a_misspelt_parameter_is_refused_also_where_nothing_is_fitted(grid):
-    message = "the parameter grid does not fit the estimator: Invalid parameter 'neighbours'"
+    message = "the parameters do not fit the estimator: Invalid parameter 'neighbours'"
     with pytest.raises(InputError, match=message):
         ho.advise(X, Y, [("nb", GaussianNB(), {}), ("knn", KNeighborsClassifier(), grid)], seconds=0)
 

@@ -14,6 +14,7 @@ import pandas as pd
 from bad_values import JSON, NUMBERS, TEXTS, Generator, pick, some
 from oracle import Case, fault_of_estimate, of_json
 from scipy import sparse
+from scipy.stats import norm, randint, uniform
 from sklearn.dummy import DummyClassifier
 from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
 from sklearn.metrics import accuracy_score, mean_absolute_error, roc_auc_score
@@ -86,6 +87,10 @@ SETTINGS: dict[str, Sequence[Any]] = {
     [{}], {"max_depth": "ab"},
                    {"max_depth": [float("nan"), -5]}, {1: [2]}, "x", {"max_depth": np.array([[1, 2]])},
         {"random_state": [object()]}),
+    "param_distributions": ({"max_depth": randint(1, 3)}, {"max_depth": [1, 2]}, {}, None, {"max_depth": []},
+        {"max_depth": 3}, [], [{}, {"max_depth": randint(1, 3)}], {"max_depth": "ab"}, {1: [2]}, "x",
+        {"max_depth": norm}, {"max_depth": randint}, {"nothing": uniform()}),
+    "n_iter": (1, 2, 10, 0, -1, 2.0, "2", None, True, 10**12, float("nan"), {"tree": 2}, {"tree": 0}, {}, [2]),
     "pre_dispatch": ("2*n_jobs", 1, "x", 0),
     "verbose": (0, "x"),
 }
@@ -286,11 +291,14 @@ MODELS = (
 def _search(rng: Generator) -> Case:
     X, y, _ = _data(rng)
     model = pick(rng, (MODELS[0], MODELS[0], MODELS[1], *MODELS))
-    base = {"estimator": model, "param_grid": {"max_depth": [1, 2]}, "cv": 2, "n_bootstraps": 10, "random_state": 0}
-    given = _drawn(rng, ho.HeldOutSearchCV, base, {})
+    kind, space = pick(
+        rng, ((ho.HeldOutSearchCV, "param_grid"), (ho.HeldOutRandomizedSearchCV, "param_distributions"))
+    )
+    base = {"estimator": model, space: {"max_depth": [1, 2]}, "cv": 2, "n_bootstraps": 10, "random_state": 0}
+    given = _drawn(rng, kind, base, {})
 
     def fit() -> Any:
-        return ho.HeldOutSearchCV(**given).fit(X, y)
+        return kind(**given).fit(X, y)
 
     def right(search: Any) -> str | None:
         if search.estimate_ is None:
@@ -299,7 +307,7 @@ def _search(rng: Generator) -> Case:
 
     words = ", ".join(f"{key}={of_json(value)}" for key, value in given.items())
     return Case(
-        f"ho.HeldOutSearchCV({words}).fit({of_json(X)}, {of_json(y)})",
+        f"ho.{kind.__name__}({words}).fit({of_json(X)}, {of_json(y)})",
         fit,
         right,
         (InvalidParameterError,),

@@ -69,9 +69,10 @@ def learning_curve(
     Parameters
     ----------
     estimator : estimator, list of (name, estimator, grid), or search
-        As ``ho.HeldOutSearchCV`` takes them, or such a search (or ``GridSearchCV``), fitted or not. Its settings
-        hold for every argument that is at its default here, except its ``cv``, ``repeats`` and ``aggregate``; a
-        search with ``drop`` is refused, and so is an argument that differs from that of the search.
+        As ``ho.HeldOutSearchCV`` takes them, or a search (of ``ho``, ``GridSearchCV`` or ``RandomizedSearchCV``),
+        fitted or not. Its settings hold for every argument that is at its default here, except its ``cv``,
+        ``repeats`` and ``aggregate``; a search with ``drop`` is refused, and so is an argument that differs from
+        that of the search. A random search draws once.
     X : array-like of shape (N, n_features)
     y : array-like of shape (N,)
     param_grid : dict or list of dict, optional

@@ -67,11 +67,12 @@ def nested_cv(
 
     Parameters
     ----------
-    estimator : estimator, list of (name, estimator, grid), HeldOutSearchCV or GridSearchCV
-        The grid and the settings of a search, fitted or not, apply to every argument left at its default here
-        (confidence level, store and seed included); the search is not changed. An argument with another value than
-        the search's is refused. The exception is ``cv``: the search's ``cv`` makes the outer folds, and if you pass
-        another ``cv`` here, it makes the inner ones.
+    estimator : estimator, list of (name, estimator, grid), or search
+        A search of ``ho``, ``GridSearchCV`` or ``RandomizedSearchCV``, fitted or not; a random search draws once,
+        and all folds try what it drew. The grid and the settings of a search apply to every argument left at its
+        default here (confidence level, store and seed included); the search is not changed. An argument with
+        another value than the search's is refused. The exception is ``cv``: the search's ``cv`` makes the outer
+        folds, and if you pass another ``cv`` here, it makes the inner ones.
     X : array-like of shape (N, n_features)
     y : array-like of shape (N,)
     param_grid : dict or list of dict, optional

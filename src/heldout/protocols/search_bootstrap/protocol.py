@@ -76,9 +76,9 @@ def bootstrap_search(
     Parameters
     ----------
     estimator : estimator, list of (name, estimator, grid), or search
-        As in ``ho.HeldOutSearchCV``, or such a search (or ``GridSearchCV``), fitted or not. The settings of a
-        search apply to every argument left at its default here, except ``n_bootstraps``; an argument with another
-        value than the search's is refused.
+        As in ``ho.HeldOutSearchCV``, or a search (of ``ho``, ``GridSearchCV`` or ``RandomizedSearchCV``), fitted or
+        not; a random search draws once. The settings of a search apply to every argument left at its default here,
+        except ``n_bootstraps``; an argument with another value than the search's is refused.
     X : array-like of shape (N, n_features)
     y : array-like of shape (N,)
     param_grid : dict or list of dict, optional
