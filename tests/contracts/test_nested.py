@@ -22,8 +22,10 @@ from sklearn.model_selection import (
     HalvingGridSearchCV,
     KFold,
     LeaveOneOut,
+    RandomizedSearchCV,
     StratifiedKFold,
     TimeSeriesSplit,
+    cross_val_score,
 )
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
@@ -398,9 +400,29 @@ def test_contradictory_settings_are_refused_before_any_fit(settings: dict[str, A
         nested(**settings)
 
 
-def test_an_adaptive_search_is_refused() -> None:
-    with pytest.raises(InputError, match="fixed configurations, which HalvingGridSearchCV has not"):
-        ho.nested_cv(HalvingGridSearchCV(KNeighborsClassifier(), NEIGHBOURS), X, Y)
+@pytest.mark.parametrize(
+    "selecting",
+    [
+        HalvingGridSearchCV(KNeighborsClassifier(), NEIGHBOURS, scoring="roc_auc", cv=3, random_state=0),
+        make_pipeline(
+            StandardScaler(), RandomizedSearchCV(KNeighborsClassifier(), NEIGHBOURS, n_iter=2, cv=3, random_state=0)
+        ),
+    ],
+    ids=["halving", "pipeline"],
+)
+def test_an_estimator_that_selects_is_one_configuration(selecting: Any) -> None:
+    found = ho.nested_cv(selecting, X, Y, scoring="roc_auc", cv=3)
+    expected = cross_val_score(selecting, X, Y, scoring="roc_auc", cv=3)
+    np.testing.assert_allclose([fold.score for fold in found.outer_folds], expected, rtol=0, atol=1e-12)
+
+
+def test_an_adaptive_search_is_scored_by_its_own_scorer() -> None:
+    halving = HalvingGridSearchCV(KNeighborsClassifier(), NEIGHBOURS, scoring="roc_auc")
+    assert SearchArguments(halving).with_search().scoring == "roc_auc"
+    assert SearchArguments(halving, scoring="accuracy").with_search().scoring == "accuracy"
+
+
+def test_what_a_search_has_is_refused_beside_it() -> None:
     with pytest.raises(InputError, match="GridSearchCV has its own grid"):
         ho.nested_cv(GridSearchCV(KNeighborsClassifier(), NEIGHBOURS), X, Y, NEIGHBOURS)
     with pytest.raises(InputError, match="y is None"):

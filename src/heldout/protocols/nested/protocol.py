@@ -72,7 +72,8 @@ def nested_cv(
         and all folds try what it drew. The grid and the settings of a search apply to every argument left at its
         default here (confidence level, store and seed included); the search is not changed. An argument with
         another value than the search's is refused. The exception is ``cv``: the search's ``cv`` makes the outer
-        folds, and if you pass another ``cv`` here, it makes the inner ones.
+        folds, and if you pass another ``cv`` here, it makes the inner ones. Any other estimator that selects (a
+        halving search, a pipeline around a search) is one configuration, and every fit repeats its selection.
     X : array-like of shape (N, n_features)
     y : array-like of shape (N,)
     param_grid : dict or list of dict, optional
@@ -153,7 +154,7 @@ def nested_cv(
         random_state=random_state, verbose=verbose,
     )  # fmt: skip
     arguments = passed.with_search(free=["cv"])
-    if cv is not None and passed.is_search and isinstance(inner, str) and inner == REMAINING:
+    if cv is not None and passed.is_fixed_search and isinstance(inner, str) and inner == REMAINING:
         inner = REMAINING if estimator.cv is None else estimator.cv
     settings = NestedSettings(inner, across, interval, arguments.confidence_level, arguments.alternative)
     return nested_of_search(arguments.search_on(X, y, groups, sample_weight), settings, arguments.running())

@@ -12,8 +12,8 @@ from scipy.stats import loguniform, uniform
 from sklearn.linear_model import Lasso, LinearRegression, Ridge
 from sklearn.model_selection import ParameterSampler
 
+from heldout.arguments.sampling import sample_configurations
 from heldout.errors import HeldoutWarning, InputError
-from heldout.sampling import sample_configurations
 
 ALPHA = {"alpha": loguniform(0.1, 10)}
 MODELS = [("ridge", Ridge(), ALPHA), ("lasso", Lasso(), [{"alpha": [1, 2]}, {"tol": uniform()}])]

@@ -1,0 +1,194 @@
+"""The parts of a call in scikit-learn's terms, as our nouns: a target, scorers, weights, a store, folds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Literal
+
+import numpy as np
+from sklearn.base import is_classifier, is_regressor
+from sklearn.metrics import get_scorer_names
+from sklearn.model_selection._search import BaseSearchCV
+from sklearn.utils import indexable
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import column_or_1d, has_fit_parameter
+
+from heldout._random import numpy_seed
+from heldout.data.arrays import has_fields
+from heldout.data.survival_target import has_two_columns, survival_target, with_fields
+from heldout.data.task import Task, TaskKind, Truth, checked_groups, checked_weights, target_column, truth_of
+from heldout.errors import InputError
+from heldout.execution.events import Listener
+from heldout.execution.listeners.progress import verbose_listeners
+from heldout.execution.run import RunSettings
+from heldout.execution.store import store_of
+from heldout.folds.plans import KFolds, seeded
+from heldout.folds.splits import Folds, make_folds
+from heldout.metrics.survival_model import last_step
+from heldout.metrics.to_scorer import scorer
+
+
+def checked_target(model: Any, y: Any, purpose: str) -> Any:
+    """The target as one column, unchanged where it is one; events and times as a structured array.
+
+    Two columns are events and times, unless ``model``, which learns them, is a classifier or a regressor.
+    ``purpose`` is what needs the target, for the sentence "This ... requires y": "protocol".
+
+    Raises InputError when there is none, it holds missing, complex or infinite values, or the model cannot learn
+    it.
+    """
+    if y is None:
+        raise InputError(
+            f"This {purpose} requires y to be passed, but the target y is None; without it there is no score to "
+            "estimate."
+        )
+    of_numbers = is_classifier(model) or is_regressor(model)
+    if has_fields(y) or (not of_numbers and has_two_columns(y)):
+        kind = type(last_step(model))
+        if of_numbers and kind.__module__.startswith("sklearn."):
+            raise InputError(
+                f"the target holds events and times, which {kind.__name__} cannot learn; give a survival model "
+                "(scikit-survival's, or ho.spaces.CoxRegression), or the one column to predict."
+            )
+        # Survival models want the event as booleans; what the user calls the two is left.
+        target = survival_target(y)
+        return with_fields(target, y.dtype.names) if has_fields(y) else target
+    column = y if getattr(y, "ndim", 0) == 1 else _one_column(y)
+    values = target_column(column)
+    if values.dtype.kind == "c":
+        raise InputError("Complex data not supported: the target must be real numbers or labels.")
+    if values.dtype.kind == "f" and np.isinf(values).any():
+        raise InputError(
+            "Input y contains infinity or a value too large for dtype('float64'). Every row needs a finite target."
+        )
+    # scikit-learn cannot take rows of pandas' own arrays (``y.values`` of text that Arrow keeps).
+    return values if hasattr(column, "_from_sequence") else column
+
+
+def rows_of(X: Any, y: Any) -> tuple[Any, Any]:
+    """Data and target that can be indexed by row and have as many rows."""
+    try:
+        checked, target = indexable(X, y)
+    except (ValueError, TypeError) as error:
+        raise InputError(f"X and y cannot be used as rows: {error}.") from None
+    return checked, target
+
+
+def _one_column(y: Any) -> Any:
+    try:
+        return column_or_1d(y, warn=True)
+    except (ValueError, TypeError) as error:
+        raise InputError(f"the target must be one column of labels or numbers: {error}") from None
+
+
+def truth_for(model: Any, y: Any) -> Truth:
+    """The target as a model of its kind reads it."""
+    if has_fields(y):
+        return truth_of(y, TaskKind.SURVIVAL)
+    if is_classifier(model):
+        try:
+            with np.errstate(invalid="ignore"):  # it casts amounts to whole numbers to see what they are
+                check_classification_targets(y)
+        except (ValueError, TypeError) as error:
+            raise InputError(f"{str(error).rstrip('.')}. Give labels, or a regressor.") from None
+        return truth_of(y, TaskKind.MULTICLASS)
+    return truth_of(y, TaskKind.REGRESSION if is_regressor(model) else None)
+
+
+def scoring_with_metrics(scoring: Any) -> Any:
+    """What scikit-learn's searches take as ``scoring``: names that it lacks are metrics of ours, as scorers.
+
+    Examples
+    --------
+    >>> scorers = scoring_with_metrics({"r2": "r2", "c": "concordance_index"})
+    >>> scorers["r2"], scorers["c"]._score_func.__name__
+    ('r2', 'concordance_index')
+    """
+    if isinstance(scoring, str):
+        return scoring if scoring in get_scorer_names() else scorer(scoring)
+    if isinstance(scoring, Mapping):
+        return {name: scoring_with_metrics(one) for name, one in scoring.items()}
+    if isinstance(scoring, list | tuple | set) and all(isinstance(name, str) for name in scoring):
+        foreign = set(scoring) - set(get_scorer_names())
+        return {name: scoring_with_metrics(name) for name in scoring} if foreign else scoring
+    return scoring
+
+
+def scorers_of(search: BaseSearchCV) -> tuple[Any, Any]:
+    """The scorers of a search as scikit-learn gathers them, and what chooses.
+
+    Raises InputError when ``scoring`` or ``refit`` is nothing that it knows.
+    """
+    try:
+        scorers: tuple[Any, Any] = BaseSearchCV._get_scorers(search)
+    except InputError:
+        raise
+    except (ValueError, TypeError) as error:
+        reason = " ".join(str(error).split()).rstrip(".")
+        raise InputError(
+            f"scoring={search.scoring!r} with refit={search.refit!r} cannot be used: {reason}."
+        ) from error
+    return scorers
+
+
+def deciding_scorer(scorers: Any, scoring: Any, refit: Any) -> str:
+    """The name of the scorer that chooses the winner, of scorers as scikit-learn has gathered them."""
+    if hasattr(scorers, "_scorers"):
+        return refit if isinstance(refit, str) else str(next(iter(scorers._scorers)))
+    # A callable may turn out to return several scores; ``refit`` then names one of them.
+    return refit if callable(scoring) and isinstance(refit, str) else "score"
+
+
+def task_of(model: Any, X: Any, y: Any, groups: Any = None, sample_weight: Any = None) -> Task:
+    """Rows, a target that ``checked_target`` passed, groups and weights as a task for such a model."""
+    truth = truth_for(model, y)
+    weights = checked_weights(sample_weight, truth.n_rows)
+    return Task(X, truth, checked_groups(groups, truth.n_rows), weights, y)
+
+
+def check_weights_fit(models: Iterable[tuple[str, Any]]) -> None:
+    """Refuse ``sample_weight`` where the ``fit`` of a (name, estimator) does not take it."""
+    unable = next((name for name, model in models if not has_fit_parameter(model, "sample_weight")), None)
+    if unable is not None:
+        raise InputError(
+            f"sample_weight goes to every fit, and {unable}.fit does not take it; leave it out, or give an "
+            "estimator that does."
+        )
+
+
+def running_of(
+    *,
+    n_jobs: int | None,
+    pre_dispatch: int | str,
+    fit_timeout: float | None,
+    store: Any,
+    verbose: int,
+    listeners: Sequence[Listener] = (),
+) -> RunSettings:
+    """Where fits run and are kept, as the keywords of a search or a protocol say; a stored run is continued."""
+    return RunSettings(
+        store=store_of(store),
+        resume=True,
+        n_jobs=n_jobs,
+        pre_dispatch=pre_dispatch,
+        fit_timeout=fit_timeout,
+        listeners=[*verbose_listeners(verbose), *listeners],
+    )
+
+
+def seeded_folds(
+    task: Task,
+    cv: Any,
+    entropy: int,
+    *,
+    repeats: int = 1,
+    classifier: bool | None = None,
+    small_classes: Literal["refuse", "allow"] = "allow",
+) -> Folds:
+    """``make_folds`` with an integer that keeps groups whole and a seed for a splitter that shuffles with none."""
+    if task.groups is not None and (cv is None or isinstance(cv, int | np.integer)):
+        cv = KFolds(5 if cv is None else int(cv))
+    cv = seeded(cv, numpy_seed(entropy, "folds", 0))
+    return make_folds(
+        task, cv, repeats=repeats, entropy=entropy, classifier=classifier, small_classes=small_classes
+    )
