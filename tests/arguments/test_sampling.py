@@ -100,6 +100,9 @@ REFUSED = {
     "half a draw": (ALPHA, 2.5, "n_iter must be a positive integer, got 2.5"),
     "truth": (ALPHA, True, "n_iter must be a positive integer, got True"),
     "numbers of models": (ALPHA, {"ridge": 2}, "n_iter must be a positive integer for one estimator, got {'ridge'"),
+    "a space too large": (
+        {f"p{k}": range(10) for k in range(30)}, 3, r"the lists have about 10\^30 combinations, more than"
+    ),
     "too many": (ALPHA, 10**7, r"10,000,000 configurations \(n_iter\) are more than the 1,000,000"),
 }  # fmt: skip
 
@@ -114,7 +117,12 @@ REFUSED_MODELS = {
     "distributions beside": (MODELS, ALPHA, 3, "has its own distributions; leave param_distributions out"),
     "a number is missing": (MODELS, None, {"ridge": 2}, "one number for each model .'ridge', 'lasso'"),
     "an unknown model": (MODELS, None, {"ridge": 2, "lasso": 1, "svm": 1}, "one number for each model"),
-    "no draw of one": (MODELS, None, {"ridge": 2, "lasso": 0}, "positive integer, got 0 for 'lasso'"),
+    "no draw of one": (
+        MODELS,
+        None,
+        {"ridge": 2, "lasso": 0},
+        "n_iter of 'lasso' must be a positive integer, got 0",
+    ),
     "no models": ([], None, 3, "the list of estimators is empty"),
     "a parameter named model": ([("a", Ridge(), {"model": [1]})], None, 3, "'a' has a parameter named 'model'"),
 }

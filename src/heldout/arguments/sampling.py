@@ -6,6 +6,7 @@ All are drawn before anything is fitted, so the search is fixed.
 from __future__ import annotations
 
 import math
+import sys
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -114,13 +115,13 @@ def _draws(
     spaces: Sequence[dict[str, Any]], number: Any, seed: int, model: str | None = None
 ) -> list[dict[str, Any]]:
     of_model = "" if model is None else f" of {model!r}"
-    if isinstance(number, bool) or not isinstance(number, int | np.integer) or number < 1:
-        raise InputError(
-            f"n_iter must be a positive integer, got {shortened(number)}{of_model and f' for {model!r}'}.",
-            argument="n_iter",
-        )
-    refuse_more_than(MOST_CONFIGURATIONS, int(number), "configurations (n_iter)", "a smaller n_iter")
+    _check_number(number, of_model)
     size = _size(spaces)
+    if size is not None and size > sys.maxsize:
+        raise InputError(
+            f"the lists{of_model} have about 10^{math.log10(size):.0f} combinations, more than can be numbered; give "
+            "one of them as a distribution, such as scipy.stats.randint(1, 1000)."
+        )
     if size is not None and size < number:
         warnings.warn(
             f"the space{of_model} has only {size} configurations, fewer than n_iter={number}; all of them are "
@@ -136,6 +137,14 @@ def _draws(
         raise InputError(
             f"the distributions{of_model} cannot be drawn from: {type(error).__name__}: {reason}."
         ) from error
+
+
+def _check_number(number: Any, of_model: str) -> None:
+    if isinstance(number, bool) or not isinstance(number, int | np.integer) or number < 1:
+        raise InputError(
+            f"n_iter{of_model} must be a positive integer, got {shortened(number)}.", argument="n_iter"
+        )
+    refuse_more_than(MOST_CONFIGURATIONS, int(number), "configurations (n_iter)", "a smaller n_iter")
 
 
 def _size(spaces: Sequence[dict[str, Any]]) -> int | None:
