@@ -64,28 +64,49 @@ def test_several_models_are_searched_together() -> None:
 
 
 class Counted(DummyClassifier):
-    """Counts its fits."""
+    """Counts its fits, and is interrupted in one of them."""
 
     n_fits = 0
+    interrupted_at: int | None = None
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Counted:
         type(self).n_fits += 1
+        if self.n_fits == self.interrupted_at:
+            raise KeyboardInterrupt
         return super().fit(X, y, sample_weight)  # type: ignore[no-any-return]
 
 
-@pytest.mark.parametrize("random_state", [None, 3], ids=["no seed", "seed"])
-def test_a_resumed_run_has_the_same_draws(tmp_path: Path, random_state: int | None) -> None:
-    search = ho.HeldOutRandomizedSearchCV(
+def counted_search(store: Path, random_state: int | None = None) -> ho.HeldOutRandomizedSearchCV:
+    return ho.HeldOutRandomizedSearchCV(
         Counted(strategy="stratified"), {"random_state": randint(0, 10**9)}, n_iter=3, cv=3, n_bootstraps=20,
-        store=tmp_path / "run.db", random_state=random_state, refit=False,
+        store=store, random_state=random_state, refit=False,
     )  # fmt: skip
-    first = clone(search).fit(X, Y)
-    assert Counted.n_fits > 0
-    Counted.n_fits = 0
-    second = clone(search).fit(X, Y)
-    assert Counted.n_fits == 0
+
+
+@pytest.mark.parametrize("random_state", [None, 3], ids=["no seed", "seed"])
+def test_a_resumed_run_has_the_same_draws(
+    tmp_path: Path, random_state: int | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Counted, "n_fits", 0)
+    first = counted_search(tmp_path / "run.db", random_state).fit(X, Y)
+    assert Counted.n_fits == 9
+    second = counted_search(tmp_path / "run.db", random_state).fit(X, Y)
+    assert Counted.n_fits == 9
     assert first.cv_results_["params"] == second.cv_results_["params"]
     assert first.estimate_.value == second.estimate_.value
+
+
+def test_an_interrupted_run_ends_as_it_would_have(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Counted, "n_fits", 0)
+    monkeypatch.setattr(Counted, "interrupted_at", 5)
+    with pytest.raises(KeyboardInterrupt):
+        counted_search(tmp_path / "run.db").fit(X, Y)
+    resumed = counted_search(tmp_path / "run.db").fit(X, Y)
+    assert Counted.n_fits == 5 + 5  # four of the nine fits were kept
+    entropy = resumed.evaluation_.provenance["entropy"]
+    uninterrupted = counted_search(tmp_path / "other.db", entropy).fit(X, Y)
+    assert resumed.cv_results_["params"] == uninterrupted.cv_results_["params"]
+    assert resumed.estimate_.value == uninterrupted.estimate_.value
 
 
 def test_without_a_seed_draws_differ() -> None:

@@ -119,8 +119,8 @@ def _draws(
     size = _size(spaces)
     if size is not None and size > sys.maxsize:
         raise InputError(
-            f"the lists{of_model} have about 10^{math.log10(size):.0f} combinations, more than can be numbered; give "
-            "one of them as a distribution, such as scipy.stats.randint(1, 1000)."
+            f"the lists{of_model} have about 10^{math.log10(size):.0f} combinations, more than can be numbered; "
+            "give one of them as a distribution, such as scipy.stats.randint(1, 1000)."
         )
     if size is not None and size < number:
         warnings.warn(
