@@ -83,8 +83,8 @@ def test_fresh_estimators_share_nothing() -> None:
 @pytest.mark.parametrize(
     ("estimator", "grid", "words"),
     [
-        ([("a", Ridge())], None, r"must be a \(name, estimator, grid\) triple"),
-        ([(Ridge(), "a", {})], None, r"must be a \(name, estimator, grid\) triple"),
+        ([("a", Ridge())], None, r"must be a triple of name, estimator, and grid"),
+        ([(Ridge(), "a", {})], None, r"must be a triple of name, estimator, and grid"),
         ([("a", Ridge(), {}), ("a", Ridge(), {})], None, "names must be distinct, got 'a' more than once"),
         ([("a", Ridge(), {})], {"alpha": [1]}, "has its own grids"),
         ([], None, "the list of estimators is empty"),

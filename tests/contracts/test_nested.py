@@ -403,7 +403,9 @@ def test_contradictory_settings_are_refused_before_any_fit(settings: dict[str, A
 @pytest.mark.parametrize(
     "selecting",
     [
-        HalvingGridSearchCV(KNeighborsClassifier(), NEIGHBOURS, scoring="roc_auc", cv=3, random_state=0),
+        HalvingGridSearchCV(
+            KNeighborsClassifier(), {"n_neighbors": [1, 2, 3]}, scoring="roc_auc", cv=3, random_state=0
+        ),
         make_pipeline(
             StandardScaler(), RandomizedSearchCV(KNeighborsClassifier(), NEIGHBOURS, n_iter=2, cv=3, random_state=0)
         ),
