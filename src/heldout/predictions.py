@@ -55,6 +55,8 @@ class HeldOutPredictions:
         The times of the last axis of ``survival``, ascending; empty if they are just those that the metric reads.
     test_share : float or None
         The share of the rows that each split tests, if the splits are those of repeated subsampling.
+    adaptive : bool
+        Whether the search proposed or dropped configurations because of scores on these rows.
     """
 
     responses: Mapping[Response, NDArray[Any]]
@@ -70,6 +72,7 @@ class HeldOutPredictions:
     grouped: bool = False
     times: tuple[float, ...] = ()
     test_share: float | None = None
+    adaptive: bool = False
 
     @property
     def n_rows(self) -> int:

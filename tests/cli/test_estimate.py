@@ -129,6 +129,15 @@ def test_a_class_may_be_written_as_in_the_file(command: Command, scores: pd.Data
     assert refused.code == 2 and "must be one of the classes 1.0, 2.0, got '3'" in refused.err
 
 
+def test_an_adaptive_search_is_said_and_flagged(command: Command, scores: pd.DataFrame) -> None:
+    options = ["p.csv", "--target", "truth", "--fold", "fold", *NOT_PREDICTIONS, "--n-bootstraps", "60"]
+
+    assert "The search was adaptive" not in command("estimate", *options).out
+    assert "The search was adaptive" in command("estimate", *options, "--adaptive").out
+    document = json.loads(command("estimate", *options, "--adaptive", "--json").out)
+    assert [flag for flag in document["flags"] if flag["flag"] == "adaptive_search"]
+
+
 @pytest.mark.usefixtures("tiny_space")
 def test_our_own_file_may_be_told_what_it_knows(command: Command, table: Callable[..., Path]) -> None:
     assert command("tune", table(), "--target", "outcome", "--n-jobs", "1", "--n-bootstraps", "50").code == 0

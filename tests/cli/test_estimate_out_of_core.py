@@ -33,9 +33,8 @@ def table(tmp_path: Path) -> Path:
 
 def test_the_command_says_what_the_function_says(command: Command, table: Path) -> None:
     more = ["--n-bootstraps", "60", "--confidence-level", "0.9", "--alternative", "greater", "--seed", "4"]
-    ended = command(
-        *ASKED, "--metric", "roc_auc", "--exclude", "site", "--positive", "ill", *more, "--n-jobs", "2", "--json"
-    )
+    more += ["--n-jobs", "2", "--adaptive", "--json"]
+    ended = command(*ASKED, "--metric", "roc_auc", "--exclude", "site", "--positive", "ill", *more)
     expected = ho.estimates.estimate_from_parquet(
         table,
         target="truth",
@@ -45,6 +44,7 @@ def test_the_command_says_what_the_function_says(command: Command, table: Path) 
         n_bootstraps=60,
         confidence_level=0.9,
         alternative="greater",
+        adaptive=True,
         random_state=4,
     )
 

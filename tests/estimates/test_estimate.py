@@ -10,6 +10,7 @@ from sklearn import metrics as sk
 
 import heldout as ho
 from heldout.errors import HeldoutWarning, InputError
+from heldout.estimates.inputs import read_inputs
 
 RNG = np.random.default_rng(5)
 Y = RNG.permutation(np.repeat([0, 1], [60, 40]))
@@ -317,6 +318,7 @@ REFUSED = {
     "folds of the wrong length": (Y, SCORES, {"metric": "roc_auc", "folds": [1, 2]}, "folds must have shape"),
     "aggregate": (Y, SCORES, {"metric": "roc_auc", "aggregate": "mean"}, "aggregate must be one of pooled, folds"),
     "selection": (Y, SCORES, {"metric": "roc_auc", "selection": "worst"}, "selection must be one of best"),
+    "adaptive": (Y, SCORES, {"metric": "roc_auc", "adaptive": "yes"}, "adaptive must be True or False, got 'yes'"),
     "seed": (Y, SCORES, {"metric": "roc_auc", "random_state": -1}, "random_state must be from 0"),
     "text in a regression": (SCORES[:, 0], np.full((100, 2), "x"), {"metric": "r2"}, "must be numbers"),
     "text as numbers": (SCORES[:, 0], SCORES.astype(str), {"metric": "r2"}, "must be numbers, got values like '"),
@@ -431,6 +433,28 @@ def test_warnings_of_a_metric_in_bootstraps_are_silenced():
     found = ho.estimate(Y, SCORES, metric=metric, n_jobs=2, n_bootstraps=600, random_state=0)
     assert np.isfinite(found.value)
     assert list(warnings.filters) == before
+
+
+def test_an_adaptive_search_is_flagged_with_what_is_known_of_its_size_and_changes_no_number():
+    plain = ho.estimate(Y, SCORES, metric="roc_auc", **FAST)
+    flagged = ho.estimate(Y, SCORES, metric="roc_auc", adaptive=True, **FAST)
+    assert same(plain, flagged)
+    assert flagged.flags.keys() - plain.flags.keys() == {ho.Flag.ADAPTIVE_SEARCH}
+    sentence = flagged.flags[ho.Flag.ADAPTIVE_SEARCH]
+    assert "among 4 configurations" in sentence
+    for known in ("60 rows of pure noise", "200 trials", "0.683 uncorrected", "0.604 by bbc", "0.526"):
+        assert known in sentence
+
+
+def test_predictions_of_an_adaptive_search_say_so_themselves_whichever_method_reads_them():
+    folds = np.arange(100) % 5
+    held = read_inputs(Y, SCORES, metric="roc_auc", folds=folds, adaptive=True).predictions
+    compared = ho.compare_estimates(Y, held, metric="roc_auc", methods=["cv", "bbc", "tt", "bbc_f"], **FAST)
+    assert not compared.refused
+    assert all(ho.Flag.ADAPTIVE_SEARCH in found.flags for found in compared.values())
+    assert ho.Flag.ADAPTIVE_SEARCH in ho.compare_configurations(Y, held, metric="roc_auc", **FAST).flags
+    one = ho.estimate(Y, SCORES[:, :1], metric="roc_auc", adaptive=True, **FAST)
+    assert "among 1 configuration," in one.flags[ho.Flag.ADAPTIVE_SEARCH]
 
 
 def test_too_few_bootstraps_for_the_level_are_flagged():

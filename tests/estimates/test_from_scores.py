@@ -57,6 +57,14 @@ def test_a_table_names_its_configurations():
     assert of().selected_name == f"configuration {of().selected}"
 
 
+def test_scores_of_an_adaptive_search_are_flagged():
+    assert ho.Flag.ADAPTIVE_SEARCH not in of().flags
+    assert "among 6 configurations" in of(adaptive=True).flags[ho.Flag.ADAPTIVE_SEARCH]
+    assert of(adaptive=True).value == of().value
+    with pytest.raises(ho.InputError, match="adaptive must be True or False, got 1"):
+        of(adaptive=1)
+
+
 def test_fold_scores_know_direction_repeats_and_rows():
     held = ho.FoldScores(-SCORES, False, np.repeat([0, 1], 4), test_rows=np.full(8, 25))
     found = of(held, greater_is_better=None, method="bbc_f")

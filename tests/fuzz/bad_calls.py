@@ -59,6 +59,7 @@ SETTINGS: dict[str, Sequence[Any]] = {
     float("nan")),
     "confidence_level": (0.5, 0.95, 0.999, 0, 1, 95, -0.1, float("nan"), "0.95", None, np.float32(0.9), [0.9]),
     "threshold": (0.5, 0, None, float("nan"), float("inf"), "0.5", [0.5]),
+    "adaptive": (False, True, None, 1, "yes"),
     "random_state": (0, 7, 2**64 - 1, 2**64, -1, 1.5, "0", None, np.random.default_rng(0),
     np.random.RandomState(0)),
     "test_share": (0.2, 0, 1, 2, -1, None, "0.2", float("nan")),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import Enum
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -59,7 +60,25 @@ def test_the_last_rung_of_a_halving_is_replayed_and_flagged() -> None:
     last = search.cv_results_["iter"] == search.n_iterations_ - 1
     assert found.provenance["n_configurations"] == last.sum() < len(last)
     assert found.uncorrected == pytest.approx(search.best_score_, abs=1e-12)
-    assert f"only {last.sum()} of them can be replayed" in found.flags[ho.Flag.DYNAMIC_SEARCH]
+    assert f"among {last.sum()} configurations" in found.flags[ho.Flag.ADAPTIVE_SEARCH]
+
+
+class AsksOptuna(GridSearchCV):
+    """A search whose configurations came from a study, as those of OptunaSearchCV do."""
+
+    study_ = None
+
+
+def test_searches_that_keep_a_study_are_flagged_and_a_user_may_know_better() -> None:
+    fixed = GridSearchCV(TREE, GRID, cv=5).fit(X, Y)
+    asks = AsksOptuna(TREE, GRID, cv=5).fit(X, Y)
+    flag = ho.Flag.ADAPTIVE_SEARCH
+    assert flag not in ho.correct(fixed, method="tt").flags
+    assert flag in ho.correct(asks, method="tt").flags
+    assert flag in ho.correct(fixed, method="tt", adaptive=True).flags
+    assert flag not in ho.correct(asks, method="tt", adaptive=False).flags
+    with pytest.raises(ho.InputError, match="adaptive must be True or False, got 'no'"):
+        ho.correct(fixed, adaptive="no")
 
 
 def test_a_callable_refit_is_replayed() -> None:
@@ -142,7 +161,13 @@ def test_a_study_is_corrected_by_what_its_trials_kept(kept) -> None:
     plain = ho.estimate_from_scores(LOSSES, greater_is_better=False, method="bbc_f", **ASKED)
     assert (found.value, found.interval, found.optimism) == (plain.value, plain.interval, plain.optimism)
     assert found.selected_name == f"trial {plain.selected} (C={10.0**-plain.selected:.4g})"
-    assert "only 6 of them" in found.flags[ho.Flag.DYNAMIC_SEARCH]
+    assert "among 6 configurations" in found.flags[ho.Flag.ADAPTIVE_SEARCH]
+
+
+def test_a_search_without_results_is_corrected_by_its_study() -> None:
+    study = Study([Trial(n, {}, {0: 0.5 + n / 10, 1: 0.6, 2: 0.4}) for n in range(3)])
+    search = SimpleNamespace(study_=study, best_index_=0)
+    assert ho.correct(search, **ASKED).value == ho.correct(study, **ASKED).value
 
 
 def test_a_real_study_is_corrected() -> None:

@@ -22,7 +22,8 @@ GOOD: dict[str, Any] = {
     "classes": ["a", "b"], "positive": 1, "times": [], "names": ["m", "n"], "columns": [["m"], ["n"]],
     "failed": {"1": "it raised"},
     "dropped": {}, "exchangeable": True, "training_rows": 9.5, "training_range": [9, 10], "grouped": False,
-    "test_share": None, "rows": 2, "repeats": 1, "settings": {"aggregate": "pooled", "entropy": 3},
+    "adaptive": True, "test_share": None,
+    "rows": 2, "repeats": 1, "settings": {"aggregate": "pooled", "entropy": 3},
 }  # fmt: skip
 
 
@@ -35,11 +36,11 @@ def test_what_heldout_writes_is_read() -> None:
 
 
 def test_files_of_earlier_versions_lack_entries() -> None:
-    earlier = {
-        name: value for name, value in GOOD.items() if name not in ("rows", "repeats", "grouped", "test_share")
-    }
+    later = ("rows", "repeats", "grouped", "test_share", "adaptive")
+    earlier = roles_of_json({name: value for name, value in GOOD.items() if name not in later}, "p")
 
-    assert roles_of_json(earlier, "p").rows is None
+    assert earlier.rows is None and not earlier.adaptive
+    assert roles_of_json(GOOD, "p").adaptive
     assert roles_of_metadata(None, "p") is None and roles_of_metadata({b"pandas": b"{}"}, "p") is None
 
 
@@ -104,6 +105,7 @@ def test_every_entry_is_what_it_may_be_or_refused(name: str) -> None:
         ({"failed": {"2": "x"}}, "'failed' .* must number configurations from 0 to 1, got 2"),
         ({"event": "seen"}, "'event' .* must be given for survival alone, got 'seen' for a binary target"),
         ({"exchangeable": "no"}, "exchangeable must be true or false, got 'no'"),
+        ({"adaptive": 1}, "adaptive must be true or false, got 1"),
         ({"training_range": [9]}, "training_range must hold 2 values, got 1"),
         (
             {"settings": {"n_bootstraps": 1e3}},
@@ -116,6 +118,19 @@ def test_every_entry_is_what_it_may_be_or_refused(name: str) -> None:
 def test_the_sentence_names_the_entry_and_its_value(changed: dict[str, Any], said: str) -> None:
     with pytest.raises(InputError, match=said):
         roles_of_json(GOOD | changed, "p")
+
+
+def test_blocks_of_our_own_file_know_that_the_search_was_adaptive(tmp_path: Path) -> None:
+    table = pa.table({"y": ["a", "b"] * 5, "m": ["a", "b"] * 5, "n": ["b", "a", "b", "b", "a"] * 2})
+    for adaptive in (False, True):
+        roles = json.dumps(GOOD | {"adaptive": adaptive}).encode()
+        pq.write_table(table.replace_schema_metadata({b"heldout": roles}), tmp_path / "p.parquet")
+        found = estimate_from_parquet(tmp_path / "p.parquet", target="y", metric="accuracy", n_bootstraps=10)
+        assert ("adaptive_search" in found.flags) is adaptive
+        said = estimate_from_parquet(
+            tmp_path / "p.parquet", target="y", metric="accuracy", n_bootstraps=10, adaptive=True
+        )
+        assert "adaptive_search" in said.flags
 
 
 def test_our_own_repeats_are_no_rows_of_their_own_in_blocks(tmp_path: Path) -> None:

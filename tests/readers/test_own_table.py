@@ -54,6 +54,7 @@ def task_and_predictions(metric: str, repeats: int) -> tuple[Task, HeldOutPredic
         {2: "it raised"},
         training_rows=9.0,
         training_range=(8, 10),
+        adaptive=repeats > 1,
     )
     groups, weights = np.repeat(np.arange(6), 2), checked_weights(rng.random(N), N)
     return Task(np.zeros((N, 1)), truth, groups, weights), predictions
@@ -80,7 +81,7 @@ def test_what_is_written_reads_back_the_same(metric: str, repeats: int) -> None:
     assert metric_named(roles["metric"]) == measured and held.times == times_of(measured)
     np.testing.assert_array_equal(back.groups, task.groups)
     np.testing.assert_array_equal(back.sample_weight, task.sample_weight)
-    for name in ("names", "positive", "failed", "exchangeable", "training_rows"):
+    for name in ("names", "positive", "failed", "exchangeable", "training_rows", "adaptive"):
         assert getattr(held, name) == getattr(predictions, name)
 
 

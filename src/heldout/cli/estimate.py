@@ -101,6 +101,11 @@ _NOT_OUT_OF_CORE = (
     "pairs of rows of one fold. By default that of the file, else pooled, or within where folds are not on one "
     "scale.",
 )
+@click.option(
+    "--adaptive",
+    is_flag=True,
+    help="The configurations were proposed or dropped because of scores on these rows (Optuna, halving): flag it.",
+)
 @click.option("--n-bootstraps", type=int, help="Number of bootstraps; by default that of the file, else 1000.")
 @click.option(
     "--confidence-level",
@@ -176,6 +181,7 @@ def _ask(options: EstimateOptions, reading: EstimateInput) -> Inputs:
         aggregate=cast("Aggregate | None", own.aggregate if options.aggregate is None else options.aggregate),
         selection=options.selection,
         threshold=reading.threshold,
+        adaptive=options.adaptive,
         n_bootstraps=_first_known(options.n_bootstraps, own.n_bootstraps, 1000),
         confidence_level=_first_known(options.confidence_level, own.confidence_level, 0.95),
         alternative=cast("Alternative", options.alternative),
@@ -272,6 +278,8 @@ def _estimate_out_of_core(options: EstimateOptions, console: Console) -> Estimat
     source = open_blocks(options.file, target, metric, exclude=options.exclude)
     if options.positive is not None:
         source = replace(source, positive=code_of_text(source.no_rows(), options.positive))
+    if options.adaptive:
+        source = replace(source, adaptive=True)
     of_them = counted(len(source.names), "configuration")
     console.say(f"{options.file}: {counted(source.n_rows, 'row')}, {of_them}, read in blocks.")
     return estimate_from_blocks(

@@ -49,6 +49,7 @@ class EstimateOptions:
     control: str | None
     selection: str
     aggregate: str | None
+    adaptive: bool
     n_bootstraps: int | None
     confidence_level: float | None
     alternative: str

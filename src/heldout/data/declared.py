@@ -129,9 +129,10 @@ def _between(kind: Any, bounds: Between, value: Any) -> Any:
 
 
 def _member(kind: type[StrEnum], value: Any) -> StrEnum:
-    if value not in list(kind):
-        raise _wrong(f"one of {', '.join(kind)}", value)
-    return kind(value)
+    try:
+        return kind(value)
+    except ValueError:
+        raise _wrong(f"one of {', '.join(kind)}", value) from None
 
 
 def _record(kind: Any, readers: Mapping[str, Callable[[Any], Any]], needed: set[str], value: Any) -> Any:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from heldout._text import counted
 from heldout.data.task import TaskKind, Truth, labels_text
 from heldout.errors import InputError
 from heldout.estimates.input_arrays import read_as
@@ -74,6 +75,8 @@ def candidate_rows(
         flags[Flag.INCOMPLETE_PREDICTIONS] = incomplete_sentence(in_play)
     if not predictions.exchangeable:
         flags[Flag.NOT_EXCHANGEABLE] = Flag.NOT_EXCHANGEABLE.filled()
+    if predictions.adaptive:
+        flags[Flag.ADAPTIVE_SEARCH] = adaptive_sentence(len(candidates))
     _check_groups_held_out(groups, predictions.folds)
     return CandidateRows(candidates, in_play, used, _units(predictions, groups, used, flags), flags)
 
@@ -115,6 +118,11 @@ def dropped_sentence(predictions: HeldOutPredictions) -> str:
         total=predictions.n_configurations,
         remaining="one" if remaining == 1 else remaining,
     )
+
+
+def adaptive_sentence(n_candidates: int) -> str:
+    """The sentence of the flag of an adaptive search, of which so many configurations can be selected."""
+    return Flag.ADAPTIVE_SEARCH.filled(candidates=counted(n_candidates, "configuration"))
 
 
 def growing_sentence(predictions: HeldOutPredictions) -> str:

@@ -180,6 +180,7 @@ def compare_estimates(
     pos_label: Any = None,
     response: ResponseName = "auto",
     threshold: float | None = None,
+    adaptive: bool = False,
     random_state: RandomState = None,
     n_jobs: int | None = None,
 ) -> Comparison:

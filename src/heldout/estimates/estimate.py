@@ -30,6 +30,7 @@ def estimate(
     pos_label: Any = None,
     response: ResponseName = "auto",
     threshold: float | None = None,
+    adaptive: bool = False,
     random_state: RandomState = None,
     n_jobs: int | None = None,
 ) -> Estimate:
@@ -81,6 +82,9 @@ def estimate(
         the first class as the positive one, or numbers beyond [0, 1] that all lie on one side of 0.
     threshold : float, optional
         Where scores are cut for a metric of labels: greater is positive; .5 for probabilities, 0 for decisions.
+    adaptive : bool
+        Whether the configurations were proposed or dropped because of scores on these rows (by Optuna, successive
+        halving, an evolution). The estimate is then flagged (``adaptive_search``): part of the optimism remains.
     random_state : int, RandomState, Generator or None
         The same seed gives the same bits, for any ``n_jobs``.
     n_jobs : int, optional

@@ -13,11 +13,11 @@ from heldout._text import argument, counted
 from heldout.data.arrays import array_of, distinct, numbers_of, shortened
 from heldout.data.limits import check_room
 from heldout.errors import InputError
-from heldout.estimates.candidates import failed_sentence
+from heldout.estimates.candidates import adaptive_sentence, failed_sentence
 from heldout.estimates.evidence import Evidence
 from heldout.estimates.inputs import warn_of
 from heldout.estimates.methods import answer, method_of
-from heldout.estimates.question import Settings, settings_of
+from heldout.estimates.question import Settings, checked_adaptive, settings_of
 from heldout.estimates.types import Alternative, Estimate
 from heldout.flags import Flag
 from heldout.kernels.reference import Floats
@@ -43,6 +43,7 @@ def estimate_from_scores(
     n_bootstraps: int = 1000,
     confidence_level: float = 0.95,
     alternative: Alternative = "two-sided",
+    adaptive: bool = False,
     random_state: RandomState = None,
 ) -> Estimate:
     """Estimate the performance of the best of C configurations from the scores of their splits.
@@ -74,6 +75,9 @@ def estimate_from_scores(
     confidence_level : float
     alternative : "two-sided", "greater" or "less"
         "greater" bounds how bad the performance can be, "less" how good.
+    adaptive : bool
+        Whether configurations were proposed or dropped because of such scores: the estimate is then flagged, as in
+        ``ho.estimate``.
     random_state : int, RandomState, Generator or None
 
     Returns
@@ -119,6 +123,7 @@ def estimate_from_scores(
         rule=configuration_rule_of(selection),
         settings=settings,
         test_share=checked_share(test_share),
+        adaptive=checked_adaptive(adaptive),
     )
     found = answer(chosen, evidence)
     warn_of(found, stacklevel=2)
@@ -135,6 +140,7 @@ def evidence_of_scores(
     test_share: float | None = None,
     params: Sequence[Mapping[str, Any]] = (),
     read: Mapping[str, Floats] | None = None,
+    adaptive: bool = False,
 ) -> Evidence:
     """The evidence of scores of splits, where no predictions are known.
 
@@ -154,6 +160,8 @@ def evidence_of_scores(
     flags: dict[Flag, str] = {}
     if failed:
         flags[Flag.FAILED_CONFIGURATIONS] = failed_sentence(names, failed)
+    if adaptive:
+        flags[Flag.ADAPTIVE_SEARCH] = adaptive_sentence(len(candidates))
     scores = held.values[:, candidates]
     unscored = int(np.isnan(scores).all(axis=1).sum())
     if unscored:

@@ -36,7 +36,7 @@ from heldout.estimates.input_arrays import (
     refuse_labels,
     threshold_of_reading,
 )
-from heldout.estimates.question import AGGREGATES, Aggregate, Question, settings_of
+from heldout.estimates.question import AGGREGATES, Aggregate, Question, checked_adaptive, settings_of
 from heldout.estimates.responses import ResponseName, check_settings
 from heldout.estimates.types import Alternative, Estimate
 from heldout.flags import Flag
@@ -124,6 +124,7 @@ def read_inputs(
     pos_label: Any = None,
     response: ResponseName = "auto",
     threshold: float | None = None,
+    adaptive: bool = False,
     random_state: RandomState = None,
     n_jobs: int | None = None,
 ) -> Inputs:
@@ -142,6 +143,8 @@ def read_inputs(
     read = [measured, *(metric for metric in selected_on.values() if metric is not measured)]
     with enough_memory("copies of the predictions", FEWER):
         held = _held_out(truth, predictions, read, rule, response, threshold, folds)
+    if checked_adaptive(adaptive):
+        held = replace(held, adaptive=True)
     question = Question(
         metric=measured,
         selected_on=selected_on,

@@ -22,7 +22,13 @@ from heldout.data.task import Truth
 from heldout.dropping.replay import DroppingHistory
 from heldout.errors import HeldoutWarning, InputError
 from heldout.estimates.base import Method, conclude
-from heldout.estimates.candidates import dropped_sentence, failed_sentence, growing_sentence, incomplete_sentence
+from heldout.estimates.candidates import (
+    adaptive_sentence,
+    dropped_sentence,
+    failed_sentence,
+    growing_sentence,
+    incomplete_sentence,
+)
 from heldout.estimates.dropping_replay import with_dropping_replayed
 from heldout.estimates.evidence import Evidence
 from heldout.estimates.from_matrix import gather
@@ -192,6 +198,8 @@ def _from_fold_scores(
         flags[Flag.FAILED_CONFIGURATIONS] = failed_sentence(predictions.names, failed)
     if not predictions.exchangeable:
         flags[Flag.NOT_EXCHANGEABLE] = Flag.NOT_EXCHANGEABLE.filled()
+    if predictions.adaptive:
+        flags[Flag.ADAPTIVE_SEARCH] = adaptive_sentence(len(candidates))
     tested = truth.n_rows
     if predictions.folds is not None and (predictions.folds < 0).any():
         in_play = predictions.folds >= 0

@@ -87,6 +87,13 @@ def check_interval_settings(
         )
 
 
+def checked_adaptive(adaptive: Any) -> bool:
+    """Whether the user says that the search was adaptive."""
+    if not isinstance(adaptive, bool | np.bool_):
+        raise InputError(f"adaptive must be True or False, got {adaptive!r}.", argument="adaptive")
+    return bool(adaptive)
+
+
 @dataclass(frozen=True, eq=False)
 class Question:
     """What is to be estimated from held-out predictions."""

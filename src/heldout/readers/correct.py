@@ -11,7 +11,7 @@ from heldout.errors import InputError
 from heldout.estimates.from_scores import checked_share, evidence_of_scores
 from heldout.estimates.inputs import warn_of
 from heldout.estimates.methods import answer, method_of
-from heldout.estimates.question import Settings, check_interval_settings
+from heldout.estimates.question import Settings, check_interval_settings, checked_adaptive
 from heldout.estimates.types import Alternative, Estimate
 from heldout.predictions import FoldScores
 from heldout.readers.finished_search import finished_search, metric_of, reported_metric
@@ -27,6 +27,7 @@ def correct(
     n_bootstraps: int = 1000,
     confidence_level: float = 0.95,
     alternative: Alternative = "two-sided",
+    adaptive: bool | None = None,
     random_state: RandomState = None,
 ) -> Estimate:
     """Correct the score of a finished search of any tool, without fitting anything again.
@@ -35,8 +36,8 @@ def correct(
     ----------
     search : fitted search or study
         ``GridSearchCV``, ``RandomizedSearchCV``, the halving searches and ``HeldOutSearchCV`` by their
-        ``cv_results_``; an Optuna study whose trials kept a score per split (``trial.report(score, step=fold)``, or
-        ``user_attrs`` named ``split0_test_score`` and so on).
+        ``cv_results_``; an Optuna study (or an ``OptunaSearchCV``) whose trials kept a score per split
+        (``trial.report(score, step=fold)``, or ``user_attrs`` named ``split0_test_score`` and so on).
     method : str or method
         "bbc_f", "tt", "cv", or with ``test_share`` "wmc" and "wmcs" for a search over a ShuffleSplit.
     metric : str, optional
@@ -44,6 +45,9 @@ def correct(
         selection is always the search's own, including a callable ``refit``.
     test_share : float, optional
         The share of rows in the test set of each split.
+    adaptive : bool, optional
+        Whether the search proposed or dropped configurations because of scores. By default it is read from the
+        search: studies, halving searches and searches that keep a study are adaptive.
     n_bootstraps, confidence_level, alternative, random_state
         As in ``ho.estimate``.
 
@@ -91,6 +95,7 @@ def correct(
             name: sign * finished.scores[name]
             for name in metrics_read(finished.rule, finished.scores, finished.deciding)
         },
+        adaptive=finished.adaptive if adaptive is None else checked_adaptive(adaptive),
     )
     if finished.winner is not None and evidence.winner != finished.winner:
         raise InputError(

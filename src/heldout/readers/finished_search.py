@@ -25,6 +25,8 @@ from heldout.metrics.opaque import OpaqueMetric
 from heldout.selection import Best, CallableRefit, SelectionRule, configuration_rule_of
 
 _SPLIT = re.compile(r"split(\d+)_test_(.+)")
+_OF_ADAPTIVE_SEARCHES = ("study_", "optimizer_results_")
+"""What fitted searches have that ask Optuna, or scikit-optimize, for their configurations."""
 _OF_SCORES = re.compile(r"params$|param_|split\d+_test_|(mean|std|rank)_test_|(rank_)?pooled_test_")
 
 
@@ -49,11 +51,13 @@ class FinishedSearch:
     """The metrics whose scorers can be opened, with their names and ranges."""
     title: str = "score"
     """The name of a single metric whose scorer cannot be opened; its key is "score"."""
+    adaptive: bool = False
+    """Whether configurations were proposed or dropped because of scores."""
     flags: Mapping[Flag, str] = field(default_factory=dict)
 
 
 def finished_search(search: Any) -> FinishedSearch:
-    """Read a fitted search of scikit-learn (grid, randomised, halving, ours), or an Optuna study.
+    """Read a fitted search of scikit-learn (grid, randomised, halving, ours), or an Optuna study or search.
 
     Anything else is refused, as are searches that are not fitted or kept no scores of splits.
     """
@@ -63,6 +67,8 @@ def finished_search(search: Any) -> FinishedSearch:
         return _of_study(search)
     if hasattr(search, "cv_results_"):
         return _of_cv_results(search)
+    if hasattr(search, "study_"):
+        return _of_study(search.study_)
     fitted = " fit it first" if hasattr(search, "fit") else " it has neither cv_results_ nor trials"
     raise InputError(f"a finished search or study is needed, got {type(search).__name__};{fitted}.")
 
@@ -81,8 +87,6 @@ def _of_cv_results(search: Any) -> FinishedSearch:
         rule = configuration_rule_of(search.selection)
     params = [candidates[row] for row in rows]
     flags: dict[Flag, str] = {}
-    if "iter" in results:
-        flags[Flag.DYNAMIC_SEARCH] = Flag.DYNAMIC_SEARCH.filled(candidates=len(rows))
     if type(getattr(search, "cv", None)).__name__ == "TimeSeriesSplit":
         flags[Flag.NOT_EXCHANGEABLE] = Flag.NOT_EXCHANGEABLE.filled()
     return FinishedSearch(
@@ -96,6 +100,7 @@ def _of_cv_results(search: Any) -> FinishedSearch:
         winner=_place_of_best(search, rows),
         opened=_opened(search),
         title=title_of(getattr(search, "scorer_", None)),
+        adaptive="iter" in results or any(hasattr(search, each) for each in _OF_ADAPTIVE_SEARCHES),
         flags=flags,
     )
 
@@ -208,7 +213,7 @@ def _of_study(study: Any) -> FinishedSearch:
         repeat=np.zeros(n_splits, dtype=np.intp),
         title=(getattr(study, "metric_names", None) or ["objective"])[0],
         winner=None,  # a study's winner is the best of the objective, which need not be the mean over splits
-        flags={Flag.DYNAMIC_SEARCH: Flag.DYNAMIC_SEARCH.filled(candidates=len(kept))},
+        adaptive=True,
     )
 
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from heldout._random import RandomState
 from heldout.estimates.out_of_core.estimating import check_summable, estimate_from_blocks
+from heldout.estimates.question import checked_adaptive
 from heldout.estimates.responses import ResponseName
 from heldout.estimates.types import Alternative, Estimate
 from heldout.metrics import metric_named
@@ -23,6 +25,7 @@ def estimate_from_parquet(
     pos_label: Any = None,
     response: ResponseName = "auto",
     threshold: float | None = None,
+    adaptive: bool = False,
     n_bootstraps: int = 1000,
     confidence_level: float = 0.95,
     alternative: Alternative = "two-sided",
@@ -50,7 +53,7 @@ def estimate_from_parquet(
         The columns of predictions; all but the target by default.
     pos_label : label, optional
         The positive class of a binary task; the last in order by default.
-    response, threshold
+    response, threshold, adaptive
         As in ``heldout.estimate``.
     n_bootstraps, confidence_level, alternative
         As in ``heldout.estimate``.
@@ -91,6 +94,8 @@ def estimate_from_parquet(
     checked = metric_named(metric)
     check_summable(checked)
     source = open_blocks(path, target, checked, configurations=configurations, pos_label=pos_label)
+    if checked_adaptive(adaptive):
+        source = replace(source, adaptive=True)
     return estimate_from_blocks(
         source,
         checked,

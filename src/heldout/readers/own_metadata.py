@@ -70,9 +70,10 @@ class ColumnRoles:
     training_rows: float | None = None
     training_range: tuple[Count, Count] | None = None
     grouped: bool = False
+    adaptive: bool = False
     test_share: Share | None = None
     """``failed``, ``dropped``, ``exchangeable``, ``training_rows``, ``training_range``, ``grouped``,
-    ``test_share``: as in ``HeldOutPredictions``."""
+    ``adaptive``, ``test_share``: as in ``HeldOutPredictions``."""
     rows: Count | None = None
     repeats: Count | None = None
     """``rows``, ``repeats``: numbers of rows and repeats; None in files of earlier versions."""

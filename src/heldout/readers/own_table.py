@@ -99,6 +99,7 @@ def table_of_predictions(
         "training_rows": predictions.training_rows,
         "training_range": predictions.training_range,
         "grouped": predictions.grouped,
+        "adaptive": predictions.adaptive,
         "test_share": predictions.test_share,
         "rows": n_rows,
         "repeats": n_repeats,
@@ -131,6 +132,7 @@ def predictions_from_own_table(table: Table) -> TablePredictions:
         training_rows=roles.training_rows,
         training_range=roles.training_range,
         grouped=roles.grouped,
+        adaptive=roles.adaptive,
         times=roles.times,
         test_share=roles.test_share,
     )

@@ -46,6 +46,8 @@ class ParquetBlocks:
     classes: NDArray[Any] | None = None
     """The labels of the whole file."""
     positive: int | None = None
+    adaptive: bool = False
+    """Whether the configurations are those of an adaptive search, as in ``HeldOutPredictions``."""
     block_rows: int = BLOCK_ROWS
     batch_rows: int = BLOCK_ROWS
     """``block_rows``, ``batch_rows``: rows of a block, and rows that are decoded at once."""
@@ -165,7 +167,8 @@ def open_blocks(
     """A reader of a file, whose columns and labels of the target are checked first."""
     with _open(str(path)) as file:
         schema, n_rows = file.schema_arrow, file.metadata.num_rows
-        _check_one_repeat(file, roles_of_metadata(schema.metadata, str(path)), str(path))
+        roles = roles_of_metadata(schema.metadata, str(path))
+        _check_one_repeat(file, roles, str(path))
     names = _configurations(str(path), schema, target, configurations, exclude)
     kind = TaskKind.REGRESSION
     classes, positive = None, None
@@ -178,8 +181,9 @@ def open_blocks(
             f"{argument('pos_label', pos_label)} is for labels, but {metric.name} compares numbers; leave it out.",
             argument="pos_label",
         )
+    adaptive = roles is not None and roles.adaptive
     return ParquetBlocks(
-        str(path), target, names, n_rows, kind, classes, positive, block_rows=block_rows, batch_rows=batch_rows
+        str(path), target, names, n_rows, kind, classes, positive, adaptive, block_rows, batch_rows
     )
 
 

@@ -35,6 +35,7 @@ class Rows:
     block_rows: int = 16
     cuts: tuple[int, ...] = ()
     coded: bool = False
+    adaptive: bool = False
     name: str = "rows"
 
     @property
@@ -339,6 +340,15 @@ def test_rows_that_decide_a_score_are_flagged_as_in_memory(metric: str, flag: st
     whole = ho.estimate(rows.truth.values, odd, metric=metric, n_bootstraps=25, random_state=SEED)
     assert found.flags[Flag(flag)] == whole.flags[Flag(flag)].replace("configuration ", "c")
     assert flag not in asked(replace(rows, block_rows=32), metric).flags
+
+
+def test_an_adaptive_search_is_flagged_as_in_memory() -> None:
+    rows = binary()
+    whole = ho.estimate(rows.truth.values, rows.predictions, metric="roc_auc", adaptive=True, n_bootstraps=20)
+    flagged = asked(replace(rows, adaptive=True), "roc_auc")
+    assert flagged.flags[Flag.ADAPTIVE_SEARCH] == whole.flags[Flag.ADAPTIVE_SEARCH]
+    assert flagged.value == asked(rows, "roc_auc").value
+    assert Flag.ADAPTIVE_SEARCH not in asked(rows, "roc_auc").flags
 
 
 @pytest.mark.parametrize("metric", ["accuracy", "roc_auc"])

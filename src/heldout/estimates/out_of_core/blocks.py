@@ -37,6 +37,8 @@ class BlockSource(Protocol):
         Of the C configurations.
     n_rows, block_rows : int
         Block k holds rows ``k block_rows .. (k + 1) block_rows - 1``, the last block what is left.
+    adaptive : bool
+        Whether the configurations are those of an adaptive search.
     """
 
     @property
@@ -47,6 +49,8 @@ class BlockSource(Protocol):
     def n_rows(self) -> int: ...
     @property
     def block_rows(self) -> int: ...
+    @property
+    def adaptive(self) -> bool: ...
 
     def ranges(self) -> list[tuple[int, int]]:
         """All blocks, divided into ranges ``first .. last - 1`` that are well read in one go."""

@@ -19,6 +19,7 @@ from heldout.estimates.bootstrap import (
     places_of,
     provenance_of_control,
 )
+from heldout.estimates.candidates import adaptive_sentence
 from heldout.estimates.data_flags import flag_of_clipping, flag_of_errors, flags_of_choice
 from heldout.estimates.evidence import Evidence
 from heldout.estimates.intervals import percentile_interval, within_range
@@ -193,6 +194,7 @@ def _estimate(
         selection="best",
         aggregate="pooled",
         n_rows_used=source.n_rows,
+        flags={Flag.ADAPTIVE_SEARCH: adaptive_sentence(len(source.names))} if source.adaptive else {},
         details=_provenance(source, reading, survey),
     )
     flags = flags_of_draws(

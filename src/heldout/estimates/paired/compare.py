@@ -287,6 +287,7 @@ def compare_configurations(
     pos_label: Any = None,
     response: ResponseName = "auto",
     threshold: float | None = None,
+    adaptive: bool = False,
     random_state: RandomState = None,
     n_jobs: int | None = None,
 ) -> ConfigurationComparison:
