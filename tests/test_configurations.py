@@ -26,6 +26,7 @@ from sklearn.preprocessing import FunctionTransformer, MinMaxScaler, StandardSca
 from sklearn.svm import SVC
 
 from heldout.configurations import (
+    Configurations,
     NotHashableError,
     canonical_form,
     estimators_within,
@@ -59,6 +60,12 @@ def test_a_list_of_estimators_names_its_models() -> None:
     assert found.params == [{"model": "lr", "C": 1}, {"model": "lr", "C": 10}, {"model": "pipe", "svc__C": 3}]
     assert found.names == ("lr (C=1)", "lr (C=10)", "pipe (C=3)")
     assert found[2].fresh().get_params()["svc__C"] == 3
+
+
+def test_parameters_that_a_template_has_already_are_only_shown() -> None:
+    found = Configurations.of([({"power": 2}, Ridge(alpha=100), None, True)])
+    assert (found[0].name, found[0].fresh().alpha) == ("Ridge (power=2)", 100)
+    assert found.identities() == make_configurations(Ridge(alpha=100)).identities()
 
 
 def test_model_is_an_ordinary_parameter_of_a_single_estimator() -> None:

@@ -64,12 +64,16 @@ class Configuration:
     """Never fitted itself: ``fresh`` clones it."""
     model: str | None = None
     """The name of its estimator where the search has several."""
+    has_params: bool = False
+    """Whether the template has the parameters already, so that they are only shown."""
 
     def fresh(self) -> BaseEstimator:
         """An unfitted estimator with the parameters set.
 
         Raises InputError when it has no such parameters.
         """
+        if self.has_params:
+            return clone(self.template)
         own = {
             key: clone(value, safe=False) for key, value in self.params.items() if key != "model" or not self.model
         }
@@ -107,8 +111,8 @@ class Configurations(Sequence[Configuration]):
     members: tuple[Configuration, ...]
 
     @classmethod
-    def of(cls, parts: Iterable[tuple[dict[str, Any], Any, str | None]]) -> Configurations:
-        """Of (params, estimator, name of the model in a list) each."""
+    def of(cls, parts: Iterable[tuple[Any, ...]]) -> Configurations:
+        """Of the fields of a ``Configuration`` after its position each."""
         return cls(tuple(Configuration(position, *each) for position, each in enumerate(parts)))
 
     def __len__(self) -> int:
