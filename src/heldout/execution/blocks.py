@@ -64,9 +64,10 @@ class CellBlock:
         """Of its cells, configuration by configuration and split by split."""
         return (CellKey(j, *place) for j in self.configurations for place in self.places)
 
-    def has_any_of(self, repeats: Collection[int] | None) -> bool:
-        """Whether a split of it is of these repeats; always for None."""
-        return repeats is None or any(repeat in repeats for repeat, _ in self.places)
+    def has_any_of(self, repeats: Collection[int] | None, configurations: Collection[int] | None = None) -> bool:
+        """Whether a cell of it is of these repeats and configurations; None means all."""
+        is_of_repeats = repeats is None or any(repeat in repeats for repeat, _ in self.places)
+        return is_of_repeats and (configurations is None or not set(configurations).isdisjoint(self.configurations))
 
     def check(self, sizes: Sequence[int], truth: Truth, n_times: int) -> None:
         """Refuse predictions in a store that no block can have written; ``sizes``: test rows of its splits."""

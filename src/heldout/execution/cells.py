@@ -5,7 +5,7 @@ A search plans cells, its workers do them, and its store acknowledges them one b
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, NamedTuple
@@ -33,6 +33,15 @@ class CellKey(NamedTuple):
 
     def __str__(self) -> str:
         return f"the cell of configuration {self.configuration}, repeat {self.repeat}, fold {self.fold}"
+
+
+def is_among(
+    key: CellKey, repeats: Collection[int] | None = None, configurations: Collection[int] | None = None
+) -> bool:
+    """Whether a cell is of some repeats and configurations; None means all."""
+    return (repeats is None or key.repeat in repeats) and (
+        configurations is None or key.configuration in configurations
+    )
 
 
 class CellState(StrEnum):

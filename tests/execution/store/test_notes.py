@@ -14,7 +14,7 @@ from heldout.execution.cells import CellKey, CellResult, CellState
 from heldout.execution.store.base import PlanNote, RunIdentity
 from heldout.execution.store.file_status import FileState, file_status
 from heldout.execution.store.opening import APPLICATION_ID
-from heldout.execution.store.schema import COLUMNS_SINCE_2, SCHEMA_VERSION
+from heldout.execution.store.schema import LATER_COLUMNS, SCHEMA_VERSION
 from heldout.execution.store.sqlite import SQLiteStore
 from heldout.metrics.base import Response
 
@@ -148,7 +148,7 @@ def test_an_upgraded_file_has_the_tables_of_a_new_one(path, tmp_path):
         return {table: {tuple(row[1:4]) for row in rows(of, f'PRAGMA table_info("{table}")')} for table in tables}
 
     assert columns(path) == columns(tmp_path / "new.db")
-    assert len(COLUMNS_SINCE_2) == 5
+    assert len(LATER_COLUMNS) == 6
 
 
 def test_an_upgrade_that_was_cut_off_leaves_the_old_file(path, monkeypatch):

@@ -55,7 +55,7 @@ def rows(path, query):
 
 
 def test_the_working_folder_may_change_meanwhile(tmp_path, monkeypatch):
-    monkeypatch.setattr("heldout.execution.store.sqlite._CHECKPOINT_BYTES", 0)
+    monkeypatch.setattr("heldout.execution.store.sqlite_run._CHECKPOINT_BYTES", 0)
     (tmp_path / "elsewhere").mkdir()
     monkeypatch.chdir(tmp_path)
     with SQLiteStore("run.db").open(IDENTITY, CONFIGURATIONS, resume=False) as run:
@@ -168,7 +168,7 @@ def test_the_tables_hold_what_a_person_would_look_for(path):
 
 
 def test_the_log_is_moved_into_the_file_while_the_run_goes_on(path, monkeypatch):
-    monkeypatch.setattr("heldout.execution.store.sqlite._CHECKPOINT_BYTES", 10**6)
+    monkeypatch.setattr("heldout.execution.store.sqlite_run._CHECKPOINT_BYTES", 10**6)
     log = path.with_name("run.db-wal")
     with SQLiteStore(path).open(IDENTITY, [(f"id {i}", "{}") for i in range(300)], resume=False) as run:
         for configuration in range(300):

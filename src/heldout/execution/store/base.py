@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Protocol, Self
+from typing import TYPE_CHECKING, NamedTuple, Protocol, Self
 
 from heldout.execution.blocks import CellBlock
 from heldout.execution.cells import CellKey, CellResult
@@ -34,6 +34,20 @@ class RunIdentity:
     terms: Mapping[str, str] = field(default_factory=dict, compare=False)
     """The parts in words ("rows": "150"), and options as the user wrote them ("--preset": "quick"). They decide
     nothing; a refusal names with them what differs."""
+    is_adaptive: bool = field(default=False, compare=False)
+    """Whether configurations are added while the run is open; ``configurations`` is then a fingerprint of what
+    proposes them."""
+
+
+class AddedConfiguration(NamedTuple):
+    """A configuration that is added to an open run."""
+
+    id: str
+    json: str
+    """Canonical JSON; id and JSON as ``Store.open`` takes them."""
+    name: str
+    note: str = ""
+    """JSON of what an adaptive search must know to propose it again."""
 
 
 @dataclass(frozen=True)
@@ -63,8 +77,14 @@ class Run(Protocol):
     def acknowledged(self) -> frozenset[CellKey]:
         """Cells that need no work any more."""
 
-    def results(self, repeats: Collection[int] | None = None) -> Iterator[CellResult | CellBlock]:
-        """Their results, one by one or in blocks; only those of some repeats, if given."""
+    def results(
+        self, repeats: Collection[int] | None = None, configurations: Collection[int] | None = None
+    ) -> Iterator[CellResult | CellBlock]:
+        """Their results, one by one or in blocks.
+
+        With ``repeats`` only those of these repeats, with ``configurations`` only those of these positions; a block
+        comes whole if any of its cells is of them.
+        """
 
     def record(self, result: CellResult | CellBlock) -> None:
         """Keep a result, or a block of cells that are not recorded yet.
@@ -74,6 +94,15 @@ class Run(Protocol):
 
     def commit(self) -> None:
         """Acknowledge everything that was recorded."""
+
+    def notes(self) -> list[str]:
+        """The notes on configurations that an earlier process added, in the order in which they were added."""
+
+    def add(self, configurations: Sequence[AddedConfiguration]) -> list[int]:
+        """Add configurations behind the others; the next ``commit`` keeps them.
+
+        Returns how many cells of each an earlier process left; these are acknowledged from now on.
+        """
 
     def note_plan(self, note: PlanNote) -> None:
         """Note the plan of the run for inspection; deletes earlier notes on barriers."""

@@ -126,6 +126,13 @@ def block_numbers(connection: sqlite3.Connection, run: int) -> list[int]:
     return [of_type(int, number, "a block") for (number,) in found]
 
 
+def block_configurations(connection: sqlite3.Connection, number: int) -> tuple[int, ...]:
+    """The keys of the configurations of a block."""
+    (cells,) = connection.execute("SELECT cells FROM block WHERE number = ?", (number,)).fetchone()
+    keys: tuple[int, ...] = from_json(_Cells, of_type(str, cells, f"block {number}")).configurations
+    return keys
+
+
 def read_block(connection: sqlite3.Connection, number: int, positions: Mapping[int, int]) -> CellBlock:
     """A block of the file.
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Self
 
 from heldout.execution.blocks import CellBlock
-from heldout.execution.cells import CellKey, CellResult
-from heldout.execution.store.base import PlanNote, RunIdentity
+from heldout.execution.cells import CellKey, CellResult, is_among
+from heldout.execution.store.base import AddedConfiguration, PlanNote, RunIdentity
 from heldout.folds.splits import Place
 
 if TYPE_CHECKING:
@@ -26,10 +26,12 @@ class MemoryRun:
     def acknowledged(self) -> frozenset[CellKey]:
         return frozenset(self._results).union(*(block.keys for block in self._blocks))
 
-    def results(self, repeats: Collection[int] | None = None) -> Iterator[CellResult | CellBlock]:
-        yield from (block for block in self._blocks if block.has_any_of(repeats))
-        for result in self._results.values():
-            if repeats is None or result.key.repeat in repeats:
+    def results(
+        self, repeats: Collection[int] | None = None, configurations: Collection[int] | None = None
+    ) -> Iterator[CellResult | CellBlock]:
+        yield from (block for block in self._blocks if block.has_any_of(repeats, configurations))
+        for key, result in self._results.items():
+            if is_among(key, repeats, configurations):
                 yield result
 
     def record(self, result: CellResult | CellBlock) -> None:
@@ -40,6 +42,13 @@ class MemoryRun:
 
     def commit(self) -> None:
         """Nothing to do: a recorded result is as safe as it will be."""
+
+    def notes(self) -> list[str]:
+        return []
+
+    def add(self, configurations: Sequence[AddedConfiguration]) -> list[int]:
+        """No earlier process left cells of them."""
+        return [0] * len(configurations)
 
     def note_plan(self, note: PlanNote) -> None:
         """Nothing to do: the run cannot be inspected from outside."""

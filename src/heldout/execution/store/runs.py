@@ -108,8 +108,45 @@ def configuration_numbers(
         "ON CONFLICT (run, id) DO UPDATE SET position = excluded.position",
         [(run, key, position, text) for position, (key, text) in enumerate(configurations)],
     )
-    numbers = dict(connection.execute("SELECT id, number FROM configuration WHERE run = ?", (run,)).fetchall())
+    numbers = stored_numbers(connection, run)
     return [numbers[key] for key, _ in configurations]
+
+
+class AddedRow(NamedTuple):
+    """A row of ``configuration`` that an open run adds, without its run."""
+
+    number: int
+    id: str
+    position: int
+    json: str
+    name: str
+    note: str
+
+
+def write_added(connection: sqlite3.Connection, run: int, rows: Sequence[AddedRow]) -> None:
+    """Write configurations that were added to an open run, or their new places."""
+    connection.executemany(
+        "INSERT INTO configuration (run, number, id, position, json, name, note) VALUES (?, ?, ?, ?, ?, ?, ?) "
+        "ON CONFLICT (run, id) DO UPDATE SET position = excluded.position, name = excluded.name",
+        [(run, *row) for row in rows],
+    )
+
+
+def stored_numbers(connection: sqlite3.Connection, run: int) -> dict[str, int]:
+    """The keys of a run's configurations in the file, by their ids."""
+    return dict(connection.execute("SELECT id, number FROM configuration WHERE run = ?", (run,)).fetchall())
+
+
+def stored_notes(connection: sqlite3.Connection, run: int) -> list[str]:
+    """The notes on a run's configurations, in their order."""
+    found = connection.execute("SELECT note FROM configuration WHERE run = ? ORDER BY position, number", (run,))
+    return [of_type(str, note, "a configuration's note") for (note,) in found if note is not None]
+
+
+def next_number(connection: sqlite3.Connection) -> int:
+    """The first key that no configuration of the file has."""
+    (number,) = connection.execute("SELECT coalesce(max(number), 0) + 1 FROM configuration").fetchone()
+    return int(number)
 
 
 def count_cells(connection: sqlite3.Connection, run: int) -> int:

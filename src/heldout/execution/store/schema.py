@@ -26,7 +26,7 @@ from heldout.errors import StoreError
 from heldout.execution.cells import CellKey, CellResult, CellState, Saving
 from heldout.metrics.base import Response
 
-SCHEMA_VERSION = 4
+SCHEMA_VERSION = 5
 APPLICATION_ID = 0x68656C64
 """'held' in ASCII: distinguishes our files from those of other programs."""
 
@@ -45,10 +45,11 @@ TABLES = (
         opened TEXT, cells_then INTEGER, acknowledged TEXT
     )""",
     # id: sha256 of the configuration; position, name: in the search that wrote last, no part of identity.
+    # note: JSON of what an adaptive search must know to propose it again.
     """CREATE TABLE configuration (
         number INTEGER PRIMARY KEY,
         run INTEGER NOT NULL REFERENCES run ON DELETE CASCADE,
-        id TEXT NOT NULL, position INTEGER NOT NULL, json TEXT NOT NULL, name TEXT,
+        id TEXT NOT NULL, position INTEGER NOT NULL, json TEXT NOT NULL, name TEXT, note TEXT,
         UNIQUE (run, id)
     )""",
     # scores: {"test": {scorer: score}, "train": {...}}, as repr() writes a float64; with "shared" where the fit was
@@ -126,13 +127,15 @@ TABLES_FOR_PEOPLE = (
 
 ALL_TABLES = (*TABLES, *TABLES_FOR_PEOPLE, *TERMS, *BLOCKS)
 
-COLUMNS_SINCE_2 = (
-    ("run", "opened TEXT"),
-    ("run", "cells_then INTEGER"),
-    ("run", "acknowledged TEXT"),
-    ("configuration", "name TEXT"),
-    ("cell", "checksum INTEGER"),
+LATER_COLUMNS = (
+    (2, "run", "opened TEXT"),
+    (2, "run", "cells_then INTEGER"),
+    (2, "run", "acknowledged TEXT"),
+    (2, "configuration", "name TEXT"),
+    (2, "cell", "checksum INTEGER"),
+    (5, "configuration", "note TEXT"),
 )
+"""The schema since which a table has a column."""
 
 
 def create_tables(connection: sqlite3.Connection) -> None:
@@ -148,9 +151,12 @@ def upgrade_tables(connection: sqlite3.Connection) -> None:
     (version,) = connection.execute("PRAGMA user_version").fetchone()
     if version >= SCHEMA_VERSION:
         return
+    for since, table, column in LATER_COLUMNS:
+        if since > version:
+            connection.execute(f"ALTER TABLE {table} ADD COLUMN {column}")
     if version < 2:
         _upgrade_to_2(connection)
-    for statement in (*(TERMS if version < 3 else ()), *BLOCKS):
+    for statement in (*(TERMS if version < 3 else ()), *(BLOCKS if version < 4 else ())):
         connection.execute(statement)
     connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
 
@@ -160,8 +166,6 @@ def _upgrade_to_2(connection: sqlite3.Connection) -> None:
     connection.execute('DROP TABLE "drop"')
     for statement in TABLES_FOR_PEOPLE:
         connection.execute(statement)
-    for table, column in COLUMNS_SINCE_2:
-        connection.execute(f"ALTER TABLE {table} ADD COLUMN {column}")
     # Schema 1 had no checksums. What its cells hold now is held to be what was written.
     for (number,) in connection.execute("SELECT number FROM cell").fetchall():
         configuration, _, rows = _cell_of(connection, number)
@@ -205,7 +209,7 @@ def _columns_of(version: int, table: str) -> tuple[Any, ...]:
         for statement in ALL_TABLES:
             connection.execute(statement)
         columns = _columns(connection, table)
-    later = {tuple(column.split()) for of, column in COLUMNS_SINCE_2 if of == table and version == 1}
+    later = {tuple(column.split()) for since, of, column in LATER_COLUMNS if of == table and since > version}
     return tuple(column for column in columns if column[:2] not in later)
 
 
