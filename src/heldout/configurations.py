@@ -245,7 +245,7 @@ def _short(value: Any) -> str:
     return text if len(text) <= 40 else text[:37] + "..."
 
 
-def estimators_within(configurations: Configurations) -> list[type]:
+def estimators_within(configurations: Iterable[Configuration]) -> list[type]:
     """Every class of estimator that the configurations are made of."""
     found: dict[type, None] = {}
     for member in configurations:

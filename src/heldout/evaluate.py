@@ -22,6 +22,7 @@ from heldout.dropping.replay import DroppingHistory
 from heldout.errors import HeldoutWarning, InputError
 from heldout.estimates.of_search import Estimation, estimates_of_search
 from heldout.estimates.types import Estimate
+from heldout.execution.adaptive import Proposals, open_adaptive
 from heldout.execution.cells import CellState
 from heldout.execution.collect import RaceResults
 from heldout.execution.comparison import compared_with_separate_fits
@@ -37,7 +38,7 @@ from heldout.result import Evaluation
 from heldout.selection import CallableRefit
 from heldout.selection.base import settings_of
 
-Choose: TypeAlias = Callable[[RaceResults], int]
+Choose: TypeAlias = Callable[[RaceResults, Configurations], int]
 
 
 def evaluate(search: Search, running: RunSettings = RunSettings(), *, choose: Choose | None = None) -> Evaluation:  # noqa: B008 - frozen
@@ -49,7 +50,7 @@ def evaluate(search: Search, running: RunSettings = RunSettings(), *, choose: Ch
     running : RunSettings
         Where its cells run and are kept, and the listeners.
     choose : callable, optional
-        Takes the cells and the failures and gives the winner, in place of the estimation's rule.
+        Takes the results and the configurations and gives the winner, in place of the estimation's rule.
 
     Returns
     -------
@@ -90,6 +91,45 @@ def evaluate(search: Search, running: RunSettings = RunSettings(), *, choose: Ch
     return evaluation_of(search, running, found, searched, choose=choose, warned=warned)
 
 
+def evaluate_adaptive(
+    search: Search,
+    proposals: Proposals,
+    running: RunSettings = RunSettings(),  # noqa: B008 - frozen
+    *,
+    n_planned: int,
+    choose: Choose | None = None,
+) -> Evaluation:
+    """Run an adaptive search, and estimate the performance of its winner.
+
+    Parameters
+    ----------
+    search : Search
+        Without configurations.
+    proposals : Proposals
+        Where its configurations come from.
+    running : RunSettings
+    n_planned : int
+        How many configurations there will be at most.
+    choose : callable, optional
+        As in ``evaluate``.
+
+    Raises
+    ------
+    InputError
+        As ``evaluate``, and when nothing was proposed.
+    """
+    started = time.perf_counter()
+    search.check(n_planned)
+    warned = warn_if_too_small(search)
+    with open_adaptive(search, running, proposals.identity, n_planned) as run:
+        proposals.resume(run.notes)
+        while batch := proposals.next_batch():
+            proposals.take(run.evaluate(batch))
+        search, found = run.finish()
+    searched = time.perf_counter() - started
+    return evaluation_of(search, running, found, searched, choose=choose, warned=warned)
+
+
 def evaluation_of(
     search: Search,
     running: RunSettings,
@@ -118,7 +158,7 @@ def evaluation_of(
     estimation = with_constants(search.estimation, found)
     within = pooled_scores(task, read.predictions, metrics, "within") if estimation.aggregate == "within" else {}
     if choose is not None:
-        winner = choose(found)
+        winner = choose(found, configurations)
     else:
         winner = winner_of(
             read, task, estimation, configurations, metrics, within or pooled, else_the_first=warned
@@ -141,7 +181,7 @@ def evaluation_of(
     model = None
     if search.refit:
         tell(listeners, StageStarted("refit"))
-        model = final_model(search.work.context, configurations[winner])
+        model = final_model(search.context, configurations[winner])
     compared = None
     if search.share == "check":
         compared = compared_with_separate_fits(search.work, found, search.entropy)
@@ -163,8 +203,11 @@ def evaluation_of(
 
 
 def _history(search: Search, found: RaceResults) -> DroppingHistory | None:
-    """The parts of the race that an estimate repeats; None without dropping."""
-    if search.drop is None:
+    """The parts of the race that an estimate repeats; None without dropping.
+
+    In an adaptive search each configuration raced against the best before it, which no bootstrap repeats.
+    """
+    if search.drop is None or found.predictions.adaptive:
         return None
     columns, outcome = found.folds.columns, found.outcome
     met = tuple((columns[split.repeat], split.fold) for split in outcome.splits)

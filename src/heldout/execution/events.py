@@ -41,6 +41,15 @@ class SearchStarted:
     """Positions of configurations that are computed together; all others are computed by themselves."""
 
 
+@dataclass(frozen=True)
+class ConfigurationsAdded:
+    """An adaptive search has proposed configurations; they follow those before them."""
+
+    names: Sequence[str]
+    resumed: Mapping[int, int] = field(default_factory=dict)
+    """How many fits of each position an earlier run had done."""
+
+
 @dataclass(frozen=True, eq=False)
 class CellFinished:
     """A cell is recorded."""
@@ -91,6 +100,13 @@ class SearchFinished:
 
 
 Event: TypeAlias = (
-    SearchStarted | CellFinished | BlockFinished | BarrierPassed | WorkersLost | StageStarted | SearchFinished
+    SearchStarted
+    | ConfigurationsAdded
+    | CellFinished
+    | BlockFinished
+    | BarrierPassed
+    | WorkersLost
+    | StageStarted
+    | SearchFinished
 )
 Listener: TypeAlias = Callable[[Event], None]

@@ -6,7 +6,9 @@ import functools
 import hashlib
 import json
 import platform
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -15,7 +17,7 @@ import sklearn
 from heldout._text import counted
 from heldout._version import __version__
 from heldout.configurations import (
-    Configurations,
+    Configuration,
     NotHashableError,
     canonical_form,
     estimators_within,
@@ -24,7 +26,7 @@ from heldout.configurations import (
 from heldout.data.task import Task
 from heldout.errors import StoreError
 from heldout.execution.executors.base import Work
-from heldout.execution.sharing.groups import Sharing
+from heldout.execution.sharing.groups import Share, Sharing
 from heldout.execution.split_fits import SplitFits
 from heldout.execution.store.base import RunIdentity
 
@@ -41,42 +43,76 @@ def versions() -> dict[str, str]:
     }
 
 
-def run_identity(task: Task, work: Work, entropy: int) -> tuple[RunIdentity, list[tuple[str, str]]]:
+@dataclass(frozen=True, eq=False)
+class AdaptivePlan:
+    """The plan of an adaptive search.
+
+    Attributes
+    ----------
+    n_planned : int
+        How many configurations there will be at most; 0 if that is unknown.
+    proposer : object
+        What decides the proposals.
+    share : "exact", "tolerance", "check" or False
+        What the configurations of one batch share.
+    """
+
+    n_planned: int
+    proposer: Any
+    share: Share
+
+
+def run_identity(
+    task: Task, work: Work, entropy: int, adaptive: AdaptivePlan | None = None
+) -> tuple[RunIdentity, list[tuple[str, str]]]:
     """The identity of a stored run, and (id, canonical JSON) of each configuration.
 
     Raises StoreError when a configuration, scorer, provider of submodels or parameter has no canonical form.
     """
-    try:
+    with storable():
         ids = work.configurations.identities()
-        settings = json.dumps(_settings(work), sort_keys=True)
-        sources = _sources(work.configurations) | _sources_of_providers(work.sharing)
-    except (NotHashableError, RecursionError) as error:
-        reason = "a setting contains itself" if isinstance(error, RecursionError) else error
-        raise StoreError(
-            f"this search cannot be stored, because a later run could not recognise it: {reason}; run it without a "
-            "store, or use importable classes and functions."
-        ) from error
+        settings = json.dumps(_settings(work, adaptive), sort_keys=True)
+        sources = sources_of(work.configurations) | _sources_of_providers(work.sharing)
+        what = "".join(key for key, _ in ids)
+        if adaptive is not None:
+            what = json.dumps(canonical_form(adaptive.proposer), sort_keys=True)
     identity = RunIdentity(
         rows=task.fingerprint(),
         folds=work.folds.fingerprint(),
-        configurations=hashlib.sha256("".join(key for key, _ in ids).encode()).hexdigest(),
+        configurations=hashlib.sha256(what.encode()).hexdigest(),
         settings=settings,
         entropy=entropy,
         versions=versions() | sources,
         terms={
             "rows": str(task.n_rows),
             "folds": counted(work.folds.n_splits, "split"),
-            "configurations": str(len(work.configurations)),
+            "configurations": "adaptive" if adaptive is not None else str(len(work.configurations)),
         },
+        is_adaptive=adaptive is not None,
     )
     return identity, ids
 
 
-def _settings(work: Work) -> dict[str, Any]:
+@contextmanager
+def storable() -> Iterator[None]:
+    """Say in one sentence what a later run could not recognise."""
+    try:
+        yield
+    except (NotHashableError, RecursionError) as error:
+        reason = "a setting contains itself" if isinstance(error, RecursionError) else error
+        raise StoreError(
+            f"this search cannot be stored, because a later run could not recognise it: {reason}; run it without a "
+            "store, or use importable classes and functions."
+        ) from error
+
+
+def _settings(work: Work, adaptive: AdaptivePlan | None) -> dict[str, Any]:
     """The other settings that decide the cells."""
     context = work.context
     own = {} if work.do is SplitFits else {"do": canonical_form(work.identity)}
     shared = {} if work.sharing is None else {"share": work.sharing.identity}
+    if adaptive is not None and adaptive.share:
+        shared = {"share": ["tolerance" if adaptive.share == "tolerance" else "exact"]}
     return {
         "error_score": str(context.error_score),
         "train_scores": context.return_train_score,
@@ -96,7 +132,7 @@ def _as_arrays(params: Mapping[str, Any]) -> dict[str, Any]:
     return {key: np.asarray(value) if hasattr(value, "__array__") else value for key, value in params.items()}
 
 
-def _sources(configurations: Configurations) -> dict[str, str]:
+def sources_of(configurations: Sequence[Configuration]) -> dict[str, str]:
     """Hashes of the source of estimator classes outside packages with a version here."""
     kinds = (kind for kind in estimators_within(configurations) if not _is_our_own(kind))
     return {f"source of {kind.__module__}.{kind.__qualname__}": _digest(source_of(kind)) for kind in kinds}

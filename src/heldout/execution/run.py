@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
+from heldout.configurations import Configurations
 from heldout.data.limits import check_jobs, effective_threads, memory_there
 from heldout.data.task import Task
 from heldout.dropping.base import Barrier, DropRule, judged_after
@@ -18,13 +19,15 @@ from heldout.execution.barriers import BarrierJudge
 from heldout.execution.blocks import CellBlock, each_cell
 from heldout.execution.cells import CellKey, CellResult
 from heldout.execution.collect import RaceOutcome, RaceResults, ResultCollector
-from heldout.execution.events import Listener, SearchStarted
+from heldout.execution.events import Event, Listener, SearchStarted
 from heldout.execution.executors.base import Executor, Work
-from heldout.execution.identity import run_identity
+from heldout.execution.identity import AdaptivePlan, run_identity
 from heldout.execution.left_out import left_out_blocks
 from heldout.execution.loop import ResultKeeper, run_races, tell
+from heldout.execution.parts import RunPart
 from heldout.execution.plan import Race, RunPlan, check_memory
 from heldout.execution.scheduler import Scheduler
+from heldout.execution.sharing.groups import Sharing
 from heldout.execution.store.base import PlanNote, Run, RunIdentity, Store
 from heldout.execution.store.memory import MemoryStore
 from heldout.selection import SelectionRule
@@ -60,9 +63,24 @@ class OpenRun:
     def __init__(self, work: Work, task: Task, run: Run, executor: Executor, run_settings: RunSettings) -> None:
         self.work = work
         self._task = task
-        self._run = run
+        self.run = run
         self._executor = executor
-        self._running = run_settings
+        self.settings = run_settings
+
+    def part(self, configurations: Configurations, sharing: Sharing | None, part: RunPart) -> OpenRun:
+        """A batch of an adaptive search as a run of its own, on the same workers."""
+        work = replace(self.work, configurations=configurations, sharing=sharing, base=self.work)
+        settings = replace(self.settings, listeners=[part.listener(self.settings.listeners)])
+        return OpenRun(_with_means(work, settings), self._task, part, self._executor, settings)
+
+    def of(self, configurations: Configurations) -> OpenRun:
+        """The run of an adaptive search with all configurations that were added to it."""
+        work = replace(self.work, configurations=configurations)
+        return OpenRun(work, self._task, self.run, self._executor, self.settings)
+
+    def tell(self, event: Event) -> None:
+        """Call every listener."""
+        tell(self.settings.listeners, event)
 
     def run_races(
         self,
@@ -98,11 +116,11 @@ class OpenRun:
             judging = self._judging(races[number], task, rule, selection, aggregate)
             return judging(collectors[number].results(outcome), remaining)
 
-        keeping = ResultKeeper(self._run, self._running.listeners, take)
+        keeping = ResultKeeper(self.run, self.settings.listeners, take)
         if collectors:
-            for result in self._run.results():
+            for result in self.run.results():
                 take(result)
-        n_configurations, done = len(self.work.configurations), self._run.acknowledged()
+        n_configurations, done = len(self.work.configurations), self.run.acknowledged()
         to_fit = []
         for race in races:
             for block in left_out_blocks(self.work, race, done):
@@ -118,13 +136,13 @@ class OpenRun:
     def race_results(self, race: Race, outcome: RaceOutcome | None = None) -> RaceResults:
         """The results of a race that has run."""
         collector = self._collector(race)
-        for result in self._run.results({split.repeat for split in race.splits}):
+        for result in self.run.results({split.repeat for split in race.splits}):
             collector.put(result)
         return collector.results(outcome)
 
     def cell_results(self, race: Race) -> list[CellResult]:
         """The cells of a race that has run, with their predictions, split by split."""
-        kept = {cell.key: cell for cell in each_cell(self._run.results({split.repeat for split in race.splits}))}
+        kept = {cell.key: cell for cell in each_cell(self.run.results({split.repeat for split in race.splits}))}
         entrants = race.entrants(len(self.work.configurations))
         cells = (CellKey(j, *split.place) for split in race.splits for j in entrants)
         return [kept[cell] for cell in cells]
@@ -144,8 +162,8 @@ class OpenRun:
             params=self.work.configurations.params,
             judged=judged_after([split.repeat for split in race.splits]),
             n_folds=race.n_folds,
-            entropy=self._run.entropy,
-            n_threads=effective_threads(self._running.n_jobs),
+            entropy=self.run.entropy,
+            n_threads=effective_threads(self.settings.n_jobs),
             aggregate=aggregate,
         )
 
@@ -161,6 +179,7 @@ def open_run(
     n_races: int = 1,
     may_drop: bool = False,
     is_validation: bool = False,
+    adaptive: AdaptivePlan | None = None,
 ) -> Iterator[OpenRun]:
     """An open run of work whose folds hold every split of its races.
 
@@ -168,29 +187,31 @@ def open_run(
     - ``n_races``: how many races will run side by side.
     - ``may_drop``: whether configurations may be dropped.
     - ``is_validation``: whether cells are scored when all are done, not one by one.
+    - ``adaptive``: of a search whose configurations are added while the run is open.
 
     Raises InputError or StoreError when the predictions would not fit in memory, or the store cannot be used.
     """
     work = _with_means(work, run_settings)
     configurations, folds, scoring = work.configurations, work.folds, work.context.scoring
+    n_configurations = len(configurations) if adaptive is None else adaptive.n_planned
     in_memory = isinstance(run_settings.store, MemoryStore)
     if not is_validation:  # there not every model runs on every split
-        check_memory(task.truth, len(configurations), folds, scoring, keeps_predictions=in_memory)
+        check_memory(task.truth, n_configurations, folds, scoring, keeps_predictions=in_memory)
     if in_memory:
         identity, ids = RunIdentity("", "", "", "", entropy), list[tuple[str, str]]()
     else:
-        identity, ids = run_identity(task, work, entropy)
-    planned = len(configurations) * folds.n_splits if n_cells is None else n_cells
+        identity, ids = run_identity(task, work, entropy, adaptive)
+    planned = n_configurations * folds.n_splits if n_cells is None else n_cells
     with run_settings.store.open(identity, ids, resume=run_settings.resume) as run:
         metric = scoring.metrics.get(scoring.refit_metric)
         # A validation has no score before the end, so that no scorer decides.
         decides = ("", "") if is_validation else (scoring.refit_metric, "" if metric is None else metric.name)
         n_rows, names = task.n_rows, configurations.names
-        run.note_plan(PlanNote(len(configurations), folds.n_splits, planned, *decides, n_rows, names))
+        run.note_plan(PlanNote(n_configurations, folds.n_splits, planned, *decides, n_rows, names))
         units = () if work.sharing is None else work.sharing.units(range(len(configurations)))
         resumed = Counter(cell.configuration for cell in run.acknowledged())
         started = SearchStarted(
-            planned, resumed.total(), len(configurations), folds.n_splits, names,
+            planned, resumed.total(), n_configurations, folds.n_splits, names,
             scoring.refit_metric, n_races, may_drop, is_validation, resumed, units,
         )  # fmt: skip
         tell(run_settings.listeners, started)

@@ -76,28 +76,47 @@ class Search:
         return self.drop if isinstance(self.drop, SearchStrategy) else None
 
     @cached_property
-    def work(self) -> Work:
-        """The parts that its cells share."""
+    def context(self) -> CellContext:
+        """What a fit needs beside its configuration and its split."""
         seeds = self.entropy if self.seed_estimators else None
-        context = CellContext.of_task(
+        return CellContext.of_task(
             self.task, self.scoring, self.routed, self.error_score, self.return_train_score, seeds
         )
-        sharing = shared_in(context, self.configurations, self.share, self.folds)
-        return Work(context, self.configurations, self.folds, sharing=sharing, share_memory=self.share_memory)
+
+    @cached_property
+    def work(self) -> Work:
+        """The parts that its cells share."""
+        sharing = shared_in(self.context, self.configurations, self.share, self.folds)
+        return Work(self.context, self.configurations, self.folds, sharing=sharing, share_memory=self.share_memory)
+
+    @property
+    def metrics_read(self) -> list[str]:
+        """The scorers that the selection reads."""
+        return metrics_read(self.estimation.rule, self.scoring.metrics, self.scoring.refit_metric)
 
     @property
     def race(self) -> Race:
         """All its configurations on all its splits."""
         return race_of_search(self.folds, self.drop, self.entropy)
 
-    def check(self) -> None:
-        """Refuse, before anything is fitted, settings that do not go together."""
-        check_fits(len(self.configurations), self.folds.n_splits)
+    def check(self, n_planned: int | None = None) -> None:
+        """Refuse, before anything is fitted, settings that do not go together.
+
+        ``n_planned``: of an adaptive search, how many configurations will be proposed at most; 0 if unknown.
+        """
+        n_configurations = len(self.configurations) if n_planned is None else n_planned
+        check_fits(n_configurations, self.folds.n_splits)
         check_settings(self.scoring, self.estimation)
-        read = metrics_read(self.estimation.rule, self.scoring.metrics, self.scoring.refit_metric)
-        self.estimation.rule.check(len(self.configurations), self.configurations.params, read)
-        metrics = [metric for name in read if (metric := self.scoring.metrics.get(name))]
-        check_selects(metrics, len(self.configurations))
+        metrics = [metric for name in self.metrics_read if (metric := self.scoring.metrics.get(name))]
+        if n_planned is None:
+            self.estimation.rule.check(n_configurations, self.configurations.params, self.metrics_read)
+        elif self.strategy is not None:
+            raise InputError(
+                f"{argument('drop', self.strategy.name)} races all configurations from the start, and an adaptive "
+                f"search proposes them one after another; use {argument('drop', 'bootstrap')}.",
+                argument="drop",
+            )
+        check_selects(metrics, n_configurations if n_planned is None else 2)
         if self.drop is not None:
             _check_droppable(self, self.drop)
         if too_few_to_draw(self.task, self.scoring) is None:  # else a warning says that there will be no estimate
@@ -175,7 +194,7 @@ def _check_splits(search: Search) -> None:
     if isinstance(estimation.rule, CallableRefit):
         return
     refused = refused_on_splits(
-        task.truth, folds.labels, estimation, metric, search.configurations.params,
+        task.truth, folds.labels, estimation, metric, search.configurations.params or [{}, {}],
         groups=task.groups, sample_weight=task.sample_weight, test_share=folds.test_share, entropy=search.entropy,
     )  # fmt: skip
     if refused:

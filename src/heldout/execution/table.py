@@ -21,11 +21,11 @@ class ResultsTable:
 
     formatted: Callable[[list[dict[str, Any]], int, list[dict[str, Any]]], dict[str, Any]]
     """``BaseSearchCV._format_results``: from parameters, number of splits and one dict per cell to the table."""
-    params: list[dict[str, Any]]
     several: bool
     """Whether the scorers are several by construction: their one name may then be "score" too."""
     error_score: Any
     """The score of a fit that failed or a scorer that raised."""
+    params: list[dict[str, Any]]
 
     def __call__(
         self,

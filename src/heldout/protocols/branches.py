@@ -207,7 +207,7 @@ def run_branches(
 
 
 def _always(configuration: int) -> Choose:
-    return lambda found: configuration
+    return lambda found, configurations: configuration
 
 
 def _chosen(search: Search, found: RaceResults, counts: Counts | None) -> BranchWinner:

@@ -10,6 +10,7 @@ import copy
 import numbers
 import os
 from abc import abstractmethod
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -32,15 +33,17 @@ from heldout.arguments import (
     scoring_with_metrics,
     task_of,
 )
-from heldout.configurations import checked_entries, checked_model
+from heldout.configurations import Configurations, checked_entries, checked_model
 from heldout.data.task import Task
 from heldout.dropping import DropRule, SearchStrategy, drop_rule_of
 from heldout.errors import InputError
 from heldout.estimates.question import Aggregate
-from heldout.evaluate import evaluate
+from heldout.evaluate import Choose, evaluate
 from heldout.execution.collect import RaceResults
 from heldout.execution.fit import Routing, make_scoring
 from heldout.execution.listeners.callbacks import SklearnCallbacks
+from heldout.execution.run import RunSettings
+from heldout.execution.search import Search
 from heldout.execution.store import entropy_of_run
 from heldout.execution.table import ResultsTable, mean_over_splits
 from heldout.folds.splits import Folds, make_folds
@@ -129,10 +132,10 @@ class BaseHeldOutSearch(BaseSearchCV):  # type: ignore[misc]
         callbacks = [SklearnCallbacks(self, bool(self.refit))] if hasattr(self, "set_callbacks") else []
         running = arguments.running(callbacks)
         entropy = entropy_of_run(self.random_state, running.store)
-        configurations = arguments.configurations(entropy)
+        configurations = self._configurations(arguments, entropy)
         folds = self._folds(task, drop, entropy, metadata, len(configurations))
         several = isinstance(scorers, _MultimetricScorer)
-        table = ResultsTable(self._format_results, configurations.params, several, self.error_score)
+        table = partial(ResultsTable, self._format_results, several, self.error_score)
         scoring = make_scoring(task.truth, scorers, deciding_scorer(scorers, self.scoring, self.refit))
         if several and not self.refit:  # no winner, so no estimate
             arguments = replace(arguments, method=None)
@@ -140,10 +143,10 @@ class BaseHeldOutSearch(BaseSearchCV):  # type: ignore[misc]
             task, configurations, folds, scoring, entropy=entropy, routed=self._routed(metadata)
         )
         choose = partial(self._choice_of_refit, table) if callable(self.refit) else None
-        evaluation = evaluate(search, running, choose=choose)
+        evaluation = self._evaluation(search, running, choose)
         self.scorer_ = scorers._scorers if several else scorers
         self.multimetric_ = several or tuple(evaluation.fold_scores) != ("score",)
-        self._adopt(evaluation, table)
+        self._adopt(evaluation, table(evaluation.configurations.params))
         return self
 
     def report(self, path: Any) -> Path:
@@ -171,6 +174,14 @@ class BaseHeldOutSearch(BaseSearchCV):  # type: ignore[misc]
 
         write_report(report_content(self.evaluation_), Path(path))
         return Path(path)
+
+    # What an adaptive search makes otherwise.
+
+    def _configurations(self, arguments: SearchArguments, entropy: int) -> Configurations:
+        return arguments.configurations(entropy)
+
+    def _evaluation(self, search: Search, running: RunSettings, choose: Choose | None) -> Evaluation:
+        return evaluate(search, running, choose=choose)
 
     # What scikit-learn needs of ``estimator``, if that is a list.
 
@@ -236,9 +247,14 @@ class BaseHeldOutSearch(BaseSearchCV):  # type: ignore[misc]
         of_model = {name: metadata[_route(name)].fit for name in models if _route(name) in metadata}
         return Routing(metadata.estimator.fit, of_model, metadata.scorer.score)
 
-    def _choice_of_refit(self, table: ResultsTable, found: RaceResults) -> int:
+    def _choice_of_refit(
+        self,
+        table: Callable[[list[dict[str, Any]]], ResultsTable],
+        found: RaceResults,
+        configurations: Configurations,
+    ) -> int:
         """The choice of a callable ``refit``."""
-        self.cv_results_ = table(found.cells, found.fold_scores, found.failures)
+        self.cv_results_ = table(configurations.params)(found.cells, found.fold_scores, found.failures)
         try:
             winner = int(self._select_best_index(self.refit, None, self.cv_results_))
         except (IndexError, TypeError) as error:

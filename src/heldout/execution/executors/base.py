@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Protocol
 
@@ -48,6 +48,21 @@ class DoSplit(Protocol):
 
 
 @dataclass(frozen=True, eq=False)
+class Addition:
+    """What a worker needs beside the work that it has: configurations that came later."""
+
+    configurations: Configurations
+    sharing: Sharing | None
+    share_memory: int | None
+
+    def to(self, work: Work) -> Work:
+        """The work with these configurations in place of its own."""
+        return replace(
+            work, configurations=self.configurations, sharing=self.sharing, share_memory=self.share_memory
+        )
+
+
+@dataclass(frozen=True, eq=False)
 class Work:
     """The parts that all cells of a run share."""
 
@@ -63,6 +78,19 @@ class Work:
     """What its configurations share; None where each is fitted by itself."""
     share_memory: int | None = None
     """Bytes for the output of shared steps, in all workers together."""
+    base: Work | None = None
+    """The same work before it had these configurations, which other processes receive once for all batches of an
+    adaptive search."""
+
+    @property
+    def to_send(self) -> Work:
+        """What other processes receive once."""
+        return self.base or self
+
+    @property
+    def addition(self) -> Addition | None:
+        """What goes with each task."""
+        return None if self.base is None else Addition(self.configurations, self.sharing, self.share_memory)
 
     def tasks(self, cells: Sequence[CellKey], n_workers: int) -> list[tuple[CellKey, ...]]:
         """The cells in parts that a worker does as a whole: each of one split, and of what is shared there.

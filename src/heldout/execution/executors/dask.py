@@ -147,9 +147,10 @@ class _Round:
                 fair = len(self._waiting) // (_TASKS_A_THREAD * max(self._n_threads, 1))
                 size = max(1, min(self._task_size, fair))
             tasks = [(self._alone or self._waiting).popleft() for _ in range(size)]
-            token, packed = self._cluster.payload_of(self._work)
+            token, packed = self._cluster.payload_of(self._work.to_send)
+            terms, addition = self._cluster.terms, self._work.addition
             future = self._client.submit(
-                self._function, token, packed, tasks, self._cluster.terms, self._name, pure=False
+                self._function, token, packed, tasks, terms, self._name, addition, pure=False
             )
             self._handed_out[future] = tuple(cell for task in tasks for cell in task)
             future.add_done_callback(self._ended.put)

@@ -100,11 +100,11 @@ class Elsewhere(_Workers):
 
     def run(self, work: Work, cells: Sequence[CellKey]) -> Iterator[CellResult]:
         """See ``Executor.run``."""
-        if self._sent is None or self._sent[0] is not work:
-            self._sent = work, ArrayPayload(uuid4().hex, payload_array(work))
+        if self._sent is None or self._sent[0] is not work.to_send:
+            self._sent = work.to_send, ArrayPayload(uuid4().hex, payload_array(work.to_send))
         payload = self._sent[1]
         tasks = work.tasks(cells, self._n_workers)
-        yield from self._results(delayed(do_sent_task)(payload, task, Terms()) for task in tasks)
+        yield from self._results(delayed(do_sent_task)(payload, task, Terms(), work.addition) for task in tasks)
 
 
 class Processes(_Workers):
@@ -124,13 +124,14 @@ class Processes(_Workers):
 
     def run(self, work: Work, cells: Sequence[CellKey]) -> Iterator[CellResult]:
         """See ``Executor.run``."""
-        payload = self._payload_of(work)
+        payload = self._payload_of(work.to_send)
         terms = Terms(self._fit_timeout, str(self._folder), parent=os.getpid())
         left = dict.fromkeys(cells)
         while left:
             try:
                 tasks = work.tasks(list(left), self._n_workers)
-                for result in self._results(delayed(do_sent_task)(payload, task, terms) for task in tasks):
+                calls = (delayed(do_sent_task)(payload, task, terms, work.addition) for task in tasks)
+                for result in self._results(calls):
                     # After the death of a worker joblib may return results of an earlier round late.
                     if result.key not in left:
                         continue

@@ -31,7 +31,7 @@ from numpy.typing import NDArray
 
 from heldout.errors import Ending
 from heldout.execution.cells import CellKey, CellResult, CellState
-from heldout.execution.executors.base import Work
+from heldout.execution.executors.base import Addition, Work
 from heldout.execution.executors.deadline import TimeIsUp, deadline, raise_in
 from heldout.execution.executors.payload import UNPACKED, ArrayPayload, Payload, survives_sending
 from heldout.execution.fit import error_line
@@ -97,11 +97,15 @@ def arriving_together(results: Sequence[CellResult]) -> list[CellResult]:
     return [replace(result, n_following=len(results) - n) for n, result in enumerate(results, start=1)]
 
 
-def do_sent_task(payload: Payload, cells: Sequence[CellKey], terms: Terms) -> list[CellResult]:
+def do_sent_task(
+    payload: Payload, cells: Sequence[CellKey], terms: Terms, addition: Addition | None = None
+) -> list[CellResult]:
     """The results of a task, within its time, in a process that received the work."""
     if terms.parent is not None:
         end_with(terms.parent)
     work = UNPACKED.get(payload)  # before the mark: if this kills the process, no cell is to blame
+    if addition is not None:
+        work = addition.to(work)
     watch = nullcontext if terms.marks is None else functools.partial(mark_of, terms.marks)
     began = time.perf_counter()
     try:
@@ -121,7 +125,12 @@ def do_sent_task(payload: Payload, cells: Sequence[CellKey], terms: Terms) -> li
 
 
 def do_sent_tasks(
-    token: str, packed: NDArray[np.uint8], tasks: Sequence[Sequence[CellKey]], terms: Terms, round_: str
+    token: str,
+    packed: NDArray[np.uint8],
+    tasks: Sequence[Sequence[CellKey]],
+    terms: Terms,
+    round_: str,
+    addition: Addition | None = None,
 ) -> list[CellResult]:
     """The results of some tasks, one after another in a thread of a cluster; none of an abandoned round."""
     thread = threading.get_ident()
@@ -130,7 +139,7 @@ def do_sent_tasks(
         if round_ in _abandoned:
             return []
         payload = ArrayPayload(token, packed)
-        done = (do_sent_task(payload, [CellKey(*cell) for cell in cells], terms) for cells in tasks)
+        done = (do_sent_task(payload, [CellKey(*cell) for cell in cells], terms, addition) for cells in tasks)
         return arriving_together([result for results in done for result in results])
     finally:
         del _running[thread]

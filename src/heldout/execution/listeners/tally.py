@@ -15,7 +15,15 @@ import numpy as np
 
 from heldout.execution.blocks import CellBlock
 from heldout.execution.cells import CellResult, CellState
-from heldout.execution.events import BarrierPassed, BlockFinished, CellFinished, Event, SearchStarted, WorkersLost
+from heldout.execution.events import (
+    BarrierPassed,
+    BlockFinished,
+    CellFinished,
+    ConfigurationsAdded,
+    Event,
+    SearchStarted,
+    WorkersLost,
+)
 from heldout.execution.listeners.pace import WorkPace
 
 
@@ -65,7 +73,7 @@ class RunTally:
         self.failed = self.saved = self.n_splits_done = self.n_lost = 0
         self.lost_reason = ""
         self.n_remaining = event.n_configurations
-        self._names = event.names
+        self._names = list(event.names)
         self._scores: list[list[float]] = [[] for _ in range(event.n_configurations)]
         self._failed: set[int] = set()
         self._out: set[int] = set()
@@ -79,6 +87,8 @@ class RunTally:
             self._count(event.result)
         elif isinstance(event, BlockFinished):
             self._count_block(event.block)
+        elif isinstance(event, ConfigurationsAdded):
+            self._add_configurations(event)
         elif isinstance(event, BarrierPassed):
             self.saved = event.n_saved
             if self.n_races == 1:
@@ -91,6 +101,18 @@ class RunTally:
             self.lost_reason = event.reason
         elif isinstance(event, SearchStarted):
             self._begin(event)
+
+    def _add_configurations(self, event: ConfigurationsAdded) -> None:
+        self._names += event.names
+        n_resumed = sum(event.resumed.values())
+        self.done += n_resumed
+        self.resumed += n_resumed
+        n_more = len(self._names) - self.n_configurations
+        if n_more > 0:  # it was unknown how many there would be
+            self.n_configurations += n_more
+            self.n_remaining += n_more
+            self.total += n_more * self.n_splits
+            self._scores += [[] for _ in range(n_more)]
 
     @property
     def left(self) -> int:

@@ -1,0 +1,318 @@
+"""Adaptive searches: configurations are proposed in batches, each after the scores of those before it.
+
+Every batch runs as a small run of its own, whose cells go into the one run of the search. With a drop rule it races
+against the current best. A resumed search asks for the same proposals again, and finds their cells in the store.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from typing import Any, Protocol
+
+import numpy as np
+
+from heldout.configurations import Configuration, Configurations
+from heldout.dropping.base import Barrier, Dropped
+from heldout.errors import InputError
+from heldout.execution.cells import CellResult
+from heldout.execution.collect import RaceOutcome, RaceResults
+from heldout.execution.events import BarrierPassed, ConfigurationsAdded
+from heldout.execution.identity import AdaptivePlan, sources_of, storable
+from heldout.execution.parts import RunPart
+from heldout.execution.run import OpenRun, RunSettings, open_run
+from heldout.execution.search import Search
+from heldout.execution.sharing.groups import shared_in
+from heldout.execution.store.base import AddedConfiguration
+from heldout.execution.store.memory import MemoryStore
+from heldout.execution.table import mean_over_splits
+from heldout.execution.winner import pooled_scores
+from heldout.metrics.base import oriented
+
+
+@dataclass(frozen=True, eq=False)
+class Proposal:
+    """A configuration that is proposed.
+
+    Attributes
+    ----------
+    params : mapping of str to object
+        Set on a clone of the estimator; where there are several models, ``model`` is among them.
+    estimator : estimator
+        Never fitted itself.
+    model : str, optional
+        Its name where there are several.
+    has_params : bool
+        Whether the estimator has the parameters already, so that they are only shown.
+    note : str
+        JSON that the store keeps, for a proposer that must know it to propose the same again.
+    """
+
+    params: Mapping[str, Any]
+    estimator: Any
+    model: str | None = None
+    has_params: bool = False
+    note: str = ""
+
+
+@dataclass(frozen=True, eq=False)
+class ProposalScore:
+    """The result of a proposal.
+
+    Attributes
+    ----------
+    position : int
+        Of the configuration in the search.
+    value : float
+        The score by which the search chooses, greater is better; NaN if it failed or was dropped.
+    fold_scores : tuple of float
+        Of the scorer that decides, greater is better, in the order in which the splits ran.
+    failure : str
+        Why it failed; empty if it did not.
+    dropped : str
+        Why it was dropped; empty if it was not.
+    """
+
+    position: int
+    value: float
+    fold_scores: tuple[float, ...]
+    failure: str = ""
+    dropped: str = ""
+
+
+class Proposals(Protocol):
+    """Where the configurations of an adaptive search come from."""
+
+    @property
+    def identity(self) -> Any:
+        """What decides the proposals, for the identity of the run."""
+
+    def resume(self, notes: Sequence[str]) -> None:
+        """Called once, before the first batch: the notes of an earlier run, in the order of its proposals."""
+
+    def next_batch(self) -> Sequence[Proposal]:
+        """What to try next, before any of its scores is known; nothing at the end of the search."""
+
+    def take(self, scores: Sequence[ProposalScore]) -> None:
+        """The results of the batch, in its order."""
+
+
+class AdaptiveRun:
+    """An open run of an adaptive search; made by ``open_adaptive``."""
+
+    def __init__(self, search: Search, run: OpenRun, n_planned: int) -> None:
+        self._search = search
+        self._open = run
+        self._n_planned = n_planned
+        self._members: list[Configuration] = []
+        self._equal: Counter[str] = Counter()
+        self._course = _Course(len(search.race.splits))
+        self._best: _CurrentBest | None = None
+
+    @property
+    def notes(self) -> list[str]:
+        """Of the proposals of an earlier process, in their order."""
+        return self._open.run.notes()
+
+    def evaluate(self, batch: Sequence[Proposal]) -> list[ProposalScore]:
+        """Fit proposals on the splits of the search, and score them."""
+        added = self._added(batch)
+        positions = [member.position for member in added]
+        n_resumed = self._open.run.add(self._stored(added, batch))
+        names = [member.name for member in added]
+        self._open.tell(ConfigurationsAdded(names, dict(zip(positions, n_resumed, strict=True))))
+        part = RunPart(self._open.run, positions)
+        if any(n_resumed):
+            part.recall()
+        members = list(added)
+        if self._search.drop is not None and self._best is not None:
+            part.join(self._best.configuration.position, self._best.cells)
+            members.append(self._best.configuration)
+        local = Configurations(tuple(replace(each, position=number) for number, each in enumerate(members)))
+        search = self._search
+        sharing = shared_in(search.context, local.members[: len(added)], search.share, search.folds)
+        return self._raced(self._open.part(local, sharing, part), part, len(added))
+
+    def finish(self) -> tuple[Search, RaceResults]:
+        """The search with all its configurations, and their results.
+
+        Raises InputError when nothing was proposed.
+        """
+        if not self._members:
+            raise InputError("the search was over before it tried a configuration, so there is no winner.")
+        search = replace(self._search, configurations=Configurations(tuple(self._members)))
+        race = search.race
+        outcome = RaceOutcome(race.splits, self._course.barriers) if race.barriers else None
+        found = self._open.of(search.configurations).race_results(race, outcome)
+        return search, replace(found, predictions=replace(found.predictions, adaptive=True))
+
+    def _added(self, batch: Sequence[Proposal]) -> list[Configuration]:
+        first = len(self._members)
+        added = [
+            Configuration(position, dict(each.params), each.estimator, each.model, each.has_params)
+            for position, each in enumerate(batch, start=first)
+        ]
+        if not first and self._n_planned:
+            # Refuse at once what the selection rule cannot choose from, as far as one of them tells.
+            params = [dict(added[0].params)] * self._n_planned
+            self._search.estimation.rule.check(self._n_planned, params, self._search.metrics_read)
+        self._members += added
+        return added
+
+    def _stored(self, added: Sequence[Configuration], batch: Sequence[Proposal]) -> list[AddedConfiguration]:
+        """The configurations as a store knows them; a store in memory recognises nothing."""
+        if isinstance(self._open.settings.store, MemoryStore):
+            return [AddedConfiguration("", "", member.name) for member in added]
+        found = []
+        for member, proposal in zip(added, batch, strict=True):
+            with storable():
+                # The code of own classes is part of the id, because the run begins before they are known.
+                text = member.canonical + json.dumps(sources_of([member]), sort_keys=True)
+            key = hashlib.sha256(f"{text}#{self._equal[text]}".encode()).hexdigest()
+            self._equal[text] += 1
+            found.append(AddedConfiguration(key, member.canonical, member.name, proposal.note))
+        return found
+
+    def _raced(self, small: OpenRun, part: RunPart, n_batch: int) -> list[ProposalScore]:
+        search = self._search
+        race, estimation = search.race, search.estimation
+        (outcome,) = small.run_races(
+            [race], rule=search.drop, selection=estimation.rule, aggregate=estimation.aggregate_so_far
+        )
+        if race.barriers:
+            dropped = self._course.add(outcome, part.positions, n_batch)
+            self._note_barriers(outcome, dropped)
+        scores = _scores(search, small.race_results(race, outcome), part.positions[:n_batch], self._course.dropped)
+        for local, score in enumerate(scores):
+            if np.isfinite(score.value) and (self._best is None or score.value > self._best.value):
+                cells = part.cells(local) if race.barriers else []
+                self._best = _CurrentBest(score.value, self._members[score.position], cells)
+        return scores
+
+    def _note_barriers(self, outcome: RaceOutcome, dropped: Sequence[Dropped]) -> None:
+        places = [split.place for split in self._search.race.splits]
+        for barrier in self._course.barriers:
+            self._open.run.note_barrier(places, barrier)
+        n_remaining = len(self._members) - len(self._course.dropped)
+        for barrier in outcome.barriers:
+            here = tuple(drop for drop in dropped if drop.after == barrier.after)
+            if here:
+                passed = replace(barrier, dropped=here, stopped=False)
+                self._open.tell(BarrierPassed(0, passed, n_remaining, self._course.n_saved))
+
+
+@dataclass(frozen=True, eq=False)
+class _CurrentBest:
+    """The best configuration so far, against which batches race."""
+
+    value: float
+    configuration: Configuration
+    cells: Sequence[CellResult]
+
+
+@dataclass
+class _Course:
+    """The barriers of all batches as those of one race."""
+
+    n_splits: int
+    dropped: dict[int, Dropped] = field(default_factory=dict)
+    """By position in the search."""
+    _barriers: dict[int, Barrier] = field(default_factory=dict)
+
+    @property
+    def barriers(self) -> tuple[Barrier, ...]:
+        """In the order of the splits."""
+        return tuple(self._barriers[after] for after in sorted(self._barriers))
+
+    @property
+    def n_saved(self) -> int:
+        """Fits that were not made."""
+        return sum(self.n_splits - drop.after for drop in self.dropped.values())
+
+    def add(self, outcome: RaceOutcome, positions: Sequence[int], n_batch: int) -> list[Dropped]:
+        """Add the barriers of a batch; returns which of it were dropped.
+
+        What happens to the current best in that race, behind the batch, changes nothing.
+        """
+        here: dict[int, Dropped] = {}
+        for barrier in outcome.barriers:
+            gone = list(barrier.dropped)
+            if barrier.stopped:  # other configurations of the search have all splits
+                reason, place = "the drop rule ended its race", outcome.splits[-1].place
+                gone += [Dropped(j, barrier.after, float("nan"), reason, place) for j in range(n_batch)]
+            new = dict[int, Dropped]()
+            for drop in gone:
+                if drop.configuration < n_batch and positions[drop.configuration] not in here:
+                    position = positions[drop.configuration]
+                    new.setdefault(position, replace(drop, configuration=position))
+            self._merge(barrier, tuple(new.values()), positions[barrier.leader], n_batch - len(here))
+            here |= new
+        self.dropped |= here
+        return list(here.values())
+
+    def _merge(self, barrier: Barrier, dropped: tuple[Dropped, ...], leader: int, n_before: int) -> None:
+        earlier = self._barriers.get(barrier.after)
+        all_dropped = (*(earlier.dropped if earlier else ()), *dropped)
+        self._barriers[barrier.after] = Barrier(
+            barrier.after,
+            barrier.n_rows,
+            n_before + (earlier.n_before if earlier else 0),
+            leader,
+            all_dropped,
+            risk=float("nan") if all_dropped else 0.0,  # of several races there is no common one
+            judged=barrier.judged or (earlier is not None and earlier.judged),
+        )
+
+
+def _scores(
+    search: Search, found: RaceResults, positions: Sequence[int], dropped: Mapping[int, Dropped]
+) -> list[ProposalScore]:
+    """The scores of a batch."""
+    name = found.refit_metric
+    of_folds = found.fold_scores[name]
+    row = {split.place: number for number, split in enumerate(found.folds.splits)}
+    in_order = of_folds.oriented()[[row[split.place] for split in found.outcome.splits]]
+    values = mean_over_splits(of_folds.oriented())
+    metric = search.scoring.metrics.get(name)
+    aggregate = search.estimation.aggregate
+    if aggregate != "folds" and metric is not None:
+        values = oriented(metric, pooled_scores(search.task, found.predictions, {name: metric}, aggregate)[name])
+    scores = []
+    for local, position in enumerate(positions):
+        failure, drop = found.failures.get(local, ""), dropped.get(position)
+        n_splits = len(in_order) if drop is None else drop.after
+        scores.append(
+            ProposalScore(
+                position,
+                float("nan") if failure or drop is not None else float(values[local]),
+                tuple(in_order[:n_splits, local].tolist()),
+                failure,
+                "" if failure or drop is None else drop.reason,
+            )
+        )
+    return scores
+
+
+@contextmanager
+def open_adaptive(search: Search, running: RunSettings, identity: Any, n_planned: int) -> Iterator[AdaptiveRun]:
+    """An open run of an adaptive search, whose configurations are added.
+
+    Parameters
+    ----------
+    search : Search
+        Without configurations.
+    running : RunSettings
+    identity : object
+        What decides the proposals.
+    n_planned : int
+        How many there will be at most; 0 if that is unknown.
+    """
+    plan = AdaptivePlan(n_planned, identity, search.share)
+    with open_run(
+        search.work, search.task, search.entropy, running, may_drop=search.drop is not None, adaptive=plan
+    ) as run:
+        yield AdaptiveRun(search, run, n_planned)

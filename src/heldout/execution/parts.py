@@ -1,0 +1,111 @@
+"""A part of a run: some of its configurations, under positions of their own."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Self
+
+from heldout.execution.blocks import CellBlock, each_cell
+from heldout.execution.cells import CellKey, CellResult
+from heldout.execution.events import BarrierPassed, BlockFinished, CellFinished, Event, Listener, WorkersLost
+from heldout.execution.store.base import AddedConfiguration, PlanNote, Run
+from heldout.execution.store.memory import MemoryRun
+from heldout.folds.splits import Place
+
+if TYPE_CHECKING:
+    from heldout.dropping.base import Barrier
+
+
+class RunPart:
+    """The part of a run that holds a batch of configurations.
+
+    ``positions``: of each in the run. What is recorded goes into the run under these.
+    """
+
+    def __init__(self, run: Run, positions: Sequence[int]) -> None:
+        self.entropy = run.entropy
+        self.positions = list(positions)
+        self._run = run
+        self._own = MemoryRun(run.entropy)
+
+    def recall(self) -> None:
+        """Take over the cells of the batch that an earlier process left in the run."""
+        local = {position: number for number, position in enumerate(self.positions)}
+        for cell in each_cell(self._run.results(configurations=local)):
+            if cell.key.configuration in local:
+                self._own.record(replace(cell, key=_at(cell.key, local[cell.key.configuration])))
+
+    def join(self, position: int, cells: Iterable[CellResult]) -> None:
+        """Add a configuration of the run with its cells, behind the batch."""
+        self.positions.append(position)
+        for cell in cells:
+            self._own.record(replace(cell, key=_at(cell.key, len(self.positions) - 1)))
+
+    def cells(self, configuration: int) -> list[CellResult]:
+        """The cells of a configuration, by its number in the batch."""
+        return [cell for cell in each_cell(self._own.results()) if cell.key.configuration == configuration]
+
+    def listener(self, listeners: Sequence[Listener]) -> Listener:
+        """Passes events of the batch on, with positions in the run; barriers are those of the batch alone."""
+
+        def pass_on(event: Event) -> None:
+            match event:
+                case BarrierPassed():
+                    return
+                case CellFinished(result):
+                    event = CellFinished(self._in_run(result))
+                case BlockFinished(block):
+                    event = BlockFinished(self._block_in_run(block))
+                case WorkersLost(running):
+                    event = replace(event, running=tuple(self._key(key) for key in running))
+            for listener in listeners:
+                listener(event)
+
+        return pass_on
+
+    def acknowledged(self) -> frozenset[CellKey]:
+        return self._own.acknowledged()
+
+    def results(
+        self, repeats: Collection[int] | None = None, configurations: Collection[int] | None = None
+    ) -> Iterator[CellResult | CellBlock]:
+        return self._own.results(repeats, configurations)
+
+    def record(self, result: CellResult | CellBlock) -> None:
+        self._own.record(result)
+        self._run.record(self._in_run(result) if isinstance(result, CellResult) else self._block_in_run(result))
+
+    def commit(self) -> None:
+        self._run.commit()
+
+    def notes(self) -> list[str]:
+        return self._run.notes()
+
+    def add(self, configurations: Sequence[AddedConfiguration]) -> list[int]:
+        return self._run.add(configurations)
+
+    def note_plan(self, note: PlanNote) -> None:
+        """Nothing to do: the plan is that of the run."""
+
+    def note_barrier(self, race: Sequence[Place], barrier: Barrier) -> None:
+        """Nothing to do: the run notes the barriers of all batches together."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        return None
+
+    def _key(self, key: CellKey) -> CellKey:
+        return _at(key, self.positions[key.configuration])
+
+    def _in_run(self, result: CellResult) -> CellResult:
+        return replace(result, key=self._key(result.key))
+
+    def _block_in_run(self, block: CellBlock) -> CellBlock:
+        return replace(block, configurations=tuple(self.positions[j] for j in block.configurations))
+
+
+def _at(key: CellKey, configuration: int) -> CellKey:
+    return key._replace(configuration=configuration)
