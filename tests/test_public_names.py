@@ -30,6 +30,7 @@ NAMES = [
     "estimate",
     "estimate_from_scores",
     "estimates",
+    "inner_split",
     "load_model",
     "metrics",
     "nested_cv",

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from heldout.estimates.from_scores import estimate_from_scores
     from heldout.estimates.paired.compare import compare_configurations
     from heldout.estimates.types import Estimate
+    from heldout.execution.inner_split import inner_split
     from heldout.flags import Flag
     from heldout.predictions import FoldScores, HeldOutPredictions
     from heldout.protocols.nested.protocol import nested_cv
@@ -47,6 +48,7 @@ __all__ = [
     "estimate",
     "estimate_from_scores",
     "estimates",
+    "inner_split",
     "load_model",
     "metrics",
     "nested_cv",
@@ -75,6 +77,7 @@ _HOMES = {
     "compare_estimates": "heldout.estimates.comparison",
     "estimate": "heldout.estimates.estimate",
     "estimate_from_scores": "heldout.estimates.from_scores",
+    "inner_split": "heldout.execution.inner_split",
     "load_model": "heldout.readers.saved_model",
     "nested_cv": "heldout.protocols.nested.protocol",
 }

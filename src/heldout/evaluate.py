@@ -31,7 +31,7 @@ from heldout.execution.fit import final_model
 from heldout.execution.identity import versions
 from heldout.execution.loop import tell
 from heldout.execution.run import RunSettings, open_run
-from heldout.execution.search import Search, warn_if_too_small
+from heldout.execution.search import Search, warn_if_too_small, warn_of_flags
 from heldout.execution.table import constant_columns
 from heldout.execution.winner import flags_of_winner, pooled_scores, winner_of
 from heldout.result import Evaluation
@@ -81,6 +81,7 @@ def evaluate(search: Search, running: RunSettings = RunSettings(), *, choose: Ch
     started = time.perf_counter()
     search.check()
     warned = warn_if_too_small(search)
+    warn_of_flags(search)
     with open_run(search.work, search.task, search.entropy, running, may_drop=search.drop is not None) as run:
         estimation = search.estimation
         (outcome,) = run.run_races(
@@ -126,6 +127,7 @@ def evaluate_adaptive(
         while batch := proposals.next_batch():
             proposals.take(run.evaluate(batch))
         search, found = run.finish()
+    warn_of_flags(search)
     searched = time.perf_counter() - started
     return evaluation_of(search, running, found, searched, choose=choose, warned=warned)
 
@@ -174,7 +176,8 @@ def evaluation_of(
                 refit_metric=found.refit_metric, winner=winner, groups=task.groups,
                 sample_weight=task.sample_weight, entropy=search.entropy, n_jobs=running.n_jobs,
                 params=configurations.params, dropping=_history(search, found),
-                flags={} if choose is not None else flags_of_winner(read, estimation, configurations, winner),
+                flags=search.flags
+                | ({} if choose is not None else flags_of_winner(read, estimation, configurations, winner)),
             )  # fmt: skip
     estimated = time.perf_counter()
 

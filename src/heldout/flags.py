@@ -132,6 +132,13 @@ class Flag(StrEnum):
         "cross-validation that repeats the whole search has no such optimism.",
     )
     DYNAMIC_SEARCH = ADAPTIVE_SEARCH  # its name in earlier versions
+    EARLY_STOPPING_ON_SCORED_ROWS = (
+        "early_stopping_on_scored_rows",
+        "Models stop early on rows that also score them: {scored} of the {total} rows that are passed for it are "
+        "held-out rows of the search. The number of rounds is chosen for these rows, so the score is optimistic, "
+        "and no method corrects this; early_stopping=ho.inner_split(0.1) stops each model on training rows of its "
+        "own.",
+    )
     TT_BEYOND_RANGE = (
         "tt_beyond_range",
         "The correction carried the score outside the range of {metric}, [{low}, {high}]; it is reported "

@@ -72,3 +72,24 @@ def test_infinite_risks_are_unusable() -> None:
         coded_responses(
             context_of(scoring_of(ConcordanceIndex())), Exponential(), np.array([[np.inf], [1], [1], [1]])
         )
+
+
+class ByKeyword(BaseEstimator):
+    """Predicts from its own probabilities, which it asks for by keyword, as LightGBM does."""
+
+    n_asked = 0
+
+    def predict_proba(self, X: Any, raw: bool = False) -> Any:
+        self.n_asked += 1
+        return np.asarray(X)
+
+    def predict(self, X: Any) -> Any:
+        return self.predict_proba(X=X, raw=False)[:, 0]
+
+
+def test_a_model_may_ask_itself_by_keyword() -> None:
+    model = ByKeyword()
+    remember_responses(model, X)
+    assert model.predict(X).tolist() == [4, 3, 2, 1]
+    model.predict_proba(X), model.predict_proba(X)
+    assert model.n_asked == 2, "once by itself and once by others"

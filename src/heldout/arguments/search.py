@@ -32,6 +32,7 @@ from heldout.estimates.question import Aggregate
 from heldout.estimates.types import Alternative
 from heldout.execution.events import Listener
 from heldout.execution.fit import Routing, Scoring, make_scoring
+from heldout.execution.inner_split import checked_early_stopping
 from heldout.execution.run import RunSettings
 from heldout.execution.search import Search
 from heldout.execution.sharing.groups import Share, check_share
@@ -77,6 +78,7 @@ class SearchArguments:
     return_train_score: bool = False
     share: Share = "exact"
     share_memory: int | None = None
+    early_stopping: Any = None
     n_jobs: int | None = None
     pre_dispatch: int | str = "2*n_jobs"
     fit_timeout: float | None = None
@@ -203,6 +205,7 @@ class SearchArguments:
             seed_estimators=self.random_state is not None,
             share=self.share,
             share_memory=self.share_memory,
+            early_stopping=checked_early_stopping(self.early_stopping),
         )
 
     def running(self, listeners: Sequence[Listener] = ()) -> RunSettings:

@@ -104,7 +104,7 @@ class CopiesTogether:
         # As many rows may still be others: a bagged search receives rows that were drawn again.
         if n_rows == len(self.origin) and _same_within(self.origin, y):
             return self.origin
-        return _alike(X, y)
+        return content_numbers(X, y)
 
 
 class TrainingParts:
@@ -152,7 +152,7 @@ def _same_within(origin: NDArray[np.intp], y: Any) -> bool:
     return bool(np.all(values == values[first[place.reshape(-1)]]))
 
 
-def _alike(X: Any, y: Any) -> NDArray[np.intp]:
+def content_numbers(X: Any, y: Any) -> NDArray[np.intp]:
     """A number a row, the same for rows of the same content."""
     table = X.toarray() if hasattr(X, "toarray") else np.asarray(X)
     columns = table.reshape(len(table), -1).T

@@ -20,6 +20,7 @@ from heldout._random import numpy_seed
 from heldout.configurations import Configuration
 from heldout.data.task import Task, TaskKind, Truth
 from heldout.errors import ExitError, InputError, NoExit, UnusablePredictionError, plain_values
+from heldout.execution.inner_split import EarlyStopping, can_stop
 from heldout.execution.threads import single_threaded
 from heldout.metrics.base import Metric, Response
 from heldout.metrics.from_scorer import members_of, metric_from_scorer, scorer_for
@@ -104,6 +105,8 @@ class CellContext:
     return_train_score: bool = False
     entropy: int | None = None
     """Fills ``random_state=None`` inside estimators; None leaves them."""
+    stopping: EarlyStopping | None = None
+    """On which training rows models that can stop early do so."""
 
     @property
     def classes(self) -> NDArray[Any] | None:
@@ -129,16 +132,35 @@ class CellContext:
         error_score: float | str,
         return_train_score: bool,
         entropy: int | None,
+        stopping: EarlyStopping | None = None,
     ) -> CellContext:
         """The context of a task's cells."""
-        return cls(task.X, task.target, task.truth, scoring, routed, error_score, return_train_score, entropy)
+        X, y, truth = task.X, task.target, task.truth
+        return cls(X, y, truth, scoring, routed, error_score, return_train_score, entropy, stopping)
 
 
 def final_model(context: CellContext, configuration: Configuration) -> BaseEstimator:
     """The configuration fitted on all rows, with a seed of its own."""
     model = seeded_model(configuration.fresh(), context.entropy, "refit")
     with single_threaded(), NoExit():
-        return model.fit(context.X, context.y, **context.routed.to_fit(configuration))
+        every_row = np.arange(context.truth.n_rows)
+        fit_params = context.routed.to_fit(configuration)
+        return fitted(context, model, context.X, context.y, fit_params, every_row, ("refit",))
+
+
+def fitted(
+    context: CellContext,
+    model: Any,
+    X: Any,
+    y: Any,
+    fit_params: Mapping[str, Any],
+    train: NDArray[np.intp],
+    place: tuple[int | str, ...],
+) -> Any:
+    """A model fitted on training rows of the task; with an inner split it may stop early on some of them."""
+    if context.stopping is None or not can_stop(model):
+        return model.fit(X, y, **fit_params)
+    return context.stopping.fit(model, X, y, fit_params, train=train, place=place)
 
 
 def error_line(error: BaseException) -> str:

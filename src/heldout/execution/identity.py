@@ -110,6 +110,7 @@ def _settings(work: Work, adaptive: AdaptivePlan | None) -> dict[str, Any]:
     """The other settings that decide the cells."""
     context = work.context
     own = {} if work.do is SplitFits else {"do": canonical_form(work.identity)}
+    stopping = {} if context.stopping is None else {"early_stopping": context.stopping.split.words}
     shared = {} if work.sharing is None else {"share": work.sharing.identity}
     if adaptive is not None and adaptive.share:
         shared = {"share": ["tolerance" if adaptive.share == "tolerance" else "exact"]}
@@ -124,6 +125,7 @@ def _settings(work: Work, adaptive: AdaptivePlan | None) -> dict[str, Any]:
         "fit_of_model": canonical_form({k: _as_arrays(v) for k, v in context.routed.fit_of_model.items()}),
         "score": canonical_form(_as_arrays(context.routed.score)),
         **own,
+        **stopping,
         **shared,
     }
 

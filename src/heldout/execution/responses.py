@@ -74,11 +74,11 @@ def _once(method: Callable[..., Any], X: Any) -> Callable[..., Any]:
     answers: list[Any] = []
 
     @functools.wraps(method)
-    def answer(rows: Any, *args: Any, **kwargs: Any) -> Any:
-        if rows is not X or args or kwargs:
-            return method(rows, *args, **kwargs)
+    def answer(*args: Any, **kwargs: Any) -> Any:
+        if kwargs or len(args) != 1 or args[0] is not X:  # LightGBM calls itself by keyword
+            return method(*args, **kwargs)
         if not answers:
-            answers.append(method(rows))
+            answers.append(method(X))
         # A copy, because some callers write into the array (MLPClassifier.predict_log_proba).
         return answers[0].copy() if hasattr(answers[0], "copy") else answers[0]
 

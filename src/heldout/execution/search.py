@@ -20,8 +20,11 @@ from heldout.estimates.methods import method_of
 from heldout.estimates.of_search import Estimation, check_applicable, refused_on_splits
 from heldout.execution.executors.base import Work
 from heldout.execution.fit import CellContext, Routing, Scoring
+from heldout.execution.inner_split import EarlyStopping, InnerSplit
 from heldout.execution.plan import Race, race_of_search
 from heldout.execution.sharing.groups import Share, shared_in
+from heldout.execution.stopping_rows import check_stopping, flags_of_stopping
+from heldout.flags import Flag
 from heldout.folds.splits import Folds
 from heldout.metrics.base import Metric, Needs, fitted, positive_of
 from heldout.metrics.within import unfit_within
@@ -56,6 +59,8 @@ class Search:
     """Whether equal steps are fitted once, and one fit serves several configurations."""
     share_memory: int | None = None
     """Bytes for the output of shared steps; None for a part of this machine's memory."""
+    early_stopping: InnerSplit | None = None
+    """Which part of the training rows tells models when to stop."""
 
     def __post_init__(self) -> None:
         strategy = self.strategy
@@ -80,7 +85,7 @@ class Search:
         """What a fit needs beside its configuration and its split."""
         seeds = self.entropy if self.seed_estimators else None
         return CellContext.of_task(
-            self.task, self.scoring, self.routed, self.error_score, self.return_train_score, seeds
+            self.task, self.scoring, self.routed, self.error_score, self.return_train_score, seeds, self._stopping
         )
 
     @cached_property
@@ -95,6 +100,16 @@ class Search:
         return metrics_read(self.estimation.rule, self.scoring.metrics, self.scoring.refit_metric)
 
     @property
+    def _stopping(self) -> EarlyStopping | None:
+        split = self.early_stopping
+        return None if split is None else EarlyStopping.of_task(split, self.task, self.entropy)
+
+    @cached_property
+    def flags(self) -> dict[Flag, str]:
+        """What a reader of its estimate must know of the models."""
+        return flags_of_stopping(self.task, self.folds, self.configurations, self.routed)
+
+    @property
     def race(self) -> Race:
         """All its configurations on all its splits."""
         return race_of_search(self.folds, self.drop, self.entropy)
@@ -107,6 +122,8 @@ class Search:
         n_configurations = len(self.configurations) if n_planned is None else n_planned
         check_fits(n_configurations, self.folds.n_splits)
         check_settings(self.scoring, self.estimation)
+        if self.early_stopping is not None:
+            check_stopping(self.early_stopping, self.configurations, self.routed)
         metrics = [metric for name in self.metrics_read if (metric := self.scoring.metrics.get(name))]
         if n_planned is None:
             self.estimation.rule.check(n_configurations, self.configurations.params, self.metrics_read)
@@ -271,3 +288,9 @@ def warn_if_too_small(search: Search) -> bool:
     if reason:
         warnings.warn(HeldoutWarning(f"the search will have no estimate: {reason}"), stacklevel=3)
     return reason is not None
+
+
+def warn_of_flags(search: Search) -> None:
+    """Warn, before any fit, of what its estimate will be flagged for."""
+    for sentence in search.flags.values():
+        warnings.warn(HeldoutWarning(sentence), stacklevel=3)

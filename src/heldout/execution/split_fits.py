@@ -20,8 +20,9 @@ from heldout.data.task import Truth
 from heldout.errors import NoExit
 from heldout.execution.cells import CellKey, CellResult, CellState
 from heldout.execution.copies import with_copies_together
-from heldout.execution.fit import CellContext, error_line, scores_by_scorer, seeded_model
+from heldout.execution.fit import CellContext, error_line, fitted, scores_by_scorer, seeded_model
 from heldout.execution.fold_scores import fold_scores, has_responses, is_computable
+from heldout.execution.model_rows import RowsOfModel
 from heldout.execution.responses import coded_answers, coded_responses, remember_responses
 from heldout.execution.sharing.accounts import Account, Stopwatch, saving_of_group
 from heldout.execution.sharing.groups import FitGroup, Sharing
@@ -122,7 +123,7 @@ class SplitFits:
         try:
             with NoExit():
                 X_train, y_train, X_test = self._rows_for(model, position, account)
-                model.fit(X_train, y_train, **fit_params)
+                fitted(context, model, X_train, y_train, fit_params, self.split.train, self._seed_place)
                 fit_seconds = watch.lap()
                 remember_responses(model, X_test)
                 predictions = coded_responses(context, model, X_test)
@@ -211,9 +212,12 @@ class SplitFits:
         return rows
 
     def _model(self, position: int) -> BaseEstimator:
-        place = self.split.place if self.seed_place is None else self.seed_place
-        model = seeded_model(self.configurations[position].fresh(), self.context.entropy, *place)
+        model = seeded_model(self.configurations[position].fresh(), self.context.entropy, *self._seed_place)
         return with_copies_together(model, self.split.train) if self.split.has_copies else model
+
+    @property
+    def _seed_place(self) -> tuple[int | str, ...]:
+        return self.split.place if self.seed_place is None else self.seed_place
 
     def _chain(self, position: int) -> StepChain:
         return NOTHING_SHARED if self.sharing is None else self.sharing.chains[position]
@@ -295,33 +299,6 @@ class SplitFits:
     @cached_property
     def _target_of_test(self) -> Any:
         return _safe_indexing(self.context.y, self.split.test)
-
-
-class RowsOfModel(BaseEstimator):  # type: ignore[misc]
-    """Stands in the place of a pipeline's model, and keeps the rows that arrive there."""
-
-    def __init__(self, model: Any) -> None:
-        self.model = model
-
-    def fit(self, X: Any, y: Any = None, **fit_params: Any) -> RowsOfModel:
-        """Keep the training rows."""
-        self.X, self.y, self.fit_params = X, y, fit_params
-        return self
-
-    def predict(self, X: Any) -> Any:
-        """Keep the test rows."""
-        self.X_test = X
-        return X
-
-    def get_metadata_routing(self) -> Any:
-        """That of the model."""
-        return self.model.get_metadata_routing()
-
-    def __sklearn_tags__(self) -> Any:
-        return self.model.__sklearn_tags__()
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return True
 
 
 def fit_cell(context: CellContext, configuration: Configuration, split: Split) -> CellResult:

@@ -9,6 +9,7 @@ import numpy as np
 from heldout.configurations import refuses_random_search
 from heldout.estimates.question import Aggregate
 from heldout.estimates.types import Alternative
+from heldout.execution.inner_split import InnerSplit
 from heldout.execution.sharing.groups import Share
 from heldout.search.base import BaseHeldOutSearch
 
@@ -75,6 +76,9 @@ class HeldOutSearchCV(BaseHeldOutSearch):
     share_memory : int, optional
         Bytes that the output of shared steps may take; by default a quarter of the memory. What does not fit is
         computed again.
+    early_stopping : inner split, optional
+        ``ho.inner_split(0.1)`` stops boosted models of LightGBM, XGBoost, CatBoost and HistGradientBoosting early,
+        each on a tenth of its own training rows, in the refit too. Other models of a list are fitted as usual.
 
     Attributes
     ----------
@@ -146,6 +150,7 @@ class HeldOutSearchCV(BaseHeldOutSearch):
         fit_timeout: float | None = None,
         share: Share = "exact",
         share_memory: int | None = None,
+        early_stopping: InnerSplit | None = None,
     ) -> None:
         super().__init__(
             estimator, param_grid=param_grid, scoring=scoring, cv=cv, repeats=repeats, aggregate=aggregate,
@@ -153,5 +158,5 @@ class HeldOutSearchCV(BaseHeldOutSearch):
             confidence_level=confidence_level, alternative=alternative, n_jobs=n_jobs, refit=refit,
             pre_dispatch=pre_dispatch, error_score=error_score, return_train_score=return_train_score,
             keep_predictions=keep_predictions, store=store, random_state=random_state, verbose=verbose,
-            fit_timeout=fit_timeout, share=share, share_memory=share_memory,
+            fit_timeout=fit_timeout, share=share, share_memory=share_memory, early_stopping=early_stopping,
         )  # fmt: skip

@@ -20,6 +20,7 @@ from sklearn.base import BaseEstimator
 from heldout.configurations import Configuration, NotHashableError
 from heldout.errors import InputError
 from heldout.execution.fit import CellContext, seeded_model
+from heldout.execution.inner_split import can_stop
 from heldout.execution.sharing.sameness import beside_parameters, form_of
 from heldout.execution.sharing.steps import StepChain, chain_of, member_at
 from heldout.folds.splits import Folds
@@ -158,6 +159,8 @@ def sharing_of(
     share: Share,
     params: Mapping[str, str],
     folds: Folds | None = None,
+    *,
+    fits_alone: Callable[[Any], bool] = lambda estimator: False,
 ) -> Sharing | None:
     """What configurations share; None where that is nothing.
 
@@ -170,6 +173,8 @@ def sharing_of(
         By the name of an estimator in a list: which parameters of ``fit`` its configurations receive.
     folds : Folds, optional
         Where they leave out one row each, formulas may serve configurations.
+    fits_alone : callable
+        Of a fresh estimator: whether it shares nothing.
     """
     leaves_one_out = folds is not None and folds.leaves_one_out
     if not share or (len(configurations) < 2 and not leaves_one_out):
@@ -185,6 +190,10 @@ def sharing_of(
             models.add_to(last.key, configuration.position, same)
             continue
         estimator, receives = estimator_of(configuration), params.get(configuration.model or "", "")
+        if fits_alone(estimator):
+            chains.append(StepChain((), receives, (), changes_rows=True))
+            last = None
+            continue
         chain = chain_of(estimator, configuration.position, receives)
         chains.append(chain)
         key = models.add(configuration.position, member_at(estimator, chain.model), (chain.before, *chain.model))
@@ -231,7 +240,10 @@ def shared_in(
         return seeded_model(configuration.fresh(), context.entropy, 0, 0)
 
     receives = {name: f"of {name}" for name in context.routed.fit_of_model}
-    return sharing_of(configurations, seeded, share, receives, folds)
+    if context.stopping is None:
+        return sharing_of(configurations, seeded, share, receives, folds)
+    # It is fitted on fewer rows than the others.
+    return sharing_of(configurations, seeded, share, receives, folds, fits_alone=can_stop)
 
 
 @dataclass(eq=False)

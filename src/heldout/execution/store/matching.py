@@ -24,6 +24,7 @@ _IN_WORDS = {
     "score": "parameters of scoring",
     "do": "what is done in a fit",
     "share": "share",
+    "early_stopping": "early_stopping",
 }
 """The settings of ``execution.identity`` as users know them."""
 

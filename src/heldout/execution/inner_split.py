@@ -1,0 +1,238 @@
+"""Early stopping on rows of the training part: each fit stops on rows of its own, and never on those that score it.
+
+The fit on a split divides its training rows once more. The larger part trains, the steps before the model included;
+the smaller part passes these steps and tells the model when to stop. The refit does the same on all rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.pipeline import Pipeline
+from sklearn.utils import _safe_indexing
+from sklearn.utils.validation import _check_method_params
+
+from heldout._random import numpy_seed
+from heldout.data.arrays import shortened
+from heldout.data.task import Task
+from heldout.errors import InputError
+from heldout.execution.model_rows import RowsOfModel
+from heldout.folds.plans import GroupsHeldOut
+from heldout.spaces.early_stopping import FitRows, Stopper, stopper_of
+
+
+@dataclass(frozen=True)
+class InnerSplit:
+    """Which share of the training rows tells a model when to stop, and how many rounds it waits."""
+
+    share: float = 0.1
+    rounds: int = 20
+
+    def __post_init__(self) -> None:
+        share, rounds = self.share, self.rounds
+        if isinstance(share, bool) or not isinstance(share, int | float | np.floating) or not 0 < share < 1:
+            raise InputError(
+                f"share must lie between 0 and 1, got {shortened(share)}; .1 is usual.", argument="share"
+            )
+        if isinstance(rounds, bool) or not isinstance(rounds, int | np.integer) or rounds < 1:
+            raise InputError(
+                f"rounds must be an integer of at least 1, got {shortened(rounds)}; 20 is usual.", argument="rounds"
+            )
+
+    @property
+    def words(self) -> str:
+        """The call that makes it."""
+        return f"inner_split({float(self.share):g}, rounds={int(self.rounds)})"
+
+
+def inner_split(share: float = 0.1, *, rounds: int = 20) -> InnerSplit:
+    """Early stopping on a part of each training part; the ``early_stopping`` of a search.
+
+    Of the training rows of each split a share is set apart: of each class if there are classes, whole groups if
+    there are groups, copies of a row together. The model and the steps before it are fitted on the other rows, and
+    the model stops when its score on the rows set apart has not improved for ``rounds`` rounds. It predicts with
+    the best number of rounds. The winner is fitted on all rows in the same way.
+
+    Parameters
+    ----------
+    share : float, default=0.1
+        Of the rows; of the groups where there are groups.
+    rounds : int, default=20
+        How many rounds without improvement end the fit. The model's own number of rounds is the most it makes.
+        Small learning rates need more patience.
+
+    Returns
+    -------
+    InnerSplit
+
+    Raises
+    ------
+    InputError
+        When one of them is out of range.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.ensemble import HistGradientBoostingClassifier
+    >>> from heldout import HeldOutSearchCV
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> search = HeldOutSearchCV(
+    ...     HistGradientBoostingClassifier(max_iter=1000), {"max_leaf_nodes": [4, 16]},
+    ...     scoring="neg_log_loss", early_stopping=inner_split(0.1), random_state=0,
+    ... ).fit(X, y)
+    >>> search.best_estimator_.n_iter_ < 1000
+    True
+    """
+    return InnerSplit(share, rounds)
+
+
+def checked_early_stopping(value: Any) -> InnerSplit | None:
+    """The ``early_stopping`` of a search, if it is one."""
+    if value is None or isinstance(value, InnerSplit):
+        return value
+    raise InputError(
+        f"early_stopping must be ho.inner_split(share) or None, got {shortened(value)}; ho.inner_split(0.1) stops "
+        "on a tenth of each training part.",
+        argument="early_stopping",
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class EarlyStopping:
+    """An inner split on the rows of a task.
+
+    Attributes
+    ----------
+    split : InnerSplit
+    entropy : int
+        Of the run; each place (a split, or the refit) has a seed of its own, the same for all configurations.
+    classes : array of shape (N,), optional
+        Codes of the classes.
+    groups : array of shape (N,), optional
+        Groups that stay whole.
+    """
+
+    split: InnerSplit
+    entropy: int
+    classes: NDArray[np.int32] | None = None
+    groups: NDArray[Any] | None = None
+
+    @classmethod
+    def of_task(cls, split: InnerSplit, task: Task, entropy: int) -> EarlyStopping:
+        """The inner split on the rows of a task."""
+        classes = task.truth.values if task.truth.kind.is_classification else None
+        return cls(split, entropy, classes, task.groups)
+
+    def fit(
+        self,
+        model: Any,
+        X: Any,
+        y: Any,
+        fit_params: Mapping[str, Any],
+        *,
+        train: NDArray[np.intp],
+        place: Sequence[int | str],
+    ) -> Any:
+        """An unfitted model that can stop early, fitted on some of its training rows.
+
+        ``X``, ``y`` and ``fit_params`` are those of the rows ``train`` of the task.
+        """
+        stops = self.stopping_rows(train, place)
+        of_training, of_stopping = (
+            FitRows(
+                _safe_indexing(X, rows),
+                _safe_indexing(y, rows),
+                _check_method_params(X, params=dict(fit_params), indices=rows) if fit_params else {},
+            )
+            for rows in (np.flatnonzero(~stops), np.flatnonzero(stops))
+        )
+        _fit_model(model, of_training, of_stopping, self.split.rounds)
+        return model
+
+    def stopping_rows(self, train: NDArray[np.intp], place: Sequence[int | str]) -> NDArray[np.bool_]:
+        """Which of the training rows tell the model when to stop.
+
+        Raises InputError when every such choice would take all rows of a class, or all rows, from training.
+        """
+        seed = numpy_seed(self.entropy, "inner split", *place)
+        classes = np.zeros(len(train), dtype=np.intp) if self.classes is None else self.classes[train]
+        if self.groups is not None:
+            drawn = self._whole_groups(self.groups[train], classes, seed)
+        else:
+            _, first, unit = np.unique(train, return_index=True, return_inverse=True)
+            drawn = self._shares_of_classes(classes[first], seed)[unit.reshape(-1)]
+        if not drawn.any() or len(np.unique(classes[~drawn])) < len(np.unique(classes)):
+            what = "rows" if self.groups is None else "whole groups"
+            raise InputError(
+                f"early_stopping={self.split.words} finds no {what} among {len(train)} training rows that leave "
+                "rows of every class to train; use larger training parts, or no early stopping."
+            )
+        return drawn
+
+    def _shares_of_classes(self, classes: NDArray[Any], seed: int) -> NDArray[np.bool_]:
+        """A share of each class, and at least one row of each that has three."""
+        drawn = np.zeros(len(classes), dtype=bool)
+        order = np.random.default_rng(seed).permutation(len(classes))
+        for code in np.unique(classes):
+            members = order[classes[order] == code]
+            least = int(len(members) >= 3)
+            number = max(int(self.split.share * len(members) + 0.5), least)
+            drawn[members[: min(number, len(members) - 1)]] = True
+        return drawn
+
+    def _whole_groups(self, groups: NDArray[Any], classes: NDArray[Any], seed: int) -> NDArray[np.bool_]:
+        drawn = np.zeros(len(groups), dtype=bool)
+        if len(np.unique(groups)) > 1:
+            draws = GroupsHeldOut(self.split.share, seed, stratified=self.classes is not None)
+            ((_, stop),) = draws.split(groups, classes, groups)
+            drawn[stop] = True
+        return drawn
+
+
+def can_stop(model: Any) -> bool:
+    """Whether an unfitted model, or the last step of a pipeline, can stop early."""
+    return _last_stopper(model) is not None
+
+
+def model_within(model: Any) -> Any:
+    """The model at the end of a pipeline, or of several inside each other."""
+    while isinstance(model, Pipeline):
+        model = model.steps[-1][1]
+    return model
+
+
+def _last_stopper(model: Any) -> Stopper | None:
+    return stopper_of(model_within(model))
+
+
+def _fit_model(model: Any, train: FitRows, stop: FitRows, rounds: int) -> None:
+    if isinstance(model, Pipeline):
+        _fit_model(model.steps[-1][1], *_behind_steps(model, train, stop), rounds)
+        return
+    stopper = stopper_of(model)
+    assert stopper is not None, "the caller asks can_stop"
+    stopper.fit(model, train, stop, rounds)
+
+
+def _behind_steps(pipeline: Pipeline, train: FitRows, stop: FitRows) -> tuple[FitRows, FitRows]:
+    """The rows behind the steps of a pipeline, which are fitted on the rows that train."""
+    name, model = pipeline.steps[-1]
+    rows = RowsOfModel(model)
+    pipeline.steps[-1] = (name, rows)
+    try:
+        pipeline.fit(train.X, train.y, **train.params)
+        pipeline.predict(stop.X)
+    finally:
+        pipeline.steps[-1] = (name, model)
+    # The pipeline passes its parameters on as they are: those of the stopping rows have the same origin.
+    passed = {
+        name: stop.params[origin]
+        for name, value in rows.fit_params.items()
+        for origin in train.params
+        if train.params[origin] is value
+    }
+    return FitRows(rows.X, rows.y, rows.fit_params), FitRows(rows.X_test, stop.y, passed)
