@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.stats import loguniform
 from sklearn.linear_model import LogisticRegression, Ridge
 
 from heldout.data.task import TaskKind
@@ -42,12 +43,13 @@ def write_short_page(content: Any, path: Path) -> Path:
 
 @pytest.fixture
 def tiny_space(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Two linear configurations in place of a preset."""
+    """Two linear configurations in place of a preset, or a distribution of them."""
 
-    def tiny(name: str, X: Any, kind: TaskKind) -> list[Any]:
+    def tiny(name: str, X: Any, kind: TaskKind, *, distributions: bool = False) -> list[Any]:
+        values = loguniform(0.01, 1.0) if distributions else [0.01, 1.0]
         if kind is TaskKind.REGRESSION:
             return [("ridge", _on_scaled(Ridge())(X), {"fit__alpha": [0.1, 10.0]})]
-        return [("logistic", _on_scaled(LogisticRegression())(X), {"fit__C": [0.01, 1.0]})]
+        return [("logistic", _on_scaled(LogisticRegression())(X), {"fit__C": values})]
 
     monkeypatch.setattr("heldout.spaces.preset", tiny)
 

@@ -2,18 +2,12 @@
 
 from __future__ import annotations
 
-import importlib
-import importlib.util
-import sys
 from collections.abc import Sequence
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from heldout.cli.python_file import module_of_file
 from heldout.errors import InputError
-
-_PICKLERS = ("cloudpickle", "joblib.externals.cloudpickle")
-"""Older versions of joblib bring a copy of the package; Dask uses the package itself."""
 
 
 def models_of_file(path: Path, trust: Sequence[str] = ()) -> Any:
@@ -35,20 +29,7 @@ def models_of_file(path: Path, trust: Sequence[str] = ()) -> Any:
 
 
 def _defined(path: Path) -> Any:
-    name = _module_name(path)
-    spec = importlib.util.spec_from_file_location(name, path.resolve())
-    assert spec is not None and spec.loader is not None, "it ends with .py"
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[name] = module
-    _send_by_value(module)
-    folder = str(path.resolve().parent)
-    if folder not in sys.path:  # last, so that it hides no installed module
-        sys.path.append(folder)
-    try:
-        spec.loader.exec_module(module)
-    except (Exception, SystemExit) as error:
-        why = " ".join(str(error).split()).rstrip(".")
-        raise InputError(f"--model {path} could not be run ({type(error).__name__}: {why}).") from error
+    module = module_of_file(path, f"--model {path}")
     if not hasattr(module, "model"):
         raise InputError(
             f"--model {path} must define a variable model: an estimator, or a list of (name, estimator)."
@@ -65,24 +46,6 @@ def _defined(path: Path) -> Any:
     if not entries:
         raise InputError(f"model in {path} is an empty list; give at least one (name, estimator).")
     return found
-
-
-def _module_name(path: Path) -> str:
-    """The name under which ``import`` finds the file in its folder: saved models refer to their classes by it."""
-    name = path.stem
-    if name.isidentifier():
-        with suppress(ImportError, ValueError):
-            found = importlib.util.find_spec(name)
-            if found is None or found.origin == str(path.resolve()):
-                return name
-    return f"heldout_models_{path.stem}"
-
-
-def _send_by_value(module: Any) -> None:
-    """Send classes of the file with the work, because workers cannot import the file."""
-    for pickler in _PICKLERS:
-        with suppress(ImportError):
-            importlib.import_module(pickler).register_pickle_by_value(module)
 
 
 def _saved(path: Path, trust: Sequence[str]) -> Any:

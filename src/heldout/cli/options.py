@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 import shlex
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, fields
 from typing import Any, TypeVar
@@ -12,6 +13,7 @@ import click
 
 from heldout._text import OptionText, arguments_as_options
 
+_OUTER_COMMA = re.compile(r",(?![^(\[]*[)\]])")
 LOCAL, THREADS = "local", "threads"
 _ADDRESSES = ("tcp://", "tls://")
 
@@ -101,6 +103,24 @@ def check_choice(option: str, value: str, choices: Iterable[str]) -> None:
         raise InputError(f"{option} must be one of {', '.join(choices)}, got {value!r}.")
 
 
+def names_listed(option: str, *texts: str) -> tuple[str, ...]:
+    """The names in texts that commas divide, each once; commas in parentheses belong to a name.
+
+    Raises InputError for an empty name.
+
+    Examples
+    --------
+    >>> names_listed("--metric", "roc_auc, accuracy", "brier_score_at(times=[1, 2])")
+    ('roc_auc', 'accuracy', 'brier_score_at(times=[1, 2])')
+    """
+    from heldout.errors import InputError
+
+    names = [name.strip() for text in texts for name in _OUTER_COMMA.split(text)]
+    if "" in names:
+        raise InputError(f"{option} has an empty name, got {', '.join(map(repr, texts))}; write one name, or a,b.")
+    return tuple(dict.fromkeys(names))
+
+
 @contextmanager
 def about_option(option: str, value: str) -> Iterator[None]:
     """Begin sentences on a wrong value with the option, where they do not name it already."""
@@ -162,6 +182,24 @@ def with_options(command: Command, options: Sequence[Option]) -> Command:
     for option in reversed(options):
         command = option(command)
     return command
+
+
+class SectionedCommand(click.Command):
+    """A command whose help shows its options in sections; those of none come last, under "Running"."""
+
+    def __init__(self, *args: Any, sections: Mapping[str, Sequence[str]], **settings: Any) -> None:
+        super().__init__(*args, **settings)
+        self.sections = sections
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write every option once, below the title of its section."""
+        options = [each for each in self.get_params(ctx) if isinstance(each, click.Option)]
+        records = {str(option.name): option.get_help_record(ctx) for option in options}
+        listed = {name for names in self.sections.values() for name in names}
+        rest = [name for name in records if name not in listed]
+        for title, names in (*self.sections.items(), ("Running", rest)):
+            with formatter.section(title):
+                formatter.write_dl([record for name in names if (record := records[name])])
 
 
 _OTHER_NAMES = {

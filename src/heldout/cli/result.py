@@ -97,6 +97,8 @@ def search_rows(
         if estimate.selected != evaluation.winner:
             rows.append(("estimate of", estimate.selected_name))
         rows += estimate_rows(estimate)
+    if others := _other_estimates(evaluation):
+        rows.append(("also", others))
     rows += of_protocol
     before = f" ({n_resumed:,} of them before)" if n_resumed else ""
     failed = f", {counted(len(evaluation.failures), 'configuration')} failed" if evaluation.failures else ""
@@ -118,13 +120,23 @@ def search_rows(
     return rows
 
 
+def estimate_document(evaluation: Evaluation) -> dict[str, Any]:
+    """The estimate of the metric that chose the winner; with several metrics also ``estimates``, one of each."""
+    if evaluation.estimate is None:
+        return {}
+    document = evaluation.estimate.to_dict()
+    if len(evaluation.estimates) > 1:
+        document["estimates"] = {name: each.to_dict() for name, each in evaluation.estimates.items()}
+    return document
+
+
 def search_document(
     evaluation: Evaluation, files: dict[str, str], job: TuneJob, *, seconds: float
 ) -> dict[str, Any]:
     """The fields of the estimate and of the run."""
     from heldout.estimates.types import json_safe
 
-    estimate = {} if evaluation.estimate is None else evaluation.estimate.to_dict()
+    estimate = estimate_document(evaluation)
     winner = evaluation.configurations[evaluation.winner]
     document: dict[str, Any] = json_safe(
         {
@@ -150,6 +162,23 @@ def search_document(
         }
     )
     return document
+
+
+def _other_estimates(evaluation: Evaluation) -> list[str]:
+    """A line for each metric that did not choose, with its own notes below it."""
+    from heldout.report.numbers import scale_of
+
+    main, lines = evaluation.estimate, []
+    for name, estimate in evaluation.estimates.items():
+        if name == evaluation.refit_metric:
+            continue
+        decimals = scale_of(str(estimate.metric), True, estimate).decimals
+        value = f"{estimate.metric} {_number(estimate.value, decimals)}"
+        interval = "" if estimate.interval is None else f", {_interval(estimate.interval, decimals)}"
+        lines.append(f"{value}{interval}, uncorrected {_number(estimate.uncorrected, decimals)}")
+        said = () if main is None else main.flags.values()
+        lines += [f"  {note}" for note in estimate.flags.values() if note not in said]
+    return lines
 
 
 def _check(compared: ShareComparison) -> str:

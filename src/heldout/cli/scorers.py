@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -10,6 +10,7 @@ import numpy as np
 from heldout.cli.options import about_option
 from heldout.data.task import TaskKind, Truth
 from heldout.errors import InputError
+from heldout.execution.fit import Scoring, make_scoring
 from heldout.metrics import check_fits, metric_named
 from heldout.metrics.base import Failing, Metric, Response, quiet_if_foreign
 
@@ -97,9 +98,22 @@ def _scorer_for(name: str, positive: Any) -> Any:
     )
 
 
-def without_the_unable(entries: list[Any], metrics: Mapping[str, Metric | None]) -> tuple[list[Any], list[str]]:
-    """Entries whose models give what the metric needs, and the names of the others."""
-    if not any(metric and set(metric.responses) == {Response.PROBABILITIES} for metric in metrics.values()):
-        return entries, []
-    able = [entry for entry in entries if hasattr(entry[1], "predict_proba")]
-    return able, [name for name, model, _ in entries if not hasattr(model, "predict_proba")]
+def without_the_unable(
+    entries: list[Any], metrics: Mapping[str, Metric | None]
+) -> tuple[list[Any], list[str], str]:
+    """Entries whose models give what the metrics need, the names of the others, and the metric that decides it."""
+    opened = [metric for metric in metrics.values() if metric is not None]
+    needing = [metric.name for metric in opened if set(metric.responses) == {Response.PROBABILITIES}]
+    able = [entry for entry in entries if not needing or hasattr(entry[1], "predict_proba")]
+    unable = [entry[0] for entry in entries if needing and not hasattr(entry[1], "predict_proba")]
+    return able, unable, (needing or [metric.name for metric in opened])[0]
+
+
+def scoring_of(names: Sequence[str], truth: Truth, keep: tuple[Response, ...]) -> Scoring:
+    """The scorers of the metrics of these names; the first chooses the winner."""
+    from sklearn.metrics import check_scoring
+
+    scorers = {name: scorer_of(name, truth) for name in names}
+    if len(scorers) == 1:
+        return make_scoring(truth, scorers[names[0]], keep=keep)
+    return make_scoring(truth, check_scoring(scoring=scorers, raise_exc=False), names[0], keep)

@@ -21,6 +21,7 @@ def read_task(
     event: str | None = None,
     kind: str | None = None,
     groups: str | None = None,
+    weight: str | None = None,
     positive: str | None = None,
     keep: Sequence[str] = (),
     predictors: Sequence[str] = (),
@@ -38,12 +39,12 @@ def read_task(
 
     table = read_table(data)
     if predictors:
-        uses = [(target, "the target"), (event, "the event"), (groups, "the groups")]
+        uses = [(target, "the target"), (event, "the event"), (groups, "the groups"), (weight, "the weights")]
         table = _of_columns(table, predictors, {name: use for name, use in uses if name is not None})
         keep = [*keep, *columns_in_doubt(table.frame[list(dict.fromkeys(predictors))])]
     found = task_from_table(
-        table, target, event=event, kind=kind, groups=groups, positive=positive, keep=keep
-    )  # fmt: skip
+        table, target, event=event, kind=kind, groups=groups, weight=weight, positive=positive, keep=keep
+    )
     task = found.task
     console.say(
         f"{table.name}: {counted(task.n_rows, 'row')}, {counted(task.X.shape[1], 'column')} to predict from."
@@ -55,6 +56,8 @@ def read_task(
         names = [name for name, why in found.excluded.items() if why == reason]
         console.note(f"Excluded {quoted(names)} ({reason}).")
     console.say(found.why)
+    if weight is not None and task.sample_weight is None:
+        console.note(f"All weights in {weight!r} are equal, so they change nothing.")
     return found, table.name
 
 

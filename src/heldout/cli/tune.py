@@ -8,8 +8,8 @@ import click
 
 from heldout.cli.console import Console
 from heldout.cli.files import folder_for, note_strangers, write_model, write_predictions, write_report_files
-from heldout.cli.options import command_line, run_options
-from heldout.cli.result import search_document, search_rows
+from heldout.cli.options import SectionedCommand, command_line, run_options
+from heldout.cli.result import estimate_document, search_document, search_rows
 from heldout.cli.runs import resumable, run_context, run_session
 from heldout.cli.tune_job import TuneJob, job_of
 from heldout.cli.tune_options import BOOTSTRAP, TuneOptions, check_options, is_protocol, method_of_options
@@ -22,8 +22,25 @@ if TYPE_CHECKING:
     from heldout.execution.sharing.groups import Share
     from heldout.result import Evaluation
 
+SECTIONS = {
+    "The data": ("target", "event", "task", "positive", "groups", "weight", "keep"),
+    "What is tried": ("preset", "models", "space", "search", "n_iter"),
+    "How it is scored and chosen": (
+        "metric", "aggregate", "selection", "cv", "repeats", "drop", "share",
+    ),
+    "How good the winner is": (
+        "method", "interval", "n_bootstraps", "confidence_level", "alternative", "inner", "across", "scheme",
+    ),
+}  # fmt: skip
+"""The options of the help by section; the others are about running."""
 
-@click.command(name="tune", short_help="Tune models on a table and estimate how good the best one is.")
+
+@click.command(
+    cls=SectionedCommand,
+    sections=SECTIONS,
+    name="tune",
+    short_help="Tune models on a table and estimate how good the best one is.",
+)
 @click.argument("data")
 @click.option("--target", required=True, metavar="COL", help="The column to predict.")
 @click.option(
@@ -38,17 +55,44 @@ if TYPE_CHECKING:
 )
 @click.option(
     "--metric",
-    metavar="NAME",
-    help="The metric to tune for and to estimate: a scorer of scikit-learn. By default roc_auc, accuracy (several "
-    "classes), r2 or concordance_index (survival).",
+    metavar="NAMES",
+    multiple=True,
+    help="The metric to tune for and to estimate: a scorer of scikit-learn, or a metric of heldout. By "
+    "default roc_auc, accuracy (several classes), r2 or concordance_index (survival). Several (a,b, or the option "
+    "repeated): the first chooses the winner, and each is estimated.",
 )
 @click.option("--positive", metavar="LABEL", help="The positive one of two classes; by default the last in order.")
+@click.option(
+    "--search",
+    metavar="KIND",
+    help="grid: every combination of the listed values; random: --n-iter of them, drawn from lists and "
+    "distributions before the first fit. By default grid.",
+)
+@click.option(
+    "--n-iter",
+    type=int,
+    metavar="N",
+    help="Of random: how many configurations to draw from all models; by default 60.",
+)
 @click.option(
     "--preset",
     default="quick",
     show_default=True,
     metavar="NAME",
-    help="quick: some seventy configurations; standard: a few hundred.",
+    help="The models and values to try. quick: some seventy configurations; standard: a few hundred.",
+)
+@click.option(
+    "--models",
+    metavar="NAMES",
+    help="Only these models of the preset or the space, as in 'forest,boosting'; a wrong name lists them all.",
+)
+@click.option(
+    "--space",
+    metavar="FILE.py:NAME",
+    help="Own models in place of a preset. FILE.py is run, with all that it contains. NAME in it is an "
+    "estimator, a list of (name, estimator, grid or distributions), a search object (its models and values "
+    "are taken), or a function of X and y that returns one of these. ho.spaces.default_preprocessing(X) prepares "
+    "text and gaps.",
 )
 @click.option(
     "--cv",
@@ -83,6 +127,11 @@ if TYPE_CHECKING:
     "penalty, within the tolerance of their solvers), check (as exact, and some fits are repeated separately), no.",
 )
 @click.option("--groups", metavar="COL", help="Rows of one group (a patient, a site) stay together.")
+@click.option(
+    "--weight",
+    metavar="COL",
+    help="How much each row counts, in fits and in scores. Models that take no weights are left out.",
+)
 @click.option(
     "--keep", metavar="COL", multiple=True, help="A column to use although it looks like a row number; repeatable."
 )
@@ -212,6 +261,7 @@ def _search(options: TuneOptions, job: TuneJob) -> Search:
         job.scoring,
         estimation,
         drop=drop_rule_of(options.drop),
+        routed=job.routed,
         entropy=options.seed,
         seed_estimators=True,
         share=False if options.share == "no" else cast("Share", options.share),
@@ -233,6 +283,6 @@ def _write_files(
             evaluation, metric, job.found.target, folder, event=job.found.event
         )
     if evaluation.estimate is not None:
-        files["estimate"] = folder.write_json("estimate.json", evaluation.estimate.to_dict())
+        files["estimate"] = folder.write_json("estimate.json", estimate_document(evaluation))
     files["report"] = write_report_files(report_content(evaluation, command=command, title=job.source), folder)
     return {name: str(path) for name, path in files.items()}

@@ -9,10 +9,13 @@ from heldout.cli.console import Console
 from heldout.cli.tune_options import TuneOptions
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from heldout.cli.space_file import Space
     from heldout.configurations import Configurations
     from heldout.data.task import Task
     from heldout.estimates.question import Aggregate
-    from heldout.execution.fit import Scoring
+    from heldout.execution.fit import Routing, Scoring
     from heldout.folds.splits import Folds
     from heldout.readers.table_task import TableTask
 
@@ -27,21 +30,21 @@ class TuneJob:
     folds: Folds
     configurations: Configurations
     source: str
+    routed: Routing
     aggregate: Aggregate = "folds"
 
 
 def job_of(options: TuneOptions, console: Console) -> TuneJob:
     """Read the table, decide what to fit, and print both."""
-    from heldout.cli.scorers import scorer_of, without_the_unable
+    from heldout.cli.scorers import scoring_of
+    from heldout.cli.space_file import OwnSpace
     from heldout.cli.table import read_task
-    from heldout.configurations import make_configurations
+    from heldout.cli.tune_space import configurations_of, routing_of, space_of
     from heldout.dropping import strategy_of
-    from heldout.errors import InputError
-    from heldout.execution.fit import make_scoring
     from heldout.metrics.base import Response
     from heldout.readers.table_task import DEFAULT_METRICS, check_folds_fit
-    from heldout.spaces import preset
 
+    own = None if options.space is None else OwnSpace.of(options.space)
     found, source = read_task(
         options.data,
         options.target,
@@ -49,30 +52,35 @@ def job_of(options: TuneOptions, console: Console) -> TuneJob:
         event=options.event,
         kind=options.task,
         groups=options.groups,
+        weight=options.weight,
         positive=options.positive,
         keep=options.keep,
     )
     task = found.task
-    metric = options.metric or DEFAULT_METRICS[task.truth.kind]
+    metrics = options.metrics or (DEFAULT_METRICS[task.truth.kind],)
     keep = (Response.LABELS, Response.PROBABILITIES) if task.truth.kind.is_classification else ()
-    scoring = make_scoring(task.truth, scorer_of(metric, task.truth), keep=keep)
-    console.say(f"Metric: {metric}." + ("" if options.metric else " To choose another: --metric NAME."))
+    scoring = scoring_of(metrics, task.truth, keep)
+    console.say(_metric_sentence(metrics, bool(options.metric)))
     strategy = strategy_of(options.drop)
     if strategy is None:
         check_folds_fit(found, options.fold_plan.most_folds() or 2)
     folds = _folds(task, options) if strategy is None else strategy.folds(task, options.seed)
-    entries, unable = without_the_unable(preset(options.preset, task.X, task.truth.kind), scoring.metrics)
-    if unable:
-        console.note(f"Left out {', '.join(unable)}: these models give no probabilities, which {metric} needs.")
-    if not entries:
-        raise InputError(f"no model of the preset can be scored by {metric}; choose another --metric.")
-    configurations = make_configurations(entries)
-    console.say(_plan_sentence(options, folds, configurations, [name for name, _, _ in entries]))
+    space = space_of(options, own, task, scoring.metrics, console)
+    configurations = configurations_of(space, options)
+    console.say(_plan_sentence(options, folds, configurations, space))
     why_pooled = "" if options.aggregate else _why_pooled(options, task, scoring, folds)
     if why_pooled:
         console.note(f"{why_pooled}: all held-out rows are scored together, in choosing too (aggregate: pooled).")
     aggregate = options.aggregate or ("pooled" if why_pooled else "folds")
-    return TuneJob(found, task, scoring, folds, configurations, source, cast("Aggregate", aggregate))
+    return TuneJob(
+        found, task, scoring, folds, configurations, source, routing_of(space, task), cast("Aggregate", aggregate)
+    )
+
+
+def _metric_sentence(metrics: Sequence[str], is_chosen: bool) -> str:
+    if len(metrics) > 1:
+        return f"Metrics: {', '.join(metrics)}; {metrics[0]} chooses the winner, and each has its estimate."
+    return f"Metric: {metrics[0]}." + ("" if is_chosen else " To choose another: --metric NAME.")
 
 
 def _folds(task: Task, options: TuneOptions) -> Folds:
@@ -94,16 +102,18 @@ def _why_pooled(options: TuneOptions, task: Task, scoring: Scoring, folds: Folds
     return unscored_splits(scoring.metrics[scoring.refit_metric], task.truth, folds)
 
 
-def _plan_sentence(options: TuneOptions, folds: Folds, configurations: Configurations, models: list[str]) -> str:
+def _plan_sentence(options: TuneOptions, folds: Folds, configurations: Configurations, space: Space) -> str:
     from heldout._text import counted
+    from heldout.cli.tune_options import RANDOM
     from heldout.dropping import strategy_of
 
+    drawn = " drawn at random" if space.search == RANDOM else ""
     steps = f"{folds.n_splits} steps on more and more rows (--cv does not apply)"
     splits = options.fold_plan.words if strategy_of(options.drop) is None else steps
     repeats = f" x {options.repeats} repeats" if options.repeats > 1 else ""
     grouped = " of whole groups" if options.groups else ""
     return (
-        f"Plan: {counted(len(configurations), 'configuration')} ({', '.join(models)}) x "
+        f"Plan: {counted(len(configurations), 'configuration')}{drawn} ({', '.join(space.names)}) x "
         f"{splits}{grouped}{repeats} = "
         f"{counted(len(configurations) * folds.n_splits, 'fit')}, seed {options.seed}."
     )

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, cast
 
 from heldout._text import OptionText, arguments_as_options
-from heldout.cli.options import RunOptions, about_option, check_choice
+from heldout.cli.options import RunOptions, about_option, check_choice, names_listed
 
 if TYPE_CHECKING:
     from heldout.estimates.base import Method
@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from heldout.folds.plans import FoldPlan
     from heldout.protocols.nested.plan import Across, NestedSettings
 
+GRID, RANDOM = SEARCHES = ("grid", "random")
+"""Values of ``--search``."""
 NESTED = ("nested", "nested_cv")
 BOOTSTRAP = ("bootstrap_search",)
 PROTOCOLS = NESTED + BOOTSTRAP
@@ -31,14 +33,19 @@ class TuneOptions(RunOptions):
     target: str
     event: str | None
     task: str | None
-    metric: str | None
+    metric: tuple[str, ...]
     positive: str | None
+    search: str | None
+    n_iter: int | None
     preset: str
+    models: str | None
+    space: str | None
     cv: str
     repeats: int
     drop: str
     share: str
     groups: str | None
+    weight: str | None
     keep: tuple[str, ...]
     selection: str
     method: str
@@ -48,6 +55,16 @@ class TuneOptions(RunOptions):
     scheme: str
     n_bootstraps: int
     aggregate: str | None = None
+
+    @property
+    def metrics(self) -> tuple[str, ...]:
+        """The names of --metric, each once."""
+        return names_listed("--metric", *self.metric)
+
+    @property
+    def chosen_models(self) -> tuple[str, ...]:
+        """The names of --models."""
+        return () if self.models is None else names_listed("--models", self.models)
 
     @property
     def fold_plan(self) -> FoldPlan:
@@ -70,6 +87,7 @@ def check_options(options: TuneOptions) -> None:
 
     check_choice("--method", options.method, (*METHODS, *PROTOCOLS, "none"))
     check_choice("--preset", options.preset, PRESETS)
+    _check_search(options)
     with about_option("--selection", options.selection):
         rule = rule_of(options.selection)
     if isinstance(rule, Threshold | WeightRule):
@@ -105,6 +123,27 @@ def check_options(options: TuneOptions) -> None:
             "repeated_holdout:50:0.2, or --method bbc."
         )
     check_alternative(method, cast("Alternative", options.alternative))
+
+
+def _check_search(options: TuneOptions) -> None:
+    """Refuse wrong values of what is tried and measured, as far as the data are not needed."""
+    from heldout.errors import InputError
+
+    if options.search is not None:
+        check_choice("--search", options.search, SEARCHES)
+    if options.n_iter is not None and options.n_iter < 1:
+        raise InputError(f"--n-iter must be at least 1, got {options.n_iter}.")
+    if options.space is not None and options.preset != "quick":
+        raise InputError(
+            f"--space {options.space} replaces the models of a preset, got --preset {options.preset} too; leave "
+            "one of them out."
+        )
+    if len(options.metrics) > 1 and is_protocol(options):
+        raise InputError(
+            f"--method {options.method} estimates one metric, got {len(options.metrics)} "
+            f"({', '.join(options.metrics)}); name one, or use --method bbc."
+        )
+    _ = options.chosen_models
 
 
 def method_of_options(options: TuneOptions) -> Method | None:

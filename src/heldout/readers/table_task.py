@@ -14,11 +14,12 @@ from numpy.typing import NDArray
 
 from heldout._text import argument, counted
 from heldout.data.arrays import check_told_apart, shortened
-from heldout.data.task import Task, TaskKind, Truth, labels_text, truth_of
+from heldout.data.task import Task, TaskKind, Truth, checked_weights, labels_text, truth_of
 from heldout.errors import InputError
 from heldout.readers.columns import (
     TRUE_VALUE,
     check_complete,
+    check_numbers,
     class_code,
     labels_of_column,
     reads_as_number,
@@ -67,6 +68,7 @@ def task_from_table(
     event: str | None = None,
     kind: str | None = None,
     groups: str | None = None,
+    weight: str | None = None,
     positive: str | None = None,
     keep: Sequence[str] = (),
 ) -> TableTask:
@@ -87,8 +89,9 @@ def task_from_table(
     if kind is not None and kind not in TASKS:
         raise InputError(f"task must be one of {', '.join(TASKS)}, got {kind!r}.", argument="task")
     column = table.column(target, "the target")
-    uses = _uses(target, event, groups)
+    uses = _uses(target, event, groups, weight)
     group_column = None if groups is None else table.column(groups, "the groups")
+    weights = None if weight is None else _weights(table.column(weight, "the weights"))
     if event is None and kind != "survival":
         truth, why = _truth(column, target, kind, positive)
     else:
@@ -108,13 +111,13 @@ def task_from_table(
         )
     for name in usable.select_dtypes("number").columns:
         _check_size(usable[name], f"column {name!r}")
-    return TableTask(Task(usable, truth, _group_labels(group_column)), target, why, excluded, event)
+    return TableTask(Task(usable, truth, _group_labels(group_column), weights), target, why, excluded, event)
 
 
-def _uses(target: str, event: str | None, groups: str | None) -> dict[str, str]:
+def _uses(target: str, event: str | None, groups: str | None, weight: str | None) -> dict[str, str]:
     """The columns that are not predictors, with their roles."""
     uses = {target: "the target"}
-    for name, use in ((event, "the event"), (groups, "the groups")):
+    for name, use in ((event, "the event"), (groups, "the groups"), (weight, "the weights")):
         if name is None:
             continue
         if name in uses:
@@ -253,6 +256,19 @@ def _group_labels(column: Any) -> NDArray[Any] | None:
         return None
     check_complete(column, "the groups", "its group: fill them in, or leave these rows out")
     return np.asarray(labels_of_column(column))
+
+
+def _weights(column: Any) -> NDArray[np.float64] | None:
+    """The weights of the rows with mean 1; None where all are equal."""
+    check_complete(column, "the weights", "its weight: fill them in, or leave these rows out")
+    check_numbers(column, "the weights")
+    if (column < 0).any():
+        first = int((column < 0).to_numpy().argmax())
+        raise InputError(
+            f"the weights column {column.name!r} holds {column.iloc[first]!s} in row {first + 1}; weights must be "
+            "at least 0, and 0 leaves a row out."
+        )
+    return checked_weights(column.to_numpy(), len(column))
 
 
 def check_folds_fit(found: TableTask, n_folds: int) -> None:

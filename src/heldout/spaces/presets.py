@@ -35,10 +35,11 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from heldout.data.task import TaskKind, truth_of
 from heldout.errors import InputError
 from heldout.spaces.cox import CoxRegression
+from heldout.spaces.distributions import as_distributions
 from heldout.spaces.preprocessing import column_kinds, default_preprocessing
 
-Entry: TypeAlias = tuple[str, BaseEstimator, dict[str, list[Any]]]
-"""(name, estimator, grid), as ``HeldOutSearchCV`` takes a list of them."""
+Entry: TypeAlias = tuple[str, BaseEstimator, dict[str, Any]]
+"""(name, estimator, grid or distributions), as the searches take a list of them."""
 
 PRESETS = ("quick", "standard")
 MOST_CLASSES = 20
@@ -48,7 +49,7 @@ MOST_KERNEL_ROWS = 10_000
 """With more rows kernel machines, whose time grows with the square of N, are left out."""
 
 
-def quick(X: Any, y: Any) -> list[Entry]:
+def quick(X: Any, y: Any, *, distributions: bool = False) -> list[Entry]:
     """Some seventy configurations, from simple to complex.
 
     Parameters
@@ -57,12 +58,13 @@ def quick(X: Any, y: Any) -> list[Entry]:
         Numbers, booleans and text, with gaps.
     y : array-like of shape (N,)
         The target, which decides between classification, regression and survival.
+    distributions : bool, default=False
+        Whether parameters have distributions, for ``HeldOutRandomizedSearchCV``, in place of lists of values.
 
     Returns
     -------
-    list of (name, estimator, grid)
-        The ``estimator`` of ``HeldOutSearchCV``. Give the search a ``random_state``: forests without seeds share no
-        trees.
+    list of (name, estimator, grid or distributions)
+        The ``estimator`` of the search. Give the search a ``random_state``: forests without seeds share no trees.
 
     Examples
     --------
@@ -70,15 +72,15 @@ def quick(X: Any, y: Any) -> list[Entry]:
     >>> [name for name, _, _ in quick(*load_iris(return_X_y=True))]
     ['logistic', 'linear svm', 'neighbours', 'rbf svm', 'forest', 'boosting']
     """
-    return preset("quick", X, kind_of_target(y))
+    return preset("quick", X, kind_of_target(y), distributions=distributions)
 
 
-def standard(X: Any, y: Any) -> list[Entry]:
+def standard(X: Any, y: Any, *, distributions: bool = False) -> list[Entry]:
     """A few hundred configurations: the families of ``quick``, sparse linear models, single trees and extra trees.
 
     Parameters
     ----------
-    X, y : as for ``quick``
+    X, y, distributions : as for ``quick``
 
     Examples
     --------
@@ -86,7 +88,7 @@ def standard(X: Any, y: Any) -> list[Entry]:
     >>> print(*[name for name, _, _ in standard(*load_diabetes(return_X_y=True))], sep=", ")
     ridge, elastic net, linear svm, tree, neighbours, rbf svm, forest, extra trees, boosting
     """
-    return preset("standard", X, kind_of_target(y))
+    return preset("standard", X, kind_of_target(y), distributions=distributions)
 
 
 def kind_of_target(y: Any) -> TaskKind:
@@ -96,19 +98,21 @@ def kind_of_target(y: Any) -> TaskKind:
     return TaskKind.REGRESSION if amounts else truth.kind
 
 
-def preset(name: str, X: Any, kind: TaskKind) -> list[Entry]:
-    """The preset of a name, for a kind of task."""
+def preset(name: str, X: Any, kind: TaskKind, *, distributions: bool = False) -> list[Entry]:
+    """The preset of a name, for a kind of task, with grids or with distributions."""
     if name not in PRESETS:
         raise InputError(f"preset must be one of {', '.join(PRESETS)}, got {name!r}.", argument="preset")
     wide = name == "standard"
     make = _survival if kind is TaskKind.SURVIVAL else _classification if kind.is_classification else _regression
-    n_rows = X.shape[0]
-    kept = make(wide, 1 / max(column_kinds(X).n_columns, 1), n_rows)
-    return [(family, wrapped(X), grid) for family, wrapped, grid in kept]
+    n_rows, width = X.shape[0], 1 / max(column_kinds(X).n_columns, 1)
+    families = make(wide, width, n_rows)
+    if distributions:
+        families = [(name, model, as_distributions(name, grid, width, n_rows)) for name, model, grid in families]
+    return [(family, wrapped(X), values) for family, wrapped, values in families]
 
 
 _MOST_TREES = [50, 100, 150, 200, 250, 300, 400, 500]
-_Family: TypeAlias = tuple[str, Callable[[Any], BaseEstimator], dict[str, list[Any]]]
+_Family: TypeAlias = tuple[str, Callable[[Any], BaseEstimator], dict[str, Any]]
 
 
 def _classification(wide: bool, width: float, n_rows: int) -> list[_Family]:

@@ -1,0 +1,170 @@
+"""What ``heldout tune`` tries: the models of a preset or an own space, as a grid or drawn at random."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from heldout.cli.console import Console
+from heldout.cli.space_file import OwnSpace, Space, has_distributions
+from heldout.cli.tune_options import GRID, RANDOM, TuneOptions
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from heldout.configurations import Configurations
+    from heldout.data.task import Task
+    from heldout.execution.fit import Routing
+    from heldout.metrics.base import Metric
+
+N_ITER = 60
+"""Of a random search: with 60 draws, one is among the best 5 % of the space with a probability of 95 %."""
+
+
+def space_of(
+    options: TuneOptions,
+    own: OwnSpace | None,
+    task: Task,
+    metrics: Mapping[str, Metric | None],
+    console: Console,
+) -> Space:
+    """The space that the options name; models that cannot be scored or weighted are left out, with a note."""
+    from heldout.spaces import preset
+
+    if own is None:
+        drawn = {"distributions": True} if options.search == RANDOM else {}
+        space = Space(preset(options.preset, task.X, task.truth.kind, **drawn))
+    else:
+        space = own.space(task.X, task.target)
+    space = _chosen(replace(space, search=options.search or space.search or GRID), options)
+    if own is not None:
+        _check_kind(space, options, task)
+    return _able(space, options, task, metrics, console)
+
+
+def configurations_of(space: Space, options: TuneOptions) -> Configurations:
+    """Every configuration of the grid, or those that are drawn."""
+    from heldout.arguments.sampling import sample_configurations
+    from heldout.cli.options import about_option
+    from heldout.configurations import make_configurations
+    from heldout.errors import InputError
+
+    if options.n_iter is not None and space.search != RANDOM:
+        raise InputError(f"--n-iter is for --search random, and here the search is {space.search}; leave it out.")
+    with about_option("--space", options.space or options.preset):
+        if space.search == RANDOM:
+            number = options.n_iter or space.size or N_ITER
+            return sample_configurations(space.estimator, space.values, number, options.seed)
+        _refuse_distributions(space)
+        return make_configurations(space.estimator, space.values)
+
+
+def routing_of(space: Space, task: Task) -> Routing:
+    """Where the weights of the rows go: to every fit and to the scorers."""
+    from heldout.execution.fit import Routing
+
+    if task.sample_weight is None:
+        return Routing()
+    score = {"sample_weight": task.sample_weight}
+    if not isinstance(space.estimator, list):
+        return Routing(fit={_weight_parameter(space.estimator): task.sample_weight}, score=score)
+    of_model = {name: {_weight_parameter(model): task.sample_weight} for name, model, _ in space.estimator}
+    return Routing(fit_of_model=of_model, score=score)
+
+
+def _chosen(space: Space, options: TuneOptions) -> Space:
+    """The models that --models names."""
+    from heldout.errors import InputError
+
+    if options.models is None:
+        return space
+    wanted = options.chosen_models
+    known = ", ".join(space.names)
+    of = f"the space {options.space}" if options.space else f"the preset {options.preset}"
+    if not isinstance(space.estimator, list):
+        raise InputError(f"--models chooses among several models, and {of} is a single one, {known}; leave it out.")
+    strangers = [name for name in wanted if name not in space.names]
+    if strangers:
+        raise InputError(f"--models must name models of {of} ({known}), got {strangers[0]!r}.")
+    return replace(space, estimator=[entry for entry in space.estimator if entry[0] in wanted])
+
+
+def _check_kind(space: Space, options: TuneOptions, task: Task) -> None:
+    """Refuse own models that learn another kind of target."""
+    from sklearn.base import is_classifier, is_regressor
+
+    from heldout.errors import InputError
+
+    first = space.estimator[0][1] if isinstance(space.estimator, list) else space.estimator
+    kind = task.truth.kind
+    for is_kind, fits, name in (
+        (is_classifier, kind.is_classification, "classifier"),
+        (is_regressor, not kind.is_classification, "regressor"),
+    ):
+        if is_kind(first) and not fits:
+            raise InputError(
+                f"--space {options.space}: {type(first).__name__} is a {name}, but the task is {kind.value}; give "
+                f"models for it, or another --task."
+            )
+
+
+def _able(
+    space: Space, options: TuneOptions, task: Task, metrics: Mapping[str, Metric | None], console: Console
+) -> Space:
+    """Without the models that give no probabilities where a metric needs them, or take no weights."""
+    from heldout.cli.scorers import without_the_unable
+    from heldout.errors import InputError
+
+    several = isinstance(space.estimator, list)
+    entries = space.estimator if several else [(space.names[0], space.estimator, space.values)]
+    able, unable, needing = without_the_unable(entries, metrics)
+    if unable:
+        console.note(f"Left out {', '.join(unable)}: these models give no probabilities, which {needing} needs.")
+    if not able:
+        raise InputError(f"no model of {_origin(options)} can be scored by {needing}; choose another --metric.")
+    weightless = [entry[0] for entry in able if task.sample_weight is not None and not _weight_parameter(entry[1])]
+    if weightless:
+        console.note(f"Left out {', '.join(weightless)}: the fit of these models takes no weights of rows.")
+    able = [entry for entry in able if entry[0] not in weightless]
+    if not able:
+        raise InputError(
+            f"no model of {_origin(options)} takes weights of rows (sample_weight of fit); choose other models, or "
+            "leave --weight out."
+        )
+    return replace(space, estimator=able) if several else space
+
+
+def _origin(options: TuneOptions) -> str:
+    return f"--space {options.space}" if options.space else "the preset"
+
+
+def _refuse_distributions(space: Space) -> None:
+    from heldout.errors import InputError
+
+    parts = space.estimator if isinstance(space.estimator, list) else [("", None, space.values)]
+    for name, _, values in parts:
+        parameter = has_distributions(values)
+        if parameter is not None:
+            of = f" of {name!r}" if name else ""
+            raise InputError(
+                f"parameter {parameter!r}{of} has a distribution, and a grid needs a list of values; use --search "
+                "random."
+            )
+
+
+def _weight_parameter(model: Any) -> str:
+    """The parameter by which ``fit`` takes weights of rows, through pipelines; empty where it takes none."""
+    from sklearn.compose import TransformedTargetRegressor
+    from sklearn.model_selection._search import BaseSearchCV
+    from sklearn.pipeline import Pipeline
+    from sklearn.utils.validation import has_fit_parameter
+
+    if isinstance(model, Pipeline):
+        name, last = model.steps[-1]
+        inner = _weight_parameter(last)
+        return f"{name}__{inner}" if inner else ""
+    if isinstance(model, TransformedTargetRegressor):
+        return _weight_parameter(model.regressor)
+    if isinstance(model, BaseSearchCV):
+        return _weight_parameter(model.estimator)
+    return "sample_weight" if has_fit_parameter(model, "sample_weight") else ""

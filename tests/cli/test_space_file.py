@@ -1,0 +1,217 @@
+"""``--space FILE.py:NAME``: own models, lists, search objects and functions, and files that hold none."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from heldout.cli.space_file import OwnSpace
+from heldout.errors import InputError
+
+Command = Callable[..., Any]
+Write = Callable[..., Path]
+
+SPACE = """
+import numpy as np
+from scipy.stats import loguniform
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.experimental import enable_halving_search_cv
+from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.model_selection import GridSearchCV, HalvingGridSearchCV, RandomizedSearchCV
+from sklearn.pipeline import make_pipeline
+
+import heldout as ho
+
+
+class Prior(ClassifierMixin, BaseEstimator):
+    def __init__(self, add=1.0):
+        self.add = add
+
+    def fit(self, X, y):
+        self.classes_, counts = np.unique(y, return_counts=True)
+        self.shares_ = (counts + self.add) / (counts + self.add).sum()
+        return self
+
+    def predict_proba(self, X):
+        return np.tile(self.shares_, (len(X), 1))
+
+    def predict(self, X):
+        return self.classes_[self.predict_proba(X).argmax(axis=1)]
+
+
+prior = Prior(add=2.0)
+models = [("prior", Prior(), {"add": [1.0, 2.0]}), ("alone", Prior())]
+drawn = [("prior", Prior(), {"add": loguniform(0.1, 10)})]
+grid_search = GridSearchCV(Prior(), {"add": [1.0, 2.0, 3.0]})
+random_search = RandomizedSearchCV(Prior(), {"add": loguniform(0.1, 10)}, n_iter=4)
+of_models = ho.HeldOutSearchCV(models[:1])
+halving = HalvingGridSearchCV(Prior(), {"add": [1.0, 2.0]})
+three, empty, ridge = 3, [], Ridge()
+
+
+def of_data(X, y):
+    model = make_pipeline(ho.spaces.default_preprocessing(X), LogisticRegression())
+    return [("logistic", model, {"logisticregression__C": [0.1, 1.0 + len(set(y))]})]
+
+
+def raising(X, y):
+    raise KeyError("nothing here")
+
+
+def of_nothing():
+    return models
+
+
+def of_three(X, y):
+    return 3
+"""
+
+
+@pytest.fixture(autouse=True)
+def modules_as_before(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    yield
+    sys.modules.pop("own_space_of_rows", None)
+
+
+@pytest.fixture
+def own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    """The file, in the current folder."""
+    (tmp_path / "own_space_of_rows.py").write_text(SPACE)
+    monkeypatch.chdir(tmp_path)
+    return "own_space_of_rows.py"
+
+
+X, Y = np.zeros((6, 1)), np.array(["a", "b"] * 3)
+
+
+@pytest.mark.parametrize(
+    ("name", "names", "search", "size"),
+    [
+        ("prior", ["Prior"], None, None),
+        ("models", ["prior", "alone"], None, None),
+        ("grid_search", ["Prior"], "grid", None),
+        ("random_search", ["Prior"], "random", 4),
+        ("of_models", ["prior"], "grid", None),
+        ("halving", ["HalvingGridSearchCV"], None, None),
+        ("of_data", ["logistic"], None, None),
+    ],
+)
+def test_every_form_of_a_space(own: str, name: str, names: list[str], search: str | None, size: int | None) -> None:
+    space = OwnSpace.of(f"{own}:{name}").space(X, Y)
+    assert (space.names, space.search, space.size) == (names, search, size)
+
+
+def test_the_values_of_a_space(own: str) -> None:
+    def values(name: str) -> Any:
+        return OwnSpace.of(f"{own}:{name}").space(X, Y)
+
+    assert values("prior").values == {} and values("grid_search").values == {"add": [1.0, 2.0, 3.0]}
+    assert [entry[2] for entry in values("models").estimator] == [{"add": [1.0, 2.0]}, {}]
+    assert values("of_data").estimator[0][2] == {"logisticregression__C": [0.1, 3.0]}
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("{own}", "--space must be FILE.py:NAME, a Python file and a name that it defines, got '{own}'; for"),
+        ("{own}:", "--space must be FILE.py:NAME"),
+        ("{own}:a-b", "--space must be FILE.py:NAME"),
+        ("space.txt:a", "--space must be FILE.py:NAME"),
+        ("none.py:a", "--space none.py:a: there is no file none.py; name a Python file"),
+        ("{own}:absent", "{own} does not define absent, which must be an estimator, a list of (name, estimator, "),
+        (
+            "{own}:absent",
+            "; it defines prior, models, drawn, grid_search, random_search, of_models, halving, empty, ",
+        ),
+        ("broken.py:a", "--space broken.py:a: broken.py could not be run (ZeroDivisionError: division by zero)."),
+        ("{own}:three", "--space {own}:three: it must be an estimator, a list of"),
+        ("{own}:three", "or a function of X and y that returns one of these, got 3."),
+        ("{own}:of_three", "or a function of X and y that returns one of these, returned 3."),
+        ("{own}:Prior", "got the class Prior; write Prior()."),
+        ("{own}:empty", "--space {own}:empty: the list of estimators is empty"),
+        ("{own}:raising", "--space {own}:raising raised KeyError: 'nothing here'; it was called with X and y."),
+        ("{own}:of_nothing", "must be a function of X and y, got one of 0 arguments."),
+    ],
+)
+def test_what_is_no_space_gives_one_sentence(own: str, text: str, said: str, tmp_path: Path) -> None:
+    (tmp_path / "broken.py").write_text("1 / 0\n")
+    with pytest.raises(InputError) as caught:
+        OwnSpace.of(text.format(own=own)).space(X, Y)
+    assert said.format(own=own) in str(caught.value) and str(caught.value).count("\n") == 0
+
+
+QUICK = ["--target", "outcome", "--n-bootstraps", "20", "--metric", "accuracy", "--cv", "3"]
+
+
+def test_workers_know_its_classes_and_a_resumed_run_knows_their_source(
+    command: Command, table: Write, own: str, tmp_path: Path
+) -> None:
+    path, run = table(), ["--space", f"{own}:models", "--n-jobs", "2", "--json"]
+    ended = command("tune", path, *QUICK, *run)
+    assert ended.code == 0, ended
+    document = json.loads(ended.out)
+    assert document["n_configurations"] == 3 and not document["failures"]
+    assert "not reviewed: own_space_of_rows.Prior" in ended.err
+
+    again = command("tune", path, *QUICK, *run, "--resume")
+    assert json.loads(again.out)["n_fits_resumed"] == 9 and json.loads(again.out)["value"] == document["value"]
+
+    (tmp_path / own).write_text(SPACE.replace("+ self.add)", "+ 2 * self.add)"))
+    sys.modules.pop("own_space_of_rows")
+    changed = command("tune", path, *QUICK, *run, "--resume")
+    assert changed.code == 2 and "started by other code (source of own_space_of_rows.Prior" in changed.last
+
+
+def test_the_search_object_decides_the_kind_and_number(command: Command, table: Write, own: str) -> None:
+    path = table()
+    ended = command("tune", path, *QUICK, "--n-jobs", "1", "--space", f"{own}:random_search")
+    assert ended.code == 0 and "Plan: 4 configurations drawn at random (Prior) x 3 folds" in ended.out
+
+    ended = command(
+        "tune", path, *QUICK, "--n-jobs", "1", "--space", f"{own}:random_search", "--n-iter", "2", "--out", "b"
+    )
+    assert ended.code == 0 and "Plan: 2 configurations drawn at random (Prior) x 3 folds" in ended.out
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (
+            "--space {own}:drawn",
+            "parameter 'add' of 'prior' has a distribution, and a grid needs a list of values; use",
+        ),
+        (
+            "--space {own}:models --models prior,fore",
+            "--models must name models of the space {own}:models (prior, alone)",
+        ),
+        (
+            "--space {own}:prior --models prior",
+            "--models chooses among several models, and the space {own}:prior is a",
+        ),
+        ("--space {own}:prior --preset standard", "replaces the models of a preset, got --preset standard too"),
+        (
+            "--space {own}:ridge",
+            "--space {own}:ridge: Ridge is a regressor, but the task is binary; give models for it",
+        ),
+        (
+            "--space {own}:models --n-iter 3",
+            "--n-iter is for --search random, and here the search is grid; leave it out",
+        ),
+        (
+            "--space {own}:models --weight site",
+            "no model of --space {own}:models takes weights of rows (sample_weight",
+        ),
+    ],
+)
+def test_options_that_do_not_go_with_a_space(
+    command: Command, table: Write, own: str, options: str, said: str
+) -> None:
+    ended = command("tune", table(), *QUICK, *options.format(own=own).split())
+    assert ended.code == 2 and said.format(own=own) in ended.last, ended

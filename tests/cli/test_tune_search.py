@@ -1,0 +1,248 @@
+"""``heldout tune``: random searches, a choice of models, several metrics, weights, and the help by sections."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import click
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.metrics import accuracy_score, roc_auc_score
+from sklearn.model_selection import ParameterSampler
+
+from heldout.cli.tune import SECTIONS
+from heldout.cli.tune import command as tune_command
+
+Command = Callable[..., Any]
+Write = Callable[..., Path]
+
+QUICK = ["--target", "outcome", "--n-jobs", "1", "--n-bootstraps", "20", "--cv", "3"]
+
+pytestmark = pytest.mark.usefixtures("tiny_space")
+
+
+def tune(command: Command, path: Path, *options: object) -> Any:
+    ended = command("tune", path, *QUICK, *options)
+    assert ended.code == 0, ended
+    return ended
+
+
+def test_a_random_search_draws_from_the_distributions_of_the_preset(command: Command, table: Write) -> None:
+    from scipy.stats import loguniform
+
+    path = table()
+    ended = tune(command, path, "--search", "random", "--n-iter", "4", "--seed", "3", "--json")
+    document = json.loads(ended.out)
+    space = {"fit__C": loguniform(0.01, 1.0), "model": ["logistic"]}
+    drawn = list(ParameterSampler(space, 4, random_state=3))
+    assert "Plan: 4 configurations drawn at random (logistic) x 3 folds = 12 fits, seed 3." in ended.err
+    assert document["n_configurations"] == 4 and document["winner"]["params"] in drawn
+
+    again = json.loads(
+        tune(command, path, "--search", "random", "--n-iter", "4", "--seed", "3", "--json", "--resume").out
+    )
+    assert again["n_fits_resumed"] == 12 and again["value"] == document["value"]
+
+
+def test_without_a_number_sixty_are_drawn(command: Command, table: Write) -> None:
+    assert (
+        "Plan: 60 configurations drawn at random" in tune(command, table(), "--search", "random", "--cv", "2").out
+    )
+
+
+def test_resuming_with_another_number_of_draws_says_so(command: Command, table: Write) -> None:
+    path = table()
+    tune(command, path, "--search", "random", "--n-iter", "2")
+    ended = command("tune", path, *QUICK, "--search", "random", "--n-iter", "3", "--resume")
+    assert ended.code == 2 and "--n-iter 2 then, 3 now; other configurations (2 then, 3 now)" in ended.last
+
+
+def test_a_choice_of_models(command: Command, table: Write, monkeypatch: pytest.MonkeyPatch) -> None:
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.naive_bayes import GaussianNB
+    from sklearn.tree import DecisionTreeClassifier
+
+    from heldout.spaces.presets import _on_scaled
+
+    models = {"a b": LogisticRegression(), "bayes": GaussianNB(), "tree": DecisionTreeClassifier()}
+
+    def three(name: str, X: Any, kind: Any) -> list[Any]:
+        return [(name, _on_scaled(model)(X), {}) for name, model in models.items()]
+
+    monkeypatch.setattr("heldout.spaces.preset", three)
+    path = table()
+    assert "2 configurations (a b, tree)" in tune(command, path, "--models", "tree, a b").out
+    ended = command("tune", path, *QUICK, "--models", "tree,forest", "--out", "other")
+    assert ended.code == 2 and ended.last == (
+        "Error: --models must name models of the preset quick (a b, bayes, tree), got 'forest'."
+    )
+
+
+@pytest.mark.draws_report
+def test_several_metrics_are_each_estimated(command: Command, table: Write, tmp_path: Path) -> None:
+    path = table()
+    options = ["--metric", "roc_auc,accuracy", "--metric", "log_loss"]
+    ended = tune(command, path, *options)
+    assert (
+        "Metrics: roc_auc, accuracy, log_loss; roc_auc chooses the winner, and each has its estimate." in ended.out
+    )
+    written = json.loads((tmp_path / "heldout-out" / "estimate.json").read_text())
+    assert written["metric"] == "roc_auc" and list(written["estimates"]) == ["roc_auc", "accuracy", "log_loss"]
+    lines = ended.out.splitlines()
+    also = next(i for i, line in enumerate(lines) if line.startswith("also "))
+    accuracy = written["estimates"]["accuracy"]
+    words = lines[also].replace(",", "").split()
+    assert words[:2] == ["also", "accuracy"] and float(words[2]) == pytest.approx(accuracy["value"], abs=5e-4)
+    assert words[-2] == "uncorrected" and float(words[-1]) == pytest.approx(accuracy["uncorrected"], abs=5e-4)
+    assert any(line.split()[:1] == ["neg_log_loss"] for line in lines[also + 1 :])
+
+    content = json.loads((tmp_path / "heldout-out" / "report.json").read_text())
+    assert [row["name"] for row in content["metrics"]] == ["roc_auc", "accuracy", "log_loss"]
+    assert content["command"].count("--metric") == 2
+
+    alone = json.loads(tune(command, path, "--metric", "roc_auc", "--out", "alone", "--json").out)
+    assert alone["value"] == written["value"] and "estimates" not in alone
+
+
+def test_the_first_metric_chooses(command: Command, table: Write) -> None:
+    path = table()
+    both = [
+        json.loads(tune(command, path, "--metric", text, "--out", text[:3], "--json").out)
+        for text in ("accuracy,roc_auc", "roc_auc,accuracy")
+    ]
+    assert [document["metric"] for document in both] == ["accuracy", "roc_auc"]
+    assert both[0]["value"] == both[0]["estimates"]["accuracy"]["value"]
+
+
+def test_a_protocol_estimates_one_metric(command: Command, table: Write) -> None:
+    ended = command("tune", table(), *QUICK, "--metric", "roc_auc,accuracy", "--method", "nested")
+    assert ended.code == 2 and ended.last == (
+        "Error: --method nested estimates one metric, got 2 (roc_auc, accuracy); name one, or use --method bbc."
+    )
+
+
+def test_weights_reach_fits_scores_and_files(
+    command: Command, table: Write, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    weights = np.arange(60) % 7
+    path = table(w=weights)
+    document = json.loads(tune(command, path, "--weight", "w", "--metric", "accuracy,roc_auc", "--json").out)
+    assert "w" not in document["columns"] and document["provenance"]["weighted"] is True
+
+    frame = pd.read_parquet(tmp_path / "heldout-out" / "predictions.parquet")
+    np.testing.assert_allclose(frame["weight"], weights / weights.mean())
+    own = json.loads(command("estimate", "heldout-out/predictions.parquet", "--json").out)
+    assert own["value"] == document["value"] and own["distribution"] == document["distribution"]
+    predicted = frame.filter(like=document["selected_name"]).iloc[:, 0]
+    by_fold = [
+        accuracy_score(part["outcome"], predicted[part.index], sample_weight=part["weight"])
+        for _, part in frame.groupby("fold")
+    ]
+    assert document["estimates"]["accuracy"]["uncorrected"] == pytest.approx(np.mean(by_fold))
+
+    tune(command, table("u.csv"), "--metric", "accuracy,roc_auc", "--out", "u")
+    of_fits = pd.read_parquet(tmp_path / "u" / "predictions.parquet")
+    assert not frame.filter(like="logistic").equals(of_fits.filter(like="logistic"))
+
+
+def test_fits_receive_the_weights(command: Command, table: Write, tmp_path: Path) -> None:
+    """A model whose probability is the weighted share of the positive class."""
+    (tmp_path / "share_of_weights.py").write_text(
+        "import numpy as np\n"
+        "from sklearn.base import BaseEstimator, ClassifierMixin\n"
+        "from sklearn.neighbors import KNeighborsClassifier\n"
+        "from sklearn.pipeline import make_pipeline\n"
+        "import heldout as ho\n"
+        "class Share(ClassifierMixin, BaseEstimator):\n"
+        "    def fit(self, X, y, sample_weight=None):\n"
+        "        self.classes_ = np.unique(y)\n"
+        "        self.share_ = np.average(y == 'yes', weights=sample_weight)\n"
+        "        return self\n"
+        "    def predict_proba(self, X):\n"
+        "        return np.tile([1 - self.share_, self.share_], (len(X), 1))\n"
+        "    def predict(self, X):\n"
+        "        return self.classes_[self.predict_proba(X).argmax(axis=1)]\n"
+        "def space(X, y):\n"
+        "    prepare = ho.spaces.default_preprocessing(X)\n"
+        "    models = {'share': Share(), 'near': KNeighborsClassifier()}\n"
+        "    return [(name, make_pipeline(prepare, model)) for name, model in models.items()]\n"
+    )
+    weights = 1 + np.arange(60) % 3
+    ended = tune(
+        command, table(w=weights), "--weight", "w", "--space", "share_of_weights.py:space", "--metric", "log_loss"
+    )
+    assert "Left out near: the fit of these models takes no weights of rows." in ended.err
+    frame = pd.read_parquet(tmp_path / "heldout-out" / "predictions.parquet")
+    given = frame["outcome"] == "yes"
+    for fold, part in frame.groupby("fold"):
+        train = frame["fold"] != fold
+        expected = np.average(given[train], weights=weights[train])
+        np.testing.assert_allclose(part["share"], expected)
+
+
+@pytest.mark.parametrize(
+    ("weights", "said"),
+    [
+        (np.where(np.arange(60) == 7, -1.5, 1.0), "the weights column 'w' holds -1.5 in row 8; weights must be at"),
+        (
+            np.where(np.arange(60) == 4, np.nan, 1.0),
+            "column 'w' (the weights) has 1 missing value in 60 rows (the first",
+        ),
+        (["a"] * 60, "the weights column 'w' must hold numbers, got 'a'."),
+        (
+            np.zeros(60),
+            "--weight must be finite numbers of at least 0 with a positive sum, got values from 0.0 to 0.0",
+        ),
+    ],
+    ids=["negative", "missing", "text", "zero"],
+)
+def test_weights_that_cannot_be_used(command: Command, table: Write, weights: Any, said: str) -> None:
+    ended = command("tune", table(w=weights), *QUICK, "--weight", "w")
+    assert ended.code == 2 and said in ended.last
+
+
+def test_equal_weights_change_nothing_and_that_is_said(command: Command, table: Write) -> None:
+    path = table(w=2.5)
+    weighted = tune(command, path, "--weight", "w", "--json")
+    assert "Note: All weights in 'w' are equal, so they change nothing." in weighted.err
+    plain = tune(command, path, "--json", "--out", "plain")
+    assert json.loads(weighted.out)["distribution"] == json.loads(plain.out)["distribution"]
+
+
+def test_all_together(command: Command, table: Write, tmp_path: Path) -> None:
+    options = [
+        "--search",
+        "random",
+        "--n-iter",
+        "5",
+        "--models",
+        "logistic",
+        "--weight",
+        "site",
+        "--drop",
+        "bootstrap",
+    ]
+    options += ["--metric", "roc_auc,average_precision", "--aggregate", "pooled", "--repeats", "2"]
+    document = json.loads(tune(command, table(), *options, "--json").out)
+    assert document["provenance"]["aggregate"] == "pooled" and len(document["estimates"]) == 2
+    frame = pd.read_parquet(tmp_path / "heldout-out" / "predictions.parquet")
+    scores = frame.filter(like=document["selected_name"]).iloc[:, 0]
+    of_repeats = [
+        roc_auc_score(part["outcome"] == "yes", scores[part.index], sample_weight=part["weight"])
+        for _, part in frame.groupby("repeat")
+    ]
+    assert document["uncorrected"] == pytest.approx(np.mean(of_repeats))
+
+
+def test_the_help_shows_every_option_once_below_a_title(command: Command) -> None:
+    text = command("tune", "--help").out
+    options = [option for option in tune_command.params if isinstance(option, click.Option)]
+    for option in options:
+        assert text.count(f"\n  {option.opts[0]} ") == 1, option.name
+    for title in (*SECTIONS, "Running"):
+        assert f"\n{title}:\n" in text
+    assert {name for names in SECTIONS.values() for name in names} < {option.name for option in options}
