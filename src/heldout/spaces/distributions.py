@@ -25,8 +25,8 @@ def as_distributions(model: str, grid: dict[str, list[Any]], width: float, n_row
     Examples
     --------
     >>> found = as_distributions("linear svm", {"fit__C": [0.1, 1.0], "fit__loss": ["hinge"]}, 0.1, 100)
-    >>> found["fit__C"].support(), found["fit__loss"]
-    ((0.0001, 1.0), ['hinge'])
+    >>> print(*found["fit__C"].support(), found["fit__loss"])
+    0.0001 1 ['hinge']
     """
     known = _distributions(width, n_rows).get(model, {})
     return {name: known.get(name.rpartition("__")[2], values) for name, values in grid.items()}
