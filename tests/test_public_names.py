@@ -13,6 +13,7 @@ NAMES = [
     "Estimate",
     "Flag",
     "FoldScores",
+    "HeldOutOptunaSearchCV",
     "HeldOutPredictions",
     "HeldOutRandomizedSearchCV",
     "HeldOutSearchCV",
@@ -34,6 +35,7 @@ NAMES = [
     "load_model",
     "metrics",
     "nested_cv",
+    "open_search",
     "protocols",
     "selection",
     "spaces",
@@ -43,7 +45,8 @@ NAMES = [
 
 def test_names_are_these() -> None:
     assert heldout.__all__ == NAMES
-    assert dir(heldout) == sorted(NAMES)
+    assert dir(heldout) == sorted([*NAMES, "optuna"])  # a star import must not hide the package of this name
+    assert heldout.optuna.__all__ == ["objective"]
     assert len(NAMES) <= 35
 
 

@@ -26,11 +26,15 @@ if TYPE_CHECKING:
     from heldout.readers.correct import correct
     from heldout.readers.saved_model import load_model
     from heldout.search import HeldOutRandomizedSearchCV, HeldOutSearchCV
+    from heldout.search import optuna as optuna
+    from heldout.search.open import open_search
+    from heldout.search.optuna.search import HeldOutOptunaSearchCV
 
 __all__ = [
     "Estimate",
     "Flag",
     "FoldScores",
+    "HeldOutOptunaSearchCV",
     "HeldOutPredictions",
     "HeldOutRandomizedSearchCV",
     "HeldOutSearchCV",
@@ -52,6 +56,7 @@ __all__ = [
     "load_model",
     "metrics",
     "nested_cv",
+    "open_search",
     "protocols",
     "selection",
     "spaces",
@@ -63,6 +68,7 @@ _HOMES = {
     "Estimate": "heldout.estimates.types",
     "Flag": "heldout.flags",
     "FoldScores": "heldout.predictions",
+    "HeldOutOptunaSearchCV": "heldout.search.optuna.search",
     "HeldOutPredictions": "heldout.predictions",
     "HeldOutRandomizedSearchCV": "heldout.search",
     "HeldOutSearchCV": "heldout.search",
@@ -80,11 +86,12 @@ _HOMES = {
     "inner_split": "heldout.execution.inner_split",
     "load_model": "heldout.readers.saved_model",
     "nested_cv": "heldout.protocols.nested.protocol",
+    "open_search": "heldout.search.open",
 }
 _PACKAGES = {
     name: f"heldout.{name}" for name in ("dropping", "estimates", "metrics", "protocols", "selection", "spaces")
 }
-_PACKAGES["studies"] = "heldout_papers"
+_PACKAGES |= {"optuna": "heldout.search.optuna", "studies": "heldout_papers"}
 
 
 def __getattr__(name: str) -> Any:
@@ -97,4 +104,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted(__all__)
+    return sorted([*__all__, "optuna"])  # which a star import must not put in the place of the package of this name

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
 from heldout._random import RandomState, entropy_of
 from heldout._text import argument
+from heldout.data.task import labels_text
 from heldout.errors import InputError
 from heldout.estimates.from_scores import checked_share, evidence_of_scores
 from heldout.estimates.inputs import warn_of
@@ -15,13 +17,15 @@ from heldout.estimates.question import Settings, check_interval_settings, checke
 from heldout.estimates.types import Alternative, Estimate
 from heldout.predictions import FoldScores
 from heldout.readers.finished_search import finished_search, metric_of, reported_metric
+from heldout.readers.kept import kept_evaluation
+from heldout.result import Evaluation
 from heldout.selection.base import metrics_read
 
 
 def correct(
     search: Any,
     *,
-    method: Any = "bbc_f",
+    method: Any = None,
     metric: str | None = None,
     test_share: float | None = None,
     n_bootstraps: int = 1000,
@@ -37,9 +41,11 @@ def correct(
     search : fitted search or study
         ``GridSearchCV``, ``RandomizedSearchCV``, the halving searches and ``HeldOutSearchCV`` by their
         ``cv_results_``; an Optuna study (or an ``OptunaSearchCV``) whose trials kept a score per split
-        (``trial.report(score, step=fold)``, or ``user_attrs`` named ``split0_test_score`` and so on).
-    method : str or method
-        "bbc_f", "tt", "cv", or with ``test_share`` "wmc" and "wmcs" for a search over a ShuffleSplit.
+        (``trial.report(score, step=fold)``, or ``user_attrs`` named ``split0_test_score`` and so on), or whose
+        objective is that of ``ho.optuna.objective``, which kept their held-out predictions.
+    method : str or method, optional
+        "bbc_f" by default, "tt", "cv", or with ``test_share`` "wmc" and "wmcs" for a search over a ShuffleSplit.
+        Where held-out predictions were kept any method, "bbc" by default.
     metric : str, optional
         The scorer to report if there are several; by default the one that selected the winner. The replayed
         selection is always the search's own, including a callable ``refit``.
@@ -80,7 +86,13 @@ def correct(
     (0.0, True)
     """
     check_interval_settings(n_bootstraps, confidence_level, alternative)
-    chosen, finished = method_of(method), finished_search(search)
+    kept = kept_evaluation(search)
+    if kept is not None:
+        return _of_kept(
+            kept, metric, random_state, adaptive, method="bbc" if method is None else method,
+            n_bootstraps=n_bootstraps, confidence_level=confidence_level, alternative=alternative,
+        )  # fmt: skip
+    chosen, finished = method_of("bbc_f" if method is None else method), finished_search(search)
     reported = reported_metric(finished, metric)
     sign = 1.0 if finished.greater_is_better else -1.0
     evidence = evidence_of_scores(
@@ -106,3 +118,22 @@ def correct(
     estimate = answer(chosen, replace(evidence, flags={**evidence.flags, **finished.flags}))
     warn_of(estimate, stacklevel=2)
     return estimate
+
+
+def _of_kept(
+    kept: Callable[..., Evaluation],
+    metric: str | None,
+    random_state: RandomState,
+    adaptive: bool | None,
+    **settings: Any,
+) -> Estimate:
+    """The estimate from kept held-out predictions; without a ``random_state`` by the seed of their search."""
+    entropy = None if random_state is None else entropy_of(random_state)
+    is_adaptive = adaptive is None or checked_adaptive(adaptive)
+    found = kept(refit=False, entropy=entropy, adaptive=is_adaptive, **settings)
+    if metric is not None and metric not in found.estimates:
+        raise InputError(
+            f"metric must be one of the search's scores, {labels_text(found.estimates)}, got {metric!r}.",
+            argument="metric",
+        )
+    return found.estimates[found.refit_metric if metric is None else metric]

@@ -1,0 +1,194 @@
+"""``open_search``: a search whose configurations come from any loop of a user."""
+
+from __future__ import annotations
+
+import threading
+import time
+from contextlib import ExitStack
+from dataclasses import replace
+from typing import Any, Literal, Self
+
+import numpy as np
+
+from heldout.arguments import SearchArguments
+from heldout.configurations import Configurations, checked_model
+from heldout.errors import InputError
+from heldout.estimates.question import Aggregate
+from heldout.estimates.types import Alternative
+from heldout.evaluate import evaluation_of
+from heldout.execution.adaptive import AdaptiveRun, Proposal, ProposalScore, open_adaptive
+from heldout.execution.inner_split import InnerSplit
+from heldout.execution.search import warn_if_too_small
+from heldout.result import Evaluation
+
+
+class OpenSearch:
+    """A search that evaluates one configuration after the other; made by ``ho.open_search``.
+
+    It is open until ``finish``, or to the end of a ``with`` block.
+    """
+
+    def __init__(
+        self, X: Any, y: Any, settings: dict[str, Any], *, identity: Any, groups: Any, sample_weight: Any
+    ) -> None:
+        self._data = {"X": X, "y": y, "groups": groups, "sample_weight": sample_weight}
+        self._settings, self._identity = settings, identity
+        self._open = ExitStack()
+        self._lock = threading.Lock()
+        self._run: AdaptiveRun | None = None
+        self._is_finished = False
+        self._started = 0.0
+
+    def evaluate(self, estimator: Any, params: dict[str, Any] | None = None) -> float:
+        """Fit a configuration on all splits, or find its fits in the store, and score it.
+
+        Parameters
+        ----------
+        estimator : estimator
+            With all its parameters set. All must be of one kind: classifiers, say.
+        params : dict, optional
+            What reports and ``configurations`` show of it; nothing by default.
+
+        Returns
+        -------
+        float
+            The score by which the search chooses; greater is better. NaN if a fit failed or the configuration was
+            dropped.
+        """
+        model = checked_model(estimator, "estimator")
+        return self.scored(Proposal(dict(params or {}), model, has_params=True)).value
+
+    def scored(self, proposal: Proposal) -> ProposalScore:
+        """The result of a proposal."""
+        with self._lock:
+            if self._is_finished:
+                raise InputError("this search is finished; open another to evaluate more.")
+            run = self._run or self._opened(proposal.estimator)
+            return run.evaluate([proposal])[0]
+
+    def evaluation(
+        self, *, refit: bool = True, entropy: int | None = None, adaptive: bool = True, **settings: Any
+    ) -> Evaluation:
+        """The record of the search so far; ``settings`` replace those of its estimation."""
+        with self._lock:
+            if self._run is None:
+                raise InputError("no configuration was evaluated, so there is no winner.")
+            search, found = self._run.finish()
+            search = replace(
+                search,
+                estimation=replace(search.estimation, **settings),
+                refit=search.refit and refit,
+                entropy=search.entropy if entropy is None else entropy,
+            )
+            found = replace(found, predictions=replace(found.predictions, adaptive=adaptive))
+            return evaluation_of(
+                search, self._arguments(None).running(), found, time.perf_counter() - self._started
+            )
+
+    def finish(self) -> Evaluation:
+        """Choose the winner, estimate its performance, fit it on all rows, and close the search.
+
+        Returns
+        -------
+        Evaluation
+            Its ``estimate`` has the flag ``adaptive_search``.
+        """
+        found = self.evaluation()
+        self.close()
+        return found
+
+    def close(self) -> None:
+        """End the search; what is in its store stays there."""
+        self._is_finished = True
+        self._open.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+    def _arguments(self, estimator: Any) -> SearchArguments:
+        return SearchArguments(estimator, **self._settings)
+
+    def _opened(self, estimator: Any) -> AdaptiveRun:
+        """The run, for the kind of the first estimator."""
+        arguments = self._arguments(estimator)
+        X, y = self._data["X"], self._data["y"]
+        of_one = arguments.search_on(X, y, self._data["groups"], self._data["sample_weight"])
+        estimation = replace(of_one.estimation, method=arguments.method)
+        search = replace(of_one, configurations=Configurations(()), estimation=estimation)
+        warn_if_too_small(search)
+        self._started = time.perf_counter()
+        self._run = self._open.enter_context(open_adaptive(search, arguments.running(), self._identity, 0))
+        return self._run
+
+
+def open_search(
+    X: Any,
+    y: Any,
+    *,
+    scoring: Any = None,
+    cv: Any = None,
+    repeats: int = 1,
+    groups: Any = None,
+    sample_weight: Any = None,
+    aggregate: Aggregate = "folds",
+    selection: Any = "best",
+    drop: Any = None,
+    method: Any = "bbc",
+    n_bootstraps: int = 1000,
+    confidence_level: float = 0.95,
+    alternative: Alternative = "two-sided",
+    n_jobs: int | None = None,
+    refit: bool = True,
+    error_score: float | Literal["raise"] = np.nan,
+    store: Any = None,
+    random_state: Any = None,
+    fit_timeout: float | None = None,
+    early_stopping: InnerSplit | None = None,
+) -> OpenSearch:
+    """A search whose configurations come from a loop of your own, or from any optimiser.
+
+    Folds are made once. The predictions of every evaluated configuration are kept, so that ``finish`` can correct
+    the winner's score. As the loop may propose because of scores, the estimate has the flag ``adaptive_search``.
+
+    Parameters
+    ----------
+    X, y : array-like
+        As in ``HeldOutSearchCV.fit``.
+    scoring, cv, repeats, aggregate, selection, drop, method, n_bootstraps, confidence_level, alternative, n_jobs, \
+error_score, store, random_state, fit_timeout, early_stopping
+        As in ``HeldOutSearchCV``. With a ``store``, the same loop does only the remaining fits when it runs again.
+    groups : array-like of shape (N,), optional
+    sample_weight : array-like of shape (N,), optional
+        For fits, scores and the bootstrap.
+    refit : bool, default=True
+        Whether ``finish`` fits the winner on all rows.
+
+    Returns
+    -------
+    OpenSearch
+        With ``evaluate(estimator)``, which returns the score, and ``finish()``, which returns the evaluation.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.neighbors import KNeighborsClassifier
+    >>> import heldout as ho
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> run = ho.open_search(X, y, random_state=0)
+    >>> size, best = 1, 0.0
+    >>> while (score := run.evaluate(KNeighborsClassifier(size), {"n_neighbors": size})) > best:
+    ...     size, best = size + 4, score
+    >>> found = run.finish()
+    >>> found.configurations[found.winner].name, round(float(found.estimate.value), 4)
+    ('KNeighborsClassifier (n_neighbors=13)', 0.9295)
+    """
+    settings = {
+        "scoring": scoring, "cv": cv, "repeats": repeats, "aggregate": aggregate, "selection": selection,
+        "drop": drop, "method": method, "n_bootstraps": n_bootstraps, "confidence_level": confidence_level,
+        "alternative": alternative, "n_jobs": n_jobs, "refit": refit, "error_score": error_score, "store": store,
+        "random_state": random_state, "fit_timeout": fit_timeout, "early_stopping": early_stopping,
+    }  # fmt: skip
+    return OpenSearch(X, y, settings, identity="open search", groups=groups, sample_weight=sample_weight)

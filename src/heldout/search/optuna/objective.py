@@ -1,0 +1,137 @@
+"""``ho.optuna.objective``: an objective for a study of one's own, which keeps held-out predictions."""
+
+from __future__ import annotations
+
+import threading
+from typing import Any
+
+import numpy as np
+
+from heldout.configurations import checked_entries, checked_model
+from heldout.estimates.question import Aggregate
+from heldout.execution.adaptive import ProposalScore
+from heldout.execution.inner_split import InnerSplit
+from heldout.readers.kept import keep_evaluation
+from heldout.result import Evaluation
+from heldout.search.open import OpenSearch
+from heldout.search.optuna.package import optuna_package
+from heldout.search.optuna.space import Space, checked_proposal, space_of
+from heldout.search.optuna.study import check_direction, report_scores
+
+
+class Objective:
+    """Scores the trials of a study, and keeps their held-out predictions; made by ``ho.optuna.objective``."""
+
+    def __init__(self, space: Space, run: OpenSearch, *, has_store: bool) -> None:
+        self._space, self._run, self._has_store = space, run, has_store
+        self._lock = threading.Lock()
+        self._has_begun = False
+
+    def __call__(self, trial: Any) -> float:
+        """Score a trial on all splits, and report the score of each.
+
+        Raises TrialPruned when the drop rule drops it, and whatever ``suggest`` raises.
+        """
+        with self._lock:
+            self._begin(getattr(trial, "study", None))
+        score = self._scored(trial)
+        report_scores(trial, score)
+        if score.dropped:
+            raise optuna_package().TrialPruned(score.dropped)
+        return score.value
+
+    def finish(self) -> Evaluation:
+        """Choose the winner, estimate its performance, and fit it on all rows; no further trial can be scored."""
+        return self._run.finish()
+
+    def _begin(self, study: Any) -> None:
+        """Before the first trial: the study, and its trials of an earlier process, whose fits are in the store."""
+        if self._has_begun or study is None:
+            return
+        check_direction(study)
+        keep_evaluation(study, self._run.evaluation)
+        self._has_begun = True
+        earlier = (
+            [trial for trial in study.trials if "configuration" in trial.user_attrs] if self._has_store else []
+        )
+        for trial in sorted(earlier, key=lambda each: each.user_attrs["configuration"]):
+            self._scored(optuna_package().trial.FixedTrial(trial.params, trial.number))
+
+    def _scored(self, trial: Any) -> ProposalScore:
+        return self._run.scored(checked_proposal(self._space.proposal(trial)))
+
+
+def objective(
+    estimator: Any,
+    X: Any,
+    y: Any,
+    suggest: Any = None,
+    *,
+    scoring: Any = None,
+    cv: Any = None,
+    repeats: int = 1,
+    groups: Any = None,
+    sample_weight: Any = None,
+    aggregate: Aggregate = "folds",
+    drop: Any = None,
+    n_jobs: int | None = None,
+    error_score: Any = np.nan,
+    store: Any = None,
+    random_state: Any = None,
+    fit_timeout: float | None = None,
+    early_stopping: InnerSplit | None = None,
+) -> Objective:
+    """An objective for ``study.optimize`` that keeps the held-out predictions of all trials.
+
+    ``ho.correct(study)`` then bootstraps these predictions, as the searches of heldout do, where other studies have
+    only the scores of their splits. The study must maximize: scores are greater-is-better.
+
+    Parameters
+    ----------
+    estimator : estimator, or list of (name, estimator, space)
+    X, y : array-like
+        As in ``HeldOutSearchCV.fit``.
+    suggest : dict or callable, optional
+        The space, as in ``HeldOutOptunaSearchCV``.
+    scoring, cv, repeats, aggregate, drop, n_jobs, error_score, store, random_state, fit_timeout, early_stopping
+        As in ``HeldOutSearchCV``. A trial that ``drop`` drops is pruned; the study's pruner is not asked. With a
+        ``store``, the trials of a study that is loaded again are scored from it.
+    groups : array-like of shape (N,), optional
+    sample_weight : array-like of shape (N,), optional
+        For fits, scores and the bootstrap.
+
+    Returns
+    -------
+    Objective
+        Its ``finish()`` returns the evaluation: the winner fitted on all rows, its estimate, what a report needs.
+
+    Examples
+    --------
+    >>> import optuna
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.neighbors import KNeighborsClassifier
+    >>> import heldout as ho
+    >>> optuna.logging.set_verbosity(optuna.logging.WARNING)
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> def suggest(trial):
+    ...     return {"n_neighbors": trial.suggest_int("n_neighbors", 1, 30)}
+    >>> objective = ho.optuna.objective(KNeighborsClassifier(), X, y, suggest, random_state=0)
+    >>> study = optuna.create_study(direction="maximize", sampler=optuna.samplers.TPESampler(seed=0))
+    >>> study.optimize(objective, n_trials=10)
+    >>> estimate = ho.correct(study, random_state=0)
+    >>> print(f"{study.best_value:.4f} {estimate.value:.4f} {estimate.interval} by {estimate.method}")
+    0.9332 0.9304 [0.9013, 0.9554] (95%) by bbc
+    """
+    settings = {
+        "scoring": scoring, "cv": cv, "repeats": repeats, "aggregate": aggregate, "drop": drop, "n_jobs": n_jobs,
+        "error_score": error_score, "store": store, "random_state": random_state, "fit_timeout": fit_timeout,
+        "early_stopping": early_stopping,
+    }  # fmt: skip
+    if isinstance(estimator, list | tuple):
+        checked_entries(estimator)
+    else:
+        checked_model(estimator, "estimator")
+    space = space_of(estimator, suggest)
+    identity = ["objective", space.identity]
+    run = OpenSearch(X, y, settings, identity=identity, groups=groups, sample_weight=sample_weight)
+    return Objective(space, run, has_store=store is not None)

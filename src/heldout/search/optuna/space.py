@@ -1,0 +1,239 @@
+"""What Optuna proposes: spaces of distributions, and functions of a trial, made into proposals."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+from scipy.stats import rv_discrete
+from scipy.stats.distributions import rv_frozen
+from sklearn.base import clone, is_classifier, is_regressor
+
+from heldout.configurations import Configuration, checked_entries
+from heldout.data.arrays import shortened
+from heldout.errors import InputError, NoExit
+from heldout.execution.adaptive import Proposal
+from heldout.search.optuna.package import optuna_package
+
+TAILS = 0.001
+"""Of a distribution that is proposed by its quantile: the probability beyond either end, which may be infinite."""
+
+
+class Space(Protocol):
+    """What is searched."""
+
+    @property
+    def identity(self) -> Any:
+        """What decides which configuration the parameters of a trial are; a store reads its canonical form."""
+
+    def proposal(self, trial: Any) -> Proposal:
+        """The configuration of a trial. It raises whatever the user's code raises."""
+
+
+def space_of(estimator: Any, space: Any) -> Space:
+    """The space of an estimator, or of a list of (name, estimator, space).
+
+    Parameters
+    ----------
+    estimator : estimator or list of (name, estimator, distributions)
+    space : dict or callable, optional
+        Distributions of Optuna or SciPy or lists of values by the names of parameters, or a function that takes a
+        trial and returns parameters or an estimator. None for a list of estimators.
+
+    Raises
+    ------
+    InputError
+        When the space is empty or no distribution.
+    """
+    if isinstance(estimator, list | tuple):
+        if space is not None:
+            raise InputError(
+                "a list of (name, estimator, space) has its own spaces; leave space out.", argument="space"
+            )
+        return ModelsSpace.of(checked_entries(estimator))
+    if isinstance(space, Mapping):
+        if not space:
+            raise InputError("space is empty; give a distribution of at least one parameter.", argument="space")
+        return ParametersSpace(estimator, _parameters(space))
+    if callable(space) and not isinstance(space, type):
+        return SuggestedSpace(estimator, space)
+    raise InputError(
+        "space must be a dict of parameter names and distributions, or a function that takes a trial and returns "
+        f"parameters or an estimator, got {shortened(space)}.",
+        argument="space",
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class Parameter:
+    """A parameter, as a study knows it."""
+
+    name: str
+    title: str
+    """Its name in the study."""
+    distribution: Any
+    """Of Optuna."""
+    value_of: Callable[[Any], Any] | None = None
+    """The value of what Optuna proposes, where it is another: a label, or a quantile."""
+    source: Any = None
+    """As the user gave it."""
+
+    def value(self, trial: Any, prefix: str = "") -> Any:
+        proposed = _proposed(trial, prefix + self.title, self.distribution)
+        return proposed if self.value_of is None else self.value_of(proposed)
+
+
+@dataclass(frozen=True, eq=False)
+class ParametersSpace:
+    """Parameters of one estimator, each with a distribution."""
+
+    estimator: Any
+    parameters: Sequence[Parameter]
+
+    @property
+    def identity(self) -> Any:
+        return [self.estimator, [(each.title, each.source) for each in self.parameters]]
+
+    def proposal(self, trial: Any) -> Proposal:
+        return Proposal({each.name: each.value(trial) for each in self.parameters}, self.estimator)
+
+
+@dataclass(frozen=True, eq=False)
+class ModelsSpace:
+    """Several models, each with its parameters, which are proposed where the model is."""
+
+    models: Mapping[str, ParametersSpace]
+
+    @classmethod
+    def of(cls, entries: Sequence[tuple[str, Any, Any]]) -> ModelsSpace:
+        return cls({name: ParametersSpace(model, _parameters_of_model(name, of)) for name, model, of in entries})
+
+    @property
+    def identity(self) -> Any:
+        return [[name, space.identity] for name, space in self.models.items()]
+
+    def proposal(self, trial: Any) -> Proposal:
+        name = trial.suggest_categorical("model", list(self.models))
+        space = self.models[name]
+        params = {each.name: each.value(trial, f"{name}__") for each in space.parameters}
+        return Proposal({"model": name, **params}, space.estimator, name)
+
+
+@dataclass(frozen=True, eq=False)
+class SuggestedSpace:
+    """A user's function of a trial, which returns parameters of the estimator, or another estimator."""
+
+    estimator: Any
+    suggest: Callable[[Any], Any]
+
+    @property
+    def identity(self) -> Any:
+        return [self.estimator, self.suggest]
+
+    def proposal(self, trial: Any) -> Proposal:
+        with NoExit():
+            found = self.suggest(trial)
+        if isinstance(found, Mapping):
+            return Proposal(dict(found), self.estimator)
+        if isinstance(found, type) or not (hasattr(found, "fit") and hasattr(found, "get_params")):
+            raise InputError(f"suggest must return a dict of parameters or an estimator, got {shortened(found)}")
+        for kind, is_kind in (("classifier", is_classifier), ("regressor", is_regressor)):
+            if is_kind(self.estimator) and not is_kind(found):
+                raise InputError(f"suggest must return a {kind}, as estimator is one, got {type(found).__name__}")
+        # A clone, as the function may set other parameters on the same estimator the next time.
+        return Proposal(dict(trial.params), clone(found), has_params=True)
+
+
+def checked_proposal(proposal: Proposal) -> Proposal:
+    """The proposal, if its estimator can be made.
+
+    Raises InputError when the parameters do not fit the estimator.
+    """
+    Configuration(0, proposal.params, proposal.estimator, proposal.model, proposal.has_params).fresh()
+    return proposal
+
+
+def _parameters_of_model(model: str, space: Any) -> list[Parameter]:
+    space = {} if space is None else space
+    if not isinstance(space, Mapping):
+        raise InputError(
+            f"the space of {model!r} must be a dict of parameter names and distributions, got {shortened(space)}."
+        )
+    if "model" in space:
+        raise InputError(
+            f"{model!r} has a parameter named 'model', which names the model in a list; search it alone."
+        )
+    return _parameters(space)
+
+
+def _parameters(space: Mapping[Any, Any]) -> list[Parameter]:
+    return [_parameter(name, source) for name, source in space.items()]
+
+
+def _parameter(name: Any, source: Any) -> Parameter:
+    if not isinstance(name, str):
+        raise InputError(f"the name of a parameter must be text, got {shortened(name)}.", argument="space")
+    distributions = optuna_package().distributions
+    if isinstance(source, distributions.BaseDistribution):
+        return Parameter(name, name, source, source=source)
+    if isinstance(source, rv_frozen):
+        try:
+            return _of_scipy(name, source)
+        except ValueError as error:
+            reason = " ".join(str(error).split()).rstrip(".")
+            raise InputError(
+                f"the distribution of parameter {name!r} cannot be used: {reason}.", argument="space"
+            ) from error
+    is_list = isinstance(source, Sequence) and not isinstance(source, str | bytes)
+    if is_list or (isinstance(source, np.ndarray) and source.ndim == 1):
+        return _of_values(name, list(source))
+    raise InputError(
+        f"parameter {name!r} must have a distribution of Optuna or SciPy or a list of values, such as "
+        f"optuna.distributions.FloatDistribution(0.01, 100, log=True), got {shortened(source)}.",
+        argument="space",
+    )
+
+
+def _of_scipy(name: str, source: Any) -> Parameter:
+    """Uniform, log-uniform and integer distributions are Optuna's own; any other is proposed by its quantile."""
+    distributions = optuna_package().distributions
+    kind, (low, high) = source.dist.name, source.support()
+    if np.isnan(source.ppf(0.5)):
+        raise ValueError(f"{kind} has no quantiles with its parameters {(*source.args, *source.kwds.values())}")
+    _, loc, _ = source.dist._parse_args(*source.args, **source.kwds)
+    if kind == "uniform":
+        return Parameter(name, name, distributions.FloatDistribution(float(low), float(high)), source=source)
+    if kind in ("loguniform", "reciprocal") and loc == 0:
+        distribution = distributions.FloatDistribution(float(low), float(high), log=True)
+        return Parameter(name, name, distribution, source=source)
+    if kind == "randint":
+        return Parameter(name, name, distributions.IntDistribution(int(low), int(high)), source=source)
+    convert = int if isinstance(source.dist, rv_discrete) else float
+    quantiles = distributions.FloatDistribution(TAILS, 1 - TAILS)
+    return Parameter(name, f"{name} (quantile)", quantiles, lambda q: convert(source.ppf(q)), source)
+
+
+def _of_values(name: str, values: list[Any]) -> Parameter:
+    """A list; what Optuna does not take as a value has a label in the study."""
+    if not values:
+        raise InputError(f"parameter {name!r} has an empty list of values; give at least one.", argument="space")
+    categorical = optuna_package().distributions.CategoricalDistribution
+    plain = [value.item() if isinstance(value, np.generic) else value for value in values]
+    is_plain = all(value is None or isinstance(value, bool | int | float | str) for value in plain)
+    if is_plain and len({*plain}) == len(plain):  # 1 and True are equal
+        return Parameter(name, name, categorical(plain), source=values)
+    texts = [shortened(value) for value in values]
+    labels = [text if texts.count(text) == 1 else f"{text} [{place}]" for place, text in enumerate(texts)]
+    value_of = dict(zip(labels, values, strict=True))
+    return Parameter(name, name, categorical(labels), value_of.__getitem__, values)
+
+
+def _proposed(trial: Any, name: str, distribution: Any) -> Any:
+    """What a trial proposes from a distribution."""
+    distributions = optuna_package().distributions
+    if isinstance(distribution, distributions.CategoricalDistribution):
+        return trial.suggest_categorical(name, distribution.choices)
+    suggest = trial.suggest_int if isinstance(distribution, distributions.IntDistribution) else trial.suggest_float
+    return suggest(name, distribution.low, distribution.high, step=distribution.step, log=distribution.log)

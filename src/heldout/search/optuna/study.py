@@ -1,0 +1,258 @@
+"""The proposals of a study: whole batches of its trials, told their scores in order."""
+
+from __future__ import annotations
+
+import json
+import time
+import warnings
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from heldout._random import RandomState
+from heldout._text import counted
+from heldout.data.arrays import shortened
+from heldout.errors import HeldoutWarning, InputError
+from heldout.execution.adaptive import Proposal, ProposalScore
+from heldout.search.optuna.package import optuna_package, quiet
+from heldout.search.optuna.sampler import SeededSampler, fresh_sampler
+from heldout.search.optuna.space import Space, checked_proposal
+
+
+class FailedTrialsWarning(HeldoutWarning):
+    """Some trials proposed nothing that can be fitted."""
+
+
+class StudyProposals:
+    """The trials of a study as proposals.
+
+    Parameters
+    ----------
+    study : optuna.Study
+    space : Space
+    sampler : SeededSampler
+        Of the study.
+    n_trials : int
+        How many trials are asked, those that propose nothing included.
+    batch_size : int
+        How many are asked before the first of them is told its score.
+    timeout : float, optional
+        Seconds after which no batch begins.
+    """
+
+    def __init__(
+        self,
+        study: Any,
+        space: Space,
+        sampler: SeededSampler,
+        *,
+        n_trials: int,
+        batch_size: int = 1,
+        timeout: float | None = None,
+    ) -> None:
+        self.study, self._space, self._sampler = study, space, sampler
+        self._n_trials, self._batch_size, self._timeout = n_trials, batch_size, timeout
+        self._started = time.monotonic()
+        self._n_asked = 0
+        self._is_stopped = False
+        self._open: list[Any] = []
+        self._is_told = False
+        self._failures: dict[int, str] = {}
+
+    @property
+    def identity(self) -> Any:
+        """What decides the proposals; not their number, so that a run can be continued with more."""
+        return {"space": self._space.identity, "sampler": self._sampler.identity, "batch_size": self._batch_size}
+
+    def resume(self, notes: Sequence[str]) -> None:
+        """Propose again what a sampler that cannot be seeded proposed before; others propose the same anyway."""
+        if self._sampler.is_reproducible:
+            return
+        with quiet():
+            for note in notes:
+                if note:
+                    self.study.enqueue_trial(json.loads(note))
+
+    def next_batch(self) -> list[Proposal]:
+        """The proposals of the next trials; empty when the search is over."""
+        while not self._is_over():
+            number = min(self._batch_size, self._n_trials - self._n_asked)
+            asked = [self._asked_trial() for _ in range(number)]
+            found = [proposal for proposal in asked if proposal is not None]
+            if found:
+                return found
+        self._check_proposed()
+        return []
+
+    def take(self, scores: Sequence[ProposalScore]) -> None:
+        """Tell the trials of the last batch their scores, in order."""
+        for trial, score in zip(list(self._open), scores, strict=True):
+            report_scores(trial, score)
+            if score.dropped:
+                self._tell(trial, state="PRUNED")
+            elif np.isnan(score.value):
+                self._tell(trial, state="FAIL")
+            else:
+                self._tell(trial, float(score.value))
+        self._is_told = True
+
+    def close(self) -> None:
+        """Fail the trials that were asked and never told a score, as after an interruption."""
+        for trial in list(self._open):
+            self._tell(trial, state="FAIL")
+
+    def warn_of_failures(self) -> None:
+        """Warn of trials that proposed nothing that can be fitted."""
+        if self._failures:
+            warnings.warn(
+                f"{len(self._failures)} of {counted(self._n_asked, 'trial')} proposed nothing that can be fitted: "
+                f"{_listed(self._failures)}",
+                FailedTrialsWarning,
+                stacklevel=3,
+            )
+
+    def _is_over(self) -> bool:
+        late = self._timeout is not None and time.monotonic() - self._started >= self._timeout
+        return late or self._is_stopped or self._n_asked >= self._n_trials
+
+    def _asked_trial(self) -> Proposal | None:
+        """The proposal of the next trial; None if it proposed nothing that can be fitted."""
+        with quiet():
+            self._sampler.reseed(len(self.study.get_trials(deepcopy=False)))
+            trial = self.study.ask()
+            self._n_asked += 1
+            self._open.append(trial)
+            _ = trial.relative_params  # here an error is the sampler's, further on the user's
+            try:
+                proposal = checked_proposal(self._space.proposal(trial))
+            except optuna_package().TrialPruned:
+                self._tell(trial, state="PRUNED")
+                return None
+            except Exception as error:
+                reason = " ".join(str(error).split())
+                is_ours = isinstance(error, InputError)
+                self._failures[trial.number] = reason if is_ours else f"{type(error).__name__}: {reason}"
+                trial.set_user_attr("failure", self._failures[trial.number])
+                self._tell(trial, state="FAIL")
+                return None
+        return replace(proposal, note=_note(trial.params))
+
+    def _tell(self, trial: Any, value: float | None = None, *, state: str = "COMPLETE") -> None:
+        with quiet():
+            try:
+                self.study.tell(trial, value, state=optuna_package().trial.TrialState[state])
+            except RuntimeError as error:  # a sampler that has proposed everything stops the study
+                if "stop" not in str(error):
+                    raise
+                self._is_stopped = True
+        self._open.remove(trial)
+
+    def _check_proposed(self) -> None:
+        if self._is_told:
+            return
+        if self._n_asked == 0:
+            raise InputError(
+                f"the timeout of {self._timeout:g} seconds was over before the first trial began; give more time.",
+                argument="timeout",
+            )
+        n = counted(self._n_asked, "trial")
+        raise InputError(f"none of {n} proposed anything that can be fitted: {_listed(self._failures)}.")
+
+
+def report_scores(trial: Any, score: ProposalScore) -> None:
+    """Write the result of a configuration into its trial: its position, the score of each split, any failure."""
+    trial.set_user_attr("configuration", score.position)
+    for step, of_fold in enumerate(score.fold_scores):
+        trial.report(of_fold, step)
+    if score.dropped:
+        trial.set_user_attr("dropped", score.dropped)
+    elif np.isnan(score.value):
+        trial.set_user_attr("failure", score.failure or "no score")
+
+
+def checked_study(study: Any) -> Any:
+    """A user's study, which must maximize one score.
+
+    Raises InputError when it does not.
+    """
+    optuna = optuna_package()
+    if not isinstance(study, optuna.Study):
+        raise InputError(
+            "study must be an Optuna study, such as optuna.create_study(direction='maximize'), got "
+            f"{shortened(study)}.",
+            argument="study",
+        )
+    check_direction(study)
+    earlier = len(study.get_trials(deepcopy=False, states=_finished(optuna)))
+    if earlier:
+        warnings.warn(
+            f"the study has {counted(earlier, 'trial')} of before, from which its sampler learns but which have no "
+            "held-out predictions here; winner and estimate are of this search's own trials.",
+            HeldoutWarning,
+            stacklevel=2,
+        )
+    return study
+
+
+def check_direction(study: Any) -> None:
+    """Refuse a study that does not maximize one score."""
+    if len(study.directions) != 1:
+        raise InputError(
+            f"study must have one direction, got {len(study.directions)}; scorers beside the first need none.",
+            argument="study",
+        )
+    if study.direction.name != "MAXIMIZE":
+        raise InputError(
+            "study must maximize, as greater scores are better (losses are negative), got one that minimizes; "
+            "create it with direction='maximize'.",
+            argument="study",
+        )
+
+
+def study_of(study: Any, sampler: Any) -> Any:
+    """The study of a search: a new one that maximizes, or the user's.
+
+    Raises InputError when both are given, or the study does not maximize one score.
+    """
+    if study is not None and sampler is not None:
+        raise InputError(
+            "study has a sampler of its own; leave sampler out, or make the study with it.", argument="study"
+        )
+    if study is not None:
+        return checked_study(study)
+    optuna = optuna_package()
+    if sampler is not None and not isinstance(sampler, optuna.samplers.BaseSampler):
+        raise InputError(
+            f"sampler must be a sampler of Optuna, such as optuna.samplers.TPESampler(), got {shortened(sampler)}.",
+            argument="sampler",
+        )
+    with quiet():
+        return optuna.create_study(
+            direction="maximize", sampler=fresh_sampler(sampler), pruner=optuna.pruners.NopPruner()
+        )
+
+
+def proposals_of(
+    study: Any, space: Space, random_state: RandomState, entropy: int, **settings: Any
+) -> StudyProposals:
+    """The proposals of a study whose sampler is seeded by the search."""
+    return StudyProposals(study, space, SeededSampler.of(study.sampler, random_state, entropy), **settings)
+
+
+def _finished(optuna: Any) -> tuple[Any, ...]:
+    return tuple(state for state in optuna.trial.TrialState if state.is_finished())
+
+
+def _listed(failures: dict[int, str]) -> str:
+    listed = [f"trial {number}: {why.rstrip('.')}" for number, why in failures.items()]
+    return "; ".join(listed[:5]) + (f"; and {len(listed) - 5} more" if len(listed) > 5 else "")
+
+
+def _note(params: dict[str, Any]) -> str:
+    """The parameters as JSON; empty where that has no form for them."""
+    try:
+        return json.dumps(params)
+    except (TypeError, ValueError):
+        return ""

@@ -1,0 +1,220 @@
+"""A study's trials as proposals: asked in batches, told in order."""
+
+from __future__ import annotations
+
+import json
+import warnings
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import optuna
+import pytest
+from optuna.trial import TrialState
+from sklearn.linear_model import Ridge
+
+from heldout.errors import HeldoutWarning, InputError
+from heldout.execution.adaptive import Proposal, ProposalScore
+from heldout.search.optuna.package import quiet
+from heldout.search.optuna.space import space_of
+from heldout.search.optuna.study import FailedTrialsWarning, StudyProposals, proposals_of, study_of
+
+SPACE = {"alpha": optuna.distributions.FloatDistribution(0, 10), "fit_intercept": [True, False]}
+
+
+class OwnSampler(optuna.samplers.RandomSampler):
+    """A sampler of a user, whose draws heldout does not know."""
+
+
+def proposals(space: Any = SPACE, *, study: Any = None, sampler: Any = None, **settings: Any) -> StudyProposals:
+    return proposals_of(study_of(study, sampler), space_of(Ridge(), space), 3, 3, **{"n_trials": 6, **settings})
+
+
+def score_of(proposal: Proposal, position: int) -> ProposalScore:
+    """Of a run without any fit."""
+    folds = tuple(-((proposal.params["alpha"] - best) ** 2) for best in (2.0, 3.0))
+    return ProposalScore(position, float(np.mean(folds)), folds)
+
+
+def run(asked: StudyProposals, notes: Sequence[str] = ()) -> list[Proposal]:
+    """All proposals, each scored."""
+    asked.resume(notes)
+    found: list[Proposal] = []
+    while batch := asked.next_batch():
+        asked.take([score_of(proposal, len(found) + place) for place, proposal in enumerate(batch)])
+        found += batch
+    return found
+
+
+def test_trials_have_scores_of_folds_and_the_place_of_their_configuration() -> None:
+    asked = proposals()
+    found = run(asked)
+    trials = asked.study.trials
+    assert [trial.params for trial in trials] == [proposal.params for proposal in found]
+    assert [trial.user_attrs["configuration"] for trial in trials] == list(range(6))
+    expected = [score_of(proposal, 0) for proposal in found]
+    assert [trial.value for trial in trials] == [score.value for score in expected]
+    assert [tuple(trial.intermediate_values.values()) for trial in trials] == [one.fold_scores for one in expected]
+    assert {trial.state for trial in trials} == {TrialState.COMPLETE}
+
+
+def test_batches_are_asked_whole() -> None:
+    asked = proposals(n_trials=7, batch_size=3)
+    sizes = []
+    while batch := asked.next_batch():
+        assert [trial.state for trial in asked.study.trials[-len(batch) :]] == [TrialState.RUNNING] * len(batch)
+        sizes.append(len(batch))
+        asked.take([score_of(proposal, 0) for proposal in batch])
+    assert sizes == [3, 3, 1]
+
+
+def test_the_same_seed_proposes_the_same() -> None:
+    first, second = ([one.params for one in run(proposals(n_trials=20))] for _ in range(2))
+    assert first == second
+    assert [one.params for one in run(proposals(n_trials=20, batch_size=4))][:4] == first[:4]
+
+
+def test_failed_and_dropped_trials_are_told_so() -> None:
+    asked = proposals(n_trials=3)
+    for outcome in ({"failure": "ValueError: no"}, {"dropped": "worse"}, {}):
+        asked.next_batch()
+        asked.take([ProposalScore(0, np.nan, (1.0,), **outcome)])
+    failed, dropped, unscored = asked.study.trials
+    assert (failed.state, failed.user_attrs["failure"]) == (TrialState.FAIL, "ValueError: no")
+    assert (dropped.state, dropped.user_attrs["dropped"]) == (TrialState.PRUNED, "worse")
+    assert dropped.intermediate_values == {0: 1.0}
+    assert (unscored.state, unscored.user_attrs["failure"]) == (TrialState.FAIL, "no score")
+
+
+def suggest_some(trial: Any) -> Any:
+    """Every second trial raises, returns something else, or cannot be made."""
+    alpha = trial.suggest_float("alpha", 0, 10)
+    if trial.number == 1:
+        raise RuntimeError("out of order")
+    if trial.number == 3:
+        return None
+    return {"beta" if trial.number == 5 else "alpha": alpha}
+
+
+@pytest.mark.parametrize("batch_size", [1, 2, 6])
+def test_trials_that_propose_nothing_fail_and_the_search_goes_on(batch_size: int) -> None:
+    asked = proposals(suggest_some, batch_size=batch_size)
+    assert len(run(asked)) == 3
+    states = [trial.state.name for trial in asked.study.trials]
+    assert states == ["COMPLETE", "FAIL"] * 3
+    assert asked.study.trials[1].user_attrs["failure"] == "RuntimeError: out of order"
+    with pytest.warns(FailedTrialsWarning, match="3 of 6 trials proposed nothing .* trial 1: RuntimeError: out of"):
+        asked.warn_of_failures()
+
+
+def test_if_no_trial_proposes_anything_the_search_fails() -> None:
+    def suggest(trial: Any) -> Any:
+        raise KeyError("nothing")
+
+    with pytest.raises(InputError, match=r"none of 6 trials proposed anything .* trial 0: KeyError: 'nothing'"):
+        run(proposals(suggest))
+
+
+def test_a_trial_that_prunes_itself_is_no_failure() -> None:
+    def suggest(trial: Any) -> Any:
+        if trial.number == 0:
+            raise optuna.TrialPruned
+        return {"alpha": trial.suggest_float("alpha", 0, 10)}
+
+    asked = proposals(suggest)
+    assert len(run(asked)) == 5
+    with warnings.catch_warnings():
+        asked.warn_of_failures()
+    assert asked.study.trials[0].state == TrialState.PRUNED
+
+
+def test_an_error_of_the_sampler_is_raised() -> None:
+    class Broken(optuna.samplers.RandomSampler):
+        def sample_relative(self, *args: Any) -> Any:
+            raise RuntimeError("broken")
+
+    asked = proposals(sampler=Broken())
+    with pytest.raises(RuntimeError, match="broken"):
+        asked.next_batch()
+    asked.close()
+    assert [trial.state.name for trial in asked.study.trials] == ["FAIL"]
+
+
+def test_a_grid_ends_when_it_is_exhausted() -> None:
+    with warnings.catch_warnings():
+        sampler = optuna.samplers.GridSampler({"alpha": [1, 2], "fit_intercept": [True, False]})
+        found = run(proposals({"alpha": [1, 2], "fit_intercept": [True, False]}, sampler=sampler, n_trials=50))
+    assert sorted((one.params["alpha"], one.params["fit_intercept"]) for one in found) == [
+        (1, False), (1, True), (2, False), (2, True),
+    ]  # fmt: skip
+
+
+def test_no_batch_begins_after_the_timeout() -> None:
+    asked = proposals(timeout=1e-9)
+    with pytest.raises(InputError, match="the timeout of 1e-09 seconds was over before the first trial began"):
+        asked.next_batch()
+    asked = proposals(timeout=1e9)
+    asked.next_batch()
+    asked._started -= 2e9  # as if so long had passed
+    asked.take([ProposalScore(0, 1.0, (1.0,))])
+    assert asked.next_batch() == []
+
+
+def test_a_seeded_sampler_needs_no_notes_and_one_of_a_user_does() -> None:
+    notes = [json.dumps({"alpha": float(place), "fit_intercept": True}) for place in range(3)]
+    assert [one.params for one in run(proposals(), notes)] == [one.params for one in run(proposals())]
+    found = run(proposals(sampler=OwnSampler()), notes)
+    assert [one.params["alpha"] for one in found[:3]] == [0.0, 1.0, 2.0]
+    assert len(found) == 6
+    first = run(proposals(sampler=OwnSampler()))
+    again = run(proposals(sampler=OwnSampler(seed=99)), [one.note for one in first])
+    assert [one.params for one in again] == [one.params for one in first]
+
+
+def test_a_study_of_a_user_continues() -> None:
+    with quiet():
+        study = optuna.create_study(direction="maximize", sampler=optuna.samplers.RandomSampler())
+    first = proposals(study=study)
+    run(first)
+    assert first.study is study
+    with pytest.warns(HeldoutWarning, match="the study has 6 trials of before"):
+        second = proposals(study=study)
+    run(second)
+    assert len(study.trials) == 12
+
+
+def test_an_interrupted_batch_leaves_no_running_trial() -> None:
+    asked = proposals(batch_size=3)
+    asked.next_batch()
+    asked.close()
+    assert [trial.state.name for trial in asked.study.trials] == ["FAIL"] * 3
+
+
+@pytest.mark.parametrize(
+    ("study", "sampler", "sentence"),
+    [
+        ("minimize", None, "study must maximize, as greater scores are better"),
+        (["maximize", "minimize"], None, "study must have one direction, got 2"),
+        ("maximize", optuna.samplers.RandomSampler(), "study has a sampler of its own; leave sampler out"),
+        (None, "tpe", "sampler must be a sampler of Optuna, .* got 'tpe'"),
+    ],
+)
+def test_studies_and_samplers_that_do_not_fit_are_refused(study: Any, sampler: Any, sentence: str) -> None:
+    if study is not None:
+        named = {"direction": study} if isinstance(study, str) else {"directions": study}
+        with quiet():
+            study = optuna.create_study(**named)
+    with pytest.raises(InputError, match=sentence):
+        study_of(study, sampler)
+
+
+def test_what_is_no_study_is_refused() -> None:
+    with pytest.raises(InputError, match=r"study must be an Optuna study, .* got 'mine'"):
+        study_of("mine", None)
+
+
+def test_optuna_says_nothing(capfd: pytest.CaptureFixture[str]) -> None:
+    level = optuna.logging.get_verbosity()
+    run(proposals())
+    assert capfd.readouterr() == ("", "")
+    assert optuna.logging.get_verbosity() == level
