@@ -189,12 +189,12 @@ def checked_entries(entries: Sequence[Any]) -> list[tuple[str, Any, Any]]:
     repeated = [name for name, times in Counter(name for name, _, _ in checked).items() if times > 1]
     if repeated:
         raise InputError(f"estimator names must be distinct, got {repeated[0]!r} more than once.")
-    first, kind = checked[0][0], _kind(checked[0][1])
+    first, kind = checked[0][0], kind_of(checked[0][1])
     for name, model, _ in checked:
-        if _kind(model) != kind:
+        if kind_of(model) != kind:
             raise InputError(
                 f"all estimators of a list must be of one kind, but {first!r} is a {kind} and {name!r} is a "
-                f"{_kind(model)}; search them separately."
+                f"{kind_of(model)}; search them separately."
             )
     return checked
 
@@ -213,7 +213,8 @@ def checked_model(model: Any, what: str = "a model", otherwise: str = "") -> Any
     return model
 
 
-def _kind(model: Any) -> str:
+def kind_of(model: Any) -> str:
+    """Classifier, regressor or another kind, as half a sentence names it."""
     return "classifier" if is_classifier(model) else "regressor" if is_regressor(model) else "model of another kind"
 
 

@@ -140,7 +140,7 @@ class SearchArguments:
             if each.name in {*taken, "method", "n_bootstraps", "return_train_score"}:
                 continue
             passed, its = getattr(self, each.name), getattr(own, each.name)
-            if _are_same(passed, each.default):
+            if are_same(passed, each.default):
                 taken[each.name] = its
             elif each.name in fixed:
                 _check_agrees(kind, each.name, its, passed, each.default)
@@ -148,8 +148,6 @@ class SearchArguments:
 
     def search_on(self, X: Any, y: Any, groups: Any = None, sample_weight: Any = None) -> Search:
         """The search on all rows as a protocol repeats it: checked, and without an estimate of its own."""
-        models = self._models()
-        first = models[0]
         check_share(self.share)
         drop = drop_rule_of(self.drop)
         if isinstance(drop, SearchStrategy):
@@ -158,19 +156,37 @@ class SearchArguments:
                 f"another rule, such as {argument('drop', 'bootstrap')}.",
                 argument="drop",
             )
-        X, y = rows_of(X, checked_target(first, y, "protocol"))
+        search = replace(self, method=None).unchecked_on(X, y, groups, sample_weight, "protocol", "refuse")
+        search = replace(search, configurations=self.configurations(search.entropy))
+        search.check()
+        return search
+
+    def unchecked_on(
+        self,
+        X: Any,
+        y: Any,
+        groups: Any,
+        sample_weight: Any,
+        purpose: str,
+        small_classes: Literal["allow", "refuse"] = "allow",
+    ) -> Search:
+        """The search on all rows, without configurations; ``purpose``: what needs the target, in one word."""
+        models = self._models()
+        first = models[0]
+        X, y = rows_of(X, checked_target(first, y, purpose))
         task = task_of(first, X, y, groups, sample_weight)
         scoring = self._scoring(task.truth, first)
         entropy = entropy_of_run(self.random_state, store_of(self.store))
         folds = seeded_folds(
-            task, self.cv, entropy, repeats=self.repeats, classifier=is_classifier(first), small_classes="refuse"
+            task,
+            self.cv,
+            entropy,
+            repeats=self.repeats,
+            classifier=is_classifier(first),
+            small_classes=small_classes,
         )
         routed = _routed(models, task.n_rows, sample_weight)
-        own = replace(self, method=None)
-        configurations = self.configurations(entropy)
-        search = own.search(task, configurations, folds, scoring, entropy=entropy, routed=routed)
-        search.check()
-        return search
+        return self.search(task, Configurations(()), folds, scoring, entropy=entropy, routed=routed)
 
     def search(
         self,
@@ -233,7 +249,8 @@ class SearchArguments:
         return make_scoring(truth, scorers, deciding_scorer(scorers, self.scoring, self.refit))
 
 
-def _are_same(one: Any, other: Any) -> bool:
+def are_same(one: Any, other: Any) -> bool:
+    """Whether two values of a parameter are the same, as far as they can be compared."""
     if one is other or (isinstance(one, float) and isinstance(other, float) and one != one and other != other):
         return True
     try:
@@ -243,7 +260,7 @@ def _are_same(one: Any, other: Any) -> bool:
 
 
 def _check_agrees(kind: str, name: str, its: Any, passed: Any, default: Any) -> None:
-    if not _are_same(its, default) and not _are_same(its, passed):
+    if not are_same(its, default) and not are_same(its, passed):
         raise InputError(
             f"{kind} has {name}={its!r}, and {name}={passed!r} is passed beside it; leave {name} out, or set it in "
             f"the {kind}."

@@ -157,6 +157,8 @@ class VerboseListener:
 
     def __call__(self, event: Event) -> None:
         match event:
+            case SearchStarted(n_configurations=0):
+                print(f"Fitting {event.n_splits} folds for each candidate that is proposed")
             case SearchStarted():
                 resumed = f", {event.n_resumed} of them done before" if event.n_resumed else ""
                 what = f"{event.n_splits} folds for each of {event.n_configurations} candidates"

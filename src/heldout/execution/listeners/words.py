@@ -68,6 +68,8 @@ def saved_words(seconds: float, n_bytes: int, about: str = "") -> str:
 
 def plan_line(event: SearchStarted) -> str:
     """The plan of a search."""
+    if not event.n_configurations:
+        return f"configurations as they are proposed, {counted(event.n_splits, 'fit')} each"
     configurations, fits = counted(event.n_configurations, "configuration"), counted(event.n_cells, "fit")
     most = "at most " if event.may_drop else ""
     words = f"{configurations} x {counted(event.n_splits, 'split')} = {most}{fits}"

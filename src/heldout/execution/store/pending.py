@@ -16,11 +16,13 @@ from heldout.execution.store.schema import ResultRows, encoded
 class PendingResults:
     """Cells and blocks that are not on the disk.
 
-    ``keys``: of the configurations in the file, by position.
+    - ``keys``: of the configurations in the file, by position.
+    - ``apart``: whether each configuration has blocks of its own, so that it can be found without the others.
     """
 
-    def __init__(self, keys: Sequence[int]) -> None:
+    def __init__(self, keys: Sequence[int], *, apart: bool = False) -> None:
         self._keys = keys
+        self._apart = apart
         self._cells: dict[CellKey, ResultRows | CellResult] = {}
         self._blocks: list[tuple[frozenset[CellKey], BlockRows]] = []
 
@@ -49,7 +51,7 @@ class PendingResults:
         alike: dict[Hashable, list[CellResult]] = {}
         for cell in self._cells.values():
             if isinstance(cell, CellResult):
-                alike.setdefault(likeness(cell), []).append(cell)
+                alike.setdefault((likeness(cell), self._apart and cell.key.configuration), []).append(cell)
         groups = [(frozenset(cell.key for cell in cells), cells) for cells in alike.values() if len(cells) > 1]
         in_groups = frozenset().union(*(keys for keys, _ in groups))
         alone = {

@@ -52,7 +52,7 @@ class SQLiteRun:
         self._number = number
         self._configurations = list(configurations or ())
         self._positions = {number: position for position, number in enumerate(self._configurations)}
-        self._pending = PendingResults(self._configurations)
+        self._pending = PendingResults(self._configurations, apart=configurations is None)
         self._plan: PlanNote | None = None  # these three are not yet written
         self._barriers: list[tuple[Sequence[Place], Barrier]] = []
         self._added: list[AddedRow] = []
@@ -196,7 +196,7 @@ class SQLiteRun:
             self._acknowledged.update(written)
             self._blocks.update(written_blocks)
             self._plan, self._barriers, self._added = None, [], []
-            self._pending = PendingResults(self._configurations)
+            self._pending = PendingResults(self._configurations, apart=self._growth is not None)
             self._in_doubt = False
         finally:
             if connection.in_transaction:
