@@ -174,7 +174,8 @@ class Flag(StrEnum):
     )
     SINGLE_CONFIGURATION = (
         "single_configuration",
-        "There was one candidate, so nothing was selected and there is no optimism of selection to correct.",
+        "There was one candidate, so nothing was selected outside its own fits, and there is no optimism of "
+        "selection to correct.",
     )
     REDRAWN = (
         "redrawn",

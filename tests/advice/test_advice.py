@@ -95,7 +95,8 @@ def test_with_one_family_nesting_changes_nothing():
 def test_with_one_configuration_there_is_nothing_to_choose():
     found = advised(GaussianNB())
 
-    assert "nothing to choose" in found.sentences[0]
+    assert "nothing is chosen outside its own fits" in found.sentences[0]
+    assert not any("times as many" in text for text in found.sentences)
     assert found.worst_case is None
     assert not any("not simulated" in text for text in found.warnings)
 
@@ -183,8 +184,9 @@ def test_invalid_settings_are_refused():
     with pytest.raises(InputError, match="inner must be"):
         ho.advise(X, Y, GaussianNB(), inner="outer")
     with pytest.raises(InputError, match="needs at least 3 outer folds"):
-        ho.advise(X, Y, GaussianNB(), cv=2, inner="remaining")
-    assert "needs at least 3 outer folds" in ho.advise(X, Y, GaussianNB(), cv=2, seconds=0).warnings[0]
+        ho.advise(X, Y, SEVERAL, cv=2, inner="remaining")
+    assert "needs at least 3 outer folds" in ho.advise(X, Y, SEVERAL, cv=2, seconds=0).warnings[0]
+    assert ho.advise(X, Y, GaussianNB(), cv=2, seconds=0).costs[-1].most == 3
 
 
 @pytest.mark.parametrize("n_jobs", [0, 1.5, True])

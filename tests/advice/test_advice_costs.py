@@ -7,10 +7,13 @@ import math
 import numpy as np
 import pytest
 from sklearn.datasets import make_classification
+from sklearn.experimental import enable_halving_search_cv  # noqa: F401 - needed by HalvingGridSearchCV
 from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import ShuffleSplit
+from sklearn.model_selection import HalvingGridSearchCV, RandomizedSearchCV, ShuffleSplit
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 import heldout as ho
 from heldout.advice.costs import GROWTH, costs_of
@@ -65,6 +68,22 @@ def test_each_family_nested_by_itself_makes_the_counted_fits():
     assert counted["nested_cv_families"] == (sum(each),) * 2
     assert counted["nested_cv"] == (together,) * 2
     assert "nested_cv_families" not in fits(NEIGHBOURS, cv=4)
+
+
+SELECTING = [
+    GaussianNB(),
+    HalvingGridSearchCV(KNeighborsClassifier(), {"n_neighbors": [1, 2, 3]}, cv=3, random_state=0),
+    make_pipeline(StandardScaler(), RandomizedSearchCV(KNeighborsClassifier(), NEIGHBOURS[1], n_iter=2, cv=3)),
+]
+
+
+@pytest.mark.parametrize("model", SELECTING, ids=["plain", "halving", "pipeline"])
+@pytest.mark.parametrize("inner", ["remaining", 3], ids=str)
+def test_one_configuration_whatever_it_selects_makes_the_counted_outer_fits(model, inner):
+    found = ho.nested_cv(model, X, Y, cv=4, inner=inner, random_state=0)
+
+    counted = fits(model, cv=4, inner=inner)
+    assert counted["nested_cv"] == counted["cv"] == (found.n_fits,) * 2 == (5, 5)
 
 
 @pytest.mark.parametrize("rows", [40, 120], ids=["none can be dropped", "some are dropped"])

@@ -268,13 +268,13 @@ def test_a_configuration_that_fails_is_never_chosen() -> None:
 
 
 class FailsLater(Fragile):
-    """Of the fits on 9 rows the first four succeed, those of the search on all rows; the winners' come later."""
+    """Of the fits on 9 rows the first eight succeed, those of the search on all rows; the winners' come later."""
 
     n_fits = 0
 
     def fit(self, X, y):
         FailsLater.n_fits += len(X) == 9
-        if len(X) == 9 and FailsLater.n_fits > 4:
+        if len(X) == 9 and FailsLater.n_fits > 8:
             raise ValueError("too late")
         return super().fit(X, y)
 
@@ -284,7 +284,7 @@ def test_a_winner_that_fails_on_the_outer_rows_leaves_no_value_and_a_flag() -> N
     with pytest.warns(
         HeldoutWarning, match=r"outer fold 0 of repeat 0 has a winner that failed \(ValueError: too la"
     ):
-        found = ho.nested_cv(FailsLater(), **FEW, param_grid={"label": [0]}, cv=4)
+        found = ho.nested_cv(FailsLater(), **FEW, param_grid={"label": [0, 1]}, cv=4, share=False)
     assert math.isnan(found.value) and found.interval is None and "undefined" in found.flags
     assert [fold.selected for fold in found.outer_folds] == [0] * 4 and found.model is not None
     assert json.dumps(found.to_dict(), allow_nan=False)

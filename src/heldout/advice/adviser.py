@@ -180,7 +180,7 @@ def _on_costs(problem: SearchProblem, costs: dict[str, Cost]) -> list[str]:
     sentences = []
     if problem.n_configurations == 1:
         sentences.append(words.ONE_CONFIGURATION)
-    if NESTED in costs:
+    elif NESTED in costs:
         nested, flat = costs[NESTED], costs[CV]
         sentences.append(words.cost_sentence(nested.most, flat.most, time_of(nested), time_of(flat)))
     if not problem.is_opened:

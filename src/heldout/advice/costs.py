@@ -49,14 +49,15 @@ class Cost:
 class _Work:
     """The fits of a protocol, by their training rows.
 
-    ``searched`` are splits on which every configuration is fitted, ``single`` those on which one is. ``fewest`` is
-    the smallest number of fits on ``searched`` if configurations may be dropped.
+    ``searched`` are splits on which many configurations are fitted, all by default, ``single`` those on which one
+    is. ``fewest`` is the smallest number of fits on ``searched`` if configurations may be dropped.
     """
 
     protocol: str
     searched: tuple[int, ...]
     single: tuple[int, ...]
     fewest: int | None = None
+    n_configurations: int | None = None
 
 
 def costs_of(problem: SearchProblem, total: TotalTime, n_jobs: int | None = None) -> tuple[Cost, ...]:
@@ -80,11 +81,15 @@ def _works(problem: SearchProblem) -> list[_Work]:
     if problem.nested is not None:
         nested = problem.nested
         inner = tuple(rows for branch in nested.branches for rows in _training(branch.inner))
-        winners = _training([branch.refit for branch in nested.branches])
+        winners = _training(nested.refits)
         everything = _training(nested.search.splits) + inner
         works.append(_Work(NESTED, everything, (*winners, n)))
         if len(problem.families) > 1:
-            works.append(_Work(NESTED_FAMILIES, everything, (*winners, n) * len(problem.families)))
+            # A family of one configuration selects nothing, so its outer folds are all that is fitted.
+            sizes = [len(family.members) for family in problem.families]
+            alone, chosen = sizes.count(1), sum(size for size in sizes if size > 1)
+            single = (*winners, n) * (len(sizes) - alone) + (*searched, n) * alone
+            works.append(_Work(NESTED_FAMILIES, everything, single, n_configurations=chosen))
     return works
 
 
@@ -105,7 +110,7 @@ def fewest_fits(problem: SearchProblem) -> int:
 
 
 def _cost(problem: SearchProblem, total: TotalTime, work: _Work, n_jobs: int | None) -> Cost:
-    c = problem.n_configurations
+    c = problem.n_configurations if work.n_configurations is None else work.n_configurations
     searched, single = c * len(work.searched), len(work.single)
     most = searched + single
     fewest = (searched if work.fewest is None else work.fewest) + single
@@ -126,4 +131,6 @@ def _totals_spent(problem: SearchProblem, work: _Work, power: int) -> float:
     def relative(rows: Sequence[int]) -> float:
         return float(((np.array(rows) / timed_rows) ** power).sum())
 
-    return relative(work.searched) + relative(work.single) / problem.n_configurations
+    c = problem.n_configurations
+    many = c if work.n_configurations is None else work.n_configurations
+    return (relative(work.searched) * many + relative(work.single)) / c

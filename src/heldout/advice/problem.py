@@ -109,7 +109,11 @@ def problem_of(
     families = families_of(search.configurations)
     try:
         nested = nested_folds(
-            search.task, search.folds, REMAINING if inner is None else inner, entropy=search.entropy
+            search.task,
+            search.folds,
+            REMAINING if inner is None else inner,
+            selects=len(search.configurations) > 1,
+            entropy=search.entropy,
         )
     except InputError as error:
         if inner is not None:
@@ -135,7 +139,7 @@ def _estimator_and_grid(configurations: Any, X: Any, y: Any) -> tuple[Any, Any]:
         if configurations in PRESETS:
             table = X if hasattr(X, "shape") else np.asarray(X)
             return preset(configurations, table, kind_of_target(y)), None
-    elif SearchArguments(configurations).is_search:
+    elif SearchArguments(configurations).is_fixed_search:
         kind = type(configurations).__name__
         raise InputError(
             f"configurations must be what is searched and not a search, got {kind}; give its estimator and its "

@@ -22,8 +22,8 @@ NO_FURTHER_FIT = (
     "bbc corrects the score of the search from the predictions that the search makes, at no further fit."
 )
 ONE_CONFIGURATION = (
-    "There is one configuration and nothing to choose, so its cross-validated score is not optimistic and nested "
-    "cross-validation has nothing to correct."
+    "There is one configuration, so nothing is chosen outside its own fits: its cross-validated score is not "
+    "optimistic, and nested cross-validation has nothing to correct and makes the same fits."
 )
 ONE_FAMILY = (
     "All configurations are of one estimator. Nested cross-validation then scores the choice that flat "

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal
 
 import numpy as np
-from sklearn.base import is_classifier, is_regressor
+from sklearn.base import clone, is_classifier, is_regressor
 from sklearn.metrics import get_scorer_names
 from sklearn.model_selection._search import BaseSearchCV
 from sklearn.utils import indexable
@@ -63,6 +63,34 @@ def checked_target(model: Any, y: Any, purpose: str) -> Any:
         )
     # scikit-learn cannot take rows of pandas' own arrays (``y.values`` of text that Arrow keeps).
     return values if hasattr(column, "_from_sequence") else column
+
+
+def repeatable(model: Any) -> Any:
+    """The model as every fit of a protocol repeats it: each search inside it begins anew.
+
+    A search of ours keeps no fits of its own in a store, where it would find those of other rows, and makes no
+    estimate.
+
+    Raises InputError for a search that would continue a study, which holds the scores of other rows.
+    """
+    params = model.get_params(deep=True)
+    changed: dict[str, None] = {}
+    for name, value in params.items():
+        place, _, own = name.rpartition("__")
+        owner = params.get(place) if place else model
+        if value is None or not hasattr(owner, "fit"):
+            continue
+        if own == "study" and hasattr(value, "trials"):
+            raise InputError(
+                f"{type(owner).__name__} has a study, and every fit would continue it with the scores of other "
+                "rows; leave study out, and each fit makes one of its own."
+            )
+        if own in ("store", "method") and _OF_OUR_SEARCHES <= owner.get_params(deep=False).keys():
+            changed[name] = None
+    return clone(model).set_params(**changed) if changed else model
+
+
+_OF_OUR_SEARCHES = {"store", "method", "n_bootstraps", "keep_predictions"}
 
 
 def rows_of(X: Any, y: Any) -> tuple[Any, Any]:

@@ -15,6 +15,7 @@ from heldout.arguments.parts import (
     check_weights_fit,
     checked_target,
     deciding_scorer,
+    repeatable,
     rows_of,
     running_of,
     scorers_of,
@@ -103,7 +104,7 @@ class SearchArguments:
         return (
             hasattr(self.estimator, "estimator")
             and hasattr(self.estimator, "fit")
-            and any(hasattr(self.estimator, name) for name in ("param_grid", "param_distributions"))
+            and any(hasattr(self.estimator, name) for name in ("param_grid", "param_distributions", "space"))
         )
 
     @property
@@ -148,6 +149,7 @@ class SearchArguments:
 
     def search_on(self, X: Any, y: Any, groups: Any = None, sample_weight: Any = None) -> Search:
         """The search on all rows as a protocol repeats it: checked, and without an estimate of its own."""
+        self = replace(self, estimator=self._repeatable())
         check_share(self.share)
         drop = drop_rule_of(self.drop)
         if isinstance(drop, SearchStrategy):
@@ -240,6 +242,12 @@ class SearchArguments:
             return [model for _, model, _ in checked_entries(self.estimator)]
         several = "several are given as a list of (name, estimator, grid)"
         return [checked_model(self.estimator, "the estimator of a protocol", several)]
+
+    def _repeatable(self) -> Any:
+        """The models as every fit repeats them."""
+        if isinstance(self.estimator, list | tuple):
+            return [(name, repeatable(model), space) for name, model, space in checked_entries(self.estimator)]
+        return repeatable(self._models()[0])
 
     def _scoring(self, truth: Truth, model: Any) -> Scoring:
         # To scikit-learn, refit=True among several scorers names none; here the first decides.

@@ -38,7 +38,9 @@ class Branch(Protocol):
     """A search on a part of the rows.
 
     - ``inner``: of the search: rows of the part, by their numbers in the whole task. A row may occur several times.
-    - ``refit``: trains the winner on the part, and tests it on rows outside it.
+      Empty where there is one configuration, which needs no search.
+    - ``refit``: trains the winner on the part, and tests it on rows outside it. It may be a split of the search on
+      all rows, whose fit is then used.
     """
 
     @property
@@ -66,6 +68,10 @@ class BranchWinner:
     n_fits_saved: int
     reason: str = ""
     """Why there is no winner; empty where there is one."""
+
+
+ONLY_CONFIGURATION = BranchWinner(0, np.full(1, np.nan), {}, {}, {}, (), 0, 0)
+"""Of a branch without a search."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -169,34 +175,40 @@ def run_branches(
     """
     started = time.perf_counter()
     search.check()
-    splits = (split for branch in branches for split in (*branch.inner, branch.refit))
-    folds = replace(search.folds, splits=(*search.folds.splits, *splits))
+    known = {split.place for split in search.folds.splits}
+    refits = [branch.refit for branch in branches if branch.refit.place not in known]
+    inner = (split for branch in branches for split in branch.inner)
+    folds = replace(search.folds, splits=(*search.folds.splits, *inner, *refits))
     work = replace(search.work, folds=folds)
+    searched = [number for number, branch in enumerate(branches) if branch.inner]
     races = [search.race]
-    for branch in branches:
-        races.append(race_of_search(folds.part(branch.inner), search.drop, search.entropy))
+    for number in searched:
+        races.append(race_of_search(folds.part(branches[number].inner), search.drop, search.entropy))
     n_searched = len(search.configurations) * sum(len(race.splits) for race in races)
     with open_run(
         work, search.task, search.entropy, running,
-        n_cells=n_searched + len(branches), n_races=len(races), may_drop=search.drop is not None,
+        n_cells=n_searched + len(refits), n_races=len(races), may_drop=search.drop is not None,
     ) as run:  # fmt: skip
-        tasks = None if counts is None else [search.task, *(counted(search.task, mine) for mine in counts)]
+        tasks = None
+        if counts is not None:
+            tasks = [search.task, *(counted(search.task, counts[number]) for number in searched)]
         estimation = search.estimation
         outcomes = run.run_races(
             races, rule=search.drop, selection=estimation.rule, aggregate=estimation.aggregate_so_far, tasks=tasks
         )
         whole = run.race_results(races[0], outcomes[0])
-        chosen = []
-        for number, (race, outcome) in enumerate(zip(races[1:], outcomes[1:], strict=True)):
+        chosen = [ONLY_CONFIGURATION] * len(branches)
+        for number, race, outcome in zip(searched, races[1:], outcomes[1:], strict=True):
             found = run.race_results(race, outcome)
-            chosen.append(_chosen(search, found, None if counts is None else counts[number]))
+            chosen[number] = _chosen(search, found, None if counts is None else counts[number])
         everywhere = None if across is None else across(chosen)
         fitted = [one.winner if everywhere is None else everywhere for one in chosen]
         tested = _tested(run, search, whole.refit_metric, branches, fitted, chosen)
     seconds = time.perf_counter() - started
     choose = None if everywhere is None else _always(everywhere)
     evaluation = evaluation_of(search, running, whole, seconds, choose=choose)
-    n_refits = sum(configuration is not None for configuration in fitted) + search.refit
+    fitted_anew = zip(branches, fitted, strict=True)
+    n_refits = sum(j is not None and branch.refit.place not in known for branch, j in fitted_anew) + search.refit
     return BranchedSearch(
         evaluation=evaluation,
         chosen=tuple(chosen),

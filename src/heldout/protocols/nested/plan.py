@@ -38,9 +38,10 @@ class NestedBranch:
     left_out: tuple[int, ...]
     """The outer fold that the search does not see, or the two of a pair."""
     inner: tuple[Split, ...]
-    """Of the search; their rows are among ``refit.train``."""
+    """Of the search; their rows are among ``refit.train``. Empty where nothing is selected."""
     refit: Split
-    """Trains the winner on all remaining rows, and tests it on all rows left out."""
+    """Trains the winner on all remaining rows, and tests it on all rows left out. Where nothing is selected and one
+    fold is left out, it is that outer fold, which the search on all rows fits anyway."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,12 +68,15 @@ class NestedFolds:
         return len({branch.repeat for branch in self.outer})
 
     @property
-    def n_single_fits(self) -> int:
-        """Fits of one configuration each: the winner of every branch, and the one that is deployed."""
-        return len(self.branches) + 1
+    def refits(self) -> tuple[Split, ...]:
+        """The splits on which one configuration is fitted: the winner of every branch."""
+        known = {split.place for split in self.search.splits}
+        return tuple(branch.refit for branch in self.branches if branch.refit.place not in known)
 
     def n_fits(self, n_configurations: int) -> int:
-        """All fits if none is dropped: K²C + K + 1 for one repeat of K folds with the remaining ones inside.
+        """All fits if none is dropped, the one of the deployed model included.
+
+        K²C + K + 1 for one repeat of K folds with the remaining ones inside, K + 1 where nothing is selected.
 
         Examples
         --------
@@ -81,13 +85,21 @@ class NestedFolds:
         >>> task = Task(np.zeros((12, 1)), truth_of(np.arange(12.0) / 7))
         >>> nested_folds(task, make_folds(task, 4)).n_fits(n_configurations=5)  # 4 · 4 · 5 + 4 + 1
         85
+        >>> nested_folds(task, make_folds(task, 4), selects=False).n_fits(n_configurations=1)
+        5
         """
         n_searched = self.search.n_splits + sum(len(branch.inner) for branch in self.branches)
-        return n_searched * n_configurations + self.n_single_fits
+        return n_searched * n_configurations + len(self.refits) + 1
 
 
 def nested_folds(
-    task: Task, folds: Folds, inner: Any = REMAINING, *, pairs: bool = False, entropy: int = 0
+    task: Task,
+    folds: Folds,
+    inner: Any = REMAINING,
+    *,
+    pairs: bool = False,
+    selects: bool = True,
+    entropy: int = 0,
 ) -> NestedFolds:
     """The splits of every search and refit.
 
@@ -99,6 +111,8 @@ def nested_folds(
       so that the deployed model comes from the procedure that was evaluated. Rows that an outer fold trains on
       several times are divided once, and their copies train where they do.
     - ``pairs``: whether to leave out every two folds of a repeat as well.
+    - ``selects``: whether there are configurations to select from. Otherwise no branch searches, and the search on
+      all rows has the outer folds.
     - ``entropy``: seeds splitters that shuffle without a ``random_state``, once for each branch.
 
     Raises InputError where the outer folds are no partition and ``inner`` or ``pairs`` needs one, or leave too few
@@ -108,16 +122,18 @@ def nested_folds(
     for split in folds.splits:
         of_repeat.setdefault(split.repeat, []).append(split)
     n_folds = _number_of_folds(folds, of_repeat)
-    _check(folds, inner, pairs, n_folds)
-    if isinstance(inner, str):
+    _check_inner(inner)
+    _check_outer(folds, inner if selects else None, pairs, n_folds)
+    if isinstance(inner, str) or not selects:
         anew, search = None, folds
     else:
         anew = KFolds(int(inner)) if isinstance(inner, int | np.integer) else inner
         search = folds_of_part(task, np.arange(task.n_rows), anew, stream(entropy, "inner folds", "all"))
     n_folds_inside = len(search.splits) // max(len(of_repeat), 1) if anew is None else search.n_splits
     n_pairs = sum(len(mine) * (len(mine) - 1) // 2 for mine in of_repeat.values()) if pairs else 0
-    check_splits((folds.n_splits + n_pairs) * (1 if inner == HOLD_OUT else n_folds_inside), task.n_rows)
-    make = _Maker(task, anew, inner == HOLD_OUT, entropy, RepeatNumbers(1 + max(search.columns)))
+    n_inside = 1 if inner == HOLD_OUT or not selects else n_folds_inside
+    check_splits((folds.n_splits + n_pairs) * n_inside, task.n_rows)
+    make = _Maker(task, anew, inner == HOLD_OUT, selects, entropy, RepeatNumbers(1 + max(search.columns)))
     outer = [make.branch(mine, (place,)) for mine in of_repeat.values() for place in range(len(mine))]
     two_left_out = ((mine, two) for mine in of_repeat.values() for two in combinations(range(len(mine)), 2))
     share = float(np.mean([len(split.test) / split.n_training_rows for split in folds.splits]))
@@ -137,6 +153,7 @@ class _Maker:
     task: Task
     anew: Any
     holds_out: bool
+    selects: bool
     entropy: int
     numbers: RepeatNumbers
 
@@ -144,19 +161,25 @@ class _Maker:
         """The search without the folds at ``places`` of one repeat."""
         left_out = [mine[place] for place in places]
         repeat, folds = left_out[0].repeat, tuple(split.fold for split in left_out)
+        if not self.selects and len(left_out) == 1:
+            return NestedBranch(repeat, folds, (), left_out[0])
         train = left_out[0].train
         for split in left_out[1:]:
             train = _within(train, split.train)
-        if self.anew is not None:
-            inner = self._divided(train, stream(self.entropy, "inner folds", repeat, *folds))
-        else:
-            others = [split for place, split in enumerate(mine) if place not in places]
-            if self.holds_out:
-                after = (place % len(mine) for place in range(places[0] + 1, places[0] + len(mine)))
-                others = [mine[next(place for place in after if place not in places)]]
-            inner = self.numbers.renumbered([replace(split, train=_within(train, split.train)) for split in others])
+        inner = self._inner(mine, places, train) if self.selects else ()
         tested = np.concatenate([split.test for split in left_out])
         return NestedBranch(repeat, folds, inner, Split(next(self.numbers), folds[0], train, tested))
+
+    def _inner(self, mine: list[Split], places: tuple[int, ...], train: Rows) -> tuple[Split, ...]:
+        """The splits of the search on these rows, which lie outside the folds at ``places``."""
+        if self.anew is not None:
+            folds = (mine[place].fold for place in places)
+            return self._divided(train, stream(self.entropy, "inner folds", mine[0].repeat, *folds))
+        others = [split for place, split in enumerate(mine) if place not in places]
+        if self.holds_out:
+            after = (place % len(mine) for place in range(places[0] + 1, places[0] + len(mine)))
+            others = [mine[next(place for place in after if place not in places)]]
+        return self.numbers.renumbered([replace(split, train=_within(train, split.train)) for split in others])
 
     def _divided(self, train: Rows, seed: int) -> tuple[Split, ...]:
         """The rows divided anew: distinct ones, of which the copies train where the row does; it is tested once."""
@@ -182,7 +205,7 @@ def _new_inner_folds() -> str:
     return in_python("inner=<a number of folds>", f"{argument('inner')} with a number of folds")
 
 
-def _check(folds: Folds, inner: Any, pairs: bool, n_folds: int | None) -> None:
+def _check_inner(inner: Any) -> None:
     if isinstance(inner, str) and inner not in (REMAINING, HOLD_OUT):
         raise InputError(
             f"inner must be 'remaining', 'holdout', a number of folds or a splitter, got {inner!r}.",
@@ -200,21 +223,28 @@ def _check(folds: Folds, inner: Any, pairs: bool, n_folds: int | None) -> None:
             "3 or 5 are usual.",
             argument="inner",
         )
+
+
+def _check_outer(folds: Folds, inner: Any, pairs: bool, n_folds: int | None) -> None:
+    """``inner`` is None where nothing is selected."""
+    bates = "the interval of Bates, Hastie and Tibshirani"
     if n_folds is None and (isinstance(inner, str) or pairs):
-        bates = "the interval of Bates, Hastie and Tibshirani"
         what = argument("inner", inner) if isinstance(inner, str) else bates
         raise InputError(
             f"{what} needs outer folds that test every row once, and those of {argument('cv')} do not; use another "
-            f"{argument('cv')}, or {argument('interval', 'nadeau_bengio') + ' and ' if pairs else ''}"
-            f"{_new_inner_folds()}.",
+            f"{argument('cv')}, or {argument('interval', 'nadeau_bengio') if pairs else ''}"
+            f"{' and ' if pairs and inner is not None else ''}{'' if inner is None else _new_inner_folds()}.",
             argument="cv",
         )
     least = {REMAINING: 3, HOLD_OUT: 3}.get(inner if isinstance(inner, str) else "", 2) + pairs
     if n_folds is not None and n_folds < least:
+        what = (
+            bates if inner is None else f"{argument('inner', inner)}{' with two folds left out' if pairs else ''}"
+        )
         raise InputError(
-            f"{argument('inner', inner)}{' with two folds left out' if pairs else ''} needs at least {least} "
-            f"outer folds, got {n_folds}; use {argument('cv', max(least, 5))}, or {_new_inner_folds()}.",
-            argument="inner",
+            f"{what} needs at least {least} outer folds, got {n_folds}; use {argument('cv', max(least, 5))}, or "
+            f"{argument('interval', 'nadeau_bengio') if inner is None else _new_inner_folds()}.",
+            argument="cv" if inner is None else "inner",
         )
 
 

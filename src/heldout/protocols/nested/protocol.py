@@ -63,7 +63,8 @@ def nested_cv(
     """Estimate a whole search by nested cross-validation, and run it on all rows too.
 
     With K folds, R repeats and C configurations, and ``inner="remaining"``, it takes exactly R(K²C + K) + 1 fits
-    (Tsamardinos, Greasidou & Borboudakis 2018, algorithm 3; the count of section 2.2 is that of R = 1).
+    (Tsamardinos, Greasidou & Borboudakis 2018, algorithm 3; the count of section 2.2 is that of R = 1). A single
+    configuration, such as a halving search, needs no inner folds: RK + 1 fits.
 
     Parameters
     ----------
@@ -73,7 +74,8 @@ def nested_cv(
         default here (confidence level, store and seed included); the search is not changed. An argument with
         another value than the search's is refused. The exception is ``cv``: the search's ``cv`` makes the outer
         folds, and if you pass another ``cv`` here, it makes the inner ones. Any other estimator that selects (a
-        halving search, a pipeline around a search) is one configuration, and every fit repeats its selection.
+        halving search, a search by Optuna, a pipeline around a search) is one configuration, and every fit repeats
+        its selection with its own ``cv``.
     X : array-like of shape (N, n_features)
     y : array-like of shape (N,)
     param_grid : dict or list of dict, optional
@@ -163,8 +165,16 @@ def nested_cv(
 def nested_of_search(search: Search, settings: NestedSettings, running: RunSettings) -> NestedEstimate:
     """Nested cross-validation of a search whose folds are the outer ones."""
     settings.check(search)
-    pairs = settings.interval == BATES
-    nested = nested_folds(search.task, search.folds, settings.inner, pairs=pairs, entropy=search.entropy)
+    if len(search.configurations) == 1:
+        settings = replace(settings, across="folds")
+    nested = nested_folds(
+        search.task,
+        search.folds,
+        settings.inner,
+        pairs=settings.interval == BATES,
+        selects=len(search.configurations) > 1,
+        entropy=search.entropy,
+    )
     across = partial(_best_across, search) if settings.across == "all" else None
     whole = replace(search, folds=nested.search)
     return nested_estimate(search, settings, nested, run_branches(whole, nested.branches, running, across=across))

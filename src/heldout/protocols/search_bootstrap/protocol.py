@@ -59,7 +59,7 @@ def bootstrap_search(
     drawn rows with their copies, and score that model on the rows that were not drawn. Those rows selected nothing,
     so each score S_b is a score of the whole procedure. Value: the mean of S_1..S_B; interval: their percentiles.
     With C configurations this takes B (K C + 1) fits, and K C + 1 more for the search on all rows, whose winner is
-    ``model``.
+    ``model``; with one configuration, such as a halving search, B + K + 1.
 
     ``scheme="models"`` (Tsamardinos et al. 2018, section 4) fits all C configurations on each sample, and predicts
     the rows left out: B C fits, and one more for ``model``, the configuration with the best mean score out of bag.

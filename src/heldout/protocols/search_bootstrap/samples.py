@@ -31,30 +31,40 @@ class Sample:
     counts: Counts
     """(N,): how often each row was drawn."""
     inner: tuple[Split, ...]
-    """The folds of the search on the sample; empty where all configurations are fitted on the whole sample."""
+    """The folds of the search on the sample; empty where there is one configuration."""
     refit: Split
     """Trains on the sample with its copies, tests the rows left out."""
 
 
 def samples_of_search(
-    task: Task, folds: Folds, drawn: DrawnRows, cv: Any, entropy: int, *, repeats: int = 1, classifier: bool = False
+    task: Task,
+    folds: Folds,
+    drawn: DrawnRows,
+    cv: Any,
+    entropy: int,
+    *,
+    repeats: int = 1,
+    classifier: bool = False,
+    selects: bool = True,
 ) -> tuple[Sample, ...]:
     """Every sample with the folds of the search on it.
 
     - ``folds``: of the search on all rows; samples get other repeat numbers.
     - ``cv``: of the search on all rows. A list of splits (or ``PredefinedSplit``) is cut down to the drawn rows;
       anything else splits the distinct drawn rows.
+    - ``selects``: whether there are configurations to select from, which takes folds.
     """
     numbers = RepeatNumbers(1 + max(folds.columns))
     samples = []
     for number, counts in enumerate(drawn.counts):
         distinct = np.flatnonzero(counts)
-        if divides_anew(cv):
+        inner: tuple[Split, ...] = ()
+        if selects and divides_anew(cv):
             seed = stream(entropy, "inner folds", number)
             inner = numbers.renumbered(
                 _divided(task, distinct, cv, seed, number, repeats, classifier).splits, distinct
             )
-        else:
+        elif selects:
             inner = numbers.renumbered(_cut_down(folds, counts, number))
         with_copies = tuple(
             replace(split, train=_copied(split.train, counts), test=_copied(split.test, counts)) for split in inner

@@ -74,7 +74,7 @@ class BootstrapPlan:
         drawn = self._draw(copies_apart=2)
         samples = samples_of_search(
             search.task, search.folds, drawn, self.cv, search.entropy,
-            repeats=self.repeats, classifier=self.classifier,
+            repeats=self.repeats, classifier=self.classifier, selects=len(search.configurations) > 1,
         )  # fmt: skip
         searches = run_branches(search, samples, running, counts=[sample.counts for sample in samples])
         bootstraps = _bootstraps_of_searches(searches, samples)

@@ -17,7 +17,7 @@ from sklearn.model_selection import (
 )
 
 from heldout._text import argument, in_python
-from heldout.arguments import check_weights_fit, checked_target, rows_of, task_of
+from heldout.arguments import check_weights_fit, checked_target, repeatable, rows_of, task_of
 from heldout.configurations import Configurations, checked_model, make_configurations
 from heldout.data.task import Task, TaskKind, Truth
 from heldout.errors import InputError
@@ -178,14 +178,14 @@ def no_scores(estimator: Any, X: Any, y: Any) -> dict[str, float]:
 def _models(estimator: Any) -> Configurations:
     if not isinstance(estimator, list | tuple):
         several = "several are given as a list of (name, estimator)"
-        return make_configurations(checked_model(estimator, otherwise=several))
+        return make_configurations(repeatable(checked_model(estimator, otherwise=several)))
     wanted = "several models are given as a list of (name, estimator)"
     if not estimator:
         raise InputError(f"{wanted}, got an empty one.")
     for entry in estimator:
         if not (isinstance(entry, tuple | list) and len(entry) == 2 and isinstance(entry[0], str)):
             raise InputError(f"{wanted}, got {entry!r} in it; for instance [('logistic', LogisticRegression())].")
-    return make_configurations([(name, checked_model(model), {}) for name, model in estimator])
+    return make_configurations([(name, repeatable(checked_model(model)), {}) for name, model in estimator])
 
 
 def _metrics(wanted: Any, truth: Truth) -> dict[str, Metric]:

@@ -1,0 +1,224 @@
+"""Protocols repeat an estimator that selects, an adaptive search among them, whole in every fit."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.stats import randint
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.datasets import load_breast_cancer
+from sklearn.experimental import enable_halving_search_cv  # noqa: F401 - needed by the halving searches
+from sklearn.metrics import roc_auc_score
+from sklearn.model_selection import (
+    HalvingGridSearchCV,
+    HalvingRandomSearchCV,
+    RandomizedSearchCV,
+    StratifiedKFold,
+    cross_val_score,
+)
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+import heldout as ho
+from heldout.arguments import SearchArguments, repeatable
+from heldout.errors import InputError
+from heldout.execution.copies import with_copies_together
+from heldout.protocols.draws import drawn_rows
+from heldout.protocols.learning.plan import subsampled_folds, training_counts
+
+CANCER = load_breast_cancer()
+X, Y = CANCER.data[:90, [1, 4, 8]], CANCER.target[:90]
+DRAWS = {"n_neighbors": randint(1, 8), "weights": ["uniform", "distance"]}
+NEIGHBOURS = KNeighborsClassifier()
+SELECTING = {
+    "random": make_pipeline(
+        StandardScaler(), RandomizedSearchCV(NEIGHBOURS, DRAWS, n_iter=3, cv=3, random_state=0, scoring="roc_auc")
+    ),
+    "halving": HalvingGridSearchCV(NEIGHBOURS, {"n_neighbors": [1, 2, 3]}, cv=3, min_resources=20, random_state=0),
+    "random halving": HalvingRandomSearchCV(
+        NEIGHBOURS, DRAWS, n_candidates=4, cv=3, min_resources=30, random_state=0
+    ),
+    "ours": make_pipeline(
+        StandardScaler(), ho.HeldOutRandomizedSearchCV(NEIGHBOURS, DRAWS, n_iter=3, cv=3, random_state=0)
+    ),
+}
+EACH = pytest.mark.parametrize("model", SELECTING.values(), ids=SELECTING.keys())
+
+
+def area(model: Any, rows: Any) -> float:
+    return float(roc_auc_score(Y[rows], model.predict_proba(X[rows])[:, 1]))
+
+
+@EACH
+def test_nested_cross_validation_repeats_it_in_every_fold(model: Any) -> None:
+    found = ho.nested_cv(model, X, Y, scoring="roc_auc", cv=3)
+    expected = cross_val_score(model, X, Y, scoring="roc_auc", cv=3)
+    np.testing.assert_allclose([fold.score for fold in found.outer_folds], expected, rtol=0, atol=1e-12)
+    assert found.n_fits == 4
+    assert found.model is not None and found.value == found.uncorrected
+
+
+@EACH
+def test_the_bootstrap_repeats_it_in_every_sample_with_copies_together(model: Any) -> None:
+    found = ho.bootstrap_search(model, X, Y, scoring="roc_auc", cv=3, n_bootstraps=2, random_state=0)
+    for each in found.bootstraps:
+        own = with_copies_together(clone(model), each.drawn).fit(X[each.drawn], Y[each.drawn])
+        assert each.out_of_bag_score == pytest.approx(area(own, each.left_out), abs=1e-12)
+        assert np.isnan(each.in_bag_score)
+    assert found.n_fits == 2 + 3 + 1
+    assert found.uncorrected == pytest.approx(
+        cross_val_score(model, X, Y, scoring="roc_auc", cv=3).mean(), abs=1e-12
+    )
+
+
+@EACH
+def test_a_validation_repeats_it_in_every_sample_with_copies_together(model: Any) -> None:
+    found = ho.bootstrap_validate(model, X, Y, metric="roc_auc", n_bootstraps=2, interval=None, random_state=0)
+    optimism = []
+    for counts in found.replicates.counts:
+        drawn = drawn_rows(counts)
+        own = with_copies_together(clone(model), drawn).fit(X[drawn], Y[drawn])
+        optimism.append(area(own, drawn) - area(own, np.arange(90)))
+    apparent = area(clone(model).fit(X, Y), np.arange(90))
+    assert found.value == pytest.approx(apparent - np.mean(optimism), abs=1e-12)
+
+
+@EACH
+def test_a_learning_curve_repeats_it_at_every_size(model: Any) -> None:
+    sizes = (0.6, 0.7, 0.8)
+    found = ho.protocols.learning_curve(
+        model, X, Y, scoring="roc_auc", training_sizes=sizes, n_subsamples=2, random_state=0
+    )
+    search = SearchArguments(model, scoring="roc_auc", cv=2, random_state=0).search_on(X, Y)
+    folds = subsampled_folds(search.task, training_counts(sizes, 90), 2, search.entropy)
+    expected = [area(clone(model).fit(X[each.train], Y[each.train]), each.test) for each in folds.splits]
+    np.testing.assert_allclose(found.scores.ravel(), expected, rtol=0, atol=1e-12)
+    assert found.n_fits == 6 + 1
+
+
+def test_a_random_search_equals_a_loop_over_the_outer_folds() -> None:
+    """With an integer seed it draws the same in every fold, so all folds try what the search on all rows tries."""
+    search = RandomizedSearchCV(
+        NEIGHBOURS, DRAWS, n_iter=5, cv=StratifiedKFold(4), scoring="roc_auc", random_state=1
+    )
+    found = ho.nested_cv(search, X, Y, inner=StratifiedKFold(3))
+    for fold, (train, test) in zip(found.outer_folds, StratifiedKFold(4).split(X, Y), strict=True):
+        own = clone(search).set_params(cv=StratifiedKFold(3)).fit(X[train], Y[train])
+        assert fold.score == pytest.approx(own.score(X[test], Y[test]), abs=1e-12)
+        assert fold.inner_score == pytest.approx(own.best_score_, abs=1e-12)
+        assert fold.selected == own.best_index_
+    assert found.n_fits == 3 * 5 + 4 * (3 * 5 + 1) + 1
+
+
+class Climber(ClassifierMixin, BaseEstimator):
+    """Climbs to the weights of the columns with the best accuracy over 5 folds: adaptive, and good at noise."""
+
+    def fit(self, X: Any, y: Any) -> Climber:
+        self.classes_, codes = np.unique(y, return_inverse=True)
+        rng, self.best_score_ = np.random.default_rng(len(X)), -1.0
+        fold = np.arange(len(X)) % 5
+        trained = len(X) - np.bincount(fold)
+        for _ in range(200):
+            proposed = rng.normal(size=X.shape[1])
+            if self.best_score_ >= 0:
+                proposed = self.weights_ + 0.3 * proposed
+            side = X @ proposed
+            cuts = (side.sum() - np.bincount(fold, side)) / trained
+            score = float(((side > cuts[fold]) == codes).mean())
+            if score > self.best_score_:
+                self.best_score_, self.weights_, self.cut_ = score, proposed, side.mean()
+        return self
+
+    def predict(self, X: Any) -> Any:
+        return self.classes_[(X @ self.weights_ > self.cut_).astype(int)]
+
+
+def test_an_adaptive_search_on_noise_is_worth_nothing() -> None:
+    """Right are 25 times 60 rows of noise, each with probability .5: the standard error of the mean is .013.
+
+    We allow four of them, .052, which is exceeded once in 16 000 by chance. The search's own score is .18 too high.
+    """
+    values, own = [], []
+    for table in range(25):
+        rng = np.random.default_rng(table)
+        x, y = rng.normal(size=(60, 20)), rng.integers(0, 2, 60)
+        found = ho.nested_cv(Climber(), x, y, scoring="accuracy", cv=5, interval=None, random_state=0)
+        values.append(found.value)
+        own.append(found.model.best_score_)
+    assert np.mean(values) == pytest.approx(0.5, abs=0.052)
+    assert np.mean(own) > 0.65
+
+
+def test_a_search_of_ours_inside_has_no_store_and_no_estimate(tmp_path: Path) -> None:
+    inside = ho.HeldOutSearchCV(
+        NEIGHBOURS, {"n_neighbors": [1, 3]}, cv=3, store=tmp_path / "own.db", random_state=0
+    )
+    model = make_pipeline(StandardScaler(), inside)
+    for protocol in (
+        lambda: ho.nested_cv(model, X, Y, cv=3, random_state=0),
+        lambda: ho.bootstrap_validate(model, X, Y, metric="accuracy", n_bootstraps=2, interval=None),
+        lambda: ho.bootstrap_validate([("a", inside), ("b", NEIGHBOURS)], X, Y, metric="accuracy", n_bootstraps=2),
+        lambda: ho.nested_cv([("a", model, {}), ("b", NEIGHBOURS, {})], X, Y, cv=3, random_state=0),
+    ):
+        found = protocol()
+        assert not found.failures if hasattr(found, "failures") else not np.isnan(found.value)
+    assert not list(tmp_path.iterdir())
+    assert inside.store == tmp_path / "own.db" and inside.method == "bbc"
+    bare = repeatable(model).steps[-1][1]
+    assert bare.store is None and bare.method is None and bare.random_state == 0
+
+
+class AsksAStudy(KNeighborsClassifier):
+    """As OptunaSearchCV has it: a study to continue, and a sampler."""
+
+    def __init__(self, study: Any = None, n_neighbors: int = 5) -> None:
+        super().__init__(n_neighbors=n_neighbors)
+        self.study = study
+
+
+STUDY = SimpleNamespace(trials=[])
+
+
+@pytest.mark.parametrize(
+    "protocol",
+    [
+        lambda model: ho.nested_cv(model, X, Y),
+        lambda model: ho.bootstrap_search(model, X, Y),
+        lambda model: ho.bootstrap_validate(model, X, Y),
+        lambda model: ho.protocols.learning_curve(model, X, Y),
+        lambda model: ho.advise(X, Y, model),
+        lambda model: ho.nested_cv([("a", model, {}), ("b", NEIGHBOURS, {})], X, Y),
+    ],
+    ids=["nested", "bootstrap", "validation", "curve", "advice", "list"],
+)
+def test_a_study_that_every_fit_would_continue_is_refused(protocol: Any) -> None:
+    with pytest.raises(InputError, match="AsksAStudy has a study, and every fit would continue it"):
+        protocol(make_pipeline(StandardScaler(), AsksAStudy(STUDY)))
+    assert repeatable(AsksAStudy()).study is None
+
+
+def test_one_configuration_needs_no_folds_to_divide_anew() -> None:
+    plain = ho.nested_cv(NEIGHBOURS, X, Y, cv=2, interval=None)
+    anew = ho.nested_cv(NEIGHBOURS, X, Y, cv=2, interval=None, inner=5, across="all")
+    assert plain.n_fits == anew.n_fits == 3
+    assert plain.value == anew.value == pytest.approx(cross_val_score(NEIGHBOURS, X, Y, cv=2).mean(), abs=1e-12)
+    assert ho.Flag.SELECTION_UNCORRECTED not in anew.flags
+
+
+def test_the_interval_of_bates_of_one_configuration_fits_the_pairs_alone() -> None:
+    found = ho.nested_cv(NEIGHBOURS, X, Y, cv=4, interval="bates_hastie_tibshirani", random_state=0)
+    assert found.n_fits == 4 + 6 + 1 and found.interval is not None
+    with pytest.raises(InputError, match="Tibshirani needs at least 3 outer folds, got 2; use cv=5, or interval="):
+        ho.nested_cv(NEIGHBOURS, X, Y, cv=2, interval="bates_hastie_tibshirani")
+
+
+def test_what_was_fitted_is_found_again(tmp_path: Path) -> None:
+    settings: dict[str, Any] = {"scoring": "roc_auc", "cv": 3, "random_state": 0, "store": tmp_path / "run.db"}
+    first = ho.nested_cv(SELECTING["halving"], X, Y, **settings)
+    again = ho.nested_cv(SELECTING["halving"], X, Y, **settings)
+    assert again.to_dict() == first.to_dict()
