@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import hashlib
 import io
+import multiprocessing
 import os
 import re
 from collections.abc import Callable, Iterator
@@ -24,6 +25,9 @@ if "PYTEST_XDIST_WORKER" in os.environ:
 import hypothesis
 import pytest
 import sklearn
+from forked import PRELOADED
+from joblib.externals.loky import get_reusable_executor
+from joblib.externals.loky.backend import context as loky
 
 # Looking for circles among the objects of all modules, every few thousand new objects, took a fifth of the time.
 gc.set_threshold(200_000, 20, 50)
@@ -46,6 +50,28 @@ def a_terminal_like_any_other() -> Iterator[None]:
             patch.delenv(name, raising=False)
         patch.setenv("TERM", "xterm")
         yield
+
+
+@pytest.fixture(autouse=True, scope="session")
+def worker_processes_start_at_once() -> None:
+    """joblib's workers are forked from a process that has imported heldout, as importing it takes each seconds.
+
+    Programs that tests start, and tests with ``workers_started_by_joblib``, have them started as users do.
+    """
+    if os.name == "posix":
+        multiprocessing.get_context("forkserver").set_forkserver_preload(PRELOADED)
+        loky.set_start_method("forkserver", force=True)
+
+
+@pytest.fixture
+def workers_started_by_joblib() -> Iterator[None]:
+    """Each worker is a new interpreter that imports what it needs."""
+    before = loky.get_start_method()
+    get_reusable_executor().shutdown(wait=True)
+    loky.set_start_method(None, force=True)
+    yield
+    get_reusable_executor().shutdown(wait=True)
+    loky.set_start_method(before, force=True)
 
 
 def pytest_configure(config: pytest.Config) -> None:

@@ -261,6 +261,7 @@ def test_who_leaves_first_does_not_free_the_others() -> None:
 
 
 @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="the system cannot kill")
+@pytest.mark.usefixtures("workers_started_by_joblib")
 def test_a_cell_that_kills_its_worker_is_given_up_and_nothing_else_is_lost() -> None:
     work = make_work([{"does": ["mean"], "value": [0.5, 1.5, 2.5]}, {"does": ["kills"]}])
     killer = CellKey(3, 0, 1)  # it trains on row 0, and the other fold tests it

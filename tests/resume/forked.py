@@ -10,9 +10,9 @@ import tempfile
 from contextlib import suppress
 from pathlib import Path
 
+PRELOADED = ["heldout.cli.tune", "heldout.cli.validate", "heldout.search", "altair", "pandas", "skops.io"]
 _CONTEXT = multiprocessing.get_context("forkserver")
-_PRELOAD = ["heldout.cli.tune", "heldout.cli.validate", "heldout.search", "altair", "pandas", "skops.io"]
-_CONTEXT.set_forkserver_preload(_PRELOAD)
+_CONTEXT.set_forkserver_preload(PRELOADED)
 
 
 class Forked:

@@ -32,13 +32,14 @@ N_ROWS = 100
 class Quick(ClassifierMixin, BaseEstimator):
     """Two classes from one column and some noise; how much of each is what the configurations differ in."""
 
-    def __init__(self, number=0, random_state=None, pause=0.0):
+    def __init__(self, number=0, random_state=None, pause=0.0, log=None):
         self.number = number
         self.random_state = random_state
         self.pause = pause
+        self.log = log
 
     def fit(self, X, y):
-        with Path(os.environ[LOG]).open("a") as log:
+        with Path(self.log or os.environ[LOG]).open("a") as log:
             log.write(f"{self.number} {rows_word(X)}\n")
         time.sleep(self.pause)
         self.classes_ = np.unique(y)
@@ -63,8 +64,8 @@ class Mortal(Quick):
     ``dies`` names files, one a death: each is removed by the fit that dies of it. A name with a star is for ever.
     """
 
-    def __init__(self, number=0, random_state=None, dies="", coordinator=0):
-        super().__init__(number, random_state)
+    def __init__(self, number=0, random_state=None, log=None, dies="", coordinator=0):
+        super().__init__(number, random_state, log=log)
         self.dies, self.coordinator = dies, coordinator
 
     def fit(self, X, y):

@@ -25,15 +25,8 @@ pytestmark = [
 
 
 @pytest.fixture
-def log(tmp_path, monkeypatch):
-    path = tmp_path / "log"
-    monkeypatch.setenv(killed_search.LOG, str(path))
-    # Workers that joblib kept from another test would write to its log.
-    from joblib.externals.loky import get_reusable_executor
-
-    get_reusable_executor().shutdown(wait=True)
-    yield path
-    get_reusable_executor().shutdown(wait=True)
+def log(tmp_path):
+    return tmp_path / "log"
 
 
 @pytest.fixture
@@ -43,8 +36,8 @@ def dies(tmp_path):
     return folder
 
 
-def mortal(dies):
-    return Mortal(dies=str(dies), coordinator=os.getpid())
+def mortal(log, dies):
+    return Mortal(log=str(log), dies=str(dies), coordinator=os.getpid())
 
 
 def training_word(fold):
@@ -75,9 +68,9 @@ def result(fitted):
 def test_a_worker_that_is_killed_once_leaves_no_trace(tmp_path, log, dies, drop):
     (dies / f"2 {training_word(1)}").touch()
     store = tmp_path / "run.db"
-    found = killed_search.fitted(store, estimator=mortal(dies), n_jobs=2, drop=drop, **SIZE)
+    found = killed_search.fitted(store, estimator=mortal(log, dies), n_jobs=2, drop=drop, **SIZE)
     assert not list(dies.iterdir())
-    whole = killed_search.fitted(None, estimator=mortal(dies), drop=drop, **SIZE)
+    whole = killed_search.fitted(None, estimator=mortal(log, dies), drop=drop, **SIZE)
     assert result(found) == result(whole)
     written = cells(store)
     assert len(written) == found.n_fits_
@@ -88,7 +81,7 @@ def test_a_worker_that_is_killed_once_leaves_no_trace(tmp_path, log, dies, drop)
 def test_a_cell_that_kills_three_workers_fails_and_the_rest_goes_on(tmp_path, log, dies):
     (dies / f"1 {training_word(0)} always").touch()
     store = tmp_path / "run.db"
-    found = killed_search.fitted(store, estimator=mortal(dies), n_jobs=2, **SIZE)
+    found = killed_search.fitted(store, estimator=mortal(log, dies), n_jobs=2, **SIZE)
     written = cells(store)
     assert len(written) == 12
     state, attempts, message = written.pop((1, 0))
@@ -99,7 +92,7 @@ def test_a_cell_that_kills_three_workers_fails_and_the_rest_goes_on(tmp_path, lo
     assert list(found.predictions_.failed) == [1]
     # Acknowledged as any other: a run over the same file does nothing again, and says the same.
     before = log.read_text().count("\n")
-    again = killed_search.fitted(store, estimator=mortal(dies), n_jobs=2, **SIZE)
+    again = killed_search.fitted(store, estimator=mortal(log, dies), n_jobs=2, **SIZE)
     assert log.read_text().count("\n") == before + 1  # the refit
     assert result(again) == result(found)
 
@@ -107,7 +100,7 @@ def test_a_cell_that_kills_three_workers_fails_and_the_rest_goes_on(tmp_path, lo
 def test_a_worker_that_may_have_no_more_memory_is_a_failed_fit(tmp_path, log):
     pytest.importorskip("resource")
     store = tmp_path / "run.db"
-    found = killed_search.fitted(store, estimator=Greedy(), n_jobs=2, **SIZE)
+    found = killed_search.fitted(store, estimator=Greedy(log=str(log)), n_jobs=2, **SIZE)
     written = cells(store)
     assert {written[0, fold][0] for fold in range(3)} == {"failed"}
     assert all("Memory" in written[0, fold][2] for fold in range(3))
