@@ -29,6 +29,7 @@ from heldout.execution.comparison import compared_with_separate_fits
 from heldout.execution.events import SearchFinished, StageStarted
 from heldout.execution.fit import final_model
 from heldout.execution.identity import versions
+from heldout.execution.kept_models import fold_models_of, keeping
 from heldout.execution.loop import tell
 from heldout.execution.run import RunSettings, open_run
 from heldout.execution.search import Search, warn_if_too_small, warn_of_flags
@@ -82,6 +83,7 @@ def evaluate(search: Search, running: RunSettings = RunSettings(), *, choose: Ch
     search.check()
     warned = warn_if_too_small(search)
     warn_of_flags(search)
+    running = keeping(running, search.keep_models)
     with open_run(search.work, search.task, search.entropy, running, may_drop=search.drop is not None) as run:
         estimation = search.estimation
         (outcome,) = run.run_races(
@@ -122,6 +124,7 @@ def evaluate_adaptive(
     started = time.perf_counter()
     search.check(n_planned)
     warned = warn_if_too_small(search)
+    running = keeping(running, search.keep_models)
     with open_adaptive(search, running, proposals.identity, n_planned) as run:
         proposals.resume(run.notes)
         while batch := proposals.next_batch():
@@ -185,6 +188,10 @@ def evaluation_of(
     if search.refit:
         tell(listeners, StageStarted("refit"))
         model = final_model(search.context, configurations[winner])
+    refitted = time.perf_counter()
+    if search.keep_models != "none":
+        tell(listeners, StageStarted("fold models"))
+    fold_models = fold_models_of(search.work, running, found, winner, search.keep_models)
     compared = None
     if search.share == "check":
         compared = compared_with_separate_fits(search.work, found, search.entropy)
@@ -196,10 +203,10 @@ def evaluation_of(
         within_scores=within,
         refit_metric=found.refit_metric, winner=winner, estimates=estimates, model=model, failures=found.failures,
         barriers=found.outcome.barriers, n_fits=found.n_fits, n_fits_saved=found.n_fits_saved,
-        share_comparison=compared,
+        share_comparison=compared, fold_models=fold_models,
         n_splits_read=window,
         seconds={
-            "search": searched + chosen - started, "estimate": estimated - chosen, "refit": finished - estimated,
+            "search": searched + chosen - started, "estimate": estimated - chosen, "refit": refitted - estimated,
         },
         provenance=_provenance(search, found),
     )  # fmt: skip

@@ -16,6 +16,7 @@ from heldout.estimates.question import Aggregate
 from heldout.estimates.types import Estimate
 from heldout.execution.cell_table import CellTable
 from heldout.execution.comparison import ShareComparison
+from heldout.execution.fold_models import FoldModels
 from heldout.execution.sharing.accounts import SharedFits, shared_fits
 from heldout.folds.splits import Folds
 from heldout.metrics.base import Metric
@@ -58,6 +59,8 @@ class Evaluation:
         Fits that the search made (without the refit), and fits that dropping saved.
     share_comparison : ShareComparison or None
         With ``share="check"``: shared fits that were repeated separately, and how far they differ.
+    fold_models : FoldModels or None
+        With ``keep_models``: the models of the splits, of the winner or of all configurations.
     n_splits_read : int or None
         The number of last splits that the choice, the estimate, ``predictions`` and ``pooled_scores`` use, if a
         search strategy sets it; None for all.
@@ -85,6 +88,7 @@ class Evaluation:
     n_fits: int = 0
     n_fits_saved: int = 0
     share_comparison: ShareComparison | None = None
+    fold_models: FoldModels | None = None
     n_splits_read: int | None = None
     seconds: Mapping[str, float] = field(default_factory=dict)
     provenance: Mapping[str, Any] = field(default_factory=dict)

@@ -43,8 +43,8 @@ def same(one: CellResult, other: CellResult) -> bool:
 
 def test_every_field_but_places_scores_and_predictions_is_a_column() -> None:
     beside = {"key", "test_scores", "train_scores", "predictions"}
-    for_listeners = {"ahead_seconds", "n_following"}
-    assert {each.name for each in fields(CellResult)} == beside | for_listeners | COLUMNS.keys()
+    not_kept = {"ahead_seconds", "n_following", "model"}
+    assert {each.name for each in fields(CellResult)} == beside | not_kept | COLUMNS.keys()
 
 
 @pytest.mark.parametrize("order", [1, -1])

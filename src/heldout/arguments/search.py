@@ -33,6 +33,7 @@ from heldout.estimates.question import Aggregate
 from heldout.estimates.types import Alternative
 from heldout.execution.events import Listener
 from heldout.execution.fit import Routing, Scoring, make_scoring
+from heldout.execution.fold_models import KeepModels
 from heldout.execution.inner_split import checked_early_stopping
 from heldout.execution.run import RunSettings
 from heldout.execution.search import Search
@@ -80,6 +81,7 @@ class SearchArguments:
     share: Share = "exact"
     share_memory: int | None = None
     early_stopping: Any = None
+    keep_models: KeepModels = "none"
     n_jobs: int | None = None
     pre_dispatch: int | str = "2*n_jobs"
     fit_timeout: float | None = None
@@ -118,8 +120,8 @@ class SearchArguments:
     def with_search(self, *, free: Sequence[str] = ()) -> SearchArguments:
         """With the settings of the search that ``estimator`` is, where an argument is at its default.
 
-        Method, number of bootstraps and training scores belong to the search alone and are not taken over. Of an
-        adaptive search only the scorer is: it stays an estimator, and every fit repeats all of it.
+        Method, number of bootstraps, training scores and models belong to the search alone and are not taken over.
+        Of an adaptive search only the scorer is: it stays an estimator, and every fit repeats all of it.
 
         ``free``: parts that may differ from those of the search.
 
@@ -138,7 +140,7 @@ class SearchArguments:
         fixed = {*PARTS_OF_A_SEARCH, *(["random_state"] if is_random else [])} - {*free}
         taken = {name: getattr(own, name) for name in PARTS_OF_A_SPACE}
         for each in fields(self):
-            if each.name in {*taken, "method", "n_bootstraps", "return_train_score"}:
+            if each.name in {*taken, "method", "n_bootstraps", "return_train_score", "keep_models"}:
                 continue
             passed, its = getattr(self, each.name), getattr(own, each.name)
             if are_same(passed, each.default):
@@ -224,6 +226,7 @@ class SearchArguments:
             share=self.share,
             share_memory=self.share_memory,
             early_stopping=checked_early_stopping(self.early_stopping),
+            keep_models=self.keep_models,
         )
 
     def running(self, listeners: Sequence[Listener] = ()) -> RunSettings:

@@ -23,10 +23,10 @@ from heldout.execution.cells import CellResult
 from heldout.execution.collect import RaceOutcome, RaceResults
 from heldout.execution.events import BarrierPassed, ConfigurationsAdded
 from heldout.execution.identity import AdaptivePlan, sources_of, storable
+from heldout.execution.kept_models import name_models
 from heldout.execution.parts import RunPart
 from heldout.execution.run import OpenRun, RunSettings, open_run
 from heldout.execution.search import Search
-from heldout.execution.sharing.groups import shared_in
 from heldout.execution.store.base import AddedConfiguration
 from heldout.execution.store.memory import MemoryStore
 from heldout.execution.table import mean_over_splits
@@ -133,8 +133,8 @@ class AdaptiveRun:
             part.join(self._best.configuration.position, self._best.cells)
             members.append(self._best.configuration)
         local = Configurations(tuple(replace(each, position=number) for number, each in enumerate(members)))
-        search = self._search
-        sharing = shared_in(search.context, local.members[: len(added)], search.share, search.folds)
+        sharing = self._search.sharing(local.members[: len(added)])
+        name_models(self._open.settings, part.positions)
         return self._raced(self._open.part(local, sharing, part), part, len(added))
 
     def finish(self) -> tuple[Search, RaceResults]:

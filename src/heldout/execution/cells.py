@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from heldout.data.task import Truth
 from heldout.errors import StoreError
+from heldout.execution.fitted_model import FittedModel
 from heldout.folds.splits import Place
 from heldout.metrics.base import Response
 from heldout.predictions import UNPREDICTED_LABEL
@@ -89,6 +90,8 @@ class CellResult:
     shared: Mapping[str, Saving] = field(default_factory=dict)
     """What it shared with other configurations and what that saved: "steps", or a class of which one fit served
     several models or steps."""
+    model: FittedModel | None = None
+    """The model that made the predictions, where models are kept; not stored."""
 
 
 def check_predictions(

@@ -48,13 +48,13 @@ def compared_with_separate_fits(work: Work, found: RaceResults, entropy: int) ->
 
     Warns when predictions differ by more than 1e-12 of the largest.
     """
-    return compared_cells(work, [_with_predictions(work, found, cell) for cell in _sample(found.cells, entropy)])
+    return compared_cells(work, [with_predictions(work, found, cell) for cell in _sample(found.cells, entropy)])
 
 
 def compared_cells(work: Work, shared: Iterable[CellResult]) -> ShareComparison:
     """Repeat shared fits, whose results hold their predictions, alone; warns like the comparison of a search."""
     alone = {cell: _alone(work, cell) for cell in shared}
-    differences = {cell: _difference(cell, separate) for cell, separate in alone.items()}
+    differences = {cell: difference_of(cell, separate) for cell, separate in alone.items()}
     worst = max(differences, key=lambda cell: differences[cell], default=None)
     name = "" if worst is None else work.configurations[worst.key.configuration].name
     largest = 0.0 if worst is None else differences[worst]
@@ -85,13 +85,15 @@ def _alone(work: Work, cell: CellResult) -> CellResult:
     return result
 
 
-def _with_predictions(work: Work, found: RaceResults, cell: CellResult) -> CellResult:
+def with_predictions(work: Work, found: RaceResults, cell: CellResult) -> CellResult:
+    """The result of a cell with the predictions that the search keeps."""
     split = work.split_of[cell.key.place]
     at = (split.test, cell.key.configuration, found.folds.columns[split.repeat])
     return replace(cell, predictions={name: array[at] for name, array in found.predictions.responses.items()})
 
 
-def _difference(cell: CellResult, alone: CellResult) -> float:
+def difference_of(cell: CellResult, alone: CellResult) -> float:
+    """The largest difference between predictions of two fits, relative to the largest of the second."""
     if alone.state is not cell.state:
         return float("inf")
     differences = [0.0]

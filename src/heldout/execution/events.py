@@ -87,7 +87,7 @@ class WorkersLost:
 
 @dataclass(frozen=True)
 class StageStarted:
-    """The search begins to 'estimate' or to 'refit'."""
+    """The search begins to 'estimate', to 'refit', or to keep 'fold models'."""
 
     stage: str
 

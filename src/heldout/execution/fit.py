@@ -107,6 +107,10 @@ class CellContext:
     """Fills ``random_state=None`` inside estimators; None leaves them."""
     stopping: EarlyStopping | None = None
     """On which training rows models that can stop early do so."""
+    seeds_only_repeat: bool = False
+    """Whether these seeds are there only so that fits can be repeated: a run is then the same without them."""
+    keeps_models: bool = False
+    """Whether results of configurations that are fitted alone hold their models."""
 
     @property
     def classes(self) -> NDArray[Any] | None:

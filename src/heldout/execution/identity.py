@@ -117,7 +117,7 @@ def _settings(work: Work, adaptive: AdaptivePlan | None) -> dict[str, Any]:
     return {
         "error_score": str(context.error_score),
         "train_scores": context.return_train_score,
-        "seeded": context.entropy is not None,
+        "seeded": context.entropy is not None and not context.seeds_only_repeat,
         "scorers": canonical_form(context.scoring.scorer),
         "responses": [list(group) for group in context.scoring.wanted],
         "positive": context.positive,

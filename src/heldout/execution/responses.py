@@ -70,6 +70,15 @@ def remember_responses(model: Any, X: Any) -> None:
         model.score = functools.partial(inherited, model)
 
 
+def forget_responses(model: Any) -> None:
+    """Undo ``remember_responses``."""
+    for name in (*dict.fromkeys(ESTIMATOR_METHODS.values()), SURVIVAL_METHOD, "score"):
+        replaced = vars(model).pop(name, None)
+        before = getattr(replaced, "__wrapped__", None)
+        if before is not None and getattr(before, "__self__", model) is not model:
+            setattr(model, name, before)
+
+
 def _once(method: Callable[..., Any], X: Any) -> Callable[..., Any]:
     answers: list[Any] = []
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Literal
@@ -10,7 +11,7 @@ from typing import Literal
 import numpy as np
 
 from heldout._text import argument
-from heldout.configurations import Configurations
+from heldout.configurations import Configuration, Configurations
 from heldout.data.limits import check_fits
 from heldout.data.task import Task, Truth
 from heldout.dropping.base import Course, DropRule, SearchStrategy
@@ -20,9 +21,10 @@ from heldout.estimates.methods import method_of
 from heldout.estimates.of_search import Estimation, check_applicable, refused_on_splits
 from heldout.execution.executors.base import Work
 from heldout.execution.fit import CellContext, Routing, Scoring
+from heldout.execution.fold_models import KeepModels
 from heldout.execution.inner_split import EarlyStopping, InnerSplit
 from heldout.execution.plan import Race, race_of_search
-from heldout.execution.sharing.groups import Share, shared_in
+from heldout.execution.sharing.groups import Share, Sharing, shared_in
 from heldout.execution.stopping_rows import check_stopping, flags_of_stopping
 from heldout.flags import Flag
 from heldout.folds.splits import Folds
@@ -61,6 +63,8 @@ class Search:
     """Bytes for the output of shared steps; None for a part of this machine's memory."""
     early_stopping: InnerSplit | None = None
     """Which part of the training rows tells models when to stop."""
+    keep_models: KeepModels = "none"
+    """Of which configurations the models of the splits are kept; no part of a run's identity."""
 
     def __post_init__(self) -> None:
         strategy = self.strategy
@@ -83,16 +87,27 @@ class Search:
     @cached_property
     def context(self) -> CellContext:
         """What a fit needs beside its configuration and its split."""
-        seeds = self.entropy if self.seed_estimators else None
-        return CellContext.of_task(
+        # Fits must be repeatable to keep their models, and then the draws of unseeded estimators need a seed too.
+        seeds = self.entropy if self.seed_estimators or self.keep_models != "none" else None
+        context = CellContext.of_task(
             self.task, self.scoring, self.routed, self.error_score, self.return_train_score, seeds, self._stopping
         )
+        keeps_models = self.keep_models == "all"
+        return replace(context, seeds_only_repeat=not self.seed_estimators, keeps_models=keeps_models)
 
     @cached_property
     def work(self) -> Work:
         """The parts that its cells share."""
-        sharing = shared_in(self.context, self.configurations, self.share, self.folds)
+        sharing = self.sharing(self.configurations)
         return Work(self.context, self.configurations, self.folds, sharing=sharing, share_memory=self.share_memory)
+
+    def sharing(self, configurations: Sequence[Configuration]) -> Sharing | None:
+        """What configurations share; None where that is nothing."""
+        context = self.context
+        if context.seeds_only_repeat:
+            context = replace(context, entropy=None)
+        sharing = shared_in(context, configurations, self.share, self.folds)
+        return sharing.with_models() if sharing is not None and self.keep_models == "all" else sharing
 
     @property
     def metrics_read(self) -> list[str]:

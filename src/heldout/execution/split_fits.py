@@ -21,9 +21,10 @@ from heldout.errors import NoExit
 from heldout.execution.cells import CellKey, CellResult, CellState
 from heldout.execution.copies import with_copies_together
 from heldout.execution.fit import CellContext, error_line, fitted, scores_by_scorer, seeded_model
+from heldout.execution.fitted_model import FittedModel
 from heldout.execution.fold_scores import fold_scores, has_responses, is_computable
 from heldout.execution.model_rows import RowsOfModel
-from heldout.execution.responses import coded_answers, coded_responses, remember_responses
+from heldout.execution.responses import coded_answers, coded_responses, forget_responses, remember_responses
 from heldout.execution.sharing.accounts import Account, Stopwatch, saving_of_group
 from heldout.execution.sharing.groups import FitGroup, Sharing
 from heldout.execution.sharing.prefixes import Prefixes
@@ -78,7 +79,7 @@ class SplitFits:
 
     def results(self, unit: Sequence[int]) -> list[CellResult]:
         """The results of a unit; ``scored`` adds the scores."""
-        group = None if self.sharing is None else self.sharing.models.get(unit[0])
+        group = None if self.sharing is None or self._is_separate(unit[0]) else self.sharing.models.get(unit[0])
         with on_one_thread():
             served = self._of_group(group, unit) if group is not None and self._needs_no_scorer else {}
             return [served[position] if position in served else self._alone(position) for position in unit]
@@ -115,8 +116,16 @@ class SplitFits:
 
     def _alone(self, position: int) -> CellResult:
         """Train and test one configuration; an exception becomes a failed result, unless errors are raised."""
-        context, key = self.context, CellKey(position, *self.split.place)
         model = self._model(position)
+        result = self._tested(model, position)
+        if not self.context.keeps_models or not self._is_separate(position) or result.state is CellState.FAILED:
+            return result
+        forget_responses(model)
+        return replace(result, model=FittedModel(model))
+
+    def _tested(self, model: Any, position: int) -> CellResult:
+        """The result of a model that is not yet fitted."""
+        context, key = self.context, CellKey(position, *self.split.place)
         fit_params = self._fit_params(self.configurations[position])
         account = Account()
         watch, fit_seconds = Stopwatch(account), None
@@ -220,7 +229,13 @@ class SplitFits:
         return self.split.place if self.seed_place is None else self.seed_place
 
     def _chain(self, position: int) -> StepChain:
-        return NOTHING_SHARED if self.sharing is None else self.sharing.chains[position]
+        if self.sharing is None or self._is_separate(position):
+            return NOTHING_SHARED
+        return self.sharing.chains[position]
+
+    def _is_separate(self, position: int) -> bool:
+        """Whether a configuration shares nothing."""
+        return self.sharing is None or position in self.sharing.separate
 
     def _rows_for(self, model: Any, position: int, account: Account) -> tuple[Any, Any, Any]:
         """Training rows, their target and test rows for an unfitted model; ``account``: of its shared steps."""
@@ -228,7 +243,7 @@ class SplitFits:
             X, y = self.context.X, self.context.y
             X_train, y_train = _safe_split(model, X, y, self.split.train)
             return X_train, y_train, _safe_split(model, X, y, self.split.test, self.split.train)[0]
-        if self.sharing is None:
+        if self._is_separate(position):
             return (
                 own_copy(self._rows_of_training),
                 own_copy(self._target_of_training),
@@ -256,7 +271,7 @@ class SplitFits:
     @cached_property
     def _prefixes(self) -> Prefixes:
         assert self.sharing is not None
-        chains = [self.sharing.chains[position] for position in self.positions]
+        chains = [self._chain(position) for position in self.positions]
         return Prefixes(
             self._rows_of_training,
             self._target_of_training,

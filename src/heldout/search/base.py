@@ -41,6 +41,7 @@ from heldout.estimates.question import Aggregate
 from heldout.evaluate import Choose, evaluate
 from heldout.execution.collect import RaceResults
 from heldout.execution.fit import Routing, make_scoring
+from heldout.execution.fold_models import KeepModels
 from heldout.execution.listeners.callbacks import SklearnCallbacks
 from heldout.execution.run import RunSettings
 from heldout.execution.search import Search
@@ -69,6 +70,7 @@ class BaseHeldOutSearch(BaseSearchCV):  # type: ignore[misc]
     refit: Any
     error_score: Any
     keep_predictions: bool
+    keep_models: KeepModels
     store: Any
     random_state: Any
 
@@ -86,6 +88,7 @@ class BaseHeldOutSearch(BaseSearchCV):  # type: ignore[misc]
         "fit_timeout": [Interval(numbers.Real, 0, None, closed="neither"), None],
         "share": [StrOptions({"exact", "tolerance", "check"}), Options(bool, {False})],
         "share_memory": [Interval(numbers.Integral, 1, None, closed="left"), None],
+        "keep_models": [StrOptions({"none", "winner", "all"})],
     }
 
     @abstractmethod
@@ -138,6 +141,12 @@ class BaseHeldOutSearch(BaseSearchCV):  # type: ignore[misc]
         table = partial(ResultsTable, self._format_results, several, self.error_score)
         scoring = make_scoring(task.truth, scorers, deciding_scorer(scorers, self.scoring, self.refit))
         if several and not self.refit:  # no winner, so no estimate
+            if self.keep_models != "none":
+                raise InputError(
+                    f"{argument('keep_models', self.keep_models)} needs a winner, and with several scorers "
+                    "refit=False chooses none; name the scorer that decides in refit.",
+                    argument="keep_models",
+                )
             arguments = replace(arguments, method=None)
         search = arguments.search(
             task, configurations, folds, scoring, entropy=entropy, routed=self._routed(metadata)
@@ -297,6 +306,7 @@ class BaseHeldOutSearch(BaseSearchCV):  # type: ignore[misc]
             self.refit_time_ = evaluation.seconds["refit"]
             if hasattr(self.best_estimator_, "feature_names_in_"):
                 self.feature_names_in_ = self.best_estimator_.feature_names_in_
+        self.fold_models_ = evaluation.fold_models
         self.estimates_ = dict(evaluation.estimates)
         self.estimate_ = evaluation.estimate
         self.corrected_score_ = None if self.estimate_ is None else self.estimate_.value

@@ -9,6 +9,7 @@ import numpy as np
 from heldout.configurations import refuses_random_search
 from heldout.estimates.question import Aggregate
 from heldout.estimates.types import Alternative
+from heldout.execution.fold_models import KeepModels
 from heldout.execution.inner_split import InnerSplit
 from heldout.execution.sharing.groups import Share
 from heldout.search.base import BaseHeldOutSearch
@@ -79,6 +80,13 @@ class HeldOutSearchCV(BaseHeldOutSearch):
     early_stopping : inner split, optional
         ``ho.inner_split(0.1)`` stops boosted models of LightGBM, XGBoost, CatBoost and HistGradientBoosting early,
         each on a tenth of its own training rows, in the refit too. Other models of a list are fitted as usual.
+    keep_models : {"none", "winner", "all"}, default="none"
+        Of which configurations ``fold_models_`` holds the models that made the held-out predictions. "winner" fits
+        the winner once more on each split when it is known, and compares the predictions. "all" keeps the models
+        as they are fitted; a configuration that sharing serves to the last bit is then fitted alone. With
+        ``random_state=None`` estimators without a seed get one that is drawn anew in each run, so that their fits
+        can be repeated. A model that cannot be had, as that of a fit that an earlier session made with other
+        random draws, is None, and a warning says why.
 
     Attributes
     ----------
@@ -102,6 +110,11 @@ class HeldOutSearchCV(BaseHeldOutSearch):
     n_fits_, n_fits_saved_, n_fits_shared_ : int
         Fits of the search without the refit, fits that dropping saved, and those of the first that were not made
         alone. ``mean_fit_time`` of a configuration contains its part of the time of what it shared.
+    fold_models_ : FoldModels or None
+        With ``keep_models``: a mapping of (repeat, fold) to the winner's model of that split.
+        ``fold_models_.held_out()`` gives each with its held-out rows, and ``fold_models_.of(3)`` is the mapping of
+        another configuration. Fits that were made for it after the search are in ``fold_models_.n_fits``, not in
+        ``n_fits_``.
     evaluation_ : Evaluation or None
         The record of every stage.
 
@@ -151,6 +164,7 @@ class HeldOutSearchCV(BaseHeldOutSearch):
         share: Share = "exact",
         share_memory: int | None = None,
         early_stopping: InnerSplit | None = None,
+        keep_models: KeepModels = "none",
     ) -> None:
         super().__init__(
             estimator, param_grid=param_grid, scoring=scoring, cv=cv, repeats=repeats, aggregate=aggregate,
@@ -159,4 +173,5 @@ class HeldOutSearchCV(BaseHeldOutSearch):
             pre_dispatch=pre_dispatch, error_score=error_score, return_train_score=return_train_score,
             keep_predictions=keep_predictions, store=store, random_state=random_state, verbose=verbose,
             fit_timeout=fit_timeout, share=share, share_memory=share_memory, early_stopping=early_stopping,
+            keep_models=keep_models,
         )  # fmt: skip

@@ -11,6 +11,7 @@ from sklearn.utils._param_validation import Interval
 
 from heldout.estimates.question import Aggregate
 from heldout.estimates.types import Alternative
+from heldout.execution.fold_models import KeepModels
 from heldout.execution.inner_split import InnerSplit
 from heldout.execution.sharing.groups import Share
 from heldout.search.base import BaseHeldOutSearch
@@ -40,7 +41,7 @@ class HeldOutRandomizedSearchCV(BaseHeldOutSearch):
         the draws of a model then do not depend on the others.
     scoring, cv, repeats, aggregate, selection, drop, method, n_bootstraps, confidence_level, alternative, n_jobs, \
 refit, pre_dispatch, error_score, return_train_score, keep_predictions, store, verbose, fit_timeout, share, \
-share_memory, early_stopping
+share_memory, early_stopping, keep_models
         As in ``HeldOutSearchCV``.
     random_state : int, RandomState or Generator, optional
         Seeds the draws too.
@@ -100,6 +101,7 @@ share_memory, early_stopping
         share: Share = "exact",
         share_memory: int | None = None,
         early_stopping: InnerSplit | None = None,
+        keep_models: KeepModels = "none",
     ) -> None:
         super().__init__(
             estimator, param_distributions=param_distributions, n_iter=n_iter, scoring=scoring, cv=cv,
@@ -108,4 +110,5 @@ share_memory, early_stopping
             refit=refit, pre_dispatch=pre_dispatch, error_score=error_score, return_train_score=return_train_score,
             keep_predictions=keep_predictions, store=store, random_state=random_state, verbose=verbose,
             fit_timeout=fit_timeout, share=share, share_memory=share_memory, early_stopping=early_stopping,
+            keep_models=keep_models,
         )  # fmt: skip

@@ -22,11 +22,7 @@ from numpy.typing import NDArray
 from heldout._text import argument
 from heldout.errors import InputError
 from heldout.execution.executors.base import Work
-
-try:
-    from cloudpickle import dumps  # type: ignore[import-untyped,unused-ignore]
-except ImportError:  # joblib before 1.6 contains its own
-    from joblib.externals.cloudpickle import dumps
+from heldout.execution.fitted_model import dumps
 
 SHARED_FROM_BYTES = 1_000_000
 """Arrays of at least this size stay in place, shared and read-only; smaller ones are copied."""

@@ -35,7 +35,7 @@ class SklearnCallbacks:
             case BlockFinished(block):
                 for _ in range(block.n_cells):
                     self._fit_done()
-            case StageStarted(stage="estimate"):
+            case StageStarted(stage="estimate" | "fold models"):
                 self._close_search()
             case StageStarted(stage="refit"):
                 self._close_search()

@@ -11,7 +11,11 @@ from heldout.execution.listeners.tally import RunTally
 from heldout.execution.sharing.accounts import STEPS, SharedFits
 from heldout.metrics.named import in_sentence, metric_words
 
-STAGES = {"estimate": "estimating the performance of the winner", "refit": "fitting the winner on all rows"}
+STAGES = {
+    "estimate": "estimating the performance of the winner",
+    "refit": "fitting the winner on all rows",
+    "fold models": "keeping the models of the splits",
+}
 
 
 def shared_line(n_shared: int, n_fits: int, shared: Mapping[str, SharedFits]) -> str:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import Any, Generic, Literal, TypeVar
 
@@ -24,7 +24,7 @@ from heldout.execution.inner_split import can_stop
 from heldout.execution.sharing.sameness import beside_parameters, form_of
 from heldout.execution.sharing.steps import StepChain, chain_of, member_at
 from heldout.folds.splits import Folds
-from heldout.spaces.submodels import ClosedForm, SubmodelFamily, closed_form_of, family_of
+from heldout.spaces.submodels import ClosedForm, Exactness, SubmodelFamily, closed_form_of, family_of
 
 Share = Literal["exact", "tolerance", "check"] | bool
 """``"exact"``: results as without sharing; ``"tolerance"``: within the tolerance of a solver; False: none."""
@@ -95,6 +95,8 @@ class Sharing:
     mode : "exact" or "tolerance"
     left_out : tuple of LeftOutGroup
         Where the splits leave out one row each; a single configuration is a group too.
+    separate : frozenset of int
+        Positions of configurations that are fitted alone nevertheless, because their models are kept.
     """
 
     chains: tuple[StepChain, ...]
@@ -102,6 +104,21 @@ class Sharing:
     steps: Mapping[str, FitGroup]
     mode: Literal["exact", "tolerance"] = "exact"
     left_out: tuple[LeftOutGroup, ...] = ()
+    separate: frozenset[int] = frozenset()
+
+    def with_models(self) -> Sharing:
+        """The same results, with a fit for each configuration that sharing serves to the last bit.
+
+        The identity stays too. Where sharing is exact to rounding only, it stays, and there are no models.
+        """
+        bitwise = (j for j in range(len(self.chains)) if self.exactness(j) == "bitwise")
+        return replace(self, separate=frozenset(bitwise))
+
+    def exactness(self, position: int) -> Exactness:
+        """How exactly the predictions of a configuration are those of a separate fit: see ``SubmodelFamily``."""
+        groups = self.models.get(position), *map(self.steps.get, self.chains[position].keys)
+        kinds = {group.family.exact for group in groups if group is not None}
+        return next((kind for kind in (False, True) if kind in kinds), "bitwise")
 
     @property
     def identity(self) -> list[str]:
@@ -122,7 +139,7 @@ class Sharing:
                 first.setdefault(key, len(first))
         together: dict[Hashable, list[int]] = {}
         for position in positions:
-            group = self.models.get(position)
+            group = None if position in self.separate else self.models.get(position)
             together.setdefault(position if group is None else id(group), []).append(position)
 
         def place(unit: tuple[int, ...]) -> tuple[Any, ...]:

@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
-from heldout.spaces.submodels.base import ClosedForm, SeparateFitsError, SubmodelFamily, Submodels, Subtransformers
+from heldout.spaces.submodels.base import (
+    ClosedForm,
+    Exactness,
+    SeparateFitsError,
+    SubmodelFamily,
+    Submodels,
+    Subtransformers,
+)
 from heldout.spaces.submodels.registry import closed_form_of, family_of, register_submodels
 
 __all__ = [
     "ClosedForm",
+    "Exactness",
     "SeparateFitsError",
     "SubmodelFamily",
     "Submodels",

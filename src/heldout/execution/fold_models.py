@@ -1,0 +1,77 @@
+"""The models behind held-out predictions, by configuration and split."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Literal, TypeAlias
+
+from heldout._text import counted
+from heldout.folds.splits import Place, Rows
+
+KeepModels: TypeAlias = Literal["none", "winner", "all"]
+
+
+@dataclass(frozen=True, eq=False)
+class FoldModels(Mapping[Place, Any]):
+    """The fold models of a configuration: (repeat, fold) → the model that predicted the rows held out there.
+
+    Its splits are those on which the configuration was fitted. A model is None where its fit failed, and where it
+    could not be had.
+
+    Attributes
+    ----------
+    configuration : int
+        The winner, or the argument of ``of``.
+    by_configuration : mapping of int to mapping of (repeat, fold) to estimator or None
+    test_rows : mapping of (repeat, fold) to ndarray of int
+        The held-out rows of each split.
+    n_fits : int
+        Fits that were made again for the models, after the search: they are not in ``n_fits_``.
+    difference : float
+        The largest difference between predictions of models that were fitted again and the held-out predictions,
+        relative to the largest prediction of the same fit: 0 where all bits are equal, at most 1e-12 elsewhere, and
+        more only for fits that ``share="tolerance"`` shared.
+
+    Examples
+    --------
+    >>> import heldout as ho
+    >>> from sklearn.datasets import load_diabetes
+    >>> from sklearn.linear_model import Ridge
+    >>> X, y = load_diabetes(return_X_y=True)
+    >>> search = ho.HeldOutSearchCV(Ridge(), {"alpha": [0.1, 1.0]}, keep_models="winner", random_state=0).fit(X, y)
+    >>> search.fold_models_
+    FoldModels(5 of configuration 0)
+    >>> [round(float(model.score(X[rows], y[rows])), 2) for model, rows in search.fold_models_.held_out()]
+    [0.41, 0.52, 0.49, 0.44, 0.54]
+    """
+
+    configuration: int
+    by_configuration: Mapping[int, Mapping[Place, Any]]
+    test_rows: Mapping[Place, Rows]
+    n_fits: int = 0
+    difference: float = 0.0
+
+    def of(self, configuration: int) -> FoldModels:
+        """The fold models of another configuration, with ``keep_models="all"``; KeyError for one without."""
+        if configuration not in self.by_configuration:
+            raise KeyError(f"no fold models of configuration {configuration} are kept; use keep_models='all'")
+        return replace(self, configuration=configuration)
+
+    def held_out(self) -> Iterator[tuple[Any, Rows]]:
+        """Each model with the rows that it never saw; splits without a model are left out."""
+        return ((model, self.test_rows[place]) for place, model in self.items() if model is not None)
+
+    def __getitem__(self, place: Place) -> Any:
+        return self.by_configuration[self.configuration][place]
+
+    def __iter__(self) -> Iterator[Place]:
+        return iter(self.by_configuration[self.configuration])
+
+    def __len__(self) -> int:
+        return len(self.by_configuration[self.configuration])
+
+    def __repr__(self) -> str:
+        n_others = len(self.by_configuration) - 1
+        others = f", and those of {counted(n_others, 'other')}" if n_others else ""
+        return f"FoldModels({len(self)} of configuration {self.configuration}{others})"

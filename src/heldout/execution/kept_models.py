@@ -1,0 +1,210 @@
+"""Keep the models of fits: as they are fitted, or fitted again and compared with the held-out predictions.
+
+Models of all configurations are kept as they are fitted. Those of the winner alone are fitted again when it is
+known, so that a search never holds more than these.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from heldout._text import argument
+from heldout.data.limits import SHARE, memory_there
+from heldout.errors import HeldoutWarning
+from heldout.execution.cells import CellKey, CellResult, CellState
+from heldout.execution.collect import RaceResults
+from heldout.execution.comparison import AGREEMENT, difference_of, with_predictions
+from heldout.execution.executors.base import Executor, Work, WorkersLostError
+from heldout.execution.fitted_model import FittedModel
+from heldout.execution.fold_models import FoldModels, KeepModels
+from heldout.execution.run import RunSettings, executor_of
+from heldout.execution.threads import single_threaded
+
+
+@dataclass(eq=False)
+class KeptModels:
+    """Models in the memory of this process, until they take too much of it: then none."""
+
+    models: dict[CellKey, FittedModel] = field(default_factory=dict)
+    n_bytes: int = 0
+    is_full: bool = False
+
+    def put(self, cell: CellKey, model: FittedModel) -> None:
+        """Keep a model."""
+        if self.is_full:
+            return
+        there = memory_there()
+        self.n_bytes += model.n_bytes
+        self.models[cell] = model
+        self.is_full = there is not None and self.n_bytes > SHARE * there.n_bytes
+        if self.is_full:
+            self.models.clear()
+
+
+@dataclass(eq=False)
+class KeepingExecutor:
+    """Another executor, whose results hand over their models before anything records them.
+
+    ``positions``: those of the present configurations in the search, where it runs a part of them.
+    """
+
+    inner: Executor
+    kept: KeptModels = field(default_factory=KeptModels)
+    positions: Sequence[int] | None = None
+
+    def run(self, work: Work, cells: Sequence[CellKey]) -> Iterator[CellResult]:
+        """See ``Executor.run``."""
+        for result in self.inner.run(work, cells):
+            if result.model is not None:
+                position = result.key.configuration
+                position = position if self.positions is None else self.positions[position]
+                self.kept.put(result.key._replace(configuration=position), result.model)
+            yield replace(result, model=None)
+
+    def __enter__(self) -> KeepingExecutor:
+        self.inner.__enter__()
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.inner.__exit__(*error)
+
+
+def keeping(run_settings: RunSettings, keep_models: KeepModels) -> RunSettings:
+    """The settings of a run; if all models are wanted, of one that keeps those that its fits make."""
+    if keep_models != "all":
+        return run_settings
+    return replace(run_settings, executor=KeepingExecutor(run_settings.executor or executor_of(run_settings)))
+
+
+def name_models(run_settings: RunSettings, positions: Sequence[int]) -> None:
+    """From now on, fits of a run of ``keeping`` are of configurations at these positions of the search."""
+    if isinstance(run_settings.executor, KeepingExecutor):
+        run_settings.executor.positions = tuple(positions)
+
+
+def fold_models_of(
+    work: Work, run_settings: RunSettings, found: RaceResults, winner: int, keep_models: KeepModels
+) -> FoldModels | None:
+    """The fold models of a search that has run; warns of those that cannot be had.
+
+    ``run_settings``: of ``keeping``.
+    """
+    if keep_models == "none":
+        return None
+    kept = KeptModels()
+    if isinstance(run_settings.executor, KeepingExecutor):
+        kept = run_settings.executor.kept
+        run_settings = replace(run_settings, executor=run_settings.executor.inner)
+    if keep_models == "all":
+        models = _fold_models(work, run_settings, found, winner, range(len(work.configurations)), kept)
+        if not kept.is_full:
+            return models
+        _warn_of_memory("those of the winner alone are kept")
+        kept = KeptModels()
+    models = _fold_models(work, run_settings, found, winner, [winner], kept)
+    if kept.is_full:
+        _warn_of_memory("none are kept; use fewer splits")
+    return models
+
+
+def _fold_models(
+    work: Work,
+    run_settings: RunSettings,
+    found: RaceResults,
+    winner: int,
+    configurations: Sequence[int],
+    kept: KeptModels,
+) -> FoldModels:
+    """Those of some configurations, fitted again where they are not kept; all None if they are too large."""
+    again = [cell for cell in _cells(found, configurations, CellState.DONE) if cell not in kept.models]
+    differences = [0.0]
+    for result in () if kept.is_full else _fitted_again(work, run_settings, again):
+        model, difference = _compared(work, found, result)
+        kept.put(result.key, model)
+        differences.append(difference)
+        if kept.is_full:
+            break
+    _warn_of_problems(work, kept)
+    largest = max(differences)
+    if largest > AGREEMENT:
+        _warn(
+            f"separate fits stand for fold models whose fits were shared with {argument('share', 'tolerance')}; "
+            f"their predictions differ from the held-out predictions by up to {largest:.1e} of the largest"
+        )
+    by_configuration = {
+        j: {
+            cell.place: kept.models[cell].estimator if cell in kept.models else None
+            for cell in _cells(found, [j], CellState.DONE, CellState.FAILED)
+        }
+        for j in configurations
+    }
+    test_rows = {split.place: split.test for split in found.folds.splits}
+    return FoldModels(winner, by_configuration, test_rows, len(differences) - 1, largest)
+
+
+def _cells(found: RaceResults, configurations: Sequence[int], *states: CellState) -> Iterator[CellKey]:
+    """Cells of some configurations that ended so, split by split."""
+    has_ended_so = np.logical_or.reduce([found.cells.is_in(state) for state in states])
+    for j in configurations:
+        yield from (CellKey(j, *place) for s, place in enumerate(found.cells.places) if has_ended_so[j, s])
+
+
+def _fitted_again(work: Work, run_settings: RunSettings, cells: Sequence[CellKey]) -> Iterator[CellResult]:
+    """The results of cells, each fitted alone, with their models and without scores; an error makes one failed."""
+    context = replace(work.context, keeps_models=True, error_score=np.nan)
+    alone = replace(work, context=context, sharing=None)
+    left = dict.fromkeys(cells)
+    if not left:
+        return
+    with single_threaded(), run_settings.executor or executor_of(run_settings) as executor:
+        while left:
+            try:
+                for result in executor.run(alone, list(left)):
+                    del left[result.key]
+                    yield result
+            except WorkersLostError as lost:
+                for cell in lost.running or tuple(left):
+                    del left[cell]
+                    yield CellResult(cell, CellState.FAILED, f"its worker was lost ({lost.reason})")
+
+
+def _compared(work: Work, found: RaceResults, again: CellResult) -> tuple[FittedModel, float]:
+    """The model of a fit that was repeated, and how far its predictions differ; none if they are others."""
+    if again.model is None:
+        return FittedModel(None, f"fitted again, it failed ({again.message})"), 0.0
+    position = again.key.configuration
+    difference = difference_of(with_predictions(work, found, replace(again, model=None)), again)
+    is_approximate = work.sharing is not None and not work.sharing.exactness(position)
+    if difference <= AGREEMENT or is_approximate:
+        return again.model, difference
+    return FittedModel(
+        None,
+        f"fitted again, it gives other predictions (by {difference:.1e} of the largest), so its random draws or "
+        "those of an earlier session cannot be repeated; set random_state",
+    ), 0.0
+
+
+def _warn_of_problems(work: Work, kept: KeptModels) -> None:
+    """One sentence for all models that cannot be had, with the first reason."""
+    problems = {cell: model.problem for cell, model in kept.models.items() if model.estimator is None}
+    if problems:
+        cell, reason = min(problems.items())
+        name = work.configurations[cell.configuration].name
+        _warn(
+            f"{len(problems)} of {len(kept.models)} fold models cannot be kept and are None; {name} in repeat "
+            f"{cell.repeat}, fold {cell.fold}: {reason}"
+        )
+
+
+def _warn_of_memory(result: str) -> None:
+    there = memory_there()
+    assert there is not None, "without a limit no models are too large"
+    _warn(f"the fold models need more than half of {there.words}, so {result}")
+
+
+def _warn(sentence: str) -> None:
+    warnings.warn(HeldoutWarning(f"{sentence}."), stacklevel=2)
