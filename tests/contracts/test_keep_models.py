@@ -297,6 +297,16 @@ def test_random_searches_keep_models_too() -> None:
     assert all(gap == 0 for j in (0, 1) for gap in gaps(search, j))
 
 
+@pytest.mark.parametrize("keep_models", ["winner", "all"])
+def test_optuna_searches_keep_models_too(keep_models: str) -> None:
+    pytest.importorskip("optuna")
+    search = ho.HeldOutOptunaSearchCV(
+        *FOREST, n_trials=5, scoring="roc_auc", cv=3, n_bootstraps=20, random_state=0, keep_models=keep_models
+    ).fit(X, Y)
+    assert len(search.fold_models_.by_configuration) == (5 if keep_models == "all" else 1)
+    assert all(gap == 0 for j in search.fold_models_.by_configuration for gap in gaps(search, j))
+
+
 class Listed:
     """Proposes a list in two batches."""
 
