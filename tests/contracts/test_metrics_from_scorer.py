@@ -15,10 +15,12 @@ from sklearn.dummy import DummyRegressor
 from sklearn.linear_model import LinearRegression, PoissonRegressor
 from sklearn.metrics import check_scoring, get_scorer, get_scorer_names, make_scorer
 from sklearn.model_selection import GridSearchCV
+from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
+import heldout as ho
 from heldout.data.task import TaskKind, Truth, truth_of
 from heldout.errors import HeldoutWarning, InputError
 from heldout.metrics.aggregate import aggregate_score
@@ -436,6 +438,22 @@ def test_arguments_may_be_lists_and_arrays() -> None:
     assert isinstance(weights, CustomMetric)
 
 
+@pytest.mark.parametrize(
+    ("scoring", "name"),
+    [(None, "accuracy"), ("roc_auc", "roc_auc"), (skm.get_scorer("neg_log_loss"), "neg_log_loss")],
+)
+def test_the_score_of_a_search_is_that_of_its_scorer_or_of_its_model(scoring: Any, name: str) -> None:
+    search = GridSearchCV(LinearDiscriminantAnalysis(), {}, scoring=scoring)
+    for model in (search, make_pipeline(StandardScaler(), search)):
+        metric = metric_from_scorer(check_scoring(model))
+        assert metric is not None and metric.name == name
+    several = ho.HeldOutSearchCV(
+        [("a", LinearDiscriminantAnalysis(), {}), ("b", GaussianNB(), {})], scoring=scoring
+    )
+    metric = metric_from_scorer(check_scoring(several))
+    assert metric is not None and metric.name == name
+
+
 def test_what_cannot_be_opened_is_none() -> None:
     class Counter(LinearDiscriminantAnalysis):
         def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
@@ -445,3 +463,8 @@ def test_what_cannot_be_opened_is_none() -> None:
     assert metric_from_scorer(check_scoring(PoissonRegressor())) is None  # its score is a deviance explained
     assert metric_from_scorer(lambda estimator, X, y: 0.0) is None
     assert metric_from_scorer(GridSearchCV(LinearDiscriminantAnalysis(), {}).score) is None
+    for scoring in (["accuracy", "r2"], lambda model, X, y: 0.5):
+        assert (
+            metric_from_scorer(check_scoring(GridSearchCV(LinearDiscriminantAnalysis(), {}, scoring=scoring)))
+            is None
+        )

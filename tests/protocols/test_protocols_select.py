@@ -47,14 +47,20 @@ SELECTING = {
         StandardScaler(), ho.HeldOutRandomizedSearchCV(NEIGHBOURS, DRAWS, n_iter=3, cv=3, random_state=0)
     ),
 }
-EACH = pytest.mark.parametrize("model", SELECTING.values(), ids=SELECTING.keys())
+
+
+@pytest.fixture(params=[*SELECTING, "optuna"])
+def model(request: pytest.FixtureRequest) -> Any:
+    if request.param != "optuna":
+        return SELECTING[request.param]
+    pytest.importorskip("optuna")
+    return ho.HeldOutOptunaSearchCV(NEIGHBOURS, DRAWS, n_trials=4, cv=3, random_state=0)
 
 
 def area(model: Any, rows: Any) -> float:
     return float(roc_auc_score(Y[rows], model.predict_proba(X[rows])[:, 1]))
 
 
-@EACH
 def test_nested_cross_validation_repeats_it_in_every_fold(model: Any) -> None:
     found = ho.nested_cv(model, X, Y, scoring="roc_auc", cv=3)
     expected = cross_val_score(model, X, Y, scoring="roc_auc", cv=3)
@@ -63,7 +69,6 @@ def test_nested_cross_validation_repeats_it_in_every_fold(model: Any) -> None:
     assert found.model is not None and found.value == found.uncorrected
 
 
-@EACH
 def test_the_bootstrap_repeats_it_in_every_sample_with_copies_together(model: Any) -> None:
     found = ho.bootstrap_search(model, X, Y, scoring="roc_auc", cv=3, n_bootstraps=2, random_state=0)
     for each in found.bootstraps:
@@ -76,7 +81,6 @@ def test_the_bootstrap_repeats_it_in_every_sample_with_copies_together(model: An
     )
 
 
-@EACH
 def test_a_validation_repeats_it_in_every_sample_with_copies_together(model: Any) -> None:
     found = ho.bootstrap_validate(model, X, Y, metric="roc_auc", n_bootstraps=2, interval=None, random_state=0)
     optimism = []
@@ -88,7 +92,6 @@ def test_a_validation_repeats_it_in_every_sample_with_copies_together(model: Any
     assert found.value == pytest.approx(apparent - np.mean(optimism), abs=1e-12)
 
 
-@EACH
 def test_a_learning_curve_repeats_it_at_every_size(model: Any) -> None:
     sizes = (0.6, 0.7, 0.8)
     found = ho.protocols.learning_curve(
@@ -99,6 +102,28 @@ def test_a_learning_curve_repeats_it_at_every_size(model: Any) -> None:
     expected = [area(clone(model).fit(X[each.train], Y[each.train]), each.test) for each in folds.splits]
     np.testing.assert_allclose(found.scores.ravel(), expected, rtol=0, atol=1e-12)
     assert found.n_fits == 6 + 1
+
+
+def test_a_study_of_optuna_is_refused_and_a_store_is_left_alone(tmp_path: Path) -> None:
+    optuna = pytest.importorskip("optuna")
+    search = ho.HeldOutOptunaSearchCV(
+        NEIGHBOURS, DRAWS, n_trials=3, cv=3, store=tmp_path / "run.db", random_state=0
+    )
+    found = ho.nested_cv(search, X, Y, cv=3, scoring="roc_auc")
+    assert found.n_fits == 4 and not list(tmp_path.iterdir())
+    assert found.model.store is None and found.model.method is None and found.model.n_trials == 3
+    in_memory = optuna.create_study(direction="maximize")
+    with pytest.raises(InputError, match="HeldOutOptunaSearchCV has a study, and every fit would continue it"):
+        ho.nested_cv(clone(search, safe=False).set_params(study=in_memory), X, Y)
+
+
+def test_an_adaptive_search_is_scored_by_what_it_selects_by() -> None:
+    halving = SELECTING["halving"]
+    assert ho.nested_cv(halving, X, Y, cv=3).metric == "accuracy"
+    by_area = clone(halving).set_params(scoring="roc_auc")
+    assert ho.nested_cv(by_area, X, Y, cv=3).metric == "roc_auc"
+    assert ho.nested_cv(make_pipeline(StandardScaler(), by_area), X, Y, cv=3).metric == "roc_auc"
+    assert ho.advise(X, Y, by_area, seconds=0).metric == "roc_auc"
 
 
 def test_a_random_search_equals_a_loop_over_the_outer_folds() -> None:

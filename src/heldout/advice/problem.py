@@ -103,7 +103,9 @@ def problem_of(
 ) -> SearchProblem:
     """The search of these arguments, checked as ``nested_cv`` checks it; nothing is fitted."""
     estimator, grid = _estimator_and_grid(configurations, X, y)
-    arguments = SearchArguments(estimator, grid, scoring=scoring, cv=cv, n_jobs=n_jobs, random_state=random_state)
+    arguments = SearchArguments(
+        estimator, grid, scoring=scoring, cv=cv, n_jobs=n_jobs, random_state=random_state
+    ).with_search()
     search = arguments.search_on(X, y, groups)
     _check_names(search.configurations)
     families = families_of(search.configurations)

@@ -19,6 +19,7 @@ import numpy as np
 import sklearn.metrics
 from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.metrics._scorer import _PassthroughScorer, _Scorer
+from sklearn.model_selection._search import BaseSearchCV
 
 from heldout.data.task import TaskKind, Truth, labels_text
 from heldout.errors import HeldoutWarning, InputError
@@ -125,10 +126,22 @@ def _metric_of_score_method(estimator: Any) -> Metric | None:
     if scores_concordance(estimator):
         return ConcordanceIndex()
     score = getattr(type(estimator), "score", None)
+    if score is BaseSearchCV.score:
+        return _metric_of_search(estimator)
     name = getattr(score, "__qualname__", "") if getattr(score, "__module__", "").startswith("sklearn.") else ""
     if score is ClassifierMixin.score or name in _ACCURACIES:
         return Accuracy()
     return R2() if score is RegressorMixin.score or name == "DummyRegressor.score" else None
+
+
+def _metric_of_search(search: Any) -> Metric | None:
+    """The metric behind a search's ``score``: that of its scorer, or of its models' ``score``."""
+    model, scoring = search.estimator, search.scoring
+    if scoring is None:
+        return _metric_of_score_method(model[0][1] if isinstance(model, list | tuple) else model)
+    if isinstance(scoring, str) and scoring in sklearn.metrics.get_scorer_names():
+        scoring = sklearn.metrics.get_scorer(scoring)
+    return metric_from_scorer(scoring) if isinstance(scoring, _Scorer) else None
 
 
 def _with_sign(metric: Metric, sign: int) -> Metric:
