@@ -15,6 +15,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 import numpy as np
+from sklearn.base import clone
 
 from heldout.configurations import Configuration, Configurations
 from heldout.dropping.base import Barrier, Dropped
@@ -57,6 +58,10 @@ class Proposal:
     model: str | None = None
     has_params: bool = False
     note: str = ""
+
+    def template(self) -> Any:
+        """The estimator; a copy of one that its user may change for the next proposal."""
+        return clone(self.estimator) if self.has_params else self.estimator
 
 
 @dataclass(frozen=True, eq=False)
@@ -153,7 +158,7 @@ class AdaptiveRun:
     def _added(self, batch: Sequence[Proposal]) -> list[Configuration]:
         first = len(self._members)
         added = [
-            Configuration(position, dict(each.params), each.estimator, each.model, each.has_params)
+            Configuration(position, dict(each.params), each.template(), each.model, each.has_params)
             for position, each in enumerate(batch, start=first)
         ]
         if not first and self._n_planned:

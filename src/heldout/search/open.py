@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import threading
 import time
 from contextlib import ExitStack
@@ -11,7 +12,8 @@ from typing import Any, Literal, Self
 import numpy as np
 
 from heldout.arguments import SearchArguments
-from heldout.configurations import Configurations, checked_model
+from heldout.arguments.search import are_same
+from heldout.configurations import checked_model, kind_of
 from heldout.errors import InputError
 from heldout.estimates.question import Aggregate
 from heldout.estimates.types import Alternative
@@ -36,6 +38,8 @@ class OpenSearch:
         self._open = ExitStack()
         self._lock = threading.Lock()
         self._run: AdaptiveRun | None = None
+        self._kind, self._warned = "", False
+        self._found: Evaluation | None = None
         self._is_finished = False
         self._started = 0.0
 
@@ -45,9 +49,9 @@ class OpenSearch:
         Parameters
         ----------
         estimator : estimator
-            With all its parameters set. All must be of one kind: classifiers, say.
+            With all its parameters set; it is cloned. All must be of one kind: classifiers, say.
         params : dict, optional
-            What reports and ``configurations`` show of it; nothing by default.
+            What reports and ``configurations`` show of it; by default what differs from its defaults.
 
         Returns
         -------
@@ -56,14 +60,21 @@ class OpenSearch:
             dropped.
         """
         model = checked_model(estimator, "estimator")
-        return self.scored(Proposal(dict(params or {}), model, has_params=True)).value
+        shown = changed_params(model) if params is None else dict(params)
+        return self.scored(Proposal(shown, model, has_params=True)).value
 
     def scored(self, proposal: Proposal) -> ProposalScore:
         """The result of a proposal."""
         with self._lock:
             if self._is_finished:
-                raise InputError("this search is finished; open another to evaluate more.")
+                raise InputError("this search is finished; open a new one with ho.open_search.")
             run = self._run or self._opened(proposal.estimator)
+            kind = kind_of(proposal.estimator)
+            if kind != self._kind:
+                raise InputError(
+                    f"all estimators of a search must be of one kind, but the first is a {self._kind} and "
+                    f"{type(proposal.estimator).__name__} is a {kind}; search them separately."
+                )
             return run.evaluate([proposal])[0]
 
     def evaluation(
@@ -82,7 +93,11 @@ class OpenSearch:
             )
             found = replace(found, predictions=replace(found.predictions, adaptive=adaptive))
             return evaluation_of(
-                search, self._arguments(None).running(), found, time.perf_counter() - self._started
+                search,
+                self._arguments(None).running(),
+                found,
+                time.perf_counter() - self._started,
+                warned=self._warned,
             )
 
     def finish(self) -> Evaluation:
@@ -91,11 +106,12 @@ class OpenSearch:
         Returns
         -------
         Evaluation
-            Its ``estimate`` has the flag ``adaptive_search``.
+            Its ``estimate`` has the flag ``adaptive_search``. The same at every call.
         """
-        found = self.evaluation()
-        self.close()
-        return found
+        if self._found is None:
+            self._found = self.evaluation()
+            self.close()
+        return self._found
 
     def close(self) -> None:
         """End the search; what is in its store stays there."""
@@ -114,11 +130,9 @@ class OpenSearch:
     def _opened(self, estimator: Any) -> AdaptiveRun:
         """The run, for the kind of the first estimator."""
         arguments = self._arguments(estimator)
-        X, y = self._data["X"], self._data["y"]
-        of_one = arguments.search_on(X, y, self._data["groups"], self._data["sample_weight"])
-        estimation = replace(of_one.estimation, method=arguments.method)
-        search = replace(of_one, configurations=Configurations(()), estimation=estimation)
-        warn_if_too_small(search)
+        search = arguments.unchecked_on(**self._data, purpose="search")
+        search.check(n_planned=0)
+        self._warned, self._kind = warn_if_too_small(search), kind_of(estimator)
         self._started = time.perf_counter()
         self._run = self._open.enter_context(open_adaptive(search, arguments.running(), self._identity, 0))
         return self._run
@@ -147,6 +161,7 @@ def open_search(
     random_state: Any = None,
     fit_timeout: float | None = None,
     early_stopping: InnerSplit | None = None,
+    verbose: int = 0,
 ) -> OpenSearch:
     """A search whose configurations come from a loop of your own, or from any optimiser.
 
@@ -158,7 +173,7 @@ def open_search(
     X, y : array-like
         As in ``HeldOutSearchCV.fit``.
     scoring, cv, repeats, aggregate, selection, drop, method, n_bootstraps, confidence_level, alternative, n_jobs, \
-error_score, store, random_state, fit_timeout, early_stopping
+error_score, store, random_state, fit_timeout, early_stopping, verbose
         As in ``HeldOutSearchCV``. With a ``store``, the same loop does only the remaining fits when it runs again.
     groups : array-like of shape (N,), optional
     sample_weight : array-like of shape (N,), optional
@@ -179,7 +194,7 @@ error_score, store, random_state, fit_timeout, early_stopping
     >>> X, y = load_breast_cancer(return_X_y=True)
     >>> run = ho.open_search(X, y, random_state=0)
     >>> size, best = 1, 0.0
-    >>> while (score := run.evaluate(KNeighborsClassifier(size), {"n_neighbors": size})) > best:
+    >>> while (score := run.evaluate(KNeighborsClassifier(size))) > best:
     ...     size, best = size + 4, score
     >>> found = run.finish()
     >>> found.configurations[found.winner].name, round(float(found.estimate.value), 4)
@@ -190,5 +205,40 @@ error_score, store, random_state, fit_timeout, early_stopping
         "drop": drop, "method": method, "n_bootstraps": n_bootstraps, "confidence_level": confidence_level,
         "alternative": alternative, "n_jobs": n_jobs, "refit": refit, "error_score": error_score, "store": store,
         "random_state": random_state, "fit_timeout": fit_timeout, "early_stopping": early_stopping,
+        "verbose": verbose,
     }  # fmt: skip
     return OpenSearch(X, y, settings, identity="open search", groups=groups, sample_weight=sample_weight)
+
+
+def changed_params(estimator: Any) -> dict[str, Any]:
+    """The parameters of an estimator and its parts that differ from their defaults, without the parts themselves.
+
+    Examples
+    --------
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from sklearn.preprocessing import StandardScaler
+    >>> from sklearn.svm import SVC
+    >>> changed_params(make_pipeline(StandardScaler(), SVC(C=10)))
+    {'svc__C': 10}
+    """
+    deep = estimator.get_params(deep=True)
+    changed = {}
+    for name, value in deep.items():
+        owner, _, own = name.rpartition("__")
+        default = _defaults(type(deep[owner] if owner else estimator)).get(own, inspect.Parameter.empty)
+        if not _has_parts(value) and not are_same(value, default):
+            changed[name] = value
+    return changed
+
+
+def _defaults(kind: type) -> dict[str, Any]:
+    return {name: each.default for name, each in inspect.signature(kind).parameters.items()}
+
+
+def _has_parts(value: Any) -> bool:
+    """Whether it is an estimator, or a list of named ones."""
+    return hasattr(value, "get_params") or (
+        isinstance(value, list | tuple)
+        and len(value) > 0
+        and all(isinstance(each, tuple) and len(each) > 1 and isinstance(each[0], str) for each in value)
+    )
