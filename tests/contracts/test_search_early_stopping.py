@@ -113,6 +113,14 @@ def test_stops_as_the_packages_do_by_themselves() -> None:
     } | {"random_state": found.best_estimator_.random_state}
 
 
+def test_labels_of_any_kind_stop_at_the_same_round() -> None:
+    plain = search(grid={}).fit(X, Y)
+    for labels in (np.array(["no", "yes"]), np.array([1, 2])):
+        found = search(grid={}).fit(X, labels[Y])
+        assert found.best_score_ == plain.best_score_
+        assert found.best_estimator_.best_iteration_ == plain.best_estimator_.best_iteration_ > 1
+
+
 def test_histogram_models_predict_with_the_best_round() -> None:
     model = HistGradientBoostingClassifier(max_iter=60, min_samples_leaf=5, early_stopping=False)
     found = search(model, {}).fit(X, Y).best_estimator_

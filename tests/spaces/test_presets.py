@@ -179,7 +179,7 @@ def test_whole_numbers_of_many_values_are_a_regression() -> None:
 
 
 def test_an_unknown_preset_is_refused() -> None:
-    with pytest.raises(InputError, match="preset must be one of quick, standard, got 'huge'"):
+    with pytest.raises(InputError, match="preset must be one of quick, standard, boosted, got 'huge'"):
         preset("huge", np.zeros((5, 2)), TaskKind.BINARY)
 
 

@@ -79,7 +79,8 @@ SECTIONS = {
     default="quick",
     show_default=True,
     metavar="NAME",
-    help="The models and values to try. quick: some seventy configurations; standard: a few hundred.",
+    help="The models and values to try. quick: some seventy configurations; standard: a few hundred; "
+    "boosted: boosted models alone.",
 )
 @click.option(
     "--models",

@@ -38,6 +38,7 @@ _TYPES: Mapping[str, str] = {
     "heldout_papers.spaces.constant_without_columns": "ConstantWithoutColumns QuietSES",
     "heldout.spaces.cox": "CoxRegression",
     "heldout.spaces.cox_statsmodels": "StatsmodelsCox",
+    "heldout.spaces.native_categories": "NativeCategories",
     "heldout_papers.spaces.elastic_net_logistic": "ElasticNetLogistic",
     "heldout_papers.spaces.glvq": "GLVQ",
     "heldout_papers.spaces.lvq1": "LVQ1",

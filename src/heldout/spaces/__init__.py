@@ -7,8 +7,9 @@ from typing import Any
 
 from heldout.spaces.cox import CoxRegression
 from heldout.spaces.cox_statsmodels import StatsmodelsCox
+from heldout.spaces.native_categories import NativeCategories
 from heldout.spaces.preprocessing import default_preprocessing
-from heldout.spaces.presets import PRESETS, Entry, preset, quick, standard
+from heldout.spaces.presets import PRESETS, Entry, boosted, preset, quick, standard
 from heldout.spaces.submodels.registry import register_submodels
 
 # The spaces of published experiments, and the estimators that only they need, are in heldout_papers.
@@ -30,7 +31,9 @@ __all__ = [
     "PRESETS",
     "CoxRegression",
     "Entry",
+    "NativeCategories",
     "StatsmodelsCox",
+    "boosted",
     "default_preprocessing",
     "preset",
     "quick",

@@ -7,12 +7,14 @@ there.
 
 from __future__ import annotations
 
+import functools
 import inspect
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 import numpy as np
+from sklearn.base import is_classifier
 
 from heldout.errors import InputError
 
@@ -63,12 +65,28 @@ def _fit_lightgbm(model: Any, train: FitRows, stop: FitRows, rounds: int) -> Any
     from lightgbm import early_stopping
 
     own = _of_stopping(train, stop, {"sample_weight": "eval_sample_weight", "init_score": "eval_init_score"})
-    if "eval_X" in inspect.signature(model.fit).parameters:  # since 4.7
-        rows: dict[str, Any] = {"eval_X": (stop.X,), "eval_y": (stop.y,)}
-    else:
-        rows = {"eval_set": [(stop.X, stop.y)]}
     callbacks = [*(train.params.get("callbacks") or ()), early_stopping(rounds, verbose=False)]
+    if "eval_X" not in inspect.signature(model.fit).parameters:  # before 4.7
+        rows: dict[str, Any] = {"eval_set": [(stop.X, stop.y)]}
+    elif is_classifier(model) and not _reads_labels():
+        codes = np.searchsorted(np.unique(np.asarray(train.y)), np.asarray(stop.y))
+        rows = {"eval_X": (stop.X,), "eval_y": (codes,)}
+    else:
+        rows = {"eval_X": (stop.X,), "eval_y": (stop.y,)}
     return model.fit(train.X, train.y, **{**train.params, **rows, **own, "callbacks": callbacks})
+
+
+@functools.cache
+def _reads_labels() -> bool:
+    """Whether LightGBM reads ``eval_y`` as labels; 4.7 takes them for codes of the classes."""
+    from lightgbm import LGBMClassifier
+
+    X, y = np.array([[0.0], [1.0]]), np.array(["a", "b"])
+    try:
+        LGBMClassifier(n_estimators=1, verbosity=-1, n_jobs=1).fit(X, y, eval_X=(X,), eval_y=(y,))
+    except ValueError:
+        return False
+    return True
 
 
 def _fit_xgboost(model: Any, train: FitRows, stop: FitRows, rounds: int) -> Any:
@@ -188,6 +206,7 @@ _STOPPERS: Mapping[str, Stopper] = {
     "lightgbm.LGBMRegressor": _LIGHTGBM,
     "xgboost.XGBClassifier": _XGBOOST,
     "xgboost.XGBRegressor": _XGBOOST,
+    "heldout.LabelledXGBClassifier": _XGBOOST,
     "catboost.CatBoostClassifier": _CATBOOST,
     "catboost.CatBoostRegressor": _CATBOOST,
     "sklearn.HistGradientBoostingClassifier": _HISTOGRAM,

@@ -1,8 +1,8 @@
-"""The two presets: some seventy configurations for a first look, a few hundred for a serious search.
+"""The presets: some seventy configurations for a first look, a few hundred for a serious search, boosted models.
 
-Both try the families that win most comparisons on tables: penalised linear models, support vector machines, nearest
-neighbours, forests and gradient-boosted trees. For times to an event there are Cox regressions. Families, and the
-values of each parameter, go from simple to complex.
+The first two try the families that win most comparisons on tables: penalised linear models, support vector
+machines, nearest neighbours, forests and gradient-boosted trees. For times to an event there are Cox regressions.
+Families, and the values of each parameter, go from simple to complex.
 
 Numbers of trees, of rounds and of neighbours, and penalties of ridge regression and of pruned trees are listed
 densely, because a search fits such a list once. ``random_state`` is None, so a search sets it from its own seed.
@@ -34,6 +34,7 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from heldout.data.task import TaskKind, truth_of
 from heldout.errors import InputError
+from heldout.spaces.boosted import boosted_families
 from heldout.spaces.cox import CoxRegression
 from heldout.spaces.distributions import as_distributions
 from heldout.spaces.preprocessing import column_kinds, default_preprocessing
@@ -41,7 +42,7 @@ from heldout.spaces.preprocessing import column_kinds, default_preprocessing
 Entry: TypeAlias = tuple[str, BaseEstimator, dict[str, Any]]
 """(name, estimator, grid or distributions), as the searches take a list of them."""
 
-PRESETS = ("quick", "standard")
+PRESETS = ("quick", "standard", "boosted")
 MOST_CLASSES = 20
 """Whole numbers with more distinct values than this are read as amounts, not as labels."""
 
@@ -91,6 +92,25 @@ def standard(X: Any, y: Any, *, distributions: bool = False) -> list[Entry]:
     return preset("standard", X, kind_of_target(y), distributions=distributions)
 
 
+def boosted(X: Any, y: Any) -> list[Entry]:
+    """Boosted models: HistGradientBoosting, and LightGBM, XGBoost and CatBoost where they are installed.
+
+    Thirty-two configurations each. Categories are not turned into indicators: each package splits on them in its
+    own way.
+
+    Parameters
+    ----------
+    X, y : as for ``quick``
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> boosted(*load_diabetes(return_X_y=True))[0][0]
+    'hist boosting'
+    """
+    return preset("boosted", X, kind_of_target(y))
+
+
 def kind_of_target(y: Any) -> TaskKind:
     """The kind of task, from the values: numbers of more than ``MOST_CLASSES`` values are amounts."""
     truth = truth_of(y)
@@ -102,6 +122,8 @@ def preset(name: str, X: Any, kind: TaskKind, *, distributions: bool = False) ->
     """The preset of a name, for a kind of task, with grids or with distributions."""
     if name not in PRESETS:
         raise InputError(f"preset must be one of {', '.join(PRESETS)}, got {name!r}.", argument="preset")
+    if name == "boosted":
+        return boosted_families(X, kind)
     wide = name == "standard"
     make = _survival if kind is TaskKind.SURVIVAL else _classification if kind.is_classification else _regression
     n_rows, width = X.shape[0], 1 / max(column_kinds(X).n_columns, 1)

@@ -148,6 +148,7 @@ _CATBOOST = SubmodelFamily(object, _OF_CATBOOST, fit_catboost, _catboost_applies
 FAMILIES: Mapping[str, tuple[SubmodelFamily, ...]] = {
     "XGBClassifier": (_XGBOOST,),
     "XGBRegressor": (_XGBOOST,),
+    "LabelledXGBClassifier": (_XGBOOST,),
     "LGBMClassifier": (_LIGHTGBM,),
     "LGBMRegressor": (_LIGHTGBM,),
     "CatBoostClassifier": (_CATBOOST,),

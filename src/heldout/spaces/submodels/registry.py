@@ -27,6 +27,7 @@ _MODULES: Mapping[str, tuple[str, ...]] = {
     "boosting_packages": (
         "xgboost.XGBClassifier",
         "xgboost.XGBRegressor",
+        "heldout.LabelledXGBClassifier",
         "lightgbm.LGBMClassifier",
         "lightgbm.LGBMRegressor",
         "catboost.CatBoostClassifier",
