@@ -14,6 +14,8 @@ from scipy.stats import loguniform, randint
 
 _TREES = [50, 100, 200, 300, 500]
 _ROUNDS = [25, 50, 100, 150, 200, 300, 400, 500]
+_RATES = [0.01, 0.02, 0.03, 0.05, 0.08, 0.12, 0.2, 0.3]
+_LEAF_NODES = [3, 4, 6, 8, 12, 16, 24, 31]
 _LEAVES, _SHARES = [20, 10, 5, 3, 2, 1], ["sqrt", 0.2, 0.4, 0.7]
 
 
@@ -45,10 +47,10 @@ def _distributions(width: float, n_rows: int) -> dict[str, dict[str, Any]]:
         "rbf svm": {"C": loguniform(0.1, 1e3), "gamma": loguniform(0.01 * width, 10 * width)},
         "forest": {"min_samples_leaf": _LEAVES, "max_features": _SHARES, "n_estimators": _TREES},
         "extra trees": {"min_samples_leaf": _LEAVES, "max_features": _SHARES, "n_estimators": _TREES},
-        "boosting": {
-            "learning_rate": [0.01, 0.02, 0.03, 0.05, 0.08, 0.12, 0.2, 0.3],
-            "max_leaf_nodes": [3, 4, 6, 8, 12, 16, 24, 31],
-            "max_iter": _ROUNDS,
-        },
+        "boosting": {"learning_rate": _RATES, "max_leaf_nodes": _LEAF_NODES, "max_iter": _ROUNDS},
+        "hist boosting": {"learning_rate": _RATES, "max_leaf_nodes": _LEAF_NODES},
+        "lightgbm": {"learning_rate": _RATES, "num_leaves": _LEAF_NODES},
+        "xgboost": {"learning_rate": _RATES, "max_depth": [2, 3, 4, 5, 6, 8]},
+        "catboost": {"learning_rate": _RATES, "depth": [2, 3, 4, 5, 6, 8]},
         "cox": {"alpha": loguniform(1e-2, 1e4)},
     }

@@ -92,7 +92,7 @@ def standard(X: Any, y: Any, *, distributions: bool = False) -> list[Entry]:
     return preset("standard", X, kind_of_target(y), distributions=distributions)
 
 
-def boosted(X: Any, y: Any) -> list[Entry]:
+def boosted(X: Any, y: Any, *, distributions: bool = False) -> list[Entry]:
     """Boosted models: HistGradientBoosting, and LightGBM, XGBoost and CatBoost where they are installed.
 
     Thirty-two configurations each. Categories are not turned into indicators: each package splits on them in its
@@ -100,7 +100,7 @@ def boosted(X: Any, y: Any) -> list[Entry]:
 
     Parameters
     ----------
-    X, y : as for ``quick``
+    X, y, distributions : as for ``quick``
 
     Examples
     --------
@@ -108,7 +108,7 @@ def boosted(X: Any, y: Any) -> list[Entry]:
     >>> boosted(*load_diabetes(return_X_y=True))[0][0]
     'hist boosting'
     """
-    return preset("boosted", X, kind_of_target(y))
+    return preset("boosted", X, kind_of_target(y), distributions=distributions)
 
 
 def kind_of_target(y: Any) -> TaskKind:
@@ -122,12 +122,10 @@ def preset(name: str, X: Any, kind: TaskKind, *, distributions: bool = False) ->
     """The preset of a name, for a kind of task, with grids or with distributions."""
     if name not in PRESETS:
         raise InputError(f"preset must be one of {', '.join(PRESETS)}, got {name!r}.", argument="preset")
-    if name == "boosted":
-        return boosted_families(X, kind)
     wide = name == "standard"
     make = _survival if kind is TaskKind.SURVIVAL else _classification if kind.is_classification else _regression
     n_rows, width = X.shape[0], 1 / max(column_kinds(X).n_columns, 1)
-    families = make(wide, width, n_rows)
+    families = boosted_families(kind) if name == "boosted" else make(wide, width, n_rows)
     if distributions:
         families = [(name, model, as_distributions(name, grid, width, n_rows)) for name, model, grid in families]
     return [(family, wrapped(X), values) for family, wrapped, values in families]
