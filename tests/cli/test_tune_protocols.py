@@ -134,3 +134,24 @@ def test_options_of_another_method_are_refused(command: Command, table: Write) -
         ended = command("tune", table(), *SHOWN, *more)
         assert ended.code == 2
         assert said in ended.last
+
+
+@pytest.mark.parametrize(
+    ("method", "fits"), [("nested", 4 + 1), ("bootstrap_search", 3 + 4 + 1)], ids=["nested", "bootstrap"]
+)
+def test_one_model_that_selects_by_itself_makes_the_fits_that_are_announced(
+    command: Command, table: Write, tmp_path: Path, method: str, fits: int
+) -> None:
+    lines = [
+        "from sklearn.dummy import DummyClassifier",
+        "from sklearn.model_selection import GridSearchCV",
+        "from sklearn.pipeline import make_pipeline",
+        "grid = {'strategy': ['prior', 'uniform'], 'random_state': [0]}",
+        "model = make_pipeline(GridSearchCV(DummyClassifier(), grid, cv=2))",
+    ]
+    (tmp_path / "space.py").write_text("\n".join(lines))
+    options = ["--space", "space.py:model", "--cv", 4, "--method", method, "--n-bootstraps", 3]
+    ended = command("tune", table(), "--target", "outcome", "--metric", "accuracy", "--n-jobs", 1, *options)
+    assert ended.code == 0, ended
+    assert f", {fits} fits in all." in ended.out
+    assert f"{fits} done, 0 saved" in ended.out

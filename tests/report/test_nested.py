@@ -70,7 +70,7 @@ def test_the_deployed_configuration_is_named(across: str) -> None:
 
 
 def test_agreement_of_all_folds_is_stated() -> None:
-    only = content_of(searched(grid={"n_neighbors": [9]})).outer
+    only = content_of(searched(grid={"n_neighbors": [9], "weights": ["uniform", "uniform"]})).outer
     assert only.agreement == (
         "All 4 outer folds chose the same configuration, which is also the one that is deployed."
     )
@@ -109,3 +109,12 @@ def test_the_record_of_a_search_prints_itself_in_a_line() -> None:
     found = ho.HeldOutSearchCV(KNeighborsClassifier(), {"n_neighbors": [1, 3]}, cv=4, random_state=0)
     found.fit(record.task.X, record.task.y)
     assert repr(found.evaluation_).endswith(f"8 fits (8 shared), {found.estimate_})")
+
+
+def test_one_configuration_has_no_inner_scores_and_no_choice_to_agree_on() -> None:
+    content = content_of(searched(grid={"n_neighbors": [9]}))
+    assert "The configuration was fitted 4 times, each time without" in content.outer.how
+    assert "choose nothing outside its own fits" in content.outer.agreement and content.outer.means == ""
+    assert {row.inner for row in content.outer.folds} == {None}
+    section = render_html(content).split('<h2 id="outer">')[1].split("</section>")[0]
+    assert "flattering" not in section and "nan" not in section

@@ -26,7 +26,8 @@ def _nested_folds(options: TuneOptions, job: TuneJob) -> NestedFolds:
 
     settings = nested_settings(options)
     pairs = settings.interval == BATES
-    return nested_folds(job.task, job.folds, settings.inner, pairs=pairs, entropy=options.seed)
+    selects = len(job.configurations) > 1
+    return nested_folds(job.task, job.folds, settings.inner, pairs=pairs, selects=selects, entropy=options.seed)
 
 
 def times_predicted(options: TuneOptions, job: TuneJob, console: Console) -> int:
@@ -77,7 +78,8 @@ def _times_bootstrapped(options: TuneOptions, job: TuneJob, console: Console) ->
             f"Bootstrap: every configuration on each of {counted(times, 'sample')}, {counted(fits, 'fit')}."
         )
         return times
-    fits = (times + 1) * (n_configurations * n_splits + 1)
+    searched = n_configurations * n_splits
+    fits = (searched + 1) + times * ((searched if n_configurations > 1 else 0) + 1)
     console.say(
         f"Bootstrap of the search: it is repeated on each of {counted(times, 'sample')}, {counted(fits, 'fit')} "
         "in all."

@@ -9,7 +9,12 @@ import numpy as np
 from heldout._text import number_text
 from heldout.estimates.types import Estimate
 from heldout.protocols.nested.estimate import NestedEstimate
-from heldout.protocols.nested.words import agreement_sentence, inner_against_outer_sentence, outer_folds_sentence
+from heldout.protocols.nested.words import (
+    ALONE,
+    agreement_sentence,
+    inner_against_outer_sentence,
+    outer_folds_sentence,
+)
 from heldout.report.numbers import Scale
 
 MOST_CHOSEN = 10
@@ -73,6 +78,7 @@ def outer_of(estimate: Estimate | None, scale: Scale) -> OuterSummary | None:
     folds, agreement = estimate.outer_folds, estimate.agreement
     n_repeats = len({fold.repeat for fold in folds})
     one_for_all = estimate.provenance.get("across") == "all"
+    is_alone = len(folds[0].inner_scores) == 1
     chosen = [
         ChosenRow(agreement.names[j], wins, wins / sum(agreement.wins.values()), j == estimate.selected)
         for j, wins in agreement.wins.items()
@@ -88,10 +94,12 @@ def outer_of(estimate: Estimate | None, scale: Scale) -> OuterSummary | None:
         for fold in folds
     )
     return OuterSummary(
-        how=outer_folds_sentence(len(folds), n_repeats, one_for_all=one_for_all),
+        how=outer_folds_sentence(len(folds), n_repeats, one_for_all=one_for_all, is_alone=is_alone),
         chosen=tuple(chosen[:MOST_CHOSEN]),
         unnamed=max(len(chosen) - MOST_CHOSEN, 0),
-        agreement=agreement_sentence(
+        agreement=ALONE
+        if is_alone
+        else agreement_sentence(
             agreement.share,
             len(chosen),
             len(folds),

@@ -28,9 +28,18 @@ ACROSS_WORDS = {"folds": "", "all": "one configuration for all outer folds"}
 INTERVAL_WORDS = {"nadeau_bengio": "Nadeau and Bengio", "bates_hastie_tibshirani": "Bates, Hastie and Tibshirani"}
 
 
-def outer_folds_sentence(n_folds: int, n_repeats: int, *, one_for_all: bool = False) -> str:
-    """How to read the table of outer folds."""
+ALONE = "There is one configuration, so the folds choose nothing outside its own fits and need no inner score."
+"""In place of how far the outer folds chose alike."""
+
+
+def outer_folds_sentence(n_folds: int, n_repeats: int, *, one_for_all: bool = False, is_alone: bool = False) -> str:
+    """How to read the table of outer folds; ``is_alone``: of one configuration."""
     repeats = "" if n_repeats == 1 else f" ({n_repeats} repeats)"
+    if is_alone:
+        return (
+            f"The configuration was fitted {n_folds:,} times{repeats}, each time without the rows of one outer "
+            "fold, and scored on the fold."
+        )
     fitted = (
         "The one configuration that was best over all inner folds was fitted on the other rows and scored on it"
         if one_for_all
