@@ -122,6 +122,9 @@ def test_the_identity_is_that_of_the_settings() -> None:
     used = samplers.TPESampler()
     proposed(SeededSampler.of(used, 1, 1), 12)
     assert identity(used) == identity(samplers.TPESampler()) == identity(samplers.TPESampler(seed=3))
+    seeded = [SeededSampler.of(samplers.TPESampler(seed=seed), None, 1).identity for seed in (3, 4, None)]
+    assert seeded[0] != seeded[1]
+    assert seeded[2] == identity(used)
     assert identity(used) != identity(samplers.TPESampler(n_startup_trials=2))
     assert identity(used) != identity(samplers.RandomSampler())
 

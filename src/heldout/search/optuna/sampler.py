@@ -17,6 +17,8 @@ class SeededSampler:
 
     sampler: Any
     entropy: int
+    has_own_seed: bool = False
+    """Whether the entropy is that of a seed of the sampler's own."""
 
     @classmethod
     def of(cls, sampler: Any, random_state: RandomState, entropy: int) -> SeededSampler:
@@ -25,11 +27,10 @@ class SeededSampler:
         ``sampler`` changes; ``fresh_sampler`` makes one that may.
         """
         own = None if random_state is not None else _own_entropy(sampler)
-        found = cls(sampler, entropy if own is None else own)
         for part in _parts(sampler):
             if own is None and hasattr(part, "_seed"):  # of a scrambled sequence, which all trials share
                 part._seed = numpy_seed(entropy, "sampler")
-        return found
+        return cls(sampler, entropy if own is None else own, own is not None)
 
     def reseed(self, number: int) -> None:
         """Seed all generators for the proposal of one trial."""
@@ -44,9 +45,9 @@ class SeededSampler:
 
     @property
     def identity(self) -> Any:
-        """What decides the proposals, as far as it is plain."""
-        version = optuna_package().__version__
-        return {"optuna": version, "sampler": _form(self.sampler), "seed": self.entropy}
+        """What decides the proposals besides the entropy of the run, as far as it is plain."""
+        seed = self.entropy if self.has_own_seed else None
+        return {"optuna": optuna_package().__version__, "sampler": _form(self.sampler), "seed": seed}
 
 
 def fresh_sampler(sampler: Any) -> Any:
