@@ -202,6 +202,15 @@ def test_a_search_that_cannot_be_corrected_is_refused(search, message) -> None:
         ho.correct(search)
 
 
+def test_a_winner_by_the_last_bit_is_tied_with_the_first_of_equal_ones() -> None:
+    splits = {"split0_test_score": [0.3, 0.1], "split1_test_score": [0.2, 0.2], "split2_test_score": [0.1, 0.3]}
+    assert 0.1 + 0.2 + 0.3 > 0.3 + 0.2 + 0.1
+    results = {"params": [{"max_depth": 1}, {"max_depth": 2}], **splits}
+    found = ho.correct(SimpleNamespace(cv_results_=results, best_index_=1, refit=True, estimator=TREE), **ASKED)
+    assert found.selected == 0
+    assert "takes DecisionTreeClassifier (max_depth=2)" in found.flags[ho.Flag.TIED_WINNER]
+
+
 def test_a_choice_that_the_scores_do_not_explain_is_refused() -> None:
     search = GridSearchCV(TREE, GRID, cv=4).fit(X, Y)
     search.best_index_ = int(np.argmin(search.cv_results_["mean_test_score"]))

@@ -15,10 +15,13 @@ from heldout.estimates.inputs import warn_of
 from heldout.estimates.methods import answer, method_of
 from heldout.estimates.question import Settings, check_interval_settings, checked_adaptive
 from heldout.estimates.types import Alternative, Estimate
-from heldout.predictions import FoldScores
-from heldout.readers.finished_search import finished_search, metric_of, reported_metric
+from heldout.execution.table import mean_over_splits
+from heldout.flags import Flag
+from heldout.predictions import FoldScores, ranks
+from heldout.readers.finished_search import FinishedSearch, finished_search, metric_of, reported_metric
 from heldout.readers.kept import kept_evaluation
 from heldout.result import Evaluation
+from heldout.selection import Best
 from heldout.selection.base import metrics_read
 
 
@@ -109,15 +112,25 @@ def correct(
         },
         adaptive=finished.adaptive if adaptive is None else checked_adaptive(adaptive),
     )
-    if finished.winner is not None and evidence.winner != finished.winner:
-        raise InputError(
-            f"the search chose {finished.names[finished.winner]}, but by '{finished.rule.name}' its scores choose "
-            f"{finished.names[evidence.winner]}, so its choice cannot be replayed; pass the scores to "
-            f"ho.estimate_from_scores with the rule as {argument('selection', ...)}."
-        )
-    estimate = answer(chosen, replace(evidence, flags={**evidence.flags, **finished.flags}))
+    flags = {**evidence.flags, **finished.flags, **_flags_of_winner(finished, evidence.winner)}
+    estimate = answer(chosen, replace(evidence, flags=flags))
     warn_of(estimate, stacklevel=2)
     return estimate
+
+
+def _flags_of_winner(finished: FinishedSearch, winner: int) -> dict[Flag, str]:
+    """The flag of a winner that the search, by the last bit, did not choose; any other such winner is refused."""
+    if finished.winner in (None, winner):
+        return {}
+    own, other = finished.names[winner], finished.names[finished.winner]
+    sign = 1.0 if finished.greater_is_better else -1.0
+    means = mean_over_splits(sign * finished.scores[finished.deciding])
+    if isinstance(finished.rule, Best) and ranks(means)[finished.winner] == 1:
+        return {Flag.TIED_WINNER: Flag.TIED_WINNER.filled(winner=own, other=other)}
+    raise InputError(
+        f"the search chose {other}, but by '{finished.rule.name}' its scores choose {own}, so its choice cannot be "
+        f"replayed; pass the scores to ho.estimate_from_scores with the rule as {argument('selection', ...)}."
+    )
 
 
 def _of_kept(
