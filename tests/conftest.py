@@ -5,7 +5,7 @@ from __future__ import annotations
 import gc
 import hashlib
 import io
-import multiprocessing
+import multiprocessing.util
 import os
 import re
 from collections.abc import Callable, Iterator
@@ -59,6 +59,7 @@ def worker_processes_start_at_once() -> None:
     Programs that tests start, and tests with ``workers_started_by_joblib``, have them started as users do.
     """
     if os.name == "posix":
+        multiprocessing.util.get_temp_dir()  # not in the folder of the test that happens to start that process
         multiprocessing.get_context("forkserver").set_forkserver_preload(PRELOADED)
         loky.set_start_method("forkserver", force=True)
 
