@@ -137,7 +137,7 @@ def test_no_refit_no_model_no_method_no_estimate() -> None:
 
 
 def test_choice_can_be_made_by_somebody_else() -> None:
-    found = regression(COLUMNS, TARGET, [0, 1], choose=lambda collected: 1)
+    found = regression(COLUMNS, TARGET, [0, 1], choose=lambda collected, configurations: 1)
     assert found.winner == 1 and found.estimate is not None and found.estimate.selected == 1
 
 

@@ -6,9 +6,11 @@ known, so that a search never holds more than these.
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 import numpy as np
 
@@ -37,12 +39,16 @@ class KeptModels:
         """Keep a model."""
         if self.is_full:
             return
-        there = memory_there()
         self.n_bytes += model.n_bytes
         self.models[cell] = model
-        self.is_full = there is not None and self.n_bytes > SHARE * there.n_bytes
+        self.is_full = self.n_bytes > self._most_bytes
         if self.is_full:
             self.models.clear()
+
+    @cached_property
+    def _most_bytes(self) -> float:
+        there = memory_there()
+        return math.inf if there is None else SHARE * there.n_bytes
 
 
 @dataclass(eq=False)
