@@ -80,7 +80,7 @@ def _sample(cells: CellTable, entropy: int) -> list[CellResult]:
 
 def _alone(work: Work, cell: CellResult) -> CellResult:
     position, split = cell.key.configuration, work.split_of[cell.key.place]
-    fits = work.do(work.context, work.configurations, split, (position,), None, None)
+    fits = work.do(replace(work, sharing=None, share_memory=None), split, (position,))
     (result,) = fits.scored(fits.results((position,)))
     return result
 

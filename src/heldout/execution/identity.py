@@ -25,9 +25,8 @@ from heldout.configurations import (
 )
 from heldout.data.task import Task
 from heldout.errors import StoreError
-from heldout.execution.executors.base import Work
+from heldout.execution.executors.base import Work, fits_of_search
 from heldout.execution.sharing.groups import Share, Sharing
-from heldout.execution.split_fits import SplitFits
 from heldout.execution.store.base import RunIdentity
 
 _OUR_OWN = ("heldout", "heldout_papers", "sklearn", "numpy", "scipy", "builtins")
@@ -109,7 +108,7 @@ def storable() -> Iterator[None]:
 def _settings(work: Work, adaptive: AdaptivePlan | None) -> dict[str, Any]:
     """The other settings that decide the cells."""
     context = work.context
-    own = {} if work.do is SplitFits else {"do": canonical_form(work.identity)}
+    own = {} if work.do is fits_of_search else {"do": canonical_form(work.identity)}
     stopping = {} if context.stopping is None else {"early_stopping": context.stopping.split.words}
     shared = {} if work.sharing is None else {"share": work.sharing.identity}
     if adaptive is not None and adaptive.share:

@@ -34,17 +34,14 @@ class FitsOfSplit(Protocol):
 
 
 class DoSplit(Protocol):
-    """Makes the fits on a split; ``SplitFits``, or a frozen dataclass with ``__call__``."""
+    """Makes the fits of some configurations on a split; ``fits_of_search``, or a frozen dataclass."""
 
-    def __call__(
-        self,
-        context: CellContext,
-        configurations: Configurations,
-        split: Split,
-        positions: tuple[int, ...],
-        sharing: Sharing | None,
-        share_memory: int | None,
-    ) -> FitsOfSplit: ...
+    def __call__(self, work: Work, split: Split, positions: tuple[int, ...]) -> FitsOfSplit: ...
+
+
+def fits_of_search(work: Work, split: Split, positions: tuple[int, ...]) -> FitsOfSplit:
+    """The fits of a search: train on the split, predict and score its test rows."""
+    return SplitFits(work.context, work.configurations, split, positions, work.sharing, work.share_memory)
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,10 +67,10 @@ class Work:
     configurations: Configurations
     folds: Folds
     """With every split that a cell may name."""
-    do: DoSplit = SplitFits
+    do: DoSplit = fits_of_search
     """Makes the fits on a split. A protocol may do something else in its cells."""
     identity: Any = None
-    """Names what ``do`` does if that is not ``SplitFits``; a resumed run must have the same."""
+    """Names what ``do`` does if that is not ``fits_of_search``; a resumed run must have the same."""
     sharing: Sharing | None = None
     """What its configurations share; None where each is fitted by itself."""
     share_memory: int | None = None

@@ -70,7 +70,7 @@ def do_task(work: Work, cells: Sequence[CellKey], watch: Watch = nullcontext) ->
     """
     split = work.split_of[cells[0].place]
     positions = tuple(cell.configuration for cell in cells)
-    fits = work.do(work.context, work.configurations, split, positions, work.sharing, work.share_memory)
+    fits = work.do(work, split, positions)
     unscored: list[CellResult] = []
     began = time.perf_counter()
     try:

@@ -20,7 +20,7 @@ from heldout.data.task import Truth
 from heldout.errors import NoExit
 from heldout.execution.cells import CellKey, CellResult, CellState
 from heldout.execution.copies import with_copies_together
-from heldout.execution.executors.base import FitsOfSplit
+from heldout.execution.executors.base import FitsOfSplit, Work
 from heldout.execution.fit import CellContext, Routing, error_line, seeded_model
 from heldout.execution.responses import coded_responses
 from heldout.execution.sharing.groups import Share, Sharing, shared_in
@@ -64,25 +64,18 @@ class ReplicateFit:
         """What the models share."""
         return shared_in(context, models, share)
 
-    def __call__(
-        self,
-        context: CellContext,
-        configurations: Configurations,
-        split: Split,
-        positions: tuple[int, ...],
-        sharing: Sharing | None,
-        share_memory: int | None,
-    ) -> FitsOfSplit:
+    def __call__(self, work: Work, split: Split, positions: tuple[int, ...]) -> FitsOfSplit:
         """The fits on a split."""
         split = Split(*split.place, split.train, split.test)
+        context, configurations = work.context, work.configurations
         # All later stages are of one model.
-        sharing = sharing if split.fold == FIRST else None
+        sharing = work.sharing if split.fold == FIRST else None
         weighed = tuple(j for j in positions if split.repeat != ALL_ROWS and _weighs(context, configurations[j]))
         others = tuple(j for j in positions if j not in weighed)
         parts = ((context, split, others), (*_weights_for_copies(context, split), weighed))
         return ReplicateFits(
             tuple(
-                SplitFits(given, configurations, rows, own, sharing, share_memory, is_scored=False)
+                SplitFits(given, configurations, rows, own, sharing, work.share_memory, is_scored=False)
                 for given, rows, own in parts
                 if own
             )
@@ -164,16 +157,8 @@ class ImputedFit(ReplicateFit):
         """The completions of a sample, and no step: the models of all completions predict together."""
         return Sharing((NOTHING_SHARED,) * len(models), {}, {}) if share and len(models) > 1 else None
 
-    def __call__(
-        self,
-        context: CellContext,
-        configurations: Configurations,
-        split: Split,
-        positions: tuple[int, ...],
-        sharing: Sharing | None,
-        share_memory: int | None,
-    ) -> FitsOfSplit:
-        return ImputedFits(self, context, configurations, split, positions)
+    def __call__(self, work: Work, split: Split, positions: tuple[int, ...]) -> FitsOfSplit:
+        return ImputedFits(self, work.context, work.configurations, split, positions)
 
     @property
     def sources(self) -> tuple[str, ...]:
