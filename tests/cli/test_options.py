@@ -27,7 +27,8 @@ TUNE = FITS | {
     "share": "some",
     "selection": "within(tolerance=-1)", "method": "magic", "inner": "1 --method nested",
     "across": "some --method nested", "interval": "wide", "scheme": "some --method bootstrap_search",
-    "n-bootstraps": "0", "weight": "none", "search": "magic", "n-iter": "0", "models": "magic",
+    "n-bootstraps": "0",
+    "weight": "none", "search": "magic", "n-iter": "0", "n-trials": "0", "timeout": "0", "batch-size": "0", "models": "magic",
     "space": "none.py:space",
 }  # fmt: skip
 VALIDATE = FITS | {

@@ -1,4 +1,4 @@
-"""``--space FILE.py:NAME``: own models, lists, search objects and functions, and files that hold none."""
+"""``--space FILE.py:NAME``: own models, lists, search objects and functions, and files that define none."""
 
 from __future__ import annotations
 
@@ -70,6 +70,26 @@ def of_nothing():
 
 def of_three(X, y):
     return 3
+
+
+def suggest(trial):
+    return Prior(trial.suggest_float("add", 0.1, 10))
+
+
+def suggest_params(trial):
+    return {"add": trial.suggest_float("add", 0.1, 10)}
+
+
+def suggest_of_data(X, y):
+    prepare = ho.spaces.default_preprocessing(X)
+
+    def proposed(trial):
+        return make_pipeline(prepare, LogisticRegression(C=trial.suggest_float("C", 0.01, 10, log=True)))
+
+    return proposed
+
+
+optuna_search = ho.HeldOutOptunaSearchCV(Prior(), suggest_params, n_trials=3)
 """
 
 
@@ -215,3 +235,64 @@ def test_options_that_do_not_go_with_a_space(
 ) -> None:
     ended = command("tune", table(), *QUICK, *options.format(own=own).split())
     assert ended.code == 2 and said.format(own=own) in ended.last, ended
+
+
+def test_a_function_of_a_trial_needs_no_data(own: str) -> None:
+    space = OwnSpace.of(f"{own}:suggest").space(X, Y)
+    assert (space.estimator, space.names, space.search) == (None, [], "optuna")
+    made = OwnSpace.of(f"{own}:suggest_of_data").space(X, Y)
+    assert made.estimator is None and made.search == "optuna"
+
+
+def test_a_search_object_by_optuna(own: str) -> None:
+    pytest.importorskip("optuna")
+    space = OwnSpace.of(f"{own}:optuna_search").space(X, Y)
+    assert (space.names, space.search, space.size) == (["Prior"], "optuna", 3)
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (
+            "--space {own}:suggest --search grid",
+            "--space {own}:suggest is a function of a trial, which needs --search o",
+        ),
+        (
+            "--space {own}:suggest --n-iter 3",
+            "--n-iter is for --search random, and here the search is optuna; leave it",
+        ),
+        (
+            "--space {own}:suggest --weight site",
+            "--weight needs models that take weights, and the function --space",
+        ),
+        (
+            "--space {own}:suggest --models a",
+            "and the space {own}:suggest is a single one, a function of a trial; leave",
+        ),
+        (
+            "--space {own}:suggest_params --n-trials 2",
+            "trial 1: the function must return an estimator, got a dict of pa",
+        ),
+        (
+            "--space {own}:optuna_search --method nested",
+            "--method nested repeats the search, which with --search optuna",
+        ),
+    ],
+)
+def test_options_that_do_not_go_with_trials(
+    command: Command, table: Write, own: str, options: str, said: str
+) -> None:
+    pytest.importorskip("optuna")
+    ended = command("tune", table(), *QUICK, "--n-jobs", "1", *options.format(own=own).split())
+    assert ended.code == 2 and said.format(own=own) in ended.last, ended
+
+
+def test_trials_of_a_function_are_estimated(command: Command, table: Write, own: str) -> None:
+    pytest.importorskip("optuna")
+    options = ["--n-jobs", "1", "--space", f"{own}:suggest_of_data", "--n-trials", "4"]
+    ended = command("tune", table(), *QUICK, *options)
+    assert ended.code == 0, ended
+    assert "Plan: 4 configurations proposed by Optuna x 3 folds = 12 fits, seed 0." in ended.out
+    assert "The search was adaptive" in ended.out
+    (winner,) = [line for line in ended.out.splitlines() if line.startswith("winner")]
+    assert winner.startswith("winner       Pipeline (C=")

@@ -246,3 +246,60 @@ def test_the_help_shows_every_option_once_below_a_title(command: Command) -> Non
     for title in (*SECTIONS, "Running"):
         assert f"\n{title}:\n" in text
     assert {name for names in SECTIONS.values() for name in names} < {option.name for option in options}
+
+
+OPTUNA = ["--search", "optuna", "--n-trials", "5"]
+
+
+def test_optuna_proposes_from_the_distributions_of_the_preset(command: Command, table: Write) -> None:
+    pytest.importorskip("optuna")
+    path = table()
+    ended = tune(command, path, *OPTUNA, "--json")
+    document = json.loads(ended.out)
+    assert "Plan: 5 configurations proposed by Optuna (logistic) x 3 folds = 15 fits, seed 0." in ended.err
+    assert document["n_configurations"] == 5 and "adaptive_search" in str(document["flags"])
+    assert 0.01 <= document["winner"]["params"]["fit__C"] <= 1.0
+    assert "15 of 15 done" in command("status", "heldout-out").out
+
+    again = json.loads(tune(command, path, *OPTUNA, "--json", "--out", "again").out)
+    other = json.loads(tune(command, path, *OPTUNA, "--json", "--out", "other", "--seed", "1").out)
+    assert again["distribution"] == document["distribution"] and again["winner"] == document["winner"]
+    assert other["winner"] != document["winner"]
+
+    longer = json.loads(tune(command, path, *OPTUNA[:-1], "7", "--json", "--resume").out)
+    assert (longer["n_fits_resumed"], longer["n_configurations"]) == (15, 7)
+
+
+def test_optuna_weighs_rows_and_drops(command: Command, table: Write, tmp_path: Path) -> None:
+    pytest.importorskip("optuna")
+    options = ["--weight", "site", "--drop", "bootstrap", "--batch-size", "2", "--metric", "roc_auc,accuracy"]
+    document = json.loads(tune(command, table(), *OPTUNA, *options, "--json").out)
+    assert document["provenance"]["weighted"] is True and len(document["estimates"]) == 2
+    frame = pd.read_parquet(tmp_path / "heldout-out" / "predictions.parquet")
+    scores = frame.filter(like=document["selected_name"]).iloc[:, 0]
+    by_fold = [
+        roc_auc_score(part["outcome"] == "yes", scores[part.index], sample_weight=part["weight"])
+        for _, part in frame.groupby("fold")
+    ]
+    assert document["uncorrected"] == pytest.approx(np.mean(by_fold))
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ("--n-trials 3", "--n-trials is for --search optuna, and here the search is grid; leave it out."),
+        ("--search random --timeout 3", "--timeout is for --search optuna, and here the search is random"),
+        ("--search random --batch-size 3", "--batch-size is for --search optuna, and here the search is random"),
+        ("--search optuna --n-iter 3", "--n-iter is for --search random, and here the search is optuna"),
+        (
+            "--search optuna --method bootstrap_search",
+            "--method bootstrap_search repeats the search, which with --sea",
+        ),
+        ("--search optuna --timeout 1e-9", "seconds was over before the first trial began; give more time."),
+        ("--search optuna --drop sequential", "--drop sequential races all configurations from the start"),
+    ],
+)
+def test_options_that_do_not_go_with_a_search(command: Command, table: Write, options: str, said: str) -> None:
+    pytest.importorskip("optuna")
+    ended = command("tune", table(), *QUICK, *options.split())
+    assert ended.code == 2 and said in ended.last, ended

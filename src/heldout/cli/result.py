@@ -146,7 +146,7 @@ def search_document(
             "n_rows": job.task.n_rows,
             "columns": list(job.task.X.columns),
             "set_aside": job.found.excluded,
-            "n_configurations": len(job.configurations),
+            "n_configurations": len(evaluation.configurations),
             "n_fits": evaluation.n_fits,
             "n_fits_saved": evaluation.n_fits_saved,
             "n_fits_shared": evaluation.n_fits_shared,

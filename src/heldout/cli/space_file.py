@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +16,8 @@ from heldout.data.arrays import shortened
 from heldout.errors import InputError
 
 FORMS = (
-    "an estimator, a list of (name, estimator, grid or distributions), a search object, or a function of X and y "
-    "that returns one of these"
+    "an estimator, a list of (name, estimator, grid or distributions), a search object, a function of an Optuna "
+    "trial, or a function of X and y that returns one of these"
 )
 _VALUES = {"param_grid": "grid", "param_distributions": "random", "space": "optuna"}
 """Kinds of search by the attribute that holds what they try."""
@@ -27,7 +28,7 @@ class Space:
     """What a search tries."""
 
     estimator: Any
-    """An estimator, or a list of (name, estimator, grid or distributions)."""
+    """An estimator, or a list of (name, estimator, grid or distributions); None where ``values`` makes it."""
     values: Any = None
     """The grid or the distributions of a single estimator, or a function of an Optuna trial."""
     search: str | None = None
@@ -40,7 +41,7 @@ class Space:
         """The names of its models."""
         if isinstance(self.estimator, list):
             return [name for name, _, _ in self.estimator]
-        return [type(self.estimator).__name__]
+        return [] if self.estimator is None else [type(self.estimator).__name__]
 
 
 @dataclass(frozen=True)
@@ -72,18 +73,13 @@ class OwnSpace:
             raise InputError(f"--space {text}: {path} does not define {name}, which must be {FORMS}; {defined}.")
         return cls(text, getattr(module, name))
 
-    @property
-    def suggests(self) -> bool:
-        """Whether it is a function of an Optuna trial, and so needs no data."""
-        return _is_function(self.found) and n_required(self.found) == 1
-
     def space(self, X: Any, y: Any) -> Space:
         """The space, for data that only a function needs.
 
         Raises InputError when NAME is nothing that can be searched.
         """
         found = self.found
-        if _is_function(found):
+        if _is_function(found) and n_required(found) != 1:
             if n_required(found) != 2:
                 raise InputError(
                     f"--space {self.text} must be a function of X and y, got one of {n_required(found)} arguments."
@@ -99,6 +95,8 @@ class OwnSpace:
 
 
 def _space_of(found: Any, how: str) -> Space:
+    if _is_function(found) and n_required(found) == 1:
+        return Space(None, partial(estimator_of_trial, found), "optuna")
     if isinstance(found, list | tuple):
         pairs = [(*entry, {}) if isinstance(entry, tuple | list) and len(entry) == 2 else entry for entry in found]
         return Space([tuple(entry) for entry in checked_entries(pairs)])
@@ -109,6 +107,20 @@ def _space_of(found: Any, how: str) -> Space:
         instead = f"; write {found.__name__}()" if isinstance(found, type) else ""
         raise InputError(f"it must be {FORMS}, {how} {shortened(found)}{instead}.")
     return Space(found, {})
+
+
+def estimator_of_trial(suggest: Callable[[Any], Any], trial: Any) -> Any:
+    """What a function of a trial returns: an estimator, as there is none on which parameters could be set.
+
+    This and the source of the function are part of the identity of a run.
+    """
+    found = suggest(trial)
+    if isinstance(found, Mapping):
+        raise InputError(
+            "the function must return an estimator, got a dict of parameters; for parameters of one estimator let "
+            "--space name an ho.HeldOutOptunaSearchCV(estimator, function)"
+        )
+    return found
 
 
 def _space_of_search(search: Any, kind: str) -> Space:

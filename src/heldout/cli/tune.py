@@ -12,19 +12,21 @@ from heldout.cli.options import SectionedCommand, command_line, run_options
 from heldout.cli.result import estimate_document, search_document, search_rows
 from heldout.cli.runs import resumable, run_context, run_session
 from heldout.cli.tune_job import TuneJob, job_of
-from heldout.cli.tune_options import BOOTSTRAP, TuneOptions, check_options, is_protocol, method_of_options
+from heldout.cli.tune_options import BOOTSTRAP, OPTUNA, TuneOptions, check_options, is_protocol, method_of_options
 from heldout.cli.tune_protocols import protocol_rows, run_protocol, times_predicted
+from heldout.cli.tune_space import proposals_of
 
 if TYPE_CHECKING:
     from heldout.cli.files import OutputFolder
     from heldout.estimates.types import Alternative
+    from heldout.execution.run import RunSettings
     from heldout.execution.search import Search
     from heldout.execution.sharing.groups import Share
     from heldout.result import Evaluation
 
 SECTIONS = {
     "The data": ("target", "event", "task", "positive", "groups", "weight", "keep"),
-    "What is tried": ("preset", "models", "space", "search", "n_iter"),
+    "What is tried": ("preset", "models", "space", "search", "n_iter", "n_trials", "timeout", "batch_size"),
     "How it is scored and chosen": (
         "metric", "aggregate", "selection", "cv", "repeats", "drop", "share",
     ),
@@ -66,13 +68,29 @@ SECTIONS = {
     "--search",
     metavar="KIND",
     help="grid: every combination of the listed values; random: --n-iter of them, drawn from lists and "
-    "distributions before the first fit. By default grid.",
+    "distributions before the first fit; optuna: --n-trials, each proposed by Optuna from the scores of those "
+    "before. By default grid.",
 )
 @click.option(
     "--n-iter",
     type=int,
     metavar="N",
     help="Of random: how many configurations to draw from all models; by default 60.",
+)
+@click.option(
+    "--n-trials", type=int, metavar="N", help="Of optuna: how many configurations to propose; by default 100."
+)
+@click.option(
+    "--timeout",
+    type=float,
+    metavar="SECONDS",
+    help="Of optuna: propose no more after this time. The result then depends on the speed of the machine.",
+)
+@click.option(
+    "--batch-size",
+    type=int,
+    metavar="N",
+    help="Of optuna: how many to propose at once and to fit in parallel; by default 1, whose folds are parallel.",
 )
 @click.option(
     "--preset",
@@ -221,25 +239,37 @@ def command(ctx: click.Context, /, **values: Any) -> None:
 def _bytes_of(job: TuneJob) -> int:
     """Held-out predictions on the disk: in the run file, and once more in predictions.parquet."""
     outputs = max(job.task.truth.n_classes, 1)
-    cells = job.task.n_rows * len(job.configurations) * job.folds.n_repeats
+    cells = job.task.n_rows * job.n_planned * job.folds.n_repeats
     return 8 * cells * (2 * outputs + 2)
 
 
 def _evaluate(options: TuneOptions, job: TuneJob, folder: OutputFolder, console: Console) -> tuple[Evaluation, int]:
     """The search, and how many of its fits an earlier run had done."""
-    from heldout.evaluate import evaluate
-    from heldout.execution.events import Event, SearchStarted
+    from heldout.execution.events import ConfigurationsAdded, Event, SearchStarted
 
     resumed: list[int] = []
 
     def count(event: Event) -> None:
         if isinstance(event, SearchStarted):
             resumed.append(event.n_resumed)
+        elif isinstance(event, ConfigurationsAdded):
+            resumed.extend(event.resumed.values())
 
     search = _search(options, job)
     with run_session(options, folder, console, count) as running:
-        evaluation = run_protocol(options, search, running) if is_protocol(options) else evaluate(search, running)
+        evaluation = _evaluation(options, job, search, running)
     return evaluation, sum(resumed)
+
+
+def _evaluation(options: TuneOptions, job: TuneJob, search: Search, running: RunSettings) -> Evaluation:
+    from heldout.evaluate import evaluate, evaluate_adaptive
+
+    if is_protocol(options):
+        return run_protocol(options, search, running)
+    if job.space.search != OPTUNA:
+        return evaluate(search, running)
+    with proposals_of(job.space, options, job.task, job.n_planned) as proposals:
+        return evaluate_adaptive(search, proposals, running, n_planned=job.n_planned)
 
 
 def _search(options: TuneOptions, job: TuneJob) -> Search:

@@ -31,6 +31,9 @@ class TuneJob:
     configurations: Configurations
     source: str
     routed: Routing
+    space: Space
+    n_planned: int
+    """How many configurations there will be, at most."""
     aggregate: Aggregate = "folds"
 
 
@@ -39,7 +42,7 @@ def job_of(options: TuneOptions, console: Console) -> TuneJob:
     from heldout.cli.scorers import scoring_of
     from heldout.cli.space_file import OwnSpace
     from heldout.cli.table import read_task
-    from heldout.cli.tune_space import configurations_of, routing_of, space_of
+    from heldout.cli.tune_space import configurations_of, n_planned, routing_of, space_of
     from heldout.dropping import strategy_of
     from heldout.metrics.base import Response
     from heldout.readers.table_task import DEFAULT_METRICS, check_folds_fit
@@ -67,14 +70,16 @@ def job_of(options: TuneOptions, console: Console) -> TuneJob:
     folds = _folds(task, options) if strategy is None else strategy.folds(task, options.seed)
     space = space_of(options, own, task, scoring.metrics, console)
     configurations = configurations_of(space, options)
-    console.say(_plan_sentence(options, folds, configurations, space))
+    number = n_planned(space, options, configurations)
+    console.say(_plan_sentence(options, folds, number, space))
     why_pooled = "" if options.aggregate else _why_pooled(options, task, scoring, folds)
     if why_pooled:
         console.note(f"{why_pooled}: all held-out rows are scored together, in choosing too (aggregate: pooled).")
     aggregate = options.aggregate or ("pooled" if why_pooled else "folds")
     return TuneJob(
-        found, task, scoring, folds, configurations, source, routing_of(space, task), cast("Aggregate", aggregate)
-    )
+        found, task, scoring, folds, configurations, source, routing_of(space, task), space, number,
+        cast("Aggregate", aggregate),
+    )  # fmt: skip
 
 
 def _metric_sentence(metrics: Sequence[str], is_chosen: bool) -> str:
@@ -102,18 +107,20 @@ def _why_pooled(options: TuneOptions, task: Task, scoring: Scoring, folds: Folds
     return unscored_splits(scoring.metrics[scoring.refit_metric], task.truth, folds)
 
 
-def _plan_sentence(options: TuneOptions, folds: Folds, configurations: Configurations, space: Space) -> str:
+def _plan_sentence(options: TuneOptions, folds: Folds, number: int, space: Space) -> str:
     from heldout._text import counted
-    from heldout.cli.tune_options import RANDOM
+    from heldout.cli.tune_options import OPTUNA, RANDOM
     from heldout.dropping import strategy_of
 
-    drawn = " drawn at random" if space.search == RANDOM else ""
+    drawn = {RANDOM: " drawn at random", OPTUNA: " proposed by Optuna"}.get(space.search or "", "")
+    most = "at most " if options.timeout is not None else ""
+    models = f" ({', '.join(space.names)})" if space.names else ""
     steps = f"{folds.n_splits} steps on more and more rows (--cv does not apply)"
     splits = options.fold_plan.words if strategy_of(options.drop) is None else steps
     repeats = f" x {options.repeats} repeats" if options.repeats > 1 else ""
     grouped = " of whole groups" if options.groups else ""
     return (
-        f"Plan: {counted(len(configurations), 'configuration')}{drawn} ({', '.join(space.names)}) x "
+        f"Plan: {most}{counted(number, 'configuration')}{drawn}{models} x "
         f"{splits}{grouped}{repeats} = "
-        f"{counted(len(configurations) * folds.n_splits, 'fit')}, seed {options.seed}."
+        f"{most}{counted(number * folds.n_splits, 'fit')}, seed {options.seed}."
     )

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from heldout.folds.plans import FoldPlan
     from heldout.protocols.nested.plan import Across, NestedSettings
 
-GRID, RANDOM = SEARCHES = ("grid", "random")
+GRID, RANDOM, OPTUNA = SEARCHES = ("grid", "random", "optuna")
 """Values of ``--search``."""
 NESTED = ("nested", "nested_cv")
 BOOTSTRAP = ("bootstrap_search",)
@@ -37,6 +37,9 @@ class TuneOptions(RunOptions):
     positive: str | None
     search: str | None
     n_iter: int | None
+    n_trials: int | None
+    timeout: float | None
+    batch_size: int | None
     preset: str
     models: str | None
     space: str | None
@@ -131,8 +134,13 @@ def _check_search(options: TuneOptions) -> None:
 
     if options.search is not None:
         check_choice("--search", options.search, SEARCHES)
-    if options.n_iter is not None and options.n_iter < 1:
-        raise InputError(f"--n-iter must be at least 1, got {options.n_iter}.")
+    for option, number in (
+        ("--n-iter", options.n_iter), ("--n-trials", options.n_trials), ("--batch-size", options.batch_size),
+    ):  # fmt: skip
+        if number is not None and number < 1:
+            raise InputError(f"{option} must be at least 1, got {number}.")
+    if options.timeout is not None and not options.timeout > 0:
+        raise InputError(f"--timeout must be a number of seconds above 0, got {options.timeout:g}.")
     if options.space is not None and options.preset != "quick":
         raise InputError(
             f"--space {options.space} replaces the models of a preset, got --preset {options.preset} too; leave "

@@ -2,23 +2,32 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from heldout.cli.console import Console
 from heldout.cli.space_file import OwnSpace, Space, has_distributions
-from heldout.cli.tune_options import GRID, RANDOM, TuneOptions
+from heldout.cli.tune_options import GRID, OPTUNA, RANDOM, TuneOptions, is_protocol
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from heldout.configurations import Configurations
     from heldout.data.task import Task
+    from heldout.execution.adaptive import Proposals
     from heldout.execution.fit import Routing
     from heldout.metrics.base import Metric
 
 N_ITER = 60
 """Of a random search: with 60 draws, one is among the best 5 % of the space with a probability of 95 %."""
+
+
+N_TRIALS = 100
+"""Of a search by Optuna."""
+_OF_KIND = {"n_iter": RANDOM, "n_trials": OPTUNA, "timeout": OPTUNA, "batch_size": OPTUNA}
+"""The kind of search that an option is for."""
 
 
 def space_of(
@@ -32,25 +41,32 @@ def space_of(
     from heldout.spaces import preset
 
     if own is None:
-        drawn = {"distributions": True} if options.search == RANDOM else {}
+        drawn = {"distributions": True} if options.search in (RANDOM, OPTUNA) else {}
         space = Space(preset(options.preset, task.X, task.truth.kind, **drawn))
     else:
         space = own.space(task.X, task.target)
     space = _chosen(replace(space, search=options.search or space.search or GRID), options)
+    _check_options(space, options)
+    if space.estimator is None:
+        return space
     if own is not None:
         _check_kind(space, options, task)
     return _able(space, options, task, metrics, console)
 
 
+def n_planned(space: Space, options: TuneOptions, configurations: Configurations) -> int:
+    """How many configurations there will be, at most."""
+    return (options.n_trials or space.size or N_TRIALS) if space.search == OPTUNA else len(configurations)
+
+
 def configurations_of(space: Space, options: TuneOptions) -> Configurations:
-    """Every configuration of the grid, or those that are drawn."""
+    """Every configuration of the grid, or those that are drawn; none where they are proposed later."""
     from heldout.arguments.sampling import sample_configurations
     from heldout.cli.options import about_option
-    from heldout.configurations import make_configurations
-    from heldout.errors import InputError
+    from heldout.configurations import Configurations, make_configurations
 
-    if options.n_iter is not None and space.search != RANDOM:
-        raise InputError(f"--n-iter is for --search random, and here the search is {space.search}; leave it out.")
+    if space.search == OPTUNA:
+        return Configurations(())
     with about_option("--space", options.space or options.preset):
         if space.search == RANDOM:
             number = options.n_iter or space.size or N_ITER
@@ -72,6 +88,62 @@ def routing_of(space: Space, task: Task) -> Routing:
     return Routing(fit_of_model=of_model, score=score)
 
 
+@contextmanager
+def proposals_of(space: Space, options: TuneOptions, task: Task, n_trials: int) -> Iterator[Proposals]:
+    """What Optuna proposes, which ends with the search; then notes of trials that proposed nothing."""
+    from heldout.cli.options import about_option
+    from heldout.search.optuna.space import space_of as space_of_trials
+    from heldout.search.optuna.study import proposals_of as proposals_of_study
+    from heldout.search.optuna.study import study_of
+
+    estimator = _any_model(task) if space.estimator is None else space.estimator
+    with about_option("--space", options.space or options.preset):
+        trials = space_of_trials(estimator, space.values)
+    settings = {"n_trials": n_trials, "timeout": options.timeout, "batch_size": options.batch_size or 1}
+    proposals = proposals_of_study(study_of(None, None), trials, options.seed, options.seed, **settings)
+    try:
+        yield proposals
+    finally:
+        proposals.close()
+    proposals.warn_of_failures()
+
+
+def _any_model(task: Task) -> Any:
+    """A model of the kind that a function of a trial must return."""
+    from sklearn.dummy import DummyClassifier, DummyRegressor
+
+    from heldout.data.task import TaskKind
+    from heldout.spaces import CoxRegression
+
+    if task.truth.kind is TaskKind.SURVIVAL:
+        return CoxRegression()
+    return DummyClassifier() if task.truth.kind.is_classification else DummyRegressor()
+
+
+def _check_options(space: Space, options: TuneOptions) -> None:
+    """Refuse options of another kind of search."""
+    from heldout.errors import InputError
+
+    for name, kind in _OF_KIND.items():
+        if getattr(options, name) is not None and space.search != kind:
+            raise InputError(
+                f"--{name.replace('_', '-')} is for --search {kind}, and here the search is {space.search}; leave "
+                "it out."
+            )
+    if space.search == OPTUNA and is_protocol(options):
+        raise InputError(
+            f"--method {options.method} repeats the search, which with --search optuna is possible only from "
+            "Python (ho.nested_cv of an ho.HeldOutOptunaSearchCV); use --method bbc."
+        )
+    if space.estimator is None and space.search != OPTUNA:
+        raise InputError(f"--space {options.space} is a function of a trial, which needs --search optuna.")
+    if space.estimator is None and options.weight is not None:
+        raise InputError(
+            f"--weight needs models that take weights, and the function --space {options.space} makes them only "
+            "later; give a list of models, or leave --weight out."
+        )
+
+
 def _chosen(space: Space, options: TuneOptions) -> Space:
     """The models that --models names."""
     from heldout.errors import InputError
@@ -82,6 +154,7 @@ def _chosen(space: Space, options: TuneOptions) -> Space:
     known = ", ".join(space.names)
     of = f"the space {options.space}" if options.space else f"the preset {options.preset}"
     if not isinstance(space.estimator, list):
+        known = known or "a function of a trial"
         raise InputError(f"--models chooses among several models, and {of} is a single one, {known}; leave it out.")
     strangers = [name for name in wanted if name not in space.names]
     if strangers:
