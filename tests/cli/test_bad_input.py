@@ -113,7 +113,7 @@ def test_a_metric_that_does_not_fit_the_task(command: Command, table: Write) -> 
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        (["--preset", "huge"], "--preset must be one of quick, standard, got 'huge'"),
+        (["--preset", "huge"], "--preset must be one of quick, standard, boosted, got 'huge'"),
         (["--method", "magic"], "--method must be one of"),
         (["--task", "ranking"], "--task must be one of"),
         (["--drop", "losers"], "--drop must be one of never, bootstrap, hoeffding_race"),

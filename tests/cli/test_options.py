@@ -28,8 +28,8 @@ TUNE = FITS | {
     "selection": "within(tolerance=-1)", "method": "magic", "inner": "1 --method nested",
     "across": "some --method nested", "interval": "wide", "scheme": "some --method bootstrap_search",
     "n-bootstraps": "0",
-    "weight": "none", "search": "magic", "n-iter": "0", "n-trials": "0", "timeout": "0", "batch-size": "0", "models": "magic",
-    "space": "none.py:space",
+    "weight": "none", "search": "magic", "n-iter": "0", "n-trials": "0", "timeout": "0", "batch-size": "0",
+    "models": "magic", "space": "none.py:space",
 }  # fmt: skip
 VALIDATE = FITS | {
     "model": "magic", "trust": "a.B", "time": "1", "predictor": "none", "method": "magic", "bootstraps": "0",

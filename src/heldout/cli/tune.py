@@ -14,7 +14,6 @@ from heldout.cli.runs import resumable, run_context, run_session
 from heldout.cli.tune_job import TuneJob, job_of
 from heldout.cli.tune_options import BOOTSTRAP, OPTUNA, TuneOptions, check_options, is_protocol, method_of_options
 from heldout.cli.tune_protocols import protocol_rows, run_protocol, times_predicted
-from heldout.cli.tune_space import proposals_of
 
 if TYPE_CHECKING:
     from heldout.cli.files import OutputFolder
@@ -110,8 +109,8 @@ SECTIONS = {
     metavar="FILE.py:NAME",
     help="Own models in place of a preset. FILE.py is run, with all that it contains. NAME in it is an "
     "estimator, a list of (name, estimator, grid or distributions), a search object (its models and values "
-    "are taken), or a function of X and y that returns one of these. ho.spaces.default_preprocessing(X) prepares "
-    "text and gaps.",
+    "are taken), a function of an Optuna trial that returns an estimator, or a function of X and y that returns "
+    "one of these. ho.spaces.default_preprocessing(X) prepares text and gaps.",
 )
 @click.option(
     "--cv",
@@ -262,6 +261,7 @@ def _evaluate(options: TuneOptions, job: TuneJob, folder: OutputFolder, console:
 
 
 def _evaluation(options: TuneOptions, job: TuneJob, search: Search, running: RunSettings) -> Evaluation:
+    from heldout.cli.tune_space import proposals_of
     from heldout.evaluate import evaluate, evaluate_adaptive
 
     if is_protocol(options):
