@@ -14,6 +14,7 @@ from sklearn.datasets import load_breast_cancer
 from sklearn.experimental import enable_halving_search_cv  # noqa: F401 - needed by the halving searches
 from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import (
+    GroupKFold,
     HalvingGridSearchCV,
     HalvingRandomSearchCV,
     RandomizedSearchCV,
@@ -124,6 +125,37 @@ def test_an_adaptive_search_is_scored_by_what_it_selects_by() -> None:
     assert ho.nested_cv(by_area, X, Y, cv=3).metric == "roc_auc"
     assert ho.nested_cv(make_pipeline(StandardScaler(), by_area), X, Y, cv=3).metric == "roc_auc"
     assert ho.advise(X, Y, by_area, seconds=0).metric == "roc_auc"
+
+
+class KeepsGroups(KNeighborsClassifier):
+    """Says whether a group was ever on both sides; the first column is the group."""
+
+    def fit(self, X: Any, y: Any) -> KeepsGroups:
+        self.groups_ = {*X[:, 0]}
+        return super().fit(X, y)
+
+    def score(self, X: Any, y: Any) -> float:
+        return 0.0 if self.groups_ & {*X[:, 0]} else 1.0
+
+
+@pytest.mark.parametrize("cv", [GroupKFold(3), ho.protocols.k_folds(3, random_state=0)], ids=["splitter", "plan"])
+def test_groups_reach_a_search_whose_folds_need_them(cv: Any) -> None:
+    groups = np.arange(90) // 3
+    x = np.column_stack([groups, X])
+    grid = {"n_neighbors": [1, 2]}
+    searches = {
+        "halving": HalvingGridSearchCV(KeepsGroups(), grid, cv=GroupKFold(3), min_resources=40, random_state=0),
+        "ours": ho.HeldOutSearchCV(KeepsGroups(), grid, cv=cv, method=None),
+    }
+    for settings in ({"cv": 3}, {"cv": GroupKFold(3)}):
+        for several in (False, True):
+            models = [(name, model, {}) for name, model in searches.items()] if several else searches["halving"]
+            found = ho.nested_cv(models, x, Y, groups=groups, interval=None, random_state=0, **settings)
+            assert not found.evaluation.failures
+            assert found.model.best_score_ == 1.0
+    found = ho.bootstrap_search([*models[1:]], x, Y, groups=groups, cv=3, n_bootstraps=2, random_state=0)
+    assert not found.evaluation.failures and found.model.best_score_ == 1.0
+    assert not np.isnan([each.out_of_bag_score for each in found.bootstraps]).any()
 
 
 def test_a_random_search_equals_a_loop_over_the_outer_folds() -> None:

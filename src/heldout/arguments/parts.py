@@ -8,6 +8,13 @@ from typing import Any, Literal
 import numpy as np
 from sklearn.base import clone, is_classifier, is_regressor
 from sklearn.metrics import get_scorer_names
+from sklearn.model_selection import (
+    GroupKFold,
+    GroupShuffleSplit,
+    LeaveOneGroupOut,
+    LeavePGroupsOut,
+    StratifiedGroupKFold,
+)
 from sklearn.model_selection._search import BaseSearchCV
 from sklearn.utils import indexable
 from sklearn.utils.multiclass import check_classification_targets
@@ -19,10 +26,11 @@ from heldout.data.survival_target import has_two_columns, survival_target, with_
 from heldout.data.task import Task, TaskKind, Truth, checked_groups, checked_weights, target_column, truth_of
 from heldout.errors import InputError
 from heldout.execution.events import Listener
+from heldout.execution.fit import Routing
 from heldout.execution.listeners.progress import verbose_listeners
 from heldout.execution.run import RunSettings
 from heldout.execution.store import store_of
-from heldout.folds.plans import KFolds, seeded
+from heldout.folds.plans import FoldPlan, KFolds, seeded
 from heldout.folds.splits import Folds, make_folds
 from heldout.metrics.survival_model import last_step
 from heldout.metrics.to_scorer import scorer
@@ -91,6 +99,19 @@ def repeatable(model: Any) -> Any:
 
 
 _OF_OUR_SEARCHES = {"store", "method", "n_bootstraps", "keep_predictions"}
+_BY_GROUP = (GroupKFold, GroupShuffleSplit, LeaveOneGroupOut, LeavePGroupsOut, StratifiedGroupKFold, FoldPlan)
+
+
+def routed_to_fit(models: Iterable[tuple[str, Any]], weights: Any, groups: Any) -> Routing:
+    """What ``fit`` receives: weights go to every model, groups to searches whose folds need them.
+
+    ``models``: each with its name in a list, "" for one that is no list.
+    """
+    fit = {} if weights is None else {"sample_weight": weights}
+    if groups is None:
+        return Routing(fit=fit)
+    divides = {name for name, model in models if isinstance(getattr(model, "cv", None), _BY_GROUP)}
+    return Routing(fit=fit, fit_of_model={name: {**fit, "groups": groups} for name in divides})
 
 
 def rows_of(X: Any, y: Any) -> tuple[Any, Any]:

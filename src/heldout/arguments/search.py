@@ -16,6 +16,7 @@ from heldout.arguments.parts import (
     checked_target,
     deciding_scorer,
     repeatable,
+    routed_to_fit,
     rows_of,
     running_of,
     scorers_of,
@@ -189,7 +190,7 @@ class SearchArguments:
             classifier=is_classifier(first),
             small_classes=small_classes,
         )
-        routed = _routed(models, task.n_rows, sample_weight)
+        routed = self._routed(task, sample_weight)
         return self.search(task, Configurations(()), folds, scoring, entropy=entropy, routed=routed)
 
     def search(
@@ -246,6 +247,16 @@ class SearchArguments:
         several = "several are given as a list of (name, estimator, grid)"
         return [checked_model(self.estimator, "the estimator of a protocol", several)]
 
+    def _routed(self, task: Task, sample_weight: Any) -> Routing:
+        models = self._models()
+        names = [name for name, _, _ in self.estimator] if isinstance(self.estimator, list | tuple) else [""]
+        named = zip(names, models, strict=True)
+        if sample_weight is None:
+            return routed_to_fit(named, None, task.groups)
+        check_weights_fit((type(model).__name__, model) for model in models)
+        weights = np.asarray(sample_weight, dtype=np.float64).reshape(task.n_rows)
+        return replace(routed_to_fit(named, weights, task.groups), score={"sample_weight": weights})
+
     def _repeatable(self) -> Any:
         """The models as every fit repeats them."""
         if isinstance(self.estimator, list | tuple):
@@ -276,11 +287,3 @@ def _check_agrees(kind: str, name: str, its: Any, passed: Any, default: Any) -> 
             f"{kind} has {name}={its!r}, and {name}={passed!r} is passed beside it; leave {name} out, or set it in "
             f"the {kind}."
         )
-
-
-def _routed(models: Sequence[Any], n_rows: int, sample_weight: Any) -> Routing:
-    if sample_weight is None:
-        return Routing()
-    check_weights_fit((type(model).__name__, model) for model in models)
-    weights = np.asarray(sample_weight, dtype=np.float64).reshape(n_rows)
-    return Routing(fit={"sample_weight": weights}, score={"sample_weight": weights})

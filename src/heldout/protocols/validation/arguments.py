@@ -8,16 +8,9 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.model_selection import (
-    GroupKFold,
-    GroupShuffleSplit,
-    LeaveOneGroupOut,
-    LeavePGroupsOut,
-    StratifiedGroupKFold,
-)
 
 from heldout._text import argument, in_python
-from heldout.arguments import check_weights_fit, checked_target, repeatable, rows_of, task_of
+from heldout.arguments import check_weights_fit, checked_target, repeatable, routed_to_fit, rows_of, task_of
 from heldout.configurations import Configurations, checked_model, make_configurations
 from heldout.data.task import Task, TaskKind, Truth
 from heldout.errors import InputError
@@ -166,9 +159,6 @@ class ValidationArguments:
         )
 
 
-_BY_GROUP = (GroupKFold, GroupShuffleSplit, LeaveOneGroupOut, LeavePGroupsOut, StratifiedGroupKFold)
-
-
 # Its source, the docstring included, is part of the identity of stored validations: do not change it.
 def no_scores(estimator: Any, X: Any, y: Any) -> dict[str, float]:
     """The scorer of cells whose predictions are scored later, under several weights of the rows."""
@@ -256,14 +246,9 @@ def _check_chooses(context: CellContext) -> None:
 
 
 def _routed(models: Configurations, weights: NDArray[np.float64] | None, groups: NDArray[Any] | None) -> Routing:
-    """Weights go to every fit, groups to searches whose folds need them."""
     if weights is not None:
         check_weights_fit((model.name, model.fresh()) for model in models)
-    fit = {} if weights is None else {"sample_weight": weights}
-    if groups is None:
-        return Routing(fit=fit)
-    divides = {model.model or "" for model in models if isinstance(getattr(model.fresh(), "cv", None), _BY_GROUP)}
-    return Routing(fit=fit, fit_of_model={name: {**fit, "groups": groups} for name in divides})
+    return routed_to_fit(((model.model or "", model.fresh()) for model in models), weights, groups)
 
 
 def _imputation(wanted: Any) -> Imputation | None:
