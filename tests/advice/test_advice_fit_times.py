@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import math
+import time
 
 import numpy as np
 import pytest
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import BaseEstimator, ClassifierMixin, TransformerMixin
 from sklearn.datasets import make_classification
 from sklearn.dummy import DummyClassifier
+from sklearn.ensemble import HistGradientBoostingClassifier
+from sklearn.naive_bayes import GaussianNB
+from sklearn.pipeline import make_pipeline
 
 from heldout.advice.fit_times import TimedFit, family_times, spread, timed_fits, total_time
 from heldout.advice.problem import Family, problem_of
@@ -47,6 +51,17 @@ class TimedClassifier(ClassifierMixin, BaseEstimator):
         return np.repeat(self.classes_[:1], len(X))
 
 
+class TimedStep(TransformerMixin, BaseEstimator):
+    """Takes 8 seconds to fit."""
+
+    def fit(self, X, y=None):
+        TimedClassifier.clock.now += 8.0
+        return self
+
+    def transform(self, X):
+        return X
+
+
 def timed(entries, seconds):
     TimedClassifier.clock.now = 0.0
     problem = problem_of(X, Y, entries, scoring=None, cv=4, inner=None, groups=None, n_jobs=None, random_state=0)
@@ -70,7 +85,7 @@ def test_one_of_each_family_comes_first_and_a_started_fit_runs_to_its_end():
     ]
 
     problem, found = timed(entries, 7.0)
-    assert [one.configuration for one in found] == [0, 3, 1]
+    assert [one.configurations for one in found] == [(0,), (3,), (1,)]
     assert [one.seconds for one in found] == [3.0, 1.0, 3.5]
     assert [one.tuned for one in problem.families] == [("seconds",), ("seconds",)]
 
@@ -91,7 +106,7 @@ def test_failures_are_listed_and_their_time_is_not_counted():
 
     problem, found = timed(entries, 100.0)
     (family,) = family_times(problem.families, found)
-    assert {one.configuration: one.failure for one in found} == {0: "ValueError: no", 1: ""}
+    assert [one.failures for one in found] == [{0: "ValueError: no"}, {}]
     assert (family.n_fitted, family.n_failed, family.seconds) == (1, 1, 2.0)
     assert family.n_hyperparameters == 1
 
@@ -105,7 +120,7 @@ def test_a_score_that_is_nan_is_a_failure():
         scoring=scores_nothing, cv=4, inner=None, groups=None, n_jobs=None, random_state=0,
     )  # fmt: skip
     (found,) = timed_fits(problem.search, problem.families, 1.0, Clock())
-    assert found.failure == "its score is NaN"
+    assert found.failures == {0: "its score is NaN"}
 
 
 @pytest.mark.parametrize("seconds", [-1, math.nan, math.inf, "10", True, None], ids=repr)
@@ -119,7 +134,7 @@ FAMILIES = (Family("a", (0, 1, 2, 3), ()), Family("b", (4, 5), ()))
 
 def test_a_total_by_hand():
     """4 (1 + 2) / 2 = 6 of a and 2 · 5 = 10 of b; a's variance is 4² (1 - 2/4) (1/2) / 2 = 2, by one degree."""
-    fits = [TimedFit(0, 1.0), TimedFit(2, 2.0), TimedFit(4, 5.0), TimedFit(5, 5.0)]
+    fits = [TimedFit((0,), 1.0), TimedFit((2,), 2.0), TimedFit((4,), 5.0), TimedFit((5,), 5.0)]
     total = total_time(family_times(FAMILIES, fits), fits)
 
     assert total.seconds == 16.0
@@ -128,8 +143,41 @@ def test_a_total_by_hand():
     assert (total.longest, total.reason) == (5.0, "")
 
 
+def test_a_total_of_shared_fits_by_hand():
+    """Two fits serve four configurations: 2 · 3 = 6. Alone the three that are timed take (3 + 9) / 3 = 4 each."""
+    family = Family("a", (0, 1, 2, 3), (), ((0, 1, 2), (3,)))
+    fits = [TimedFit((0, 1, 2), 3.0, seconds_saved=9.0)]
+    (time,) = family_times([family], fits)
+    total = total_time([time], fits)
+
+    assert (time.n_configurations, time.n_fitted, time.n_timed) == (4, 3, 1)
+    assert (time.seconds, time.seconds_alone) == (1.5, 4.0)
+    assert (total.seconds, total.alone) == (6.0, 16 / 6)
+
+
+def test_configurations_that_one_fit_serves_are_timed_together():
+    rounds = HistGradientBoostingClassifier(max_leaf_nodes=3)
+    grid = {"learning_rate": [0.1, 1.0], "max_iter": [2, 5, 9]}
+    problem, found = timed([("boosted", rounds, grid), ("bayes", GaussianNB(), {})], 1.0)
+    assert [one.configurations for one in found] == [(0, 1, 2), (6,), (3, 4, 5)]
+    assert not any(one.failures for one in found)
+    assert [one.n_fitted for one in family_times(problem.families, found)] == [6, 1]
+
+
+def test_a_step_that_others_read_is_charged_in_part(monkeypatch):
+    """Each of four configurations fits for 1 s behind a step of 8 s: 3 s with its part of the step, 9 s alone."""
+    monkeypatch.setattr(time, "perf_counter", TimedClassifier.clock)
+    pipeline = make_pipeline(TimedStep(), TimedClassifier())
+    grid = {"timedclassifier__seconds": [1.0] * 4}
+    problem, found = timed((pipeline, grid), 1000.0)
+    assert [one.seconds for one in found] == [3.0] * 4
+    assert [one.seconds_saved for one in found] == [6.0] * 4
+    total = total_time(family_times(problem.families, found), found)
+    assert (total.seconds, total.alone) == (12.0, 3.0)
+
+
 def test_an_unknown_number_is_nan_with_its_reason():
-    once = [TimedFit(0, 1.0), TimedFit(4, 5.0)]
+    once = [TimedFit((0,), 1.0), TimedFit((4,), 5.0)]
     total = total_time(family_times(FAMILIES, once), once)
     assert total.seconds == 14.0
     assert math.isnan(total.low) and math.isnan(total.high)
@@ -139,14 +187,14 @@ def test_an_unknown_number_is_nan_with_its_reason():
     assert math.isnan(total.seconds)
     assert "no time to fit b" in total.reason
 
-    failed = [TimedFit(0, 1.0), TimedFit(4, 5.0, "no")]
+    failed = [TimedFit((0,), 1.0), TimedFit((4,), 5.0, {4: "no"})]
     total = total_time(family_times(FAMILIES, failed), failed)
     assert math.isnan(total.seconds)
     assert "All configurations of b that were fitted failed" in total.reason
 
 
 def test_the_range_is_a_point_when_all_are_timed():
-    fits = [TimedFit(place, float(place + 1)) for place in range(6)]
+    fits = [TimedFit((place,), float(place + 1)) for place in range(6)]
     total = total_time(family_times(FAMILIES, fits), fits)
 
     assert total.low == total.seconds == total.high == 21.0
@@ -163,7 +211,7 @@ def test_ranges_contain_the_true_total_as_often_as_they_promise():
     right = 0
     for _ in range(300):
         chosen = [*rng.choice(60, 6, replace=False), *(60 + rng.choice(40, 6, replace=False))]
-        fits = [TimedFit(int(place), float(seconds[place])) for place in chosen]
+        fits = [TimedFit((int(place),), float(seconds[place])) for place in chosen]
         total = total_time(family_times(families, fits), fits)
         right += total.low <= seconds.sum() <= total.high
     assert right / 300 >= 0.91

@@ -127,20 +127,21 @@ def advice_on(
     changes = expected_change(known, problem.n_units) if len(problem.families) > 1 else ()
     names = problem.search.configurations.names
     spent = sum(one.seconds for one in fits)
-    failures = {names[one.configuration]: one.failure for one in fits if one.failure}
+    failures = {names[j]: why for one in fits for j, why in one.failures.items()}
+    n_fitted = sum(len(one.configurations) for one in fits)
     by_protocol = {one.protocol: one for one in costs}
     sentences = [
         *_on_costs(problem, by_protocol),
         *_on_changes(problem, changes, by_protocol),
         *_on_biases(problem, simulated),
-        *([words.timing_sentence(len(fits), len(names), duration(spent))] if fits else []),
+        *([words.timing_sentence(n_fitted, len(names), duration(spent))] if fits else []),
         words.ASSUMED,
     ]
     warnings = [
         *_on_the_data(problem, known),
         *([words.no_nesting(problem.refusal)] if problem.nested is None else []),
         *([words.no_simulation(why_not)] if why_not else []),
-        *_on_times(failures, len(fits), total),
+        *_on_times(failures, n_fitted, total),
     ]
     return Advice(
         problem.n_rows, len(names), problem.metric, costs, times, failures, spent, changes, simulated,

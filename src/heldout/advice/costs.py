@@ -117,14 +117,14 @@ def _cost(problem: SearchProblem, total: TotalTime, work: _Work, n_jobs: int | N
     # How many are dropped is unknown beforehand, so there is no expected time, only a range that always holds.
     share = 1.0 if fewest == most else math.nan
     at_once = min(effective_n_jobs(n_jobs), most)
-    each = [_totals_spent(problem, work, power) / at_once for power in GROWTH]
+    each = [_totals_spent(problem, total, work, power) / at_once for power in GROWTH]
     return Cost(
         work.protocol, fewest, most,
         total.seconds * each[1] * share, total.low * min(each) * fewest / most, total.high * max(each),
     )  # fmt: skip
 
 
-def _totals_spent(problem: SearchProblem, work: _Work, power: int) -> float:
+def _totals_spent(problem: SearchProblem, total: TotalTime, work: _Work, power: int) -> float:
     """How many times the total is spent: a fit on other numbers of rows counts by the ratio to the timed fits."""
     timed_rows = len(problem.search.folds.splits[0].train)
 
@@ -133,4 +133,4 @@ def _totals_spent(problem: SearchProblem, work: _Work, power: int) -> float:
 
     c = problem.n_configurations
     many = c if work.n_configurations is None else work.n_configurations
-    return (relative(work.searched) * many + relative(work.single)) / c
+    return (relative(work.searched) * many + relative(work.single) * total.alone) / c

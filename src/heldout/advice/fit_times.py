@@ -1,11 +1,16 @@
-"""How long fits take: a few configurations of each family, timed on one split. They select nothing."""
+"""How long fits take: a few configurations of each family, timed on one split. They select nothing.
+
+What one fit of the search serves is timed together, and of a step that others share each has its part, as in the
+search.
+"""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import zip_longest
+from typing import TypeVar
 
 import numpy as np
 from scipy.stats import t as student
@@ -15,7 +20,8 @@ from heldout.advice.words import all_failed, not_reached, one_fit_only
 from heldout.errors import InputError
 from heldout.execution.cells import CellResult, CellState
 from heldout.execution.search import Search
-from heldout.execution.split_fits import fit_cell
+
+Member = TypeVar("Member")
 
 GOLDEN = (math.sqrt(5) - 1) / 2
 COVERED = 0.95
@@ -26,13 +32,28 @@ WORTH_REPEATING = 0.05
 
 @dataclass(frozen=True)
 class TimedFit:
-    """The time of one configuration's fit."""
+    """The time of a fit, which may serve several configurations.
 
-    configuration: int
+    Attributes
+    ----------
+    configurations : tuple of int
+    seconds : float
+        Time to fit and score them on one thread, with their part of the time of steps that others share.
+    failures : mapping of int to str
+        Those that failed, and why.
+    seconds_saved : float
+        What separate fits of them would have taken longer.
+    """
+
+    configurations: tuple[int, ...]
     seconds: float
-    """Time to fit and score it on one thread."""
-    failure: str = ""
-    """Why it failed; empty where it succeeded."""
+    failures: Mapping[int, str] = field(default_factory=dict)
+    seconds_saved: float = 0.0
+
+    @property
+    def is_failure(self) -> bool:
+        """Whether all of them failed: some fail at once, others after a long fit."""
+        return len(self.failures) == len(self.configurations)
 
 
 @dataclass(frozen=True)
@@ -47,10 +68,14 @@ class FamilyTime:
     n_fitted, n_failed : int
         Configurations that were fitted, and that failed.
     seconds : float
-        Mean time of a fit; NaN where none was timed.
+        Mean time of a configuration, its part of what it shares; NaN where none was timed.
     variance : float
-        Variance of the family's total time, which comes from timing only some of its configurations; 0 where all
-        were timed, NaN where fewer than two were.
+        Variance of the family's total time, which comes from timing only some of its fits; 0 where all were
+        timed, NaN where fewer than two were.
+    seconds_alone : float
+        Mean time of a configuration that is fitted by itself.
+    n_timed : int
+        Fits that were timed and did not fail; a fit may serve several configurations.
     """
 
     name: str
@@ -60,6 +85,8 @@ class FamilyTime:
     n_failed: int
     seconds: float
     variance: float
+    seconds_alone: float
+    n_timed: int
 
 
 @dataclass(frozen=True)
@@ -74,9 +101,11 @@ class TotalTime:
     """The longest timed fit."""
     reason: str = ""
     """Why a number is unknown; empty where none is."""
+    alone: float = 1.0
+    """How many times longer configurations take that are fitted by themselves, as winners are."""
 
 
-def spread(members: Sequence[int]) -> Iterator[int]:
+def spread(members: Sequence[Member]) -> Iterator[Member]:
     """All members, in an order in which the first few are spread over the whole.
 
     It goes by steps of the golden ratio: halving would repeat the same values of a grid's last parameters.
@@ -111,27 +140,33 @@ def timed_fits(
         raise InputError(
             f"seconds must be a finite number of at least 0, got {seconds!r}; 0 fits nothing.", argument="seconds"
         )
-    context, split = search.work.context, search.folds.splits[0]
     start = clock()
-
-    def timed(configuration: int) -> TimedFit:
-        begin = clock()
-        cell = fit_cell(context, search.configurations[configuration], split)
-        return TimedFit(configuration, clock() - begin, _failure(cell, search.scoring.refit_metric))
-
-    fits: dict[int, TimedFit] = {}
-    for number, round_ in enumerate(zip_longest(*(spread(family.members) for family in families))):
-        for configuration in round_:
-            if configuration is None:
+    fits: dict[tuple[int, ...], TimedFit] = {}
+    for number, round_ in enumerate(zip_longest(*(spread(family.units) for family in families))):
+        for unit in round_:
+            if unit is None:
                 continue
             if clock() - start >= seconds:
                 return tuple(fits.values())
-            fits[configuration] = timed(configuration)
-            first = fits[configuration]
+            fits[unit] = first = _timed(search, unit, clock)
             is_short = first.seconds <= WORTH_REPEATING * seconds
-            if number == 0 and is_short and not first.failure and clock() - start < seconds:
-                fits[configuration] = timed(configuration)
+            if number == 0 and is_short and not first.is_failure and clock() - start < seconds:
+                fits[unit] = _timed(search, unit, clock)
     return tuple(fits.values())
+
+
+def _timed(search: Search, unit: tuple[int, ...], clock: Callable[[], float]) -> TimedFit:
+    work = search.work
+    begin = clock()
+    # All positions: a step that others read is charged to this fit in part.
+    fits = work.do(work, work.folds.splits[0], tuple(range(len(work.configurations))))
+    cells = fits.scored(fits.results(unit))
+    seconds = max(clock() - begin - math.fsum(cell.ahead_seconds for cell in cells), 0.0)
+    failures = {cell.key.configuration: _failure(cell, search.scoring.refit_metric) for cell in cells}
+    savings = [saving.seconds for cell in cells for saving in cell.shared.values()]
+    # Where nothing tells how long a separate fit takes, it takes about as long as the one for all.
+    saved = math.fsum((len(unit) - 1) / len(unit) * seconds if each is None else each for each in savings)
+    return TimedFit(unit, seconds, {j: why for j, why in failures.items() if why}, max(saved, -seconds))
 
 
 def _failure(cell: CellResult, scorer: str) -> str:
@@ -143,24 +178,28 @@ def _failure(cell: CellResult, scorer: str) -> str:
 
 def family_times(families: Sequence[Family], fits: Sequence[TimedFit]) -> tuple[FamilyTime, ...]:
     """The time of each family."""
-    by_place = {one.configuration: one for one in fits}
+    by_place = {one.configurations: one for one in fits}
     return tuple(_family_time(family, by_place) for family in families)
 
 
-def _family_time(family: Family, fits: Mapping[int, TimedFit]) -> FamilyTime:
-    mine = [fits[place] for place in family.members if place in fits]
-    # Failed fits are not timed: some fail at once, others after a long fit.
-    seconds = np.array([one.seconds for one in mine if not one.failure])
-    n, fitted = len(family.members), len(seconds)
+def _family_time(family: Family, fits: Mapping[tuple[int, ...], TimedFit]) -> FamilyTime:
+    mine = [fits[unit] for unit in family.units if unit in fits]
+    done = [one for one in mine if not one.is_failure]
+    seconds = np.array([one.seconds for one in done])
+    n, fitted = len(family.units), len(done)
     variance = math.nan
     if fitted == n:
         variance = 0.0
     elif fitted > 1:
         variance = float(n**2 * (1 - fitted / n) * seconds.var(ddof=1) / fitted)
+    n_served = sum(len(one.configurations) for one in done)
+    n_failed = sum(len(one.failures) for one in mine)
+    n_fitted = sum(len(one.configurations) for one in mine) - n_failed
+    mean = float(seconds.mean()) * n / len(family.members) if fitted else math.nan
+    alone = math.fsum(one.seconds + one.seconds_saved for one in done) / n_served if fitted else math.nan
     return FamilyTime(
-        family.name, n, len(family.tuned), fitted, len(mine) - fitted,
-        float(seconds.mean()) if fitted else math.nan, variance,
-    )  # fmt: skip
+        family.name, len(family.members), len(family.tuned), n_fitted, n_failed, mean, variance, alone, fitted
+    )
 
 
 def total_time(times: Sequence[FamilyTime], fits: Sequence[TimedFit]) -> TotalTime:
@@ -170,25 +209,27 @@ def total_time(times: Sequence[FamilyTime], fits: Sequence[TimedFit]) -> TotalTi
 
     Examples
     --------
-    >>> fits = [TimedFit(0, 1.0), TimedFit(2, 2.0)]
+    >>> fits = [TimedFit((0,), 1.0), TimedFit((2,), 2.0)]
     >>> total_time(family_times([Family("knn", (0, 1, 2, 3), ())], fits), fits).seconds
     6.0
     """
-    done = [one.seconds for one in fits if not one.failure]
+    done = [one.seconds for one in fits if not one.is_failure]
     longest = max(done, default=math.nan)
     unknown = [one.name for one in times if math.isnan(one.seconds)]
     if unknown:
         return TotalTime(math.nan, math.nan, math.nan, longest, _untimed(times, unknown))
     seconds = sum(one.n_configurations * one.seconds for one in times)
+    by_itself = sum(one.n_configurations * one.seconds_alone for one in times)
+    alone = by_itself / seconds if seconds > 0 else 1.0
     once = [one.name for one in times if math.isnan(one.variance)]
     if once:
-        return TotalTime(seconds, math.nan, math.nan, longest, one_fit_only(once))
+        return TotalTime(seconds, math.nan, math.nan, longest, one_fit_only(once), alone)
     variance = sum(one.variance for one in times)
     if not variance:
-        return TotalTime(seconds, seconds, seconds, longest)
-    freedom = variance**2 / sum(one.variance**2 / (one.n_fitted - 1) for one in times if one.variance)
+        return TotalTime(seconds, seconds, seconds, longest, alone=alone)
+    freedom = variance**2 / sum(one.variance**2 / (one.n_timed - 1) for one in times if one.variance)
     reach = float(student.ppf((1 + COVERED) / 2, freedom)) * math.sqrt(variance)
-    return TotalTime(seconds, max(seconds - reach, sum(done)), seconds + reach, longest)
+    return TotalTime(seconds, max(seconds - reach, sum(done)), seconds + reach, longest, alone=alone)
 
 
 def _untimed(times: Sequence[FamilyTime], unknown: Sequence[str]) -> str:

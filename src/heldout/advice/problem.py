@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -29,6 +29,13 @@ class Family:
     """Positions of its configurations in the search."""
     tuned: tuple[str, ...]
     """The hyper-parameters that differ among them."""
+    shared: tuple[tuple[int, ...], ...] = field(default=(), repr=False)
+    """Its members as they are fitted: those that one fit serves together; empty where each is fitted alone."""
+
+    @property
+    def units(self) -> tuple[tuple[int, ...], ...]:
+        """What is fitted together, in the order of the members."""
+        return self.shared or tuple((member,) for member in self.members)
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,6 +116,9 @@ def problem_of(
     search = arguments.search_on(X, y, groups)
     _check_names(search.configurations)
     families = families_of(search.configurations)
+    sharing = search.work.sharing
+    if sharing is not None:
+        families = tuple(replace(each, shared=tuple(sorted(sharing.units(each.members)))) for each in families)
     try:
         nested = nested_folds(
             search.task,
