@@ -66,7 +66,8 @@ def advise(
     X : array-like of shape (N, n_features)
     y : array-like of shape (N,)
     configurations : (estimator, grid), list of (name, estimator, grid), estimator, or "quick" or "standard"
-        The configurations as ``HeldOutSearchCV`` takes them.
+        The configurations as ``HeldOutSearchCV`` takes them. An adaptive search (by Optuna, halving) is one
+        estimator.
     scoring : str or callable, optional
         As in ``HeldOutSearchCV``.
     cv : int, plan, splitter or iterable, default=5

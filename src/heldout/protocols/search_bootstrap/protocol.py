@@ -78,7 +78,8 @@ def bootstrap_search(
     estimator : estimator, list of (name, estimator, grid), or search
         As in ``ho.HeldOutSearchCV``, or a search (of ``ho``, ``GridSearchCV`` or ``RandomizedSearchCV``), fitted or
         not; a random search draws once. The settings of a search apply to every argument left at its default here,
-        except ``n_bootstraps``; an argument with another value than the search's is refused.
+        except ``n_bootstraps``; an argument with another value than the search's is refused. Any other estimator
+        that selects is one configuration, and every fit repeats its selection.
     X : array-like of shape (N, n_features)
     y : array-like of shape (N,)
     param_grid : dict or list of dict, optional
