@@ -30,6 +30,7 @@ from heldout.report.svg import (
     inline_data,
     inline_svg,
     key_of_lines,
+    layered,
     line,
     rows_below,
     shortened_name,
@@ -51,12 +52,14 @@ def distribution_svg(content: Distribution, *, key: str, width: int) -> str:
     if content.low is not None and content.high is not None:
         ends = {"from": max(content.low, first), "to": min(content.high, last)}
         layers.append(
-            alt.Chart(inline_data([ends])).mark_rect(color=BAND).encode(x=alt.X("from:Q", scale=x), x2="to:Q")
+            alt.Chart(inline_data([ends]))
+            .mark_rect(color=BAND)
+            .encode(x=alt.X("from:Q", scale=x), x2=alt.X2("to:Q"))
         )
     layers.append(histogram(content.edges, content.counts, x, y, axis))
     for mark in _marks(content, most, (first + last) / 2):
         layers += _marked(mark, x, y)
-    chart = alt.layer(*layers).resolve_scale(x="shared", y="shared").properties(width=width, height=250)
+    chart = layered(*layers, width=width, height=250)
     value, low, high, before = (
         number_text(number, content.metric.decimals)
         for number in (content.value, content.low, content.high, content.uncorrected)
@@ -107,7 +110,7 @@ def _marked(mark: _Mark, x: Any, y: Any) -> Iterator[Any]:
     yield (
         alt.Chart(inline_data(places))
         .mark_rule(color=mark.colour, strokeWidth=2, strokeDash=list(mark.dash) or alt.Undefined)
-        .encode(x=position, y=alt.Y("zero:Q", scale=y), y2="height:Q")
+        .encode(x=position, y=alt.Y("zero:Q", scale=y), y2=alt.Y2("height:Q"))
     )
     align, shift = ("right", -6) if mark.to_the_left else ("left", 6)
     yield texts(places, position, alt.Y("height:Q", scale=y), align=align, baseline="top", dx=shift)
@@ -141,7 +144,7 @@ def race_svg(content: RaceSummary, *, key: str, width: int) -> str:
     layers = [
         alt.Chart(inline_data(bars))
         .mark_bar(color=colour)
-        .encode(x=x, x2="to:Q", y=alt.Y(f"{low}:Q", scale=y_scale, axis=None), y2=f"{high}:Q")
+        .encode(x=x, x2=alt.X2("to:Q"), y=alt.Y(f"{low}:Q", scale=y_scale, axis=None), y2=alt.Y2(f"{high}:Q"))
         for colour, low, high in ((BAND, "alive", "all"), (SKY, "zero", "alive"))
     ]
     # Over thin bars a number is shown where it changes, if there is room beside the last one.
@@ -153,7 +156,7 @@ def race_svg(content: RaceSummary, *, key: str, width: int) -> str:
             labelled.append({**bar, "text": f"{bar['alive']:,}"})
     middle, height = alt.X("middle:Q", scale=x_scale), alt.Y("alive:Q", scale=y_scale)
     layers.append(texts(labelled, middle, height, baseline="bottom", dy=-4))
-    chart = alt.layer(*layers).resolve_scale(x="shared", y="shared").properties(width=width, height=230)
+    chart = layered(*layers, width=width, height=230)
     summary = remaining_summary(content.alive, splits)
     return inline_svg(chart, key, "Configurations by split", summary)
 
@@ -173,7 +176,7 @@ def roc_svg(curves: tuple[RocPoints, ...], *, key: str) -> str:
         colour, dash = styles[number % len(styles)]
         layers.append(line(points, x, y, colour, dash, 2, opacity=opacity, strokeJoin="round"))
     layers += _areas_by_class(curves, x, y) if by_class else [_mean_area(curves, x, y)]
-    chart = altair().layer(*layers).properties(width=WIDTH, height=TALL)
+    chart = layered(*layers, width=WIDTH, height=TALL)
     areas = ", ".join(f"{curve.name} {curve.area:.3f}".strip() for curve in curves)
     return inline_svg(
         chart, key, "ROC curve", f"True positive rate over false positive rate; area under it: {areas}."
@@ -206,12 +209,12 @@ def calibration_svg(content: CalibrationGroups, *, key: str) -> str:
     x, y = unit_axes(None, "observed share")
     points = [{"x": g.predicted, "y": g.observed, "low": g.low, "high": g.high} for g in content.groups]
     base = alt.Chart(inline_data(points))
-    upper = alt.layer(
+    upper = [
         diagonal(0.0, 1.0, x, y),
-        base.mark_rule(color=BLUE, strokeWidth=1.4).encode(x=x, y=alt.Y("low:Q", scale=unit), y2="high:Q"),
-        base.mark_line(color=BLUE, strokeWidth=1, opacity=0.5).encode(x=x, y=y, order="x:Q"),
+        base.mark_rule(color=BLUE, strokeWidth=1.4).encode(x=x, y=alt.Y("low:Q", scale=unit), y2=alt.Y2("high:Q")),
+        base.mark_line(color=BLUE, strokeWidth=1, opacity=0.5).encode(x=x, y=y, order=alt.Order("x:Q")),
         base.mark_point(color=BLUE, fill=BLUE, opacity=1, size=42, shape="circle").encode(x=x, y=y),
-    )
+    ]
     axis = alt.Axis(title="predicted probability", tickCount=5, format=".1f", grid=False)
     chart = rows_below(upper, content.histogram, 0, 1, unit, axis)
     shares = "; ".join(
@@ -231,7 +234,7 @@ def fitted_svg(content: Residuals, *, key: str) -> str:
     x = alt.X("x:Q", scale=scale, axis=alt.Axis(title="prediction", tickCount=5))
     y = alt.Y("y:Q", scale=scale, axis=alt.Axis(title="truth", tickCount=5))
     points = [{"x": p, "y": t} for p, t in zip(content.predicted, content.truth, strict=True)]
-    chart = alt.layer(_dots(points, x, y), diagonal(low, high, x, y)).properties(width=WIDTH, height=TALL)
+    chart = layered(_dots(points, x, y), diagonal(low, high, x, y), width=WIDTH, height=TALL)
     return inline_svg(
         chart, key, "Truth over prediction", f"{len(points)} rows as dots about the diagonal of perfect prediction."
     )
@@ -253,12 +256,14 @@ def residuals_svg(content: Residuals, *, key: str) -> str:
         .mark_rule(color=MUTED, strokeWidth=1.2, strokeDash=list(DOTTED))
         .encode(y=y)
     )
-    chart = alt.layer(
+    chart = layered(
         _dots(points, x, y),
         zero,
-        medians.mark_line(color=VERMILLION, strokeWidth=2.2).encode(x=x, y=y, order="x:Q"),
+        medians.mark_line(color=VERMILLION, strokeWidth=2.2).encode(x=x, y=y, order=alt.Order("x:Q")),
         medians.mark_point(color=VERMILLION, fill=VERMILLION, shape="diamond", size=48, opacity=1).encode(x=x, y=y),
-    ).properties(width=WIDTH, height=TALL)
+        width=WIDTH,
+        height=TALL,
+    )
     return inline_svg(
         chart, key, "Residuals", f"Truth minus prediction of {len(points)} rows, and medians of groups."
     )

@@ -26,6 +26,7 @@ from heldout.report.svg import (
     inline_data,
     inline_svg,
     key_of_lines,
+    layered,
     line,
     shortened_name,
 )
@@ -127,7 +128,7 @@ def learning_curve_svg(curve: LearningCurve, *, key: str, width: int) -> str:
             .encode(x=x, y=y)
         )
     layers += _labels(curve, drawn, low, high, x_scale, y_scale, width)
-    chart = alt.layer(*layers).properties(width=width, height=380 if width >= ROOM_BESIDE else 420)
+    chart = layered(*layers, width=width, height=380 if width >= ROOM_BESIDE else 420)
     return inline_svg(chart, key, "Learning curves", _summary(curve, scale))
 
 
@@ -149,7 +150,9 @@ def _layers_of(curve: LearningCurve, scale: Scale, j: int, place: int, x: Any, y
     ]
     base = alt.Chart(inline_data(points))
     layers = [
-        base.mark_rule(color=colour, strokeWidth=1.2).encode(x=x, y=alt.Y("low:Q", scale=y_scale), y2="high:Q"),
+        base.mark_rule(color=colour, strokeWidth=1.2).encode(
+            x=x, y=alt.Y("low:Q", scale=y_scale), y2=alt.Y2("high:Q")
+        ),
         base.mark_point(color=colour, fill=colour, opacity=1, size=34 if place else 54, shape="circle").encode(
             x=x, y=y
         ),

@@ -24,6 +24,7 @@ from heldout.report.svg import (
     inline_data,
     inline_svg,
     key_of_lines,
+    layered,
     line,
     rows_below,
     texts,
@@ -51,7 +52,7 @@ def corrected_roc_svg(content: RocPicture, *, key: str) -> str:
         _curve(start, (0.0, *content.corrected), x, y, *_CORRECTED),
         *_key(names, x, y, left=0.5, bottom=0.06, step=0.07),
     ]
-    chart = alt.layer(*layers).properties(width=WIDTH, height=TALL)
+    chart = layered(*layers, width=WIDTH, height=TALL)
     return inline_svg(
         chart, key, "ROC curve, corrected for optimism",
         f"True positive rate over false positive rate; area under it: apparent {content.area_apparent}, corrected "
@@ -71,7 +72,7 @@ def corrected_calibration_svg(content: CalibrationPicture, *, key: str) -> str:
     y = alt.Y("y:Q", scale=scale, axis=alt.Axis(title=title, **ticks))
     span = high - low
     dots = [{"x": predicted, "y": observed} for predicted, observed in content.groups]
-    upper = alt.layer(
+    upper = [
         _band(content.x, content.low, content.high, x, scale),
         diagonal(low, high, x, y),
         alt.Chart(inline_data(dots))
@@ -83,7 +84,7 @@ def corrected_calibration_svg(content: CalibrationPicture, *, key: str) -> str:
             [("apparent", *_APPARENT), ("corrected", *_CORRECTED)],
             x, y, left=low + 0.6 * span, bottom=low + 0.07 * span, step=0.09 * span, length=0.11 * span,
         ),
-    )  # fmt: skip
+    ]  # fmt: skip
     predicted = "predicted probability" if is_probability else "prediction"
     axis = alt.Axis(title=predicted, grid=False, **ticks)
     chart = rows_below(upper, content.histogram, low, span, scale, axis)
@@ -126,7 +127,7 @@ def decision_svg(content: DecisionPicture, *, key: str) -> str:
             x, y, left=0.55, bottom=1.14 * most, step=0.125 * most,
         ),
     ]  # fmt: skip
-    chart = alt.layer(*layers).properties(width=WIDTH, height=TALL)
+    chart = layered(*layers, width=WIDTH, height=TALL)
     benefits = "; ".join(
         f"{content.x[place]:.2f} {number_text(content.corrected[place], 3)}"
         for place in range(0, len(content.x), max(len(content.x) // 6, 1))
@@ -152,11 +153,13 @@ def optimism_svg(content: OptimismPicture, *, key: str, width: int) -> str:
         histogram(content.edges, content.counts, x_scale, y_scale, axis),
         alt.Chart(inline_data(at_0))
         .mark_rule(color=MUTED, strokeWidth=1.4, strokeDash=list(DOTTED))
-        .encode(x=x, y=zero, y2="top:Q"),
-        alt.Chart(inline_data(at_mean)).mark_rule(color=BLUE, strokeWidth=2).encode(x=x, y=zero, y2="top:Q"),
+        .encode(x=x, y=zero, y2=alt.Y2("top:Q")),
+        alt.Chart(inline_data(at_mean))
+        .mark_rule(color=BLUE, strokeWidth=2)
+        .encode(x=x, y=zero, y2=alt.Y2("top:Q")),
         texts(at_mean, x, top, align=align, baseline="top", dx=shift),
     ]
-    chart = alt.layer(*layers).resolve_scale(x="shared", y="shared").properties(width=width, height=220)
+    chart = layered(*layers, width=width, height=220)
     least, greatest = (number_text(content.edges[end], content.metric.decimals) for end in (0, -1))
     summary = optimism_summary(content.metric.title, least, greatest, mean, content.bootstraps)
     return inline_svg(chart, key, f"Optimism of the {content.metric.title}", summary)
@@ -178,7 +181,7 @@ def _band(xs: Sequence[float], low: _Points, high: _Points, x: Any, scale: Any) 
     return (
         alt.Chart(inline_data(points))
         .mark_area(color=BAND, opacity=1, clip=True)
-        .encode(x=x, y=alt.Y("low:Q", scale=scale), y2="high:Q")
+        .encode(x=x, y=alt.Y("low:Q", scale=scale), y2=alt.Y2("high:Q"))
     )
 
 

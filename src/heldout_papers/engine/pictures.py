@@ -18,6 +18,7 @@ from heldout.report.svg import (
     diagonal,
     inline_data,
     inline_svg,
+    layered,
 )
 
 WIDTH, HEIGHT, WIDE = 420, 330, 560
@@ -133,8 +134,8 @@ class Frame:
         names = [{"x": place, "y": ends[1][0], "text": name} for place, name in enumerate(self.labels)]
         if names:
             text = alt.Chart(inline_data(names)).mark_text(color=INK, fontSize=12, baseline="top", dy=8)
-            behind.append(text.encode(x=x, y=y, text="text:N"))
-        chart = alt.layer(*behind, *layers(x, y)).properties(width=WIDE if names else WIDTH, height=HEIGHT)
+            behind.append(text.encode(x=x, y=y, text=alt.Text("text:N")))
+        chart = layered(*behind, *layers(x, y), width=WIDE if names else WIDTH, height=HEIGHT)
         return inline_svg(chart, self.key, title, summary)
 
 
@@ -207,12 +208,12 @@ def _line_layers(
     line = base.mark_line(
         color=colour, strokeWidth=2, strokeDash=list(dash) or alt.Undefined,
         interpolate="step-after" if has_steps else alt.Undefined,
-    ).encode(x=x, y=y, order="n:Q")  # fmt: skip
+    ).encode(x=x, y=y, order=alt.Order("n:Q"))  # fmt: skip
     if not has_bars:
         return [line]
     low = alt.Y("low:Q", scale=y["scale"])
     return [
-        base.mark_rule(color=colour, strokeWidth=1.2).encode(x=x, y=low, y2="high:Q"),
+        base.mark_rule(color=colour, strokeWidth=1.2).encode(x=x, y=low, y2=alt.Y2("high:Q")),
         line,
         base.mark_point(color=colour, fill=colour, opacity=1, size=26, shape="circle").encode(x=x, y=y),
     ]
@@ -229,7 +230,9 @@ def _key_layers(title: str, place: int, frame: Frame, ends: tuple[Ends, Ends], x
     stroke = line.mark_line(color=colour, strokeWidth=2.5, strokeDash=list(dash) or alt.Undefined)
     return [
         stroke.encode(x=x, y=y),
-        name.mark_text(align="left", baseline="middle", color=INK, fontSize=12).encode(x=x, y=y, text="text:N"),
+        name.mark_text(align="left", baseline="middle", color=INK, fontSize=12).encode(
+            x=x, y=y, text=alt.Text("text:N")
+        ),
     ]
 
 
