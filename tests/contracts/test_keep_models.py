@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from joblib import parallel_config
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.compose import ColumnTransformer
 from sklearn.datasets import load_breast_cancer, load_diabetes
@@ -27,17 +28,21 @@ from sklearn.preprocessing import MinMaxScaler, StandardScaler
 
 import heldout as ho
 from heldout.arguments import SearchArguments
-from heldout.configurations import Configurations
+from heldout.configurations import Configurations, make_configurations
 from heldout.data.limits import Memory
 from heldout.data.task import Task, truth_of
 from heldout.dropping import drop_rule_of
 from heldout.errors import HeldoutWarning, InputError
 from heldout.estimates.of_search import Estimation
-from heldout.evaluate import evaluate_adaptive
+from heldout.evaluate import evaluate, evaluate_adaptive
 from heldout.execution import kept_models
 from heldout.execution.adaptive import Proposal, ProposalScore
+from heldout.execution.cells import CellKey, CellResult
+from heldout.execution.executors.base import Work, WorkersLostError
+from heldout.execution.executors.local import Here
 from heldout.execution.fit import make_scoring
 from heldout.execution.fold_models import KeepModels
+from heldout.execution.run import RunSettings
 from heldout.execution.search import Search
 from heldout.folds.splits import make_folds
 from heldout.metrics.base import Response
@@ -346,6 +351,63 @@ def test_adaptive_searches_keep_models_too(keep_models: KeepModels, drop: Any) -
             assert model.max_depth == j + 1
             assert np.array_equal(model.predict_proba(X[rows])[:, 1], held_out[rows, j, 0])
     assert models.n_fits == (0 if keep_models == "all" else 3)
+
+
+@pytest.mark.parametrize("keep_models", ["winner", "all"])
+def test_loops_of_users_keep_models_too(keep_models: KeepModels) -> None:
+    run = ho.open_search(X, Y, scoring="roc_auc", cv=3, n_bootstraps=20, keep_models=keep_models)
+    for depth in (1, 2):
+        run.evaluate(RandomForestClassifier(3, max_depth=depth))
+    found = run.finish()
+    models, held_out = found.fold_models, found.predictions.responses[Response.PROBABILITIES]
+    assert models is not None
+    assert list(models.by_configuration) == ([0, 1] if keep_models == "all" else [found.winner])
+    for j in models.by_configuration:
+        for model, rows in models.of(j).held_out():
+            assert np.array_equal(model.predict_proba(X[rows])[:, 1], held_out[rows, j, 0])
+
+
+class Loses:
+    """An executor that loses its workers when it fits a fold again."""
+
+    def __init__(self, lost: int) -> None:
+        self._lost, self._n_done, self._here = lost, 0, Here()
+
+    def run(self, work: Work, cells: Sequence[CellKey]) -> Iterator[CellResult]:
+        for result in self._here.run(work, cells):
+            if self._n_done >= 6 and result.key.fold == self._lost:
+                raise WorkersLostError([], "killed by a test")
+            self._n_done += 1
+            yield result
+
+    def __enter__(self) -> Loses:
+        return self
+
+    def __exit__(self, *error: object) -> None: ...
+
+
+def test_a_worker_that_is_lost_takes_no_other_model_with_it() -> None:
+    task = Task(X, truth_of(Y))
+    scoring, configurations = (
+        make_scoring(task.truth, get_scorer("roc_auc")),
+        make_configurations(*SEEDED_BY_ITSELF),
+    )
+    search = Search(
+        task, configurations, make_folds(task, 3), scoring, Estimation(n_bootstraps=20), keep_models="winner"
+    )
+    with pytest.warns(HeldoutWarning, match=r"1 of 3 fold models .* its worker was lost \(killed by a test\)"):
+        evaluation = evaluate(search, RunSettings(executor=Loses(1)))
+    assert evaluation.fold_models is not None
+    assert [model is None for model in evaluation.fold_models.values()] == [False, True, False]
+
+
+@pytest.mark.parametrize("keep_models", ["winner", "all"])
+def test_threads_and_limits_of_time_change_no_model(keep_models: str) -> None:
+    with parallel_config("threading"):
+        search = searched(*FOREST, keep_models, random_state=0, n_jobs=2)
+    assert all(gap == 0 for gap in gaps(search, search.best_index_))
+    search = searched(*SEEDED_BY_ITSELF, keep_models, fit_timeout=100.0)
+    assert all(gap == 0 for gap in gaps(search, search.best_index_))
 
 
 def test_pickling_and_cloning() -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -167,21 +168,21 @@ def _fitted_again(work: Work, run_settings: RunSettings, cells: Sequence[CellKey
     if not left:
         return
     with single_threaded(), run_settings.executor or executor_of(run_settings) as executor:
-        while left:
+        with suppress(WorkersLostError):  # then the others run one by one, which shows whose fault it is
+            for result in executor.run(alone, cells):
+                del left[result.key]
+                yield result
+        for cell in left:
             try:
-                for result in executor.run(alone, list(left)):
-                    del left[result.key]
-                    yield result
+                yield from executor.run(alone, [cell])
             except WorkersLostError as lost:
-                for cell in lost.running or tuple(left):
-                    del left[cell]
-                    yield CellResult(cell, CellState.FAILED, f"its worker was lost ({lost.reason})")
+                yield CellResult(cell, CellState.FAILED, f"its worker was lost ({lost.reason})")
 
 
 def _compared(work: Work, found: RaceResults, again: CellResult) -> tuple[FittedModel, float]:
     """The model of a fit that was repeated, and how far its predictions differ; none if they are others."""
     if again.model is None:
-        return FittedModel(None, f"fitted again, it failed ({again.message})"), 0.0
+        return FittedModel(None, f"fitted again, it failed: {again.message}"), 0.0
     position = again.key.configuration
     difference = difference_of(with_predictions(work, found, replace(again, model=None)), again)
     is_approximate = work.sharing is not None and not work.sharing.exactness(position)

@@ -19,7 +19,10 @@ from heldout.estimates.question import Aggregate
 from heldout.estimates.types import Alternative
 from heldout.evaluate import evaluation_of
 from heldout.execution.adaptive import AdaptiveRun, Proposal, ProposalScore, open_adaptive
+from heldout.execution.fold_models import KeepModels
 from heldout.execution.inner_split import InnerSplit
+from heldout.execution.kept_models import keeping
+from heldout.execution.run import RunSettings
 from heldout.execution.search import warn_if_too_small
 from heldout.result import Evaluation
 
@@ -38,6 +41,7 @@ class OpenSearch:
         self._open = ExitStack()
         self._lock = threading.Lock()
         self._run: AdaptiveRun | None = None
+        self._running = RunSettings()
         self._kind, self._warned = "", False
         self._found: Evaluation | None = None
         self._is_finished = False
@@ -89,12 +93,13 @@ class OpenSearch:
                 search,
                 estimation=replace(search.estimation, **settings),
                 refit=search.refit and refit,
+                keep_models=search.keep_models if refit else "none",
                 entropy=search.entropy if entropy is None else entropy,
             )
             found = replace(found, predictions=replace(found.predictions, adaptive=adaptive))
             return evaluation_of(
                 search,
-                self._arguments(None).running(),
+                self._running,
                 found,
                 time.perf_counter() - self._started,
                 warned=self._warned,
@@ -134,7 +139,8 @@ class OpenSearch:
         search.check(n_planned=0)
         self._warned, self._kind = warn_if_too_small(search), kind_of(estimator)
         self._started = time.perf_counter()
-        self._run = self._open.enter_context(open_adaptive(search, arguments.running(), self._identity, 0))
+        self._running = keeping(arguments.running(), search.keep_models)
+        self._run = self._open.enter_context(open_adaptive(search, self._running, self._identity, 0))
         return self._run
 
 
@@ -162,6 +168,7 @@ def open_search(
     fit_timeout: float | None = None,
     early_stopping: InnerSplit | None = None,
     verbose: int = 0,
+    keep_models: KeepModels = "none",
 ) -> OpenSearch:
     """A search whose configurations come from a loop of your own, or from any optimiser.
 
@@ -173,7 +180,8 @@ def open_search(
     X, y : array-like
         As in ``HeldOutSearchCV.fit``.
     scoring, cv, repeats, aggregate, selection, drop, method, n_bootstraps, confidence_level, alternative, n_jobs, \
-error_score, store, random_state, fit_timeout, early_stopping, verbose
+error_score, store, random_state, fit_timeout, early_stopping, verbose, \
+keep_models
         As in ``HeldOutSearchCV``. With a ``store``, the same loop does only the remaining fits when it runs again.
     groups : array-like of shape (N,), optional
     sample_weight : array-like of shape (N,), optional
@@ -205,7 +213,7 @@ error_score, store, random_state, fit_timeout, early_stopping, verbose
         "drop": drop, "method": method, "n_bootstraps": n_bootstraps, "confidence_level": confidence_level,
         "alternative": alternative, "n_jobs": n_jobs, "refit": refit, "error_score": error_score, "store": store,
         "random_state": random_state, "fit_timeout": fit_timeout, "early_stopping": early_stopping,
-        "verbose": verbose,
+        "verbose": verbose, "keep_models": keep_models,
     }  # fmt: skip
     return OpenSearch(X, y, settings, identity="open search", groups=groups, sample_weight=sample_weight)
 
