@@ -11,6 +11,7 @@ import joblib
 import numpy as np
 import optuna
 import pytest
+from optuna.storages.journal import JournalFileBackend
 from sklearn.base import clone
 from sklearn.dummy import DummyClassifier
 from sklearn.model_selection import StratifiedKFold, cross_val_score
@@ -138,7 +139,8 @@ def test_a_study_that_is_loaded_again_reads_its_trials_from_the_store(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(CountedTree, "n_fits", 0)
-    storage, more = f"sqlite:///{tmp_path / 'study.db'}", {"store": tmp_path / "run.db", "estimator": CountedTree()}
+    storage = optuna.storages.JournalStorage(JournalFileBackend(str(tmp_path / "studies.log")))
+    more = {"store": tmp_path / "run.db", "estimator": CountedTree()}
     new_study(storage=storage, study_name="s").optimize(objective_of(SPACE, **more), n_trials=5)
     assert CountedTree.n_fits == 5 * 3
     again = optuna.load_study(study_name="s", storage=storage, sampler=optuna.samplers.TPESampler(seed=2))

@@ -15,6 +15,7 @@ from typing import Any
 import optuna
 import pytest
 import stored_optuna
+from optuna.storages.journal import JournalFileBackend
 from stored_optuna import CountedTree, fitted, outcome
 
 import heldout as ho
@@ -30,6 +31,11 @@ class OwnSampler(optuna.samplers.RandomSampler):
 def _no_fits_before(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(CountedTree, "n_fits", 0)
     monkeypatch.setattr(CountedTree, "last", None)
+
+
+def journal(folder: Path) -> Any:
+    """A file that keeps studies."""
+    return optuna.storages.JournalStorage(JournalFileBackend(str(folder / "studies.log")))
 
 
 def interrupted(n_fits: int, *args: Any, **more: Any) -> None:
@@ -120,11 +126,27 @@ def test_a_timeout_ends_a_search_that_continues(tmp_path: Path) -> None:
     assert [one.params for one in whole.study_.trials[:n_trials]] == [one.params for one in found.study_.trials]
 
 
-def test_a_study_of_a_user_in_a_database_keeps_no_running_trial(tmp_path: Path) -> None:
+def test_a_study_of_a_user_in_a_file_keeps_no_running_trial(tmp_path: Path) -> None:
     with quiet():
-        study = optuna.create_study(direction="maximize", storage=f"sqlite:///{tmp_path / 'study.db'}")
+        study = optuna.create_study(direction="maximize", storage=journal(tmp_path))
     interrupted(4, None, n_trials=5, study=study)
     assert [trial.state.name for trial in study.trials] == ["COMPLETE", "FAIL"]
+
+
+def test_a_study_of_a_user_in_a_file_continues_with_the_store(tmp_path: Path) -> None:
+    store = tmp_path / "run.db"
+    with quiet():
+        study = optuna.create_study(direction="maximize", storage=journal(tmp_path), study_name="s")
+    interrupted(5 * 3 + 1, store, n_trials=9, study=study)
+    with quiet():
+        again = optuna.load_study(study_name="s", storage=journal(tmp_path))
+    found = fitted(store, n_trials=9, study=again)
+    states = [trial.state.name for trial in again.trials]
+    assert states == ["COMPLETE"] * 5 + ["FAIL"] + ["COMPLETE"] * 4
+    assert len(found.cv_results_["params"]) == 9
+    complete = [trial for trial in again.trials if trial.state.name == "COMPLETE"]
+    assert [trial.params for trial in complete] == found.cv_results_["params"]
+    assert CountedTree.n_fits <= 4 * 3 + 1 + 1
 
 
 def killed_again_and_again(

@@ -177,10 +177,34 @@ def test_a_study_of_a_user_continues() -> None:
     first = proposals(study=study)
     run(first)
     assert first.study is study
+    second = proposals(study=study)
     with pytest.warns(HeldoutWarning, match="the study has 6 trials of before"):
-        second = proposals(study=study)
-    run(second)
+        run(second)
     assert len(study.trials) == 12
+
+
+def test_trials_that_a_study_and_a_store_know_are_repeated() -> None:
+    with quiet():
+        study = optuna.create_study(direction="maximize", sampler=optuna.samplers.RandomSampler())
+    first = run(proposals(study=study, n_trials=4))
+    notes = [proposal.note for proposal in first]
+    again = run(proposals(study=study, n_trials=6), notes)  # without a warning
+    assert [one.params for one in again[:4]] == [one.params for one in first]
+    assert len(study.trials) == 6
+    others = [*notes[:2], json.dumps({"alpha": 99.0}), notes[3]]
+    with pytest.warns(HeldoutWarning, match="the study has 4 trials of before"):
+        run(proposals(study=study, n_trials=3), others)
+    assert len(study.trials) == 7
+
+
+def test_pruning_by_the_function_itself_proposes_nothing() -> None:
+    def suggest(trial: Any) -> Any:
+        raise optuna.TrialPruned
+
+    with pytest.raises(
+        InputError, match="none of 6 trials proposed anything that can be fitted: suggest pruned them"
+    ):
+        run(proposals(suggest))
 
 
 def test_an_interrupted_batch_leaves_no_running_trial() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import time
 import warnings
@@ -58,6 +59,7 @@ class StudyProposals:
         self._n_asked = 0
         self._is_stopped = False
         self._open: list[Any] = []
+        self._known: list[Any] = []
         self._is_told = False
         self._failures: dict[int, str] = {}
 
@@ -67,13 +69,18 @@ class StudyProposals:
         return {"space": self._space.identity, "sampler": self._sampler.identity, "batch_size": self._batch_size}
 
     def resume(self, notes: Sequence[str]) -> None:
-        """Propose again what a sampler that cannot be seeded proposed before; others propose the same anyway."""
+        """Propose again what was proposed before.
+
+        Trials that a user's study still knows are repeated, and not told again. A sampler that can be seeded
+        proposes the others again anyway; for another the notes wait in the study.
+        """
+        self._known = _known_trials(self.study, notes)
+        _warn_of_earlier(self.study, {trial.number for trial in self._known})
         if self._sampler.is_reproducible:
             return
         with quiet():
-            for note in notes:
-                if note:
-                    self.study.enqueue_trial(json.loads(note))
+            for note in filter(None, notes[len(self._known) :]):
+                self.study.enqueue_trial(json.loads(note))
 
     def next_batch(self) -> list[Proposal]:
         """The proposals of the next trials; empty when the search is over."""
@@ -89,6 +96,9 @@ class StudyProposals:
     def take(self, scores: Sequence[ProposalScore]) -> None:
         """Tell the trials of the last batch their scores, in order."""
         for trial, score in zip(list(self._open), scores, strict=True):
+            if _is_finished(trial):
+                self._open.remove(trial)
+                continue
             report_scores(trial, score)
             if score.dropped:
                 self._tell(trial, state="PRUNED")
@@ -100,7 +110,7 @@ class StudyProposals:
 
     def close(self) -> None:
         """Fail the trials that were asked and never told a score, as after an interruption."""
-        for trial in list(self._open):
+        for trial in [each for each in self._open if not _is_finished(each)]:
             self._tell(trial, state="FAIL")
 
     def warn_of_failures(self) -> None:
@@ -119,6 +129,8 @@ class StudyProposals:
 
     def _asked_trial(self) -> Proposal | None:
         """The proposal of the next trial; None if it proposed nothing that can be fitted."""
+        if self._known:
+            return self._repeated(self._known.pop(0))
         with quiet():
             self._sampler.reseed(len(self.study.get_trials(deepcopy=False)))
             trial = self.study.ask()
@@ -139,6 +151,12 @@ class StudyProposals:
                 return None
         return replace(proposal, note=_note(trial.params))
 
+    def _repeated(self, trial: Any) -> Proposal:
+        self._n_asked += 1
+        self._open.append(trial)
+        fixed = optuna_package().trial.FixedTrial(trial.params, trial.number)
+        return replace(self._space.proposal(fixed), note=_note(trial.params))
+
     def _tell(self, trial: Any, value: float | None = None, *, state: str = "COMPLETE") -> None:
         with quiet():
             try:
@@ -158,7 +176,8 @@ class StudyProposals:
                 argument="timeout",
             )
         n = counted(self._n_asked, "trial")
-        raise InputError(f"none of {n} proposed anything that can be fitted: {_listed(self._failures)}.")
+        why = _listed(self._failures) or "suggest pruned them"
+        raise InputError(f"none of {n} proposed anything that can be fitted: {why}.")
 
 
 def report_scores(trial: Any, score: ProposalScore) -> None:
@@ -185,14 +204,6 @@ def checked_study(study: Any) -> Any:
             argument="study",
         )
     check_direction(study)
-    earlier = len(study.get_trials(deepcopy=False, states=_finished(optuna)))
-    if earlier:
-        warnings.warn(
-            f"the study has {counted(earlier, 'trial')} of before, from which its sampler learns but which have no "
-            "held-out predictions here; winner and estimate are of this search's own trials.",
-            HeldoutWarning,
-            stacklevel=2,
-        )
     return study
 
 
@@ -241,8 +252,34 @@ def proposals_of(
     return StudyProposals(study, space, SeededSampler.of(study.sampler, random_state, entropy), **settings)
 
 
-def _finished(optuna: Any) -> tuple[Any, ...]:
-    return tuple(state for state in optuna.trial.TrialState if state.is_finished())
+def _is_finished(trial: Any) -> bool:
+    """Whether it is the record of a trial, and not one that waits for its score."""
+    return isinstance(trial, optuna_package().trial.FrozenTrial)
+
+
+def _finished(study: Any) -> list[Any]:
+    return [trial for trial in study.get_trials(deepcopy=False) if trial.state.is_finished()]
+
+
+def _known_trials(study: Any, notes: Sequence[str]) -> list[Any]:
+    """Finished trials of a study that are those of the notes, as far as these go."""
+    of_notes = {}
+    for trial in _finished(study):
+        position = trial.user_attrs.get("configuration", len(notes))
+        if position < len(notes) and notes[position] and notes[position] == _note(trial.params):
+            of_notes[position] = trial
+    return [of_notes[place] for place in itertools.takewhile(of_notes.__contains__, range(len(notes)))]
+
+
+def _warn_of_earlier(study: Any, known: set[int]) -> None:
+    earlier = sum(trial.state.name != "FAIL" and trial.number not in known for trial in _finished(study))
+    if earlier:
+        warnings.warn(
+            f"the study has {counted(earlier, 'trial')} of before, from which its sampler learns but which have no "
+            "held-out predictions here; winner and estimate are of this search's own trials.",
+            HeldoutWarning,
+            stacklevel=4,
+        )
 
 
 def _listed(failures: dict[int, str]) -> str:
