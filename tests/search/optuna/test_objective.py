@@ -7,7 +7,6 @@ import weakref
 from pathlib import Path
 from typing import Any
 
-import joblib
 import numpy as np
 import optuna
 import pytest
@@ -178,7 +177,6 @@ def test_an_error_of_suggest_is_raised_as_by_other_objectives() -> None:
 def test_folds_may_run_in_parallel() -> None:
     study, other = new_study(), new_study()
     study.optimize(objective_of(), n_trials=4)
-    with joblib.parallel_config(backend="threading"):
-        other.optimize(objective_of(n_jobs=2), n_trials=4)
+    other.optimize(objective_of(n_jobs=2), n_trials=4)
     assert [trial.values for trial in study.trials] == [trial.values for trial in other.trials]
     assert ho.correct(study).value == ho.correct(other).value

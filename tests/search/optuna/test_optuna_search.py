@@ -5,7 +5,6 @@ from __future__ import annotations
 import pickle
 from typing import Any
 
-import joblib
 import numpy as np
 import optuna
 import pytest
@@ -96,8 +95,7 @@ def equal_bits(one: Any, other: Any) -> None:
 @pytest.mark.parametrize("batch_size", [None, 4])
 def test_equal_seeds_give_equal_searches_for_any_n_jobs(batch_size: int | None) -> None:
     first = search_of(batch_size=batch_size)
-    with joblib.parallel_config(backend="threading"):
-        equal_bits(first, search_of(batch_size=batch_size, n_jobs=2))
+    equal_bits(first, search_of(batch_size=batch_size, n_jobs=2))
     assert params_of(search_of(batch_size=batch_size, random_state=1).study_) != params_of(first.study_)
 
 
