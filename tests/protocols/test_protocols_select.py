@@ -82,6 +82,7 @@ def test_the_bootstrap_repeats_it_in_every_sample_with_copies_together(model: An
     )
 
 
+@pytest.mark.parametrize("model", ["random halving", "optuna"], indirect=True)
 def test_a_validation_repeats_it_in_every_sample_with_copies_together(model: Any) -> None:
     found = ho.bootstrap_validate(model, X, Y, metric="roc_auc", n_bootstraps=2, interval=None, random_state=0)
     optimism = []
@@ -93,6 +94,7 @@ def test_a_validation_repeats_it_in_every_sample_with_copies_together(model: Any
     assert found.value == pytest.approx(apparent - np.mean(optimism), abs=1e-12)
 
 
+@pytest.mark.parametrize("model", ["random halving", "optuna"], indirect=True)
 def test_a_learning_curve_repeats_it_at_every_size(model: Any) -> None:
     sizes = (0.6, 0.7, 0.8)
     found = ho.protocols.learning_curve(
@@ -120,10 +122,9 @@ def test_a_study_of_optuna_is_refused_and_a_store_is_left_alone(tmp_path: Path) 
 
 def test_an_adaptive_search_is_scored_by_what_it_selects_by() -> None:
     halving = SELECTING["halving"]
-    assert ho.nested_cv(halving, X, Y, cv=3).metric == "accuracy"
-    by_area = clone(halving).set_params(scoring="roc_auc")
-    assert ho.nested_cv(by_area, X, Y, cv=3).metric == "roc_auc"
-    assert ho.nested_cv(make_pipeline(StandardScaler(), by_area), X, Y, cv=3).metric == "roc_auc"
+    assert ho.nested_cv(halving, X, Y, cv=2, interval=None).metric == "accuracy"
+    by_area = make_pipeline(StandardScaler(), clone(halving).set_params(scoring="roc_auc"))
+    assert ho.nested_cv(by_area, X, Y, cv=2, interval=None).metric == "roc_auc"
     assert ho.advise(X, Y, by_area, seconds=0).metric == "roc_auc"
 
 
@@ -147,13 +148,12 @@ def test_groups_reach_a_search_whose_folds_need_them(cv: Any) -> None:
         "halving": HalvingGridSearchCV(KeepsGroups(), grid, cv=GroupKFold(3), min_resources=40, random_state=0),
         "ours": ho.HeldOutSearchCV(KeepsGroups(), grid, cv=cv, method=None),
     }
-    for settings in ({"cv": 3}, {"cv": GroupKFold(3)}):
-        for several in (False, True):
-            models = [(name, model, {}) for name, model in searches.items()] if several else searches["halving"]
-            found = ho.nested_cv(models, x, Y, groups=groups, interval=None, random_state=0, **settings)
-            assert not found.evaluation.failures
-            assert found.model.best_score_ == 1.0
-    found = ho.bootstrap_search([*models[1:]], x, Y, groups=groups, cv=3, n_bootstraps=2, random_state=0)
+    listed = [(name, model, {}) for name, model in searches.items()]
+    for models in (searches["halving"], listed):
+        found = ho.nested_cv(models, x, Y, groups=groups, cv=3, interval=None, random_state=0)
+        assert not found.evaluation.failures
+        assert found.model.best_score_ == 1.0
+    found = ho.bootstrap_search(listed[1:], x, Y, groups=groups, cv=3, n_bootstraps=2, random_state=0)
     assert not found.evaluation.failures and found.model.best_score_ == 1.0
     assert not np.isnan([each.out_of_bag_score for each in found.bootstraps]).any()
 
