@@ -268,7 +268,8 @@ def test_what_optuna_plots_can_be_read() -> None:
     assert len(_get_slice_plot_info(study, None, None, "score").subplots) == 2
     assert _get_contour_info(study).sorted_params == ["ccp_alpha", "max_depth"]
     assert len(_get_parallel_coordinate_info(study).dims_params) == 2
-    evaluator = optuna.importance.PedAnovaImportanceEvaluator()
+    with quiet():  # experimental in Optuna 4
+        evaluator = optuna.importance.PedAnovaImportanceEvaluator()
     assert set(get_param_importances(study, evaluator=evaluator)) == set(SPACE)
 
 
