@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -303,3 +304,22 @@ def test_options_that_do_not_go_with_a_search(command: Command, table: Write, op
     pytest.importorskip("optuna")
     ended = command("tune", table(), *QUICK, *options.split())
     assert ended.code == 2 and said in ended.last, ended
+
+
+def test_numbers_of_draws_are_named_as_options(command: Command, table: Write) -> None:
+    path = table("n.csv", y=np.arange(60) / 7, drop=["outcome"])  # the preset's grid of a regression has two values
+    words = ["tune", path, "--target", "y", *QUICK[2:], "--search", "random", "--n-iter"]
+    ended = command(*words, "9")
+    assert ended.code == 0
+    assert "only 2 configurations, fewer than --n-iter 9; all of them are searched, as in a grid." in ended.err
+    ended = command(*words, "1000001", "--out", "b")
+    assert ended.code == 2 and ended.last == (
+        "Error: 1,000,001 configurations (--n-iter) are more than the 1,000,000 that heldout takes; use a smaller "
+        "--n-iter."
+    )
+
+
+def test_without_optuna_the_extra_is_named(command: Command, table: Write, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "optuna", None)
+    ended = command("tune", table(), *QUICK, *OPTUNA)
+    assert ended.code == 2 and "A search with Optuna needs" in ended.last and "optuna" in ended.last

@@ -15,6 +15,7 @@ import numpy as np
 from sklearn.model_selection import ParameterSampler
 
 from heldout._random import numpy_seed
+from heldout._text import argument, counted, in_python
 from heldout.configurations import Configurations, checked_entries
 from heldout.data.arrays import shortened
 from heldout.data.limits import MOST_CONFIGURATIONS, refuse_more_than
@@ -124,8 +125,9 @@ def _draws(
         )
     if size is not None and size < number:
         warnings.warn(
-            f"the space{of_model} has only {size} configurations, fewer than n_iter={number}; all of them are "
-            "searched, as HeldOutSearchCV does with a grid.",
+            f"the space{of_model} has only {counted(size, 'configuration')}, fewer than "
+            f"{argument('n_iter', number)}; all of them are searched, as "
+            f"{in_python('HeldOutSearchCV does with', 'in')} a grid.",
             HeldoutWarning,
             stacklevel=2,
         )
@@ -144,7 +146,8 @@ def _check_number(number: Any, of_model: str) -> None:
         raise InputError(
             f"n_iter{of_model} must be a positive integer, got {shortened(number)}.", argument="n_iter"
         )
-    refuse_more_than(MOST_CONFIGURATIONS, int(number), "configurations (n_iter)", "a smaller n_iter")
+    option = argument("n_iter")
+    refuse_more_than(MOST_CONFIGURATIONS, int(number), f"configurations ({option})", f"a smaller {option}")
 
 
 def _size(spaces: Sequence[dict[str, Any]]) -> int | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -67,7 +67,7 @@ def configurations_of(space: Space, options: TuneOptions) -> Configurations:
 
     if space.search == OPTUNA:
         return Configurations(())
-    with about_option("--space", options.space or options.preset):
+    with about_option("--space", options.space) if options.space else nullcontext():
         if space.search == RANDOM:
             number = options.n_iter or space.size or N_ITER
             return sample_configurations(space.estimator, space.values, number, options.seed)
@@ -97,7 +97,7 @@ def proposals_of(space: Space, options: TuneOptions, task: Task, n_trials: int) 
     from heldout.search.optuna.study import study_of
 
     estimator = _any_model(task) if space.estimator is None else space.estimator
-    with about_option("--space", options.space or options.preset):
+    with about_option("--space", options.space) if options.space else nullcontext():
         trials = space_of_trials(estimator, space.values)
     settings = {"n_trials": n_trials, "timeout": options.timeout, "batch_size": options.batch_size or 1}
     proposals = proposals_of_study(study_of(None, None), trials, options.seed, options.seed, **settings)
