@@ -19,11 +19,12 @@ from heldout.estimates.question import Aggregate
 from heldout.estimates.types import Alternative
 from heldout.evaluate import evaluation_of
 from heldout.execution.adaptive import AdaptiveRun, Proposal, ProposalScore, open_adaptive
+from heldout.execution.collect import RaceResults
 from heldout.execution.fold_models import KeepModels
 from heldout.execution.inner_split import InnerSplit
 from heldout.execution.kept_models import keeping
 from heldout.execution.run import RunSettings
-from heldout.execution.search import warn_if_too_small
+from heldout.execution.search import Search, warn_if_too_small
 from heldout.result import Evaluation
 
 
@@ -44,6 +45,7 @@ class OpenSearch:
         self._running = RunSettings()
         self._kind, self._warned = "", False
         self._found: Evaluation | None = None
+        self._whole: tuple[Search, RaceResults] | None = None
         self._is_finished = False
         self._started = 0.0
 
@@ -88,7 +90,11 @@ class OpenSearch:
         with self._lock:
             if self._run is None:
                 raise InputError("no configuration was evaluated, so there is no winner.")
-            search, found = self._run.finish()
+            if not self._is_finished:  # later the store is closed
+                self._whole = self._run.finish()
+            if self._whole is None:
+                raise InputError("this search was closed before it was finished, so there is no winner.")
+            search, found = self._whole
             search = replace(
                 search,
                 estimation=replace(search.estimation, **settings),

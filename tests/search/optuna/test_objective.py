@@ -75,15 +75,16 @@ def test_correct_reads_the_kept_predictions() -> None:
         ho.correct(study, metric="nonsense")
 
 
-def test_finish_gives_the_whole_evaluation() -> None:
-    study, objective = new_study(), objective_of()
+@pytest.mark.parametrize("has_store", [False, True])
+def test_finish_gives_the_whole_evaluation(tmp_path: Path, has_store: bool) -> None:
+    study, objective = new_study(), objective_of(store=tmp_path / "run.db" if has_store else None)
     study.optimize(objective, n_trials=6)
     found = objective.finish()
     assert found.configurations[found.winner].params == study.best_params
     assert found.model.predict(X).shape == Y.shape
     with pytest.raises(ho.InputError, match="this search is finished"):
         study.optimize(objective, n_trials=1)
-    assert ho.correct(study).method == "bbc"
+    assert ho.correct(study).value == found.estimate.value
 
 
 def test_another_study_has_only_its_scores() -> None:

@@ -124,8 +124,8 @@ def objective(
     """
     settings = {
         "scoring": scoring, "cv": cv, "repeats": repeats, "aggregate": aggregate, "drop": drop, "n_jobs": n_jobs,
-        "error_score": error_score, "store": store, "random_state": random_state, "fit_timeout": fit_timeout,
-        "early_stopping": early_stopping,
+        "error_score": error_score, "method": "bbc", "store": store, "random_state": random_state,
+        "fit_timeout": fit_timeout, "early_stopping": early_stopping,
     }  # fmt: skip
     if isinstance(estimator, list | tuple):
         checked_entries(estimator)
