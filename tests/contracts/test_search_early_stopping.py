@@ -18,8 +18,9 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 
 import heldout as ho
-from heldout.errors import InputError, StoreError
+from heldout.errors import HeldoutWarning, InputError, StoreError
 from heldout.execution.store.sqlite import SQLiteStore
+from heldout.spaces.early_stopping import FitRows, stopper_of
 
 RNG = np.random.default_rng(0)
 N = 120
@@ -33,6 +34,7 @@ GRID = {"num_leaves": [3, 6]}
 @pytest.fixture
 def fits(monkeypatch: pytest.MonkeyPatch) -> list[tuple[set[int], set[int]]]:
     """(rows that train, rows on which it stops) of each fit of LightGBM."""
+    stopper_of(LGBM).fit(clone(LGBM), FitRows(X, Y), FitRows(X, Y), 1)  # its first use asks LightGBM something
     found: list[tuple[set[int], set[int]]] = []
     original = LGBMClassifier.fit
 
@@ -87,6 +89,15 @@ def test_groups_stay_whole_in_every_fit_and_in_the_refit(fits: list[tuple[set[in
 def test_copies_in_bootstraps_of_the_search_stay_together(fits: list[tuple[set[int], set[int]]]) -> None:
     ho.bootstrap_search(search(), X, Y, n_bootstraps=2)
     assert len(fits) > 4
+    for train, stop in fits:
+        assert len(stop) and not train & stop
+
+
+def test_copies_in_samples_of_a_validated_search_stay_together(fits: list[tuple[set[int], set[int]]]) -> None:
+    """The validation draws rows several times, and the search inside receives each copy as a row."""
+    model = search(cv=2, method=None)
+    ho.bootstrap_validate(model, X, Y, n_bootstraps=2, metric="roc_auc", random_state=0)
+    assert len(fits) > 10
     for train, stop in fits:
         assert len(stop) and not train & stop
 
@@ -147,6 +158,17 @@ def test_random_searches_and_regressions_stop_too() -> None:
         cv=3, n_bootstraps=20, early_stopping=ho.inner_split(), random_state=1,
     ).fit(X[:, 1:], target)  # fmt: skip
     assert random.best_estimator_.n_iter_ < 100
+
+
+def test_adaptive_searches_stop_too_and_warn_where_nothing_can(fits: list[tuple[set[int], set[int]]]) -> None:
+    optuna = pytest.importorskip("optuna")
+    settings = {"n_trials": 2, "cv": 3, "n_bootstraps": 20, "early_stopping": ho.inner_split(), "random_state": 0}
+    space = {"num_leaves": optuna.distributions.IntDistribution(2, 8)}
+    ho.HeldOutOptunaSearchCV(LGBM, space, scoring="neg_log_loss", **settings).fit(X, Y)
+    assert len(fits) == 2 * 3 + 1 and all(stop and not train & stop for train, stop in fits)
+    costs = {"C": optuna.distributions.FloatDistribution(0.1, 1.0)}
+    with pytest.warns(HeldoutWarning, match="had no effect: none of the models proposed can stop early"):
+        ho.HeldOutOptunaSearchCV(LogisticRegression(max_iter=500), costs, **settings).fit(X[:, 1:], Y)
 
 
 def test_results_are_the_same_for_any_number_of_workers_and_again() -> None:

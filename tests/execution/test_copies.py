@@ -198,7 +198,7 @@ def test_parts_of_the_same_targets_keep_together_what_is_a_copy_in_any() -> None
     y = np.array([7, 8, 9, 7, 8, 9])
     list(splitter.split(np.zeros((6, 1)), y))
     splitter._parts.remember(y[:3], np.array([0, 0, 1]))
-    assert splitter._origin_of(np.zeros((3, 1)), y[:3]).tolist() == [0, 0, 1]
+    assert splitter.origin_of(np.zeros((3, 1)), y[:3]).tolist() == [0, 0, 1]
 
 
 def test_rows_drawn_again_go_by_their_content() -> None:

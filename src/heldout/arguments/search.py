@@ -32,6 +32,7 @@ from heldout.errors import InputError
 from heldout.estimates.of_search import Estimation
 from heldout.estimates.question import Aggregate
 from heldout.estimates.types import Alternative
+from heldout.execution.copies import CopiesTogether
 from heldout.execution.events import Listener
 from heldout.execution.fit import Routing, Scoring, make_scoring
 from heldout.execution.fold_models import KeepModels
@@ -227,6 +228,7 @@ class SearchArguments:
             share=self.share,
             share_memory=self.share_memory,
             early_stopping=checked_early_stopping(self.early_stopping),
+            origin=self.cv.origin_of(task.X, task.target) if isinstance(self.cv, CopiesTogether) else None,
             keep_models=self.keep_models,
         )
 

@@ -68,7 +68,7 @@ class CopiesTogether:
 
     def split(self, X: Any, y: Any = None, groups: Any = None) -> Iterator[tuple[Rows, Rows]]:
         """Positions in the sample that train and that test."""
-        origin = self._origin_of(X, y)
+        origin = self.origin_of(X, y)
         for train, test in self._split(X, y, groups, origin):
             self._parts.remember(None if y is None else _safe_indexing(y, train), origin[train])
             yield train, test
@@ -96,7 +96,8 @@ class CopiesTogether:
             return kind(5 if self.cv is None else int(self.cv), shuffle=True, random_state=seed)
         return seeded(self.cv, seed)
 
-    def _origin_of(self, X: Any, y: Any) -> NDArray[np.intp]:
+    def origin_of(self, X: Any, y: Any) -> NDArray[np.intp]:
+        """The original row of each of these rows."""
         n_rows = X.shape[0] if hasattr(X, "shape") else len(X)
         known = self._parts.origin_of(n_rows, y)
         if known is not None:

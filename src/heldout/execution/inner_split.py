@@ -122,10 +122,12 @@ class EarlyStopping:
     groups: NDArray[Any] | None = None
 
     @classmethod
-    def of_task(cls, split: InnerSplit, task: Task, entropy: int) -> EarlyStopping:
-        """The inner split on the rows of a task."""
+    def of_task(
+        cls, split: InnerSplit, task: Task, entropy: int, origin: NDArray[np.intp] | None = None
+    ) -> EarlyStopping:
+        """The inner split on the rows of a task; ``origin``: the original row of each, where some are copies."""
         classes = task.truth.values if task.truth.kind.is_classification else None
-        return cls(split, entropy, classes, task.groups)
+        return cls(split, entropy, classes, origin if task.groups is None else task.groups)
 
     def fit(
         self,

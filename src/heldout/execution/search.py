@@ -9,6 +9,7 @@ from functools import cached_property
 from typing import Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from heldout._text import argument
 from heldout.configurations import Configuration, Configurations
@@ -22,7 +23,7 @@ from heldout.estimates.of_search import Estimation, check_applicable, refused_on
 from heldout.execution.executors.base import Work
 from heldout.execution.fit import CellContext, Routing, Scoring
 from heldout.execution.fold_models import KeepModels
-from heldout.execution.inner_split import EarlyStopping, InnerSplit
+from heldout.execution.inner_split import EarlyStopping, InnerSplit, can_stop
 from heldout.execution.plan import Race, race_of_search
 from heldout.execution.sharing.groups import Share, Sharing, shared_in
 from heldout.execution.stopping_rows import check_stopping, flags_of_stopping
@@ -63,6 +64,8 @@ class Search:
     """Bytes for the output of shared steps; None for a part of this machine's memory."""
     early_stopping: InnerSplit | None = None
     """Which part of the training rows tells models when to stop."""
+    origin: NDArray[np.intp] | None = None
+    """The original row of each row, where some are copies that early stopping keeps together."""
     keep_models: KeepModels = "none"
     """Of which configurations the models of the splits are kept; no part of a run's identity."""
 
@@ -117,7 +120,7 @@ class Search:
     @property
     def _stopping(self) -> EarlyStopping | None:
         split = self.early_stopping
-        return None if split is None else EarlyStopping.of_task(split, self.task, self.entropy)
+        return None if split is None else EarlyStopping.of_task(split, self.task, self.entropy, self.origin)
 
     @cached_property
     def flags(self) -> dict[Flag, str]:
@@ -308,4 +311,8 @@ def warn_if_too_small(search: Search) -> bool:
 def warn_of_flags(search: Search) -> None:
     """Warn, before any fit, of what its estimate will be flagged for."""
     for sentence in search.flags.values():
+        warnings.warn(HeldoutWarning(sentence), stacklevel=3)
+    split = search.early_stopping
+    if split is not None and not any(can_stop(each.fresh()) for each in search.configurations):
+        sentence = f"early_stopping={split.words} had no effect: none of the models proposed can stop early."
         warnings.warn(HeldoutWarning(sentence), stacklevel=3)
