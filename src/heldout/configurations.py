@@ -35,17 +35,20 @@ DRAW = "ho.HeldOutRandomizedSearchCV draws n_iter configurations from distributi
 Init = ParamSpec("Init")
 
 
-def refuses_random_search(init: Callable[Init, None]) -> Callable[Init, None]:
-    """The ``__init__`` of a search over a grid, which says what to do instead of a random one."""
+def refuses(*names: str, why: str) -> Callable[[Callable[Init, None]], Callable[Init, None]]:
+    """Makes an ``__init__`` say what to do instead of passing an argument of another kind of search."""
 
-    @functools.wraps(init)
-    def checked(*args: Init.args, **given: Init.kwargs) -> None:
-        for name in ("n_iter", "param_distributions"):
-            if name in given:
-                raise ArgumentError(f"{name}= is for a random search, but this search tries a whole grid; {DRAW}.")
-        init(*args, **given)
+    def refusing(init: Callable[Init, None]) -> Callable[Init, None]:
+        @functools.wraps(init)
+        def checked(*args: Init.args, **given: Init.kwargs) -> None:
+            for name in names:
+                if name in given:
+                    raise ArgumentError(f"{name}= {why}.")
+            init(*args, **given)
 
-    return checked
+        return checked
+
+    return refusing
 
 
 class NotHashableError(TypeError):

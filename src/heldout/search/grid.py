@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from heldout.configurations import refuses_random_search
+from heldout.configurations import DRAW, refuses
 from heldout.estimates.question import Aggregate
 from heldout.estimates.types import Alternative
 from heldout.execution.fold_models import KeepModels
@@ -135,7 +135,9 @@ class HeldOutSearchCV(BaseHeldOutSearch):
         "param_grid": [dict, list, tuple, None],
     }
 
-    @refuses_random_search
+    @refuses(
+        "n_iter", "param_distributions", why=f"is for a random search, but this search tries a whole grid; {DRAW}"
+    )
     def __init__(
         self,
         estimator: Any,

@@ -235,6 +235,18 @@ def test_bad_input_is_refused_in_one_sentence(more: dict[str, Any], sentence: st
         search_of(**more)
 
 
+@pytest.mark.parametrize(
+    ("name", "sentence"),
+    [
+        ("param_distributions", "param_distributions= is named space= here"),
+        ("n_iter", "n_iter= is named n_trials= here"),
+    ],
+)
+def test_names_of_other_searches_are_refused(name: str, sentence: str) -> None:
+    with pytest.raises(TypeError, match=sentence):
+        ho.HeldOutOptunaSearchCV(TREE, **{name: 3})
+
+
 def test_searches_are_cloned_and_pickled() -> None:
     search = search_of(sampler=optuna.samplers.TPESampler(n_startup_trials=3), n_trials=6)
     again = pickle.loads(pickle.dumps(search))

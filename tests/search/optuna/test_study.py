@@ -111,7 +111,9 @@ def test_if_no_trial_proposes_anything_the_search_fails() -> None:
     def suggest(trial: Any) -> Any:
         raise KeyError("nothing")
 
-    with pytest.raises(InputError, match=r"none of 6 trials proposed anything .* trial 0: KeyError: 'nothing'"):
+    with pytest.raises(
+        InputError, match=r"none of 6 trials proposed anything .* fitted: 6 trials: KeyError: 'nothing'"
+    ):
         run(proposals(suggest))
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.utils._param_validation import Interval
 
 from heldout.arguments import SearchArguments
-from heldout.configurations import Configurations
+from heldout.configurations import Configurations, refuses
 from heldout.estimates.question import Aggregate
 from heldout.estimates.types import Alternative
 from heldout.evaluate import Choose, evaluate_adaptive
@@ -105,6 +105,8 @@ share_memory, early_stopping, keep_models
         "batch_size": [Interval(numbers.Integral, 1, None, closed="left"), None],
     }
 
+    @refuses("param_distributions", "param_grid", why="is named space= here, and takes distributions or lists")
+    @refuses("n_iter", why="is named n_trials= here")
     def __init__(
         self,
         estimator: Any,

@@ -283,7 +283,14 @@ def _warn_of_earlier(study: Any, known: set[int]) -> None:
 
 
 def _listed(failures: dict[int, str]) -> str:
-    listed = [f"trial {number}: {why.rstrip('.')}" for number, why in failures.items()]
+    """Each reason with its trials."""
+    reasons: dict[str, list[int]] = {}
+    for number, why in failures.items():
+        reasons.setdefault(why.rstrip("."), []).append(number)
+    listed = [
+        f"{counted(len(trials), 'trial') if len(trials) > 1 else f'trial {trials[0]}'}: {why}"
+        for why, trials in reasons.items()
+    ]
     return "; ".join(listed[:5]) + (f"; and {len(listed) - 5} more" if len(listed) > 5 else "")
 
 
