@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import binom
+from scipy.stats import binom, chi2
 from sklearn.pipeline import Pipeline
 
 from heldout.configurations import Configuration
@@ -56,7 +56,7 @@ def flags_of_stopping(
     """The flag of models that stop on rows which also score them, where that is certain."""
     tested = np.asarray((folds.labels >= 0).any(axis=1))
     for X, y in _pairs(configurations, routed, task.n_rows):
-        found = _n_scored(task, tested, X, y)
+        found = n_scored(task, tested, X, y)
         if found:
             flag = Flag.EARLY_STOPPING_ON_SCORED_ROWS
             return {flag: flag.filled(scored=found, total=len(np.asarray(y)))}
@@ -93,7 +93,7 @@ def _front_of(model: Any) -> str:
     return front
 
 
-def _n_scored(task: Task, tested: NDArray[np.bool_], X: Any, y: Any) -> int:
+def n_scored(task: Task, tested: NDArray[np.bool_], X: Any, y: Any) -> int:
     """How many of these rows are certainly tested rows of the task; 0 where that is not certain."""
     target, own = np.asarray(task.target), np.asarray(y)
     if X is task.X:
@@ -106,11 +106,16 @@ def _n_scored(task: Task, tested: NDArray[np.bool_], X: Any, y: Any) -> int:
         return 0
     ours, theirs = numbers[: task.n_rows], numbers[task.n_rows :]
     found = int(np.isin(theirs, ours[tested]).sum())
-    _, place, times = np.unique(ours, return_inverse=True, return_counts=True)
-    n_repeated = int((times[place.reshape(-1)] > 1).sum())
-    # Other rows from where these come from would agree with one of these as often as these agree with each other.
-    by_chance = binom.sf(found - 1, len(own), (n_repeated + 1) / (task.n_rows + 1))
+    by_chance = binom.sf(found - 1, len(own), _most_twins(ours))
     return found if by_chance < _BY_CHANCE else 0
+
+
+def _most_twins(numbers: NDArray[np.intp]) -> float:
+    """The largest plausible share of new rows that are like one of these, from pairs of these that are alike."""
+    times = np.unique(numbers, return_counts=True)[1]
+    n_pairs = times[times > 1].sum() / 2
+    most_pairs = chi2.ppf(1 - _BY_CHANCE, 2 * n_pairs + 2) / 2  # the upper limit of a Poisson mean
+    return float(min(2 * most_pairs / len(numbers), 1.0))
 
 
 def _agreement(target: NDArray[Any]) -> float:
