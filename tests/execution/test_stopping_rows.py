@@ -113,7 +113,7 @@ def test_rows_that_agree_by_chance_are_not_flagged() -> None:
 
 @pytest.mark.parametrize("n_columns, n_values", [(2, 3), (3, 4), (4, 5), (2, 30)])
 def test_new_rows_of_coarse_columns_are_hardly_ever_taken_for_old_ones(n_columns: int, n_values: int) -> None:
-    """300 pairs of data and new rows from the same place: at a rate of 1 in 1000, 3 alarms come once in 280 times."""
+    """300 pairs of data and new rows from the same place: at a rate of 1 in 1000, 3 alarms come once in 280."""
     rng = np.random.default_rng(n_columns)
     alarms = 0
     for _ in range(300):
