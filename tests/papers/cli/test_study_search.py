@@ -127,7 +127,7 @@ def test_the_commands_and_the_python_of_the_page(command: Command, tables: Path)
         (tables / f"{name}.csv").write_bytes((tables / "middle.csv").read_bytes())
     names: dict[str, Any] = {}
 
-    smaller = [option for option in SMALL if option != "--quick"]
+    smaller = [*(option for option in SMALL if option != "--quick"), "--repeats", "1", "--configurations", "2"]
     untreed = [option for n, option in enumerate(smaller) if "--trees" not in smaller[max(n - 1, 0) : n + 1]]
     for line in commands:  # of options that are named twice the last counts
         only = [] if "--tables" in line else ["--tables", "mine"]
