@@ -136,6 +136,17 @@ def test_it_continues_where_it_was_interrupted(batch: int, drop: str | None, tmp
     assert file_status(tmp_path / "run.db").runs[0].n_done == found.n_fits
 
 
+@pytest.mark.parametrize("drop", [None, "bootstrap"])
+def test_a_search_that_ends_before_its_plan_is_finished(drop: str | None, tmp_path: Path) -> None:
+    """As by a timeout; the run then has no fits left."""
+    running = RunSettings(store=SQLiteStore(tmp_path / "run.db"), resume=True)
+    found = evaluate_adaptive(search(drop), Listed(2), running, n_planned=50)
+    status = file_status(tmp_path / "run.db")
+    (run_status,) = status.runs
+    assert status.state.value == "finished" and run_status.n_left == 0
+    assert run_status.n_cells == found.n_fits + found.n_fits_saved
+
+
 def test_a_proposal_is_dropped_when_the_best_before_it_is_better() -> None:
     proposals, events = Listed(1), []
     found = run(proposals, "bootstrap", RunSettings(listeners=[events.append]))

@@ -149,6 +149,7 @@ class AdaptiveRun:
         """
         if not self._members:
             raise InputError("the search was over before it tried a configuration, so there is no winner.")
+        self._open.run.note_end(len(self._members))
         search = replace(self._search, configurations=Configurations(tuple(self._members)))
         race = search.race
         outcome = RaceOutcome(race.splits, self._course.barriers) if race.barriers else None

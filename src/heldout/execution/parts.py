@@ -88,6 +88,9 @@ class RunPart:
     def note_plan(self, note: PlanNote) -> None:
         """Nothing to do: the plan is that of the run."""
 
+    def note_end(self, n_configurations: int) -> None:
+        """Nothing to do: the end is that of the run."""
+
     def note_barrier(self, race: Sequence[Place], barrier: Barrier) -> None:
         """Nothing to do: the run notes the barriers of all batches together."""
 

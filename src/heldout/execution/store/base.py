@@ -107,6 +107,9 @@ class Run(Protocol):
     def note_plan(self, note: PlanNote) -> None:
         """Note the plan of the run for inspection; deletes earlier notes on barriers."""
 
+    def note_end(self, n_configurations: int) -> None:
+        """Note that an adaptive search is over, with so many configurations, which may be fewer than planned."""
+
     def note_barrier(self, race: Sequence[Place], barrier: Barrier) -> None:
         """Note the record of a barrier for inspection; kept by the next ``commit``.
 

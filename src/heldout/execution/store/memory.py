@@ -53,6 +53,9 @@ class MemoryRun:
     def note_plan(self, note: PlanNote) -> None:
         """Nothing to do: the run cannot be inspected from outside."""
 
+    def note_end(self, n_configurations: int) -> None:
+        """Nothing to do, as for the plan."""
+
     def note_barrier(self, race: Sequence[Place], barrier: Barrier) -> None:
         """Nothing to do, as for the plan."""
 

@@ -187,6 +187,14 @@ def write_plan(connection: sqlite3.Connection, run: int, configurations: Sequenc
     )
 
 
+def write_end(connection: sqlite3.Connection, run: int, n_configurations: int) -> None:
+    """Shorten the plan to the configurations that an adaptive search had when it ended."""
+    connection.execute(
+        "UPDATE plan SET n_configurations = :n, n_cells = :n * n_splits WHERE run = :run",
+        {"n": n_configurations, "run": run},
+    )
+
+
 def write_barrier(
     connection: sqlite3.Connection, run: int, configurations: Sequence[int], race: Sequence[Place], barrier: Barrier
 ) -> None:

@@ -21,7 +21,14 @@ from heldout.execution.store.block_rows import block_configurations, block_numbe
 from heldout.execution.store.growth import Growth
 from heldout.execution.store.opening import clear_owner, explained, read_as_written, sentence
 from heldout.execution.store.pending import PendingResults
-from heldout.execution.store.runs import AddedRow, write_acknowledged, write_added, write_barrier, write_plan
+from heldout.execution.store.runs import (
+    AddedRow,
+    write_acknowledged,
+    write_added,
+    write_barrier,
+    write_end,
+    write_plan,
+)
 from heldout.execution.store.schema import ResultRows, checksum, decoded, read_rows
 from heldout.folds.splits import Place
 
@@ -53,7 +60,8 @@ class SQLiteRun:
         self._configurations = list(configurations or ())
         self._positions = {number: position for position, number in enumerate(self._configurations)}
         self._pending = PendingResults(self._configurations, apart=configurations is None)
-        self._plan: PlanNote | None = None  # these three are not yet written
+        self._plan: PlanNote | None = None  # these four are not yet written
+        self._end: int | None = None
         self._barriers: list[tuple[Sequence[Place], Barrier]] = []
         self._added: list[AddedRow] = []
         self._in_doubt = False  # whether the last commit was made
@@ -103,7 +111,7 @@ class SQLiteRun:
         Raises StoreError when it cannot be written. What was acknowledged before is safe, and the run can be
         resumed.
         """
-        if not self._pending and not self._barriers and not self._added and self._plan is None:
+        if not (self._pending or self._barriers or self._added) and self._plan is None and self._end is None:
             return
         try:
             self._write()
@@ -141,6 +149,11 @@ class SQLiteRun:
         self._plan, self._barriers = note, []
         self.commit()
 
+    def note_end(self, n_configurations: int) -> None:
+        """Write at once that the plan ended with so many configurations."""
+        self._end = n_configurations
+        self.commit()
+
     def note_barrier(self, race: Sequence[Place], barrier: Barrier) -> None:
         """Keep the record of a barrier until the next ``commit``."""
         self._barriers.append((race, barrier))
@@ -176,6 +189,8 @@ class SQLiteRun:
             write_added(connection, self._number, self._added)
             if self._plan is not None:
                 write_plan(connection, self._number, self._configurations, self._plan)
+            if self._end is not None:
+                write_end(connection, self._number, self._end)
             for race, barrier in self._barriers:
                 write_barrier(connection, self._number, self._configurations, race, barrier)
             if self._in_doubt:
@@ -195,7 +210,7 @@ class SQLiteRun:
             self._bytes_in_log += _BYTES_OF_A_COMMIT
             self._acknowledged.update(written)
             self._blocks.update(written_blocks)
-            self._plan, self._barriers, self._added = None, [], []
+            self._plan, self._end, self._barriers, self._added = None, None, [], []
             self._pending = PendingResults(self._configurations, apart=self._growth is not None)
             self._in_doubt = False
         finally:
