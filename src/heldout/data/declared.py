@@ -1,7 +1,7 @@
 """Check the contents of a file against declared types: dataclasses, named tuples and plain values.
 
-A file that was damaged, or changed by somebody, is found out here, in one sentence that names the place, and not by
-whatever stumbles over a value of another type later on.
+A damaged or changed file is refused here, in one sentence that names the place, before a value of another type causes
+an error elsewhere.
 """
 
 from __future__ import annotations

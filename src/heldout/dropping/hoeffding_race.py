@@ -21,7 +21,7 @@ class HoeffdingRace(Racing):
     After n rows every mean loss is within h = w √(ln(2/δ')/(2n)) of its expectation, w being the width of the
     metric's range and δ' = δ/(C · looks): all C configurations that started, at every barrier, with probability
     1 - δ (Hoeffding 1963, and a union bound). A configuration is dropped if it is more than 2h behind the leader.
-    Then with probability 1 - δ the best is never dropped while a worse one leads.
+    Then with probability 1 - δ the best is never dropped while a worse one is the leader.
 
     That is exact for models that are fixed while their rows are drawn. Held-out predictions come from one model a
     fold, each fitted on rows that test others. So here, as in the article's leave-one-out races, it is an

@@ -71,7 +71,7 @@ class SimulatedRace:
 
     At each barrier a configuration is dropped if it is worse than the leader in more than the threshold share of
     bootstraps, as in the real race. Fits that were not made are unknown: a configuration that the real race dropped
-    is dropped at the same barrier at the latest, and at least one of those that survived the real race survives
+    is dropped at the same barrier at the latest, and at least one of those that the real race kept is kept in
     every simulated one.
     """
 
@@ -87,7 +87,7 @@ class SimulatedRace:
     """As in ``heldout.dropping.base.Racing``."""
 
     def run(self, counts: NDArray[np.uint8]) -> NDArray[np.intp]:
-        """(L, A): the number of splits of each configuration under weightings (L, n), K if it survives."""
+        """(L, A): the number of splits of each configuration under weightings (L, n), K if it is kept."""
         stays = self.left_after == self.n_splits
         remaining = np.ones((len(counts), len(self.left_after)), dtype=bool)
         n_done = np.full(remaining.shape, self.n_splits, dtype=np.intp)
@@ -129,7 +129,7 @@ class SimulatedRace:
 
 @dataclass(frozen=True, eq=False)
 class RacedSelection(SelectionReplay):
-    """A selection among the survivors of a race on the same drawn rows."""
+    """A selection among the configurations that a race on the same drawn rows keeps."""
 
     race: SimulatedRace = field(kw_only=True)
     """Of A configurations, the dropped ones included."""

@@ -74,7 +74,7 @@ def _are_single(folds: NDArray[np.int32]) -> bool:
 
 
 class _LazySegments(Sequence[Segment]):
-    """Segments that are bound when somebody reads one: thousands, and hardly ever read."""
+    """Segments that are bound when the first is read: thousands, and rarely read."""
 
     def __init__(self, n_segments: int, score: Callable[[], AggregateScore]) -> None:
         self._n_segments, self._score = n_segments, score

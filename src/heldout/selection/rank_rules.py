@@ -145,7 +145,7 @@ class RankOverRepeats(SelectionRule):
 
 
 def _mean_ranks(scores: Floats, out: NDArray[np.bool_]) -> Floats:
-    """(B, C): over the repeats of scores (B, R, C) in which somebody has one; NaN for what is no candidate."""
+    """(B, C): over the repeats of scores (B, R, C) in which some candidate has one; NaN for others."""
     lacking = np.asarray(np.isnan(scores) | out[:, None, :])
     held = np.asarray(~lacking.all(axis=2))
     out = np.asarray((lacking & held[:, :, None]).any(axis=1) | out | ~held.any(axis=1, keepdims=True))

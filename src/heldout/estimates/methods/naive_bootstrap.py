@@ -44,7 +44,7 @@ UNITS = ("rows", "folds")
 
 QUANTITY = (
     "the expected performance, over training sets of the size of a fold's training part, of the winner as if it "
-    "had been chosen beforehand; the interval is of this score and knows nothing of the choice"
+    "had been chosen beforehand; the interval is of this score and does not include the choice"
 )
 
 

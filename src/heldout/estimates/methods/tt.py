@@ -45,7 +45,7 @@ class TT(Method):
     )
 
     def unfit(self, evidence: Evidence) -> str | None:
-        """It knows nothing but fold scores."""
+        """It needs only fold scores."""
         reason = needs_columns(evidence) or needs_folds(evidence)
         if reason is None and evidence.fold_scores is not None and len(evidence.fold_scores) == 1:
             return "it compares the best of each fold with the winner, and in a single fold they are the same"

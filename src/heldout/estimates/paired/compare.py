@@ -79,9 +79,9 @@ class ConfigurationComparison:
         first, second : str or int
             Names or indices of configurations; "winner" is the one that was chosen.
         fixed : sequence of str or int
-            Those of the two that were named before their scores were seen, such as a baseline. Any other is taken
-            to stand here because of its place in the ranking, and picking it is replayed in every bootstrap: what
-            it owes to luck is taken out.
+            Those of the two that were named before their scores were seen, such as a baseline. Any other is
+            assumed to have been chosen by its rank, and this choice is replayed in every bootstrap: what is due to
+            luck is subtracted.
 
         Returns
         -------

@@ -72,11 +72,11 @@ def p_values(scores: PairedScores) -> Floats:
     rows leave at once, and have p = 0.
     """
     found = np.zeros(scores.n_candidates)
-    alive = np.flatnonzero(np.isfinite(scores.observed))
-    observed = scores.observed[alive]
-    whole = np.isfinite(scores.in_bag[:, alive]).all(axis=1)
-    centred = np.ascontiguousarray((scores.in_bag[np.ix_(whole, alive)] - observed).T)
-    if not alive.size:
+    scored = np.flatnonzero(np.isfinite(scores.observed))
+    observed = scores.observed[scored]
+    whole = np.isfinite(scores.in_bag[:, scored]).all(axis=1)
+    centred = np.ascontiguousarray((scores.in_bag[np.ix_(whole, scored)] - observed).T)
+    if not scored.size:
         return found
     shortfall = observed[None, :] - observed[:, None]
     spread = _spreads(centred)
@@ -86,7 +86,7 @@ def p_values(scores: PairedScores) -> Floats:
     with np.errstate(divide="ignore"):
         precision = np.where(spread > 0, 1 / spread, 0.0)
     imitated = np.zeros(centred.shape[1])
-    reached = np.ones(len(alive))
+    reached = np.ones(len(scored))
     staying = leaving[-1:]
     for place in range(len(leaving) - 2, -1, -1):
         newcomer = leaving[place]
@@ -95,8 +95,8 @@ def p_values(scores: PairedScores) -> Floats:
         if imitated.size:
             reached[place] = (imitated >= statistics[place] - 1e-12).mean()
         staying = np.append(staying, newcomer)
-    found[alive[leaving]] = np.maximum.accumulate(reached)
-    found[alive[leaving[-1]]] = 1.0
+    found[scored[leaving]] = np.maximum.accumulate(reached)
+    found[scored[leaving[-1]]] = 1.0
     return found
 
 

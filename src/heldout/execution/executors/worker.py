@@ -190,7 +190,7 @@ def mark_of(folder: str, cell: CellKey) -> Iterator[None]:
 def take_marks(folder: Path) -> dict[CellKey, float]:
     """Cells that were running when their processes ended, and the seconds since they began; erases the marks.
 
-    Call it when no worker is alive.
+    Call it when no worker is running.
     """
     now, found = time.monotonic(), {}
     for path in folder.glob("*.mark"):

@@ -25,7 +25,7 @@ class SklearnCallbacks:
         match event:
             case SearchStarted():
                 root = self._search._init_callback_context(max_subtasks=1 + self._refits)
-                # A search without callbacks has nobody to tell about thousands of fits.
+                # A search without callbacks need not report thousands of fits.
                 self._has_callbacks = bool(getattr(root, "_callbacks", True))
                 self._open = [root.call_on_fit_task_begin(estimator=self._search)]
                 self._begin("search", max_subtasks=event.n_cells, sequential_subtasks=False)

@@ -260,7 +260,7 @@ class TwoPart(Method):
         lacking = second.lacks()
         bound = no_bound(lacking) if lacking else self._bound(second, tails_of(tail, settings.alternative))
         reading = second.reading
-        ends = sorted([reading.reported(bound.low), reading.reported(bound.high)])  # NaN sorts as it stands
+        ends = sorted([reading.reported(bound.low), reading.reported(bound.high)])  # NaN keeps its place
         selected = int(evidence.candidates[chosen.column])
         value = reading.reported(second.value)
         flags = {**self._flags(evidence, parts, second, selected), **bound.flags}
