@@ -1,7 +1,7 @@
 """Check the contents of a file against declared types: dataclasses, named tuples and plain values.
 
-A damaged or changed file is refused here, in one sentence that names the place, before a value of another type causes
-an error elsewhere.
+A damaged or changed file is refused here, in one sentence that names the place, before a value of another type
+causes an error elsewhere.
 """
 
 from __future__ import annotations
