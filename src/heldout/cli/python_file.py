@@ -11,6 +11,7 @@ from types import ModuleType
 from typing import Any
 
 from heldout.errors import InputError
+from heldout.execution.identity import FILE_OF_USER
 
 _PICKLERS = ("cloudpickle", "joblib.externals.cloudpickle")
 """Older versions of joblib bring a copy of the package; Dask uses the package itself."""
@@ -34,6 +35,7 @@ def module_of_file(path: Path, option: str) -> ModuleType:
         spec.loader.exec_module(module)
     except (Exception, SystemExit) as error:
         raise InputError(f"{option} could not be run ({reason_of(error)}).") from error
+    setattr(module, FILE_OF_USER, path.read_text(encoding="utf-8", errors="replace"))
     return module
 
 

@@ -6,6 +6,7 @@ import functools
 import hashlib
 import json
 import platform
+import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -29,6 +30,8 @@ from heldout.execution.executors.base import Work, fits_of_search
 from heldout.execution.sharing.groups import Share, Sharing
 from heldout.execution.store.base import RunIdentity
 
+FILE_OF_USER = "__source_for_heldout__"
+"""The attribute of a module that holds its source, where the command line ran it as a file of the user."""
 _OUR_OWN = ("heldout", "heldout_papers", "sklearn", "numpy", "scipy", "builtins")
 
 
@@ -136,7 +139,13 @@ def _as_arrays(params: Mapping[str, Any]) -> dict[str, Any]:
 def sources_of(configurations: Sequence[Configuration]) -> dict[str, str]:
     """Hashes of the source of estimator classes outside packages with a version here."""
     kinds = (kind for kind in estimators_within(configurations) if not _is_our_own(kind))
-    return {f"source of {kind.__module__}.{kind.__qualname__}": _digest(source_of(kind)) for kind in kinds}
+    return {f"source of {kind.__module__}.{kind.__qualname__}": _digest(_source_of_class(kind)) for kind in kinds}
+
+
+def _source_of_class(kind: type) -> str:
+    """The source of a class; of one in a file that the user named, the whole file, whose functions it may call."""
+    whole: str | None = getattr(sys.modules.get(kind.__module__), FILE_OF_USER, None)
+    return source_of(kind) if whole is None else whole
 
 
 def _sources_of_providers(sharing: Sharing | None) -> dict[str, str]:
