@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from itertools import groupby
 from typing import Any, Protocol
 
 import numpy as np
@@ -201,11 +202,12 @@ class AdaptiveRun:
 
     def _note_barriers(self, outcome: RaceOutcome, dropped: Sequence[Dropped]) -> None:
         places = [split.place for split in self._search.race.splits]
-        for barrier in self._course.barriers:
-            self._open.run.note_barrier(places, barrier)
+        left_at = {after: tuple(drops) for after, drops in groupby(dropped, key=lambda drop: drop.after)}
+        for barrier in self._course.barriers:  # the run has the drops of earlier batches
+            self._open.run.note_barrier(places, replace(barrier, dropped=left_at.get(barrier.after, ())))
         n_remaining = len(self._members) - len(self._course.dropped)
         for barrier in outcome.barriers:
-            here = tuple(drop for drop in dropped if drop.after == barrier.after)
+            here = left_at.get(barrier.after, ())
             if here:
                 passed = replace(barrier, dropped=here, stopped=False)
                 self._open.tell(BarrierPassed(0, passed, n_remaining, self._course.n_saved))

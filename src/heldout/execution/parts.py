@@ -2,49 +2,43 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Self
 
 from heldout.execution.blocks import CellBlock, each_cell
 from heldout.execution.cells import CellKey, CellResult
 from heldout.execution.events import BarrierPassed, BlockFinished, CellFinished, Event, Listener, WorkersLost
-from heldout.execution.store.base import AddedConfiguration, PlanNote, Run
+from heldout.execution.store.base import Run
 from heldout.execution.store.memory import MemoryRun
-from heldout.folds.splits import Place
-
-if TYPE_CHECKING:
-    from heldout.dropping.base import Barrier
 
 
-class RunPart:
+class RunPart(MemoryRun):
     """The part of a run that holds a batch of configurations.
 
     ``positions``: of each in the run. What is recorded goes into the run under these.
     """
 
     def __init__(self, run: Run, positions: Sequence[int]) -> None:
-        self.entropy = run.entropy
+        super().__init__(run.entropy)
         self.positions = list(positions)
         self._run = run
-        self._own = MemoryRun(run.entropy)
 
     def recall(self) -> None:
         """Take over the cells of the batch that an earlier process left in the run."""
         local = {position: number for number, position in enumerate(self.positions)}
         for cell in each_cell(self._run.results(configurations=local)):
             if cell.key.configuration in local:
-                self._own.record(replace(cell, key=_at(cell.key, local[cell.key.configuration])))
+                super().record(replace(cell, key=_at(cell.key, local[cell.key.configuration])))
 
     def join(self, position: int, cells: Iterable[CellResult]) -> None:
         """Add a configuration of the run with its cells, behind the batch."""
         self.positions.append(position)
         for cell in cells:
-            self._own.record(replace(cell, key=_at(cell.key, len(self.positions) - 1)))
+            super().record(replace(cell, key=_at(cell.key, len(self.positions) - 1)))
 
     def cells(self, configuration: int) -> list[CellResult]:
         """The cells of a configuration, by its number in the batch."""
-        return [cell for cell in each_cell(self._own.results()) if cell.key.configuration == configuration]
+        return [cell for cell in each_cell(self.results()) if cell.key.configuration == configuration]
 
     def listener(self, listeners: Sequence[Listener]) -> Listener:
         """Passes events of the batch on, with positions in the run; barriers are those of the batch alone."""
@@ -64,41 +58,12 @@ class RunPart:
 
         return pass_on
 
-    def acknowledged(self) -> frozenset[CellKey]:
-        return self._own.acknowledged()
-
-    def results(
-        self, repeats: Collection[int] | None = None, configurations: Collection[int] | None = None
-    ) -> Iterator[CellResult | CellBlock]:
-        return self._own.results(repeats, configurations)
-
     def record(self, result: CellResult | CellBlock) -> None:
-        self._own.record(result)
+        super().record(result)
         self._run.record(self._in_run(result) if isinstance(result, CellResult) else self._block_in_run(result))
 
     def commit(self) -> None:
         self._run.commit()
-
-    def notes(self) -> list[str]:
-        return self._run.notes()
-
-    def add(self, configurations: Sequence[AddedConfiguration]) -> list[int]:
-        return self._run.add(configurations)
-
-    def note_plan(self, note: PlanNote) -> None:
-        """Nothing to do: the plan is that of the run."""
-
-    def note_end(self, n_configurations: int) -> None:
-        """Nothing to do: the end is that of the run."""
-
-    def note_barrier(self, race: Sequence[Place], barrier: Barrier) -> None:
-        """Nothing to do: the run notes the barriers of all batches together."""
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        return None
 
     def _key(self, key: CellKey) -> CellKey:
         return _at(key, self.positions[key.configuration])
