@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pickle
 import re
+import sys
 import threading
 import warnings
 from collections.abc import Iterator, Sequence
@@ -261,6 +262,8 @@ class Locked(DummyClassifier):
 
 
 def test_a_model_that_cannot_be_sent() -> None:
+    cloudpickle = pytest.importorskip("cloudpickle")
+    cloudpickle.register_pickle_by_value(sys.modules[__name__])  # worker processes cannot import this file
     with pytest.warns(HeldoutWarning, match=r"3 of 3 .*cannot be sent between processes \(TypeError.*use n_jobs=1"):
         search = searched(Locked(), {"strategy": ["prior"]}, "winner", scoring="accuracy", n_jobs=2)
     assert set(search.fold_models_.values()) == {None}
