@@ -119,6 +119,8 @@ def test_what_cannot_be_evaluated_is_refused_in_one_sentence() -> None:
         search.finish()
     with pytest.raises(ho.InputError, match="must be an estimator with fit and get_params"):
         search.evaluate(KNeighborsClassifier)
+    with pytest.raises(ho.InputError, match="params must be a dict of what is shown, or None, got 3"):
+        search.evaluate(KNeighborsClassifier(3), 3)  # type: ignore[arg-type]
     search.evaluate(KNeighborsClassifier(3))
     with pytest.raises(ho.InputError, match="a classifier and LinearRegression is a regressor"):
         search.evaluate(LinearRegression())

@@ -192,3 +192,15 @@ def test_bad_input_is_refused(more: dict[str, Any], said: str) -> None:
         warnings.simplefilter("error")
         with pytest.raises(ValueError, match=said):
             search.fit(X, Y)
+
+
+@pytest.mark.parametrize(
+    ("name", "sentence"),
+    [
+        ("space", "space= is named param_distributions= here"),
+        ("n_trials", "n_trials= is named n_iter= here"),
+    ],
+)
+def test_names_of_other_searches_are_refused(name: str, sentence: str) -> None:
+    with pytest.raises(TypeError, match=sentence):
+        ho.HeldOutRandomizedSearchCV(TREE, **{name: 3})

@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import threading
 import time
+from collections.abc import Mapping
 from contextlib import ExitStack
 from dataclasses import replace
 from typing import Any, Literal, Self
@@ -14,6 +15,7 @@ import numpy as np
 from heldout.arguments import SearchArguments
 from heldout.arguments.search import are_same
 from heldout.configurations import checked_model, kind_of
+from heldout.data.arrays import shortened
 from heldout.errors import InputError
 from heldout.estimates.question import Aggregate
 from heldout.estimates.types import Alternative
@@ -66,6 +68,8 @@ class OpenSearch:
             dropped.
         """
         model = checked_model(estimator, "estimator")
+        if params is not None and not isinstance(params, Mapping):
+            raise InputError(f"params must be a dict of what is shown, or None, got {shortened(params)}.")
         shown = changed_params(model) if params is None else dict(params)
         return self.scored(Proposal(shown, model, has_params=True)).value
 

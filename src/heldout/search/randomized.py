@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils._param_validation import Interval
 
+from heldout.configurations import refuses
 from heldout.estimates.question import Aggregate
 from heldout.estimates.types import Alternative
 from heldout.execution.fold_models import KeepModels
@@ -72,6 +73,8 @@ share_memory, early_stopping, keep_models
         "n_iter": [Interval(numbers.Integral, 1, None, closed="left"), dict],
     }
 
+    @refuses("space", "param_grid", why="is named param_distributions= here, and takes distributions or lists")
+    @refuses("n_trials", why="is named n_iter= here")
     def __init__(
         self,
         estimator: Any,

@@ -128,6 +128,14 @@ def test_dropped_trials_are_pruned_and_failed_ones_have_no_score() -> None:
         assert ho.correct(study, n_bootstraps=20).selected_name == "tree (max_depth=3)"
 
 
+def test_it_keeps_the_predictions_of_one_study() -> None:
+    study, objective = new_study(study_name="mine"), objective_of()
+    study.optimize(objective, n_trials=2)
+    with pytest.raises(ho.InputError, match="the predictions of one study, here 'mine', got 'other'; make another"):
+        new_study(study_name="other").optimize(objective, n_trials=1)
+    assert len(objective.finish().configurations) == 2
+
+
 def test_threads_of_a_study_may_share_it() -> None:
     study, objective = new_study(), objective_of()
     study.optimize(objective, n_trials=6, n_jobs=2)

@@ -240,6 +240,8 @@ def test_bad_input_is_refused_in_one_sentence(more: dict[str, Any], sentence: st
     [
         ("param_distributions", "param_distributions= is named space= here"),
         ("n_iter", "n_iter= is named n_trials= here"),
+        ("enable_pruning", "enable_pruning= is no argument here; drop='bootstrap' prunes"),
+        ("subsample", "subsample= is an argument of OptunaSearchCV that is not here"),
     ],
 )
 def test_names_of_other_searches_are_refused(name: str, sentence: str) -> None:

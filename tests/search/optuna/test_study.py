@@ -13,7 +13,7 @@ import pytest
 from optuna.trial import TrialState
 from sklearn.linear_model import Ridge
 
-from heldout.errors import HeldoutWarning, InputError
+from heldout.errors import HeldoutWarning, InputError, StoreError
 from heldout.execution.adaptive import Proposal, ProposalScore
 from heldout.search.optuna.package import quiet
 from heldout.search.optuna.space import space_of
@@ -244,3 +244,32 @@ def test_optuna_says_nothing(capfd: pytest.CaptureFixture[str]) -> None:
     run(proposals())
     assert capfd.readouterr() == ("", "")
     assert optuna.logging.get_verbosity() == level
+
+
+@pytest.mark.parametrize("note", ['{"alpha', "[1]", "3", "[" * 100_000])
+def test_a_damaged_note_is_refused(note: str) -> None:
+    with pytest.raises(StoreError, match=r"the run file is damaged .the note on a configuration must be its param"):
+        proposals(sampler=OwnSampler()).resume(['{"alpha": 1.0, "fit_intercept": true}', note])
+
+
+def test_no_more_notes_wait_than_trials_are_asked() -> None:
+    notes = [json.dumps({"alpha": float(alpha), "fit_intercept": True}) for alpha in range(5)]
+    asked = proposals(sampler=OwnSampler(), n_trials=3)
+    run(asked, notes)
+    assert [(trial.state, trial.params["alpha"]) for trial in asked.study.trials] == [
+        (TrialState.COMPLETE, float(alpha)) for alpha in range(3)
+    ]
+
+
+class NeedyTrialSampler(optuna.samplers.RandomSampler):
+    """A sampler that imports a package at its first proposal, as Optuna's Gaussian process does."""
+
+    def infer_relative_search_space(self, study: Any, trial: Any) -> dict[str, Any]:
+        import a_package_that_nobody_has  # type: ignore[import-not-found]
+
+        return {"alpha": a_package_that_nobody_has}
+
+
+def test_a_sampler_without_its_package_is_refused() -> None:
+    with pytest.raises(InputError, match=r"sampler needs the package a_package_that_nobody_has .* install it, or"):
+        run(proposals(sampler=NeedyTrialSampler()))

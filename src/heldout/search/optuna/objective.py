@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from heldout.configurations import checked_entries, checked_model
+from heldout.errors import InputError
 from heldout.estimates.question import Aggregate
 from heldout.execution.adaptive import ProposalScore
 from heldout.execution.inner_split import InnerSplit
@@ -25,7 +26,7 @@ class Objective:
     def __init__(self, space: Space, run: OpenSearch, *, has_store: bool) -> None:
         self._space, self._run, self._has_store = space, run, has_store
         self._lock = threading.Lock()
-        self._has_begun = False
+        self._study_name: str | None = None
 
     def __call__(self, trial: Any) -> float:
         """Score a trial on all splits, and report the score of each.
@@ -46,11 +47,16 @@ class Objective:
 
     def _begin(self, study: Any) -> None:
         """Before the first trial: the study, and its trials of an earlier process, whose fits are in the store."""
-        if self._has_begun or study is None:
+        if study is None or study.study_name == self._study_name:
             return
+        if self._study_name is not None:
+            raise InputError(
+                f"an objective keeps the predictions of one study, here {self._study_name!r}, got "
+                f"{study.study_name!r}; make another with ho.optuna.objective."
+            )
         check_direction(study)
         keep_evaluation(study, self._run.evaluation)
-        self._has_begun = True
+        self._study_name = study.study_name
         earlier = (
             [trial for trial in study.trials if "configuration" in trial.user_attrs] if self._has_store else []
         )

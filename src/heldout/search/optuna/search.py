@@ -107,6 +107,8 @@ share_memory, early_stopping, keep_models
 
     @refuses("param_distributions", "param_grid", why="is named space= here, and takes distributions or lists")
     @refuses("n_iter", why="is named n_trials= here")
+    @refuses("enable_pruning", "pruner", why="is no argument here; drop='bootstrap' prunes trials between folds")
+    @refuses("subsample", "max_iter", "callbacks", "catch", why="is an argument of OptunaSearchCV that is not here")
     def __init__(
         self,
         estimator: Any,

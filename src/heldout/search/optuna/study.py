@@ -15,7 +15,7 @@ import numpy as np
 from heldout._random import RandomState
 from heldout._text import counted
 from heldout.data.arrays import shortened
-from heldout.errors import HeldoutWarning, InputError
+from heldout.errors import HeldoutWarning, InputError, StoreError
 from heldout.execution.adaptive import Proposal, ProposalScore
 from heldout.search.optuna.package import optuna_package, quiet
 from heldout.search.optuna.sampler import SeededSampler, fresh_sampler
@@ -78,9 +78,10 @@ class StudyProposals:
         _warn_of_earlier(self.study, {trial.number for trial in self._known})
         if self._sampler.is_reproducible:
             return
+        waiting = [_params_of(note) for note in notes[len(self._known) : self._n_trials] if note]
         with quiet():
-            for note in filter(None, notes[len(self._known) :]):
-                self.study.enqueue_trial(json.loads(note))
+            for params in waiting:
+                self.study.enqueue_trial(params)
 
     def next_batch(self) -> list[Proposal]:
         """The proposals of the next trials; empty when the search is over."""
@@ -133,10 +134,7 @@ class StudyProposals:
             return self._repeated(self._known.pop(0))
         with quiet():
             self._sampler.reseed(len(self.study.get_trials(deepcopy=False)))
-            trial = self.study.ask()
-            self._n_asked += 1
-            self._open.append(trial)
-            _ = trial.relative_params  # here an error is the sampler's, further on the user's
+            trial = self._new_trial()
             try:
                 proposal = checked_proposal(self._space.proposal(trial))
             except optuna_package().TrialPruned:
@@ -150,6 +148,21 @@ class StudyProposals:
                 self._tell(trial, state="FAIL")
                 return None
         return replace(proposal, note=_note(trial.params))
+
+    def _new_trial(self) -> Any:
+        try:
+            trial = self.study.ask()
+            self._n_asked += 1
+            self._open.append(trial)
+            _ = trial.relative_params  # here an error is the sampler's, further on the user's
+        except ImportError as error:
+            needed = f"the package {error.name}" if error.name else "a package"
+            raise InputError(
+                f"sampler needs {needed} for its proposals, which is not installed, got "
+                f"{shortened(self._sampler.sampler)}; install it, or use another sampler.",
+                argument="sampler",
+            ) from error
+        return trial
 
     def _repeated(self, trial: Any) -> Proposal:
         self._n_asked += 1
@@ -292,6 +305,20 @@ def _listed(failures: dict[int, str]) -> str:
         for why, trials in reasons.items()
     ]
     return "; ".join(listed[:5]) + (f"; and {len(listed) - 5} more" if len(listed) > 5 else "")
+
+
+def _params_of(note: str) -> dict[str, Any]:
+    """The parameters of a note; raises StoreError when it is none."""
+    try:
+        params = json.loads(note)
+    except (ValueError, RecursionError):
+        params = None
+    if not isinstance(params, dict):
+        raise StoreError(
+            f"the run file is damaged (the note on a configuration must be its parameters, got {shortened(note)}) "
+            "and cannot be resumed; restore a copy of it, or move it away and start again."
+        )
+    return params
 
 
 def _note(params: dict[str, Any]) -> str:
