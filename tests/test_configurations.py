@@ -9,6 +9,7 @@ import math
 import re
 import subprocess
 import sys
+from array import array
 from collections.abc import Callable
 from typing import Any
 
@@ -207,6 +208,19 @@ def test_canonical_forms_are_json_and_stable(value: Any) -> None:
 def test_arrays_differ_by_type_shape_and_values() -> None:
     arrays = [np.arange(4), np.arange(4).reshape(2, 2), np.arange(4.0), np.arange(1, 5)]
     assert len({json.dumps(canonical_form(array)) for array in arrays}) == 4
+
+
+def test_arrays_of_objects_are_read_by_their_values() -> None:
+    labels = [np.array(each, dtype=object) for each in (["a", "b"], ["a", "c"], [["a", "b"]], [1, "b"])]
+    forms = [json.dumps(canonical_form(array)) for array in labels]
+    assert len(set(forms)) == 4
+    assert json.dumps(canonical_form(labels[0].copy())) == forms[0]
+
+
+def test_a_large_value_without_a_canonical_form_is_shortened() -> None:
+    with pytest.raises(NotHashableError, match=r"of type array .*…$") as raised:
+        canonical_form(array("d", range(200)))
+    assert len(str(raised.value)) < 150
 
 
 def test_what_has_no_canonical_form_is_refused() -> None:

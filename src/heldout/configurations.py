@@ -284,8 +284,10 @@ def canonical_form(value: Any) -> Any:
         return {"mapping": [[canonical_form(k), canonical_form(v)] for k, v in sorted(value.items(), key=_key)]}
     if isinstance(value, rv_frozen):  # it holds a generator, which draws do not use
         return {"distribution": _qualified(type(value.dist)), "of": canonical_form([value.args, value.kwds])}
-    if isinstance(value, np.ndarray) and value.dtype.kind != "O":
-        return {"array": [value.dtype.str, list(value.shape), hashlib.sha256(value.tobytes()).hexdigest()]}
+    if isinstance(value, np.ndarray):
+        holds_objects = value.dtype.hasobject  # such as the labels of a column of a table
+        values = value.ravel().tolist() if holds_objects else hashlib.sha256(value.tobytes()).hexdigest()
+        return {"array": [value.dtype.str, list(value.shape), canonical_form(values)]}
     if isinstance(value, type):
         return {"class": _qualified(value)}
     if inspect.isroutine(value) or isinstance(value, np.ufunc):
@@ -301,7 +303,7 @@ def canonical_form(value: Any) -> Any:
 
 def _form_of_estimator(estimator: Any) -> dict[str, Any]:
     if not is_cloned(estimator):
-        raise NotHashableError(f"{estimator!r} has no canonical form, because a clone of it stays fitted")
+        raise NotHashableError(f"{shortened(estimator)} has no canonical form, because a clone of it stays fitted")
     params = estimator.get_params(deep=False)
     return {"estimator": _qualified(type(estimator)), "params": canonical_form(params)}
 
@@ -318,7 +320,7 @@ def _form_of_object(value: Any) -> dict[str, Any]:
     hidden = any(base.__module__ != "builtins" and not base.__flags__ & _HEAP_TYPE for base in kind.__mro__)
     slots = _slots(value)
     if hidden or "<locals>" in kind.__qualname__ or not (slots or hasattr(value, "__dict__")):
-        raise NotHashableError(f"a parameter of type {kind.__name__} has no canonical form: {value!r}")
+        raise NotHashableError(f"a parameter of type {kind.__name__} has no canonical form: {shortened(value)}")
     return {"object": _qualified(kind), "state": canonical_form(slots | getattr(value, "__dict__", {}))}
 
 

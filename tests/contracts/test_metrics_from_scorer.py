@@ -375,6 +375,12 @@ def test_an_estimator_s_own_score_is_accuracy_or_r2() -> None:
     )
 
 
+def test_the_own_score_of_catboost_is_accuracy_or_r2() -> None:
+    catboost = pytest.importorskip("catboost")
+    assert metric_from_scorer(check_scoring(catboost.CatBoostRegressor())) == R2()
+    assert metric_from_scorer(check_scoring(catboost.CatBoostClassifier())) == Accuracy()
+
+
 @pytest.mark.parametrize(
     ("scorer", "tasks"),
     [

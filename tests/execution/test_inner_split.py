@@ -134,3 +134,9 @@ def test_models_that_stop_early_are_known_at_the_end_of_a_pipeline() -> None:
 def test_shares_and_rounds_are_checked(share: Any, rounds: Any, sentence: str) -> None:
     with pytest.raises(InputError, match=sentence):
         ho.inner_split(share, rounds=rounds)
+
+
+def test_numbers_of_numpy_become_plain() -> None:
+    split = ho.inner_split(np.float64(0.2), rounds=np.int64(3))
+    assert (type(split.share), type(split.rounds)) == (float, int), "LightGBM takes no others"
+    assert repr(split) == "InnerSplit(share=0.2, rounds=3)"

@@ -42,11 +42,14 @@ class InnerSplit:
             raise InputError(
                 f"rounds must be an integer of at least 1, got {shortened(rounds)}; 20 is usual.", argument="rounds"
             )
+        # NumPy's numbers would be refused by LightGBM and would make the repr of a search another.
+        object.__setattr__(self, "share", float(share))
+        object.__setattr__(self, "rounds", int(rounds))
 
     @property
     def words(self) -> str:
         """The call that makes it."""
-        return f"inner_split({float(self.share):g}, rounds={int(self.rounds)})"
+        return f"inner_split({self.share:g}, rounds={self.rounds})"
 
 
 def inner_split(share: float = 0.1, *, rounds: int = 20) -> InnerSplit:

@@ -35,8 +35,15 @@ from heldout.metrics.signed import Signed
 from heldout.metrics.survival import ConcordanceIndex
 from heldout.metrics.survival_model import last_step, scores_concordance
 
-_ACCURACIES = {"KNeighborsClassifier.score", "RadiusNeighborsClassifier.score", "DummyClassifier.score"}
-"""``score`` methods that override ClassifierMixin's and equal accuracy: they differ only for a missing X."""
+_ACCURACIES = {
+    "KNeighborsClassifier.score",
+    "RadiusNeighborsClassifier.score",
+    "DummyClassifier.score",
+    "CatBoostClassifier.score",
+}
+"""``score`` methods that are not ClassifierMixin's and equal accuracy."""
+_R2S = {"DummyRegressor.score", "CatBoostRegressor.score"}
+"""``score`` methods that are not RegressorMixin's and equal R²."""
 
 
 def metric_from_scorer(scorer: Any, *, survival: bool = False) -> Metric | None:
@@ -128,10 +135,11 @@ def _metric_of_score_method(estimator: Any) -> Metric | None:
     score = getattr(type(estimator), "score", None)
     if score is BaseSearchCV.score:
         return _metric_of_search(estimator)
-    name = getattr(score, "__qualname__", "") if getattr(score, "__module__", "").startswith("sklearn.") else ""
+    package = getattr(score, "__module__", "").partition(".")[0]
+    name = getattr(score, "__qualname__", "") if package in ("sklearn", "catboost") else ""
     if score is ClassifierMixin.score or name in _ACCURACIES:
         return Accuracy()
-    return R2() if score is RegressorMixin.score or name == "DummyRegressor.score" else None
+    return R2() if score is RegressorMixin.score or name in _R2S else None
 
 
 def _metric_of_search(search: Any) -> Metric | None:
