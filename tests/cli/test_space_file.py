@@ -45,7 +45,14 @@ class Prior(ClassifierMixin, BaseEstimator):
         return self.classes_[self.predict_proba(X).argmax(axis=1)]
 
 
+class KeepsColumns(Prior):
+    def fit(self, X, y):
+        self.means_ = X.select_dtypes("number").mean()
+        return super().fit(X, y)
+
+
 prior = Prior(add=2.0)
+keeps_columns = KeepsColumns()
 models = [("prior", Prior(), {"add": [1.0, 2.0]}), ("alone", Prior())]
 drawn = [("prior", Prior(), {"add": loguniform(0.1, 10)})]
 grid_search = GridSearchCV(Prior(), {"add": [1.0, 2.0, 3.0]})
@@ -148,7 +155,7 @@ def test_the_values_of_a_space(own: str) -> None:
         ("{own}:absent", "{own} does not define absent, which must be an estimator, a list of (name, estimator, "),
         (
             "{own}:absent",
-            "; it defines prior, models, drawn, grid_search, random_search, of_models, halving, empty, ",
+            "; it defines prior, keeps_columns, models, drawn, grid_search, random_search, of_models, halving, empty, ",
         ),
         ("broken.py:a", "--space broken.py:a: broken.py could not be run (ZeroDivisionError: division by zero)."),
         ("{own}:three", "--space {own}:three: it must be an estimator, a list of"),
@@ -298,3 +305,15 @@ def test_trials_of_a_function_are_estimated(command: Command, table: Write, own:
     assert "The search was adaptive" in ended.out
     (winner,) = [line for line in ended.out.splitlines() if line.startswith("winner")]
     assert winner.startswith("winner       Pipeline (C=")
+
+
+def test_a_model_that_skops_cannot_save_costs_no_other_file(
+    command: Command, table: Write, own: str, tmp_path: Path
+) -> None:
+    """skops cannot save a fitted model that holds a column of pandas."""
+    options = ["--target", "outcome", "--n-jobs", "1", "--n-bootstraps", "20", "--cv", "3", "--out", tmp_path / "o"]
+    ended = command("tune", table(), *options, "--space", f"{own}:keeps_columns", "--json")
+    assert ended.code == 0, ended
+    assert "The model could not be saved as model.skops (TypeError: " in ended.err
+    assert sorted(json.loads(ended.out)["files"]) == ["estimate", "predictions", "report", "run"]
+    assert not (tmp_path / "o" / "model.skops").exists() and (tmp_path / "o" / "report.html").exists()

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from heldout.errors import InputError, MissingExtraError, StoreError
+from heldout.errors import HeldoutError, InputError, MissingExtraError, StoreError
 
 if TYPE_CHECKING:
     from heldout.cli.console import Console
@@ -114,13 +114,22 @@ def write_model(model: Any, folder: OutputFolder) -> tuple[Path, list[str]]:
     return path, [*strangers, CACHE] if names_a_cache(model) else strangers
 
 
-def note_strangers(strangers: Sequence[str], console: Console) -> None:
-    """Note the types of a saved model that are not reviewed."""
+def save_model(model: Any, folder: OutputFolder, console: Console) -> dict[str, Path]:
+    """The model by its kind of file; where skops cannot save it, a note, so that the other files are written."""
+    try:
+        path, strangers = write_model(model, folder)
+    except (HeldoutError, OSError):
+        raise
+    except Exception as error:
+        text = " ".join(str(error).split()).rstrip(".")
+        console.note(f"The model could not be saved as model.skops ({type(error).__name__}: {text}).")
+        return {}
     if strangers:
         console.note(
             f"model.skops holds types that heldout has not reviewed: {', '.join(strangers)}; to load it, review "
             f"each and call ho.load_model(path, trust={list(strangers)})."
         )
+    return {"model": path}
 
 
 def write_report_files(content: ReportContent | ValidationContent, folder: OutputFolder) -> Path:

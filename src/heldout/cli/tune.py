@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, cast
 import click
 
 from heldout.cli.console import Console
-from heldout.cli.files import folder_for, note_strangers, write_model, write_predictions, write_report_files
+from heldout.cli.files import folder_for, save_model, write_predictions, write_report_files
 from heldout.cli.options import SectionedCommand, command_line, run_options
 from heldout.cli.result import estimate_document, search_document, search_rows
 from heldout.cli.runs import resumable, run_context, run_session
@@ -305,9 +305,7 @@ def _write_files(
     """The paths of the files by their kind."""
     from heldout.report import report_content
 
-    files = {"run": folder.run_file}
-    files["model"], strangers = write_model(evaluation.model, folder)
-    note_strangers(strangers, console)
+    files = {"run": folder.run_file, **save_model(evaluation.model, folder, console)}
     metric = job.scoring.metrics[job.scoring.refit_metric]
     if metric is not None:
         files["predictions"] = write_predictions(

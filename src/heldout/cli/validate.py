@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from heldout.cli.console import Console
-from heldout.cli.files import folder_for, note_strangers, write_model, write_report_files
+from heldout.cli.files import folder_for, save_model, write_report_files
 from heldout.cli.options import command_line, run_options
 from heldout.cli.runs import resumable, run_context, run_session
 from heldout.cli.validate_job import ValidateJob, ValidateOptions, check_options, job_of
 from heldout.cli.validate_result import validation_document, validation_lines
-from heldout.errors import MissingExtraError
 
 if TYPE_CHECKING:
     from heldout.cli.files import OutputFolder
@@ -141,21 +139,7 @@ def _write_files(
     """The paths of the files by their kind."""
     from heldout.report.from_validation import validation_content
 
-    files = {"run": folder.run_file, **_write_model(validation, folder, console)}
+    files = {"run": folder.run_file, **save_model(validation.model, folder, console)}
     files["validation"] = folder.write_json("validation.json", validation.to_dict())
     files["report"] = write_report_files(validation_content(validation, command=command, title=job.source), folder)
     return {name: str(path) for name, path in files.items()}
-
-
-def _write_model(validation: Validation, folder: OutputFolder, console: Console) -> dict[str, Path]:
-    """The model, where skops can save it: a failure is noted, and the other files are written."""
-    try:
-        path, strangers = write_model(validation.model, folder)
-    except MissingExtraError:
-        raise
-    except Exception as error:
-        text = " ".join(str(error).split())
-        console.note(f"The model could not be saved as model.skops ({type(error).__name__}: {text}).")
-        return {}
-    note_strangers(strangers, console)
-    return {"model": path}
