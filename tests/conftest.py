@@ -28,7 +28,6 @@ import sklearn
 from forked import PRELOADED
 from joblib.externals.loky import get_reusable_executor
 from joblib.externals.loky.backend import context as loky
-from sklearn.base import BaseEstimator
 
 # Looking for circles among the objects of all modules, every few thousand new objects, took a fifth of the time.
 gc.set_threshold(200_000, 20, 50)
@@ -63,15 +62,6 @@ def worker_processes_start_at_once() -> None:
         multiprocessing.util.get_temp_dir()  # not in the folder of the test that happens to start that process
         multiprocessing.get_context("forkserver").set_forkserver_preload(PRELOADED)
         loky.set_start_method("forkserver", force=True)
-
-
-@pytest.fixture(autouse=True, scope="session")
-def signatures_are_read_once() -> Iterator[None]:
-    """scikit-learn reads the signature of a class for every clone, which was a tenth of the time of small fits."""
-    names_of = cache(BaseEstimator._get_param_names.__func__)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(BaseEstimator, "_get_param_names", classmethod(lambda cls: list(names_of(cls))))
-        yield
 
 
 @pytest.fixture
