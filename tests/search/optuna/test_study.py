@@ -199,6 +199,30 @@ def test_trials_that_a_study_and_a_store_know_are_repeated() -> None:
     assert len(study.trials) == 7
 
 
+def test_a_trial_in_place_of_an_interrupted_one_is_known() -> None:
+    with quiet():
+        study = optuna.create_study(direction="maximize", sampler=optuna.samplers.RandomSampler())
+    notes = [proposal.note for proposal in run(proposals(study=study, n_trials=4))]
+    both = [notes[0], json.dumps({"alpha": 99.0, "fit_intercept": True}), *notes[1:]]
+    again = run(proposals(study=study, n_trials=5), both)  # without a warning
+    assert [proposal.note for proposal in again[:4]] == notes
+    assert len(study.trials) == 5
+
+
+def test_notes_that_wait_in_a_study_already_are_not_enqueued_again() -> None:
+    with quiet():
+        study = optuna.create_study(direction="maximize", sampler=OwnSampler())
+    notes = [json.dumps({"alpha": float(alpha), "fit_intercept": True}) for alpha in range(4)]
+    killed = proposals(study=study)
+    killed.resume(notes)
+    killed.next_batch()
+    killed.close()
+    run(proposals(study=study), notes)
+    complete = [trial.params["alpha"] for trial in study.trials if trial.state == TrialState.COMPLETE]
+    assert sorted(complete[:4]) == [0, 1, 2, 3]
+    assert len(set(complete)) == 6
+
+
 def test_pruning_by_the_function_itself_proposes_nothing() -> None:
     def suggest(trial: Any) -> Any:
         raise optuna.TrialPruned

@@ -78,10 +78,14 @@ class StudyProposals:
         _warn_of_earlier(self.study, {trial.number for trial in self._known})
         if self._sampler.is_reproducible:
             return
-        waiting = [_params_of(note) for note in notes[len(self._known) : self._n_trials] if note]
+        wanted = [_params_of(note) for note in notes[len(self._known) : self._n_trials] if note]
+        waiting = _waiting_params(self.study)  # of a run that was killed
         with quiet():
-            for params in waiting:
-                self.study.enqueue_trial(params)
+            for params in wanted:
+                if params in waiting:
+                    waiting.remove(params)
+                else:
+                    self.study.enqueue_trial(params)
 
     def next_batch(self) -> list[Proposal]:
         """The proposals of the next trials; empty when the search is over."""
@@ -274,14 +278,24 @@ def _finished(study: Any) -> list[Any]:
     return [trial for trial in study.get_trials(deepcopy=False) if trial.state.is_finished()]
 
 
+def _waiting_params(study: Any) -> list[Any]:
+    """The parameters of trials that are enqueued in a study."""
+    state = optuna_package().trial.TrialState.WAITING
+    return [trial.system_attrs.get("fixed_params") for trial in study.get_trials(deepcopy=False, states=(state,))]
+
+
 def _known_trials(study: Any, notes: Sequence[str]) -> list[Any]:
-    """Finished trials of a study that are those of the notes, as far as these go."""
-    of_notes = {}
-    for trial in _finished(study):
-        position = trial.user_attrs.get("configuration", len(notes))
-        if position < len(notes) and notes[position] and notes[position] == _note(trial.params):
-            of_notes[position] = trial
-    return [of_notes[place] for place in itertools.takewhile(of_notes.__contains__, range(len(notes)))]
+    """Finished trials of a study with a note, in the order of their configurations, as far as these go.
+
+    A place may have two notes: one of a trial that was interrupted, and one of the trial that came in its place.
+    """
+    noted = set(filter(None, notes))
+    of_places = {
+        trial.user_attrs["configuration"]: trial
+        for trial in _finished(study)
+        if "configuration" in trial.user_attrs and _note(trial.params) in noted
+    }
+    return [of_places[place] for place in itertools.takewhile(of_places.__contains__, range(len(notes)))]
 
 
 def _warn_of_earlier(study: Any, known: set[int]) -> None:
