@@ -311,7 +311,7 @@ def test_a_dead_owner_is_taken_over(path, holder):
 
 
 def test_a_second_run_in_one_process_is_refused(path):
-    with open_(path), pytest.raises(StoreError, match=f"in use by process {os.getpid()} on "):
+    with open_(path), pytest.raises(StoreError, match=f"in use by process {os.getpid()} on .*, which is this one"):
         open_(path)
     with open_(path) as run:
         assert run.acknowledged() == frozenset()

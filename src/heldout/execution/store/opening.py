@@ -239,6 +239,12 @@ def owner(connection: sqlite3.Connection) -> str | None:
 
 
 def _locked(path: Path, who: str | None) -> str:
+    if who is not None and who.startswith(f"process {os.getpid()} on {platform.node()} "):
+        # As after an interrupted cell of a notebook, which keeps the search.
+        return (
+            f"the run file {path} is in use by {who}, which is this one; end the search that has it open by its "
+            "finish() or close(), or use another file."
+        )
     return (
         f"the run file {path} is in use by {who or 'another process'}; wait until that has finished, end it, or "
         f"use another file."

@@ -45,6 +45,10 @@ class Objective:
         """Choose the winner, estimate its performance, and fit it on all rows; no further trial can be scored."""
         return self._run.finish()
 
+    def close(self) -> None:
+        """Close the store, so that another objective can use it; what is in it stays there."""
+        self._run.close()
+
     def _begin(self, study: Any) -> None:
         """Before the first trial: the study, and its trials of an earlier process, whose fits are in the store."""
         if study is None or study.study_name == self._study_name:
