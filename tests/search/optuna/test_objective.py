@@ -137,13 +137,14 @@ def test_it_keeps_the_predictions_of_one_study() -> None:
 
 
 def test_another_objective_uses_the_store_of_a_closed_one(tmp_path: Path) -> None:
-    first, second = (objective_of(store=tmp_path / "run.db") for _ in range(2))
-    new_study().optimize(first, n_trials=2)
+    study, store = new_study(), tmp_path / "run.db"
+    first, second = objective_of(store=store), objective_of(store=store)
+    study.optimize(first, n_trials=2)
     with pytest.raises(ho.InputError, match=r"which is this one; end the search that has it open by its finish"):
-        new_study().optimize(second, n_trials=1)
+        study.optimize(second, n_trials=1)
     first.close()
-    new_study().optimize(second, n_trials=2)
-    assert len(second.finish().configurations) == 2
+    study.optimize(second, n_trials=2)  # with the trials of the first, although it could not read them at first
+    assert len(second.finish().configurations) == 4
 
 
 def test_threads_of_a_study_may_share_it() -> None:

@@ -27,6 +27,7 @@ class Objective:
         self._space, self._run, self._has_store = space, run, has_store
         self._lock = threading.Lock()
         self._study_name: str | None = None
+        self._earlier: list[Any] = []
 
     def __call__(self, trial: Any) -> float:
         """Score a trial on all splits, and report the score of each.
@@ -51,21 +52,22 @@ class Objective:
 
     def _begin(self, study: Any) -> None:
         """Before the first trial: the study, and its trials of an earlier process, whose fits are in the store."""
-        if study is None or study.study_name == self._study_name:
+        if study is None:
             return
-        if self._study_name is not None:
+        if self._study_name is None:
+            check_direction(study)
+            keep_evaluation(study, self._run.evaluation)
+            known = [trial for trial in study.trials if self._has_store and "configuration" in trial.user_attrs]
+            self._earlier = sorted(known, key=lambda trial: -trial.user_attrs["configuration"])
+            self._study_name = study.study_name
+        if study.study_name != self._study_name:
             raise InputError(
                 f"an objective keeps the predictions of one study, here {self._study_name!r}, got "
                 f"{study.study_name!r}; make another with ho.optuna.objective."
             )
-        check_direction(study)
-        keep_evaluation(study, self._run.evaluation)
-        self._study_name = study.study_name
-        earlier = (
-            [trial for trial in study.trials if "configuration" in trial.user_attrs] if self._has_store else []
-        )
-        for trial in sorted(earlier, key=lambda each: each.user_attrs["configuration"]):
-            self._scored(optuna_package().trial.FixedTrial(trial.params, trial.number))
+        while self._earlier:  # from the last one; what an error leaves is read before the next trial
+            self._scored(optuna_package().trial.FixedTrial(self._earlier[-1].params, self._earlier[-1].number))
+            self._earlier.pop()
 
     def _scored(self, trial: Any) -> ProposalScore:
         return self._run.scored(checked_proposal(self._space.proposal(trial)))
