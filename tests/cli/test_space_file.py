@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -51,6 +52,14 @@ class KeepsColumns(Prior):
         return super().fit(X, y)
 
 
+class Talks(Prior):
+    def fit(self, X, y):
+        print("a fit prints", flush=True)
+        return super().fit(X, y)
+
+
+print("the file prints")
+talks = Talks()
 prior = Prior(add=2.0)
 keeps_columns = KeepsColumns()
 models = [("prior", Prior(), {"add": [1.0, 2.0]}), ("alone", Prior())]
@@ -155,7 +164,7 @@ def test_the_values_of_a_space(own: str) -> None:
         ("{own}:absent", "{own} does not define absent, which must be an estimator, a list of (name, estimator, "),
         (
             "{own}:absent",
-            "; it defines prior, keeps_columns, models, drawn, grid_search, random_search, of_models, halving, empty, ",
+            "; it defines talks, prior, keeps_columns, models, drawn, grid_search, random_search, of_models, ",
         ),
         ("broken.py:a", "--space broken.py:a: broken.py could not be run (ZeroDivisionError: division by zero)."),
         ("{own}:three", "--space {own}:three: it must be an estimator, a list of"),
@@ -317,3 +326,12 @@ def test_a_model_that_skops_cannot_save_costs_no_other_file(
     assert "The model could not be saved as model.skops (TypeError: " in ended.err
     assert sorted(json.loads(ended.out)["files"]) == ["estimate", "predictions", "report", "run"]
     assert not (tmp_path / "o" / "model.skops").exists() and (tmp_path / "o" / "report.html").exists()
+
+
+def test_what_own_code_prints_does_not_enter_the_document(table: Write, own: str) -> None:
+    """A command of its own, because workers write to the number of the stream."""
+    options = ["--target", "outcome", "--n-jobs", "2", "--method", "none", "--cv", "3", "--json", "--space"]
+    typed = [sys.executable, "-m", "heldout", "tune", str(table()), *options, f"{own}:talks"]
+    ended = subprocess.run(typed, capture_output=True, text=True, timeout=120, check=True)
+    assert json.loads(ended.stdout)["winner"]["name"] == "Talks"
+    assert "the file prints" in ended.stderr and "a fit prints" in ended.stderr

@@ -16,7 +16,7 @@ import sys
 import time
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, redirect_stdout, suppress
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
@@ -116,6 +116,18 @@ def echo(text: str, *, err: bool = False) -> None:
         click.echo(text, err=err)
     except UnicodeEncodeError as error:
         click.echo(text.encode(error.encoding, "backslashreplace").decode(error.encoding), err=err)
+
+
+@contextmanager
+def stdout_to_stderr() -> Iterator[None]:
+    """Send what this process and its workers print to stderr; compiled code writes to the number of the stream."""
+    with redirect_stdout(sys.stderr), ExitStack() as stack:
+        with suppress(OSError):  # a stream that is closed
+            kept = os.dup(1)
+            stack.callback(os.close, kept)
+            os.dup2(2, 1)
+            stack.callback(os.dup2, kept, 1)
+        yield
 
 
 def discard(err: bool = False) -> None:
