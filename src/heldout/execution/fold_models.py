@@ -55,7 +55,8 @@ class FoldModels(Mapping[Place, Any]):
     def of(self, configuration: int) -> FoldModels:
         """The fold models of another configuration, with ``keep_models="all"``; KeyError for one without."""
         if configuration not in self.by_configuration:
-            raise KeyError(f"no fold models of configuration {configuration} are kept; use keep_models='all'")
+            kept = ", ".join(map(str, self.by_configuration))
+            raise KeyError(f"fold models are kept of configuration {kept}, got {configuration}")
         return replace(self, configuration=configuration)
 
     def held_out(self) -> Iterator[tuple[Any, Rows]]:

@@ -266,7 +266,7 @@ def _weights(column: Any) -> NDArray[np.float64] | None:
         first = int((column < 0).to_numpy().argmax())
         raise InputError(
             f"the weights column {column.name!r} holds {column.iloc[first]!s} in row {first + 1}; weights must be "
-            "at least 0, and 0 leaves a row out."
+            "at least 0, and with 0 a row counts in no fit and no score."
         )
     return checked_weights(column.to_numpy(), len(column))
 
