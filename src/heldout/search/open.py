@@ -69,7 +69,9 @@ class OpenSearch:
         """
         model = checked_model(estimator, "estimator")
         if params is not None and not isinstance(params, Mapping):
-            raise InputError(f"params must be a dict of what is shown, or None, got {shortened(params)}.")
+            raise InputError(
+                f"params must be a dict of what is shown, or None, got {shortened(params)}.", argument="params"
+            )
         shown = changed_params(model) if params is None else dict(params)
         return self.scored(Proposal(shown, model, has_params=True)).value
 
