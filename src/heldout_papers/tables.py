@@ -35,7 +35,7 @@ class TableFile:
 
     def read(self) -> tuple[Any, NDArray[np.intp]]:
         """Columns to predict from (a DataFrame), and 1 for the rows of the rarer class, 0 for the others."""
-        task = _task(Path(self.path), self.target)
+        task = read_task(Path(self.path), self.target)
         codes = task.truth.values
         rarer = int(np.bincount(codes).argmin())
         return task.X, (codes == rarer).astype(np.intp)
@@ -127,7 +127,7 @@ def arrays_of(table: TableFile) -> tuple[Any, NDArray[np.intp]]:
 def _fit(path: Path, target: str, least_rows: int, least_minority: int) -> TableFile | str:
     """The table, or why it does not fit."""
     try:
-        task = _task(path, target)
+        task = read_task(path, target)
     except InputError as error:
         return str(error).rstrip(".")
     if task.truth.kind is not TaskKind.BINARY:
@@ -142,7 +142,8 @@ def _fit(path: Path, target: str, least_rows: int, least_minority: int) -> Table
     return TableFile(path.stem, digest, task.n_rows, task.X.shape[1], share, str(path), target)
 
 
-def _task(path: Path, target: str) -> Task:
+def read_task(path: Path, target: str) -> Task:
+    """A file as a task, with its groups where it has a column of them."""
     from heldout.readers.table_task import task_from_table
     from heldout.readers.tables import read_table
 
