@@ -63,7 +63,11 @@ def regressors(X: Any) -> list[Entry]:
         ("ridge", _scaled(X, Ridge()), {"fit__alpha": _powers(4, -3, ALIKE)}),
         ("neighbours", _scaled(X, KNeighborsRegressor()), _neighbours()),
         ("elastic net", _scaled(X, _of_scaled_target(ElasticNet(max_iter=20_000))), net),
-        ("tree", _plain(X, _of_scaled_target(DecisionTreeRegressor(min_samples_leaf=2))), _penalties("fit__regressor__")),
+        (
+            "tree",
+            _plain(X, _of_scaled_target(DecisionTreeRegressor(min_samples_leaf=2))),
+            _penalties("fit__regressor__"),
+        ),
         ("kernel", _scaled(X, _of_scaled_target(SVR())), kernel),
         ("forest", _plain(X, RandomForestRegressor()), _trees()),
         ("boosting", _plain(X, HistGradientBoostingRegressor(**_SMALL)), _rounds()),

@@ -1,11 +1,3 @@
-# NOTE OF THE LEAD TO WHOEVER BUILDS THE STUDY (remove when read):
-# 07:32 lead: the run in /tmp/bed was started anew: space.py and table_search.py changed (57/58 
-# configurations, NAMED, truths_of_folds = mean truth of the K fold models on 1000 rows of the rest; files have 
-# foldtruth_<metric> too). Use aggregate="pooled" (ho.estimate's default) as the main aggregate of part (c): 
-# the mean over folds of R² of 8 rows is another quantity than the truth on a large rest. Errors of RMSE must 
-# be divided by the SD of the table's target before tables are averaged. A winner whose refit fails outside 
-# (R² below -2 or RMSE above 2 SD on the rest) is a catastrophe that no estimator of these rows can see: keep 
-# it, but report medians or winsorised figures beside the means, and count such cases.
 """A real search on a few rows of a table, and what each of its configurations is worth on the many others.
 
 One run fits every configuration on the training part of each fold, and once more on all N rows of the sample; the
@@ -138,14 +130,19 @@ def _arrays(table: SearchTable) -> tuple[Any, Floats]:
     return X, values
 
 
-def search_on_sample(table: SearchTable, n_rows: int, number: int, entropy: int, *, n_folds: int = 5) -> TableSearch:
+def search_on_sample(
+    table: SearchTable, n_rows: int, number: int, entropy: int, *, n_folds: int = 5
+) -> TableSearch:
     """Draw a sample, run the search on it, and score every configuration on the rest."""
     X, y = _arrays(table)
     place = (table.digest, n_rows, number)
     sample, rest = _divided(table, y, n_rows, stream(entropy, "corrections rows", *place))
     rows = np.r_[sample, rest]
     kind = TaskKind.BINARY if table.kind == "classification" else TaskKind.REGRESSION
-    task = Task(_safe_indexing(X, rows), truth_of(y[rows].astype(np.intp) if kind is TaskKind.BINARY else y[rows], kind.value))
+    task = Task(
+        _safe_indexing(X, rows),
+        truth_of(y[rows].astype(np.intp) if kind is TaskKind.BINARY else y[rows], kind.value),
+    )
     own = stream(entropy, "corrections cells", *place)
     scorer = "neg_log_loss" if kind is TaskKind.BINARY else "r2"
     context = CellContext.of_task(task, make_scoring(task.truth, get_scorer(scorer)), Routing(), np.nan, False, own)
@@ -170,15 +167,16 @@ def search_on_sample(table: SearchTable, n_rows: int, number: int, entropy: int,
     return TableSearch(y[sample], folds.labels[:, 0].astype(np.int32), keep(found), truths, means)
 
 
-def _divided(
-    table: SearchTable, y: Floats, n_rows: int, key: int
-) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+def _divided(table: SearchTable, y: Floats, n_rows: int, key: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     """A sample with some rows of each class, and others."""
     rng = np.random.Generator(np.random.Philox(key=key))
     for _ in range(1000):
         order = rng.permutation(len(y))
         sample = np.sort(order[:n_rows])
-        if table.kind == "regression" or np.bincount(y[sample].astype(np.intp), minlength=2).min() >= LEAST_OF_CLASS:
+        if (
+            table.kind == "regression"
+            or np.bincount(y[sample].astype(np.intp), minlength=2).min() >= LEAST_OF_CLASS
+        ):
             return sample, order[n_rows : n_rows + MOST_REST]
     raise InputError(f"{table.name}: no {n_rows} rows hold {LEAST_OF_CLASS} of each class, in 1000 draws.")
 

@@ -1,0 +1,264 @@
+"""Score methods on matrices whose truth is known: the value, the ends of its intervals and the truth of its choice.
+
+A method is called as ``ho.estimate`` calls it. The arrays of a matrix are read and checked once, and the evidence
+is gathered once for each aggregate; every method then answers from it, with the same seed. The truth of an estimate
+is that of the configuration that this estimate selected.
+"""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields, is_dataclass, replace
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from heldout.data.calls import called
+from heldout.errors import HeldoutWarning, InputError
+from heldout.estimates.base import Method
+from heldout.estimates.evidence import Evidence
+from heldout.estimates.inputs import Inputs, read_inputs
+from heldout.estimates.methods import METHODS, method_of
+from heldout.estimates.methods.cv import CV
+from heldout.estimates.question import Aggregate
+from heldout.estimates.types import Alternative, Estimate
+from heldout_papers.corrections.matrix import KnownMatrix
+
+Columns: TypeAlias = dict[str, NDArray[Any]]
+"""Arrays (matrices, methods) by name."""
+ORACLE = "oracle"
+"""The name of a method that knows the distribution of the true scores: what no method can do better than."""
+LEVELS = (0.9, 0.95)
+ALTERNATIVES: tuple[Alternative, ...] = ("two-sided", "greater")
+
+
+@dataclass(frozen=True)
+class Oracle:
+    """Expects the true score of the winner from the observed scores and from what only a simulation knows."""
+
+    name: str = ORACLE
+
+
+@dataclass(frozen=True)
+class Scoring:
+    """Which methods are scored, and how.
+
+    Attributes
+    ----------
+    methods : tuple of (label, method)
+    levels : tuple of float
+    alternatives : tuple of str
+        Of "two-sided" and "greater", which bounds how bad the performance can be.
+    aggregate : str or None
+        As in ``ho.estimate``.
+    n_bootstraps : int
+    """
+
+    methods: tuple[tuple[str, Method | Oracle], ...]
+    levels: tuple[float, ...] = LEVELS
+    alternatives: tuple[Alternative, ...] = ALTERNATIVES
+    aggregate: Aggregate | None = "pooled"
+    n_bootstraps: int = 200
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        return tuple(label for label, _ in self.methods)
+
+    @property
+    def ends(self) -> tuple[str, ...]:
+        """The columns of intervals: "low_95" and "high_95" of a two-sided one, "bound_95" of a one-sided one."""
+        return tuple(name for level in self.levels for side in self.alternatives for name in end_names(level, side))
+
+
+def end_names(level: float, alternative: str) -> tuple[str, ...]:
+    """The columns of an interval.
+
+    Examples
+    --------
+    >>> end_names(0.95, "two-sided"), end_names(0.9, "greater")
+    (('low_95', 'high_95'), ('bound_90',))
+    """
+    number = f"{100 * level:g}"
+    return (f"low_{number}", f"high_{number}") if alternative == "two-sided" else (f"bound_{number}",)
+
+
+def labelled(methods: Any) -> tuple[tuple[str, Method | Oracle], ...]:
+    """Methods with a label each, from their names, from themselves, or from a mapping of labels.
+
+    Examples
+    --------
+    >>> from heldout.estimates.methods.bbc import BBC
+    >>> [label for label, _ in labelled(["cv", BBC(interval="calibrated"), "bbc(control=False)", "oracle"])]
+    ['cv', "bbc(interval='calibrated')", 'bbc(control=False)', 'oracle']
+    """
+    if isinstance(methods, Mapping):
+        found = [(str(label), _method(method)) for label, method in methods.items()]
+    else:
+        listed = list(methods) if isinstance(methods, list | tuple) else [methods]
+        found = [(label_of(method), method) for method in map(_method, listed)]
+    labels = [label for label, _ in found]
+    twice = next((label for label in labels if labels.count(label) > 1), None)
+    if not found or twice is not None:
+        got = "none" if twice is None else f"{twice!r} twice"
+        raise InputError(
+            f"methods must be one or more different methods, got {got}; a mapping gives labels of your own.",
+            argument="methods",
+        )
+    return tuple(found)
+
+
+def label_of(method: Method | Oracle) -> str:
+    """The name of a method, with the settings that are not its usual ones."""
+    usual = METHODS.get(method.name)
+    if usual is None or not is_dataclass(method):
+        return method.name
+    default = usual()
+    changed = [
+        f"{one.name}={getattr(method, one.name)!r}"
+        for one in fields(method)
+        if one.init and getattr(method, one.name) != getattr(default, one.name, None)
+    ]
+    return f"{method.name}({', '.join(changed)})" if changed else method.name
+
+
+def _method(method: Any) -> Method | Oracle:
+    if method == ORACLE or isinstance(method, Oracle):
+        return Oracle()
+    if isinstance(method, str) and method not in METHODS:
+        written = called(method, METHODS, "methods")
+        if written is not None:
+            return method_of(written)
+        raise InputError(
+            f"methods must be some of {', '.join(METHODS)}, {ORACLE}, one with settings such as "
+            f"\"bbc(interval='calibrated')\", or a method of your own, got {method!r}.",
+            argument="methods",
+        )
+    return method_of(method)
+
+
+def score_methods(
+    matrices: Iterable[KnownMatrix | None],
+    methods: Any,
+    *,
+    levels: Sequence[float] = LEVELS,
+    alternatives: Sequence[Alternative] = ALTERNATIVES,
+    aggregate: Aggregate | None = "pooled",
+    n_bootstraps: int = 200,
+) -> Columns:
+    """Score methods on the matrices of a cell.
+
+    Parameters
+    ----------
+    matrices : iterable of KnownMatrix
+        None where a repetition has none: its results are NaN.
+    methods : sequence or mapping
+        Names of ``ho.estimates.METHODS``, configured methods, or "oracle"; a mapping of labels to these.
+    levels, alternatives, aggregate, n_bootstraps
+        As in ``ho.estimate``.
+
+    Returns
+    -------
+    dict of str to ndarray of shape (matrices, methods)
+        ``value``, ``truth`` (of the configuration that the method selected), ``of_folds`` (the mean truth of the
+        models of its folds), ``scale``, ``seconds`` (of the method alone, the least of its calls), ``failure`` (why
+        there is no value), and for each level "low_95", "high_95" and "bound_95".
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> truths = np.linspace(0.5, 0.8, 20)
+    >>> y, folds = np.arange(60) % 2, np.arange(60) % 5
+    >>> right = rng.random((60, 20)) < truths
+    >>> matrix = KnownMatrix(y, y[:, None] ^ ~right, truths, "accuracy", folds, 0, {"response": "labels"})
+    >>> found = score_methods([matrix], ["cv", "bbc"])
+    >>> (found["value"] > found["truth"]).tolist()
+    [[True, False]]
+    """
+    scoring = Scoring(labelled(methods), tuple(levels), tuple(alternatives), aggregate, n_bootstraps)
+    return scored(matrices, scoring)
+
+
+def scored(matrices: Iterable[KnownMatrix | None], scoring: Scoring) -> Columns:
+    """The same, from the settings that were checked."""
+    lines = [_lines(matrix, scoring) for matrix in matrices]
+    shape = len(lines), len(scoring.methods)
+    found: Columns = {}
+    for name in ("value", "truth", "of_folds", "scale", "seconds", "failure", *scoring.ends):
+        kind: Any = "<U80" if name == "failure" else np.float64
+        values = [[line.get(name, "" if name == "failure" else np.nan) for line in each] for each in lines]
+        found[name] = np.array(values, dtype=kind).reshape(shape)
+    return found
+
+
+def _lines(matrix: KnownMatrix | None, scoring: Scoring) -> list[dict[str, Any]]:
+    """What each method gives on a matrix."""
+    if matrix is None:
+        return [{"failure": "no matrix"} for _ in scoring.methods]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", HeldoutWarning)
+        inputs = read_inputs(
+            matrix.y,
+            matrix.predictions,
+            metric=matrix.metric,
+            folds=matrix.folds,
+            aggregate=scoring.aggregate,
+            n_bootstraps=scoring.n_bootstraps,
+            random_state=matrix.seed,
+            **matrix.reading,
+        )
+        return [_line(method, matrix, inputs, scoring) for _, method in scoring.methods]
+
+
+def _line(method: Method | Oracle, matrix: KnownMatrix, inputs: Inputs, scoring: Scoring) -> dict[str, Any]:
+    """What one method gives."""
+    if isinstance(method, Oracle):
+        return _line_of_oracle(matrix, inputs)
+    line: dict[str, Any] = {"scale": matrix.scale, "seconds": np.inf}
+    try:
+        evidence = inputs.evidence(method)
+        reason = method.unfit(evidence)
+        if reason is not None:
+            return {"scale": matrix.scale, "failure": reason}
+        for level in scoring.levels:
+            for side in _alternatives(method, scoring):
+                settings = replace(evidence.settings, confidence_level=level, alternative=side)
+                began = time.perf_counter()
+                found = method.estimate(replace(evidence, settings=settings))
+                line["seconds"] = min(line["seconds"], time.perf_counter() - began)
+                line |= _ends(found, level, side, evidence)
+    except InputError as error:
+        return {"scale": matrix.scale, "failure": str(error)}
+    return line | _of_choice(matrix, found.selected, found.value)
+
+
+def _alternatives(method: Method, scoring: Scoring) -> tuple[Alternative, ...]:
+    """Those asked for that the method has; one that it has where it has none of them, for its value."""
+    return tuple(side for side in scoring.alternatives if side in method.alternatives) or method.alternatives[:1]
+
+
+def _ends(found: Estimate, level: float, side: str, evidence: Evidence) -> dict[str, float]:
+    """The ends of an interval; of a one-sided one the end that bounds how bad the performance can be."""
+    if found.interval is None or side == "less":
+        return {}
+    low, high = found.interval
+    ends = (low, high) if side == "two-sided" else (low if evidence.metric.greater_is_better else high,)
+    return dict(zip(end_names(level, side), ends, strict=True))
+
+
+def _line_of_oracle(matrix: KnownMatrix, inputs: Inputs) -> dict[str, Any]:
+    evidence = inputs.evidence(CV())
+    if matrix.spread is None or evidence.matrix is None:
+        return {"scale": matrix.scale, "failure": "the distribution of the true scores is not known"}
+    began = time.perf_counter()
+    value = matrix.spread.expected(evidence.matrix.scores.observed(), evidence.winner_column)
+    line = {"scale": matrix.scale, "seconds": time.perf_counter() - began}
+    return line | _of_choice(matrix, evidence.winner, value)
+
+
+def _of_choice(matrix: KnownMatrix, selected: int, value: float) -> dict[str, Any]:
+    of_folds = np.nan if matrix.truths_of_folds is None else float(matrix.truths_of_folds[selected])
+    reason = "the method gave no number" if np.isnan(value) else ""
+    return {"value": value, "truth": float(matrix.truths[selected]), "of_folds": of_folds, "failure": reason}
