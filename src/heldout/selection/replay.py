@@ -55,15 +55,34 @@ class SelectionReplay:
         """
         assert not isinstance(self.rule, WeightRule), "an ensemble is no column"
         values = np.stack([oriented(score.metric, score.all(counts)) for score in self.scores], axis=2)
+        folds, repeats = self.parts(counts)
+        if among is not None:  # no score, no candidate
+            values = np.where(among[:, :, None], values, np.nan)
+            folds = None if folds is None else np.where(among[:, None, :, None], folds, np.nan)
+            repeats = None if repeats is None else np.where(among[:, None, :, None], repeats, np.nan)
+        return self.select(values, folds, repeats)
+
+    @property
+    def reads_parts(self) -> bool:
+        """Whether the rule reads scores of folds or of repeats."""
+        assert not isinstance(self.rule, WeightRule), "an ensemble is no column"
+        return self.rule.reads_repeats or (self.rule.reads_fold_scores and bool(self.by_fold))
+
+    def parts(self, counts: Weightings) -> tuple[Floats | None, Floats | None]:
+        """Scores of folds (L, splits, columns, M) and of repeats (L, repeats, columns, M), each if the rule reads it."""
+        assert not isinstance(self.rule, WeightRule), "an ensemble is no column"
         folds = repeats = None
         if self.rule.reads_fold_scores and self.by_fold:
             folds = np.stack([oriented(score.metric, score.by_segment(counts)) for score in self.by_fold], axis=3)
         if self.rule.reads_repeats:
             repeats = np.stack([oriented(score.metric, score.by_repeat(counts)) for score in self.scores], axis=3)
-        if among is not None:  # no score, no candidate
-            values = np.where(among[:, :, None], values, np.nan)
-            folds = None if folds is None else np.where(among[:, None, :, None], folds, np.nan)
-            repeats = None if repeats is None else np.where(among[:, None, :, None], repeats, np.nan)
+        return folds, repeats
+
+    def select(
+        self, values: Floats, folds: Floats | None = None, repeats: Floats | None = None
+    ) -> NDArray[np.intp]:
+        """(L,): the candidate column that the rule selects from scores (L, columns, M), greater = better."""
+        assert not isinstance(self.rule, WeightRule), "an ensemble is no column"
         return chosen_columns(self.rule, values, self.candidates, self.params, self.metric_names, folds, repeats)
 
     def defined(self, counts: NDArray[np.uint8]) -> NDArray[np.bool_]:

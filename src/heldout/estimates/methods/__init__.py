@@ -16,6 +16,7 @@ from heldout.estimates.methods.bbc_f import BBCF
 from heldout.estimates.methods.cv import CV
 from heldout.estimates.methods.hoeffding import Hoeffding
 from heldout.estimates.methods.naive_bootstrap import NaiveBootstrap
+from heldout.estimates.methods.shrinkage import Shrinkage
 from heldout.estimates.methods.tt import TT
 from heldout.estimates.methods.two_part.areas import DeLong, HanleyMcNeil
 from heldout.estimates.methods.two_part.binomial import ClopperPearson, Wilson
@@ -29,6 +30,7 @@ METHODS: Mapping[str, Callable[[], Method]] = MappingProxyType(
         "cv": CV,
         "tt": TT,
         "bbc": BBC,
+        "shrinkage": Shrinkage,
         "bbc_f": BBCF,
         "naive_bootstrap": NaiveBootstrap,
         "delong": DeLong,

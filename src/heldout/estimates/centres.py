@@ -1,0 +1,178 @@
+"""Shrunken centres: where the true scores of the candidates may lie, given that their observed scores are noisy.
+
+Observed scores are more spread out than true ones, because noise is added to each. Centres are the observed scores
+pulled together until they are as spread out as the true ones probably are. Only what competes is pulled: the upper
+half of the candidates. A bad configuration stays where it is, or its noise would make a winner of it.
+
+The noise of a score depends on the true score: an accuracy near 1 varies less than one near .5, and a configuration
+that was right on all rows shows no noise at all. ``ScoreRange.variance`` says how, up to a factor, and the noise of
+each candidate is scaled from its observed score to its centre.
+
+Everywhere in this module greater is better.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from heldout.kernels.reference import Floats
+from heldout.metrics.base import Metric
+
+FEW = 4
+"""With fewer candidates all of them compete."""
+MOST_NOISE = 15.0
+"""Median standard deviations of what competes, at which noise is cut off: a few rows with enormous losses."""
+NO_NOISE = 1e-9
+
+
+@dataclass(frozen=True)
+class ScoreRange:
+    """The worst and the best possible score.
+
+    Examples
+    --------
+    >>> accuracy = ScoreRange(0.0, 1.0)
+    >>> accuracy.variance(np.array([0.5, 0.9, 1.0])).round(3).tolist()
+    [0.25, 0.09, 0.0]
+    >>> ScoreRange(-np.inf, 0.0).variance(np.array([-2.0, 0.0])).tolist()  # the negative of a loss
+    [2.0, 0.0]
+    """
+
+    worst: float
+    best: float
+
+    @classmethod
+    def of(cls, metric: Metric) -> ScoreRange:
+        """A metric's, turned round for a loss."""
+        least, greatest = metric.range
+        return cls(least, greatest) if metric.greater_is_better else cls(-greatest, -least)
+
+    def variance(self, score: Floats) -> Floats:
+        """How the variance of a score depends on its true value, up to a factor.
+
+        As that of a proportion between two ends, as the distance from the best value where there is no worst, and
+        not at all where there is neither.
+        """
+        score = np.asarray(score, dtype=np.float64)
+        above = np.maximum(self.best - score, 0.0) if math.isfinite(self.best) else np.ones_like(score)
+        below = np.maximum(score - self.worst, 0.0) if math.isfinite(self.worst) else np.ones_like(score)
+        return above * below
+
+    def reach(self, score: float, width: float) -> tuple[float, float]:
+        """The true values below and above from which ``score`` is ``width`` away, if that were its noise at itself.
+
+        The ends x solve (score - x)² = width² variance(x) / variance(score): Wilson's interval for a proportion.
+        At least as far as ``width`` either way, and within the range.
+
+        Examples
+        --------
+        >>> low, high = ScoreRange(0.0, 1.0).reach(0.9, 1.96 * (0.9 * 0.1 / 50) ** 0.5)
+        >>> round(low, 3), round(high, 3)  # Wilson's lower and Wald's upper end
+        (0.786, 0.983)
+        """
+        low, high = score - width, score + width
+        here = float(self.variance(np.asarray(score)))
+        if here > 0 and width > 0:
+            c = width**2 / here
+            if math.isfinite(self.worst) and math.isfinite(self.best):
+                # (1 + c) x² - (2 score + c (worst + best)) x + score² + c worst best = 0
+                half = score + c * (self.worst + self.best) / 2
+                root = math.sqrt(max(half**2 - (1 + c) * (score**2 + c * self.worst * self.best), 0.0))
+                low, high = min(low, (half - root) / (1 + c)), max(high, (half + root) / (1 + c))
+            elif math.isfinite(self.best) or math.isfinite(self.worst):
+                end = self.best if math.isfinite(self.best) else self.worst
+                distance = abs(end - score)  # (distance - y)² = c y, y the distance of the end from x
+                middle, root = distance + c / 2, math.sqrt(c * distance + c**2 / 4)
+                ends = (end - middle - root, end - middle + root) if end == self.best else (
+                    end + middle - root, end + middle + root
+                )  # fmt: skip
+                low, high = min(low, ends[0]), max(high, ends[1])
+        return max(low, self.worst), min(high, self.best)
+
+
+@dataclass(frozen=True, eq=False)
+class Centres:
+    """Centres of C candidates, and their noise there.
+
+    Attributes
+    ----------
+    values : ndarray of shape (C,)
+    noise : ndarray of shape (B, C)
+        Of mean 0.
+    factor : float
+        By which differences between what competes were multiplied: the square root of the share of their variance
+        that is not noise.
+    competes : ndarray of bool, shape (C,)
+    """
+
+    values: Floats
+    noise: Floats
+    factor: float
+    competes: NDArray[np.bool_]
+
+
+def shrunken(observed: Floats, noise: Floats, possible: ScoreRange, rng: np.random.Generator) -> Centres:
+    """Centres of the observed scores M, and noise D there.
+
+    - Competing are the candidates at or above the median m (all of fewer than ``FEW``).
+    - v: the mean over them of var_b(D_bc - mean_c D_bc)·k/(k - 1): what they do not have in common.
+    - t: their variance about m, as half of a symmetric distribution; κ = √max(0, 1 - v/t).
+    - Centres m + κ (M - m), and M below m.
+    - Noise is scaled by √(variance(centre)/variance(M)); that of a candidate without any (all rows are right) is
+      drawn from ``rng``, as large as the others' would be there.
+
+    Parameters
+    ----------
+    observed : ndarray of shape (C,)
+        Finite.
+    noise : ndarray of shape (B, C)
+        Bootstrapped scores less their mean, as large as the noise of ``observed``.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> noise = 0.1 * rng.standard_normal((400, 50))
+    >>> alike = shrunken(noise[0], noise - noise.mean(axis=0), ScoreRange(-np.inf, np.inf), rng)
+    >>> apart = shrunken(np.linspace(0, 9, 50), noise - noise.mean(axis=0), ScoreRange(-np.inf, np.inf), rng)
+    >>> alike.factor < 0.6, apart.factor > 0.99
+    (True, True)
+    """
+    n = len(observed)
+    if n == 1:
+        return Centres(observed, noise, 1.0, np.ones(1, dtype=bool))
+    middle = float(np.median(observed))
+    competes = observed >= middle if n >= FEW else np.ones(n, dtype=bool)
+    size = noise[:, competes].std(axis=0)
+    usual = float(np.median(size))
+    if usual > 0:
+        noise = np.clip(noise, -MOST_NOISE * usual, MOST_NOISE * usual)
+    factor = _factor(observed[competes], noise[:, competes], middle, halved=n >= FEW)
+    centres = np.where(competes, middle + factor * (observed - middle), observed)
+    return Centres(centres, _noise_at(centres, observed, noise, possible, rng), factor, competes)
+
+
+def _factor(observed: Floats, noise: Floats, middle: float, *, halved: bool) -> float:
+    k = len(observed)
+    if k < 2:
+        return 1.0
+    own = noise - noise.mean(axis=1, keepdims=True)
+    of_noise = float(np.mean(own**2)) * k / (k - 1)
+    spread = float(((observed - middle) ** 2).sum()) / (k - (0.5 if halved else 1.0))
+    return math.sqrt(max(0.0, 1 - of_noise / spread)) if spread > 0 else 0.0
+
+
+def _noise_at(
+    centres: Floats, observed: Floats, noise: Floats, possible: ScoreRange, rng: np.random.Generator
+) -> Floats:
+    here, there = possible.variance(observed), possible.variance(centres)
+    shows = here > NO_NOISE * max(float(here.max()), 1e-300)
+    scaled = noise * np.sqrt(np.where(shows, there / np.where(shows, here, 1.0), 0.0))
+    silent = np.flatnonzero(~shows & (there > 0))
+    if silent.size and shows.any():
+        of_all = float(np.mean(noise[:, shows] ** 2)) / float(here[shows].mean())
+        scaled[:, silent] = rng.standard_normal((len(noise), silent.size)) * np.sqrt(of_all * there[silent])
+    return scaled

@@ -1,0 +1,261 @@
+"""Optimism: by how much, and how unsurely, a selection flatters, replayed around shrunken centres.
+
+In every bootstrap b the candidates have the scores s + D_b, where s are their centres (``centres.py``) and D_b is
+how far their scores on the drawn rows are from their mean over all bootstraps. The rule that chose the winner
+selects w_b among them, and the selected is better than its centre by D_b[w_b]. The mean of that is the optimism; its
+spread is how far the score of a selected configuration strays.
+
+An ensemble has no centre, because it is no candidate. What its rule gains in the bag over all rows is then
+multiplied by the ratio of the same two numbers for the best single candidate, with and without shrinking.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import stdtrit
+
+from heldout._random import stream
+from heldout.estimates.bootstrap import draws_of, map_draws
+from heldout.estimates.centres import Centres, ScoreRange, shrunken
+from heldout.estimates.evidence import Evidence, Matrix
+from heldout.estimates.intervals import effective_units
+from heldout.estimates.types import Alternative, Interval
+from heldout.kernels.reference import Floats
+from heldout.metrics.aggregate import AggregateScore
+from heldout.metrics.base import Metric, oriented
+from heldout.selection.base import NONE_CHOSEN, Choice, joined
+
+Result = TypeVar("Result")
+
+DEPENDENCE = 2.0
+"""Standard errors of K-fold predictions are 1 + 2/√n times those of independent rows (docs/intervals.md)."""
+MOST_RATIO = 2.0
+"""At most so much greater is the optimism around centres than around observed scores."""
+UNSURE = 0.5
+"""The standard error of an estimated optimism, as a share of it."""
+
+
+@dataclass(frozen=True, eq=False)
+class Optimism:
+    """The optimism of a winner's score, and what the replays behind it showed.
+
+    Attributes
+    ----------
+    size : float
+        Positive if the score flatters; NaN where no replay gave a number.
+    gains : ndarray of shape (B,)
+        By how much what was selected in each bootstrap is better than its centre.
+    chosen : Choice or None
+        What was selected in each bootstrap; None where no candidate has a score in every bootstrap.
+    factor : float
+        Of the centres of the reported metric: 1 where nothing is noise, 0 where all differences are.
+    n_competing : int
+    units : float
+        Effective number of rows or groups.
+    dependence : float
+        The factor on the standard error for rows that several models predicted.
+    redraws : int
+        How many bootstraps were drawn again.
+    """
+
+    size: float
+    gains: Floats
+    chosen: Choice | None
+    factor: float
+    n_competing: int
+    units: float
+    dependence: float
+    redraws: int
+
+    @property
+    def standard_error(self) -> float:
+        """Of the winner's score less its optimism."""
+        spread = float(np.nanstd(self.gains))
+        return math.hypot(self.dependence * spread, UNSURE * self.size)
+
+    def interval(self, value: float, metric: Metric, level: float, alternative: Alternative) -> Interval:
+        """An interval around a corrected score: Student's t, and wider where a worse truth varies more."""
+        possible = ScoreRange.of(metric)
+        tail = (1 - level) / 2 if alternative == "two-sided" else 1 - level
+        quantile = float(stdtrit(max(self.units - 1, 1.0), 1 - tail))
+        score = value if metric.greater_is_better else -value
+        low, high = possible.reach(score, max(quantile, 0.0) * self.standard_error)
+        if alternative == "greater":
+            high = possible.best
+        elif alternative == "less":
+            low = possible.worst
+        ends = (low, high) if metric.greater_is_better else (-high, -low)
+        return Interval(*ends, level, alternative)
+
+
+def optimism_of(evidence: Evidence, *, stratify: bool = False) -> Optimism:
+    """Replay the selection around shrunken centres.
+
+    Raises InputError when a bootstrap cannot be drawn on which the metrics are defined, and SelectionFailedError
+    when the rule cannot be replayed.
+    """
+    assert evidence.matrix is not None, "needs a matrix"
+    return _Replays(evidence, evidence.matrix, stratify).optimism()
+
+
+@dataclass(frozen=True, eq=False)
+class _Column:
+    """The centres of one metric's scores, of all columns: those without a finite score are none."""
+
+    observed: Floats  # (C,)
+    usable: NDArray[np.bool_]  # (C,)
+    centres: Centres | None  # of the usable ones; None where there are none
+    redraws: int  # how many bootstraps were drawn again
+
+    @property
+    def shift(self) -> Floats:
+        """(C,): from observed scores to centres; NaN for columns without."""
+        shift = np.full(len(self.usable), np.nan)
+        if self.centres is not None:
+            shift[self.usable] = self.centres.values - self.observed[self.usable]
+        return shift
+
+    def noise(self, lanes: slice = slice(None)) -> Floats:
+        """(L, C): NaN for columns without a centre."""
+        assert self.centres is not None, "some column has a centre"
+        noise = self.centres.noise[lanes]
+        if self.usable.all():
+            return noise
+        spread = np.full((len(noise), len(self.usable)), np.nan)
+        spread[:, self.usable] = noise
+        return spread
+
+    def scores(self, possible: ScoreRange, lanes: slice = slice(None)) -> Floats:
+        """(L, C): centres with noise, at most the best possible."""
+        values = self.noise(lanes) + (self.observed + self.shift)
+        return np.minimum(values, possible.best)
+
+    def gains(self, possible: ScoreRange, columns: NDArray[np.intp]) -> Floats:
+        """(B,): the score of the selected less its centre; NaN where nothing was selected."""
+        at = np.maximum(columns, 0)
+        noise = self.noise()[np.arange(len(at)), at]
+        gains = np.minimum(noise, possible.best - (self.observed + self.shift)[at])
+        return np.where(columns == NONE_CHOSEN, np.nan, gains)
+
+
+@dataclass(frozen=True, eq=False)
+class _Replays:
+    evidence: Evidence
+    matrix: Matrix
+    stratify: bool
+
+    def optimism(self) -> Optimism:
+        matrix, replay = self.matrix, self.matrix.replay
+        read = [self._column(score, number) for number, score in enumerate(replay.scores)]
+        own = read[0] if replay.scores[0] is matrix.scores else self._column(matrix.scores, len(read))
+        possible = ScoreRange.of(self.evidence.metric)
+        if own.centres is None or any(each.centres is None for each in read):
+            gains, chosen = np.full(self.evidence.settings.n_bootstraps, np.nan), None
+        elif self.evidence.chooses_ensemble:
+            chosen, gains = self._of_ensembles(own, possible)
+        else:
+            chosen = Choice(self._selected(read))
+            gains = own.gains(possible, chosen.columns)
+        defined = gains[np.isfinite(gains)]
+        return Optimism(
+            size=float(defined.mean()) if defined.size else float("nan"),
+            gains=gains,
+            chosen=chosen,
+            factor=float("nan") if own.centres is None else own.centres.factor,
+            n_competing=0 if own.centres is None else int(own.centres.competes.sum()),
+            units=self._units[1],
+            dependence=1.0 if self.evidence.n_splits == 1 else 1 + DEPENDENCE / math.sqrt(max(self._units[1], 1.0)),
+            redraws=own.redraws,
+        )
+
+    def _column(self, score: AggregateScore, number: int) -> _Column:
+        """Of a metric that the rule reads, or of the one that is reported.
+
+        The scores are in the search's aggregate; their noise is that of ``out_of_bag``, which does not score a few
+        rows of a fold by themselves.
+        """
+        stable = self.matrix.out_of_bag if score is self.matrix.scores else score
+        observed = oriented(score.metric, score.observed())
+        blocks = self._map(lambda counts, lanes: oriented(score.metric, stable.all(counts)))
+        drawn, redraws = np.concatenate([values for values, _ in blocks]), sum(number for _, number in blocks)
+        usable = np.isfinite(observed) & np.isfinite(drawn).all(axis=0)
+        if not usable.any():
+            return _Column(observed, usable, None, redraws)
+        drawn = drawn if usable.all() else drawn[:, usable]
+        units = max(self._units[0], 2)
+        noise = (drawn - drawn.mean(axis=0)) * math.sqrt(units / (units - 1))
+        key = stream(self.evidence.settings.entropy, "silent noise", number)
+        rng = np.random.Generator(np.random.Philox(key=key))
+        centres = shrunken(observed[usable], noise, ScoreRange.of(score.metric), rng)
+        return _Column(observed, usable, centres, redraws)
+
+    def _selected(self, read: list[_Column]) -> NDArray[np.intp]:
+        """(B,): the column that the rule selects in each bootstrap."""
+        replay = self.matrix.replay
+        ranges = [ScoreRange.of(score.metric) for score in replay.scores]
+
+        def values(lanes: slice) -> Floats:
+            pairs = zip(read, ranges, strict=True)
+            return np.stack([column.scores(possible, lanes) for column, possible in pairs], axis=2)
+
+        if not replay.reads_parts:
+            return replay.select(values(slice(None)))
+        shift = np.stack([column.shift for column in read], axis=1)
+
+        def block(counts: NDArray[np.uint8], lanes: slice) -> NDArray[np.intp]:
+            folds, repeats = (None if part is None else part + shift for part in replay.parts(counts))
+            return replay.select(values(lanes), folds, repeats)
+
+        return np.concatenate([columns for columns, _ in self._map(block)])
+
+    def _of_ensembles(self, own: _Column, possible: ScoreRange) -> tuple[Choice, Floats]:
+        matrix, metric = self.matrix, self.evidence.metric
+        once = np.ones((1, matrix.truth.n_rows), dtype=np.uint8)
+
+        def block(counts: NDArray[np.uint8], lanes: slice) -> tuple[Choice, Floats, Floats]:
+            choice = matrix.replay.choice(counts)
+            drawn = matrix.score(matrix.scores, choice, counts)
+            whole = matrix.score(matrix.scores, choice, np.repeat(once, len(counts), axis=0))
+            fixed = self.evidence.scores_of_winner(counts)
+            return choice, oriented(metric, drawn - whole), oriented(metric, fixed)
+
+        blocks = [found for found, _ in self._map(block)]
+        gains, fixed = (np.concatenate([each[place] for each in blocks]) for place in (1, 2))
+        observed = oriented(metric, self.evidence.scores_of_winner(once))[0]
+        gains = gains - (np.nanmean(fixed) - observed)  # what a resample does to the metric without any choice
+        return joined([each[0] for each in blocks]), gains * self._ratio(own, possible)
+
+    def _ratio(self, own: _Column, possible: ScoreRange) -> float:
+        """The optimism of the best single candidate around shrunken centres, over that around observed scores."""
+        lanes = np.arange(self.evidence.settings.n_bootstraps)
+        around_centres = own.scores(possible)
+        selected = np.nanargmax(around_centres, axis=1)
+        noise = own.noise()
+        around_observed = noise + np.where(own.usable, own.observed, np.nan)
+        without = float(noise[lanes, np.nanargmax(around_observed, axis=1)].mean())
+        with_shrinking = float(own.gains(possible, selected).mean())
+        return min(max(with_shrinking / without, 1.0), MOST_RATIO) if without > 0 else 1.0
+
+    @cached_property
+    def _units(self) -> tuple[int, float]:
+        """How many units are drawn, and as how many of equal weight they count."""
+        weighed = self.matrix.scores.rows_of_weight
+        weights = self.matrix.sample_weight
+        return effective_units(self.matrix.unit_of_row[weighed], None if weights is None else weights[weighed])
+
+    def _map(self, block: Callable[[NDArray[np.uint8], slice], Result]) -> list[tuple[Result, int]]:
+        """What a function of counts and of the bootstraps' numbers gives of each block, and its redraws."""
+        draws = draws_of(self.matrix, self.evidence, stratify=self.stratify)
+
+        def of_block(first: int, last: int) -> tuple[Result, int]:
+            counts, redraws = draws.block(first, last)
+            return block(counts, slice(first, last)), redraws
+
+        return map_draws(of_block, self.matrix, self.evidence)
