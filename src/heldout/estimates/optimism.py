@@ -2,8 +2,8 @@
 
 In every bootstrap b the candidates have the scores s + D_b, where s are their centres (``centres.py``) and D_b is
 how far their scores on the drawn rows are from their mean over all bootstraps. The rule that chose the winner
-selects w_b among them, and the selected is better than its centre by D_b[w_b]. The mean of that is the optimism; its
-spread is how far the score of a selected configuration strays.
+selects w_b among them, and the selected is better than its centre by D_b[w_b]. The mean of that is the optimism,
+and its spread is how far the score of a selected configuration strays.
 
 An ensemble has no centre, because it is no candidate. What its rule gains in the bag over all rows is then
 multiplied by the ratio of the same two numbers for the best single candidate, with and without shrinking.

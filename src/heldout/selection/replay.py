@@ -69,7 +69,7 @@ class SelectionReplay:
         return self.rule.reads_repeats or (self.rule.reads_fold_scores and bool(self.by_fold))
 
     def parts(self, counts: Weightings) -> tuple[Floats | None, Floats | None]:
-        """Scores of folds (L, splits, columns, M) and of repeats (L, repeats, columns, M), each if the rule reads it."""
+        """Scores of folds (L, splits, columns, M) and repeats (L, repeats, columns, M), if the rule reads them."""
         assert not isinstance(self.rule, WeightRule), "an ensemble is no column"
         folds = repeats = None
         if self.rule.reads_fold_scores and self.by_fold:
