@@ -5,19 +5,19 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Any, Protocol, TypeAlias
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from heldout.metrics.base import Metric
 from heldout.metrics.named import metric_named
-
-Floats: TypeAlias = NDArray[np.float64]
+from heldout.predictions import HeldOutPredictions
+from heldout_papers.corrections.distribution import Floats, KnownDistribution
 
 
 @dataclass(frozen=True)
-class Cell:
+class BedCell:
     """Matrices of one kind: results are summed up over its repetitions.
 
     Attributes
@@ -43,13 +43,6 @@ class Cell:
         return f"{self.metric}, {self.kind}, N = {self.rows}, C = {c}"
 
 
-class Spread(Protocol):
-    """What is known of the distribution of the true scores, for the oracle."""
-
-    def expected(self, observed: Floats, winner: int) -> float:
-        """The true score of the winner that the observed scores (C,) let one expect, in the metric's units."""
-
-
 @dataclass(frozen=True, eq=False)
 class KnownMatrix:
     """One search, and how good each of its configurations truly is.
@@ -57,12 +50,13 @@ class KnownMatrix:
     Attributes
     ----------
     y : ndarray of shape (N,)
-    predictions : ndarray of shape (N, C) or (N, C, 1, n_classes)
+    predictions : ndarray of shape (N, C) or (N, C, 1, n_classes), or HeldOutPredictions
         Held out.
     truths : ndarray of shape (C,)
         The true score of each configuration, in the metric's own units.
     metric : str
-    folds : ndarray of shape (N,)
+    folds : ndarray of shape (N,), or None
+        None where the predictions tell them.
     seed : int
         Of everything that methods draw: all of them draw the same.
     reading : mapping
@@ -71,20 +65,20 @@ class KnownMatrix:
         Errors are divided by it: 1, or for errors in units of a target the standard deviation of that target.
     truths_of_folds : ndarray of shape (C,), optional
         The mean true score of the models of its folds, which are fitted on fewer rows.
-    spread : Spread, optional
+    distribution : KnownDistribution, optional
         For the oracle.
     """
 
     y: NDArray[Any]
-    predictions: NDArray[Any]
+    predictions: NDArray[Any] | HeldOutPredictions
     truths: Floats
     metric: str
-    folds: NDArray[Any]
+    folds: NDArray[Any] | None
     seed: int
     reading: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
     scale: float = 1.0
     truths_of_folds: Floats | None = None
-    spread: Spread | None = None
+    distribution: KnownDistribution | None = None
 
 
 WORST: Mapping[str, float] = MappingProxyType({"r2": -2.0, "root_mean_squared_error": 2.0})

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from heldout_papers.corrections.matrix import Cell, Floats, KnownMatrix
+from heldout_papers.corrections.distribution import KnownScores
+from heldout_papers.corrections.matrix import BedCell, KnownMatrix, moderate
 from heldout_papers.corrections.space import ALIKE, NAMED
 from heldout_papers.corrections.table_search import METRICS, Kind, TableSearch, reading_of
 
@@ -16,26 +16,6 @@ Candidates: TypeAlias = Literal["one", "alike", "varied"]
 CANDIDATES: tuple[Candidates, ...] = ("one", "alike", "varied")
 LEAST = 2
 """Candidates of a choice."""
-
-
-@dataclass(frozen=True)
-class KnownSpread:
-    """The mean and the variance of the true scores of a search's candidates are known.
-
-    The observed scores M of the candidates share the luck of the rows, which their mean has too. About that mean
-    they spread as the truths do, and as the noise of each; so that the truth to be expected is nearer to the mean,
-    by the share of the variance that is the truths'.
-    """
-
-    variance: float
-
-    def expected(self, observed: Floats, winner: int) -> float:
-        """The best linear expectation: mean(M) + κ (M_w - mean(M)), with κ = var(truths) / var(M), at most 1."""
-        if len(observed) < LEAST:
-            return float(observed[winner])
-        centre, spread = float(observed.mean()), float(observed.var())
-        kept = min(1.0, self.variance / spread) if spread > 0 else 1.0
-        return centre + kept * float(observed[winner] - centre)
 
 
 def columns_of(search: TableSearch, metric: str, candidates: Candidates, number: int) -> NDArray[np.intp]:
@@ -61,6 +41,7 @@ def matrix_of(
     if len(columns) < (1 if candidates == "one" else LEAST):
         return None
     truths = search.truths[metric][columns]
+    scale = deviation(search) if metric == "root_mean_squared_error" else 1.0
     return KnownMatrix(
         y=search.y,
         predictions=search.predictions[:, columns],
@@ -69,9 +50,9 @@ def matrix_of(
         folds=search.folds,
         seed=seed,
         reading=reading_of(kind),
-        scale=deviation(search) if metric == "root_mean_squared_error" else 1.0,
+        scale=scale,
         truths_of_folds=search.truths_of_folds[metric][columns],
-        spread=KnownSpread(float(truths.var())),
+        distribution=KnownScores(scale * moderate(metric, truths, scale)),
     )
 
 
@@ -85,11 +66,11 @@ def deviation(search: TableSearch) -> float:
     return float(np.nanmedian(found))
 
 
-def cells_of(kind: Kind, rows: int) -> tuple[Cell, ...]:
+def cells_of(kind: Kind, rows: int) -> tuple[BedCell, ...]:
     """The cells of searches on so many rows."""
     sizes = {"one": 1, "alike": ALIKE, "varied": SEARCHED[kind]}
     return tuple(
-        Cell("tables", candidates, metric, rows, sizes[candidates])
+        BedCell("tables", candidates, metric, rows, sizes[candidates])
         for metric in METRICS[kind]
         for candidates in CANDIDATES
     )

@@ -43,7 +43,7 @@ class Oracle:
 
 
 @dataclass(frozen=True)
-class Scoring:
+class BedScoring:
     """Which methods are scored, and how.
 
     Attributes
@@ -169,7 +169,7 @@ def score_methods(
     Examples
     --------
     >>> rng = np.random.default_rng(0)
-    >>> truths = np.linspace(0.5, 0.8, 20)
+    >>> truths = np.full(20, 0.7)
     >>> y, folds = np.arange(60) % 2, np.arange(60) % 5
     >>> right = rng.random((60, 20)) < truths
     >>> matrix = KnownMatrix(y, y[:, None] ^ ~right, truths, "accuracy", folds, 0, {"response": "labels"})
@@ -177,11 +177,11 @@ def score_methods(
     >>> (found["value"] > found["truth"]).tolist()
     [[True, False]]
     """
-    scoring = Scoring(labelled(methods), tuple(levels), tuple(alternatives), aggregate, n_bootstraps)
+    scoring = BedScoring(labelled(methods), tuple(levels), tuple(alternatives), aggregate, n_bootstraps)
     return scored(matrices, scoring)
 
 
-def scored(matrices: Iterable[KnownMatrix | None], scoring: Scoring) -> Columns:
+def scored(matrices: Iterable[KnownMatrix | None], scoring: BedScoring) -> Columns:
     """The same, from the settings that were checked."""
     lines = [_lines(matrix, scoring) for matrix in matrices]
     shape = len(lines), len(scoring.methods)
@@ -193,7 +193,7 @@ def scored(matrices: Iterable[KnownMatrix | None], scoring: Scoring) -> Columns:
     return found
 
 
-def _lines(matrix: KnownMatrix | None, scoring: Scoring) -> list[dict[str, Any]]:
+def _lines(matrix: KnownMatrix | None, scoring: BedScoring) -> list[dict[str, Any]]:
     """What each method gives on a matrix."""
     if matrix is None:
         return [{"failure": "no matrix"} for _ in scoring.methods]
@@ -212,7 +212,7 @@ def _lines(matrix: KnownMatrix | None, scoring: Scoring) -> list[dict[str, Any]]
         return [_line(method, matrix, inputs, scoring) for _, method in scoring.methods]
 
 
-def _line(method: Method | Oracle, matrix: KnownMatrix, inputs: Inputs, scoring: Scoring) -> dict[str, Any]:
+def _line(method: Method | Oracle, matrix: KnownMatrix, inputs: Inputs, scoring: BedScoring) -> dict[str, Any]:
     """What one method gives."""
     if isinstance(method, Oracle):
         return _line_of_oracle(matrix, inputs)
@@ -234,7 +234,7 @@ def _line(method: Method | Oracle, matrix: KnownMatrix, inputs: Inputs, scoring:
     return line | _of_choice(matrix, found.selected, found.value)
 
 
-def _alternatives(method: Method, scoring: Scoring) -> tuple[Alternative, ...]:
+def _alternatives(method: Method, scoring: BedScoring) -> tuple[Alternative, ...]:
     """Those asked for that the method has; one that it has where it has none of them, for its value."""
     return tuple(side for side in scoring.alternatives if side in method.alternatives) or method.alternatives[:1]
 
@@ -250,10 +250,10 @@ def _ends(found: Estimate, level: float, side: str, evidence: Evidence) -> dict[
 
 def _line_of_oracle(matrix: KnownMatrix, inputs: Inputs) -> dict[str, Any]:
     evidence = inputs.evidence(CV())
-    if matrix.spread is None or evidence.matrix is None:
+    if matrix.distribution is None:
         return {"scale": matrix.scale, "failure": "the distribution of the true scores is not known"}
     began = time.perf_counter()
-    value = matrix.spread.expected(evidence.matrix.scores.observed(), evidence.winner_column)
+    value = matrix.distribution.expected(evidence)
     line = {"scale": matrix.scale, "seconds": time.perf_counter() - began}
     return line | _of_choice(matrix, evidence.winner, value)
 

@@ -8,20 +8,22 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import binom
 
-from heldout_papers.corrections.matrix import WORST, Cell, Floats, direction, moderate
+from heldout_papers.corrections.distribution import Floats
+from heldout_papers.corrections.matrix import WORST, BedCell, direction, moderate
 from heldout_papers.corrections.scores import end_names
+from heldout_papers.engine.claims import Mean
 
 NAN = float("nan")
 
 
 @dataclass(frozen=True)
-class Share:
+class CountedShare:
     """A share of some repetitions."""
 
     count: int
@@ -44,7 +46,7 @@ class Share:
 
         Examples
         --------
-        >>> round(Share(18, 20).p_below(0.95), 4), Share(0, 0).p_below(0.95)
+        >>> round(CountedShare(18, 20).p_below(0.95), 4), CountedShare(0, 0).p_below(0.95)
         (0.2642, nan)
         """
         return float(binom.cdf(self.count, self.of, asked)) if self.of else NAN
@@ -90,10 +92,10 @@ class MethodResults:
         truth, moderated = self.columns["truth"] / self.columns["scale"], self._moderate("truth")
         return int(np.count_nonzero(truth != moderated) - np.count_nonzero(np.isnan(truth)))
 
-    def held(self, level: float, alternative: str) -> Share:
+    def held(self, level: float, alternative: str) -> CountedShare:
         """The intervals that hold the truth, among those that there are."""
         holds, there = self._holds(level, alternative)
-        return Share(int(np.count_nonzero(holds & there)), int(np.count_nonzero(there)))
+        return CountedShare(int(np.count_nonzero(holds & there)), int(np.count_nonzero(there)))
 
     def _holds(self, level: float, alternative: str) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
         truth, names = self.columns["truth"], end_names(level, alternative)
@@ -127,60 +129,53 @@ def results_of(metric: str, columns: Mapping[str, NDArray[Any]], place: int) -> 
     return MethodResults(metric, {name: values[:, place] for name, values in columns.items()})
 
 
-class MeanError(NamedTuple):
-    """A mean and its standard error."""
-
-    value: float
-    error: float
-
-
-def mean_of(values: Floats) -> MeanError:
+def mean_of(values: Floats) -> Mean:
     """Of the finite values."""
     finite = values[np.isfinite(values)]
     if not finite.size:
-        return MeanError(NAN, NAN)
+        return Mean(NAN, NAN)
     error = float(finite.std(ddof=1) / np.sqrt(finite.size)) if finite.size > 1 else NAN
-    return MeanError(float(finite.mean()), error)
+    return Mean(float(finite.mean()), error)
 
 
-def root_mean_square(errors: Floats) -> MeanError:
+def root_mean_square(errors: Floats) -> Mean:
     """With the standard error that the delta method gives.
 
     Examples
     --------
-    >>> root_mean_square(np.array([3.0, -4.0])).value ** 2
+    >>> round(root_mean_square(np.array([3.0, -4.0])).value ** 2, 6)
     12.5
     """
     square = mean_of(errors**2)
     root = float(np.sqrt(square.value))
-    return MeanError(root, square.error / (2 * root) if root > 0 else 0.0)
+    return Mean(root, square.error / (2 * root) if root > 0 else 0.0)
 
 
-def ratio_of_roots(errors: Floats, reference: Floats) -> MeanError:
+def ratio_of_roots(errors: Floats, reference: Floats) -> Mean:
     """The ratio of two root mean squares over the same repetitions."""
     both = np.isfinite(errors) & np.isfinite(reference)
     squares, others = errors[both] ** 2, reference[both] ** 2
     if not both.any() or not others.mean() > 0:
-        return MeanError(NAN, NAN)
+        return Mean(NAN, NAN)
     mean, other = squares.mean(), others.mean()
     ratio = float(np.sqrt(mean / other))
     if not mean > 0:
-        return MeanError(ratio, 0.0)
-    return MeanError(ratio, ratio / 2 * mean_of(squares / mean - others / other).error)
+        return Mean(ratio, 0.0)
+    return Mean(ratio, ratio / 2 * mean_of(squares / mean - others / other).error)
 
 
-def ratio_of_means(values: Floats, reference: Floats) -> MeanError:
+def ratio_of_means(values: Floats, reference: Floats) -> Mean:
     """The ratio of two means over the same repetitions."""
     both = np.isfinite(values) & np.isfinite(reference)
     if not both.any() or not reference[both].mean() > 0:
-        return MeanError(NAN, NAN)
+        return Mean(NAN, NAN)
     other = reference[both].mean()
     ratio = float(values[both].mean() / other)
-    return MeanError(ratio, mean_of((values[both] - ratio * reference[both]) / other).error)
+    return Mean(ratio, mean_of((values[both] - ratio * reference[both]) / other).error)
 
 
 def rows_of_cell(
-    cell: Cell,
+    cell: BedCell,
     labels: Sequence[str],
     columns: Mapping[str, NDArray[Any]],
     *,
@@ -194,11 +189,11 @@ def rows_of_cell(
 
 
 def _row(
-    cell: Cell, label: str, found: MethodResults, beside: MethodResults | None, levels: Sequence[float]
+    cell: BedCell, label: str, found: MethodResults, beside: MethodResults | None, levels: Sequence[float]
 ) -> dict[str, Any]:
     errors = found.moderate_errors
     bias, root = mean_of(errors), root_mean_square(errors)
-    ratio = MeanError(NAN, NAN) if beside is None else ratio_of_roots(errors, beside.moderate_errors)
+    ratio = Mean(NAN, NAN) if beside is None else ratio_of_roots(errors, beside.moderate_errors)
     there = int(np.count_nonzero(np.isfinite(errors)))
     row: dict[str, Any] = {
         "part": cell.part,
@@ -234,7 +229,7 @@ def _of_interval(
 ) -> dict[str, float]:
     held, widths = found.held(level, side), found.widths(level, side)
     width = mean_of(widths)
-    ratio = MeanError(NAN, NAN) if beside is None else ratio_of_means(widths, beside.widths(level, side))
+    ratio = Mean(NAN, NAN) if beside is None else ratio_of_means(widths, beside.widths(level, side))
     row = {
         f"coverage_{name}": held.value,
         f"coverage_{name}_error": held.error,

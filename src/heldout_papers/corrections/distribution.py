@@ -1,0 +1,163 @@
+"""Oracles: the true score of a winner as one would expect it who knows how true scores are distributed.
+
+No estimate from the same rows can have a smaller error than the expectation from all that was observed, given the
+distribution from which the true scores were drawn. So the oracle's error says how much of an error is left to win.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Protocol, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import betaln, ndtri, owens_t, xlog1py, xlogy
+
+from heldout.estimates.bootstrap import draws_of
+from heldout.estimates.evidence import Evidence
+
+Floats: TypeAlias = NDArray[np.float64]
+
+SHARE_POINTS = 2000
+"""Points of a true share between 0 and 1."""
+LEVEL_POINTS = 61
+"""Points of a level that is not known."""
+REACH = 4.0
+"""Standard errors on either side of what is observed."""
+BOOTSTRAPS = 100
+
+
+class KnownDistribution(Protocol):
+    """What is known of the distribution of the true scores."""
+
+    def expected(self, evidence: Evidence) -> float:
+        """The true score of the winner, in the metric's units."""
+
+
+def observed_scores(evidence: Evidence) -> Floats:
+    """(C,): in the metric's own direction and units."""
+    assert evidence.matrix is not None, "the matrices of the test bed are of predictions"
+    return np.asarray(evidence.matrix.scores.observed())
+
+
+@dataclass(frozen=True)
+class BetaOfCounts:
+    """True accuracies are drawn from Be(a, b), columns are independent: the posterior of each is a Beta too."""
+
+    beta: tuple[float, float]
+
+    def expected(self, evidence: Evidence) -> float:
+        a, b = self.beta
+        n = evidence.n_rows_used
+        return float((a + n * observed_scores(evidence)[evidence.winner_column]) / (a + b + n))
+
+
+@dataclass(frozen=True)
+class BetaOfScores:
+    """True shares P are drawn from Be(a, b), and the chance of an observed score is known for every P.
+
+    Attributes
+    ----------
+    beta : (float, float)
+    log_chance : callable
+        ``log_chance(shares, observed, n_rows)``: the logarithm of the density of an observed score.
+    truth : callable
+        From shares to true scores.
+    """
+
+    beta: tuple[float, float]
+    log_chance: Callable[[Floats, float, int], Floats]
+    truth: Callable[[Floats], Floats]
+
+    def expected(self, evidence: Evidence) -> float:
+        a, b = self.beta
+        shares = (np.arange(SHARE_POINTS) + 0.5) / SHARE_POINTS
+        observed = float(observed_scores(evidence)[evidence.winner_column])
+        log = xlogy(a - 1, shares) + xlog1py(b - 1, -shares) - betaln(a, b)
+        log = log + self.log_chance(shares, observed, evidence.n_rows_used)
+        weights = np.exp(log - log.max())
+        return float(weights @ self.truth(shares) / weights.sum())
+
+
+def area_chance(areas: Floats, observed: float, n_rows: int) -> Floats:
+    """Of an area under the ROC curve of normal scores, as if it were normal; half of the rows are positive.
+
+    The probability that two rows of one class are both on the right side of a row of the other is a bivariate
+    normal one with correlation 1/2.
+    """
+    positive = n_rows // 2
+    negative = n_rows - positive
+    both = areas - 2 * owens_t(ndtri(areas), 1 / np.sqrt(3))
+    variance = areas * (1 - areas) + (n_rows - 2) * (both - areas**2)
+    return _normal(observed - areas, variance / (positive * negative))
+
+
+def squared_error_chance(shares: Floats, observed: float, n_rows: int) -> Floats:
+    """Of a mean of N squared normal errors with variance 1 - P: a chi-squared variable with N degrees."""
+    error = 1 - shares
+    return -0.5 * n_rows * (np.log(error) + observed / error)
+
+
+def mean_chance(mean: Floats, variance: Floats) -> Callable[[Floats, float, int], Floats]:
+    """Of a mean of losses, as if it were normal; ``mean, variance``: of one row's loss, for every share."""
+
+    def log_chance(shares: Floats, observed: float, n_rows: int) -> Floats:
+        return _normal(observed - mean, variance / n_rows)
+
+    return log_chance
+
+
+def _normal(gap: Floats, variance: Floats) -> Floats:
+    safe = np.maximum(variance, 1e-12)
+    return np.asarray(-0.5 * (np.log(safe) + gap**2 / safe))
+
+
+@dataclass(frozen=True, eq=False)
+class KnownScores:
+    """The true scores of the candidates are known, but not their level, nor which candidate has which.
+
+    Attributes
+    ----------
+    truths : ndarray of shape (C,)
+
+    Notes
+    -----
+    The observed scores are M_c = b + T_c + e_c: a level that all share, with the luck of the rows, one of the true
+    scores, and noise whose variance the bootstraps of the rows tell. Of one candidate nothing is known beyond M.
+    """
+
+    truths: Floats
+
+    def expected(self, evidence: Evidence) -> float:
+        observed, winner = observed_scores(evidence), evidence.winner_column
+        if len(observed) == 1:
+            return float(observed[winner])
+        about = self.truths - np.median(self.truths)
+        noise = np.maximum(_noise(evidence), 1e-12)
+        levels = _levels(observed, about, noise)
+        gaps = observed[None, :, None] - levels[:, None, None] - about[None, None, :]
+        log = -0.5 * (gaps**2 / noise[None, :, None] + np.log(noise)[None, :, None])
+        most = log.max(axis=2, keepdims=True)
+        shares = np.exp(log - most)
+        likelihood = (most[..., 0] + np.log(shares.mean(axis=2))).sum(axis=1)
+        weight = np.exp(likelihood - likelihood.max())
+        of_winner = shares[:, winner] / shares[:, winner].sum(axis=1, keepdims=True)
+        expected = levels + of_winner @ about
+        return float(weight @ expected / weight.sum())
+
+
+def _levels(observed: Floats, about: Floats, noise: Floats) -> Floats:
+    """A grid for the level, about the gap of the two medians."""
+    width = REACH * float(np.sqrt(np.median(noise)) + 1e-9)
+    return np.asarray(np.median(observed) - np.median(about) + np.linspace(-width, width, LEVEL_POINTS))
+
+
+def _noise(evidence: Evidence) -> Floats:
+    """(C,): the variance of each candidate's score about the mean of all, over bootstraps of the rows."""
+    matrix = evidence.matrix
+    assert matrix is not None, "the matrices of the test bed are of predictions"
+    counts, _ = draws_of(matrix, evidence).block(0, min(BOOTSTRAPS, evidence.settings.n_bootstraps))
+    drawn = matrix.scores.all(counts)
+    centred = drawn - np.nanmedian(drawn, axis=1, keepdims=True)
+    return np.asarray(np.nanvar(centred, axis=0))
