@@ -38,7 +38,7 @@ DEPENDENCE = 2.0
 """Standard errors of K-fold predictions are 1 + 2/√n times those of independent rows (docs/intervals.md)."""
 MOST_RATIO = 2.0
 """At most so much greater is the optimism around centres than around observed scores."""
-UNSURE = 0.5
+UNSURE = 0.35
 """The standard error of an estimated optimism, as a share of it."""
 
 
@@ -82,6 +82,8 @@ class Optimism:
 
     def interval(self, value: float, metric: Metric, level: float, alternative: Alternative) -> Interval:
         """An interval around a corrected score: Student's t, and wider where a worse truth varies more."""
+        if not math.isfinite(value):
+            return Interval(math.nan, math.nan, level, alternative)
         possible = ScoreRange.of(metric)
         tail = (1 - level) / 2 if alternative == "two-sided" else 1 - level
         quantile = float(stdtrit(max(self.units - 1, 1.0), 1 - tail))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar, Literal
 
 import numpy as np
@@ -68,7 +68,7 @@ class BBC(Method):
     Attributes
     ----------
     interval : "percentile", "calibrated" or "sampling"
-        The published interval; that of ``Shrinkage`` around this value ("sampling"); or one inside the published
+        The published interval; that of ``Shrinkage``, as far as this value ("sampling"); or one inside the published
         ("calibrated"): both ends drawn in towards the value by the factor by which
         out-of-bag scores spread wider than scores, the better end then moved out by a third of the optimism, which
         is the most that the value is pessimistic by. In simulations with independent rows a percentile interval of
@@ -192,7 +192,10 @@ class BBC(Method):
             optimism = optimism_of(evidence, stratify=self.stratify)
             if optimism.chosen is None or not np.isfinite(value):
                 return None
-            return optimism.interval(value, evidence.metric, settings.level, settings.alternative)
+            sign = 1 if evidence.metric.greater_is_better else -1
+            center = evidence.uncorrected - sign * optimism.size
+            found = optimism.interval(center, evidence.metric, settings.level, settings.alternative)
+            return replace(found, low=min(found.low, value), high=max(found.high, value))
         if calibration is None:
             found = bootstrap_interval(defined, evidence.metric, evidence.settings)
             return None if found is None else within_range(found, evidence.metric)

@@ -41,7 +41,7 @@ class Shrinkage(Method):
     optimism, on the matrix.
 
     The interval is Student's, with the spread of D_b[w_b] times 1 + 2/√n for rows that the models of several folds
-    predicted (1 for a hold-out), and half of the optimism as a standard error of its own. Towards worse truths it
+    predicted (1 for a hold-out), and .35 of the optimism as a standard error of its own. Towards worse truths it
     reaches farther, as Wilson's does, because scores vary more there. It is widened where rows are all alike, or
     nearly (flags ``no_spread``, ``little_spread``). What it covers is in docs/intervals.md.
 
