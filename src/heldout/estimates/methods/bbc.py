@@ -68,8 +68,8 @@ class BBC(Method):
     Attributes
     ----------
     interval : "percentile", "calibrated" or "sampling"
-        The published interval; that of ``Shrinkage``, as far as this value ("sampling"); or one inside the published
-        ("calibrated"): both ends drawn in towards the value by the factor by which
+        The published interval; that of ``Shrinkage``, as far as this value ("sampling"); or one inside the
+        published ("calibrated"): both ends drawn in towards the value by the factor by which
         out-of-bag scores spread wider than scores, the better end then moved out by a third of the optimism, which
         is the most that the value is pessimistic by. In simulations with independent rows a percentile interval of
         95 % covers about 98 % and this one about 95 %; with real K-fold fits, whose rows depend on each other
@@ -194,8 +194,8 @@ class BBC(Method):
                 return None
             sign = 1 if evidence.metric.greater_is_better else -1
             center = evidence.uncorrected - sign * optimism.size
-            found = optimism.interval(center, evidence.metric, settings.level, settings.alternative)
-            return replace(found, low=min(found.low, value), high=max(found.high, value))
+            around = optimism.interval(center, evidence.metric, settings.level, settings.alternative)
+            return replace(around, low=min(around.low, value), high=max(around.high, value))
         if calibration is None:
             found = bootstrap_interval(defined, evidence.metric, evidence.settings)
             return None if found is None else within_range(found, evidence.metric)
