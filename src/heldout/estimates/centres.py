@@ -24,7 +24,7 @@ from heldout.metrics.base import Metric
 
 FEW = 4
 """With fewer candidates all of them compete."""
-MOST_NOISE = 15.0
+MOST_NOISE = 40.0
 """Median standard deviations of what competes, at which noise is cut off: a few rows with enormous losses."""
 NO_NOISE = 1e-9
 
