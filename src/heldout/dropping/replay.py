@@ -141,14 +141,17 @@ class RacedSelection(SelectionReplay):
         """Never: the candidates differ between weightings."""
         return False
 
+    @property
+    def reads_rows(self) -> bool:
+        """Always: the race is on the drawn rows."""
+        return True
+
     def choice(self, counts: Weightings) -> Choice:
         return Choice(self.choose(counts))
 
-    def choose(self, counts: Weightings, among: NDArray[np.bool_] | None = None) -> NDArray[np.intp]:
+    def candidates_of(self, counts: Weightings) -> NDArray[np.bool_]:
         assert counts.dtype == np.uint8, "rows are drawn; their weights are in the scores"
-        n_splits = self.race.run(counts)
-        survive = n_splits[:, self.place] == self.race.n_splits
-        return super().choose(counts, survive if among is None else survive & among)
+        return np.asarray(self.race.run(counts)[:, self.place] == self.race.n_splits)
 
 
 @dataclass(frozen=True, eq=False)

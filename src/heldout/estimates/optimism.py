@@ -207,13 +207,13 @@ class _Replays:
             pairs = zip(read, ranges, strict=True)
             return np.stack([column.scores(possible, lanes) for column, possible in pairs], axis=2)
 
-        if not replay.reads_parts:
+        if not replay.reads_rows:
             return replay.select(values(slice(None)))
         shift = np.stack([column.shift for column in read], axis=1)
 
         def block(counts: NDArray[np.uint8], lanes: slice) -> NDArray[np.intp]:
             folds, repeats = (None if part is None else part + shift for part in replay.parts(counts))
-            return replay.select(values(lanes), folds, repeats)
+            return replay.select(values(lanes), folds, repeats, replay.candidates_of(counts))
 
         return np.concatenate([columns for columns, _ in self._map(block)])
 

@@ -55,16 +55,18 @@ class SelectionReplay:
         """
         assert not isinstance(self.rule, WeightRule), "an ensemble is no column"
         values = np.stack([oriented(score.metric, score.all(counts)) for score in self.scores], axis=2)
-        folds, repeats = self.parts(counts)
-        if among is not None:  # no score, no candidate
-            values = np.where(among[:, :, None], values, np.nan)
-            folds = None if folds is None else np.where(among[:, None, :, None], folds, np.nan)
-            repeats = None if repeats is None else np.where(among[:, None, :, None], repeats, np.nan)
-        return self.select(values, folds, repeats)
+        own = self.candidates_of(counts)
+        if own is not None:
+            among = own if among is None else own & among
+        return self.select(values, *self.parts(counts), among)
+
+    def candidates_of(self, counts: Weightings) -> NDArray[np.bool_] | None:
+        """(L, columns): which columns are candidates under each weighting; None where all always are."""
+        return None
 
     @property
-    def reads_parts(self) -> bool:
-        """Whether the rule reads scores of folds or of repeats."""
+    def reads_rows(self) -> bool:
+        """Whether the choice depends on more of the weighted rows than the scores of the columns."""
         assert not isinstance(self.rule, WeightRule), "an ensemble is no column"
         return self.rule.reads_repeats or (self.rule.reads_fold_scores and bool(self.by_fold))
 
@@ -79,10 +81,18 @@ class SelectionReplay:
         return folds, repeats
 
     def select(
-        self, values: Floats, folds: Floats | None = None, repeats: Floats | None = None
+        self,
+        values: Floats,
+        folds: Floats | None = None,
+        repeats: Floats | None = None,
+        among: NDArray[np.bool_] | None = None,
     ) -> NDArray[np.intp]:
         """(L,): the candidate column that the rule selects from scores (L, columns, M), greater = better."""
         assert not isinstance(self.rule, WeightRule), "an ensemble is no column"
+        if among is not None:  # no score, no candidate
+            values = np.where(among[:, :, None], values, np.nan)
+            folds = None if folds is None else np.where(among[:, None, :, None], folds, np.nan)
+            repeats = None if repeats is None else np.where(among[:, None, :, None], repeats, np.nan)
         return chosen_columns(self.rule, values, self.candidates, self.params, self.metric_names, folds, repeats)
 
     def defined(self, counts: NDArray[np.uint8]) -> NDArray[np.bool_]:

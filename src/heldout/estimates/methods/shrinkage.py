@@ -79,6 +79,8 @@ class Shrinkage(Method):
         ),
     )
 
+    replays_dropping: ClassVar[bool] = True
+
     def __post_init__(self) -> None:
         check_stratify(self.stratify)
 
