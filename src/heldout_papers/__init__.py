@@ -1,6 +1,7 @@
 """Studies: the experiments of the literature, on its settings or on yours."""
 
 from heldout_papers.bias import BiasSetting, BiasStudy, bias
+from heldout_papers.corrections import CorrectionsStudy, corrections
 from heldout_papers.flat_vs_nested import FlatVsNestedSetting, FlatVsNestedStudy, flat_vs_nested
 from heldout_papers.intervals import (
     IntervalSetting,
@@ -15,6 +16,7 @@ from heldout_papers.timing import TimingSetting, TimingStudy, timing
 __all__ = [
     "BiasSetting",
     "BiasStudy",
+    "CorrectionsStudy",
     "FlatVsNestedSetting",
     "FlatVsNestedStudy",
     "IntervalSetting",
@@ -25,6 +27,7 @@ __all__ = [
     "TimingSetting",
     "TimingStudy",
     "bias",
+    "corrections",
     "flat_vs_nested",
     "intervals",
     "intervals_on_tables",

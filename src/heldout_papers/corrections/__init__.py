@@ -1,1 +1,8 @@
 """A test bed for corrections: any method of estimation is scored where the truth is known."""
+
+from heldout_papers.corrections.matrix import BedCell, KnownMatrix
+from heldout_papers.corrections.result import CorrectionsStudy
+from heldout_papers.corrections.scores import score_methods
+from heldout_papers.corrections.study import corrections
+
+__all__ = ["BedCell", "CorrectionsStudy", "KnownMatrix", "corrections", "score_methods"]

@@ -19,7 +19,7 @@ from scipy.special import expit, logit, ndtr, ndtri
 
 from heldout._random import stream
 from heldout.errors import InputError
-from heldout_papers.corrections.distribution import Floats, KnownScores
+from heldout_papers.corrections.distribution import Floats
 from heldout_papers.corrections.matrix import BedCell, KnownMatrix
 from heldout_papers.corrections.structure import Structure, mean_log_loss, structures
 from heldout_papers.corrections.table_search import METRICS, Kind, reading_of
@@ -88,7 +88,6 @@ class CorrelatedSource:
                 folds,
                 seed,
                 reading_of(self.kind),
-                distribution=KnownScores(truths[metric]),
             )
             for metric in self.metrics
         )
@@ -203,7 +202,7 @@ def truths_of_steps(columns: Structure, share: float) -> dict[str, Floats]:
     """Of the few probabilities of "ties": from the chance of each of them in each class."""
     centre = logit(share) + columns.slope * columns.signal * np.array([[[-0.5]], [[0.5]]])
     flat = columns.slope == 0
-    with np.errstate(divide="ignore"):
+    with np.errstate(divide="ignore", invalid="ignore"):
         ends = (CUTS[:, None] - centre) / np.where(flat, 0.0, columns.slope)
     ends = np.where(flat, np.where(CUTS[:, None] >= centre, np.inf, -np.inf), ends)
     below = np.concatenate([np.zeros((2, 1, len(flat))), ndtr(ends), np.ones((2, 1, len(flat)))], axis=1)

@@ -2,6 +2,8 @@
 
 No estimate from the same rows can have a smaller error than the expectation from all that was observed, given the
 distribution from which the true scores were drawn. So the oracle's error says how much of an error is left to win.
+For independent columns from a Beta distribution it is a posterior mean; elsewhere the best line, which the other
+repetitions of a cell tell.
 """
 
 from __future__ import annotations
@@ -14,18 +16,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import betaln, ndtri, owens_t, xlog1py, xlogy
 
-from heldout.estimates.bootstrap import draws_of
 from heldout.estimates.evidence import Evidence
 
 Floats: TypeAlias = NDArray[np.float64]
 
 SHARE_POINTS = 2000
 """Points of a true share between 0 and 1."""
-LEVEL_POINTS = 61
-"""Points of a level that is not known."""
-REACH = 4.0
-"""Standard errors on either side of what is observed."""
-BOOTSTRAPS = 100
 
 
 class KnownDistribution(Protocol):
@@ -113,51 +109,29 @@ def _normal(gap: Floats, variance: Floats) -> Floats:
     return np.asarray(-0.5 * (np.log(safe) + gap**2 / safe))
 
 
-@dataclass(frozen=True, eq=False)
-class KnownScores:
-    """The true scores of the candidates are known, but not their level, nor which candidate has which.
+LEAST_REPETITIONS = 10
+"""Of a line."""
 
-    Attributes
-    ----------
-    truths : ndarray of shape (C,)
 
-    Notes
-    -----
-    The observed scores are M_c = b + T_c + e_c: a level that all share, with the luck of the rows, one of the true
-    scores, and noise whose variance the bootstraps of the rows tell. Of one candidate nothing is known beyond M.
+def line_from_others(observed: Floats, truths: Floats) -> Floats:
+    """(R,): the best line from observed to true scores, for each repetition fitted to all others.
+
+    What is known is how observed and true scores of winners vary together over the repetitions of a cell, so that
+    no other estimate that is a line in the winner's score has a smaller mean square error. NaN where fewer than ten
+    repetitions have both scores.
+
+    Examples
+    --------
+    >>> observed = np.arange(12.0)
+    >>> line_from_others(observed, 0.5 * observed + 1)[:3].round(6).tolist()
+    [1.0, 1.5, 2.0]
     """
-
-    truths: Floats
-
-    def expected(self, evidence: Evidence) -> float:
-        observed, winner = observed_scores(evidence), evidence.winner_column
-        if len(observed) == 1:
-            return float(observed[winner])
-        about = self.truths - np.median(self.truths)
-        noise = np.maximum(_noise(evidence), 1e-12)
-        levels = _levels(observed, about, noise)
-        gaps = observed[None, :, None] - levels[:, None, None] - about[None, None, :]
-        log = -0.5 * (gaps**2 / noise[None, :, None] + np.log(noise)[None, :, None])
-        most = log.max(axis=2, keepdims=True)
-        shares = np.exp(log - most)
-        likelihood = (most[..., 0] + np.log(shares.mean(axis=2))).sum(axis=1)
-        weight = np.exp(likelihood - likelihood.max())
-        of_winner = shares[:, winner] / shares[:, winner].sum(axis=1, keepdims=True)
-        expected = levels + of_winner @ about
-        return float(weight @ expected / weight.sum())
-
-
-def _levels(observed: Floats, about: Floats, noise: Floats) -> Floats:
-    """A grid for the level, about the gap of the two medians."""
-    width = REACH * float(np.sqrt(np.median(noise)) + 1e-9)
-    return np.asarray(np.median(observed) - np.median(about) + np.linspace(-width, width, LEVEL_POINTS))
-
-
-def _noise(evidence: Evidence) -> Floats:
-    """(C,): the variance of each candidate's score about the mean of all, over bootstraps of the rows."""
-    matrix = evidence.matrix
-    assert matrix is not None, "the matrices of the test bed are of predictions"
-    counts, _ = draws_of(matrix, evidence).block(0, min(BOOTSTRAPS, evidence.settings.n_bootstraps))
-    drawn = matrix.scores.all(counts)
-    centred = drawn - np.nanmedian(drawn, axis=1, keepdims=True)
-    return np.asarray(np.nanvar(centred, axis=0))
+    found = np.full(len(observed), np.nan)
+    known = np.isfinite(observed) & np.isfinite(truths)
+    if known.sum() < LEAST_REPETITIONS:
+        return found
+    design = np.column_stack([np.ones(int(known.sum())), observed[known]])
+    hat = design @ np.linalg.pinv(design)
+    residual = truths[known] - hat @ truths[known]
+    found[known] = truths[known] - residual / np.maximum(1 - np.diag(hat), 1e-9)
+    return found

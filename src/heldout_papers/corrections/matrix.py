@@ -66,7 +66,7 @@ class KnownMatrix:
     truths_of_folds : ndarray of shape (C,), optional
         The mean true score of the models of its folds, which are fitted on fewer rows.
     distribution : KnownDistribution, optional
-        For the oracle.
+        For the oracle; without it the oracle is a line that other repetitions tell.
     """
 
     y: NDArray[Any]

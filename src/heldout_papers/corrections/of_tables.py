@@ -7,8 +7,7 @@ from typing import Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from heldout_papers.corrections.distribution import KnownScores
-from heldout_papers.corrections.matrix import BedCell, KnownMatrix, moderate
+from heldout_papers.corrections.matrix import BedCell, KnownMatrix
 from heldout_papers.corrections.space import ALIKE, NAMED
 from heldout_papers.corrections.table_search import METRICS, Kind, TableSearch, reading_of
 
@@ -52,7 +51,6 @@ def matrix_of(
         reading=reading_of(kind),
         scale=scale,
         truths_of_folds=search.truths_of_folds[metric][columns],
-        distribution=KnownScores(scale * moderate(metric, truths, scale)),
     )
 
 

@@ -25,10 +25,17 @@ from heldout.estimates.methods import METHODS, method_of
 from heldout.estimates.methods.cv import CV
 from heldout.estimates.question import Aggregate
 from heldout.estimates.types import Alternative, Estimate
-from heldout_papers.corrections.matrix import KnownMatrix
+from heldout_papers.corrections.distribution import line_from_others
+from heldout_papers.corrections.matrix import KnownMatrix, moderate
 
 Columns: TypeAlias = dict[str, NDArray[Any]]
 """Arrays (matrices, methods) by name."""
+FOUND = ("value", "truth", "of_folds", "scale", "seconds", "failure")
+"""The columns besides those of intervals."""
+NO_MATRIX = "no matrix"
+"""The failure of a repetition that has none; it is not counted."""
+WAITING = "waits for the other repetitions"
+"""The failure of an oracle whose value is the observed score, until ``with_line``."""
 ORACLE = "oracle"
 """The name of a method that knows the distribution of the true scores: what no method can do better than."""
 LEVELS = (0.9, 0.95)
@@ -169,24 +176,25 @@ def score_methods(
     Examples
     --------
     >>> rng = np.random.default_rng(0)
-    >>> truths = np.full(20, 0.7)
-    >>> y, folds = np.arange(60) % 2, np.arange(60) % 5
-    >>> right = rng.random((60, 20)) < truths
-    >>> matrix = KnownMatrix(y, y[:, None] ^ ~right, truths, "accuracy", folds, 0, {"response": "labels"})
-    >>> found = score_methods([matrix], ["cv", "bbc"])
-    >>> (found["value"] > found["truth"]).tolist()
-    [[True, False]]
+    >>> y, folds, truths = np.arange(60) % 2, np.arange(60) % 5, np.full(20, 0.7)
+    >>> drawn = [y[:, None] ^ (rng.random((60, 20)) > truths) for _ in range(10)]
+    >>> matrices = [KnownMatrix(y, one, truths, "accuracy", folds, 0, {"response": "labels"}) for one in drawn]
+    >>> found = score_methods(matrices, ["cv", "bbc"])
+    >>> (found["value"] - found["truth"]).mean(axis=0).round(2).tolist()
+    [0.1, -0.01]
     """
     scoring = BedScoring(labelled(methods), tuple(levels), tuple(alternatives), aggregate, n_bootstraps)
-    return scored(matrices, scoring)
+    there = list(matrices)
+    metric = next((matrix.metric for matrix in there if matrix is not None), "")
+    return with_line(metric, scored(there, scoring), scoring.labels)
 
 
 def scored(matrices: Iterable[KnownMatrix | None], scoring: BedScoring) -> Columns:
-    """The same, from the settings that were checked."""
+    """The same, from the settings that were checked, and some of the matrices of a cell."""
     lines = [_lines(matrix, scoring) for matrix in matrices]
     shape = len(lines), len(scoring.methods)
     found: Columns = {}
-    for name in ("value", "truth", "of_folds", "scale", "seconds", "failure", *scoring.ends):
+    for name in (*FOUND, *scoring.ends):
         kind: Any = "<U80" if name == "failure" else np.float64
         values = [[line.get(name, "" if name == "failure" else np.nan) for line in each] for each in lines]
         found[name] = np.array(values, dtype=kind).reshape(shape)
@@ -196,7 +204,7 @@ def scored(matrices: Iterable[KnownMatrix | None], scoring: BedScoring) -> Colum
 def _lines(matrix: KnownMatrix | None, scoring: BedScoring) -> list[dict[str, Any]]:
     """What each method gives on a matrix."""
     if matrix is None:
-        return [{"failure": "no matrix"} for _ in scoring.methods]
+        return [{"failure": NO_MATRIX} for _ in scoring.methods]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", HeldoutWarning)
         inputs = read_inputs(
@@ -248,14 +256,28 @@ def _ends(found: Estimate, level: float, side: str, evidence: Evidence) -> dict[
     return dict(zip(end_names(level, side), ends, strict=True))
 
 
+def with_line(metric: str, columns: Columns, labels: Sequence[str]) -> Columns:
+    """The columns of a cell with the value of an oracle that all of its repetitions are needed for."""
+    if ORACLE not in labels:
+        return columns
+    place = labels.index(ORACLE)
+    waiting = columns["failure"][:, place] == WAITING
+    if not waiting.any():
+        return columns
+    scale = columns["scale"][waiting, place]
+    observed, truth = (moderate(metric, columns[name][waiting, place], scale) for name in ("value", "truth"))
+    value, failure = columns["value"].copy(), columns["failure"].copy()
+    value[waiting, place] = scale * line_from_others(observed, truth)
+    failure[waiting, place] = np.where(np.isnan(value[waiting, place]), "too few repetitions for a line", "")
+    return {**columns, "value": value, "failure": failure}
+
+
 def _line_of_oracle(matrix: KnownMatrix, inputs: Inputs) -> dict[str, Any]:
     evidence = inputs.evidence(CV())
+    line = {"scale": matrix.scale}
     if matrix.distribution is None:
-        return {"scale": matrix.scale, "failure": "the distribution of the true scores is not known"}
-    began = time.perf_counter()
-    value = matrix.distribution.expected(evidence)
-    line = {"scale": matrix.scale, "seconds": time.perf_counter() - began}
-    return line | _of_choice(matrix, evidence.winner, value)
+        return line | _of_choice(matrix, evidence.winner, evidence.uncorrected) | {"failure": WAITING}
+    return line | _of_choice(matrix, evidence.winner, matrix.distribution.expected(evidence))
 
 
 def _of_choice(matrix: KnownMatrix, selected: int, value: float) -> dict[str, Any]:

