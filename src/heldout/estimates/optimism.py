@@ -29,7 +29,7 @@ from heldout.estimates.intervals import effective_units
 from heldout.estimates.types import Alternative, Interval
 from heldout.kernels.reference import Floats
 from heldout.metrics.aggregate import AggregateScore
-from heldout.metrics.base import Metric, oriented
+from heldout.metrics.base import Metric, needed_codes, oriented
 from heldout.selection.base import NONE_CHOSEN, Choice, joined
 
 Result = TypeVar("Result")
@@ -57,8 +57,8 @@ class Optimism:
     factor : float
         Of the centres of the reported metric: 1 where nothing is noise, 0 where all differences are.
     n_competing : int
-    units : float
-        Effective number of rows or groups.
+    degrees_of_freedom : float
+        Of Student's t: of all rows or groups, or of those of the classes that the metric needs.
     dependence : float
         The factor on the standard error for rows that several models predicted.
     redraws : int
@@ -70,7 +70,7 @@ class Optimism:
     chosen: Choice | None
     factor: float
     n_competing: int
-    units: float
+    degrees_of_freedom: float
     dependence: float
     redraws: int
 
@@ -86,7 +86,7 @@ class Optimism:
             return Interval(math.nan, math.nan, level, alternative)
         possible = ScoreRange.of(metric)
         tail = (1 - level) / 2 if alternative == "two-sided" else 1 - level
-        quantile = float(stdtrit(max(self.units - 1, 1.0), 1 - tail))
+        quantile = float(stdtrit(self.degrees_of_freedom, 1 - tail))
         score = value if metric.greater_is_better else -value
         low, high = possible.reach(score, max(quantile, 0.0) * self.standard_error)
         if alternative == "greater":
@@ -172,7 +172,7 @@ class _Replays:
             chosen=chosen,
             factor=float("nan") if own.centres is None else own.centres.factor,
             n_competing=0 if own.centres is None else int(own.centres.competes.sum()),
-            units=self._units[1],
+            degrees_of_freedom=self._degrees_of_freedom,
             dependence=1.0 if self.evidence.n_splits == 1 else 1 + DEPENDENCE / math.sqrt(max(self._units[1], 1.0)),
             redraws=own.redraws,
         )
@@ -251,6 +251,18 @@ class _Replays:
         weighed = self.matrix.scores.rows_of_weight
         weights = self.matrix.sample_weight
         return effective_units(self.matrix.unit_of_row[weighed], None if weights is None else weights[weighed])
+
+    @property
+    def _degrees_of_freedom(self) -> float:
+        """Satterthwaite's, where the metric needs classes: an area varies with the rows of the rarer class most."""
+        matrix, metric = self.matrix, self.evidence.metric
+        weights = matrix.sample_weight
+        units = []
+        for code in needed_codes(metric, matrix.truth):
+            rows = matrix.truth.values == code
+            units.append(effective_units(matrix.unit_of_row[rows], None if weights is None else weights[rows])[1])
+        units = [max(each, 2.0) for each in units] or [max(self._units[1], 2.0)]
+        return sum(1 / each for each in units) ** 2 / sum(1 / (each**2 * (each - 1)) for each in units)
 
     def _map(self, block: Callable[[NDArray[np.uint8], slice], Result]) -> list[tuple[Result, int]]:
         """What a function of counts and of the bootstraps' numbers gives of each block, and its redraws."""
