@@ -57,7 +57,7 @@ def test_the_whole_advice():
     assert all(len(line) <= 116 for line in text.splitlines())
     assert " ".join(text.split()).count("at no further fit") == 1
     assert "nested, each family by itself" in found._repr_html_()
-    assert repr(found).startswith("Advice(160 rows, 6 configurations; fits: cv 31")
+    assert repr(found).startswith("Advice(160 rows, 6 configurations; method: shrinkage; fits: cv 31")
 
 
 def test_the_same_seed_gives_the_same_advice():

@@ -10,10 +10,12 @@ from typing import Any
 from heldout._random import RandomState, stream
 from heldout._text import counted
 from heldout.advice import words as words
+from heldout.advice.bed import CellEvidence
 from heldout.advice.costs import BBC, BCED, CV, NESTED, Cost, costs_of
 from heldout.advice.evidence import Expected, TableEvidence, expected_change, installed_evidence
 from heldout.advice.fit_times import TotalTime, family_times, timed_fits, total_time
 from heldout.advice.problem import SearchProblem, problem_of
+from heldout.advice.recommendation import Situation, check_answer, recommended
 from heldout.advice.result import Advice, time_of
 from heldout.advice.worst_case import (
     ACCURACY,
@@ -51,15 +53,17 @@ def advise(
     inner: Any = None,
     seconds: float = 10.0,
     groups: Any = None,
+    adaptive: bool = False,
     n_jobs: int | None = None,
     random_state: RandomState = None,
 ) -> Advice:
-    """Advise on a search: what nested cross-validation would cost, what it would probably change, and what to use.
+    """Advise on a search: which method and interval to use, what nesting would cost, and what it would change.
 
-    Fits are counted exactly. Time is measured: a few configurations of each family are fitted on the first split,
-    one after another, until ``seconds`` are spent. What nesting changes is taken from evidence: a comparison of
-    flat and nested cross-validation on real tables, and a simulation with your numbers of rows, configurations and
-    folds. The timed fits select nothing and estimate nothing; their predictions are not kept.
+    The method follows from what is searched, with what it gave in the nearest cell of the test bed of corrections:
+    ``.recommendation``. Fits are counted exactly. Time is measured: a few configurations of each family are fitted
+    on the first split, one after another, until ``seconds`` are spent. What nesting changes is taken from evidence:
+    a comparison of flat and nested cross-validation on real tables, and a simulation with your numbers of rows,
+    configurations and folds. The timed fits select nothing and estimate nothing; their predictions are not kept.
 
     Parameters
     ----------
@@ -77,6 +81,9 @@ def advise(
     seconds : float, default=10.0
         Time to spend on fits; a fit that has started runs to its end. With 0 nothing is fitted or timed.
     groups : array-like of shape (N,), optional
+    adaptive : bool
+        Whether the search will propose configurations because of scores (Optuna, an evolution), of which these are
+        examples.
     n_jobs : int, optional
         Processes of the planned search, by which its time is divided; the timed fits run one by one.
     random_state : int, RandomState or Generator, optional
@@ -85,7 +92,7 @@ def advise(
     Returns
     -------
     Advice
-        ``print`` it; ``.to_frame()`` has a row per protocol.
+        ``print`` it; ``.recommendation`` is the method to use, ``.to_frame()`` has a row per protocol.
 
     References
     ----------
@@ -99,15 +106,18 @@ def advise(
     >>> advice = advise(X, y, (KNeighborsClassifier(), {"n_neighbors": [1, 5, 9]}), seconds=0, random_state=0)
     >>> [(cost.protocol, cost.most) for cost in advice.costs if cost.protocol in ("bbc", "nested_cv")]
     [('bbc', 16), ('nested_cv', 81)]
+    >>> advice.recommendation.method
+    'shrinkage'
     >>> print(advice.sentences[0])
     Nested cross-validation makes 81 fits where the search alone makes 16, 5.1 times as many.
     """
     check_jobs(n_jobs)
+    check_answer("adaptive", adaptive)
     problem = problem_of(
         X, y, configurations,
         scoring=scoring, cv=cv, inner=inner, groups=groups, n_jobs=n_jobs, random_state=random_state,
     )  # fmt: skip
-    return advice_on(problem, seconds, n_jobs)
+    return advice_on(problem, seconds, n_jobs, adaptive=adaptive)
 
 
 def advice_on(
@@ -117,6 +127,8 @@ def advice_on(
     *,
     clock: Callable[[], float] = time.perf_counter,
     evidence: Sequence[TableEvidence] | None = None,
+    adaptive: bool = False,
+    bed: Sequence[CellEvidence] | None = None,
 ) -> Advice:
     """The advice on a checked search; ``clock`` returns the seconds since a fixed moment."""
     fits = timed_fits(problem.search, problem.families, seconds, clock)
@@ -131,8 +143,10 @@ def advice_on(
     failures = {names[j]: why for one in fits for j, why in one.failures.items()}
     n_fitted = sum(len(one.configurations) for one in fits)
     by_protocol = {one.protocol: one for one in costs}
+    method = recommended(_situation(problem, adaptive), bed)
     sentences = [
         *_on_costs(problem, by_protocol),
+        *method.sentences,
         *_on_changes(problem, changes, by_protocol),
         *_on_biases(problem, simulated),
         *([words.timing_sentence(n_fitted, len(names), duration(spent))] if fits else []),
@@ -140,14 +154,30 @@ def advice_on(
     ]
     warnings = [
         *_on_the_data(problem, known),
+        *method.warnings,
         *([words.no_nesting(problem.refusal)] if problem.nested is None else []),
         *([words.no_simulation(why_not)] if why_not else []),
         *_on_times(failures, n_fitted, total),
     ]
     return Advice(
         problem.n_rows, len(names), problem.metric, costs, times, failures, spent, changes, simulated,
-        tuple(sentences), tuple(warnings), problem.search.entropy,
+        method, tuple(sentences), tuple(warnings), problem.search.entropy,
     )  # fmt: skip
+
+
+def _situation(problem: SearchProblem, adaptive: bool) -> Situation:
+    """What the user will have after the search."""
+    scoring = problem.search.scoring
+    return Situation(
+        metric=scoring.metrics.get(scoring.refit_metric),
+        n_rows=problem.n_units,
+        n_configurations=problem.n_configurations,
+        alike=len(problem.families) == 1,
+        folds=problem.n_folds,
+        only_scores=not problem.is_opened,
+        adaptive=adaptive,
+        kind=problem.search.task.truth.kind,
+    )
 
 
 def _worst_case(problem: SearchProblem) -> tuple[WorstCase | None, str]:

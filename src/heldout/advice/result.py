@@ -13,6 +13,7 @@ from heldout.advice import words as words
 from heldout.advice.costs import Cost
 from heldout.advice.evidence import Expected
 from heldout.advice.fit_times import FamilyTime
+from heldout.advice.recommendation import Recommendation
 from heldout.advice.worst_case import WorstCase
 from heldout.estimates.types import frame_of, json_safe
 from heldout.execution.listeners.words import duration
@@ -22,7 +23,7 @@ WIDTH = 110
 
 @dataclass(frozen=True, eq=False)
 class Advice:
-    """What nested cross-validation would cost for one search, and what it would probably change.
+    """Which method to use for one search, and what nested cross-validation would cost and probably change.
 
     Attributes
     ----------
@@ -42,6 +43,8 @@ class Advice:
         single family.
     worst_case : WorstCase or None
         Biases if the configurations were independent.
+    recommendation : Recommendation
+        The method and the interval to use, with what they gave in the test bed.
     sentences, warnings : tuple of str
         The conclusions, and where they may not hold.
     entropy : int
@@ -57,6 +60,7 @@ class Advice:
     seconds_spent: float
     changes: tuple[Expected, ...]
     worst_case: WorstCase | None
+    recommendation: Recommendation
     sentences: tuple[str, ...]
     warnings: tuple[str, ...]
     entropy: int
@@ -102,6 +106,7 @@ class Advice:
                 "seconds_spent": self.seconds_spent,
                 "changes": [asdict(one) for one in self.changes],
                 "worst_case": None if self.worst_case is None else asdict(self.worst_case),
+                "recommendation": self.recommendation.to_dict(),
                 "sentences": self.sentences,
                 "warnings": self.warnings,
                 "entropy": self.entropy,
@@ -130,7 +135,8 @@ class Advice:
 
     def __repr__(self) -> str:
         fits = ", ".join(f"{cost.protocol} {cost.most}" for cost in self.costs)
-        return f"Advice({self.n_rows} rows, {self.n_configurations} configurations; fits: {fits})"
+        method = self.recommendation.method
+        return f"Advice({self.n_rows} rows, {self.n_configurations} configurations; method: {method}; fits: {fits})"
 
     def _repr_html_(self) -> str:
         head = "".join(f"<th>{html.escape(cell)}</th>" for cell in words.ADVICE_HEAD)

@@ -19,7 +19,8 @@ ADVICE_TITLES = {
 ADVICE_HEAD = ("", "fits", "time", "bias, at worst")
 
 NO_FURTHER_FIT = (
-    "bbc corrects the score of the search from the predictions that the search makes, at no further fit."
+    "shrinkage and bbc correct the score of the search from the predictions that the search makes, at no further "
+    "fit."
 )
 ONE_CONFIGURATION = (
     "There is one configuration, so nothing is chosen outside its own fits: its cross-validated score is not "
@@ -64,8 +65,8 @@ def opaque_sentence(scorer: str) -> str:
 def small_sentence(units: str) -> str:
     """The article's advice for little data."""
     return (
-        f"With {units}, fewer than 100, use method='bbc' with as many repeats as time allows, four or so for the "
-        "interval: they narrow it and improve the choice. Early dropping saves little there, and may drop the best "
+        f"With {units}, fewer than 100, use as many repeats as time allows, four or so for the interval: they "
+        "narrow it and improve the choice. Early dropping saves little there, and may drop the best "
         "configuration (Tsamardinos et al. 2018)."
     )
 
@@ -73,9 +74,9 @@ def small_sentence(units: str) -> str:
 def large_sentence(units: str, fewest: int, most: int) -> str:
     """The article's advice for more data."""
     return (
-        f"With {units}, use drop='bootstrap' with method='bbc': the same correction for {fewest:,} to {most:,} "
-        "fits. On the article's tables with 500 rows it made a half to a fifth of the fits and lost almost "
-        "nothing (Tsamardinos et al. 2018)."
+        f"With {units}, use drop='bootstrap': the same correction for {fewest:,} to {most:,} fits. On the "
+        "article's tables with 500 rows it made a half to a fifth of the fits and lost almost nothing (Tsamardinos "
+        "et al. 2018)."
     )
 
 

@@ -47,15 +47,19 @@ __all__ = [
     "Wilson",
     "estimate_from_parquet",
     "method_of",
+    "recommendation",
 ]
 
-_OF_FILES = {"estimate_from_parquet": "heldout.readers.from_parquet"}
-"""Functions that read files: they live a layer above, with the readers, and are loaded on first use."""
+_FROM_ABOVE = {
+    "estimate_from_parquet": "heldout.readers.from_parquet",
+    "recommendation": "heldout.advice.recommendation",
+}
+"""Functions that live layers above, with the readers and with the advice, and are loaded on first use."""
 
 
 def __getattr__(name: str) -> Any:
-    if name in _OF_FILES:
-        return getattr(import_module(_OF_FILES[name]), name)
+    if name in _FROM_ABOVE:
+        return getattr(import_module(_FROM_ABOVE[name]), name)
     raise AttributeError(f"module 'heldout.estimates' has no attribute {name!r}")
 
 

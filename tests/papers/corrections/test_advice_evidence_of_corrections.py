@@ -1,0 +1,76 @@
+"""The figures of recommended methods are computed from kept runs, and written to the installed file."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from heldout.advice import bed as installed
+from heldout.advice.bed import bed_from_csv, installed_bed
+from heldout.errors import InputError
+from heldout_papers.corrections.advice_evidence import (
+    COLUMNS,
+    bed_as_csv,
+    bed_evidence_of,
+    main,
+    write_bed_evidence,
+)
+
+EVIDENCE = Path(__file__).parents[3] / "docs" / "evidence"
+RUNS = [EVIDENCE / f"corrections-{part}.parquet" for part in ("tables", "hold-out")]
+
+
+def cells(**other):
+    rows = [
+        dict.fromkeys(COLUMNS.values(), 0.12345)
+        | {"part": part, "kind": "one", "metric": "r2", "rows": 40, "configurations": 1, "method": method}
+        | {"repetitions": 400, "intervals_95": 400}
+        | other
+        for part in ("tables", "correlated")
+        for method in ("bbc", "shrinkage")
+    ]
+    return pd.DataFrame(rows)
+
+
+def test_the_file_holds_real_searches_and_reads_back():
+    found = bed_evidence_of(cells())
+
+    assert [(one.part, one.method, one.coverage) for one in found] == [
+        ("tables", "bbc", 0.1235),
+        ("tables", "shrinkage", 0.1235),
+    ]
+    assert bed_from_csv(bed_as_csv(found)) == found
+
+
+def test_what_is_not_there_is_an_empty_cell():
+    (found, _) = bed_evidence_of(cells(coverage_95=math.nan))
+
+    assert math.isnan(found.coverage)
+    assert math.isnan(bed_from_csv(bed_as_csv([found]))[0].coverage)
+    assert bed_evidence_of(cells(repetitions=0)) == ()
+    with pytest.raises(InputError, match="width_ratio_95"):
+        bed_evidence_of(cells().drop(columns="width_ratio_95"))
+
+
+@pytest.mark.skipif(not all(run.exists() for run in RUNS), reason="the runs are not there")
+def test_the_installed_figures_are_those_of_the_kept_runs(tmp_path):
+    written = write_bed_evidence(RUNS, tmp_path / "bed.csv").read_text(encoding="utf-8")
+
+    kept = Path(installed.__file__).with_name(installed.FILE).read_text(encoding="utf-8")
+    assert written.splitlines() == kept.splitlines()
+    assert len(installed_bed()) > 0
+
+
+def test_the_command_writes_the_installed_file(tmp_path, monkeypatch, capsys):
+    cells().to_parquet(tmp_path / "run.parquet")
+    monkeypatch.setattr(installed, "__file__", str(tmp_path / "bed.py"))
+
+    main([str(tmp_path / "run.parquet")])
+    assert capsys.readouterr().out.strip() == str(tmp_path / "corrections.csv")
+    assert bed_from_csv((tmp_path / "corrections.csv").read_text(encoding="utf-8")) == bed_evidence_of(cells())
+
+    with pytest.raises(SystemExit, match="give the Parquet files"):
+        main([])
