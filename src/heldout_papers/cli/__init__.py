@@ -8,6 +8,7 @@ from heldout.cli.group import LazyGroup
 
 STUDIES = {
     "bias": "heldout_papers.cli.bias",
+    "corrections": "heldout_papers.cli.corrections",
     "flat-vs-nested": "heldout_papers.cli.flat_vs_nested",
     "intervals": "heldout_papers.cli.intervals",
     "intervals-on-tables": "heldout_papers.cli.intervals_on_tables",

@@ -48,7 +48,7 @@ CLASSES = 3
 FOLDS = 10
 READINGS: Mapping[str, Mapping[str, Any]] = MappingProxyType(
     {
-        ACCURACY: {"response": "labels"},
+        ACCURACY: {},
         ROC_AUC: {"response": "decision"},
         SQUARED_ERROR: {},
         OVO: {},
@@ -92,13 +92,14 @@ class IndependentSource:
         )
         drawn = BiasMatrix.drawn(setting, entropy, repetition)
         folds = np.searchsorted(drawn.starts, np.arange(self.rows), side="right") - 1
-        y, predictions = _arrays(drawn, self.rows)
+        y, predictions = _arrays(drawn, folds)
+        told = None if self.metric == ACCURACY else folds
         return KnownMatrix(
             y,
             predictions,
             drawn.truth,
             self.metric,
-            folds,
+            told,
             drawn.seed,
             READINGS[self.metric],
             distribution=self._distribution,
@@ -113,7 +114,10 @@ class IndependentSource:
         drawn: NDArray[Any] | HeldOutPredictions
         if self.metric == OVO:
             areas = np.broadcast_to(shares[:, None, None], (self.configurations, CLASSES, CLASSES))
-            truths, drawn = shares, _as_held_out(scores_of_class_aucs(rng, y, areas), folds)
+            scores = scores_of_class_aucs(rng, y, areas)[
+                :, :, None, :
+            ]  # no probabilities, which an array would hold
+            truths, drawn = shares, _as_held_out(Response.PROBABILITIES, scores, folds, np.arange(CLASSES))
         else:
             truths, drawn = _log_loss(shares), probabilities(rng, y, shares)[:, :, None]
         seed = stream(entropy, "study corrections draws", *place)
@@ -135,21 +139,22 @@ class IndependentSource:
         return None  # the chance of a mean of six areas that share rows has no simple form
 
 
-def _arrays(drawn: BiasMatrix, n_rows: int) -> tuple[NDArray[Any], NDArray[Any]]:
-    """The target and the predictions as a user has them."""
+def _arrays(drawn: BiasMatrix, folds: NDArray[np.intp]) -> tuple[NDArray[Any], NDArray[Any] | HeldOutPredictions]:
+    """The target and the predictions as a user has them; labels as codes, because finding them takes long."""
     predicted = drawn.predicted
     if isinstance(predicted, RightOrWrong):
-        y = (np.arange(n_rows) % 2).astype(np.int8)
-        return y, y[:, None] ^ predicted.wrong
+        y = np.arange(len(folds)) % 2
+        codes = (y[:, None] ^ predicted.wrong)[:, :, None].astype(np.int32)
+        return y, _as_held_out(Response.LABELS, codes, folds, np.arange(2))
     assert isinstance(predicted, MetricPredictions), "a matrix is of one or of the other"
     return predicted.target.values, predicted.predictions
 
 
-def _as_held_out(scores: Floats, folds: NDArray[np.intp]) -> HeldOutPredictions:
-    """In place of an array, which would have to hold probabilities."""
-    names = tuple(f"configuration {j}" for j in range(scores.shape[1]))
-    shaped = {Response.PROBABILITIES: scores[:, :, None, :]}
-    return HeldOutPredictions(shaped, names, folds=folds[:, None].astype(np.int32), classes=np.arange(CLASSES))
+def _as_held_out(
+    response: Response, values: NDArray[Any], folds: NDArray[np.intp], classes: NDArray[np.intp]
+) -> HeldOutPredictions:
+    names = tuple(f"configuration {j}" for j in range(values.shape[1]))
+    return HeldOutPredictions({response: values}, names, folds=folds[:, None].astype(np.int32), classes=classes)
 
 
 class Loss(NamedTuple):

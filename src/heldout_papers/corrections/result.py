@@ -7,7 +7,6 @@ import shutil
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
-from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
@@ -53,7 +52,7 @@ class CorrectionsStudy(StudyResult):
     aggregate : str or None
     entropy : int
     searches : str
-        The file of the searches, where there is one.
+        The file of the searches that this run made; empty where it made none or kept none.
     left_out : mapping of str to str
         Tables that were not searched, and why.
     """
@@ -168,7 +167,7 @@ class CorrectionsStudy(StudyResult):
 
     def small_frames(self) -> dict[str, Any]:
         """The rows, from which every claim follows; and the searches where they were run."""
-        kept = {"searches": CopiedFile(self.searches)} if Path(self.searches).is_file() and self.searches else {}
+        kept = {"searches": CopiedFile(self.searches)} if self.searches else {}
         return {"cells": self.to_frame(), **kept}
 
 

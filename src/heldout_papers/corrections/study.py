@@ -105,7 +105,7 @@ class SearchedJob(StudyJob[Any, CorrectionsStudy]):
             place = Path(passing if self.folder is None else self.folder)
             file = search_file(write_searches(kept_searches(settings, columns), place / "searches.parquet"))
             found = replace(self.scoring_of(file), **running).run()
-        return replace(found, left_out=self.left_out)
+        return replace(found, left_out=self.left_out, searches="" if self.folder is None else file.path)
 
 
 @study(CorrectionsStudy)
@@ -233,13 +233,13 @@ def corrections(
         plan = StudyPlan("corrections", settings, min(repetitions, most), entropy, do_batch)
 
         def result(columns: list[Columns]) -> CorrectionsStudy:
-            return _result(settings, columns, scoring, beside, entropy, file)
+            return _result(settings, columns, scoring, beside, entropy)
 
         return StudyJob(plan, result, BATCH, **running)
 
     def of_file(file: SearchFile) -> StudyJob[BedSetting, CorrectionsStudy]:
         most = max(group.repetitions for group in file.groups)
-        return job_of(kept_sources(file, rows, candidates, metrics), most, file.path)
+        return job_of(kept_sources(file, rows, candidates, metrics), most)
 
     if chosen == "independent":
         return job_of(independent_sources(rows, configurations, beta, metrics), repetitions)
@@ -262,7 +262,6 @@ def _result(
     scoring: BedScoring,
     reference: str,
     entropy: int,
-    searches: str,
 ) -> CorrectionsStudy:
     cells: list[BedCell] = []
     of_cells: list[Columns] = []
@@ -274,7 +273,7 @@ def _result(
             of_cells.append(with_line(cell.metric, of_cell, scoring.labels))
     return CorrectionsStudy(
         tuple(cells), scoring.labels, tuple(of_cells), scoring.levels, reference, scoring.n_bootstraps,
-        scoring.aggregate, entropy, searches,
+        scoring.aggregate, entropy,
     )  # fmt: skip
 
 

@@ -60,6 +60,10 @@ class ClaimsText(NamedTuple):
     of: str  # Before the verb: "of section 5 that these settings can test"
     needed: str  # What a study needs to test a claim; shown where it can test none
     rest: str = ""  # After the verb
+    # Of a study whose claims are no article's
+    heading: str = "What the article claims, and what we found"
+    claim: str = "claim of the article"
+    published: str = "Published"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -92,7 +96,7 @@ class StudyPage:
     def claims_sentence(self) -> str:
         """How many claims hold, and what they are about."""
         if not self.claims:
-            return f"No claim of the article can be tested with these settings: that takes {self.tested.needed}."
+            return f"No {self.tested.claim} can be tested with these settings: that takes {self.tested.needed}."
         n = sum(claim.holds is True for claim in self.claims)
         hold = "holds" if n == 1 else "hold"
         return f"{n} of {counted(len(self.claims), 'claim')} {self.tested.of} {hold}{self.tested.rest}."

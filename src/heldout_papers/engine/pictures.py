@@ -114,6 +114,7 @@ class Frame:
     y: PictureAxis
     key: str  # What the ids within the picture begin with
     level: float | None = None  # Where a horizontal line shows that there is no difference
+    band: Ends | None = None  # Heights between which values are as they should be
     has_diagonal: bool = False  # Whether a diagonal shows that
     labels: Sequence[str] = ()  # Names at 0, 1, 2 ... below the picture, in place of an x axis
 
@@ -126,6 +127,10 @@ class Frame:
         x = alt.X("x:Q", **(without_axis if self.labels else self.x.drawn(ends[0])))
         y = alt.Y("y:Q", **self.y.drawn(ends[1]))
         behind = []
+        if self.band is not None:
+            edges = [{"x": ends[0][0], "x2": ends[0][1], "y": self.band[0], "y2": self.band[1]}]
+            area = alt.Chart(inline_data(edges)).mark_rect(color=MUTED, opacity=0.15)
+            behind.append(area.encode(x=x, x2=alt.X2("x2:Q"), y=y, y2=alt.Y2("y2:Q")))
         if self.level is not None:
             rule = alt.Chart(inline_data([{"y": self.level}])).mark_rule(color=MUTED, strokeWidth=1.2)
             behind.append(rule.encode(y=y))

@@ -1,0 +1,150 @@
+"""``heldout study corrections``: how good any method of estimation is, where the truth is known."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from heldout_papers.cli.options import (
+    StudyOptions,
+    names_typed,
+    numbers,
+    option,
+    pairs_of_numbers,
+    whole_numbers,
+)
+from heldout_papers.cli.study import PreparedStudy, study_command
+
+PARTS = ("independent", "correlated", "tables")
+
+
+TEXT = """\
+How biased, precise, honest and fast methods of estimation are, where the truth is known.
+
+Three parts: matrices of independent columns (Tsamardinos et al. 2018, section 6.1), matrices whose columns
+depend on each other as those of real searches do, and real searches on samples of tables, whose other rows are
+the truth. Part tables takes --tables FOLDER and searches, which takes hours, or --searches FILE and scores
+methods on searches that were kept, which takes minutes.
+
+DIR receives corrections.parquet (a row a cell, repetition and method), cells.parquet and corrections.csv (a row
+a cell and method), searches.parquet where tables were searched, study.json and report.html; finished batches are
+kept in DIR/batches, and --resume continues from them.
+"""
+
+
+def methods_typed(flag: str, text: str) -> list[str]:
+    """``cv,bbc(interval='calibrated')`` as methods: a comma within parentheses does not end a method.
+
+    Examples
+    --------
+    >>> methods_typed("--methods", "cv, bbc(interval='calibrated', control=False)")
+    ['cv', "bbc(interval='calibrated', control=False)"]
+    """
+    found, depth = [""], 0
+    for letter in text:
+        depth += (letter == "(") - (letter == ")")
+        if letter == "," and depth == 0:
+            found.append("")
+        else:
+            found[-1] += letter
+    return [name.strip() for name in found]
+
+
+OPTIONS = (
+    option("--part", "The matrices.", type=click.Choice(PARTS), default="independent", show_default=True),
+    option("--searches", "Of tables: a file of kept searches.", metavar="FILE"),
+    option("--tables", "Of tables: a folder of tables to search.", metavar="FOLDER"),
+    option("--names", "Only these tables of the folder.", read=names_typed, metavar="NAME,NAME"),
+    option(
+        "--methods",
+        "Methods of heldout estimate, with settings such as \"bbc(interval='calibrated')\", or oracle; "
+        "cv,bbc,shrinkage,oracle by default.",
+        read=methods_typed, metavar="NAME,NAME",
+    ),
+    option("--reference", "The method that ratios compare with; bbc by default.", metavar="NAME"),
+    option(
+        "--metrics", "Some of the metrics of the part; accuracy of independent columns, else all by default.",
+        read=names_typed, metavar="NAME,NAME",
+    ),
+    option(
+        "--rows", "Numbers of rows; 40,100 with --quick.", read=whole_numbers, quick=(40, 100), metavar="N,N"
+    ),
+    option(
+        "--configurations", "Numbers of configurations; 10,50 with --quick.", read=whole_numbers, quick=(10, 50),
+        metavar="C,C",
+    ),
+    option(
+        "--beta", "Of independent columns: true scores are drawn from Beta(A, B); repeatable.",
+        read=pairs_of_numbers, quick=((9.0, 6.0),), metavar="A,B", multiple=True,
+    ),
+    option(
+        "--variants", "Of correlated columns: some of plain,tails,ceiling,ties.", read=names_typed,
+        metavar="NAME,NAME",
+    ),
+    option(
+        "--candidates", "Of tables: some of one,alike,varied.", read=names_typed, metavar="NAME,NAME"
+    ),
+    option(
+        "--repetitions", "Matrices of each setting; 400 by default, 20 with --quick.", quick=20, type=int
+    ),
+    option(
+        "--bootstraps", "Bootstraps of every method; 200 by default, 100 with --quick.", argument="n_bootstraps",
+        quick=100, type=int,
+    ),
+    option(
+        "--levels", "Confidence levels of the intervals; 0.9,0.95 by default.", read=numbers, metavar="P,P"
+    ),
+    option(
+        "--aggregate", "How a configuration is scored: pooled, folds or within.", default="pooled",
+        show_default=True,
+    ),
+)  # fmt: skip
+OF_QUICK = {
+    "independent": ("rows", "configurations", "beta", "repetitions", "n_bootstraps"),
+    "correlated": ("rows", "configurations", "repetitions", "n_bootstraps"),
+    "tables": ("repetitions", "n_bootstraps"),
+}
+"""What ``--quick`` sets for each part."""
+
+
+def corrections_arguments(wanted: StudyOptions) -> dict[str, Any]:
+    """The arguments of the study, without what ``--quick`` sets for other parts."""
+    arguments = dict(wanted.arguments)
+    set_by_quick = {one.argument for one in wanted.own if wanted.quick and one.quick is not None}
+    typed = {one.argument for one in wanted.own if one.value(wanted.typed) is not None}
+    others = set_by_quick - typed - set(OF_QUICK[arguments["part"]])
+    return {name: value for name, value in arguments.items() if name not in others}
+
+
+def _prepared(wanted: StudyOptions) -> PreparedStudy:
+    from heldout._text import counted
+    from heldout_papers.corrections import corrections
+    from heldout_papers.corrections.page import corrections_page
+    from heldout_papers.corrections.study import SearchedJob
+
+    job = corrections.job(**corrections_arguments(wanted))
+    plan = job.plan
+    n_settings, n = len(plan.settings), plan.repetitions
+    if isinstance(job, SearchedJob):
+        n_tables = len({table.name for setting in plan.settings for table in setting.tables})
+        line = (
+            f"Plan: {n_settings * n:,} searches on {counted(n_tables, 'table')}, {n} of each kind and number of "
+            f"rows, and then every method on each; seed {plan.entropy}."
+        )
+        return PreparedStudy(line, job, corrections_page)
+    scoring = plan.settings[0].scoring
+    line = (
+        f"Plan: {counted(n_settings, 'setting')} x {counted(n, 'repetition')}, by {', '.join(scoring.labels)}, "
+        f"{scoring.n_bootstraps} bootstraps, seed {plan.entropy}."
+    )
+    return PreparedStudy(line, job, corrections_page)
+
+
+command = study_command(
+    "corrections",
+    "How good any correction and its interval are, where the truth is known.",
+    TEXT,
+    OPTIONS,
+    _prepared,
+)
