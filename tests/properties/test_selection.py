@@ -21,6 +21,7 @@ from heldout.selection import (
     TopK,
     Within,
 )
+from heldout.selection.base import first_greatest, first_greatest_of_tied, tie_exactly
 
 seeds = st.integers(0, 2**32 - 1)
 C, SPLITS = 5, 4
@@ -167,3 +168,17 @@ def test_blocks_change_no_bit_of_an_ensemble(seed, name, block):
         found = ho.estimate(y, table, **asked)
     np.testing.assert_array_equal(found.distribution, expected.distribution)
     np.testing.assert_array_equal(found.selection_frequency, expected.selection_frequency)
+
+
+near_ties = st.builds(
+    lambda base, steps: base * (1 + steps * 2.0**-50) if np.isfinite(base) else base,
+    st.sampled_from([0.0, 0.3, -0.3, 1.0, -1e-300, 1e-310, 5e-324, 1e300, -1e300, 1.5, np.inf, -np.inf, np.nan]),
+    st.integers(-4000, 4000),  # from equal but for rounding, through ``SLACK``, to different
+)
+
+
+@settings(max_examples=200)
+@given(st.lists(st.lists(near_ties, min_size=4, max_size=4), min_size=1, max_size=5))
+def test_the_best_is_found_without_rounding_all_scores(rows):
+    scores = np.array(rows)
+    np.testing.assert_array_equal(first_greatest_of_tied(scores), first_greatest(tie_exactly(scores)))

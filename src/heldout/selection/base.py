@@ -193,6 +193,29 @@ def tie_exactly(values: Floats) -> Floats:
     return np.ldexp(np.rint(np.ldexp(mantissa, 44)), exponent - 44)
 
 
+NEAR = 1e-9
+"""A relative distance from the greatest score that no rounding of last bits bridges."""
+
+
+def first_greatest_of_tied(scores: Floats) -> NDArray[np.intp]:
+    """(B,): ``first_greatest(tie_exactly(scores))``, with bits cut off only in rows where that can matter.
+
+    Examples
+    --------
+    >>> first_greatest_of_tied(np.array([[0.3, 0.1 + 0.2, 0.2], [0.1, 0.2, 0.3], [np.nan] * 3])).tolist()
+    [0, 2, -1]
+    """
+    greatest = scores.max(axis=1, keepdims=True)  # NaN where any score is
+    room = NEAR * np.maximum(np.abs(greatest), 1e-300)
+    with np.errstate(invalid="ignore"):
+        near = scores >= greatest - room
+    columns = near.argmax(axis=1)
+    unclear = (np.count_nonzero(near, axis=1) != 1) | ~np.isfinite(greatest[:, 0])
+    if unclear.any():
+        columns[unclear] = first_greatest(tie_exactly(scores[unclear]))
+    return columns
+
+
 OVER_REPEATS = ("mean", "median")
 
 
