@@ -17,9 +17,10 @@ from sklearn.linear_model import Ridge
 
 import heldout as ho
 from heldout.data.task import Task, truth_of
+from heldout.estimates.spread import interval_around, nadeau_bengio
 from heldout.folds.splits import make_folds
 from heldout.metrics import metric_named
-from heldout.protocols.nested.intervals import bates_hastie_tibshirani, interval_around, nadeau_bengio
+from heldout.protocols.nested.intervals import bates_hastie_tibshirani
 
 PENALTIES = (0.1, 3.0, 30.0, 300.0)
 MSE = metric_named("mean_squared_error")

@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 from scipy.stats import norm
 from scipy.stats import t as student
 
+from heldout.estimates.spread import Spread, interval_around, nadeau_bengio
 from heldout.metrics import metric_named
-from heldout.protocols.nested.intervals import Spread, bates_hastie_tibshirani, interval_around, nadeau_bengio
+from heldout.protocols.nested.intervals import bates_hastie_tibshirani
 
 ACCURACY, ERROR, MSE = (metric_named(name) for name in ("accuracy", "zero_one_loss", "mean_squared_error"))
 
@@ -44,7 +45,7 @@ def test_undefined_scores_are_left_out():
 @pytest.mark.parametrize(
     "scores, said",
     [
-        ([0.8, np.nan], "1 outer fold with a score show no spread"),
+        ([0.8, np.nan], "1 outer fold with a score shows no spread"),
         ([np.nan], "0 outer folds with a score"),
         ([0.8, 0.8, 0.8], "all outer folds have the same score"),
     ],

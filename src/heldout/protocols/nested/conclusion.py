@@ -13,6 +13,7 @@ from heldout.errors import HeldoutWarning
 from heldout.estimates.candidates import failed_sentence, incomplete_sentence
 from heldout.estimates.evidence import TIES, settings_provenance
 from heldout.estimates.question import Settings
+from heldout.estimates.spread import Spread, interval_around, nadeau_bengio
 from heldout.execution.cells import CellResult, CellState
 from heldout.execution.search import Search
 from heldout.execution.table import mean_over_splits
@@ -29,10 +30,7 @@ from heldout.protocols.nested.intervals import (
     NADEAU_BENGIO,
     USUAL_REPEATS,
     Bates,
-    Spread,
     bates_hastie_tibshirani,
-    interval_around,
-    nadeau_bengio,
 )
 from heldout.protocols.nested.plan import NestedBranch, NestedFolds, NestedSettings
 from heldout.protocols.words import QUANTITY_NESTED

@@ -11,57 +11,16 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
-from scipy.special import ndtri, stdtrit
 
-from heldout.estimates.question import Settings
-from heldout.estimates.types import Alternative, Interval
+from heldout.estimates.spread import Spread
 from heldout.kernels.reference import Floats
-from heldout.metrics.base import Metric
 
 NADEAU_BENGIO, BATES = "nadeau_bengio", "bates_hastie_tibshirani"
 INTERVALS = (NADEAU_BENGIO, BATES)
 USUAL_REPEATS = 50
 """The number of partitions over which the authors' package averages the scheme with pairs."""
-
-
-class Spread(NamedTuple):
-    """The centre of an interval and its standard error.
-
-    ``reason`` says, as half a sentence, why the standard error is NaN.
-    """
-
-    center: float
-    standard_error: float
-    degrees_of_freedom: float = math.inf
-    reason: str = ""
-
-
-def nadeau_bengio(scores: Floats, test_share: float, center: float | None = None) -> Spread:
-    """s²(1/n + test rows / training rows), with n - 1 degrees of freedom (Nadeau & Bengio 2003, section 3).
-
-    - ``scores`` (n,): of all outer folds of all repeats, n = K·R; NaN is left out.
-    - ``test_share``: 1/(K - 1) in a partition.
-    - ``center``: their mean by default.
-
-    Examples
-    --------
-    >>> spread = nadeau_bengio(np.array([0.5, 0.7]), test_share=1.0)  # s² = .02, and 1/2 + 1 = 1.5
-    >>> round(spread.center, 12), round(spread.standard_error**2, 12), spread.degrees_of_freedom
-    (0.6, 0.03, 1)
-    """
-    defined = np.asarray(scores, dtype=np.float64)
-    defined = defined[~np.isnan(defined)]
-    n = len(defined)
-    middle = center if center is not None else (float(defined.mean()) if n else math.nan)
-    if n < 2:
-        return Spread(middle, math.nan, reason=f"{n} outer fold{'' if n == 1 else 's'} with a score show no spread")
-    if (defined == defined[0]).all():
-        return Spread(middle, math.nan, n - 1, reason="all outer folds have the same score, which shows no spread")
-    variance = float(defined.var(ddof=1))
-    return Spread(middle, math.sqrt(variance * (1 / n + test_share)), n - 1)
 
 
 @dataclass(frozen=True)
@@ -138,26 +97,3 @@ def bates_hastie_tibshirani(outer: Sequence[Sequence[Floats]], inner: Sequence[S
 
 def _without_spread(reason: str, center: float, inner: float, outer: float, bias: float) -> Bates:
     return Bates(Spread(center, math.nan, reason=reason), inner, outer, bias, math.nan, math.nan, math.nan)
-
-
-def interval_around(spread: Spread, metric: Metric, confidence_level: float, alternative: Alternative) -> Interval:
-    """center ∓ quantile · standard error, within the metric's range; NaN ends where there is no standard error.
-
-    Student's quantile, or the normal one where the degrees of freedom are infinite. ``greater`` leaves the better
-    side open at the best possible value, ``less`` the worse one.
-    """
-    level = Settings(confidence_level=confidence_level).level
-    least, greatest = metric.range
-    tail = (1 - level) / 2 if alternative == "two-sided" else 1 - level
-    quantile = (
-        ndtri(1 - tail) if math.isinf(spread.degrees_of_freedom) else stdtrit(spread.degrees_of_freedom, 1 - tail)
-    )
-    reach = float(quantile) * spread.standard_error
-    if math.isnan(reach):
-        return Interval(math.nan, math.nan, level, alternative)
-    center = min(max(spread.center, least), greatest)  # the subtracted bias may move it beyond the range
-    low, high = max(center - reach, least), min(center + reach, greatest)
-    if alternative != "two-sided":
-        bounded_below = (alternative == "greater") == metric.greater_is_better
-        low, high = (low, greatest) if bounded_below else (least, high)
-    return Interval(low, high, level, alternative)
