@@ -14,7 +14,7 @@ Everywhere in this module greater is better.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,6 +27,8 @@ FEW = 4
 MOST_NOISE = 40.0
 """Median standard deviations of what competes, at which noise is cut off: a few rows with enormous losses."""
 NO_NOISE = 1e-9
+SMALL, LARGE = 1e-100, 1e100
+"""Sizes between which sums of squares have all digits."""
 
 
 @dataclass(frozen=True)
@@ -50,6 +52,10 @@ class ScoreRange:
         """A metric's, turned round for a loss."""
         least, greatest = metric.range
         return cls(least, greatest) if metric.greater_is_better else cls(-greatest, -least)
+
+    def in_units(self, unit: float) -> ScoreRange:
+        """Of scores divided by a unit."""
+        return ScoreRange(self.worst / unit, self.best / unit)
 
     def variance(self, score: Floats) -> Floats:
         """How the variance of a score depends on its true value, up to a factor.
@@ -77,7 +83,7 @@ class ScoreRange:
         low, high = score - width, score + width
         here = float(self.variance(np.asarray(score)))
         if here > 0 and width > 0:
-            c = width**2 / here
+            c = width * (width / here)  # not width**2, which may be beyond float64
             if math.isfinite(self.worst) and math.isfinite(self.best):
                 # (1 + c) x² - (2 score + c (worst + best)) x + score² + c worst best = 0
                 half = score + c * (self.worst + self.best) / 2
@@ -85,11 +91,11 @@ class ScoreRange:
                 low, high = min(low, (half - root) / (1 + c)), max(high, (half + root) / (1 + c))
             elif math.isfinite(self.best) or math.isfinite(self.worst):
                 end = self.best if math.isfinite(self.best) else self.worst
-                distance = abs(end - score)  # (distance - y)² = c y, y the distance of the end from x
-                middle, root = distance + c / 2, math.sqrt(c * distance + c**2 / 4)
-                ends = (end - middle - root, end - middle + root) if end == self.best else (
-                    end + middle - root, end + middle + root
-                )  # fmt: skip
+                # (distance - y)² = c y, with y and distance those of x and of score from the end
+                distance = abs(end - score)
+                middle, root = distance + c / 2, math.sqrt(c) * math.sqrt(distance + c / 4)
+                far, near = middle + root, middle - root
+                ends = (end - far, end - near) if end == self.best else (end + near, end + far)
                 low, high = min(low, ends[0]), max(high, ends[1])
         return max(low, self.worst), min(high, self.best)
 
@@ -144,23 +150,52 @@ def shrunken(observed: Floats, noise: Floats, possible: ScoreRange, rng: np.rand
     n = len(observed)
     if n == 1:
         return Centres(observed, noise, 1.0, np.ones(1, dtype=bool))
+    unit = unit_of(observed, noise)
+    if unit != 1:
+        found = shrunken(observed / unit, noise / unit, possible.in_units(unit), rng)
+        return replace(found, values=found.values * unit, noise=found.noise * unit)
     middle = float(np.median(observed))
     competes = observed >= middle if n >= FEW else np.ones(n, dtype=bool)
-    size = noise[:, competes].std(axis=0)
-    usual = float(np.median(size))
-    if usual > 0:
-        noise = np.clip(noise, -MOST_NOISE * usual, MOST_NOISE * usual)
-    factor = _factor(observed[competes], noise[:, competes], middle, halved=n >= FEW)
+    competing = noise[:, competes]
+    usual = float(np.median(np.sqrt(np.einsum("bc,bc->c", competing, competing) / len(noise))))
+    if usual > 0 and max(noise.max(), -noise.min()) > MOST_NOISE * usual:
+        noise = _without_excess(noise, MOST_NOISE * usual)
+        competing = noise[:, competes]
+    factor = _factor(observed[competes], competing, middle, halved=n >= FEW)
     centres = np.where(competes, middle + factor * (observed - middle), observed)
     return Centres(centres, _noise_at(centres, observed, noise, possible, rng), factor, competes)
 
 
+def unit_of(*values: Floats) -> float:
+    """A power of two in which squares of the values neither overflow nor vanish: 1 where they do neither.
+
+    Examples
+    --------
+    >>> unit_of(np.array([-0.5, 3.0])), unit_of(np.zeros(2)), unit_of(np.array([3e200])) == 2.0**666
+    (1.0, 1.0, True)
+    """
+    greatest = max(max(float(each.max()), -float(each.min())) for each in values)
+    if greatest == 0 or SMALL <= greatest <= LARGE:
+        return 1.0
+    return math.ldexp(1.0, math.frexp(greatest)[1])
+
+
+def _without_excess(noise: Floats, most: float) -> Floats:
+    """Noise of at most a size; what is cut off has a mean, and is shared by the other bootstraps."""
+    excess = (noise.max(axis=0) > most) | (noise.min(axis=0) < -most)
+    cut = np.clip(noise, -most, most)
+    cut[:, excess] -= cut[:, excess].mean(axis=0)
+    return cut
+
+
 def _factor(observed: Floats, noise: Floats, middle: float, *, halved: bool) -> float:
+    """κ. Overwrites ``noise``."""
     k = len(observed)
     if k < 2:
         return 1.0
-    own = noise - noise.mean(axis=1, keepdims=True)
-    of_noise = float(np.mean(own**2)) * k / (k - 1)
+    noise -= noise.mean(axis=1, keepdims=True)  # what they do not have in common
+    noise *= noise
+    of_noise = float(np.mean(noise)) * k / (k - 1)
     spread = float(((observed - middle) ** 2).sum()) / (k - (0.5 if halved else 1.0))
     return math.sqrt(max(0.0, 1 - of_noise / spread)) if spread > 0 else 0.0
 
@@ -170,7 +205,8 @@ def _noise_at(
 ) -> Floats:
     here, there = possible.variance(observed), possible.variance(centres)
     shows = here > NO_NOISE * max(float(here.max()), 1e-300)
-    scaled = noise * np.sqrt(np.where(shows, there / np.where(shows, here, 1.0), 0.0))
+    scale = np.sqrt(np.where(shows, there / np.where(shows, here, 1.0), 0.0))
+    scaled = noise if (scale == 1).all() else noise * scale
     silent = np.flatnonzero(~shows & (there > 0))
     if silent.size and shows.any():
         of_all = float(np.mean(noise[:, shows] ** 2)) / float(here[shows].mean())

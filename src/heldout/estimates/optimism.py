@@ -23,7 +23,7 @@ from scipy.special import stdtrit
 
 from heldout._random import stream
 from heldout.estimates.bootstrap import draws_of, map_draws
-from heldout.estimates.centres import Centres, ScoreRange, shrunken
+from heldout.estimates.centres import Centres, ScoreRange, shrunken, unit_of
 from heldout.estimates.evidence import Evidence, Matrix
 from heldout.estimates.intervals import effective_units
 from heldout.estimates.types import Alternative, Interval
@@ -36,6 +36,8 @@ Result = TypeVar("Result")
 
 DEPENDENCE = 2.0
 """Standard errors of K-fold predictions are 1 + 2/√n times those of independent rows (docs/intervals.md)."""
+FEWEST = 2
+"""Bootstraps in which noise shows."""
 MOST_RATIO = 2.0
 """At most so much greater is the optimism around centres than around observed scores."""
 UNSURE = 0.35
@@ -77,7 +79,11 @@ class Optimism:
     @property
     def standard_error(self) -> float:
         """Of the winner's score less its optimism."""
-        spread = float(np.nanstd(self.gains))
+        defined = self.gains[np.isfinite(self.gains)]
+        if not defined.size:
+            return math.nan
+        unit = unit_of(defined)
+        spread = float(np.std(defined / unit)) * unit
         return math.hypot(self.dependence * spread, UNSURE * self.size)
 
     def interval(self, value: float, metric: Metric, level: float, alternative: Alternative) -> Interval:
@@ -87,13 +93,13 @@ class Optimism:
         possible = ScoreRange.of(metric)
         tail = (1 - level) / 2 if alternative == "two-sided" else 1 - level
         quantile = float(stdtrit(self.degrees_of_freedom, 1 - tail))
-        score = value if metric.greater_is_better else -value
+        score = min(max(value if metric.greater_is_better else -value, possible.worst), possible.best)
         low, high = possible.reach(score, max(quantile, 0.0) * self.standard_error)
         if alternative == "greater":
             high = possible.best
         elif alternative == "less":
             low = possible.worst
-        ends = (low, high) if metric.greater_is_better else (-high, -low)
+        ends = (low, high) if metric.greater_is_better else (0.0 - high, 0.0 - low)  # 0, not -0
         return Interval(*ends, level, alternative)
 
 
@@ -116,13 +122,18 @@ class _Column:
     centres: Centres | None  # of the usable ones; None where there are none
     redraws: int  # how many bootstraps were drawn again
 
+    @cached_property
+    def values(self) -> Floats:
+        """(C,): the centres; NaN for columns without."""
+        values = np.full(len(self.usable), np.nan)
+        if self.centres is not None:
+            values[self.usable] = self.centres.values
+        return values
+
     @property
     def shift(self) -> Floats:
         """(C,): from observed scores to centres; NaN for columns without."""
-        shift = np.full(len(self.usable), np.nan)
-        if self.centres is not None:
-            shift[self.usable] = self.centres.values - self.observed[self.usable]
-        return shift
+        return np.where(self.usable, self.values - self.observed, np.nan)
 
     def noise(self, lanes: slice = slice(None)) -> Floats:
         """(L, C): NaN for columns without a centre."""
@@ -136,14 +147,15 @@ class _Column:
 
     def scores(self, possible: ScoreRange, lanes: slice = slice(None)) -> Floats:
         """(L, C): centres with noise, at most the best possible."""
-        values = self.noise(lanes) + (self.observed + self.shift)
-        return np.minimum(values, possible.best)
+        scores = self.noise(lanes) + self.values
+        return np.minimum(scores, possible.best, out=scores)
 
     def gains(self, possible: ScoreRange, columns: NDArray[np.intp]) -> Floats:
         """(B,): the score of the selected less its centre; NaN where nothing was selected."""
+        assert self.centres is not None, "some column has a centre"
         at = np.maximum(columns, 0)
-        noise = self.noise()[np.arange(len(at)), at]
-        gains = np.minimum(noise, possible.best - (self.observed + self.shift)[at])
+        place = np.maximum(np.cumsum(self.usable) - 1, 0)[at]
+        gains = np.minimum(self.centres.noise[np.arange(len(at)), place], possible.best - self.values[at])
         return np.where(columns == NONE_CHOSEN, np.nan, gains)
 
 
@@ -158,7 +170,11 @@ class _Replays:
         read = [self._column(score, number) for number, score in enumerate(replay.scores)]
         own = read[0] if replay.scores[0] is matrix.scores else self._column(matrix.scores, len(read))
         possible = ScoreRange.of(self.evidence.metric)
-        if own.centres is None or any(each.centres is None for each in read):
+        if (
+            self.evidence.settings.n_bootstraps < FEWEST
+            or own.centres is None
+            or any(each.centres is None for each in read)
+        ):
             gains, chosen = np.full(self.evidence.settings.n_bootstraps, np.nan), None
         elif self.evidence.chooses_ensemble:
             chosen, gains = self._of_ensembles(own, possible)
@@ -166,8 +182,9 @@ class _Replays:
             chosen = Choice(self._selected(read))
             gains = own.gains(possible, chosen.columns)
         defined = gains[np.isfinite(gains)]
+        size = float(defined.mean()) if defined.size else float("nan")
         return Optimism(
-            size=float(defined.mean()) if defined.size else float("nan"),
+            size=0.0 if own.usable.sum() == 1 and defined.size else size,  # without choice there is none
             gains=gains,
             chosen=chosen,
             factor=float("nan") if own.centres is None else own.centres.factor,
@@ -185,14 +202,21 @@ class _Replays:
         """
         stable = self.matrix.out_of_bag if score is self.matrix.scores else score
         observed = oriented(score.metric, score.observed())
-        blocks = self._map(lambda counts, lanes: oriented(score.metric, stable.all(counts)))
-        drawn, redraws = np.concatenate([values for values, _ in blocks]), sum(number for _, number in blocks)
-        usable = np.isfinite(observed) & np.isfinite(drawn).all(axis=0)
+        noise = np.empty((self.evidence.settings.n_bootstraps, len(observed)))
+
+        def block(counts: NDArray[np.uint8], lanes: slice) -> None:
+            noise[lanes] = oriented(score.metric, stable.all(counts))
+
+        redraws = sum(number for _, number in self._map(block))
+        with np.errstate(over="ignore", invalid="ignore"):  # losses that are infinite, or sum up to infinity
+            means = noise.mean(axis=0)
+        usable = np.isfinite(observed) & np.isfinite(means)
         if not usable.any():
             return _Column(observed, usable, None, redraws)
-        drawn = drawn if usable.all() else drawn[:, usable]
         units = max(self._units[0], 2)
-        noise = (drawn - drawn.mean(axis=0)) * math.sqrt(units / (units - 1))
+        noise = noise if usable.all() else noise[:, usable]
+        noise -= means[usable]
+        noise *= math.sqrt(units / (units - 1))
         key = stream(self.evidence.settings.entropy, "silent noise", number)
         rng = np.random.Generator(np.random.Philox(key=key))
         centres = shrunken(observed[usable], noise, ScoreRange.of(score.metric), rng)
@@ -202,20 +226,22 @@ class _Replays:
         """(B,): the column that the rule selects in each bootstrap."""
         replay = self.matrix.replay
         ranges = [ScoreRange.of(score.metric) for score in replay.scores]
+        shift = np.stack([column.shift for column in read], axis=1)
 
         def values(lanes: slice) -> Floats:
             pairs = zip(read, ranges, strict=True)
             return np.stack([column.scores(possible, lanes) for column, possible in pairs], axis=2)
 
-        if not replay.reads_rows:
-            return replay.select(values(slice(None)))
-        shift = np.stack([column.shift for column in read], axis=1)
+        def without_rows(first: int, last: int) -> NDArray[np.intp]:
+            return replay.select(values(slice(first, last)))
 
-        def block(counts: NDArray[np.uint8], lanes: slice) -> NDArray[np.intp]:
+        def with_rows(counts: NDArray[np.uint8], lanes: slice) -> NDArray[np.intp]:
             folds, repeats = (None if part is None else part + shift for part in replay.parts(counts))
             return replay.select(values(lanes), folds, repeats, replay.candidates_of(counts))
 
-        return np.concatenate([columns for columns, _ in self._map(block)])
+        if replay.reads_rows:
+            return np.concatenate([columns for columns, _ in self._map(with_rows)])
+        return np.concatenate(map_draws(without_rows, self.matrix, self.evidence))
 
     def _of_ensembles(self, own: _Column, possible: ScoreRange) -> tuple[Choice, Floats]:
         matrix, metric = self.matrix, self.evidence.metric

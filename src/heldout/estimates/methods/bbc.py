@@ -33,7 +33,7 @@ from heldout.estimates.intervals import (
     within_range,
 )
 from heldout.estimates.least_width import with_least_width
-from heldout.estimates.optimism import optimism_of
+from heldout.estimates.optimism import Optimism, optimism_of
 from heldout.estimates.types import Estimate, Interval
 from heldout.flags import Flag
 from heldout.metrics.base import Metric, needed_codes
@@ -141,6 +141,7 @@ class BBC(Method):
             blocks = bootstrap(
                 evidence.matrix, evidence, stratify=self.stratify, keep=self._takes_control(evidence.matrix)
             )
+            optimism = optimism_of(evidence, stratify=self.stratify) if self.interval == "sampling" else None
         except SelectionFailedError as error:
             return no_value(evidence, self, str(error), flag=Flag.SELECTION_NOT_REPLAYABLE)
         scores = np.concatenate([block.scores for block in blocks])
@@ -154,7 +155,11 @@ class BBC(Method):
             value = float(defined.mean()) if defined.size else float("nan")
         flags = self._flags(evidence, blocks, len(scores) - len(defined), len(scores))
         calibration = self._calibration(evidence.matrix, evidence.metric)
-        reached = with_least_width(self._interval(evidence, defined, value, calibration), evidence)
+        if optimism is None:
+            interval = self._interval(evidence, defined, value, calibration)
+        else:
+            interval = _sampling_interval(evidence, optimism, value)
+        reached = with_least_width(interval, evidence)
         return conclude(
             evidence,
             self,
@@ -187,15 +192,6 @@ class BBC(Method):
     def _interval(
         self, evidence: Evidence, defined: NDArray[np.float64], value: float, calibration: Calibration | None
     ) -> Interval | None:
-        if self.interval == "sampling":
-            settings = evidence.settings
-            optimism = optimism_of(evidence, stratify=self.stratify)
-            if optimism.chosen is None or not np.isfinite(value):
-                return None
-            sign = 1 if evidence.metric.greater_is_better else -1
-            center = evidence.uncorrected - sign * optimism.size
-            around = optimism.interval(center, evidence.metric, settings.level, settings.alternative)
-            return replace(around, low=min(around.low, value), high=max(around.high, value))
         if calibration is None:
             found = bootstrap_interval(defined, evidence.metric, evidence.settings)
             return None if found is None else within_range(found, evidence.metric)
@@ -243,6 +239,16 @@ class BBC(Method):
                 metric=evidence.metric.name, share=undefined_share
             )
         return flags
+
+
+def _sampling_interval(evidence: Evidence, optimism: Optimism, value: float) -> Interval | None:
+    """That of ``Shrinkage``, as far as the value."""
+    if optimism.chosen is None or not np.isfinite(value):
+        return None
+    settings, sign = evidence.settings, 1 if evidence.metric.greater_is_better else -1
+    center = evidence.uncorrected - sign * optimism.size
+    around = optimism.interval(center, evidence.metric, settings.level, settings.alternative)
+    return replace(around, low=min(around.low, value), high=max(around.high, value))
 
 
 def _reasons(matrix: Matrix | None) -> str:

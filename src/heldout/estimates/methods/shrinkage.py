@@ -12,7 +12,7 @@ from heldout.estimates.bootstrap import check_stratify, flags_of_draws, undrawab
 from heldout.estimates.data_flags import flags_of_choice
 from heldout.estimates.evidence import Evidence, needs_predictions
 from heldout.estimates.least_width import with_least_width
-from heldout.estimates.optimism import optimism_of
+from heldout.estimates.optimism import FEWEST, optimism_of
 from heldout.estimates.types import Estimate
 from heldout.flags import Flag
 from heldout.selection.base import SelectionFailedError
@@ -103,6 +103,8 @@ class Shrinkage(Method):
             return no_value(evidence, self, str(error), flag=Flag.SELECTION_NOT_REPLAYABLE)
         metric, settings, sign = evidence.metric, evidence.settings, 1 if evidence.metric.greater_is_better else -1
         value = evidence.uncorrected - sign * optimism.size
+        if settings.n_bootstraps < FEWEST:
+            return no_value(evidence, self, f"the noise of scores shows in {FEWEST} bootstraps or more, not in 1")
         if optimism.chosen is None or not np.isfinite(value):
             return no_value(evidence, self, "no candidate has a finite score in every bootstrap")
         least, greatest = metric.range

@@ -1,0 +1,304 @@
+"""The replay around shrunken centres, with draws chosen by hand; its interval; few bootstraps and enormous losses."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from scipy.stats import t
+
+import heldout as ho
+from heldout.estimates import BBC
+from heldout.estimates.optimism import DEPENDENCE, UNSURE, Optimism
+from heldout.metrics import Accuracy, MeanSquaredError
+from heldout.selection import Choice, TopK, draws
+
+METHODS = ["shrinkage", BBC(interval="sampling")]
+
+
+@pytest.fixture
+def drawn(monkeypatch):
+    """Bootstraps that draw given counts."""
+
+    def these(*counts):
+        rows = np.array(counts, dtype=np.uint8)
+        monkeypatch.setattr(draws, "draw_units", lambda seed, bootstraps, attempt, n: rows[bootstraps.astype(int)])
+        return len(rows)
+
+    return these
+
+
+def of(y, predictions, metric, **more):
+    return ho.estimate(y, predictions, **({"metric": metric, "method": "shrinkage", "random_state": 0} | more))
+
+
+# --- by hand
+
+Y = np.array([0, 1, 0, 1])
+A_RIGHT, B_RIGHT = np.array([1, 1, 0, 0]), np.array([0, 0, 1, 1])
+
+
+def test_two_candidates_and_two_bootstraps_by_hand(drawn):
+    # Rows drawn (2, 1, 1, 0) times: A is right on 3 of 4, B on 1 of 4; (0, 1, 1, 2): A on 1, B on 3. Both means are
+    # .5, so the noise is ±.25, times √(4/3) = .288675. Both scores are .5: no spread, so both centres are .5.
+    # A is selected first and B second, each .288675 above its centre.
+    n = drawn([2, 1, 1, 0], [0, 1, 1, 2])
+    predictions = np.where(np.stack([A_RIGHT, B_RIGHT], axis=1), Y[:, None], 1 - Y[:, None])
+    found = of(Y, predictions, "accuracy", n_bootstraps=n)
+    optimism = 0.25 * math.sqrt(4 / 3)
+    assert found.uncorrected == 0.5
+    assert found.optimism == pytest.approx(optimism, abs=1e-15)
+    assert found.value == pytest.approx(0.211325, abs=1e-6)
+    assert found.distribution == pytest.approx([0.5 - optimism] * 2)
+    assert found.selection_frequency.tolist() == [0.5, 0.5]
+    assert found.provenance["shrinkage_factor"] == 0.0 and found.provenance["n_competing"] == 2
+    # The gains do not vary; the optimism is unsure by .35 of it.
+    assert found.standard_error == pytest.approx(0.35 * optimism)
+
+
+def test_four_candidates_of_squared_errors_by_hand(drawn):
+    # Squared errors of 2 rows. Rows drawn (2, 0): the loss is that of row 0; (0, 2): of row 1. The scores are minus
+    # their means: -1, -2, -3, -4. Noise, times √(2/1): ±√2 · (half the difference of the rows).
+    #    A: losses (.5, 1.5), B: (2.2, 1.8), C: (3, 3), D: (1, 7); noise of the first bootstrap + .5√2, - .2√2, 0, + 3√2
+    # The median of the scores is -2.5: A and B compete. Own parts: (.5 + .2)/2 √2 = ± .35√2; v = 2 · .35² · 2 = .49.
+    # t = (1.5² + .5²) / 1.5 = 5/3; κ = √(1 - .49 · .6) = √.706 = .840238. Centres: -2.5 + κ 1.5 = -1.239643,
+    # -2.5 + κ .5 = -2.079881; C and D stay at -3 and -4. Variances go with the loss: noise of A times
+    # √1.239643 = 1.113393 (from a loss of 1), of B times √(2.079881/2) = 1.019775.
+    # First bootstrap: A -1.239643 + .787288, B -2.079881 - .288436, C -3, D -4 + 4.242641 = .242641, at most 0: D wins,
+    #   and is 4 above its centre. Second: A -2.026931, B -1.791445, C -3, D -8.24: B wins by .288436.
+    # Optimism: (4 + .288436) / 2 = 2.144218.
+    n = drawn([2, 0], [0, 2])
+    losses = np.array([[0.5, 2.2, 3.0, 1.0], [1.5, 1.8, 3.0, 7.0]])
+    found = of(np.zeros(2), np.sqrt(losses), "mean_squared_error", n_bootstraps=n)
+    assert found.provenance["shrinkage_factor"] == pytest.approx(math.sqrt(0.706), abs=1e-12)
+    assert found.selection_frequency.tolist() == [0, 0.5, 0, 0.5]
+    assert found.distribution == pytest.approx([5.0, 1.288436], abs=1e-6)
+    assert found.value == pytest.approx(1 + 2.144218, abs=1e-6)
+
+
+# --- exact identities
+
+RNG = np.random.default_rng(5)
+CLASSES = RNG.integers(0, 2, 60)
+SCORES = RNG.normal(size=(60, 12)) + CLASSES[:, None] * RNG.uniform(0, 1.5, 12)
+TARGET = RNG.normal(size=60)
+NUMBERS = TARGET[:, None] + RNG.normal(size=(60, 12)) * RNG.uniform(0.5, 1.5, 12)
+
+
+@pytest.mark.parametrize("rows", [5, 10, 60])
+@pytest.mark.parametrize(
+    "metric", ["accuracy", "roc_auc", "f1", "log_loss", "r2", "mean_squared_error", "root_mean_squared_error"]
+)
+def test_one_configuration_keeps_its_score_to_the_bit(metric, rows):
+    if metric in ("r2", "mean_squared_error", "root_mean_squared_error"):
+        y, column = TARGET[:rows], NUMBERS[:rows, :1]
+    else:
+        y, column = np.arange(rows) % 2, 1 / (1 + np.exp(-SCORES[:rows, :1]))
+        column = (column > 0.5).astype(int) if metric in ("accuracy", "f1") else column
+    found = of(y, column, metric)
+    assert found.value == found.uncorrected and found.optimism == 0
+    assert found.interval.low < found.value < found.interval.high or rows == 5
+
+
+def test_copies_of_one_configuration_select_nothing():
+    one, many = (of(CLASSES, np.repeat(SCORES[:, :1] > 0.5, n, axis=1).astype(int), "accuracy") for n in (1, 20))
+    assert many.value == pytest.approx(one.value, abs=1e-15)
+    assert tuple(many.interval) == pytest.approx(tuple(one.interval), abs=1e-12)
+    assert many.provenance["shrinkage_factor"] == 0.0
+
+
+@pytest.mark.parametrize("copies", [2, 5])
+def test_copies_of_all_configurations_change_little(copies):
+    for y, columns, metric in [(TARGET, NUMBERS, "mean_squared_error"), (CLASSES, SCORES, "roc_auc")]:
+        plain = of(y, columns, metric)
+        copied = of(y, np.repeat(columns, copies, axis=1), metric)
+        # Competing are the same ones, k times as many; k/(k - 1) and the .5 of the spread weigh less.
+        assert copied.value == pytest.approx(plain.value, abs=0.15 * abs(plain.optimism))
+        assert copied.interval.low == pytest.approx(plain.interval.low, abs=0.15 * abs(plain.optimism))
+
+
+def test_the_order_of_the_configurations_does_not_matter():
+    order = np.random.default_rng(0).permutation(12)
+    for y, columns, metric in [(TARGET, NUMBERS, "mean_squared_error"), (CLASSES, SCORES, "roc_auc")]:
+        plain, turned = of(y, columns, metric), of(y, columns[:, order], metric)
+        assert turned.value == pytest.approx(plain.value, abs=1e-12)
+        assert tuple(turned.interval) == pytest.approx(tuple(plain.interval), abs=1e-12)
+        np.testing.assert_array_equal(turned.selection_frequency, plain.selection_frequency[order])
+        assert order[turned.selected] == plain.selected
+
+
+@pytest.mark.parametrize("unit", [1e-150, 1e-3, 7.0, 1e150])
+def test_squared_errors_in_another_unit_are_the_same_estimate(unit):
+    plain, scaled = (of(c * TARGET, c * NUMBERS, "mean_squared_error") for c in (1.0, unit))
+    for name in ("value", "uncorrected", "optimism", "standard_error"):
+        assert getattr(scaled, name) / unit**2 == pytest.approx(getattr(plain, name), rel=1e-9)
+    assert np.divide(tuple(scaled.interval), unit**2) == pytest.approx(tuple(plain.interval), rel=1e-9)
+    assert scaled.provenance["shrinkage_factor"] == pytest.approx(plain.provenance["shrinkage_factor"], rel=1e-9)
+
+
+def test_a_target_moved_and_turned_gives_the_same_errors():
+    plain = of(TARGET, NUMBERS, "mean_absolute_error")
+    moved = of(3 - TARGET, 3 - NUMBERS, "mean_absolute_error")
+    assert moved.value == pytest.approx(plain.value, abs=1e-12)
+    assert tuple(moved.interval) == pytest.approx(tuple(plain.interval), abs=1e-12)
+
+
+@pytest.mark.parametrize("alternative", ["two-sided", "greater", "less"])
+def test_a_loss_is_its_score_mirrored(alternative):
+    labels = (SCORES > 0.5).astype(int)
+    score, loss = (of(CLASSES, labels, name, alternative=alternative) for name in ("accuracy", "zero_one_loss"))
+    assert loss.value == pytest.approx(1 - score.value, abs=1e-12)
+    assert (1 - loss.interval.high, 1 - loss.interval.low) == pytest.approx(tuple(score.interval), abs=1e-12)
+    assert loss.optimism == pytest.approx(score.optimism, abs=1e-12)
+    np.testing.assert_allclose(1 - loss.distribution, score.distribution, atol=1e-12)
+    np.testing.assert_array_equal(loss.selection_frequency, score.selection_frequency)
+
+
+@pytest.mark.parametrize("method", METHODS, ids=str)
+def test_threads_change_nothing(method):
+    one, three = (
+        of(CLASSES, SCORES, "roc_auc", method=method, folds=np.arange(60) % 5, n_bootstraps=700, n_jobs=n_jobs)
+        for n_jobs in (1, 3)
+    )
+    assert one.value == three.value and tuple(one.interval) == tuple(three.interval)
+    np.testing.assert_array_equal(one.distribution, three.distribution)
+
+
+# --- the interval
+
+
+def optimism(gains, **more):
+    gains = np.asarray(gains, dtype=float)
+    settings = {
+        "size": 0.0 if np.isnan(gains).all() else float(np.nanmean(gains)),
+        "gains": gains,
+        "chosen": Choice(np.zeros(len(gains), dtype=np.intp)),
+        "factor": 0.5,
+        "n_competing": 5,
+        "degrees_of_freedom": 30.0,
+        "dependence": 1.2,
+        "redraws": 0,
+    } | more
+    return Optimism(**settings)
+
+
+def test_the_standard_error_by_hand():
+    # The gains -1, 1, 3, 5 have mean 2 and standard deviation √5: √((1.2 √5)² + (.35 · 2)²) = √(7.2 + .49) = 2.773085
+    assert optimism([-1, 1, 3, 5]).standard_error == pytest.approx(2.773085, abs=1e-6)
+    assert UNSURE == 0.35 and DEPENDENCE == 2.0
+
+
+def test_bootstraps_without_a_selection_do_not_count():
+    found = optimism([-1, 1, np.nan, 3, 5], size=2.0)
+    assert found.standard_error == pytest.approx(2.773085, abs=1e-6)
+    assert math.isnan(optimism([np.nan], size=math.nan).standard_error)
+
+
+@pytest.mark.parametrize("scale", [1e-250, 1e250])
+def test_the_standard_error_of_enormous_and_of_tiny_gains(scale):
+    found = optimism(np.array([-1, 1, 3, 5]) * scale)
+    assert found.standard_error == pytest.approx(2.773085 * scale, rel=1e-6)
+
+
+def test_the_interval_of_an_error_by_hand():
+    # t of 30 degrees at .975 is 2.042272; the standard error √((1.2 · .1)² + 0) = .12; the width .245073.
+    # Up: (1 - y)² = c y with c = .245073² = .060061, y = (2.060061 + √(2.060061² - 4)) / 2 = 1.276936.
+    found = optimism([-0.1, 0.1]).interval(1.0, MeanSquaredError(), 0.95, "two-sided")
+    assert t.ppf(0.975, 30) == pytest.approx(2.042272, abs=1e-6)
+    assert tuple(found) == pytest.approx((1 - 0.245073, 1.276936), abs=1e-6)
+    assert found.confidence_level == 0.95 and found.alternative == "two-sided"
+
+
+@pytest.mark.parametrize("level", [0.5, 0.9, 0.95, 0.99])
+def test_one_sided_bounds_are_ends_of_a_wider_level(level):
+    each = optimism([-0.05, 0.05])
+    two = each.interval(0.8, Accuracy(), 2 * level - 1, "two-sided") if level > 0.5 else None
+    lower = each.interval(0.8, Accuracy(), level, "greater")
+    upper = each.interval(0.8, Accuracy(), level, "less")
+    assert lower.high == 1 and upper.low == 0
+    assert (lower.low, upper.high) == (pytest.approx((two.low, two.high) if two else (0.8, 0.8)))
+
+
+def test_an_interval_lies_around_a_value_in_the_range():
+    """A corrected accuracy of 1.02 is one of 1, and its interval that of 1."""
+    each = optimism([-0.05, 0.05])
+    assert tuple(each.interval(1.02, Accuracy(), 0.95, "two-sided")) == tuple(
+        each.interval(1.0, Accuracy(), 0.95, "two-sided")
+    )
+
+
+def test_no_end_is_minus_zero():
+    low, _ = optimism([0.0, 0.0]).interval(0.0, MeanSquaredError(), 0.95, "two-sided")
+    assert math.copysign(1, low) == 1
+
+
+def test_no_interval_around_nan():
+    found = optimism([np.nan], size=math.nan).interval(math.nan, Accuracy(), 0.95, "two-sided")
+    assert math.isnan(found.low) and math.isnan(found.high)
+
+
+@pytest.mark.parametrize("method", METHODS, ids=str)
+@pytest.mark.parametrize("level", [0.5, 0.8, 0.9, 0.95, 0.99])
+def test_intervals_of_higher_levels_hold_those_of_lower_ones(method, level):
+    inner, outer = (
+        of(CLASSES, SCORES, "roc_auc", method=method, confidence_level=each).interval
+        for each in (level, level + 0.009)
+    )
+    assert outer.low < inner.low < inner.high < outer.high
+
+
+def test_rows_of_one_model_are_independent_and_those_of_several_are_not():
+    labels = (SCORES > 0.5).astype(int)
+    one, five = (of(CLASSES, labels, "accuracy", folds=np.arange(60) % k) for k in (1, 5))
+    assert one.value == five.value
+    assert one.provenance["fold_dependence"] == 1.0
+    assert five.provenance["fold_dependence"] == pytest.approx(1 + 2 / math.sqrt(60))
+    assert five.interval.low < one.interval.low and five.interval.high > one.interval.high
+
+
+# --- degenerate cases
+
+
+@pytest.mark.parametrize("columns", [1, 12])
+def test_one_bootstrap_shows_no_noise(columns):
+    with pytest.warns(ho.errors.HeldoutWarning, match="2 bootstraps or more"):
+        found = of(TARGET, NUMBERS[:, :columns], "mean_squared_error", n_bootstraps=1)
+    assert math.isnan(found.value) and found.interval is None
+    of_bbc = of(TARGET, NUMBERS[:, :columns], "mean_squared_error", n_bootstraps=1, method=METHODS[1])
+    assert math.isfinite(of_bbc.value) and of_bbc.interval is None
+
+
+@pytest.mark.parametrize("scale", [1e100, 1e150])
+def test_enormous_losses_do_not_overflow(scale):
+    found = of(scale * TARGET, scale * NUMBERS, "mean_squared_error")
+    assert 0 < found.interval.low < found.value < found.interval.high < np.inf
+    assert found.value > found.uncorrected
+
+
+def test_sums_of_losses_beyond_float64_are_no_crash():
+    with pytest.warns(ho.errors.HeldoutWarning):
+        found = of(np.zeros(60), 1.5e308 * np.sign(NUMBERS), "mean_absolute_error")
+    assert math.isnan(found.value)
+
+
+@pytest.mark.parametrize("method", METHODS, ids=str)
+def test_a_rule_that_fails_when_it_is_replayed_gives_no_value(method):
+    calls = []
+
+    def fails_later(scores):
+        calls.append(len(scores))
+        if len(scores) > 1 and (scores[:, 0] == scores[:, 0]).all() and len(calls) > 2:
+            raise ValueError("not today")
+        return scores.argmax(axis=1)
+
+    for _ in range(2):
+        with pytest.warns(ho.errors.HeldoutWarning, match="not today"):
+            found = of(CLASSES, SCORES, "roc_auc", method=method, selection=fails_later, n_bootstraps=600)
+        assert math.isnan(found.value) and found.interval is None
+        assert ho.Flag.SELECTION_NOT_REPLAYABLE in found.flags
+
+
+def test_an_ensemble_of_one_configuration_has_no_optimism():
+    found = of(CLASSES, 1 / (1 + np.exp(-SCORES[:, :1])), "roc_auc", selection=TopK(1))
+    assert found.optimism == 0
