@@ -193,7 +193,7 @@ class Flag(StrEnum):
     )
     SELECTION_IGNORED = (
         "selection_ignored",
-        "The interval resamples the winner alone, as if it had been named beforehand. It is therefore shifted to "
+        "The interval is of the winner alone, as if it had been named beforehand. It is therefore shifted to "
         "the good side and covers less often than its level; it is a baseline, and bbc replays the selection.",
     )
     STRATIFIED = (

@@ -142,7 +142,7 @@ def test_tt_beyond_a_known_range_is_flagged_and_not_clipped():
         ({"scores": np.full((4, 2), np.nan)}, "all 2 configurations failed"),
         ({"greater_is_better": None}, "greater_is_better must be True .* got None; it is never guessed"),
         ({"greater_is_better": "max"}, "greater_is_better must be True .* got 'max'"),
-        ({"test_share": 0.2}, "test_share=0.2 is for 'wmc' and 'wmcs', not for 'tt'"),
+        ({"test_share": 0.2}, "test_share=0.2 is for 'corrected_t', 'wmc' and 'wmcs', not for 'tt'"),
         (
             {"method": "wmc"},
             "'wmc' does not fit: it reads the errors of repeated subsampling and the share of rows",

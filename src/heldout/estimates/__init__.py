@@ -8,6 +8,7 @@ from heldout.estimates.evidence import Evidence
 from heldout.estimates.methods import METHODS, method_of
 from heldout.estimates.methods.bbc import BBC
 from heldout.estimates.methods.bbc_f import BBCF
+from heldout.estimates.methods.corrected_t import CorrectedT
 from heldout.estimates.methods.cv import CV
 from heldout.estimates.methods.hoeffding import Hoeffding
 from heldout.estimates.methods.naive_bootstrap import NaiveBootstrap
@@ -17,6 +18,7 @@ from heldout.estimates.methods.two_part.areas import DeLong, HanleyMcNeil
 from heldout.estimates.methods.two_part.binomial import ClopperPearson, Wilson
 from heldout.estimates.methods.two_part.mabt import MABT
 from heldout.estimates.methods.two_part.tilting import Tilting
+from heldout.estimates.methods.wald_cv import WaldCV
 from heldout.estimates.methods.wmc import WMC, WMCS
 from heldout.estimates.question import Settings
 from heldout.estimates.types import Estimate, Interval
@@ -32,6 +34,7 @@ __all__ = [
     "WMC",
     "WMCS",
     "ClopperPearson",
+    "CorrectedT",
     "DeLong",
     "Estimate",
     "Evidence",
@@ -44,6 +47,7 @@ __all__ = [
     "Settings",
     "Shrinkage",
     "Tilting",
+    "WaldCV",
     "Wilson",
     "estimate_from_parquet",
     "method_of",

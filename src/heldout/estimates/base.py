@@ -110,6 +110,8 @@ class Method(MethodDeclaration, Protocol):
         The intervals that it has.
     needs_test_share : bool
         Whether it reads the splits of repeated subsampling.
+    takes_test_share : bool
+        Whether it reads which share of rows splits of repeated subsampling test, if they are such splits.
     needs_one_split : bool
         Whether it is for a hold-out only.
     """
@@ -139,6 +141,10 @@ class Method(MethodDeclaration, Protocol):
     @property
     def needs_test_share(self) -> bool:
         return False
+
+    @property
+    def takes_test_share(self) -> bool:
+        return self.needs_test_share
 
     @property
     def needs_one_split(self) -> bool:

@@ -57,10 +57,11 @@ def estimate_from_scores(
     greater_is_better : bool
         Whether the numbers are scores (True) or losses (False); ``FoldScores`` know it.
     method : str or method
-        "tt", "bbc_f", "wmc", "wmcs" or "cv", or a configured method of ``ho.estimates`` that reads fold scores.
+        "tt", "bbc_f", "corrected_t", "conservative_z", "wmc", "wmcs" or "cv", or a configured method of
+        ``ho.estimates`` that reads fold scores.
     test_share : float, optional
-        The share of rows that each split tests, between 0 and 1: for "wmc" and "wmcs", which are for repeated
-        subsampling, and needed there.
+        The share of rows that each split tests, between 0 and 1, if the splits are those of repeated subsampling.
+        "wmc" and "wmcs" need it; "corrected_t" otherwise takes the splits of a repeat for its folds.
     repeats : array-like of shape (splits,), optional
         The repeat that each split belongs to; one repeat by default.
     names : sequence of str, optional
@@ -111,9 +112,10 @@ def estimate_from_scores(
     chosen = method_of(method)
     held = _fold_scores(scores, greater_is_better, repeats)
     measured = OpaqueMetric(metric, held.greater_is_better, range=_checked_range(range, held.values))
-    if test_share is not None and not chosen.needs_test_share:
+    if test_share is not None and not chosen.takes_test_share:
         raise InputError(
-            f"{argument('test_share', test_share)} is for 'wmc' and 'wmcs', not for '{chosen.name}'; leave it out.",
+            f"{argument('test_share', test_share)} is for 'corrected_t', 'wmc' and 'wmcs', not for "
+            f"'{chosen.name}'; leave it out.",
             argument="test_share",
         )
     evidence = evidence_of_scores(

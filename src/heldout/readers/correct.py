@@ -47,7 +47,8 @@ def correct(
         (``trial.report(score, step=fold)``, or ``user_attrs`` named ``split0_test_score`` and so on), or whose
         objective is that of ``ho.optuna.objective``, which kept their held-out predictions.
     method : str or method, optional
-        "bbc_f" by default, "tt", "cv", or with ``test_share`` "wmc" and "wmcs" for a search over a ShuffleSplit.
+        "bbc_f" by default, "tt", "cv", "corrected_t" (of a search over a ShuffleSplit with ``test_share``), or with
+        ``test_share`` "wmc" and "wmcs" for a search over a ShuffleSplit.
         Where held-out predictions were kept any method, "bbc" by default.
     metric : str, optional
         The scorer to report if there are several; by default the one that selected the winner. The replayed

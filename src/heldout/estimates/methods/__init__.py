@@ -13,6 +13,7 @@ from heldout.estimates.base import Method
 from heldout.estimates.evidence import Evidence
 from heldout.estimates.methods.bbc import BBC
 from heldout.estimates.methods.bbc_f import BBCF
+from heldout.estimates.methods.corrected_t import CorrectedT
 from heldout.estimates.methods.cv import CV
 from heldout.estimates.methods.hoeffding import Hoeffding
 from heldout.estimates.methods.naive_bootstrap import NaiveBootstrap
@@ -22,6 +23,7 @@ from heldout.estimates.methods.two_part.areas import DeLong, HanleyMcNeil
 from heldout.estimates.methods.two_part.binomial import ClopperPearson, Wilson
 from heldout.estimates.methods.two_part.mabt import MABT
 from heldout.estimates.methods.two_part.tilting import Tilting
+from heldout.estimates.methods.wald_cv import WaldCV
 from heldout.estimates.methods.wmc import WMC, WMCS
 from heldout.estimates.types import Alternative, Estimate
 
@@ -33,6 +35,8 @@ METHODS: Mapping[str, Callable[[], Method]] = MappingProxyType(
         "shrinkage": Shrinkage,
         "bbc_f": BBCF,
         "naive_bootstrap": NaiveBootstrap,
+        "wald_cv": WaldCV,
+        "corrected_t": CorrectedT,
         "delong": DeLong,
         "hanley_mcneil": HanleyMcNeil,
         "tilting": Tilting,

@@ -35,17 +35,12 @@ from heldout.estimates.fold_bootstrap import (
 from heldout.estimates.intervals import bootstrap_interval
 from heldout.estimates.least_width import with_least_width
 from heldout.estimates.types import Estimate
+from heldout.estimates.winner_alone import QUANTITY, flags_of_winner_alone
 from heldout.flags import Flag
 from heldout.kernels.reference import Floats
 from heldout.selection.draws import always
 
 UNITS = ("rows", "folds")
-
-
-QUANTITY = (
-    "the expected performance, over training sets of the size of a fold's training part, of the winner as if it "
-    "had been chosen beforehand; the interval is of this score and does not include the choice"
-)
 
 
 @dataclass(frozen=True)
@@ -192,10 +187,7 @@ class NaiveBootstrap(Method):
         return map_folds(block, evidence)
 
     def _flags(self, evidence: Evidence, drawn: Drawn, undefined: int) -> dict[Flag, str]:
-        flags: dict[Flag, str] = {}
-        if evidence.was_selected:
-            flags[Flag.UNCORRECTED] = Flag.UNCORRECTED.filled(chosen_from=evidence.chosen_from)
-            flags[Flag.SELECTION_IGNORED] = Flag.SELECTION_IGNORED.filled()
+        flags = flags_of_winner_alone(evidence)
         if self.stratify:
             flags[Flag.STRATIFIED] = Flag.STRATIFIED.filled()
         if self.unit == "folds":

@@ -1,0 +1,121 @@
+"""Corrected t: Student's interval of scores of splits, with a variance for splits that share training rows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+import numpy as np
+
+from heldout._text import in_python
+from heldout.estimates.base import Method, MethodWords
+from heldout.estimates.evidence import Evidence, needs_columns, needs_folds
+from heldout.estimates.fold_bootstrap import winners_mean
+from heldout.estimates.spread import nadeau_bengio
+from heldout.estimates.types import Estimate
+from heldout.estimates.winner_alone import estimate_around
+
+
+@dataclass(frozen=True)
+class CorrectedT(Method):
+    """The corrected resampled t interval (Nadeau and Bengio 2003, section 3) of the winner's scores of splits.
+
+    With the scores of J splits, their mean m and standard deviation s, and n1 training rows and n2 test rows to a
+    split, the interval is
+
+        m ∓ t · s · √(1/J + n2/n1),
+
+    t of J - 1 degrees of freedom. The term n2/n1 stands for the correlation of splits that share training rows: it
+    is 1/(K - 1) for K folds, and ρ/(1 - ρ) where each split tests a share ρ of the rows. For K folds in R repeats
+    J = K R. It is a rule of thumb, and serves any metric. It reads fold scores alone, with ``test_share`` if these
+    are of repeated subsampling.
+
+    The winner counts as named beforehand: for the best of several, value and interval are flagged as uncorrected.
+
+    References
+    ----------
+    Nadeau and Bengio (2003).
+
+    Examples
+    --------
+    >>> import heldout as ho
+    >>> losses = [[0.2], [0.4]]  # two folds: s² = .02, 1/2 + 1 = 1.5, t of one degree of freedom 12.706
+    >>> found = ho.estimate_from_scores(losses, greater_is_better=False, method="corrected_t")
+    >>> round(found.standard_error**2, 6), round(found.interval.high - 0.3, 4)
+    (0.03, 2.2008)
+    """
+
+    name: str = "corrected_t"
+    reads: frozenset[str] = frozenset({"fold scores"})
+    draws: bool = False
+    scored: Literal["folds"] = "folds"
+    sources: tuple[str, ...] = ("nadeau2003",)
+    words: ClassVar[MethodWords] = MethodWords(
+        "Corrected t interval",
+        "the corrected t interval of Nadeau and Bengio",
+        (
+            "The interval is Student's, from the spread of the winner's scores over the splits, with a variance "
+            "that is widened because splits share training rows. That the winner was selected for its score was "
+            "not corrected."
+        ),
+    )
+    takes_test_share: ClassVar[bool] = True
+
+    def unfit(self, evidence: Evidence) -> str | None:
+        """It needs scores of two splits, and how many rows a split tests and trains on."""
+        reason = needs_columns(evidence) or needs_folds(evidence)
+        if reason:
+            return reason
+        assert evidence.fold_scores is not None, "needs_folds says so"
+        n_scored = int((~np.isnan(evidence.fold_scores[:, evidence.winner_column])).sum())
+        if n_scored < 2:
+            return f"it needs two splits with a score, which show a spread, and here {_are(n_scored)}"
+        if rows_ratio(evidence) is None:
+            remedy = in_python(
+                "use a search, or ho.estimate_from_scores(..., test_share=)", "use the predictions of whole folds"
+            )
+            return (
+                "it needs the number of test rows of a split for each training row, which splits in repeats of one "
+                f"split, or of unequal numbers, do not tell; {remedy}"
+            )
+        return None
+
+    def estimate(self, evidence: Evidence) -> Estimate:
+        """The mean of the winner's scores of splits, and its interval; undefined splits are left out."""
+        assert evidence.fold_scores is not None, "unfit says so"
+        ratio = rows_ratio(evidence)
+        assert ratio is not None, "unfit says so"
+        scores = evidence.fold_scores[:, evidence.winner_column]
+        spread = nadeau_bengio(scores, ratio, winners_mean(evidence), split="split")
+        return estimate_around(
+            evidence,
+            self,
+            spread,
+            provenance={
+                "aggregate": "folds",
+                "winner_chosen_on": evidence.aggregate,
+                "test_to_training_rows": ratio,
+                "n_splits_used": int((~np.isnan(scores)).sum()),
+            },
+        )
+
+
+def rows_ratio(evidence: Evidence) -> float | None:
+    """Test rows of a split over its training rows; None where that is not known.
+
+    From the share that subsampling tests, from the training rows that a search knows, or else of K folds in every
+    repeat 1/(K - 1).
+    """
+    if evidence.test_share is not None:
+        return evidence.test_share / (1 - evidence.test_share)
+    assert evidence.repeat_of_split is not None, "fold scores have splits"
+    in_repeat = np.unique(evidence.repeat_of_split, return_counts=True)[1]
+    training, matrix = evidence.details.get("training_rows"), evidence.matrix
+    if training and matrix is not None:
+        return float(matrix.in_play.sum() / len(evidence.repeat_of_split) / training)
+    n_folds = int(in_repeat[0])
+    return 1 / (n_folds - 1) if n_folds > 1 and (in_repeat == n_folds).all() else None
+
+
+def _are(n: int) -> str:
+    return "is 1" if n == 1 else f"are {n}"

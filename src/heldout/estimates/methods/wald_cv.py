@@ -1,0 +1,226 @@
+"""Wald: a normal interval from how much the held-out rows of the winner differ."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from heldout.data.task import TaskKind, Truth
+from heldout.errors import InputError
+from heldout.estimates.base import Method, MethodWords
+from heldout.estimates.data_flags import flags_of_choice, flags_of_dependence
+from heldout.estimates.evidence import Evidence, Matrix, needs_predictions
+from heldout.estimates.methods.two_part.areas import placements
+from heldout.estimates.spread import Spread
+from heldout.estimates.types import Estimate
+from heldout.estimates.winner_alone import estimate_around
+from heldout.kernels.reference import Floats
+from heldout.metrics.aggregate import Segment
+from heldout.metrics.base import Metric, fitted
+from heldout.metrics.row_losses import Finish, OfRowLosses
+from heldout.metrics.signed import Reading, Share, reading_of, unsigned
+from heldout.selection.base import Choice
+
+VARIANCES = ("all_rows", "within_folds")
+
+
+@dataclass(frozen=True)
+class WaldCV(Method):
+    """The normal interval of cross-validation from row losses (Bayle, Bayle, Janson and Mackey 2020).
+
+    With the losses l_i of the N held-out rows and their mean m, the interval is
+
+        m ∓ z · √(mean((l_i - m)²) / N).
+
+    For models that one row hardly changes it covers, as N grows, the mean performance of the K models that
+    predicted the rows. Few rows, unstable models and the fold models' common rows make it too narrow for the
+    expectation over training sets (flag ``folds_dependent``).
+
+    A row that several repeats predict counts once, with the mean of its losses. A root of a mean loss (RMSE) has
+    the standard error of the mean over twice the root (delta method). For an area under the ROC curve of two
+    classes the loss of a row is its placement among the rows of the other class, as in DeLong's interval; over
+    folds that is the interval of LeDell, Petersen and van der Laan (2015). Other metrics are refused.
+
+    The winner counts as named beforehand: for the best of several, value and interval are flagged as uncorrected.
+
+    Attributes
+    ----------
+    variance : "all_rows" or "within_folds"
+        Around what losses are squared: the mean of all rows, with divisor N; or the mean of the fold, with divisor
+        n_k - 1 (the article's other estimate, for folds that differ in difficulty). Areas and roots are of single
+        folds, unless all rows are scored together, and then only the divisors differ.
+
+    References
+    ----------
+    Bayle, Bayle, Janson and Mackey (2020), theorem 1 and section 4; LeDell, Petersen and van der Laan (2015).
+
+    Examples
+    --------
+    >>> import heldout as ho
+    >>> y = np.repeat([0, 1], 50)
+    >>> labels = np.where(np.arange(100) % 5 == 0, 1 - y, y)[:, None]  # 80 of 100 right
+    >>> found = ho.estimate(y, labels, metric="accuracy", method="wald_cv", folds=np.arange(100) % 10)
+    >>> round(found.standard_error, 6), print(found.interval)  # sqrt(.8 · .2 / 100)
+    [0.7216, 0.8784] (95%)
+    (0.04, None)
+    """
+
+    variance: Literal["all_rows", "within_folds"] = "all_rows"
+    name: str = "wald_cv"
+    reads: frozenset[str] = frozenset({"predictions"})
+    draws: bool = False
+    scored: Literal["as asked"] = "as asked"
+    sources: tuple[str, ...] = ("bayle2020", "ledell2015", "delong1988")
+    words: ClassVar[MethodWords] = MethodWords(
+        "Normal interval from row losses",
+        "the normal interval from row losses",
+        (
+            "The interval is a normal one around the winner's score, its standard error from how much the held-out "
+            "rows differ. That the winner was selected for its score was not corrected."
+        ),
+    )
+
+    def __post_init__(self) -> None:
+        if self.variance not in VARIANCES:
+            raise InputError(
+                f"variance must be one of {', '.join(VARIANCES)}, got {self.variance!r}.", argument="variance"
+            )
+
+    def unfit(self, evidence: Evidence) -> str | None:
+        """It needs independent rows of equal weight, and a metric that is made of losses of single rows."""
+        reason = needs_predictions(evidence) or self.unfit_metric(evidence.metric)
+        if reason:
+            return reason
+        matrix, metric = evidence.matrix, evidence.metric
+        assert matrix is not None, "needs_predictions says so"
+        if not isinstance(_plain(metric, matrix.truth), OfRowLosses) and _area(metric, matrix.truth.kind) is None:
+            return f"{metric.name} has losses of single rows for two classes only"
+        if matrix.grouped:
+            return "it treats rows as independent, but here they come in groups"
+        if matrix.sample_weight is not None:
+            return "its formula does not allow sample_weight"
+        if self.variance == "within_folds" and self._fewest(matrix, evidence) < 2:
+            return "variance='within_folds' needs two rows (of each class, for an area) in every fold"
+        return None
+
+    def unfit_metric(self, metric: Metric) -> str | None:
+        """Why it is not for this metric; None where it is."""
+        if isinstance(unsigned(metric), OfRowLosses) or _area(metric, TaskKind.BINARY) is not None:
+            return None
+        return (
+            f"it is for means of one loss per row, their roots and the ROC AUC, and {metric.name} is none of these"
+        )
+
+    def estimate(self, evidence: Evidence) -> Estimate:
+        """The winner's score and its interval; NaN ends with a flag where rows show no spread."""
+        matrix = evidence.matrix
+        assert matrix is not None, "unfit says so"
+        effects = self._effects(evidence, matrix)
+        error = float(np.sqrt(effects @ effects))
+        reason = ""
+        if not np.isfinite(error):
+            reason = f"a row has an infinite {evidence.metric.name}"
+        elif error <= NO_EFFECT * max(abs(evidence.uncorrected), 1.0):
+            error, reason = float("nan"), f"all rows have the same {evidence.metric.name}, which shows no spread"
+        return estimate_around(
+            evidence,
+            self,
+            Spread(evidence.uncorrected, error, reason=reason),
+            flags=flags_of_dependence(evidence) | flags_of_choice(evidence),
+            provenance={"variance": self.variance},
+        )
+
+    def _effects(self, evidence: Evidence, matrix: Matrix) -> Floats:
+        """(n,): by how much each row, with its own loss, moves the winner's score; the sum of squares is SE²."""
+        predictions = matrix.predictions_of(evidence.chosen or Choice(np.array([evidence.winner_column])))
+        plain = _plain(evidence.metric, matrix.truth)
+        if isinstance(plain, OfRowLosses) and plain.finish is not Finish.ROOT and self.variance == "all_rows":
+            return _around_the_mean(plain, matrix, predictions)
+        effects, weights = np.zeros(matrix.truth.n_rows), _weights(self._segments(matrix, evidence), evidence)
+        for segment, weight in weights:
+            values = predictions[segment.rows, :, segment.repeat]
+            if isinstance(plain, OfRowLosses):
+                effects[segment.rows] += weight * self._of_losses(plain, segment.truth, values)
+            else:
+                effects[segment.rows] += weight * self._of_area(segment, values[:, 0].astype(np.float64))
+        return effects
+
+    def _of_losses(self, metric: OfRowLosses, truth: Truth, values: NDArray[Any]) -> Floats:
+        """(n_k,): of a fold by itself."""
+        losses = np.asarray(metric.losses(truth, values), dtype=np.float64)[:, 0]
+        n, mean = len(losses), losses.mean()
+        effects = (losses - mean) / n * self._unbiased(n)
+        if metric.finish is Finish.ROOT:
+            return effects / (2 * np.sqrt(mean)) if mean > 0 else np.zeros(n)
+        return effects
+
+    def _of_area(self, segment: Segment, scores: Floats) -> Floats:
+        """(n_k,): of the area of a fold by itself; placements of the rows of each class around their mean."""
+        positive = np.asarray(segment.truth.values == segment.positive)
+        placed, effects = placements(scores, positive), np.zeros(len(positive))
+        for rows, own in ((positive, placed.positives), (~positive, placed.negatives)):
+            effects[rows] = (own - own.mean()) / len(own) * self._unbiased(len(own))
+        return effects
+
+    def _unbiased(self, n: int) -> float:
+        """What makes a sum of squares with divisor n one with divisor n - 1, if that is the setting."""
+        return float(np.sqrt(n / (n - 1))) if self.variance == "within_folds" else 1.0
+
+    def _segments(self, matrix: Matrix, evidence: Evidence) -> list[Segment]:
+        """The folds in which the metric is defined, or all rows of each repeat if these are scored together."""
+        apart = evidence.aggregate != "pooled" or (
+            self.variance == "within_folds" and _area(evidence.metric, matrix.truth.kind) is None
+        )
+        score = matrix.by_fold if apart and matrix.by_fold is not None else matrix.scores
+        once = np.ones((1, matrix.truth.n_rows), dtype=np.uint8)
+        return [segment for segment in score.segments if segment.defined_among(once)[0]]
+
+    def _fewest(self, matrix: Matrix, evidence: Evidence) -> int:
+        """The fewest rows of a segment, of the rarer class for an area."""
+        segments = self._segments(matrix, evidence)
+        if _area(evidence.metric, matrix.truth.kind) is None:
+            return min(len(segment.rows) for segment in segments)
+        return min(int(np.bincount(segment.truth.values, minlength=2).min()) for segment in segments)
+
+
+NO_EFFECT = 1e-12
+"""Standard errors below this share of the score are rounding errors."""
+
+
+def _plain(metric: Metric, truth: Truth) -> Metric:
+    """The metric on this target, without the sign of a scorer, which changes no standard error."""
+    return fitted(unsigned(metric), truth)
+
+
+def _area(metric: Metric, kind: TaskKind) -> Reading | None:
+    """How the metric is the area under the ROC curve of two classes; None where it is not."""
+    reading = reading_of(metric, kind)
+    return reading if reading is not None and reading.share is Share.AUC else None
+
+
+def _around_the_mean(metric: OfRowLosses, matrix: Matrix, predictions: NDArray[Any]) -> Floats:
+    """(n,): each row's mean loss over the repeats that predict it, less the mean of all rows, over n."""
+    n_rows, n_repeats = matrix.in_play.shape
+    total = np.zeros(n_rows)
+    for repeat in range(n_repeats):
+        rows = np.flatnonzero(matrix.in_play[:, repeat])
+        losses = metric.losses(matrix.truth.rows(rows), predictions[rows, :, repeat])
+        total[rows] += np.asarray(losses, dtype=np.float64)[:, 0]
+    means = total / matrix.in_play.sum(axis=1)
+    with np.errstate(invalid="ignore"):
+        return (means - means.mean()) / n_rows
+
+
+def _weights(segments: list[Segment], evidence: Evidence) -> Iterator[tuple[Segment, float]]:
+    """Each segment with its weight in the score: equal ones, or those of its rows, or of its pairs of rows."""
+    sizes = [1.0] * len(segments)
+    if evidence.aggregate == "pooled":
+        sizes = [float(len(segment.rows)) for segment in segments]
+    if evidence.aggregate == "within":
+        sizes = [float(np.prod(np.bincount(segment.truth.values, minlength=2))) for segment in segments]
+    total = sum(sizes)
+    return ((segment, size / total) for segment, size in zip(segments, sizes, strict=True))
