@@ -25,8 +25,8 @@ def rng():
 # Four candidates: the median of .5, .6, .7, .8 is .65, so the last two compete.
 OBSERVED = np.array([0.5, 0.6, 0.7, 0.8])
 NOISE = np.array([[0.01, -0.02, 0.03, -0.01], [-0.01, 0.02, -0.03, 0.01]])
-# What .7 and .8 do not have in common, less the mean of each row: (.02, -.02), (-.02, .02). The mean square is .0004,
-# times k/(k - 1) = 2 it is v = .0008. Their spread about .65 is t = (.05² + .15²) / (2 - .5) = .025 / 1.5.
+# Noise of .7 and .8 less the mean of each row: (.02, -.02), (-.02, .02). The mean square is .0004, times k/(k - 1) = 2
+# it is v = .0008. Their spread about .65 is t = (.05² + .15²) / (2 - .5) = .025 / 1.5.
 FACTOR = math.sqrt(1 - 0.0008 * 1.5 / 0.025)  # = √.952 = .97570
 
 
@@ -46,7 +46,6 @@ def test_noise_of_an_accuracy_is_greater_nearer_to_a_half():
 
 
 def test_three_candidates_all_compete():
-    # v = .0008 as above; the third has noise 0 about the common mean: mean of (.0009, .0001, 0, and their mean .02/3)
     observed, noise = np.array([0.1, 0.4, 0.7]), np.array([[0.03, -0.01, 0.01], [-0.03, 0.01, -0.01]])
     found = shrunken(observed, noise, ENDLESS, rng())
     # less the mean .01: (.02, -.02, 0) squared is (.0004, .0004, 0); mean .0008/3, times 3/2 = .0004

@@ -1,4 +1,4 @@
-"""The replay around shrunken centres, with draws chosen by hand; its interval; few bootstraps and enormous losses."""
+"""The replay around shrunken centres, on draws chosen by hand; its interval; few bootstraps and enormous losses."""
 
 from __future__ import annotations
 
@@ -58,15 +58,14 @@ def test_two_candidates_and_two_bootstraps_by_hand(drawn):
 
 
 def test_four_candidates_of_squared_errors_by_hand(drawn):
-    # Squared errors of 2 rows. Rows drawn (2, 0): the loss is that of row 0; (0, 2): of row 1. The scores are minus
-    # their means: -1, -2, -3, -4. Noise, times √(2/1): ±√2 · (half the difference of the rows).
-    #    A: losses (.5, 1.5), B: (2.2, 1.8), C: (3, 3), D: (1, 7); noise of the first bootstrap + .5√2, - .2√2, 0, + 3√2
-    # The median of the scores is -2.5: A and B compete. Own parts: (.5 + .2)/2 √2 = ± .35√2; v = 2 · .35² · 2 = .49.
-    # t = (1.5² + .5²) / 1.5 = 5/3; κ = √(1 - .49 · .6) = √.706 = .840238. Centres: -2.5 + κ 1.5 = -1.239643,
-    # -2.5 + κ .5 = -2.079881; C and D stay at -3 and -4. Variances go with the loss: noise of A times
-    # √1.239643 = 1.113393 (from a loss of 1), of B times √(2.079881/2) = 1.019775.
-    # First bootstrap: A -1.239643 + .787288, B -2.079881 - .288436, C -3, D -4 + 4.242641 = .242641, at most 0: D wins,
-    #   and is 4 above its centre. Second: A -2.026931, B -1.791445, C -3, D -8.24: B wins by .288436.
+    # Losses of 2 rows: A (.5, 1.5), B (2.2, 1.8), C (3, 3), D (1, 7). Scores are minus their means: -1, -2, -3, -4.
+    # The first bootstrap draws row 0 twice, the second row 1. Noise of the first, times √(2/1): +.5√2, -.2√2, 0, +3√2.
+    # The median of the scores is -2.5: A and B compete. Their own noise is (.5 + .2)/2 √2 = ±.35√2, so that
+    # v = 2 · .35² · 2 = .49; t = (1.5² + .5²) / 1.5 = 5/3; κ = √(1 - .49 · .6) = √.706 = .840238.
+    # Centres: -2.5 + κ 1.5 = -1.239643 and -2.5 + κ .5 = -2.079881; C and D stay at -3 and -4. Variance goes with the
+    # loss: noise of A times √1.239643 = 1.113393 (from a loss of 1), of B times √(2.079881/2) = 1.019775.
+    # First: A -1.239643 + .787288, B -2.079881 - .288436, C -3, D -4 + 4.242641 = .242641, at most 0: D wins and is 4
+    # above its centre. Second: A -2.026931, B -1.791445, C -3, D -8.242641: B wins by .288436.
     # Optimism: (4 + .288436) / 2 = 2.144218.
     n = drawn([2, 0], [0, 2])
     losses = np.array([[0.5, 2.2, 3.0, 1.0], [1.5, 1.8, 3.0, 7.0]])
@@ -184,7 +183,7 @@ def optimism(gains, **more):
 
 
 def test_the_standard_error_by_hand():
-    # The gains -1, 1, 3, 5 have mean 2 and standard deviation √5: √((1.2 √5)² + (.35 · 2)²) = √(7.2 + .49) = 2.773085
+    # Gains of mean 2 and standard deviation √5: √((1.2 √5)² + (.35 · 2)²) = √(7.2 + .49) = 2.773085
     assert optimism([-1, 1, 3, 5]).standard_error == pytest.approx(2.773085, abs=1e-6)
     assert UNSURE == 0.35 and DEPENDENCE == 2.0
 
