@@ -21,7 +21,7 @@ from heldout._random import stream
 from heldout.errors import InputError
 from heldout_papers.corrections.distribution import Floats
 from heldout_papers.corrections.matrix import BedCell, KnownMatrix
-from heldout_papers.corrections.structure import Structure, mean_log_loss, structures
+from heldout_papers.corrections.structure import Structure, mean_log_loss, moderate_logits, structures
 from heldout_papers.corrections.table_search import METRICS, Kind, reading_of
 from heldout_papers.engine.arguments import checked_names, checked_sizes
 
@@ -77,8 +77,11 @@ class CorrelatedSource:
         known = structures(self.kind)
         columns = drawn_columns(rng, known[int(rng.integers(len(known)))], self.variant, self.configurations)
         seed = stream(entropy, "study corrections correlated draws", *place)
-        drawn = _of_classes if self.kind == "classification" else _of_numbers
-        y, folds, predictions, truths = drawn(rng, columns, self.rows, is_coarse=self.variant == "ties")
+        if self.kind == "classification":
+            found = of_classes(rng, columns, self.rows, is_coarse=self.variant == "ties")
+        else:
+            found = of_numbers(rng, columns, self.rows)
+        y, folds, predictions, truths = found
         return tuple(
             KnownMatrix(
                 y,
@@ -104,7 +107,7 @@ def drawn_columns(rng: np.random.Generator, structure: Structure, variant: str, 
     loadings = loadings * np.minimum(1.0, 0.99 / np.maximum(size, 1e-9))
     found = replace(structure, signal=signal, slope=slope, loadings=loadings)
     if structure.kind == "regression":
-        found = replace(found, signal=np.clip(signal, -0.99, 0.9995))
+        found = replace(found, signal=np.clip(signal, -0.99, 0.999))
     if variant == "tails":
         found = _with_tails(rng, found)
     if variant == "ceiling":
@@ -159,11 +162,12 @@ def _noise(rng: np.random.Generator, loadings: Floats, n_rows: int) -> Floats:
     return common + own * rng.standard_normal((n_rows, len(loadings)))
 
 
-def _of_classes(rng: np.random.Generator, columns: Structure, n_rows: int, *, is_coarse: bool) -> Drawn:
+def of_classes(rng: np.random.Generator, columns: Structure, n_rows: int, *, is_coarse: bool) -> Drawn:
+    """Probabilities of class 1 by some columns; with ``is_coarse`` only those of ``STEPS``."""
     share = min(0.5, max(columns.prevalence, LEAST_EXPECTED / n_rows))
     y = _classes(rng, n_rows, share)
     noise = _copied(_noise(rng, columns.loadings, n_rows), columns)
-    logits = logit(share) + columns.slope * (columns.signal * (y[:, None] - 0.5) + noise)
+    logits = moderate_logits(logit(share) + columns.slope * (columns.signal * (y[:, None] - 0.5) + noise))
     folds = np.empty(n_rows, dtype=np.intp)
     folds[np.argsort(y, kind="stable")] = np.arange(n_rows) % FOLDS
     predictions = STEPS[np.searchsorted(CUTS, logits)] if is_coarse else expit(logits)
@@ -216,8 +220,11 @@ def truths_of_steps(columns: Structure, share: float) -> dict[str, Floats]:
     }
 
 
-def _of_numbers(rng: np.random.Generator, columns: Structure, n_rows: int, *, is_coarse: bool) -> Drawn:
-    """Rows differ in scale, so that squared errors have the long tails of real ones; the mean square of it is 1."""
+def of_numbers(rng: np.random.Generator, columns: Structure, n_rows: int) -> Drawn:
+    """Predictions of numbers by some columns.
+
+    Rows differ in scale, so that squared errors have the long tails of real ones; the mean square of it is 1.
+    """
     scale = np.exp(HEAVY * rng.standard_normal(n_rows) - HEAVY**2)
     y = rng.standard_normal(n_rows)
     noise = _copied(_noise(rng, columns.loadings, n_rows), columns)

@@ -11,6 +11,7 @@ import time
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass, replace
+from itertools import product
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -226,20 +227,24 @@ def _line(method: Method | Oracle, matrix: KnownMatrix, inputs: Inputs, scoring:
         return _line_of_oracle(matrix, inputs)
     line: dict[str, Any] = {"scale": matrix.scale, "seconds": np.inf}
     try:
-        evidence = inputs.evidence(method)
-        reason = method.unfit(evidence)
+        evidence, sides = inputs.evidence(method), _alternatives(method, scoring)
+        reason = method.unfit(_asking(evidence, scoring.levels[0], sides[0]))
         if reason is not None:
             return {"scale": matrix.scale, "failure": reason}
-        for level in scoring.levels:
-            for side in _alternatives(method, scoring):
-                settings = replace(evidence.settings, confidence_level=level, alternative=side)
-                began = time.perf_counter()
-                found = method.estimate(replace(evidence, settings=settings))
-                line["seconds"] = min(line["seconds"], time.perf_counter() - began)
-                line |= _ends(found, level, side, evidence)
+        for level, side in product(scoring.levels, sides):
+            own = _asking(evidence, level, side)
+            began = time.perf_counter()
+            found = method.estimate(own)
+            line["seconds"] = min(line["seconds"], time.perf_counter() - began)
+            line |= _ends(found, level, side, evidence)
     except InputError as error:
         return {"scale": matrix.scale, "failure": str(error)}
     return line | _of_choice(matrix, found.selected, found.value)
+
+
+def _asking(evidence: Evidence, level: float, side: Alternative) -> Evidence:
+    """The evidence with the question of an interval."""
+    return replace(evidence, settings=replace(evidence.settings, confidence_level=level, alternative=side))
 
 
 def _alternatives(method: Method, scoring: BedScoring) -> tuple[Alternative, ...]:

@@ -42,6 +42,8 @@ MOST_SHARED = 0.995
 ITERATIONS = 100
 POINTS, REACH = 601, 9.0
 """Of integrals over a normal variable."""
+MOST_LOGIT = 30.0
+"""Beyond it a probability of 1 is not told from a greater one."""
 SLOPES = np.r_[0.0, np.geomspace(0.02, 12.0, 240)]
 
 
@@ -80,6 +82,11 @@ def normal_points() -> tuple[Floats, Floats]:
     return points, weights / weights.sum()
 
 
+def moderate_logits(logits: Floats) -> Floats:
+    """None beyond ``MOST_LOGIT``."""
+    return np.clip(logits, -MOST_LOGIT, MOST_LOGIT)
+
+
 def mean_log_loss(signal: Floats, slope: Floats, prevalence: float) -> Floats:
     """(C,): the true log loss of columns.
 
@@ -90,8 +97,8 @@ def mean_log_loss(signal: Floats, slope: Floats, prevalence: float) -> Floats:
     """
     points, weights = normal_points()
     centre = logit(prevalence) - slope * signal / 2
-    of_ones = np.logaddexp(0.0, -(centre + slope * (signal + points[:, None])))
-    of_zeros = np.logaddexp(0.0, centre + slope * points[:, None])
+    of_ones = np.logaddexp(0.0, -moderate_logits(centre + slope * (signal + points[:, None])))
+    of_zeros = np.logaddexp(0.0, moderate_logits(centre + slope * points[:, None]))
     return np.asarray(weights @ (prevalence * of_ones + (1 - prevalence) * of_zeros))
 
 
@@ -186,7 +193,7 @@ def _of_numbers(search: TableSearch) -> tuple[Floats, Floats]:
     r2 = np.clip(np.nan_to_num(search.truths["r2"], nan=0.0), -3.0, 0.999)
     slope = np.nanstd(search.predictions, axis=0) / deviation(search)
     slope = np.where(slope < 1e-3, 0.0, np.clip(np.nan_to_num(slope), 0.05, 2.5))
-    signal = np.clip((r2 + slope**2) / np.maximum(2 * slope, 1e-9), -0.99, 0.9995)
+    signal = np.clip((r2 + slope**2) / np.maximum(2 * slope, 1e-9), -0.99, 0.999)
     return np.where(slope == 0, 0.0, signal), slope
 
 
