@@ -56,6 +56,7 @@ def of(metric="accuracy", *, n_rows=100, n_configurations=57, bed=BED, **setting
         ({"folds": 1, "n_configurations": 1}, "hold-out, one accuracy"),
         ({"folds": 1, "n_configurations": 1, "metric": "roc_auc"}, "hold-out"),
         ({"only_scores": True}, "fold scores"),
+        ({"only_scores": True, "n_configurations": 1}, "fold scores of one"),
         ({"only_scores": True, "adaptive": True}, "adaptive"),
         ({"adaptive": True, "demand": "nested_cv"}, "nested"),
         ({"demand": "bbc"}, "published"),
@@ -91,8 +92,9 @@ def test_every_call_answers():
         found = eval(code, {"ho": ho, "np": np, "y": y, "predictions": predictions, "folds": folds})
         assert found.interval is not None
         assert not any(flag.name == "FOLDS_DEPENDENT" for flag in found.flags)
-    scores = rng.random((10, 4))
-    assert eval(CASES["fold scores"].ask, {"ho": ho, "scores": scores}).interval is not None
+    for name, columns in (("fold scores", 4), ("fold scores of one", 1)):
+        found = eval(CASES[name].ask, {"ho": ho, "scores": rng.random((10, columns))})
+        assert found.interval is not None and ho.Flag.UNCORRECTED not in found.flags
 
 
 @pytest.mark.parametrize(("n_rows", "rows"), [(2, 40), (60, 40), (70, 100), (100, 100), (174, 300), (10**6, 300)])

@@ -35,7 +35,7 @@ class Case:
 
 
 _SAMPLING = (
-    "Student's t around the value, with the spread of the winner's score, .35 of the optimism as unsure, and wider "
+    "Student's t around the value, from the spread of the winner's score and how unsure its optimism is, and wider "
     "for rows that the models of several folds predicted"
 )
 CHOICE = Case(
@@ -59,7 +59,7 @@ HOLD_OUT = Case(
     "predictions of the rows of a hold-out or test set",
     "shrinkage",
     'ho.estimate(y, predictions, metric="{metric}", folds=np.zeros(len(y)), method="shrinkage")',
-    "Student's t around the value, with the spread of the winner's score and .35 of the optimism as unsure",
+    "Student's t around the value, from the spread of the winner's score and how unsure its optimism is",
     ("shrinkage",),
 )
 HOLD_OUT_ACCURACY = Case(
@@ -78,6 +78,14 @@ FOLD_SCORES = Case(
     'ho.estimate_from_scores(scores, greater_is_better=True, method="bbc_f")',
     "percentiles of bootstraps of the folds, which needs ten of them",
     ("bbc_f",),
+)
+FOLD_SCORES_OF_ONE = Case(
+    "fold scores of one",
+    "only the scores of folds, of one configuration that was named beforehand",
+    "corrected_t",
+    'ho.estimate_from_scores(scores, greater_is_better=True, method="corrected_t")',
+    "Student's t with a variance for splits that share training rows",
+    ("corrected_t",),
 )
 ADAPTIVE = Case(
     "adaptive",
@@ -104,7 +112,17 @@ PUBLISHED = Case(
 CASES: Mapping[str, Case] = MappingProxyType(
     {
         case.name: case
-        for case in (CHOICE, ONE, HOLD_OUT, HOLD_OUT_ACCURACY, FOLD_SCORES, ADAPTIVE, NESTED, PUBLISHED)
+        for case in (
+            CHOICE,
+            ONE,
+            HOLD_OUT,
+            HOLD_OUT_ACCURACY,
+            FOLD_SCORES,
+            FOLD_SCORES_OF_ONE,
+            ADAPTIVE,
+            NESTED,
+            PUBLISHED,
+        )
     }
 )
 """Every case by its name."""

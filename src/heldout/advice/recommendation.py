@@ -9,6 +9,8 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Literal, TypeAlias
 
+import numpy as np
+
 from heldout._text import argument, counted, number_text
 from heldout.advice.bed import (
     ALIKE,
@@ -86,7 +88,7 @@ class Situation:
         if self.adaptive:
             return "adaptive"
         if self.only_scores:
-            return "fold scores"
+            return "fold scores of one" if self.n_configurations == 1 else "fold scores"
         if self.folds == 1:
             is_share = self.metric is not None and self.metric.name in ("accuracy", "zero_one_loss")
             return "hold-out, one accuracy" if is_share and self.n_configurations == 1 else "hold-out"
@@ -112,7 +114,8 @@ class Recommendation:
     Attributes
     ----------
     case : str
-        "choice", "one", "hold-out", "hold-out, one accuracy", "fold scores", "adaptive", "nested" or "published".
+        "choice", "one", "hold-out", "hold-out, one accuracy", "fold scores", "fold scores of one", "adaptive",
+        "nested" or "published".
     method : str
         As ``ho.estimate`` and the command line take it, or the name of a protocol.
     interval : str
@@ -263,7 +266,7 @@ def recommendation(
 
 def check_answer(name: str, answer: Any) -> None:
     """Refuse what is neither True nor False."""
-    if not isinstance(answer, bool):
+    if not isinstance(answer, bool | np.bool_):
         raise InputError(f"{argument(name)} must be True or False, got {answer!r}.", argument=name)
 
 
@@ -353,7 +356,7 @@ def _warnings(
     situation: Situation, figures: CellEvidence | None, reference: CellEvidence | None, like: str
 ) -> list[str]:
     warnings = []
-    if situation.only_scores and situation.folds < FEWEST_FOLDS and situation.demand is None:
+    if situation.case.name == "fold scores" and situation.folds < FEWEST_FOLDS:
         warnings.append(
             f"With {counted(situation.folds, 'fold')}, fewer than {FEWEST_FOLDS}, a bootstrap of folds covers less "
             "than its level (docs/intervals.md)."

@@ -1,0 +1,599 @@
+"""Write every figure on intervals that the documentation has, from the runs that are kept.
+
+``python docs/evidence/write_intervals.py`` fills the parts of the pages between ``<!-- figures: NAME -->`` and
+``<!-- end of figures -->``. It reads the cells of the test bed in this folder (``corrections-*.parquet``), the
+coverage tables that simulations print (``docs/interval_tables.md``, ``docs/interval_tables_kfold.md``,
+``docs/nested.md``), and what the library itself recommends. A test compares the pages with its output, so no such
+figure is typed by hand.
+"""
+
+from __future__ import annotations
+
+import re
+import textwrap
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+from scipy.stats import binom
+
+import heldout as ho
+from heldout.advice.cases import CASES
+
+HERE = Path(__file__).parent
+DOCS = HERE.parent
+ROOT = DOCS.parent
+PAGES = (
+    ROOT / "README.md",
+    DOCS / "estimates.md",
+    DOCS / "intervals.md",
+    DOCS / "advice.md",
+    DOCS / "decisions" / "0018-which-method.md",
+)
+MARKED = re.compile(r"(<!-- figures: ([\w-]+) -->\n).*?(\n?<!-- end of figures -->)", flags=re.DOTALL)
+PLACE = ["part", "kind", "metric", "rows", "configurations"]
+LEAST_ROWS = 40
+"""Cells with fewer rows are reported, but an interval is not asked to hold its level there."""
+LEVEL, AT_LEAST, ERROR_RATE = 0.95, 0.94, 0.05
+RECOMMENDED = CASES["choice"].method
+TITLES = {
+    "shrinkage": "`shrinkage`",
+    "bbc": "`bbc`, percentiles (published)",
+    "bbc(interval='sampling')": '`BBC(interval="sampling")`',
+    "bbc(interval='calibrated')": '`BBC(interval="calibrated")`',
+}
+METRICS = {
+    "accuracy": "accuracy",
+    "roc_auc": "ROC AUC",
+    "log_loss": "log loss",
+    "root_mean_squared_error": "RMSE",
+    "r2": "R²",
+    "mean_squared_error": "squared error",
+    "roc_auc_ovo": "AUC, three classes",
+}
+
+
+@cache
+def bed() -> pd.DataFrame:
+    """The cells of every kept run of the test bed, a row per cell and method."""
+    return pd.concat([pd.read_parquet(path) for path in bed_files()], ignore_index=True).drop_duplicates(
+        [*PLACE, "method"], ignore_index=True
+    )
+
+
+def bed_files() -> list[Path]:
+    """The files that hold cells; others hold searches or single repetitions."""
+    import pyarrow.parquet as pq
+
+    files = sorted(HERE.glob("corrections-*.parquet"))
+    return [path for path in files if {"coverage_95", "repetitions"} <= set(pq.read_schema(path).names)]
+
+
+# numbers
+
+
+def share(value: float, decimals: int = 3) -> str:
+    """'.953'."""
+    if value != value:
+        return "–"
+    return f"{value:.{decimals}f}".removeprefix("0")
+
+
+def signed(value: float, decimals: int = 3) -> str:
+    """'+.012'."""
+    if value != value:
+        return "–"
+    text = share(abs(value), decimals)
+    return text if float(text) == 0 else ("+" if value > 0 else "−") + text
+
+
+def span(values: Iterable[float], decimals: int = 3) -> str:
+    """'.944 to .971'."""
+    there = [value for value in values if value == value]
+    if not there:
+        return "–"
+    low, high = share(min(there), decimals), share(max(there), decimals)
+    return low if low == high else f"{low} to {high}"
+
+
+def listed(items: Sequence[Any]) -> str:
+    texts = [str(item) for item in items]
+    return texts[0] if len(texts) == 1 else f"{', '.join(texts[:-1])} and {texts[-1]}"
+
+
+def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    lines = [head, ["---"] * len(head), *rows]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def paragraph(text: str) -> str:
+    return textwrap.fill(" ".join(text.split()), 120, break_long_words=False, break_on_hyphens=False)
+
+
+# cells of the test bed
+
+
+def cells(method: str | None = None, *, part: Any = None, **where: Any) -> pd.DataFrame:
+    """Some rows of the test bed; a value or a list of values for each column."""
+    found = bed()
+    wanted = {"method": method, "part": part, **where}
+    for column, values in wanted.items():
+        if values is not None:
+            found = found[found[column].isin(values if isinstance(values, list | tuple) else [values])]
+    return found
+
+
+def labels(part: str) -> list[str]:
+    """The methods that have an interval in a part, those of ``TITLES`` first."""
+    there = cells(part=part)
+    known = [
+        method
+        for method in dict.fromkeys(there["method"])
+        if there.loc[there["method"] == method, "intervals_95"].sum()
+    ]
+    return [name for name in TITLES if name in known] + [name for name in known if name not in TITLES]
+
+
+def title_of(method: str) -> str:
+    return TITLES.get(method, f"`{method}`")
+
+
+def sizes(part: str) -> list[int]:
+    return sorted(int(n) for n in cells(part=part)["rows"].unique())
+
+
+def n_below(found: pd.DataFrame) -> int:
+    """The cells of at least 40 rows whose coverage is below .94, by the one-sided binomial test at .05 / cells."""
+    judged = found[(found["rows"] >= LEAST_ROWS) & (found["intervals_95"] > 0)]
+    held = (judged["coverage_95"] * judged["intervals_95"]).round()
+    return int((binom.cdf(held, judged["intervals_95"], AT_LEAST) < ERROR_RATE / max(len(judged), 1)).sum())
+
+
+def coverage_and_width(found: pd.DataFrame) -> str:
+    """'.944 to .971, 0.79'."""
+    if not len(found) or not found["intervals_95"].sum():
+        return "–"
+    return f"{span(found['coverage_95'])}, {found['width_ratio_95'].mean():.2f}"
+
+
+SEVERAL = ["alike", "varied"]
+
+
+def covers(found: pd.DataFrame) -> str:
+    """'.944 to .971, mean .955'."""
+    return f"{span(found['coverage_95'])}, mean {share(found['coverage_95'].mean())}"
+
+
+def wide(found: pd.DataFrame) -> str:
+    """'0.79'."""
+    return f"{found['width_ratio_95'].mean():.2f}"
+
+
+def six_lines() -> str:
+    """What a user has, what to ask, what it covers, how wide it is."""
+    several, one = (cells(RECOMMENDED, part="tables", kind=kind) for kind in (SEVERAL, "one"))
+    exact = cells(CASES["hold-out, one accuracy"].labels[0], part="hold-out")
+    held_out, scores = cells(RECOMMENDED, part="hold-out"), cells(CASES["fold scores"].labels[0], part="tables")
+    published = cells("bbc", part="tables")
+    ten = [value for (k, _, _), values in fold_score_coverages().items() if k == "10" for value in values]
+    five = f"; with 5 folds {covers(scores)}" if len(scores) else ""
+    rows = [
+        (
+            "held-out predictions of a fixed search of several configurations",
+            f'`ho.estimate(..., folds=folds, method="{RECOMMENDED}")`',
+            covers(several),
+            wide(several),
+        ),
+        (
+            "K-fold predictions of one configuration, named before its predictions were seen",
+            "the same",
+            covers(one),
+            wide(one),
+        ),
+        (
+            "the rows of a hold-out or test set",
+            "the same with `folds=np.zeros(len(y))`; for the accuracy of one configuration "
+            "`method=ho.estimates.ClopperPearson(evaluation_share=1.0)`",
+            f"{covers(held_out)}; Clopper and Pearson {covers(exact)}",
+            f"{wide(held_out)}; {wide(exact)}",
+        ),
+        (
+            "only the scores of folds, ten of them or more",
+            '`ho.estimate_from_scores(..., method="bbc_f")`',
+            f"{span(ten, 2)} with [10 folds](intervals.md#only-fold-scores){five}",
+            wide(scores) if five else "",
+        ),
+        (
+            "an adaptive search (Optuna, halving, an evolution)",
+            "`ho.nested_cv(search, X, y)`, which repeats the search; "
+            "[corrections leave a part of the optimism](#adaptive-searches)",
+            f"{nested_table()} at [a level of 90 %](nested.md)",
+            "",
+        ),
+        (
+            "a reader who requires nested cross-validation, or the published correction",
+            "`ho.nested_cv(search, X, y)`, or `ho.estimate(..., method=ho.estimates.BBC(control=False))`",
+            f"nested as above; published {covers(published)}",
+            "1",
+        ),
+    ]
+    reference = cells("bbc", part="tables", kind=SEVERAL)
+    biases = [
+        f"{signed(one['bias'].mean())} (mean size {share(one['bias'].abs().mean())})"
+        for one in (several, reference)
+    ]
+    most, error = int(several["configurations"].max()), several["rmse_ratio"].mean()
+    note = (
+        f"Coverages (the lowest and the highest cell, and the mean) are of searches of 1 to {most} "
+        f"configurations on {listed(sizes('tables'))} rows of real tables, and of simulated hold-outs. Over "
+        f"searches of several configurations `{RECOMMENDED}` has a mean bias of {biases[0]}, `bbc` one of "
+        f"{biases[1]}; positive flatters. Its root mean square error is {error:.2f} of that of `bbc`."
+    )
+    head = ["you have", "ask", "its 95 % interval covers", "width, relative to the published"]
+    return f"{table(head, rows)}\n\n{paragraph(note)}"
+
+
+def of_searches() -> str:
+    """Coverage and width of every interval in real searches."""
+    n = sizes("tables")
+    head = ["interval", *(f"one, N = {rows}" for rows in n), *(f"several, N = {rows}" for rows in n)]
+    lines = [
+        [title_of(method)]
+        + [coverage_and_width(cells(method, part="tables", kind="one", rows=rows)) for rows in n]
+        + [coverage_and_width(cells(method, part="tables", kind=SEVERAL, rows=rows)) for rows in n]
+        for method in labels("tables")
+    ]
+    return table(head, lines)
+
+
+def of_searches_by_metric() -> str:
+    """The recommended interval, by metric."""
+    n, kinds = sizes("tables"), {"one": "one", "alike": "ten alike", "varied": "all, varied"}
+    head = ["metric", *(f"{title}, N = {rows}" for title in kinds.values() for rows in n)]
+    there = [metric for metric in METRICS if len(cells(RECOMMENDED, part="tables", metric=metric))]
+    lines = [
+        [METRICS[metric]]
+        + [
+            coverage_and_width(cells(RECOMMENDED, part="tables", metric=metric, kind=kind, rows=rows))
+            for kind in kinds
+            for rows in n
+        ]
+        for metric in there
+    ]
+    return table(head, lines)
+
+
+SIMULATED = ("independent", "correlated")
+
+
+def of_simulations() -> str:
+    """Coverage and width on matrices with known truth: by kind, and by metric where all columns are independent."""
+    kinds = list(dict.fromkeys(zip(cells(part=SIMULATED)["part"], cells(part=SIMULATED)["kind"], strict=True)))
+    found = [name for name in TITLES if any(name in labels(part) for part in SIMULATED)]
+    head = ["matrices", *(title_of(method) for method in found)]
+    lines = []
+    for part, kind in kinds:
+        for small in (False, True):
+            of = {m: cells(m, part=part, kind=kind) for m in found}
+            mine = {m: one[(one["rows"] < LEAST_ROWS) == small] for m, one in of.items()}
+            if any(len(one) for one in mine.values()):
+                few = f", fewer than {LEAST_ROWS} rows" if small else ""
+                lines.append([f"{part}, {kind}{few}", *(coverage_and_width(mine[m]) for m in found)])
+    return table(head, lines)
+
+
+def cells_below() -> str:
+    """How many cells cover less than .94, and the mean coverage."""
+    parts = [part for part in ("tables", *SIMULATED, "hold-out") if len(cells(part=part))]
+    found = list(dict.fromkeys(method for part in parts for method in labels(part)))
+
+    def text(method: str, part: str) -> str:
+        mine = cells(method, part=part)
+        mine = mine[(mine["rows"] >= LEAST_ROWS) & (mine["intervals_95"] > 0)]
+        return f"{n_below(mine)} of {len(mine)}, mean {share(mine['coverage_95'].mean())}" if len(mine) else "–"
+
+    head = ["interval", *({"tables": "real searches"}.get(part, part) for part in parts)]
+    return table(head, ([title_of(method), *(text(method, part) for part in parts)] for method in found))
+
+
+def of_hold_outs() -> str:
+    """Coverage and width for the rows of a hold-out."""
+    n = sizes("hold-out")
+    head = ["interval", *(f"one, N = {rows}" for rows in n), *(f"best of 60, N = {rows}" for rows in n)]
+    lines = [
+        [title_of(method)]
+        + [
+            coverage_and_width(cells(method, part="hold-out", kind=kind, rows=rows))
+            for kind in ("one", "varied")
+            for rows in n
+        ]
+        for method in labels("hold-out")
+    ]
+    return table(head, lines)
+
+
+def runs_text() -> str:
+    """What was run."""
+    parts = []
+    for part, words in (
+        ("tables", "searches on samples of real tables"),
+        ("correlated", "matrices with the structure of real searches"),
+        ("independent", "matrices of independent configurations"),
+    ):
+        mine = cells("bbc", part=part)
+        if len(mine):
+            n, least = len(mine), int(mine["repetitions"].min())
+            most = int(mine["repetitions"].max())
+            each = f"{least}" if least == most else f"{least} to {most}"
+            parts.append(f"{n} cells of {words}, each with {each} repetitions")
+    repetitions = cells("bbc", part="tables")["repetitions"].min()
+    error = (LEVEL * (1 - LEVEL) / repetitions) ** 0.5
+    return paragraph(
+        f"{'; '.join(parts)}. A coverage of .95 in {int(repetitions)} repetitions has a standard error of "
+        f"{share(error)}."
+    )
+
+
+def claim_of_readme() -> str:
+    """A sentence."""
+    found = cells(RECOMMENDED, part="tables")
+    searches = cells(RECOMMENDED, part="tables", kind=SEVERAL)
+    return paragraph(
+        f"In real searches on {listed(sizes('tables'))} rows its 95 % interval holds the true performance in "
+        f"{share(found['coverage_95'].mean())} of the cases ({span(found['coverage_95'])} over "
+        f"{len(found)} metrics, sizes and kinds of search), at {searches['width_ratio_95'].mean():.2f} of the "
+        "width of the published interval where several configurations were tried "
+        "([which to use, and what it covers](docs/intervals.md))."
+    )
+
+
+def printed_recommendation() -> str:
+    """What the library prints."""
+    found = ho.estimates.recommendation("roc_auc", n_rows=120, n_configurations=40)
+    return f"```text\n{found}\n```"
+
+
+def decision() -> str:
+    """The methods side by side."""
+    parts = [part for part in ("independent", "correlated", "tables") if len(cells(part=part))]
+    rows = []
+    for part in parts:
+        reference = cells("bbc", part=part)
+        for method in dict.fromkeys(cells(part=part)["method"]):
+            mine = cells(method, part=part)
+            several, one = mine[mine["configurations"] >= 10], mine[mine["configurations"] == 1]
+            judged = mine[(mine["rows"] >= LEAST_ROWS) & (mine["intervals_95"] > 0)]
+            bias = mine["bias"].abs().mean() / reference["bias"].abs().mean()
+            rows.append(
+                [
+                    part,
+                    title_of(method),
+                    f"{bias:.2f}",
+                    f"{mine['rmse_ratio'].mean():.3f} (to {mine['rmse_ratio'].max():.2f})",
+                    f"{share(judged['coverage_95'].mean())} (from {share(judged['coverage_95'].min())})"
+                    if len(judged)
+                    else "–",
+                    f"{n_below(mine)} of {len(judged)}" if len(judged) else "–",
+                    f"{several['width_ratio_95'].mean():.2f}" if len(judged) else "–",
+                    f"{one['width_ratio_95'].mean():.2f}" if len(judged) and len(one) else "–",
+                    f"{1000 * mine['seconds'].median():.1f}",
+                ]
+            )
+    head = [
+        "part", "method", "mean bias ÷ bbc's", "error ÷ bbc's, mean (worst)", "coverage, mean (least)",
+        f"cells below {share(AT_LEAST, 2)}", "width ÷ bbc's, 10 and more", "width ÷ bbc's, one", "ms",
+    ]  # fmt: skip
+    return table(head, rows)
+
+
+# printed tables
+
+
+def markdown_tables(page: Path) -> dict[str, list[list[str]]]:
+    """The tables of a page, by the headings and lines of text that precede them."""
+    found: dict[str, list[list[str]]] = {}
+    section = label = ""
+    for line in page.read_text(encoding="utf-8").splitlines():
+        if line.startswith("|"):
+            cells_ = [cell.strip() for cell in line.strip("|").split("|")]
+            if not all(re.fullmatch(r":?-+:?", cell) for cell in cells_):
+                found.setdefault(f"{section}; {label}", []).append(cells_)
+        elif line.startswith("#"):
+            section, label = line.lstrip("# "), ""
+        elif line.strip():
+            label = line.strip().rstrip(":")
+    return found
+
+
+NAMES = (
+    "bbc", "bbc calibrated", "bbc_f", "naive_bootstrap", "wilson", "clopper_pearson", "tilting", "mabt", "delong",
+    "hanley_mcneil", "delong 10p",
+)  # fmt: skip
+
+
+def with_k_fold_fits() -> str:
+    """The lowest and the highest coverage with ridge regressions."""
+    ((_, rows),) = [
+        (key, rows)
+        for key, rows in markdown_tables(DOCS / "interval_tables_kfold.md").items()
+        if key.startswith("The lowest and the highest coverage")
+    ]
+    return table(rows[0], [row for row in rows[1:] if row[0] in NAMES])
+
+
+def with_fold_scores() -> str:
+    """The lowest and the highest coverage of ``bbc_f`` with ridge regressions, by the number of folds."""
+    found = fold_score_coverages()
+    columns = [(kind, n) for kind in ("one", "best of 10") for n in ("40", "100", "300")]
+    head = ["", *(f"{kind}, N = {n}" for kind, n in columns)]
+    return table(head, ([f"K = {k}", *(span(found[k, kind, n], 2) for kind, n in columns)] for k in ("5", "10")))
+
+
+def fold_score_coverages() -> dict[tuple[str, str, str], list[float]]:
+    """By K, candidates and N."""
+    found: dict[tuple[str, str, str], list[float]] = {}
+    for key, rows in markdown_tables(DOCS / "interval_tables_kfold.md").items():
+        for row in rows[1:]:
+            for column, cell in zip(rows[0][1:], row[1:], strict=True):
+                size = re.fullmatch(r"N=(\d+), K=(\d+)", column)
+                if row[0] == "bbc_f" and size is not None:
+                    kind = "best of 10" if "best of 10" in key else "one"
+                    found.setdefault((size[2], kind, size[1]), []).extend(map(float, cell.split(" / ")))
+    return found
+
+
+def held(found: pd.DataFrame) -> float:
+    return float(((found["low"] <= found["truth"]) & (found["truth"] <= found["high"])).mean())
+
+
+def with_heavy_tails() -> str:
+    """``bbc`` of R² where errors have heavy tails."""
+    whose = {"target": "the target's", "model": "each model's own"}
+    tails = {"t, 4": "t, 4 degrees of freedom"}
+    rows = []
+    for (tail, of), found in pd.read_parquet(HERE / "heavy-tails.parquet").groupby(["tail", "whose"], sort=False):
+        flagged = float(found["flagged"].mean())
+        rest = found[~found["flagged"]]
+        few = len(rest) < FEWEST
+        biases = [signed((found[name] - found["truth"]).mean(), 2) for name in ("uncorrected", "value")]
+        shares = [share(held(found), 2), share(flagged, 2), "" if few else share(held(rest), 2)]
+        rows.append([tails.get(tail, tail), whose[of], *biases, *shares])
+    head = [
+        "errors", "whose", "bias of the uncorrected score", "of `bbc`", "95 % interval covers", "flagged",
+        "covers where not flagged",
+    ]  # fmt: skip
+    return table(head, rows)
+
+
+FEWEST = 20
+"""Samples that a share needs."""
+
+
+def with_shifted_folds() -> str:
+    """``bbc`` of an AUC where the scores of folds are shifted, by ways to one score."""
+    found = pd.read_parquet(HERE / "within-folds.parquet").assign(truth=0.85)
+    many = found[found["columns"] > 1]
+    shifts = sorted(many["shift"].unique())
+    ways = list(dict.fromkeys(many["aggregate"]))
+
+    def text(way: str, shift: float) -> str:
+        mine = many[(many["aggregate"] == way) & (many["shift"] == shift)]
+        return f"{share(mine['value'].mean())}, {share(held(mine), 2)}"
+
+    head = ["standard deviation of the shifts", *(f"{shift:g}" for shift in shifts)]
+    return table(head, ([way, *(text(way, shift) for shift in shifts)] for way in ways))
+
+
+def width_within_folds() -> str:
+    """What pairs within folds cost for one configuration without shifts."""
+    found = pd.read_parquet(HERE / "within-folds.parquet").assign(truth=0.85)
+    texts = []
+    for way in ("pooled", "within"):
+        mine = found[(found["columns"] == 1) & (found["aggregate"] == way)]
+        texts.append(f"{way} {share((mine['high'] - mine['low']).mean(), 2)} wide, covers {share(held(mine), 2)}")
+    return paragraph(f"One configuration without shifts, 100 rows in 10 folds: {'; '.join(texts)}.")
+
+
+def with_independent_rows() -> str:
+    """The lowest and the highest coverage of all settings of independent rows, for each number of rows."""
+    found: dict[tuple[str, str, str], list[float]] = {}
+    for key, rows in markdown_tables(DOCS / "interval_tables.md").items():
+        size = re.search(r"N = (\d+), (two|one)-sided", key)
+        if size is None or "10% positive" in key:
+            continue
+        for row in rows[1:]:
+            if (size[2] == "one") != (row[0] in ("tilting", "mabt")):
+                continue  # these have lower bounds only
+            for column, cell in zip(rows[0][1:], row[1:], strict=True):
+                number = re.match(r"(1\.0+|\.\d+)", cell)
+                if number:
+                    found.setdefault((row[0], size[1], column.split(",")[0]), []).append(float(number[1]))
+    columns = [(n, c) for c in ("C=1", "C=10", "C=300") for n in ("40", "100", "500")]
+    head = ["", *(f"{c.replace('=', ' = ')}, N = {n}" for n, c in columns)]
+    lines = [[name, *(span(found.get((name, n, c), []), 2) for n, c in columns)] for name in NAMES]
+    return table(head, lines)
+
+
+def calibrated_and_percentiles() -> str:
+    """Coverage of the calibrated interval, and its width relative to percentiles, by setting."""
+    kinds = {
+        "auc, P ~ Be(24, 6)": "AUC",
+        "accuracy, P ~ Be(9, 6)": "accuracy",
+        "squared error, 1 - P ~ Be(9, 6)": "squared error",
+    }
+    found: dict[tuple[str, str], dict[str, str]] = {}
+    for key, rows in markdown_tables(DOCS / "interval_tables.md").items():
+        size = re.search(r"^(.*); N = (\d+), two-sided", key)
+        if size is None or size[1] not in kinds:
+            continue
+        by_name = {row[0]: row[1:] for row in rows[1:]}
+        for column, mine, other in zip(rows[0][1:], by_name["bbc calibrated"], by_name["bbc"], strict=True):
+            coverage, width = re.findall(r"[\d.]+", mine)[:2]
+            ratio = float(width) / float(re.findall(r"[\d.]+", other)[1])
+            found.setdefault((kinds[size[1]], column), {})[size[2]] = f"{coverage} ({ratio:.2f})"
+    sizes_ = ["40", "100", "500"]
+    head = ["", *(f"N = {n}" for n in sizes_)]
+    return table(
+        head,
+        (
+            [f"{kind}, {column.replace('=', ' = ')}", *(of[n] for n in sizes_)]
+            for (kind, column), of in found.items()
+        ),
+    )
+
+
+def nested_table() -> str:
+    """The coverages of two intervals of nested cross-validation."""
+    ((_, rows),) = [
+        (key, rows)
+        for key, rows in markdown_tables(DOCS / "nested.md").items()
+        if rows[0][0] == "rows, repeats, simulations"
+    ]
+    columns = [n for n, name in enumerate(rows[0]) if name.startswith(("Nadeau-Bengio", "Bates-Hastie"))]
+    return span((float(re.findall(r"\.\d+", row[n])[0]) for row in rows[1:] for n in columns), 2)
+
+
+# pages
+
+FIGURES: Mapping[str, Callable[[], str]] = {
+    "six-lines": six_lines,
+    "runs": runs_text,
+    "real-searches": of_searches,
+    "real-searches-by-metric": of_searches_by_metric,
+    "simulations": of_simulations,
+    "cells-below": cells_below,
+    "hold-outs": of_hold_outs,
+    "readme": claim_of_readme,
+    "recommendation": printed_recommendation,
+    "decision": decision,
+    "k-fold-fits": with_k_fold_fits,
+    "fold-scores": with_fold_scores,
+    "heavy-tails": with_heavy_tails,
+    "shifted-folds": with_shifted_folds,
+    "width-within-folds": width_within_folds,
+    "independent-rows": with_independent_rows,
+    "calibrated": calibrated_and_percentiles,
+}
+
+
+OF_BED = {
+    "six-lines", "runs", "real-searches", "real-searches-by-metric", "simulations", "cells-below", "hold-outs",
+    "readme", "recommendation", "decision",
+}  # fmt: skip
+"""Those that need runs of the test bed."""
+
+
+def figure(name: str) -> str:
+    return FIGURES[name]() if bed_files() or name not in OF_BED else "*(the run is not kept yet)*"
+
+
+def filled(text: str) -> str:
+    """A page with its figures."""
+    return MARKED.sub(lambda found: f"{found[1]}{figure(found[2])}\n{found[3].strip()}", text)
+
+
+if __name__ == "__main__":
+    for each in PAGES:
+        each.write_text(filled(each.read_text(encoding="utf-8")), encoding="utf-8")
