@@ -45,6 +45,8 @@ class Matrix:
     # what a rule of weights averages, in the response of the reported metric; None for a rule that chooses one
     # column
     averages: Averages | None = None
+    # what methods found of the same draws, by what they asked: levels and sides of an interval ask again
+    kept: dict[Any, Any] = field(default_factory=dict, init=False, repr=False)
 
     def score(self, score: AggregateScore, choice: Choice, counts: Weightings) -> NDArray[np.float64]:
         """(L,): what was chosen under each weighting, scored under ``counts`` by ``scores`` or ``out_of_bag``.

@@ -52,6 +52,8 @@ class Optimism:
     ----------
     size : float
         Positive if the score flatters; NaN where no replay gave a number.
+    centre : float
+        Mean centre of what was selected, greater = better.
     gains : ndarray of shape (B,)
         By how much what was selected in each bootstrap is better than its centre.
     chosen : Choice or None
@@ -68,6 +70,7 @@ class Optimism:
     """
 
     size: float
+    centre: float
     gains: Floats
     chosen: Choice | None
     factor: float
@@ -94,7 +97,7 @@ class Optimism:
         tail = (1 - level) / 2 if alternative == "two-sided" else 1 - level
         quantile = float(stdtrit(self.degrees_of_freedom, 1 - tail))
         score = min(max(value if metric.greater_is_better else -value, possible.worst), possible.best)
-        low, high = possible.reach(score, max(quantile, 0.0) * self.standard_error)
+        low, high = possible.reach(score, max(quantile, 0.0) * self.standard_error, self.centre)
         if alternative == "greater":
             high = possible.best
         elif alternative == "less":
@@ -110,7 +113,11 @@ def optimism_of(evidence: Evidence, *, stratify: bool = False) -> Optimism:
     when the rule cannot be replayed.
     """
     assert evidence.matrix is not None, "needs a matrix"
-    return _Replays(evidence, evidence.matrix, stratify).optimism()
+    settings = evidence.settings
+    asked = "optimism", settings.entropy, settings.n_bootstraps, stratify, evidence.winner_column
+    if asked not in evidence.matrix.kept:
+        evidence.matrix.kept[asked] = _Replays(evidence, evidence.matrix, stratify).optimism()
+    return evidence.matrix.kept[asked]
 
 
 @dataclass(frozen=True, eq=False)
@@ -151,12 +158,30 @@ class _Column:
         return np.minimum(scores, possible.best, out=scores)
 
     def gains(self, possible: ScoreRange, columns: NDArray[np.intp]) -> Floats:
-        """(B,): the score of the selected less its centre; NaN where nothing was selected."""
+        """(B,): the score of the selected less its mean around its centre; NaN where nothing was selected."""
         assert self.centres is not None, "some column has a centre"
         at = np.maximum(columns, 0)
         place = np.maximum(np.cumsum(self.usable) - 1, 0)[at]
-        gains = np.minimum(self.centres.noise[np.arange(len(at)), place], possible.best - self.values[at])
+        noise = np.minimum(self.centres.noise[np.arange(len(at)), place], possible.best - self.values[at])
+        gains = noise - self._means_cut_off(possible)[place]
         return np.where(columns == NONE_CHOSEN, np.nan, gains)
+
+    def _means_cut_off(self, possible: ScoreRange) -> Floats:
+        """(usable columns,): means of noise that ends at the best possible score, 0 where none does."""
+        assert self.centres is not None, "some column has a centre"
+        noise, room = self.centres.noise, possible.best - self.centres.values
+        means = np.zeros(len(room))
+        for column in np.flatnonzero(noise.max(axis=0) > room):
+            means[column] = np.minimum(noise[:, column], room[column]).mean()
+        return means
+
+    def mean_centre(self, chosen: Choice | None) -> float:
+        """Of the columns chosen, or of the greatest weight in an ensemble; NaN where none was."""
+        if chosen is None:
+            return math.nan
+        columns = chosen.columns[chosen.columns != NONE_CHOSEN]
+        centres = self.values[columns]
+        return float(centres[np.isfinite(centres)].mean()) if np.isfinite(centres).any() else math.nan
 
 
 @dataclass(frozen=True, eq=False)
@@ -185,6 +210,7 @@ class _Replays:
         size = float(defined.mean()) if defined.size else float("nan")
         return Optimism(
             size=0.0 if own.usable.sum() == 1 and defined.size else size,  # without choice there is none
+            centre=own.mean_centre(chosen),
             gains=gains,
             chosen=chosen,
             factor=float("nan") if own.centres is None else own.centres.factor,
