@@ -60,6 +60,11 @@ SETTINGS: dict[str, Sequence[Any]] = {
     "confidence_level": (0.5, 0.95, 0.999, 0, 1, 95, -0.1, float("nan"), "0.95", None, np.float32(0.9), [0.9]),
     "threshold": (0.5, 0, None, float("nan"), float("inf"), "0.5", [0.5]),
     "adaptive": (False, True, None, 1, "yes"),
+    "alike": (False, True, None, 1, "yes"),
+    "only_scores": (False, True, None, 1, "yes"),
+    "demand": (None, "nested_cv", "bbc", "cv", 5, []),
+    "n_rows": (50, 2, 1, 0, -1, 10**12, 50.0, "50", None, True, np.int64(50), float("nan")),
+    "n_configurations": (5, 1, 0, -1, 10**12, 5.0, "5", None, True),
     "random_state": (0, 7, 2**64 - 1, 2**64, -1, 1.5, "0", None, np.random.default_rng(0),
     np.random.RandomState(0)),
     "test_share": (0.2, 0, 1, 2, -1, None, "0.2", float("nan")),
@@ -100,12 +105,13 @@ SETTINGS: dict[str, Sequence[Any]] = {
 
 def make(rng: Generator, folder: Path) -> Case:
     """A call with a healthy base, of which up to four arguments are drawn from other pools."""
-    kind = pick(
-        rng, ("plain", "estimate", "estimate", "scores", "scores", "compare", "search", "protocol", "correct")
-    )
+    kinds = (
+        "plain", "estimate", "estimate", "scores", "scores", "compare", "search", "protocol", "correct", "recommend",
+    )  # fmt: skip
+    kind = pick(rng, kinds)
     return {
         "plain": _plain, "estimate": _estimate, "scores": _scores, "compare": _compare, "search": _search,
-        "protocol": _protocol, "correct": _correct,
+        "protocol": _protocol, "correct": _correct, "recommend": _recommend,
     }[kind](rng)  # fmt: skip
 
 
@@ -271,6 +277,14 @@ def _scores(rng: Generator) -> Case:
     base = {"scores": scores, "greater_is_better": True, "method": "bbc_f", "n_bootstraps": 10, "random_state": 0}
     given = _drawn(rng, ho.estimate_from_scores, base, {"scores": scores})
     return _case("ho.estimate_from_scores", ho.estimate_from_scores, given, fault_of_estimate)
+
+
+def _recommend(rng: Generator) -> Case:
+    base = {"metric": pick(rng, METRICS[:12]), "n_rows": 50, "n_configurations": 5}
+    given = _drawn(rng, ho.estimates.recommendation, base, {})
+    return _case(
+        "ho.estimates.recommendation", ho.estimates.recommendation, given, lambda found: repr(found) and None
+    )
 
 
 def _data(rng: Generator) -> tuple[Any, Any, dict[str, Any]]:
