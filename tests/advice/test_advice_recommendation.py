@@ -66,7 +66,7 @@ def test_every_case_is_found(settings, case):
     found = of(**settings)
 
     assert (found.case, found.method) == (case, CASES[case].method)
-    assert found.sentences[0].startswith(f"You have {CASES[case].have}: use {CASES[case].method}.")
+    assert found.sentences[0].startswith(f"For {CASES[case].have}, use {CASES[case].method}.")
 
 
 def test_every_method_that_is_recommended_exists():

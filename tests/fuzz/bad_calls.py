@@ -106,7 +106,8 @@ SETTINGS: dict[str, Sequence[Any]] = {
 def make(rng: Generator, folder: Path) -> Case:
     """A call with a healthy base, of which up to four arguments are drawn from other pools."""
     kinds = (
-        "plain", "estimate", "estimate", "scores", "scores", "compare", "search", "protocol", "correct", "recommend",
+        "plain", "estimate", "estimate", "scores", "scores", "compare", "search", "protocol", "correct",
+        "recommend",
     )  # fmt: skip
     kind = pick(rng, kinds)
     return {

@@ -296,7 +296,7 @@ def recommended(situation: Situation, evidence: Sequence[CellEvidence] | None = 
 
 def _sentences(situation: Situation, figures: CellEvidence | None, reference: CellEvidence | None) -> list[str]:
     case = situation.case
-    sentences = [f"You have {case.have}: use {case.method}. Its interval is {case.interval}."]
+    sentences = [f"For {case.have}, use {case.method}. Its interval is {case.interval}."]
     if case.name == "adaptive":
         sentences.append(
             "Corrections of the predictions replay the selection among the configurations, but not how the search "
