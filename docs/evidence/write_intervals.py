@@ -1,10 +1,10 @@
 """Write every figure on intervals that the documentation has, from the runs that are kept.
 
 ``python docs/evidence/write_intervals.py`` fills the parts of the pages between ``<!-- figures: NAME -->`` and
-``<!-- end of figures -->``. It reads the cells of the test bed in this folder (``corrections-*.parquet``), the
-coverage tables that simulations print (``docs/interval_tables.md``, ``docs/interval_tables_kfold.md``,
-``docs/nested.md``), and what the library itself recommends. A test compares the pages with its output, so no such
-figure is typed by hand.
+``<!-- end of figures -->``. It reads the cells of the test bed and other runs in this folder, the coverage tables that
+simulations print (``docs/interval_tables.md``, ``docs/interval_tables_kfold.md``, ``docs/nested.md``), and what the
+library itself recommends, whose figures it renews too. A test compares the pages with its output, so no such figure is
+typed by hand.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from scipy.stats import binom
 
 import heldout as ho
 from heldout.advice.cases import CASES
+from heldout_papers.corrections.advice_evidence import cell_files, kept_cells, write_bed_evidence
 
 HERE = Path(__file__).parent
 DOCS = HERE.parent
@@ -33,7 +34,6 @@ PAGES = (
     DOCS / "decisions" / "0018-which-method.md",
 )
 MARKED = re.compile(r"(<!-- figures: ([\w-]+) -->\n).*?(\n?<!-- end of figures -->)", flags=re.DOTALL)
-PLACE = ["part", "kind", "metric", "rows", "configurations"]
 LEAST_ROWS = 40
 """Cells with fewer rows are reported, but an interval is not asked to hold its level there."""
 LEVEL, AT_LEAST, ERROR_RATE = 0.95, 0.94, 0.05
@@ -56,19 +56,9 @@ METRICS = {
 
 
 @cache
-def bed() -> pd.DataFrame:
+def bed() -> Any:
     """The cells of every kept run of the test bed, a row per cell and method."""
-    return pd.concat([pd.read_parquet(path) for path in bed_files()], ignore_index=True).drop_duplicates(
-        [*PLACE, "method"], ignore_index=True
-    )
-
-
-def bed_files() -> list[Path]:
-    """The files that hold cells; others hold searches or single repetitions."""
-    import pyarrow.parquet as pq
-
-    files = sorted(HERE.glob("corrections-*.parquet"))
-    return [path for path in files if {"coverage_95", "repetitions"} <= set(pq.read_schema(path).names)]
+    return kept_cells(HERE)
 
 
 # numbers
@@ -586,7 +576,7 @@ OF_BED = {
 
 
 def figure(name: str) -> str:
-    return FIGURES[name]() if bed_files() or name not in OF_BED else "*(the run is not kept yet)*"
+    return FIGURES[name]() if cell_files(HERE) or name not in OF_BED else "*(the run is not kept yet)*"
 
 
 def filled(text: str) -> str:
@@ -595,5 +585,7 @@ def filled(text: str) -> str:
 
 
 if __name__ == "__main__":
+    if cell_files(HERE):
+        write_bed_evidence(HERE)  # first, because a page shows what the library says
     for each in PAGES:
         each.write_text(filled(each.read_text(encoding="utf-8")), encoding="utf-8")

@@ -1,4 +1,4 @@
-"""``python -m heldout_papers.corrections.advice_evidence PARQUET ...``: renew the figures of recommended methods.
+"""``python -m heldout_papers.corrections.advice_evidence FOLDER``: renew the figures of recommended methods.
 
 They are a CSV file with a line per cell and method, of real searches and of hold-outs. It is computed from kept
 runs of the test bed, and installed with ``heldout``.
@@ -19,6 +19,7 @@ from heldout.advice import bed as installed
 from heldout.advice.bed import HOLD_OUT, TABLES, CellEvidence
 from heldout_papers.engine.results import check_columns
 
+PLACE = ("part", "kind", "metric", "rows", "configurations")
 DECIMALS = 4
 COLUMNS = {
     "part": "part",
@@ -40,6 +41,22 @@ COLUMNS = {
     "bound_coverage_error": "coverage_bound_95_error",
 }
 """Fields of the evidence → columns of a run."""
+
+
+def cell_files(folder: str | Path) -> list[Path]:
+    """The files of a folder that hold cells of the test bed; others hold searches or single repetitions."""
+    import pyarrow.parquet as pq
+
+    files = sorted(Path(folder).glob("corrections-*.parquet"))
+    return [path for path in files if set(COLUMNS.values()) <= set(pq.read_schema(path).names)]
+
+
+def kept_cells(folder: str | Path) -> Any:
+    """The cells of every file, a row per cell and method; the first file in order of names counts."""
+    import pandas as pd
+
+    frames = [pd.read_parquet(path) for path in cell_files(folder)]
+    return pd.concat(frames, ignore_index=True).drop_duplicates([*PLACE, "method"], ignore_index=True)
 
 
 def bed_evidence_of(frame: Any) -> tuple[CellEvidence, ...]:
@@ -73,25 +90,22 @@ def bed_as_csv(evidence: Sequence[CellEvidence]) -> str:
     return text.getvalue()
 
 
-def write_bed_evidence(parquets: Sequence[str | Path], into: str | Path | None = None) -> Path:
-    """Write the evidence of kept runs.
+def write_bed_evidence(folder: str | Path, into: str | Path | None = None) -> Path:
+    """Write the evidence of the runs that a folder keeps.
 
-    ``parquets``: files of cells, as ``heldout study corrections`` writes them; ``into``: the installed file by
+    ``folder``: of files of cells, as ``heldout study corrections`` writes them; ``into``: the installed file by
     default.
     """
-    import pandas as pd
-
     path = Path(installed.__file__).with_name(installed.FILE) if into is None else Path(into)
-    evidence = [line for one in parquets for line in bed_evidence_of(pd.read_parquet(one))]
-    path.write_text(bed_as_csv(evidence), encoding="utf-8")
+    path.write_text(bed_as_csv(bed_evidence_of(kept_cells(folder))), encoding="utf-8")
     return path
 
 
 def main(arguments: Sequence[str]) -> None:
-    """The command: the Parquet files of cells."""
-    if not arguments:
-        sys.exit("give the Parquet files of cells: docs/evidence/corrections-tables.parquet")
-    print(write_bed_evidence(arguments))
+    """The command: the folder of kept runs."""
+    if len(arguments) != 1 or not cell_files(arguments[0]):
+        sys.exit("give a folder with files of cells, corrections-*.parquet: docs/evidence")
+    print(write_bed_evidence(arguments[0]))
 
 
 if __name__ == "__main__":

@@ -21,6 +21,7 @@ from heldout_papers.corrections.advice_evidence import (
 
 EVIDENCE = Path(__file__).parents[3] / "docs" / "evidence"
 RUNS = [EVIDENCE / f"corrections-{part}.parquet" for part in ("tables", "hold-out")]
+"""Without these nothing can be recommended with figures."""
 
 
 def cells(**other):
@@ -57,7 +58,7 @@ def test_what_is_not_there_is_an_empty_cell():
 
 @pytest.mark.skipif(not all(run.exists() for run in RUNS), reason="the runs are not there")
 def test_the_installed_figures_are_those_of_the_kept_runs(tmp_path):
-    written = write_bed_evidence(RUNS, tmp_path / "bed.csv").read_text(encoding="utf-8")
+    written = write_bed_evidence(EVIDENCE, tmp_path / "bed.csv").read_text(encoding="utf-8")
 
     kept = Path(installed.__file__).with_name(installed.FILE).read_text(encoding="utf-8")
     assert written.splitlines() == kept.splitlines()
@@ -65,12 +66,17 @@ def test_the_installed_figures_are_those_of_the_kept_runs(tmp_path):
 
 
 def test_the_command_writes_the_installed_file(tmp_path, monkeypatch, capsys):
-    cells().to_parquet(tmp_path / "run.parquet")
+    cells().to_parquet(tmp_path / "corrections-a.parquet")
+    again = cells(bias=0.5)
+    pd.concat([again, again.assign(method="cv")]).to_parquet(tmp_path / "corrections-b.parquet")
+    cells()[["part", "method"]].to_parquet(tmp_path / "corrections-searches.parquet")
     monkeypatch.setattr(installed, "__file__", str(tmp_path / "bed.py"))
 
-    main([str(tmp_path / "run.parquet")])
+    main([str(tmp_path)])
     assert capsys.readouterr().out.strip() == str(tmp_path / "corrections.csv")
-    assert bed_from_csv((tmp_path / "corrections.csv").read_text(encoding="utf-8")) == bed_evidence_of(cells())
+    found = bed_from_csv((tmp_path / "corrections.csv").read_text(encoding="utf-8"))
+    assert [(one.method, one.bias) for one in found] == [("bbc", 0.1235), ("shrinkage", 0.1235), ("cv", 0.5)]
 
-    with pytest.raises(SystemExit, match="give the Parquet files"):
-        main([])
+    for wrong in ([], [str(tmp_path / "nothing")]):
+        with pytest.raises(SystemExit, match="give a folder"):
+            main(wrong)
