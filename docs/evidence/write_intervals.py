@@ -1,10 +1,10 @@
 """Write every figure on intervals that the documentation has, from the runs that are kept.
 
 ``python docs/evidence/write_intervals.py`` fills the parts of the pages between ``<!-- figures: NAME -->`` and
-``<!-- end of figures -->``. It reads the cells of the test bed and other runs in this folder, the coverage tables that
-simulations print (``docs/interval_tables.md``, ``docs/interval_tables_kfold.md``, ``docs/nested.md``), and what the
-library itself recommends, whose figures it renews too. A test compares the pages with its output, so no such figure is
-typed by hand.
+``<!-- end of figures -->``. It reads the cells of the test bed and other runs in this folder, the coverage tables
+that simulations print (``docs/interval_tables.md``, ``docs/interval_tables_kfold.md``, ``docs/nested.md``), and
+what the library itself recommends, whose figures it renews too. A test compares the pages with its output, so no
+such figure is typed by hand.
 """
 
 from __future__ import annotations
