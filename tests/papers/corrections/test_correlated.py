@@ -18,14 +18,8 @@ from heldout_papers.corrections.correlated import (
     of_numbers,
 )
 from heldout_papers.corrections.kept import KINDS, KeptSearch, write_searches
-from heldout_papers.corrections.structure import (
-    factors,
-    from_csv,
-    main,
-    structure_of,
-    structures,
-    write_structures,
-)
+from heldout_papers.corrections.structure import from_csv, structures
+from heldout_papers.corrections.structure_fit import factors, main, structure_of, write_structures
 from heldout_papers.corrections.table_search import METRICS, Kind, TableSearch
 
 MANY = 60_000
