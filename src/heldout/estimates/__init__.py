@@ -11,6 +11,7 @@ from heldout.estimates.methods.bbc_f import BBCF
 from heldout.estimates.methods.corrected_t import CorrectedT
 from heldout.estimates.methods.cv import CV
 from heldout.estimates.methods.hoeffding import Hoeffding
+from heldout.estimates.methods.locally_simultaneous import LocallySimultaneous
 from heldout.estimates.methods.naive_bootstrap import NaiveBootstrap
 from heldout.estimates.methods.shrinkage import Shrinkage
 from heldout.estimates.methods.tt import TT
@@ -20,6 +21,7 @@ from heldout.estimates.methods.two_part.mabt import MABT
 from heldout.estimates.methods.two_part.tilting import Tilting
 from heldout.estimates.methods.wald_cv import WaldCV
 from heldout.estimates.methods.wmc import WMC, WMCS
+from heldout.estimates.methods.zoom import Zoom
 from heldout.estimates.question import Settings
 from heldout.estimates.types import Estimate, Interval
 from heldout.flags import Flag
@@ -42,6 +44,7 @@ __all__ = [
     "HanleyMcNeil",
     "Hoeffding",
     "Interval",
+    "LocallySimultaneous",
     "Method",
     "NaiveBootstrap",
     "Settings",
@@ -49,6 +52,7 @@ __all__ = [
     "Tilting",
     "WaldCV",
     "Wilson",
+    "Zoom",
     "estimate_from_parquet",
     "method_of",
     "recommendation",

@@ -16,6 +16,7 @@ from heldout.estimates.methods.bbc_f import BBCF
 from heldout.estimates.methods.corrected_t import CorrectedT
 from heldout.estimates.methods.cv import CV
 from heldout.estimates.methods.hoeffding import Hoeffding
+from heldout.estimates.methods.locally_simultaneous import LocallySimultaneous
 from heldout.estimates.methods.naive_bootstrap import NaiveBootstrap
 from heldout.estimates.methods.shrinkage import Shrinkage
 from heldout.estimates.methods.tt import TT
@@ -25,6 +26,7 @@ from heldout.estimates.methods.two_part.mabt import MABT
 from heldout.estimates.methods.two_part.tilting import Tilting
 from heldout.estimates.methods.wald_cv import WaldCV
 from heldout.estimates.methods.wmc import WMC, WMCS
+from heldout.estimates.methods.zoom import Zoom
 from heldout.estimates.types import Alternative, Estimate
 
 METHODS: Mapping[str, Callable[[], Method]] = MappingProxyType(
@@ -37,6 +39,8 @@ METHODS: Mapping[str, Callable[[], Method]] = MappingProxyType(
         "naive_bootstrap": NaiveBootstrap,
         "wald_cv": WaldCV,
         "corrected_t": CorrectedT,
+        "locally_simultaneous": LocallySimultaneous,
+        "zoom": Zoom,
         "delong": DeLong,
         "hanley_mcneil": HanleyMcNeil,
         "tilting": Tilting,

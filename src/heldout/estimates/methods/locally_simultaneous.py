@@ -1,0 +1,156 @@
+"""Locally simultaneous: an interval that holds for every configuration that could have won, and for no others."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+import numpy as np
+
+from heldout.errors import InputError
+from heldout.estimates.base import Method, MethodWords, no_value
+from heldout.estimates.bootstrap import check_stratify, undrawable_rows, unstratifiable
+from heldout.estimates.evidence import Evidence
+from heldout.estimates.intervals import order_statistic
+from heldout.estimates.score_noise import (
+    ScoreNoise,
+    estimate_of_best,
+    interval_of_reach,
+    needs_best_score,
+    noise_of_scores,
+)
+from heldout.estimates.types import Alternative, Estimate
+from heldout.kernels.reference import Floats
+
+PLAUSIBLE = ("differences", "scores")
+
+
+@dataclass(frozen=True)
+class LocallySimultaneous(Method):
+    """The locally simultaneous interval of the winner's own score (Zrnic and Fithian 2024).
+
+    A simultaneous interval holds for all C configurations at once, and so for the winner, whichever it is. This one
+    holds only for those that could have won. At level 1 - α, with ν < α:
+
+    1. Γ are the candidates that could have won if the noise is no greater than it is in a share 1 - ν of the
+       bootstraps. It contains the winner with probability 1 - ν, and so do the sets of other samples.
+    2. q is the 1 - (α - ν) quantile of the greatest |D_c|/s_c over Γ, where s_c is the standard deviation of the
+       noise D_c. The interval is M_w ∓ q s_w.
+
+    If one configuration is far better than the rest, Γ holds only it, and nothing but ν is paid. A single
+    configuration pays nothing: its interval is M_w ∓ the quantile of |D_w|.
+
+    ``value`` is the winner's own, uncorrected score (flagged), and the interval says how far from it the truth may
+    be. For "greater" and "less" q is that of noise in the one direction. The selection rule must be "best". Rows
+    count as independent (flag ``folds_dependent``).
+
+    Symbols: noise is no greater than in step 1 on the article's event A_ν, and Γ is its Γ̂⁺.
+
+    Attributes
+    ----------
+    share : float
+        ν/α, between 0 and 1; .1 in the article's examples.
+    plausible : "differences" or "scores"
+        How Γ is found. "scores", as in the article's examples: all scores are within q_ν s_c of their expectations,
+        and Γ = {c: M_c + 2 q_ν s_c ≥ M_k - 2 q_ν s_k for all k}. "differences": that at ν/2; then the noise of any
+        two of those left differs by at most d, in a share 1 - ν/2 of the bootstraps, and Γ = {c: M_c ≥ M_w - 2d}.
+        Configurations are wrong about the same rows, so that their differences vary less than their scores.
+    stratify : bool
+        Draw rows within classes; flagged, as it conditions on the share of each class.
+
+    References
+    ----------
+    Zrnic and Fithian (2024), "Locally simultaneous inference", theorem 1.
+
+    Examples
+    --------
+    >>> import numpy as np, heldout as ho
+    >>> rng = np.random.default_rng(0)
+    >>> y = rng.integers(0, 2, 200)
+    >>> labels = np.where(rng.random((200, 50)) < 0.7, y[:, None], 1 - y[:, None])  # 50 configurations, all 70 %
+    >>> found = ho.estimate(y, labels, metric="accuracy", method="locally_simultaneous", random_state=0)
+    >>> found.value > 0.75, found.interval.low < 0.7 < found.interval.high, found.provenance["n_plausible"]
+    (True, True, 50)
+    """
+
+    share: float = 0.1
+    plausible: Literal["differences", "scores"] = "differences"
+    stratify: bool = False
+    name: str = "locally_simultaneous"
+    reads: frozenset[str] = frozenset({"predictions"})
+    draws: bool = True
+    scored: Literal["as asked"] = "as asked"
+    sources: tuple[str, ...] = ("zrnic2024", "efron1979")
+    words: ClassVar[MethodWords] = MethodWords(
+        "Locally simultaneous",
+        "the locally simultaneous interval",
+        (
+            "The rows were resampled {bootstraps} times, and all configurations were scored each time. The "
+            "interval holds at once for all configurations that could have won, given how much scores vary, and so "
+            "for the winner. The value is the winner's own score, which was not corrected for the selection; the "
+            "interval was."
+        ),
+    )
+
+    def __post_init__(self) -> None:
+        if isinstance(self.share, bool) or not isinstance(self.share, int | float) or not 0 < self.share < 1:
+            raise InputError(f"share must lie between 0 and 1, got {self.share!r}; .1 is usual.", argument="share")
+        if self.plausible not in PLAUSIBLE:
+            raise InputError(
+                f"plausible must be one of {', '.join(PLAUSIBLE)}, got {self.plausible!r}.", argument="plausible"
+            )
+        check_stratify(self.stratify)
+
+    def unfit(self, evidence: Evidence) -> str | None:
+        """It needs predictions, and a winner that has the best score."""
+        reason = needs_best_score(evidence) or (unstratifiable(evidence) if self.stratify else None)
+        return reason or undrawable_rows(evidence)
+
+    def estimate(self, evidence: Evidence) -> Estimate:
+        """The winner's score and its interval.
+
+        Raises
+        ------
+        InputError
+            When a bootstrap cannot be drawn on which the metric is defined.
+        """
+        noise = noise_of_scores(evidence, stratify=self.stratify)
+        if noise is None:
+            return no_value(evidence, self, "the winner has no finite score in every bootstrap")
+        alternative, alpha = evidence.settings.alternative, 1 - evidence.settings.level
+        nu = self.share * alpha if len(noise.observed) > 1 else 0.0
+        plausible = self._plausible(noise, nu)
+        quantile = order_statistic(np.sort(greatest_noise(plausible, alternative)), 1 - (alpha - nu))
+        reach = quantile * float(noise.deviations[noise.winner])
+        return estimate_of_best(
+            evidence,
+            self,
+            noise,
+            interval_of_reach(evidence, reach, reach),
+            stratify=self.stratify,
+            provenance={
+                "n_plausible": len(plausible.observed),
+                "quantile": quantile,
+                "share": self.share,
+                "plausible": self.plausible,
+            },
+        )
+
+    def _plausible(self, noise: ScoreNoise, nu: float) -> ScoreNoise:
+        """Of the candidates that could have won."""
+        if nu == 0:
+            return noise
+        if self.plausible == "scores":
+            return noise.plausible_by_scores(nu)
+        return noise.plausible_by_scores(nu / 2).plausible_by_differences(nu / 2)
+
+
+def greatest_noise(noise: ScoreNoise, alternative: Alternative) -> Floats:
+    """(B,): the greatest noise among candidates, in standard deviations of each.
+
+    Noise that flatters for a bound of how bad the performance is ("greater"), the opposite for "less", or either.
+    """
+    standard = noise.standard
+    if alternative == "two-sided":
+        return np.asarray(np.abs(standard).max(axis=1))
+    return np.asarray(standard.max(axis=1) if alternative == "greater" else -standard.min(axis=1))
