@@ -1,7 +1,7 @@
 """``python -m heldout_papers.corrections.structure_fit SEARCHES``: renew the structures from kept searches.
 
-Of each table, searches with 100 rows are read: correlations of what the predictions hold beside the target, averaged
-over the samples, give the factors; the true scores of the first search give signals and slopes.
+Of each table, searches with 100 rows are read. Correlations of what predictions hold beside the target, averaged
+over samples, give the factors; the true scores of the first search give signals and slopes.
 """
 
 from __future__ import annotations
