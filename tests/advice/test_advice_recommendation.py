@@ -133,6 +133,12 @@ def test_it_warns_where_the_figures_may_not_hold():
     assert "has no f1: the figures are those of accuracy" in of("f1").warnings[0]
     low = [line(coverage=0.90), line("bbc", coverage=0.93)]
     assert "the interval covers .900 (bbc's percentiles .930), less than its level" in of(bed=low).warnings[0]
+    wider = [
+        line("corrected_t", coverage=0.95, width_ratio=width, rows=rows) for width, rows in ((1.5, 100), (1, 40))
+    ]
+    assert "corrected_t covers .950 there, at 1.50 times the width" in of(bed=[low[0], *wider]).warnings[0]
+    poor = [line(coverage=0.8), line("bbc", coverage=0.85)]
+    assert "No method of the test bed holds its level there" in of(bed=poor).warnings[0]
     assert of(bed=[line(coverage=0.93)]).warnings == (), "chance explains it"
     assert "With 5 folds, fewer than 10" in of(only_scores=True).warnings[0]
     assert of(only_scores=True, folds=10).warnings == ()

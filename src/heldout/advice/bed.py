@@ -81,6 +81,11 @@ class CellEvidence:
     bound_coverage_error: float
 
     @property
+    def place(self) -> tuple[str, str, str, int, int]:
+        """The cell."""
+        return self.part, self.kind, self.metric, self.rows, self.configurations
+
+    @property
     def covers_too_little(self) -> bool:
         """Whether the coverage is below .94 by more than chance explains (1.645 standard errors)."""
         return self.coverage + 1.645 * self.coverage_error < LEAST

@@ -290,7 +290,7 @@ def recommended(situation: Situation, evidence: Sequence[CellEvidence] | None = 
         figures=figures,
         reference=reference,
         sentences=tuple(_sentences(situation, figures, reference)),
-        warnings=tuple(_warnings(situation, figures, reference, like)),
+        warnings=tuple(_warnings(situation, figures, reference, like, known)),
     )
 
 
@@ -353,7 +353,11 @@ def _signed(value: float, error: float) -> str:
 
 
 def _warnings(
-    situation: Situation, figures: CellEvidence | None, reference: CellEvidence | None, like: str
+    situation: Situation,
+    figures: CellEvidence | None,
+    reference: CellEvidence | None,
+    like: str,
+    known: Sequence[CellEvidence],
 ) -> list[str]:
     warnings = []
     if situation.case.name == "fold scores" and situation.folds < FEWEST_FOLDS:
@@ -372,9 +376,27 @@ def _warnings(
             f"You have {counted(situation.n_rows, 'row')}, and the nearest cell of the test bed has {figures.rows}."
         )
     if figures.covers_too_little:
-        other = "" if reference is None else f" (bbc's percentiles {_without_zero(f'{reference.coverage:.3f}')})"
-        warnings.append(
-            f"In that cell the interval covers {_without_zero(f'{figures.coverage:.3f}')}{other}, less than its "
-            "level: take it as a lower limit of the uncertainty."
-        )
+        warnings.append(_too_little(figures, reference, known))
     return warnings
+
+
+def _too_little(figures: CellEvidence, reference: CellEvidence | None, known: Sequence[CellEvidence]) -> str:
+    """That the interval covers less than its level in the cell, and the narrowest one that does not."""
+    other = "" if reference is None else f" (bbc's percentiles {_decimal(reference.coverage)})"
+    able = [one for one in known if one.place == figures.place and one.coverage > figures.coverage]
+    able = sorted((one for one in able if not one.covers_too_little), key=lambda one: one.width_ratio)
+    better = (
+        f" {able[0].method} covers {_decimal(able[0].coverage)} there, at {able[0].width_ratio:.2f} times the "
+        "width of these percentiles."
+        if able
+        else " No method of the test bed holds its level there."
+    )
+    return (
+        f"In that cell the interval covers {_decimal(figures.coverage)}{other}, less than its level: take it as a "
+        f"lower limit of the uncertainty.{better}"
+    )
+
+
+def _decimal(value: float) -> str:
+    """'.953'."""
+    return _without_zero(f"{value:.3f}")
