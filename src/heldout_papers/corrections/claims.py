@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from heldout._text import counted
 from heldout.errors import InputError
 from heldout_papers.corrections.result import PLACE, CorrectionsStudy
 from heldout_papers.corrections.scores import ORACLE
@@ -312,7 +313,7 @@ def _of_coverage(method: str, name: str, what: str) -> list[ClaimTest[MethodCell
         shown = "; ".join(f"{where(row)}: {row[f'coverage_{name}']:.3f}" for row in failed[:SHOWN])
         more = f" and {len(failed) - SHOWN} more" if len(failed) > SHOWN else ""
         why = f"{len(failed)} of {len(rows)} cells are below{': ' if failed else ''}{shown}{more}"
-        return Finding(f"{len(failed)} cells", verdict(not failed, why), "no cell")
+        return Finding(counted(len(failed), "cell"), verdict(not failed, why), "no cell")
 
     def mean_coverage(of: MethodCells) -> Finding:
         values = np.array([row[f"coverage_{name}"] for row in of.large(name)])

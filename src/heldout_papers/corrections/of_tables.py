@@ -22,7 +22,7 @@ def columns_of(search: TableSearch, metric: str, candidates: Candidates, number:
     usable = ~np.isnan(search.predictions).any(axis=0) & np.isfinite(search.truths[metric])
     if candidates == "one":
         turn = [NAMED[(number + k) % len(NAMED)] for k in range(len(NAMED))]
-        return np.array([column for column in turn if usable[column]][:1], dtype=np.intp)
+        return np.array([column for column in turn if usable[column : column + 1].any()][:1], dtype=np.intp)
     chosen = usable.copy()
     if candidates == "alike":
         chosen[ALIKE:] = False
