@@ -117,6 +117,7 @@ BASE = {
 }
 STUDIES = {
     "bias": ("--rows", "20", "--configurations", "2", "--repetitions", "1", "--bootstraps", "3", "--beta", "9,6"),
+    "corrections": ("--quick", "--repetitions", "1", "--bootstraps", "3", "--rows", "20", "--configurations", "2"),
     "search": ("tables", "--quick"),
     "intervals": ("--quick", "--repetitions", "1"),
     "intervals-on-tables": ("tables", "--quick"),
@@ -161,7 +162,7 @@ def _of_study(rng: Generator) -> Case:
         click.Context(click.Command("x")), name
     )
     options = _options(rng, [p for p in of_module.params if isinstance(p, click.Option)])
-    if name in ("intervals", "timing", "bias"):
+    if name in ("intervals", "timing", "bias", "corrections"):
         options += ["--seed", pick(rng, ("-1", "18446744073709551616"))]
     arguments = ["study", name, *STUDIES[name], *options]
     return Case(_line(arguments), lambda: command(*arguments))
