@@ -231,6 +231,8 @@ def _line(method: Method | Oracle, matrix: KnownMatrix, inputs: Inputs, scoring:
         reason = method.unfit(_asking(evidence, scoring.levels[0], sides[0]))
         if reason is not None:
             return {"scale": matrix.scale, "failure": reason}
+        if evidence.matrix is not None:
+            evidence.matrix.kept.clear()  # or the time of a method would depend on those before it
         for level, side in product(scoring.levels, sides):
             own = _asking(evidence, level, side)
             began = time.perf_counter()
