@@ -138,7 +138,7 @@ def test_settings_reach_every_method_that_has_them(command: Command, scores: pd.
         (["--method", "delong", "--evaluation-share", "1"], "name one beforehand (--fixed-configuration"),
         (["--method", "cv", "--stratify"], "--stratify is not a setting of --method cv; it is one of bbc"),
         (["--control", "yes"], "--control must be auto, on or off, got 'yes'"),
-        (["--interval", "narrow"], "--interval must be one of percentile, calibrated, got 'narrow'"),
+        (["--interval", "narrow"], "--interval must be one of percentile, calibrated, sampling, got 'narrow'"),
         (
             ["--method", "cv", "--interval", "calibrated"],
             "--interval is not a setting of --method cv; it is one of bbc",

@@ -87,7 +87,7 @@ def test_options_reach_the_protocol(
         (["--interval", "bates_hastie_tibshirani"], "is for means of one loss per row"),
         (
             ["--method", "bbc", "--interval", "nadeau_bengio"],
-            "--interval must be one of percentile, calibrated, got",
+            "--interval must be one of percentile, calibrated, sampling, got",
         ),
         (["--method", "bbc", "--inner", "3"], "--inner is for --method nested, and here the method is bbc"),
         (["--method", "nesting"], "--method must be one of"),

@@ -17,12 +17,16 @@ Write = Callable[..., Path]
 PLANS = ("4", "loo", "holdout:0.4", "repeated_holdout:3:0.4")
 SHOWN = ["--target", "outcome", "--metric", "accuracy", "--n-bootstraps", 50, "--n-jobs", 1, "--out", "out"]
 FITTING = {
-    "4": {"cv", "tt", "bbc", "bbc_f", "naive_bootstrap", "tilting", "mabt", "wilson", "clopper_pearson"},
-    "loo": {"cv", "tt", "bbc", "bbc_f", "naive_bootstrap", "tilting", "mabt", "wilson", "clopper_pearson"},
-    "holdout:0.4": {
-        "cv", "bbc", "naive_bootstrap", "tilting", "mabt", "wilson", "clopper_pearson", "hoeffding",
+    "4": {
+        "cv", "tt", "bbc", "shrinkage", "bbc_f", "naive_bootstrap", "tilting", "mabt", "wilson", "clopper_pearson",
     },
-    "repeated_holdout:3:0.4": {"cv", "tt", "bbc", "naive_bootstrap", "wmc", "wmcs"},
+    "loo": {
+        "cv", "tt", "bbc", "shrinkage", "bbc_f", "naive_bootstrap", "tilting", "mabt", "wilson", "clopper_pearson",
+    },
+    "holdout:0.4": {
+        "cv", "bbc", "shrinkage", "naive_bootstrap", "tilting", "mabt", "wilson", "clopper_pearson", "hoeffding",
+    },
+    "repeated_holdout:3:0.4": {"cv", "tt", "bbc", "shrinkage", "naive_bootstrap", "wmc", "wmcs"},
 }  # fmt: skip
 WITHOUT_INTERVAL = {"cv", "tt", "wmc", "wmcs"}
 

@@ -25,7 +25,7 @@ def rng():
 # Four candidates: the median of .5, .6, .7, .8 is .65, so the last two compete.
 OBSERVED = np.array([0.5, 0.6, 0.7, 0.8])
 NOISE = np.array([[0.01, -0.02, 0.03, -0.01], [-0.01, 0.02, -0.03, 0.01]])
-# Noise of .7 and .8 less the mean of each row: (.02, -.02), (-.02, .02). The mean square is .0004, times k/(k - 1) = 2
+# Noise of .7 and .8 less the mean of each row: (.02, -.02), (-.02, .02). The mean square is .0004, times k/(k - 1)
 # it is v = .0008. Their spread about .65 is t = (.05² + .15²) / (2 - .5) = .025 / 1.5.
 FACTOR = math.sqrt(1 - 0.0008 * 1.5 / 0.025)  # = √.952 = .97570
 
@@ -95,6 +95,7 @@ def test_a_silent_candidate_has_the_noise_of_the_others():
     # Mean squares .01 at variances .25, .24 and .16: .01/.21667 for each unit of variance, there c(1 - c).
     expected = math.sqrt(0.03 / 0.65 * found.values[3] * (1 - found.values[3]))
     assert found.noise[:, 3].std() == pytest.approx(expected, rel=0.03)  # six standard errors
+    assert found.noise[:, 3].mean() == pytest.approx(0, abs=1e-15)
     assert abs(np.corrcoef(found.noise[:, 2], found.noise[:, 3])[0, 1]) < 0.05
 
 
@@ -207,6 +208,15 @@ def test_reach_of_a_loss_by_hand():
     # r2, whose best is 1: the same distances from there
     low, high = ScoreRange(-np.inf, 1.0).reach(0.0, 0.5)
     assert (low, high) == (pytest.approx(-0.640388, abs=1e-6), 0.5)
+
+
+def test_reach_is_as_far_as_noise_at_the_centre_allows():
+    # c = .01/.09 = .1111; (1 + c) x² - (1.98 + c) x + .9801 = 0: x = (2.091111 - √(2.091111² - 4.356)) / 2.222222,
+    # the root √(4.372746 - 4.356) = .129404: x = .882768; the width reaches .89
+    low, _ = ACCURACY.reach(0.99, 0.1, 0.9)
+    assert low == pytest.approx(0.882768, abs=1e-5)
+    assert ACCURACY.reach(0.9, 0.1, 0.99) == ACCURACY.reach(0.9, 0.1)  # the score varies more than that centre
+    assert ACCURACY.reach(0.9, 0.1, math.nan) == ACCURACY.reach(0.9, 0.1)
 
 
 def test_reach_without_ends_is_the_width():

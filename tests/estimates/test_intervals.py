@@ -217,7 +217,7 @@ def test_an_infinite_value_has_no_calibrated_interval():
 
 
 def test_an_unknown_interval_is_refused():
-    with pytest.raises(InputError, match="interval must be one of percentile, calibrated, got 'basic'"):
+    with pytest.raises(InputError, match="interval must be one of percentile, calibrated, sampling, got 'basic'"):
         ho.estimates.BBC(interval="basic")
 
 

@@ -19,7 +19,7 @@ PLANS = {
     "repeated_hold_out": ho.protocols.repeated_hold_out(4, 0.4),
     "leave_one_out": ho.protocols.leave_one_out(),
 }
-ANY = {"cv", "bbc", "naive_bootstrap"}
+ANY = {"cv", "bbc", "shrinkage", "naive_bootstrap"}
 TWO_PART = {"tilting", "mabt"}
 COUNTS = {"wilson", "clopper_pearson"}
 NORMAL = {"delong", "hanley_mcneil"}

@@ -59,21 +59,22 @@ def test_two_candidates_and_two_bootstraps_by_hand(drawn):
 
 def test_four_candidates_of_squared_errors_by_hand(drawn):
     # Losses of 2 rows: A (.5, 1.5), B (2.2, 1.8), C (3, 3), D (1, 7). Scores are minus their means: -1, -2, -3, -4.
-    # The first bootstrap draws row 0 twice, the second row 1. Noise of the first, times √(2/1): +.5√2, -.2√2, 0, +3√2.
+    # The first bootstrap draws row 0 twice, the second row 1. Noise of the first, times √2: .5√2, -.2√2, 0, 3√2.
     # The median of the scores is -2.5: A and B compete. Their own noise is (.5 + .2)/2 √2 = ±.35√2, so that
     # v = 2 · .35² · 2 = .49; t = (1.5² + .5²) / 1.5 = 5/3; κ = √(1 - .49 · .6) = √.706 = .840238.
-    # Centres: -2.5 + κ 1.5 = -1.239643 and -2.5 + κ .5 = -2.079881; C and D stay at -3 and -4. Variance goes with the
-    # loss: noise of A times √1.239643 = 1.113393 (from a loss of 1), of B times √(2.079881/2) = 1.019775.
-    # First: A -1.239643 + .787288, B -2.079881 - .288436, C -3, D -4 + 4.242641 = .242641, at most 0: D wins and is 4
-    # above its centre. Second: A -2.026931, B -1.791445, C -3, D -8.242641: B wins by .288436.
-    # Optimism: (4 + .288436) / 2 = 2.144218.
+    # Centres: -2.5 + κ 1.5 = -1.239643 and -2.5 + κ .5 = -2.079881; C and D stay at -3 and -4. Variance goes with
+    # the loss: noise of A times √1.239643 = 1.113393 (from a loss of 1), of B times √(2.079881/2) = 1.019775.
+    # First: A -1.239643 + .787288, B -2.079881 - .288436, C -3, D -4 + 4.242641 = .242641, at most 0: D wins. Its
+    # noise 4 and -4.242641 has the mean -.121320: it gains 4.121320.
+    # Second: A -2.026931, B -1.791445, C -3, D -8.242641: B wins and gains .288436.
+    # Optimism: (4.121320 + .288436) / 2 = 2.204878.
     n = drawn([2, 0], [0, 2])
     losses = np.array([[0.5, 2.2, 3.0, 1.0], [1.5, 1.8, 3.0, 7.0]])
     found = of(np.zeros(2), np.sqrt(losses), "mean_squared_error", n_bootstraps=n)
     assert found.provenance["shrinkage_factor"] == pytest.approx(math.sqrt(0.706), abs=1e-12)
     assert found.selection_frequency.tolist() == [0, 0.5, 0, 0.5]
-    assert found.distribution == pytest.approx([5.0, 1.288436], abs=1e-6)
-    assert found.value == pytest.approx(1 + 2.144218, abs=1e-6)
+    assert found.distribution == pytest.approx([5.121320, 1.288436], abs=1e-6)
+    assert found.value == pytest.approx(1 + 2.204878, abs=1e-6)
 
 
 # --- exact identities
@@ -170,6 +171,7 @@ def test_threads_change_nothing(method):
 def optimism(gains, **more):
     gains = np.asarray(gains, dtype=float)
     settings = {
+        "centre": math.nan,
         "size": 0.0 if np.isnan(gains).all() else float(np.nanmean(gains)),
         "gains": gains,
         "chosen": Choice(np.zeros(len(gains), dtype=np.intp)),
@@ -225,6 +227,18 @@ def test_an_interval_lies_around_a_value_in_the_range():
     assert tuple(each.interval(1.02, Accuracy(), 0.95, "two-sided")) == tuple(
         each.interval(1.0, Accuracy(), 0.95, "two-sided")
     )
+
+
+def test_the_width_is_that_of_the_centres_and_not_of_a_value_at_the_end():
+    """The nearer the value came to the end, the farther the interval reached, unless it was the end."""
+    near, at = (
+        optimism([-0.03, 0.03], centre=0.95).interval(value, Accuracy(), 0.95, "two-sided")
+        for value in (0.9999, 1.0)
+    )
+    assert near.low == pytest.approx(at.low, abs=0.001)
+    # By hand: width 2.042272 · 1.2 · .03 = .073522, c = .073522² / (.95 · .05) = .113800; at 1 the quadratic
+    # (1 + c) x² - (2 + c) x + 1 = 0 has the roots 1/(1 + c) = .897828 and 1; 1 - .073522 is less far.
+    assert at.low == pytest.approx(0.897828, abs=1e-5)
 
 
 def test_no_end_is_minus_zero():

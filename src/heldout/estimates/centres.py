@@ -211,5 +211,6 @@ def _noise_at(
     silent = np.flatnonzero(~shows & (there > 0))
     if silent.size and shows.any():
         of_all = float(np.mean(noise[:, shows] ** 2)) / float(here[shows].mean())
-        scaled[:, silent] = rng.standard_normal((len(noise), silent.size)) * np.sqrt(of_all * there[silent])
+        drawn = rng.standard_normal((len(noise), silent.size))
+        scaled[:, silent] = (drawn - drawn.mean(axis=0)) * np.sqrt(of_all * there[silent])
     return scaled

@@ -163,17 +163,19 @@ class _Column:
         at = np.maximum(columns, 0)
         place = np.maximum(np.cumsum(self.usable) - 1, 0)[at]
         noise = np.minimum(self.centres.noise[np.arange(len(at)), place], possible.best - self.values[at])
-        gains = noise - self._means_cut_off(possible)[place]
+        gains = noise - self._means_cut_off(possible, place)
         return np.where(columns == NONE_CHOSEN, np.nan, gains)
 
-    def _means_cut_off(self, possible: ScoreRange) -> Floats:
-        """(usable columns,): means of noise that ends at the best possible score, 0 where none does."""
+    def _means_cut_off(self, possible: ScoreRange, places: NDArray[np.intp]) -> Floats:
+        """(B,): of the usable columns at ``places``: means of noise that ends at the best possible score."""
         assert self.centres is not None, "some column has a centre"
-        noise, room = self.centres.noise, possible.best - self.centres.values
-        means = np.zeros(len(room))
-        for column in np.flatnonzero(noise.max(axis=0) > room):
-            means[column] = np.minimum(noise[:, column], room[column]).mean()
-        return means
+        columns, each = np.unique(places, return_inverse=True)
+        means = np.zeros(len(columns))
+        for number, column in enumerate(columns):
+            noise, room = self.centres.noise[:, column], possible.best - self.centres.values[column]
+            if noise.max() > room:  # of mean 0 otherwise
+                means[number] = np.minimum(noise, room).mean()
+        return means[each]
 
     def mean_centre(self, chosen: Choice | None) -> float:
         """Of the columns chosen, or of the greatest weight in an ensemble; NaN where none was."""
