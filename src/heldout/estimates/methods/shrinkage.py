@@ -30,7 +30,8 @@ class Shrinkage(Method):
     The best of noisy scores is too good because observed scores M_c are more spread out than true ones. Their noise
     D_bc is known from bootstraps of the held-out rows. So the scores are pulled together until they are as spread
     out as the true ones (``heldout.estimates.centres``), noise is added, and the rule that chose the winner selects
-    again: w_b. What it selects is better than its centre by D_b[w_b]; the mean of that is the optimism, and
+    again: w_b. What it selects is better than its centre by D_b[w_b] (less the mean of that column's noise, where a
+    best possible score cuts it off); the mean over the bootstraps is the optimism, and
 
         value = M_w - mean_b D_b[w_b].
 
@@ -41,9 +42,10 @@ class Shrinkage(Method):
     optimism, on the matrix.
 
     The interval is Student's, with the spread of D_b[w_b] times 1 + 2/√n for rows that the models of several folds
-    predicted (1 for a hold-out), and .35 of the optimism as a standard error of its own. Towards worse truths it
-    reaches farther, as Wilson's does, because scores vary more there. It is widened where rows are all alike, or
-    nearly (flags ``no_spread``, ``little_spread``). What it covers is in docs/intervals.md.
+    predicted, or folds that are not known (1 for a hold-out), and .35 of the optimism as a standard error of its
+    own. Towards worse truths it reaches farther, as Wilson's does, because scores vary more there. It is widened
+    where rows are all alike, or nearly (flags ``no_spread``, ``little_spread``). What it covers is in
+    docs/intervals.md.
 
     Attributes
     ----------
@@ -78,7 +80,6 @@ class Shrinkage(Method):
             "average was subtracted from the winner's score. No model was trained for it."
         ),
     )
-
     replays_dropping: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
