@@ -9,11 +9,13 @@ import time
 import warnings
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from types import MappingProxyType
 from typing import Any, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.exceptions import FitFailedWarning
 
 from heldout._text import in_python
@@ -28,6 +30,7 @@ from heldout.execution.collect import RaceResults
 from heldout.execution.comparison import compared_with_separate_fits
 from heldout.execution.events import SearchFinished, StageStarted
 from heldout.execution.fit import final_model
+from heldout.execution.halves import scores_in_halves
 from heldout.execution.identity import versions
 from heldout.execution.kept_models import fold_models_of, keeping
 from heldout.execution.loop import tell
@@ -35,6 +38,7 @@ from heldout.execution.run import RunSettings, open_run
 from heldout.execution.search import Search, warn_if_too_small, warn_of_flags
 from heldout.execution.table import constant_columns
 from heldout.execution.winner import flags_of_winner, pooled_scores, winner_of
+from heldout.predictions import FoldScores
 from heldout.result import Evaluation
 from heldout.selection import CallableRefit
 from heldout.selection.base import settings_of
@@ -90,8 +94,10 @@ def evaluate(search: Search, running: RunSettings = RunSettings(), *, choose: Ch
             [search.race], rule=search.drop, selection=estimation.rule, aggregate=estimation.aggregate_so_far
         )
         found = run.race_results(search.race, outcome)
+        chosen = chosen_in(search, found, choose=choose, warned=warned)
+        halves = scores_in_halves(run, search.folds, search.scoring, tuple(found.fold_scores), chosen.winner)
     searched = time.perf_counter() - started
-    return evaluation_of(search, running, found, searched, choose=choose, warned=warned)
+    return evaluation_of(search, running, found, searched, chosen, halves=halves, warned=warned)
 
 
 def evaluate_adaptive(
@@ -131,30 +137,33 @@ def evaluate_adaptive(
             proposals.take(run.evaluate(batch))
         search, found = run.finish()
     warn_of_flags(search)
-    searched = time.perf_counter() - started
-    return evaluation_of(search, running, found, searched, choose=choose, warned=warned)
+    chosen = chosen_in(search, found, choose=choose, warned=warned)
+    return evaluation_of(search, running, found, time.perf_counter() - started, chosen, warned=warned)
 
 
-def evaluation_of(
-    search: Search,
-    running: RunSettings,
-    found: RaceResults,
-    searched: float,
-    *,
-    choose: Choose | None = None,
-    warned: bool = False,
-) -> Evaluation:
-    """The record of a search from its cells: the winner, its estimates, the winner fitted on all rows.
+@dataclass(frozen=True, eq=False)
+class Chosen:
+    """The winner of a search, and what it was chosen by."""
 
-    Parameters
-    ----------
-    searched : float
-        Seconds of all cells.
-    warned : bool
-        Whether a warning has already said that there will be no estimate.
+    winner: int
+    read: RaceResults
+    """The results that the choice and the estimate read: all, or those of the last splits of a strategy."""
+    estimation: Estimation
+    pooled: Mapping[str, NDArray[np.float64]]
+    """``pooled_scores`` of every opened scorer."""
+    within: Mapping[str, NDArray[np.float64]]
+    """The same of pairs of rows of one split, where the search asks for that."""
+    by_rule: bool
+    """Whether the estimation's rule chose, and not a function of the user."""
+
+
+def chosen_in(search: Search, found: RaceResults, *, choose: Choose | None = None, warned: bool = False) -> Chosen:
+    """The winner of a search whose cells are done; warns of failed configurations.
+
+    ``warned``: whether a warning has already said that there will be no estimate; then the first configuration that
+    did not fail wins if none has a score.
     """
-    started = time.perf_counter()
-    task, configurations, listeners = search.task, search.configurations, running.listeners
+    task, configurations = search.task, search.configurations
     warn_of_failures(found, configurations, search.error_score)
     metrics = {name: search.scoring.metrics.get(name) for name in found.fold_scores}
     window = None if search.strategy is None else search.strategy.window
@@ -168,7 +177,35 @@ def evaluation_of(
         winner = winner_of(
             read, task, estimation, configurations, metrics, within or pooled, else_the_first=warned
         )  # a class too small for any score
-    chosen = time.perf_counter()
+    return Chosen(winner, read, estimation, pooled, within, choose is None)
+
+
+def evaluation_of(
+    search: Search,
+    running: RunSettings,
+    found: RaceResults,
+    searched: float,
+    chosen: Chosen,
+    *,
+    halves: Mapping[str, FoldScores] = MappingProxyType({}),
+    warned: bool = False,
+) -> Evaluation:
+    """The record of a search from its cells: the winner, its estimates, the winner fitted on all rows.
+
+    Parameters
+    ----------
+    searched : float
+        Seconds of all cells and of the choice.
+    chosen : Chosen
+    halves : mapping
+        The winner's scores in halves of the rows, where it was fitted there.
+    warned : bool
+        Whether a warning has already said that there will be no estimate.
+    """
+    started = time.perf_counter()
+    task, configurations, listeners = search.task, search.configurations, running.listeners
+    metrics = {name: search.scoring.metrics.get(name) for name in found.fold_scores}
+    winner, read, estimation = chosen.winner, chosen.read, chosen.estimation
 
     estimates: Mapping[str, Estimate] = {}
     if estimation.method is not None:
@@ -178,9 +215,9 @@ def evaluation_of(
                 task.truth, read.predictions, estimation, metrics=metrics, fold_scores=read.fold_scores,
                 refit_metric=found.refit_metric, winner=winner, groups=task.groups,
                 sample_weight=task.sample_weight, entropy=search.entropy, n_jobs=running.n_jobs,
-                params=configurations.params, dropping=_history(search, found),
+                params=configurations.params, dropping=_history(search, found), halves=halves,
                 flags=search.flags
-                | ({} if choose is not None else flags_of_winner(read, estimation, configurations, winner)),
+                | (flags_of_winner(read, estimation, configurations, winner) if chosen.by_rule else {}),
             )  # fmt: skip
     estimated = time.perf_counter()
 
@@ -199,15 +236,13 @@ def evaluation_of(
     tell(listeners, SearchFinished(searched + finished - started))
     return Evaluation(
         task=task, folds=found.folds, configurations=configurations, cells=found.cells,
-        predictions=read.predictions, fold_scores=found.fold_scores, metrics=metrics, pooled_scores=pooled,
-        within_scores=within,
+        predictions=read.predictions, fold_scores=found.fold_scores, metrics=metrics, pooled_scores=chosen.pooled,
+        within_scores=chosen.within, scores_in_halves=halves,
         refit_metric=found.refit_metric, winner=winner, estimates=estimates, model=model, failures=found.failures,
-        barriers=found.outcome.barriers, n_fits=found.n_fits, n_fits_saved=found.n_fits_saved,
-        share_comparison=compared, fold_models=fold_models,
-        n_splits_read=window,
-        seconds={
-            "search": searched + chosen - started, "estimate": estimated - chosen, "refit": refitted - estimated,
-        },
+        barriers=found.outcome.barriers, n_fits=found.n_fits + len(search.folds.halves),
+        n_fits_saved=found.n_fits_saved, share_comparison=compared, fold_models=fold_models,
+        n_splits_read=None if search.strategy is None else search.strategy.window,
+        seconds={"search": searched, "estimate": estimated - started, "refit": refitted - estimated},
         provenance=_provenance(search, found),
     )  # fmt: skip
 

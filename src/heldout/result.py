@@ -59,6 +59,9 @@ class Evaluation:
         Fits that the search made (without the refit), and fits that dropping saved.
     share_comparison : ShareComparison or None
         With ``share="check"``: shared fits that were repeated separately, and how far they differ.
+    scores_in_halves : mapping of str to FoldScores
+        The winner's scores on the splits of halves of the rows, one a scorer, each half a repeat; empty unless
+        ``cv`` is ``ho.protocols.paired_hold_out``.
     fold_models : FoldModels or None
         With ``keep_models``: the models of the splits, of the winner or of all configurations.
     n_splits_read : int or None
@@ -83,6 +86,7 @@ class Evaluation:
     estimates: Mapping[str, Estimate]
     model: Any = None
     within_scores: Mapping[str, NDArray[np.float64]] = field(default_factory=dict)
+    scores_in_halves: Mapping[str, FoldScores] = field(default_factory=dict)
     failures: Mapping[int, str] = field(default_factory=dict)
     barriers: tuple[Barrier, ...] = ()
     n_fits: int = 0

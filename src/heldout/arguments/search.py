@@ -163,6 +163,13 @@ class SearchArguments:
                 argument="drop",
             )
         search = replace(self, method=None).unchecked_on(X, y, groups, sample_weight, "protocol", "refuse")
+        if search.folds.halves:
+            instead = argument("cv", "repeated_holdout:50:0.2", python="ho.protocols.repeated_hold_out(50, 0.2)")
+            raise InputError(
+                f"splits of halves of the rows are for a search with {argument('method', 'conservative_z')}, and a "
+                f"protocol does not read them; use {instead}.",
+                argument="cv",
+            )
         search = replace(search, configurations=self.configurations(search.entropy))
         search.check()
         return search

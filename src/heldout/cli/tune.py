@@ -118,7 +118,8 @@ SECTIONS = {
     show_default=True,
     metavar="FOLDS",
     help="Number of folds; or loo (leave one out), holdout:0.25 (one split that tests a quarter), "
-    "repeated_holdout:20:0.25 (twenty of them).",
+    "repeated_holdout:20:0.25 (twenty of them), paired_holdout:15:0.1:10 (fifteen, and as many in both halves of "
+    "ten halvings of the rows, of the winner alone: for --method conservative_z).",
 )
 @click.option(
     "--repeats",

@@ -114,6 +114,7 @@ def _plan_sentence(options: TuneOptions, folds: Folds, number: int, space: Space
 
     drawn = {RANDOM: " drawn at random", OPTUNA: " proposed by Optuna"}.get(space.search or "", "")
     most = "at most " if options.timeout is not None else ""
+    fits = number * folds.n_splits + len(folds.halves)
     models = f" ({', '.join(space.names)})" if space.names else ""
     steps = f"{folds.n_splits} steps on more and more rows (--cv does not apply)"
     splits = options.fold_plan.words if strategy_of(options.drop) is None else steps
@@ -122,5 +123,5 @@ def _plan_sentence(options: TuneOptions, folds: Folds, number: int, space: Space
     return (
         f"Plan: {most}{counted(number, 'configuration')}{drawn}{models} x "
         f"{splits}{grouped}{repeats} = "
-        f"{most}{counted(number * folds.n_splits, 'fit')}, seed {options.seed}."
+        f"{most}{counted(fits, 'fit')}, seed {options.seed}."
     )

@@ -22,7 +22,10 @@ PROTOCOLS = NESTED + BOOTSTRAP
 """Values of ``--method`` besides the methods that need no fits of their own."""
 _NESTED_DEFAULTS = {"inner": "remaining", "across": "folds"}
 _BOOTSTRAP_DEFAULTS = {"scheme": "cvt"}
-_PLAN_TEXTS = "a number of folds, loo, holdout[:SHARE], or repeated_holdout:TIMES[:SHARE]"
+_PLAN_TEXTS = (
+    "a number of folds, loo, holdout[:SHARE], repeated_holdout:TIMES[:SHARE], or "
+    "paired_holdout[:TIMES[:SHARE[:HALVINGS]]]"
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -72,7 +75,10 @@ class TuneOptions(RunOptions):
     @property
     def fold_plan(self) -> FoldPlan:
         """The plan that --cv names."""
-        parts = {"cv": "--cv", "test_share": "the share", "times": "the number of repeats"}
+        parts = {
+            "cv": "--cv", "test_share": "the share", "times": "the number of repeats",
+            "halvings": "the number of halvings",
+        }  # fmt: skip
         with about_option("--cv", self.cv), arguments_as_options({name: OptionText(parts[name]) for name in parts}):
             return plan_named(self.cv)
 
@@ -84,6 +90,7 @@ def check_options(options: TuneOptions) -> None:
     from heldout.estimates import METHODS
     from heldout.estimates.methods import check_alternative
     from heldout.estimates.question import check_interval_settings
+    from heldout.folds.paired import PairedHoldOut
     from heldout.folds.plans import HoldOut, Repeated, rounds_of
     from heldout.selection import Threshold, WeightRule, rule_of
     from heldout.spaces import PRESETS
@@ -119,13 +126,31 @@ def check_options(options: TuneOptions) -> None:
             f"--method {options.method} is for one development set, and here are {cv.words} with a model "
             "each; use bbc, or --cv holdout."
         )
-    is_drawn_anew = isinstance(cv, HoldOut) or (isinstance(cv, Repeated) and isinstance(cv.plan, HoldOut))
+    is_repeated = isinstance(cv, PairedHoldOut) or (isinstance(cv, Repeated) and isinstance(cv.plan, HoldOut))
+    is_drawn_anew = isinstance(cv, HoldOut) or is_repeated
+    _check_halves(options, method, cv)
     if method is not None and method.needs_test_share and (not is_drawn_anew or is_one_split):
         raise InputError(
             f"--method {options.method} is for repeated subsampling, and here are {cv.words}; use --cv "
             "repeated_holdout:50:0.2, or --method bbc."
         )
     check_alternative(method, cast("Alternative", options.alternative))
+
+
+def _check_halves(options: TuneOptions, method: Method | None, cv: FoldPlan) -> None:
+    """Refuse halves of the rows where nothing fits them, and a method that needs them without."""
+    from heldout.errors import InputError
+
+    if method is not None and method.needs_halves and not cv.n_halvings:
+        raise InputError(
+            f"--method {options.method} reads fits in halves of the rows, and here are {cv.words}; use --cv "
+            "paired_holdout, or --method corrected_t."
+        )
+    if is_protocol(options) and cv.n_halvings:
+        raise InputError(
+            f"--cv {options.cv} has splits of halves of the rows, which --method {options.method} does not read; "
+            "use --cv 5."
+        )
 
 
 def _check_search(options: TuneOptions) -> None:
@@ -243,10 +268,11 @@ def plan_named(text: str) -> FoldPlan:
     ['5 folds', 'leave-one-out', 'one hold-out of 30% of the rows', '20 repeats of one hold-out of 25% of the rows']
     """
     from heldout.errors import InputError
+    from heldout.folds.paired import PairedHoldOut
     from heldout.folds.plans import HoldOut, KFolds, LeaveOut, Repeated
 
     name, *numbers = text.strip().split(":")
-    name = name.replace("repeated-", "repeated_")
+    name = name.replace("repeated-", "repeated_").replace("paired-", "paired_")
     try:
         if name == "loo" and not numbers:
             return LeaveOut()
@@ -254,6 +280,9 @@ def plan_named(text: str) -> FoldPlan:
             return HoldOut(*map(float, numbers))
         if name == "repeated_holdout" and 1 <= len(numbers) <= 2:
             return Repeated(HoldOut(*map(float, numbers[1:])), int(numbers[0]))
+        if name == "paired_holdout" and len(numbers) <= 3:
+            kinds = (int, float, int)
+            return PairedHoldOut(*(kind(number) for kind, number in zip(kinds, numbers, strict=False)))
         if not numbers and (n_folds := int(name)) < 2:
             raise InputError(f"cv must be at least 2, got {n_folds}; use 5 or 10 folds.", argument="cv")
         if not numbers:

@@ -8,6 +8,7 @@ from heldout.estimates.evidence import Evidence
 from heldout.estimates.methods import METHODS, method_of
 from heldout.estimates.methods.bbc import BBC
 from heldout.estimates.methods.bbc_f import BBCF
+from heldout.estimates.methods.conservative_z import ConservativeZ
 from heldout.estimates.methods.corrected_t import CorrectedT
 from heldout.estimates.methods.cv import CV
 from heldout.estimates.methods.hoeffding import Hoeffding
@@ -36,6 +37,7 @@ __all__ = [
     "WMC",
     "WMCS",
     "ClopperPearson",
+    "ConservativeZ",
     "CorrectedT",
     "DeLong",
     "Estimate",

@@ -112,6 +112,8 @@ class Method(MethodDeclaration, Protocol):
         Whether it reads the splits of repeated subsampling.
     takes_test_share : bool
         Whether it reads which share of rows splits of repeated subsampling test, if they are such splits.
+    needs_halves : bool
+        Whether it reads the winner's scores in halves of the rows.
     needs_one_split : bool
         Whether it is for a hold-out only.
     """
@@ -145,6 +147,10 @@ class Method(MethodDeclaration, Protocol):
     @property
     def takes_test_share(self) -> bool:
         return self.needs_test_share
+
+    @property
+    def needs_halves(self) -> bool:
+        return False
 
     @property
     def needs_one_split(self) -> bool:

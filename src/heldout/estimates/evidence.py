@@ -97,6 +97,9 @@ class Evidence:
         The selection on fold scores; None where those that the rule reads are not known.
     test_share : float or None
         The share of rows that each split tests, where the splits are those of repeated subsampling.
+    halves : ndarray of shape (halvings, 2, splits) or None
+        The winner's scores on splits of both halves of the rows, in the metric's own direction and units; None
+        where it was not fitted there.
     chosen : Choice or None
         What the rule chose on the observed rows; None where only the winner is known.
     thresholds : ndarray or None
@@ -125,6 +128,7 @@ class Evidence:
     repeat_of_split: NDArray[np.intp] | None = None
     fold_replay: FoldReplay | None = None
     test_share: float | None = None
+    halves: NDArray[np.float64] | None = None
     chosen: Choice | None = None
     thresholds: NDArray[np.float64] | None = None
     flags: Mapping[Flag, str] = field(default_factory=dict)

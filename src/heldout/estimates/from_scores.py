@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -35,6 +36,7 @@ def estimate_from_scores(
     greater_is_better: bool | None = None,
     method: Any,
     test_share: float | None = None,
+    halvings: int | None = None,
     repeats: Any = None,
     names: Sequence[str] | None = None,
     metric: str = "score",
@@ -62,6 +64,10 @@ def estimate_from_scores(
     test_share : float, optional
         The share of rows that each split tests, between 0 and 1, if the splits are those of repeated subsampling.
         "wmc" and "wmcs" need it; "corrected_t" otherwise takes the splits of a repeat for its folds.
+    halvings : int, optional
+        In how many halvings of the rows the last splits were made, as by ``ho.protocols.paired_hold_out``: J splits
+        of all rows, and then J in each half, halving by halving, J (1 + 2 ``halvings``) in all. The first J select
+        and score; "conservative_z" reads the others, of the winner.
     repeats : array-like of shape (splits,), optional
         The repeat that each split belongs to; one repeat by default.
     names : sequence of str, optional
@@ -111,6 +117,7 @@ def estimate_from_scores(
     settings = settings_of(n_bootstraps, confidence_level, alternative, random_state)
     chosen = method_of(method)
     held = _fold_scores(scores, greater_is_better, repeats)
+    whole, halves = _parted(held, halvings)
     measured = OpaqueMetric(metric, held.greater_is_better, range=_checked_range(range, held.values))
     if test_share is not None and not chosen.takes_test_share:
         raise InputError(
@@ -119,7 +126,7 @@ def estimate_from_scores(
             argument="test_share",
         )
     evidence = evidence_of_scores(
-        held,
+        whole,
         measured,
         names=_names(scores, names, held.n_configurations),
         rule=configuration_rule_of(selection),
@@ -127,9 +134,32 @@ def estimate_from_scores(
         test_share=checked_share(test_share),
         adaptive=checked_adaptive(adaptive),
     )
+    if halves is not None:
+        evidence = replace(evidence, halves=halves[..., evidence.winner])
     found = answer(chosen, evidence)
     warn_of(found, stacklevel=2)
     return found
+
+
+def _parted(held: FoldScores, halvings: Any) -> tuple[FoldScores, Floats | None]:
+    """The scores of splits of all rows, and those of halves (halvings, 2, splits, C) where there are such."""
+    if halvings is None:
+        return held, None
+    if isinstance(halvings, bool) or not isinstance(halvings, int | np.integer) or halvings < 1:
+        raise InputError(
+            f"halvings must be an integer of at least 1, got {halvings!r}; 10 are usual.", argument="halvings"
+        )
+    parts = 1 + 2 * int(halvings)
+    if held.n_splits % parts:
+        raise InputError(
+            f"scores of {halvings} halvings have as many splits of all rows as of each half, so that their number "
+            f"is a multiple of {parts}, got {held.n_splits}.",
+            argument="halvings",
+        )
+    n_whole = held.n_splits // parts
+    tested = None if held.test_rows is None else held.test_rows[:n_whole]
+    whole = FoldScores(held.values[:n_whole], held.greater_is_better, held.repeat[:n_whole], tested)
+    return whole, held.values[n_whole:].reshape(int(halvings), 2, n_whole, -1)
 
 
 def evidence_of_scores(

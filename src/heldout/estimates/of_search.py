@@ -125,6 +125,7 @@ def estimates_of_search(
     n_jobs: int | None = None,
     params: Sequence[Mapping[str, Any]] = (),
     dropping: DroppingHistory | None = None,
+    halves: Mapping[str, FoldScores] = MappingProxyType({}),
     flags: Mapping[Flag, str] = MappingProxyType({}),
 ) -> dict[str, Estimate]:
     """One estimate a scorer, each of the same winner, with the selection replayed on the refit metric.
@@ -143,6 +144,8 @@ def estimates_of_search(
         Of each configuration, for rules that read them.
     dropping : DroppingHistory, optional
         The race that the search was, for methods that repeat it in every bootstrap.
+    halves : mapping, optional
+        The winner's scores in halves of the rows, one a scorer, each half a repeat.
     flags : mapping, optional
         What to know of the winner.
     """
@@ -158,6 +161,7 @@ def estimates_of_search(
             evidence = _from_fold_scores(
                 truth, metric or OpaqueMetric(name), fold_scores[name], predictions, winner, settings, replay
             )
+            evidence = replace(evidence, halves=_by_half(halves.get(name)))
             estimates[name] = _attempt(chosen, _flagged(evidence, flags))
             continue
         question = Question(
@@ -171,8 +175,17 @@ def estimates_of_search(
             evidence = _from_fold_scores(truth, metric, fold_scores[name], predictions, winner, settings, replay)
             estimates[name] = _nothing(chosen, _flagged(evidence, flags), error)
             continue
+        evidence = replace(evidence, halves=_by_half(halves.get(name)))
         estimates[name] = _attempt(chosen, _flagged(evidence, flags))
     return estimates
+
+
+def _by_half(scores: FoldScores | None) -> NDArray[np.float64] | None:
+    """(halvings, 2, splits): the winner's scores in halves."""
+    if scores is None:
+        return None
+    n_halves = len(np.unique(scores.repeat))
+    return scores.values[:, 0].reshape(n_halves // 2, 2, -1)
 
 
 def _flagged(evidence: Evidence, flags: Mapping[Flag, str]) -> Evidence:
@@ -265,6 +278,7 @@ def refused_on_splits(
     groups: NDArray[Any] | None = None,
     sample_weight: NDArray[np.float64] | None = None,
     test_share: float | None = None,
+    n_halvings: int = 0,
     entropy: int = 0,
 ) -> str | None:
     """Why the method has no estimate from splits like these, as a sentence; None where it has one.
@@ -290,7 +304,8 @@ def refused_on_splits(
         evidence = gather(truth, predictions, question)
     except InputError:
         return None  # of made-up predictions this says little; the true ones will tell
-    return refusal(method_of(estimation.method), evidence)
+    halves = np.zeros((n_halvings, 2, 1)) if n_halvings else None
+    return refusal(method_of(estimation.method), replace(evidence, halves=halves))
 
 
 def _first_response(metric: Metric, truth: Truth) -> Response:

@@ -39,6 +39,8 @@ class SearchStarted:
     """How many fits of a configuration an earlier run had done."""
     units: Sequence[tuple[int, ...]] = ()
     """Positions of configurations that are computed together; all others are computed by themselves."""
+    n_in_halves: int = 0
+    """Fits of the winner in halves of the rows, among ``n_cells``."""
 
 
 @dataclass(frozen=True)

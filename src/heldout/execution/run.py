@@ -201,7 +201,7 @@ def open_run(
         identity, ids = RunIdentity("", "", "", "", entropy), list[tuple[str, str]]()
     else:
         identity, ids = run_identity(task, work, entropy, adaptive)
-    planned = n_configurations * folds.n_splits if n_cells is None else n_cells
+    planned = n_configurations * folds.n_splits + len(folds.halves) if n_cells is None else n_cells
     with run_settings.store.open(identity, ids, resume=run_settings.resume) as run:
         metric = scoring.metrics.get(scoring.refit_metric)
         # A validation has no score before the end, so that no scorer decides.
@@ -212,7 +212,7 @@ def open_run(
         resumed = Counter(cell.configuration for cell in run.acknowledged())
         started = SearchStarted(
             planned, resumed.total(), n_configurations, folds.n_splits, names,
-            scoring.refit_metric, n_races, may_drop, is_validation, resumed, units,
+            scoring.refit_metric, n_races, may_drop, is_validation, resumed, units, len(folds.halves),
         )  # fmt: skip
         tell(run_settings.listeners, started)
         with run_settings.executor or executor_of(run_settings) as executor:

@@ -151,6 +151,13 @@ class Search:
                 f"search proposes them one after another; use {argument('drop', 'bootstrap')}.",
                 argument="drop",
             )
+        elif self.folds.halves:
+            raise InputError(
+                "an adaptive search cannot fit its winner in halves of the rows, which the splits of "
+                f"{argument('cv', ...)} have; use "
+                f"{argument('cv', 'repeated_holdout:50:0.2', python='ho.protocols.repeated_hold_out(50, 0.2)')}.",
+                argument="cv",
+            )
         check_selects(metrics, n_configurations if n_planned is None else 2)
         if self.drop is not None:
             _check_droppable(self, self.drop)
@@ -224,13 +231,21 @@ def _check_splits(search: Search) -> None:
         )
     if estimation.method is not None and method_of(estimation.method).needs_test_share:
         _check_subsampled(search)
+    if estimation.method is not None and method_of(estimation.method).needs_halves and not folds.halves:
+        paired = argument("cv", "paired_holdout", python="ho.protocols.paired_hold_out()")
+        raise InputError(
+            f"method '{method_of(estimation.method).name}' reads fits in halves of the rows, and here are "
+            f"{folds.n_splits} splits without halves; use {paired}, or {argument('method', 'corrected_t')}.",
+            argument="method",
+        )
     if estimation.method is None or metric is None or search.drop is not None:
         return
     if isinstance(estimation.rule, CallableRefit):
         return
     refused = refused_on_splits(
         task.truth, folds.labels, estimation, metric, search.configurations.params or [{}, {}],
-        groups=task.groups, sample_weight=task.sample_weight, test_share=folds.test_share, entropy=search.entropy,
+        groups=task.groups, sample_weight=task.sample_weight, test_share=folds.test_share,
+        n_halvings=folds.n_halvings, entropy=search.entropy,
     )  # fmt: skip
     if refused:
         raise InputError(refused)

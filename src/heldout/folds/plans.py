@@ -64,6 +64,11 @@ class FoldPlan(BaseCrossValidator):  # type: ignore[misc]
         return 1
 
     @property
+    def n_halvings(self) -> int:
+        """How often the rows are divided in halves, in which only the winner is fitted; 0 where they are not."""
+        return 0
+
+    @property
     def is_shuffled(self) -> bool:
         """Whether another seed gives other folds."""
         return True
@@ -77,6 +82,10 @@ class FoldPlan(BaseCrossValidator):  # type: ignore[misc]
         """The splitter of one round, by a seed below 2**32: with classes in proportion, with groups whole."""
         raise NotImplementedError
 
+    def in_halves(self, n_rows: int, y: Any, groups: Any, entropy: int, *, stratified: bool) -> Iterator[Pair]:
+        """Training and test rows of the splits of halves: halving by halving, first half, second half."""
+        return iter(())
+
     def most_folds(self) -> int | None:
         """The number of folds into which a class is divided; None if it is not divided."""
         return None
@@ -89,17 +98,18 @@ class FoldPlan(BaseCrossValidator):  # type: ignore[misc]
         entropy = entropy_of(self.own_seed)
         for number in range(self.n_rounds):
             splitter = self.of_round(
-                numpy_seed(entropy, "folds", number), stratified=_has_classes(y), grouped=groups is not None
+                numpy_seed(entropy, "folds", number), stratified=has_classes(y), grouped=groups is not None
             )
             yield from splitter.split(X, y, groups)
 
     def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:
         """How many splits there are; of leave-one-out only with the rows."""
-        splitter: Any = self.of_round(0, stratified=_has_classes(y), grouped=groups is not None)
+        splitter: Any = self.of_round(0, stratified=has_classes(y), grouped=groups is not None)
         return self.n_rounds * int(splitter.get_n_splits(X, y, groups))
 
 
-def _has_classes(y: Any) -> bool:
+def has_classes(y: Any) -> bool:
+    """Whether a target has classes that each occur at least twice."""
     if y is None or type_of_target(y) not in ("binary", "multiclass"):
         return False
     return int(np.unique(np.asarray(y), return_counts=True)[1].min()) > 1
@@ -120,7 +130,7 @@ class KFolds(FoldPlan):
     random_state: int | None = None
 
     def __post_init__(self) -> None:
-        _check_count("folds", self.n_folds, 2, "5 or 10 are usual")
+        check_count("folds", self.n_folds, 2, "5 or 10 are usual")
 
     @property
     def words(self) -> str:
@@ -229,7 +239,7 @@ class Repeated(FoldPlan):
     random_state: int | None = None
 
     def __post_init__(self) -> None:
-        _check_count("times", self.times, 1, "10 repeats are usual")
+        check_count("times", self.times, 1, "10 repeats are usual")
         if not isinstance(self.plan, FoldPlan):
             raise InputError(f"repeated needs a number of folds or a plan, got {self.plan!r}.")
         if self.plan.n_rounds > 1:
@@ -256,7 +266,8 @@ class Repeated(FoldPlan):
         return self.plan.of_round(seed, stratified=stratified, grouped=grouped)
 
 
-def _check_count(name: str, value: object, least: int, advice: str) -> None:
+def check_count(name: str, value: object, least: int, advice: str) -> None:
+    """Refuse what is no integer of at least ``least``."""
     if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
         raise InputError(f"{name} must be an integer of at least {least}, got {value!r}; {advice}.", argument=name)
 

@@ -24,6 +24,7 @@ from heldout.data.arrays import shortened
 from heldout.data.limits import MOST_SPLITS, check_fits, refuse_beyond_memory, refuse_more_than
 from heldout.data.task import Task, TaskKind, labels_text
 from heldout.errors import InputError
+from heldout.folds.paired import pairs_in_halves
 from heldout.folds.plans import FoldPlan, rounds_of
 
 Rows = NDArray[np.intp]
@@ -71,6 +72,10 @@ class Folds:
     """False where the test rows come after the training rows in time."""
     grouped: bool = False
     """Whether groups of rows are held out whole."""
+    halves: tuple[Split, ...] = ()
+    """Splits of halves of the rows, in which only the winner is fitted, after it was selected: halving by halving,
+    first half, second half."""
+    n_halvings: int = 0
 
     @property
     def n_splits(self) -> int:
@@ -105,7 +110,7 @@ class Folds:
         """
         wanted = {split.place for split in splits}
         kept = tuple(split for split in self.splits if split.place in wanted)
-        return replace(self, splits=kept)
+        return replace(self, splits=kept, halves=(), n_halvings=0)
 
     @property
     def is_partition(self) -> bool:
@@ -150,7 +155,7 @@ class Folds:
     @cached_property
     def _fingerprint(self) -> str:
         digest = hashlib.sha256()
-        for split in self.splits:
+        for split in (*self.splits, *self.halves):
             digest.update(f"{split.repeat},{split.fold},{len(split.train)},{len(split.test)};".encode())
             digest.update(np.ascontiguousarray(split.train, dtype=np.int64).tobytes())
             digest.update(np.ascontiguousarray(split.test, dtype=np.int64).tobytes())
@@ -221,7 +226,13 @@ def make_folds(
         check_splits(len(splits) + len(pairs), task.n_rows)
         splits += _numbered(pairs, task.n_rows, splits[-1].repeat + 1 if splits else 0)
     _check_groups(splits, task.groups)
-    return Folds(tuple(splits), task.n_rows, not _in_time_order(cv, splits), grouped=task.groups is not None)
+    folds = Folds(tuple(splits), task.n_rows, not _in_time_order(cv, splits), grouped=task.groups is not None)
+    if not isinstance(cv, FoldPlan) or not cv.n_halvings:
+        return folds
+    pairs = pairs_in_halves(cv, task.n_rows, labels if stratify else None, params.get("groups"), entropy)
+    first = 1 + splits[-1].repeat
+    halves = tuple(Split(first + number, 0, train, test) for number, (train, test) in enumerate(pairs))
+    return replace(folds, halves=halves, n_halvings=cv.n_halvings)
 
 
 def check_splits(

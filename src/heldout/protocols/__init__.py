@@ -1,5 +1,6 @@
 """Protocols: procedures that need fits of their own, beyond those of one search."""
 
+from heldout.folds.paired import paired_hold_out
 from heldout.folds.plans import hold_out, k_folds, leave_one_out, repeated, repeated_hold_out
 from heldout.imputation import ChainedImputer, Imputation, PooledCoefficients, PooledModel
 from heldout.protocols.learning.curve import CurvePoint, LearningCurve
@@ -39,6 +40,7 @@ __all__ = [
     "learning_curve",
     "leave_one_out",
     "nested_cv",
+    "paired_hold_out",
     "repeated",
     "repeated_hold_out",
 ]

@@ -20,7 +20,7 @@ from heldout.arguments import seeded_folds
 from heldout.data.task import Task
 from heldout.dropping.base import Barrier
 from heldout.errors import InputError
-from heldout.evaluate import Choose, evaluation_of, with_constants
+from heldout.evaluate import Choose, chosen_in, evaluation_of, with_constants
 from heldout.execution.cells import CellResult
 from heldout.execution.collect import RaceResults
 from heldout.execution.plan import Race, race_of_search
@@ -204,9 +204,9 @@ def run_branches(
         everywhere = None if across is None else across(chosen)
         fitted = [one.winner if everywhere is None else everywhere for one in chosen]
         tested = _tested(run, search, whole.refit_metric, branches, fitted, chosen)
-    seconds = time.perf_counter() - started
     choose = None if everywhere is None else _always(everywhere)
-    evaluation = evaluation_of(search, running, whole, seconds, choose=choose)
+    decided = chosen_in(search, whole, choose=choose)
+    evaluation = evaluation_of(search, running, whole, time.perf_counter() - started, decided)
     fitted_anew = zip(branches, fitted, strict=True)
     n_refits = sum(j is not None and branch.refit.place not in known for branch, j in fitted_anew) + search.refit
     return BranchedSearch(

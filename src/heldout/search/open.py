@@ -19,7 +19,7 @@ from heldout.data.arrays import shortened
 from heldout.errors import InputError
 from heldout.estimates.question import Aggregate
 from heldout.estimates.types import Alternative
-from heldout.evaluate import evaluation_of
+from heldout.evaluate import chosen_in, evaluation_of
 from heldout.execution.adaptive import AdaptiveRun, Proposal, ProposalScore, open_adaptive
 from heldout.execution.collect import RaceResults
 from heldout.execution.fold_models import KeepModels
@@ -109,13 +109,9 @@ class OpenSearch:
                 entropy=search.entropy if entropy is None else entropy,
             )
             found = replace(found, predictions=replace(found.predictions, adaptive=adaptive))
-            return evaluation_of(
-                search,
-                self._running,
-                found,
-                time.perf_counter() - self._started,
-                warned=self._warned,
-            )
+            chosen = chosen_in(search, found, warned=self._warned)
+            seconds = time.perf_counter() - self._started
+            return evaluation_of(search, self._running, found, seconds, chosen, warned=self._warned)
 
     def finish(self) -> Evaluation:
         """Choose the winner, estimate its performance, fit it on all rows, and close the search.

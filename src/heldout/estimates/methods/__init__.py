@@ -13,6 +13,7 @@ from heldout.estimates.base import Method
 from heldout.estimates.evidence import Evidence
 from heldout.estimates.methods.bbc import BBC
 from heldout.estimates.methods.bbc_f import BBCF
+from heldout.estimates.methods.conservative_z import ConservativeZ
 from heldout.estimates.methods.corrected_t import CorrectedT
 from heldout.estimates.methods.cv import CV
 from heldout.estimates.methods.hoeffding import Hoeffding
@@ -39,6 +40,7 @@ METHODS: Mapping[str, Callable[[], Method]] = MappingProxyType(
         "naive_bootstrap": NaiveBootstrap,
         "wald_cv": WaldCV,
         "corrected_t": CorrectedT,
+        "conservative_z": ConservativeZ,
         "locally_simultaneous": LocallySimultaneous,
         "zoom": Zoom,
         "delong": DeLong,

@@ -109,7 +109,7 @@ class Work:
     @cached_property
     def split_of(self) -> Mapping[Place, Split]:
         """The splits by (repeat, fold)."""
-        return {split.place: split for split in self.folds.splits}
+        return {split.place: split for split in (*self.folds.splits, *self.folds.halves)}
 
 
 class WorkersLostError(RuntimeError):

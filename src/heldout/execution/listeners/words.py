@@ -76,7 +76,8 @@ def plan_line(event: SearchStarted) -> str:
         return f"configurations as they are proposed, {counted(event.n_splits, 'fit')} each"
     configurations, fits = counted(event.n_configurations, "configuration"), counted(event.n_cells, "fit")
     most = "at most " if event.may_drop else ""
-    words = f"{configurations} x {counted(event.n_splits, 'split')} = {most}{fits}"
+    in_halves = f" and {counted(event.n_in_halves, 'fit')} of the winner in halves" if event.n_in_halves else ""
+    words = f"{configurations} x {counted(event.n_splits, 'split')}{in_halves} = {most}{fits}"
     if event.is_validation:  # a second stage has one model only, so that the product differs
         words = f"{fits} of {counted(event.n_configurations, 'model')} on all rows and on bootstrap samples"
     are = "is" if event.n_resumed == 1 else "are"
