@@ -119,7 +119,7 @@ def search_file(path: str | os.PathLike[str]) -> SearchFile:
             groups.append(SearchGroup(kind, rows, most, len({head["table"] for head in of})))
     if not groups:
         raise InputError(f"{place} holds no search.", argument="searches")
-    return SearchFile(hashlib.sha256(place.read_bytes()).hexdigest()[:16], tuple(groups), str(place.resolve()))
+    return SearchFile(hashlib.sha256(place.read_bytes()).hexdigest()[:16], tuple(groups), str(place.absolute()))
 
 
 @lru_cache(maxsize=1)

@@ -117,7 +117,7 @@ def search_tables(folder: str | os.PathLike[str], names: Sequence[str] | None = 
     place = Path(folder)
     if not place.is_dir():
         raise InputError(f"{place} is no folder; give one that holds tables, CSV or Parquet.", argument="tables")
-    paths = {path.stem: path.resolve() for path in sorted(place.iterdir()) if path.suffix.lower() in SUFFIXES}
+    paths = {path.stem: path.absolute() for path in sorted(place.iterdir()) if path.suffix.lower() in SUFFIXES}
     stranger = next((name for name in names or () if name not in paths), None)
     if stranger is not None:
         shown = ", ".join(list(paths)[:12]) or "none"
