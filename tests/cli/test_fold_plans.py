@@ -6,6 +6,7 @@ import pytest
 
 from heldout.cli.tune_options import plan_named
 from heldout.errors import InputError
+from heldout.folds.paired import PairedHoldOut
 from heldout.folds.plans import HoldOut, KFolds, LeaveOut, Repeated
 
 
@@ -15,6 +16,8 @@ def test_each_plan_has_a_text() -> None:
     assert plan_named("holdout") == HoldOut()
     assert plan_named("holdout:0.3") == HoldOut(0.3)
     assert plan_named("repeated_holdout:20") == plan_named("repeated-holdout:20:.25") == Repeated(HoldOut(), 20)
+    assert plan_named("paired_holdout") == plan_named("paired-holdout:15:.1:10") == PairedHoldOut()
+    assert plan_named("paired_holdout:5:0.2") == PairedHoldOut(5, 0.2, 10)
 
 
 @pytest.mark.parametrize(
@@ -28,6 +31,8 @@ def test_each_plan_has_a_text() -> None:
         ("repeated_holdout", "got 'repeated_holdout'"),
         ("repeated_holdout:0", "times must be an integer of at least 1, got 0"),
         ("loo:3", "got 'loo:3'"),
+        ("paired_holdout:5:0.2:2:1", "got 'paired_holdout:5:0.2:2:1'"),
+        ("paired_holdout:5:0.6", "test_share must be below .5, got 0.6"),
     ],
 )
 def test_other_texts_are_refused(text: str, message: str) -> None:

@@ -14,20 +14,17 @@ from heldout.estimates import METHODS
 
 Command = Callable[..., Any]
 Write = Callable[..., Path]
-PLANS = ("4", "loo", "holdout:0.4", "repeated_holdout:3:0.4")
+PLANS = ("4", "loo", "holdout:0.4", "repeated_holdout:3:0.4", "paired_holdout:3:0.2:2")
+ALL = {"cv", "bbc", "shrinkage", "naive_bootstrap", "wald_cv", "locally_simultaneous", "zoom"}
 SHOWN = ["--target", "outcome", "--metric", "accuracy", "--n-bootstraps", 50, "--n-jobs", 1, "--out", "out"]
+PARTS = {"tilting", "mabt", "wilson", "clopper_pearson"}
 FITTING = {
-    "4": {
-        "cv", "tt", "bbc", "shrinkage", "bbc_f", "naive_bootstrap", "tilting", "mabt", "wilson", "clopper_pearson",
-    },
-    "loo": {
-        "cv", "tt", "bbc", "shrinkage", "bbc_f", "naive_bootstrap", "tilting", "mabt", "wilson", "clopper_pearson",
-    },
-    "holdout:0.4": {
-        "cv", "bbc", "shrinkage", "naive_bootstrap", "tilting", "mabt", "wilson", "clopper_pearson", "hoeffding",
-    },
-    "repeated_holdout:3:0.4": {"cv", "tt", "bbc", "shrinkage", "naive_bootstrap", "wmc", "wmcs"},
-}  # fmt: skip
+    "4": ALL | PARTS | {"tt", "bbc_f", "corrected_t"},
+    "loo": ALL | PARTS | {"tt", "bbc_f", "corrected_t"},
+    "holdout:0.4": ALL | PARTS | {"hoeffding"},
+    "repeated_holdout:3:0.4": ALL | {"tt", "corrected_t", "wmc", "wmcs"},
+    "paired_holdout:3:0.2:2": ALL | {"tt", "corrected_t", "conservative_z", "wmc", "wmcs"},
+}
 WITHOUT_INTERVAL = {"cv", "tt", "wmc", "wmcs"}
 
 

@@ -17,22 +17,25 @@ PLANS = {
     "repeated": ho.protocols.repeated(5, 2),
     "hold_out": ho.protocols.hold_out(0.4),
     "repeated_hold_out": ho.protocols.repeated_hold_out(4, 0.4),
+    "paired_hold_out": ho.protocols.paired_hold_out(4, 0.3, 2),
     "leave_one_out": ho.protocols.leave_one_out(),
 }
-ANY = {"cv", "bbc", "shrinkage", "naive_bootstrap"}
+ANY = {"cv", "bbc", "shrinkage", "naive_bootstrap", "wald_cv", "locally_simultaneous", "zoom"}
 TWO_PART = {"tilting", "mabt"}
 COUNTS = {"wilson", "clopper_pearson"}
 NORMAL = {"delong", "hanley_mcneil"}
 FITTING = {
-    ("folds", "accuracy"): ANY | TWO_PART | COUNTS | {"tt", "bbc_f"},
-    ("repeated", "accuracy"): ANY | TWO_PART | {"tt", "bbc_f"},
+    ("folds", "accuracy"): ANY | TWO_PART | COUNTS | {"tt", "bbc_f", "corrected_t"},
+    ("repeated", "accuracy"): ANY | TWO_PART | {"tt", "bbc_f", "corrected_t"},
     ("hold_out", "accuracy"): ANY | TWO_PART | COUNTS | {"hoeffding"},
-    ("repeated_hold_out", "accuracy"): ANY | {"tt"},
-    ("leave_one_out", "accuracy"): ANY | TWO_PART | COUNTS | {"tt", "bbc_f"},
-    ("folds", "roc_auc"): ANY | TWO_PART | NORMAL | {"tt", "bbc_f"},
-    ("repeated", "roc_auc"): ANY | TWO_PART | NORMAL | {"tt", "bbc_f"},
+    ("repeated_hold_out", "accuracy"): ANY | {"tt", "corrected_t"},
+    ("paired_hold_out", "accuracy"): ANY | {"tt", "corrected_t", "conservative_z"},
+    ("leave_one_out", "accuracy"): ANY | TWO_PART | COUNTS | {"tt", "bbc_f", "corrected_t"},
+    ("folds", "roc_auc"): ANY | TWO_PART | NORMAL | {"tt", "bbc_f", "corrected_t"},
+    ("repeated", "roc_auc"): ANY | TWO_PART | NORMAL | {"tt", "bbc_f", "corrected_t"},
     ("hold_out", "roc_auc"): ANY | TWO_PART | NORMAL,
-    ("repeated_hold_out", "roc_auc"): ANY | {"tt"},
+    ("repeated_hold_out", "roc_auc"): ANY | {"tt", "corrected_t"},
+    ("paired_hold_out", "roc_auc"): ANY | {"tt", "corrected_t", "conservative_z"},
     ("leave_one_out", "roc_auc"): ANY | TWO_PART | NORMAL,
 }
 

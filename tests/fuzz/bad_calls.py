@@ -34,7 +34,9 @@ METRICS = (
 )  # fmt: skip
 METHODS = (
     "bbc", "bbc_f", "cv", "tt", "naive_bootstrap", "delong", "hanley_mcneil", "tilting", "mabt", "wilson",
-    "clopper_pearson", "hoeffding", "wmc", "wmcs", "nested_cv", "nonsense",
+    "clopper_pearson", "hoeffding", "wmc", "wmcs", "nested_cv", "nonsense", "wald_cv", "corrected_t",
+    "conservative_z", "locally_simultaneous", "zoom", ho.estimates.WaldCV(variance="within_folds"),
+    ho.estimates.LocallySimultaneous(plausible="scores"), ho.estimates.Zoom(share=0.0),
     ho.estimates.BBC(interval="calibrated"), ho.estimates.BBC(stratify=True), ho.estimates.BBC,
 )  # fmt: skip
 SELECTIONS = (
@@ -48,7 +50,7 @@ SELECTIONS = (
 SETTINGS: dict[str, Sequence[Any]] = {
     "metric": METRICS,
     "method": METHODS,
-    "methods": ("all", ["bbc", "cv"], [], ["bbc", "bbc"], "bbc", {"x": "bbc"}, METHODS[16:]),
+    "methods": ("all", ["bbc", "cv"], [], ["bbc", "bbc"], "bbc", {"x": "bbc"}, METHODS[-3:]),
     "scoring": (*METRICS, ["accuracy", "roc_auc"], {"a": "accuracy"}, {}, [], lambda model, X, y: 0.5,
     lambda *a: None),
     "selection": SELECTIONS,
@@ -68,6 +70,7 @@ SETTINGS: dict[str, Sequence[Any]] = {
     "random_state": (0, 7, 2**64 - 1, 2**64, -1, 1.5, "0", None, np.random.default_rng(0),
     np.random.RandomState(0)),
     "test_share": (0.2, 0, 1, 2, -1, None, "0.2", float("nan")),
+    "halvings": (1, 2, 0, -1, 1.5, "2", None, True, 10**10),
     "greater_is_better": (True, False, None, "yes", 1),
     "range": ((0, 1), (1, 0), (0,), None, (float("nan"), 1), ("a", "b"), 5),
     "names": (None, ["a", "b", "c"], ["a"], [1, 2, 3], "abc", []),
@@ -75,7 +78,8 @@ SETTINGS: dict[str, Sequence[Any]] = {
     "pos_label": (None, 0, 1, "yes", 5, float("nan")),
     "cv": (2, 3, None, 0, 1, -1, 2.5, "3", 10**9, KFold(3), LeaveOneOut(), ShuffleSplit(2), TimeSeriesSplit(2),
     [], [([0], [1])],
-           [([0, 1], [1, 2])], [(["a"], ["b"])], ho.protocols.hold_out(), ho.protocols.repeated_hold_out(2, 0.3)),
+           [([0, 1], [1, 2])], [(["a"], ["b"])], ho.protocols.hold_out(), ho.protocols.repeated_hold_out(2, 0.3),
+           ho.protocols.paired_hold_out(2, 0.3, 2)),
     "inner": ("remaining", "holdout", 2, 1, 0, None, "x", KFold(2)),
     "across": ("folds", "all", "some", None),
     "interval": ("nadeau_bengio", "bates_hastie_tibshirani", None, "auto", "double", "percentile", "x", 5),
