@@ -237,7 +237,7 @@ def evaluation_of(
     return Evaluation(
         task=task, folds=found.folds, configurations=configurations, cells=found.cells,
         predictions=read.predictions, fold_scores=found.fold_scores, metrics=metrics, pooled_scores=chosen.pooled,
-        within_scores=chosen.within, scores_in_halves=halves,
+        within_scores=chosen.within, scores_in_halves=dict(halves),
         refit_metric=found.refit_metric, winner=winner, estimates=estimates, model=model, failures=found.failures,
         barriers=found.outcome.barriers, n_fits=found.n_fits + len(search.folds.halves),
         n_fits_saved=found.n_fits_saved, share_comparison=compared, fold_models=fold_models,
