@@ -7,6 +7,7 @@ from heldout.protocols.learning.curve import CurvePoint, LearningCurve
 from heldout.protocols.learning.power_law import PowerLaw
 from heldout.protocols.learning.protocol import learning_curve
 from heldout.protocols.nested.estimate import Agreement, NestedEstimate, OuterFold
+from heldout.protocols.nested.intervals import BatesHastieTibshirani
 from heldout.protocols.nested.protocol import nested_cv
 from heldout.protocols.search_bootstrap.estimate import Bootstrap, SearchBootstrapEstimate
 from heldout.protocols.search_bootstrap.protocol import bootstrap_search
@@ -16,6 +17,7 @@ from heldout.protocols.validation.protocol import bootstrap_validate
 
 __all__ = [
     "Agreement",
+    "BatesHastieTibshirani",
     "Bootstrap",
     "CalibrationCurve",
     "Candidate",

@@ -154,12 +154,15 @@ def _spread(
     """The spread for the interval; None without ``interval`` or without a value."""
     if settings.interval is None or np.isnan(value):
         return None, None
-    if settings.interval == NADEAU_BENGIO:
+    if settings.interval_name == NADEAU_BENGIO:
         return nadeau_bengio(np.array([fold.score for fold in outer]), nested.test_share, value), None
-    n_outer = len(nested.outer)
-    pairs = list(zip(nested.pairs, run.tested[n_outer:], strict=True))
-    if any(tested.cell is None or tested.cell.state is CellState.FAILED for _, tested in pairs):
-        return Spread(value, float("nan"), reason="a search without two of the folds has no winner that fits"), None
+    n_outer, n_pairs = len(nested.outer), len(nested.pairs)
+    pairs = list(zip(nested.pairs, run.tested[n_outer : n_outer + n_pairs], strict=True))
+    further = list(zip(nested.further, run.tested[n_outer + n_pairs :], strict=True))
+    for branches, left_out in ((pairs, "two of the folds"), (further, "a fold of the further draws")):
+        if any(tested.cell is None or tested.cell.state is CellState.FAILED for _, tested in branches):
+            reason = f"a search without {left_out} has no winner that fits"
+            return Spread(value, float("nan"), reason=reason), None
     outside: dict[tuple[int, int], NDArray[np.float64]] = {}
     rows_of: dict[tuple[int, int], NDArray[np.intp]] = {}
     for branch, tested in zip(nested.outer, run.tested, strict=False):
@@ -179,8 +182,17 @@ def _spread(
     bates = bates_hastie_tibshirani(
         [[outside[place] for place in places] for places in by_repeat.values()],
         [[np.concatenate(inside[place]) for place in places] for places in by_repeat.values()],
+        _mean_of_rows(search, metric, further),
     )
     return bates.spread, bates
+
+
+def _mean_of_rows(
+    search: Search, metric: Metric, branches: Sequence[tuple[NestedBranch, BranchScore]]
+) -> float | None:
+    """The mean value of the rows that branches test; None without branches."""
+    values = [row_values(search, metric, branch, tested) for branch, tested in branches]
+    return float(np.concatenate(values).mean()) if values else None
 
 
 def _flags(search: Search, settings: NestedSettings, nested: NestedFolds, run: BranchedSearch) -> dict[Flag, str]:
@@ -188,7 +200,7 @@ def _flags(search: Search, settings: NestedSettings, nested: NestedFolds, run: B
     predictions, labels = run.evaluation.predictions, search.folds.labels
     if settings.across == "all":
         flags[Flag.SELECTION_UNCORRECTED] = Flag.SELECTION_UNCORRECTED.filled()
-    if settings.interval == BATES and nested.n_repeats < USUAL_REPEATS:
+    if settings.interval_name == BATES and nested.n_repeats < USUAL_REPEATS:
         drawn = "one draw" if nested.n_repeats == 1 else f"{nested.n_repeats} draws"
         flags[Flag.FEW_REPEATS] = Flag.FEW_REPEATS.filled(repeats=f"{drawn} of the folds")
     if predictions.failed:
@@ -219,7 +231,7 @@ def _provenance(
     metric: Metric,
     bates: Bates | None,
 ) -> dict[str, Any]:
-    sources = [*SOURCES, *SOURCES_OF_INTERVAL.get(settings.interval or "", ())]
+    sources = [*SOURCES, *SOURCES_OF_INTERVAL.get(settings.interval_name or "", ())]
     sources += SOURCES_ACROSS if settings.across == "all" else ()
     sources += search.drop.sources if search.drop is not None else ()
     sources += [*search.estimation.rule.sources, *metric.sources]
@@ -232,7 +244,7 @@ def _provenance(
         "ties": TIES,
         "inner": settings.inner if isinstance(settings.inner, str | int) else repr(settings.inner),
         "across": settings.across,
-        "interval": settings.interval,
+        "interval": settings.interval_name,
         "drop": None if search.drop is None else search.drop.name,
         "n_rows": search.task.n_rows,
         "n_configurations": len(search.configurations),
@@ -245,11 +257,12 @@ def _provenance(
         "weighted": search.task.sample_weight is not None,
         "sources": list(dict.fromkeys(sources)),
     }
-    if settings.interval == NADEAU_BENGIO:
+    if settings.interval_name == NADEAU_BENGIO:
         provenance["test_to_training_rows"] = nested.test_share
     if bates is not None:
         provenance["bates_hastie_tibshirani"] = {
-            "center": bates.spread.center, "inner": bates.inner, "outer": bates.outer, "bias": bates.bias,
+            "center": bates.spread.center, "inner": bates.inner, "outer": bates.outer, "plain": bates.plain,
+            "bias": bates.bias, "further_draws": settings.further_draws,
             "inflation": bates.inflation, "unlimited_inflation": bates.unlimited_inflation,
             "mean_square": bates.mean_square,
         }  # fmt: skip

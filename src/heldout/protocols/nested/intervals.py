@@ -14,6 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from heldout.errors import InputError
 from heldout.estimates.spread import Spread
 from heldout.kernels.reference import Floats
 
@@ -21,6 +22,38 @@ NADEAU_BENGIO, BATES = "nadeau_bengio", "bates_hastie_tibshirani"
 INTERVALS = (NADEAU_BENGIO, BATES)
 USUAL_REPEATS = 50
 """The number of partitions over which the authors' package averages the scheme with pairs."""
+
+
+@dataclass(frozen=True)
+class BatesHastieTibshirani:
+    """The interval of Bates, Hastie and Tibshirani (2024), with a choice of what its bias term compares.
+
+    The bias is (1 + ((K-2)/K)^1.5)(inner - plain): ``inner`` leaves two folds out, ``plain`` is a cross-validation
+    that leaves out one. By default that is the outer score of the same draws of the folds, which compares like with
+    like. The authors' package takes plain cross-validations on further draws.
+
+    Attributes
+    ----------
+    further_draws : int
+        How many further draws of the folds ``plain`` is the mean of; 0 for the outer folds themselves. The package
+        takes a fifth as many as there are repeats. Each takes another K searches and refits: K((K-1)C + 1) fits
+        with ``inner="remaining"``, K of a single configuration.
+
+    Examples
+    --------
+    >>> BatesHastieTibshirani(further_draws=10)
+    BatesHastieTibshirani(further_draws=10)
+    """
+
+    further_draws: int = 0
+
+    def __post_init__(self) -> None:
+        draws = self.further_draws
+        if isinstance(draws, bool) or not isinstance(draws, int | np.integer) or draws < 0:
+            raise InputError(
+                f"further_draws must be an integer of at least 0, got {draws!r}; a fifth of the repeats is usual.",
+                argument="further_draws",
+            )
 
 
 @dataclass(frozen=True)
@@ -34,8 +67,10 @@ class Bates:
     """Its center is the mean of the inner values less the bias: the value at all N training rows."""
     inner: float
     outer: float
+    plain: float
+    """What ``inner`` is compared with: ``outer``, or a cross-validation on further draws of the folds."""
     bias: float
-    """(1 + ((K-2)/K)^1.5)(inner - outer)."""
+    """(1 + ((K-2)/K)^1.5)(inner - plain)."""
     mean_square: float
     """mean(a_k - b_k): the squared error of a cross-validation on K - 1 folds; it may be negative."""
     inflation: float
@@ -44,7 +79,9 @@ class Bates:
     """The same before it is limited."""
 
 
-def bates_hastie_tibshirani(outer: Sequence[Sequence[Floats]], inner: Sequence[Sequence[Floats]]) -> Bates:
+def bates_hastie_tibshirani(
+    outer: Sequence[Sequence[Floats]], inner: Sequence[Sequence[Floats]], plain: float | None = None
+) -> Bates:
     """The interval by nested cross-validation of Bates, Hastie & Tibshirani (2024), algorithm 1 and section 4.3.
 
     For fold k of every repeat, e_out are the values of its rows by the model trained without the fold, and e_in
@@ -58,6 +95,7 @@ def bates_hastie_tibshirani(outer: Sequence[Sequence[Floats]], inner: Sequence[S
 
     - ``outer``: e_out by repeat and fold.
     - ``inner``: e_in of each fold, all other folds together.
+    - ``plain``: the mean value of cross-validations on further draws of the folds; by default the mean of e_out.
 
     Examples
     --------
@@ -72,16 +110,18 @@ def bates_hastie_tibshirani(outer: Sequence[Sequence[Floats]], inner: Sequence[S
     all_in = np.concatenate([values for repeat in inner for values in repeat])
     all_out = np.concatenate([values for repeat in outer for values in repeat])
     if not np.isfinite(all_in).all() or not np.isfinite(all_out).all():
-        return _without_spread("a row has no finite value", math.nan, math.nan, math.nan, math.nan)
+        return _without_spread("a row has no finite value", math.nan, math.nan, math.nan, math.nan, math.nan)
     mean_in, mean_out = float(all_in.mean()), float(all_out.mean())
-    bias = (1 + ((n_folds - 2) / n_folds) ** 1.5) * (mean_in - mean_out)
+    compared = mean_out if plain is None else plain
+    bias = (1 + ((n_folds - 2) / n_folds) ** 1.5) * (mean_in - compared)
     center = mean_in - bias
+    means = center, mean_in, mean_out, compared, bias
     if min(len(values) for repeat in outer for values in repeat) < 2:
-        return _without_spread("an outer fold of one row has no variance", center, mean_in, mean_out, bias)
+        return _without_spread("an outer fold of one row has no variance", *means)
     deviation = float(all_in.std(ddof=1))
     if deviation == 0:
         reason = "all held-out rows have the same value, which shows no spread"
-        return _without_spread(reason, center, mean_in, mean_out, bias)
+        return _without_spread(reason, *means)
     differences = [
         float((values_in.mean() - values_out.mean()) ** 2 - values_out.var(ddof=1) / len(values_out))
         for repeat_in, repeat_out in zip(inner, outer, strict=True)
@@ -92,8 +132,8 @@ def bates_hastie_tibshirani(outer: Sequence[Sequence[Floats]], inner: Sequence[S
     unlimited = math.sqrt(max(0.0, mean_square)) / of_independent
     inflation = min(max(unlimited, 1.0), math.sqrt(n_folds))
     spread = Spread(center, inflation * deviation / math.sqrt(n_rows))
-    return Bates(spread, mean_in, mean_out, bias, mean_square, inflation, unlimited)
+    return Bates(spread, mean_in, mean_out, compared, bias, mean_square, inflation, unlimited)
 
 
-def _without_spread(reason: str, center: float, inner: float, outer: float, bias: float) -> Bates:
-    return Bates(Spread(center, math.nan, reason=reason), inner, outer, bias, math.nan, math.nan, math.nan)
+def _without_spread(reason: str, center: float, inner: float, outer: float, plain: float, bias: float) -> Bates:
+    return Bates(Spread(center, math.nan, reason=reason), inner, outer, plain, bias, math.nan, math.nan, math.nan)

@@ -8,6 +8,7 @@ branches belong to one plan; each branch has repeat numbers of its own.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any, Literal
@@ -24,7 +25,7 @@ from heldout.execution.search import Search
 from heldout.folds.plans import KFolds
 from heldout.folds.splits import Folds, Rows, Split, check_splits
 from heldout.protocols.branches import RepeatNumbers, folds_of_part
-from heldout.protocols.nested.intervals import BATES, INTERVALS, NADEAU_BENGIO
+from heldout.protocols.nested.intervals import BATES, INTERVALS, NADEAU_BENGIO, BatesHastieTibshirani
 
 REMAINING, HOLD_OUT = "remaining", "holdout"
 
@@ -54,6 +55,8 @@ class NestedFolds:
     """One an outer fold, in the order of the outer folds."""
     pairs: tuple[NestedBranch, ...]
     """One a pair of outer folds of the same repeat; empty by default."""
+    further: tuple[NestedBranch, ...]
+    """One a fold of further draws of the outer folds, which only a bias term reads; empty by default."""
     n_folds: int | None
     """K, where every repeat is a partition into as many folds."""
     test_share: float
@@ -61,7 +64,7 @@ class NestedFolds:
 
     @property
     def branches(self) -> tuple[NestedBranch, ...]:
-        return self.outer + self.pairs
+        return self.outer + self.pairs + self.further
 
     @property
     def n_repeats(self) -> int:
@@ -98,6 +101,7 @@ def nested_folds(
     inner: Any = REMAINING,
     *,
     pairs: bool = False,
+    further: Folds | None = None,
     selects: bool = True,
     entropy: int = 0,
 ) -> NestedFolds:
@@ -111,6 +115,7 @@ def nested_folds(
       so that the deployed model comes from the procedure that was evaluated. Rows that an outer fold trains on
       several times are divided once, and their copies train where they do.
     - ``pairs``: whether to leave out every two folds of a repeat as well.
+    - ``further``: further draws of the outer folds, in repeats of their own.
     - ``selects``: whether there are configurations to select from. Otherwise no branch searches, and the search on
       all rows has the outer folds.
     - ``entropy``: seeds splitters that shuffle without a ``random_state``, once for each branch.
@@ -118,9 +123,8 @@ def nested_folds(
     Raises InputError where the outer folds are no partition and ``inner`` or ``pairs`` needs one, or leave too few
     folds inside.
     """
-    of_repeat: dict[int, list[Split]] = {}
-    for split in folds.splits:
-        of_repeat.setdefault(split.repeat, []).append(split)
+    of_repeat = _by_repeat(folds.splits)
+    of_further = {} if further is None else _by_repeat(further.splits)
     n_folds = _number_of_folds(folds, of_repeat)
     _check_inner(inner)
     _check_outer(folds, inner if selects else None, pairs, n_folds)
@@ -132,18 +136,29 @@ def nested_folds(
     n_folds_inside = len(search.splits) // max(len(of_repeat), 1) if anew is None else search.n_splits
     n_pairs = sum(len(mine) * (len(mine) - 1) // 2 for mine in of_repeat.values()) if pairs else 0
     n_inside = 1 if inner == HOLD_OUT or not selects else n_folds_inside
-    check_splits((folds.n_splits + n_pairs) * n_inside, task.n_rows)
-    make = _Maker(task, anew, inner == HOLD_OUT, selects, entropy, RepeatNumbers(1 + max(search.columns)))
+    n_outer = folds.n_splits + sum(map(len, of_further.values()))
+    check_splits((n_outer + n_pairs) * n_inside, task.n_rows)
+    numbers = RepeatNumbers(1 + max([*search.columns, *of_repeat, *of_further]))
+    make = _Maker(task, anew, inner == HOLD_OUT, selects, entropy, numbers)
     outer = [make.branch(mine, (place,)) for mine in of_repeat.values() for place in range(len(mine))]
+    others = [make.branch(mine, (place,)) for mine in of_further.values() for place in range(len(mine))]
     two_left_out = ((mine, two) for mine in of_repeat.values() for two in combinations(range(len(mine)), 2))
     share = float(np.mean([len(split.test) / split.n_training_rows for split in folds.splits]))
     return NestedFolds(
         search=search,
         outer=tuple(outer),
         pairs=tuple(make.branch(mine, two) for mine, two in two_left_out) if pairs else (),
+        further=tuple(others),
         n_folds=n_folds,
         test_share=share if n_folds is None else 1 / (n_folds - 1),
     )
+
+
+def _by_repeat(splits: Sequence[Split]) -> dict[int, list[Split]]:
+    of_repeat: dict[int, list[Split]] = {}
+    for split in splits:
+        of_repeat.setdefault(split.repeat, []).append(split)
+    return of_repeat
 
 
 @dataclass(frozen=True, eq=False)
@@ -257,17 +272,36 @@ class NestedSettings:
 
     inner: Any = REMAINING
     across: Across = "folds"
-    interval: str | None = NADEAU_BENGIO
+    interval: str | BatesHastieTibshirani | None = NADEAU_BENGIO
     confidence_level: float = 0.95
     alternative: Alternative = "two-sided"
+
+    @property
+    def interval_name(self) -> str | None:
+        """The name of the interval."""
+        return BATES if isinstance(self.interval, BatesHastieTibshirani) else self.interval
+
+    @property
+    def further_draws(self) -> int:
+        """How many draws of the outer folds there are beside the repeats."""
+        return self.interval.further_draws if isinstance(self.interval, BatesHastieTibshirani) else 0
+
+    def divided(self, folds: Folds) -> tuple[Folds, Folds | None]:
+        """The outer folds, and the further draws of them, which are the last repeats."""
+        if not self.further_draws:
+            return folds, None
+        last = set(list(folds.columns)[-self.further_draws :])
+        outer = folds.part(split for split in folds.splits if split.repeat not in last)
+        return outer, folds.part(split for split in folds.splits if split.repeat in last)
 
     def check(self, search: Search) -> None:
         """Refuse, before any fit, settings that do not go together."""
         if self.across not in ("folds", "all"):
             raise InputError(f"across must be 'folds' or 'all', got {self.across!r}.", argument="across")
-        if self.interval is not None and self.interval not in INTERVALS:
+        if self.interval_name is not None and self.interval_name not in INTERVALS:
+            ours = in_python(" (or ho.protocols.BatesHastieTibshirani(...))")
             raise InputError(
-                f"interval must be one of {', '.join(INTERVALS)}, or None, got {self.interval!r}.",
+                f"interval must be one of {', '.join(INTERVALS)}, or None{ours}, got {self.interval!r}.",
                 argument="interval",
             )
         check_interval_settings(1, self.confidence_level, self.alternative)
@@ -284,7 +318,7 @@ class NestedSettings:
                 f"perhaps none; use {argument('drop', 'never', python='None')}, or {argument('across', 'folds')}.",
                 argument="across",
             )
-        if self.interval == BATES:
+        if self.interval_name == BATES:
             self._check_bates(search)
 
     def _check_bates(self, search: Search) -> None:

@@ -25,7 +25,7 @@ from heldout.execution.sharing.groups import Share
 from heldout.protocols.branches import BranchWinner, run_branches
 from heldout.protocols.nested.conclusion import nested_estimate
 from heldout.protocols.nested.estimate import NestedEstimate
-from heldout.protocols.nested.intervals import BATES, NADEAU_BENGIO
+from heldout.protocols.nested.intervals import BATES, NADEAU_BENGIO, BatesHastieTibshirani
 from heldout.protocols.nested.plan import REMAINING, Across, NestedSettings, nested_folds
 from heldout.selection import NONE_CHOSEN
 from heldout.selection.replay import chosen_columns
@@ -42,7 +42,7 @@ def nested_cv(
     inner: Any = REMAINING,
     repeats: int = 1,
     across: Across = "folds",
-    interval: str | None = NADEAU_BENGIO,
+    interval: str | BatesHastieTibshirani | None = NADEAU_BENGIO,
     aggregate: Aggregate = "folds",
     selection: Any = "best",
     drop: Any = None,
@@ -96,6 +96,8 @@ def nested_cv(
     interval : {"nadeau_bengio", "bates_hastie_tibshirani", None}, default="nadeau_bengio"
         The first costs nothing. The second, for means of one loss per row, searches again without every two folds
         of a repeat: R·K(K-1)/2·((K-2)C + 1) more fits with ``inner="remaining"``, and it needs many repeats.
+        ``ho.protocols.BatesHastieTibshirani(further_draws=10)`` is the second with its authors' bias term, from ten
+        further draws of the folds.
     aggregate : {"folds", "pooled", "within"}, default="folds"
         How a score is computed, in inner and outer folds: as the mean over folds; on all held-out rows of a repeat
         together; or, for metrics made of pairs, from the pairs of rows of the same fold.
@@ -159,19 +161,31 @@ def nested_cv(
     if cv is not None and passed.is_fixed_search and isinstance(inner, str) and inner == REMAINING:
         inner = REMAINING if estimator.cv is None else estimator.cv
     settings = NestedSettings(inner, across, interval, arguments.confidence_level, arguments.alternative)
-    return nested_of_search(arguments.search_on(X, y, groups, sample_weight), settings, arguments.running())
+    try:
+        drawn = replace(arguments, repeats=arguments.repeats + settings.further_draws)
+        search = drawn.search_on(X, y, groups, sample_weight)
+    except InputError as error:
+        if not settings.further_draws or error.argument != "repeats":
+            raise
+        raise InputError(
+            f"further draws of the folds need outer folds that are drawn at random: {error}", argument="cv"
+        ) from error
+    return nested_of_search(search, settings, arguments.running())
 
 
 def nested_of_search(search: Search, settings: NestedSettings, running: RunSettings) -> NestedEstimate:
-    """Nested cross-validation of a search whose folds are the outer ones."""
+    """Nested cross-validation of a search whose folds are the outer ones, and further draws of them."""
     settings.check(search)
+    outer, further = settings.divided(search.folds)
+    search = replace(search, folds=outer)
     if len(search.configurations) == 1:
         settings = replace(settings, across="folds")
     nested = nested_folds(
         search.task,
         search.folds,
         settings.inner,
-        pairs=settings.interval == BATES,
+        pairs=settings.interval_name == BATES,
+        further=further,
         selects=len(search.configurations) > 1,
         entropy=search.entropy,
     )
