@@ -278,8 +278,12 @@ def _partial(basis: Floats, bare: PartialLikelihood) -> float:
     x = basis[bare.risk_sets.order] * np.sqrt(len(basis))
     likelihood = replace(bare, x=x, means=np.zeros(width), spreads=np.ones(width), penalty=np.zeros(width))
     names = [f"x{place}" for place in range(width)]
-    try:
-        return likelihood.maximised(MOST_STEPS, names).log_likelihood
-    except InputError:
-        penalised = replace(likelihood, penalty=np.full(width, SLIGHT_PENALTY))
-        return penalised.maximised(MOST_STEPS, names).log_likelihood
+    # How slight a penalty makes the maximum finite in floating point depends on the processor's last bits.
+    for penalty in (0.0, SLIGHT_PENALTY, 10 * SLIGHT_PENALTY):
+        try:
+            penalised = replace(likelihood, penalty=np.full(width, penalty))
+            return penalised.maximised(MOST_STEPS, names).log_likelihood
+        except InputError:
+            continue
+    penalised = replace(likelihood, penalty=np.full(width, 100 * SLIGHT_PENALTY))
+    return penalised.maximised(MOST_STEPS, names).log_likelihood
