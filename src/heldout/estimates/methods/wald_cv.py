@@ -97,12 +97,15 @@ class WaldCV(Method):
             return reason
         matrix, metric = evidence.matrix, evidence.metric
         assert matrix is not None, "needs_predictions says so"
-        if not isinstance(_plain(metric, matrix.truth), OfRowLosses) and _area(metric, matrix.truth.kind) is None:
+        of_rows = isinstance(_plain(metric, matrix.truth), OfRowLosses)
+        if not of_rows and _area(metric, matrix.truth.kind) is None:
             return f"{metric.name} has losses of single rows for two classes only"
         if matrix.grouped:
             return "it treats rows as independent, but here they come in groups"
         if matrix.sample_weight is not None:
             return "its formula does not allow sample_weight"
+        if not of_rows and matrix.truth.class_counts().min() < 2:
+            return "one row of a class does not show how placements of that class vary"
         if self.variance == "within_folds" and self._fewest(matrix, evidence) < 2:
             return "variance='within_folds' needs two rows (of each class, for an area) in every fold"
         return None
