@@ -19,8 +19,7 @@ from heldout.estimates.score_noise import (
     needs_best_score,
     noise_of_scores,
 )
-from heldout.estimates.types import Alternative, Estimate
-from heldout.kernels.reference import Floats
+from heldout.estimates.types import Estimate
 
 PLAUSIBLE = ("differences", "scores")
 
@@ -41,8 +40,11 @@ class LocallySimultaneous(Method):
     configuration pays nothing: its interval is M_w ∓ the quantile of |D_w|.
 
     ``value`` is the winner's own, uncorrected score (flagged), and the interval says how far from it the truth may
-    be. For "greater" and "less" q is that of noise in the one direction. The selection rule must be "best". Rows
-    count as independent (flag ``folds_dependent``).
+    be. The selection rule must be "best". Rows count as independent (flag ``folds_dependent``).
+
+    The winner's s_w is its own, and too small where scores vary less the better they are, as accuracies do. So
+    one-sided intervals are the two-sided one with one end open: with the quantile of noise in one direction, lower
+    bounds for the best of 20 equal ones on 150 rows covered .82 instead of .95.
 
     Symbols: noise is no greater than in step 1 on the article's event A_ν, and Γ is its Γ̂⁺.
 
@@ -117,10 +119,10 @@ class LocallySimultaneous(Method):
         noise = noise_of_scores(evidence, stratify=self.stratify)
         if noise is None:
             return no_value(evidence, self, "the winner has no finite score in every bootstrap")
-        alternative, alpha = evidence.settings.alternative, 1 - evidence.settings.level
+        alpha = 1 - evidence.settings.level
         nu = self.share * alpha if len(noise.observed) > 1 else 0.0
         plausible = self._plausible(noise, nu)
-        quantile = order_statistic(np.sort(greatest_noise(plausible, alternative)), 1 - (alpha - nu))
+        quantile = order_statistic(np.sort(np.abs(plausible.standard).max(axis=1)), 1 - (alpha - nu))
         reach = quantile * float(noise.deviations[noise.winner])
         return estimate_of_best(
             evidence,
@@ -143,14 +145,3 @@ class LocallySimultaneous(Method):
         if self.plausible == "scores":
             return noise.plausible_by_scores(nu)
         return noise.plausible_by_scores(nu / 2).plausible_by_differences(nu / 2)
-
-
-def greatest_noise(noise: ScoreNoise, alternative: Alternative) -> Floats:
-    """(B,): the greatest noise among candidates, in standard deviations of each.
-
-    Noise that flatters for a bound of how bad the performance is ("greater"), the opposite for "less", or either.
-    """
-    standard = noise.standard
-    if alternative == "two-sided":
-        return np.asarray(np.abs(standard).max(axis=1))
-    return np.asarray(standard.max(axis=1) if alternative == "greater" else -standard.min(axis=1))
