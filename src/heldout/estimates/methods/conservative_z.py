@@ -107,8 +107,8 @@ def spread_of_halves(differences: Floats, center: float) -> Spread:
 
     Examples
     --------
-    >>> spread_of_halves(np.array([0.1, -0.1]), 0.5).standard_error ** 2  # .02 / 4
-    0.005000000000000001
+    >>> round(spread_of_halves(np.array([0.1, -0.1]), 0.5).standard_error ** 2, 12)  # .02 / 4
+    0.005
     """
     if not len(differences):
         return Spread(center, float("nan"), reason="no halving has a score in both halves")
