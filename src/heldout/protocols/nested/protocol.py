@@ -162,7 +162,9 @@ def nested_cv(
         inner = REMAINING if estimator.cv is None else estimator.cv
     settings = NestedSettings(inner, across, interval, arguments.confidence_level, arguments.alternative)
     try:
-        drawn = replace(arguments, repeats=arguments.repeats + settings.further_draws)
+        drawn = arguments
+        if settings.further_draws and isinstance(arguments.repeats, int | np.integer):  # others are refused below
+            drawn = replace(arguments, repeats=arguments.repeats + settings.further_draws)
         search = drawn.search_on(X, y, groups, sample_weight)
     except InputError as error:
         if not settings.further_draws or error.argument != "repeats":
