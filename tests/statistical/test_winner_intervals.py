@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from fold_dependence_simulation import KFoldSetting, simulate_folds
 from scipy.stats import binom
 
 import heldout as ho
@@ -115,8 +116,10 @@ def test_scores_of_splits_cover_with_real_fits():
 
 @pytest.mark.slow
 def test_scores_of_splits_cover_in_more_studies():
-    held = np.array(list(intervals(1000)))
-    assert ((~held).sum(axis=0) <= most_misses(1000)).all(), held.mean(axis=0)
+    conservative, corrected = np.array(list(intervals(1000))).T
+    assert (~conservative).sum() <= most_misses(1000), conservative.mean()
+    # Its factor is a rule of thumb: ten hold-outs of a tenth of the rows cover about .91.
+    assert most_misses(1000) < (~corrected).sum() <= most_misses(1000, 0.9), corrected.mean()
 
 
 @pytest.mark.slow
@@ -126,3 +129,35 @@ def test_the_last_two_pay_in_more_studies(n, n_configurations):
     found = misses(np.full(n_configurations, 0.7), n, PAYING, 400, n_bootstraps=1000)
     # Of few rows, standard errors of proportions are too small: nominal 95 % are about 93.
     assert all(each <= most_misses(400, 0.93) for each in found.values()), found
+
+
+def widths(shares: np.ndarray, n: int, methods: Any, repetitions: int = 50) -> dict[str, float]:
+    """Mean widths, of 1000 bootstraps."""
+    sample, found = labels_of(shares, n), dict.fromkeys(methods, 0.0)
+    for repetition in range(repetitions):
+        y, labels = sample(np.random.default_rng([n, len(shares), repetition]))
+        for name in methods:
+            interval = ho.estimate(
+                y, labels, metric="accuracy", method=name, folds=np.zeros(n), random_state=repetition
+            ).interval
+            found[name] += float(np.ptp(list(interval))) / repetitions
+    return found
+
+
+def print_figures() -> None:
+    """The figures of docs/estimates.md: ``python tests/statistical/test_winner_intervals.py``, two minutes."""
+    methods = ("wald_cv", *PAYING)
+    cases = {".7": np.array([0.7]), "20 x .7": np.full(20, 0.7), ".9 and 19 x .6": np.r_[0.9, np.full(19, 0.6)]}
+    for name, shares in cases.items():
+        for n in (60, 200):
+            missed, width = misses(shares, n, methods, 400, n_bootstraps=1000), widths(shares, n, methods)
+            print(name, n, {each: f"{1 - missed[each] / 400:.3f} ({width[each]:.3f})" for each in methods})
+    asked = {name: make() for name, make in ho.estimates.METHODS.items() if name in (*methods, "corrected_t")}
+    for kind in ("accuracy", "squared error", "auc"):
+        for c in (1, 10):
+            found = simulate_folds(KFoldSetting(kind, 100, 10, c), 120, asked=asked, n_bootstraps=500)
+            print(kind, c, {name: round(each.held["expected"], 3) for name, each in found.items()})
+
+
+if __name__ == "__main__":
+    print_figures()
