@@ -103,7 +103,7 @@ def test_one_configuration_keeps_its_score_to_the_bit(metric, rows):
 
 def test_copies_of_one_configuration_select_nothing():
     one, many = (of(CLASSES, np.repeat(SCORES[:, :1] > 0.5, n, axis=1).astype(int), "accuracy") for n in (1, 20))
-    assert many.value == pytest.approx(one.value, abs=1e-15)
+    assert many.value == pytest.approx(one.value, abs=1e-14)
     assert tuple(many.interval) == pytest.approx(tuple(one.interval), abs=1e-12)
     assert many.provenance["shrinkage_factor"] == 0.0
 

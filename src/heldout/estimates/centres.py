@@ -137,7 +137,7 @@ def shrunken(observed: Floats, noise: Floats, possible: ScoreRange, rng: np.rand
     observed : ndarray of shape (C,)
         Finite.
     noise : ndarray of shape (B, C)
-        Bootstrapped scores less their mean, as large as the noise of ``observed``.
+        Bootstrapped scores less their mean, as large as the noise of ``observed``. It is overwritten.
 
     Examples
     --------
@@ -157,14 +157,14 @@ def shrunken(observed: Floats, noise: Floats, possible: ScoreRange, rng: np.rand
         return replace(found, values=found.values * unit, noise=found.noise * unit)
     middle = float(np.median(observed))
     competes = observed >= middle if n >= FEW else np.ones(n, dtype=bool)
-    competing = noise[:, competes]
-    usual = float(np.median(np.sqrt(np.einsum("bc,bc->c", competing, competing) / len(noise))))
+    squares = np.einsum("bc,bc->c", noise, noise)
+    usual = math.sqrt(float(np.median(squares[competes])) / len(noise))
     if usual > 0 and max(noise.max(), -noise.min()) > MOST_NOISE * usual:
         noise = _without_excess(noise, MOST_NOISE * usual)
-        competing = noise[:, competes]
-    factor = _factor(observed[competes], competing, middle, halved=n >= FEW)
+        squares = np.einsum("bc,bc->c", noise, noise)
+    factor = _factor(observed, noise, squares, competes, middle)
     centres = np.where(competes, middle + factor * (observed - middle), observed)
-    return Centres(centres, _noise_at(centres, observed, noise, possible, rng), factor, competes)
+    return Centres(centres, _noise_at(centres, observed, noise, squares, possible, rng), factor, competes)
 
 
 def unit_of(*values: Floats) -> float:
@@ -189,28 +189,35 @@ def _without_excess(noise: Floats, most: float) -> Floats:
     return cut
 
 
-def _factor(observed: Floats, noise: Floats, middle: float, *, halved: bool) -> float:
-    """κ. Overwrites ``noise``."""
-    k = len(observed)
+def _factor(observed: Floats, noise: Floats, squares: Floats, competes: NDArray[np.bool_], middle: float) -> float:
+    """κ; ``squares`` (C,) are sums of squares of noise."""
+    k = int(competes.sum())
     if k < 2:
         return 1.0
-    noise -= noise.mean(axis=1, keepdims=True)  # what they do not have in common
-    noise *= noise
-    of_noise = float(np.mean(noise)) * k / (k - 1)
-    spread = float(((observed - middle) ** 2).sum()) / (k - (0.5 if halved else 1.0))
-    return math.sqrt(max(0.0, 1 - of_noise / spread)) if spread > 0 else 0.0
+    in_common = np.einsum("bc,c->b", noise, competes / k)
+    of_noise = (float(squares[competes].sum()) / k - float(in_common @ in_common)) / len(noise) * k / (k - 1)
+    halved = len(observed) >= FEW
+    spread = float(((observed[competes] - middle) ** 2).sum()) / (k - (0.5 if halved else 1.0))
+    return math.sqrt(min(max(0.0, 1 - of_noise / spread), 1.0)) if spread > 0 else 0.0
 
 
 def _noise_at(
-    centres: Floats, observed: Floats, noise: Floats, possible: ScoreRange, rng: np.random.Generator
+    centres: Floats,
+    observed: Floats,
+    noise: Floats,
+    squares: Floats,
+    possible: ScoreRange,
+    rng: np.random.Generator,
 ) -> Floats:
+    """Overwrites ``noise``."""
     here, there = possible.variance(observed), possible.variance(centres)
     shows = here > NO_NOISE * max(float(here.max()), 1e-300)
     scale = np.sqrt(np.where(shows, there / np.where(shows, here, 1.0), 0.0))
-    scaled = noise if (scale == 1).all() else noise * scale
+    if not (scale == 1).all():
+        noise *= scale
     silent = np.flatnonzero(~shows & (there > 0))
     if silent.size and shows.any():
-        of_all = float(np.mean(noise[:, shows] ** 2)) / float(here[shows].mean())
+        of_all = float(squares[shows].mean()) / len(noise) / float(here[shows].mean())
         drawn = rng.standard_normal((len(noise), silent.size))
-        scaled[:, silent] = (drawn - drawn.mean(axis=0)) * np.sqrt(of_all * there[silent])
-    return scaled
+        noise[:, silent] = (drawn - drawn.mean(axis=0)) * np.sqrt(of_all * there[silent])
+    return noise

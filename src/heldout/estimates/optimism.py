@@ -155,7 +155,7 @@ class _Column:
     def scores(self, possible: ScoreRange, lanes: slice = slice(None)) -> Floats:
         """(L, C): centres with noise, at most the best possible."""
         scores = self.noise(lanes) + self.values
-        return np.minimum(scores, possible.best, out=scores)
+        return np.minimum(scores, possible.best, out=scores) if math.isfinite(possible.best) else scores
 
     def gains(self, possible: ScoreRange, columns: NDArray[np.intp]) -> Floats:
         """(B,): the score of the selected less its mean around its centre; NaN where nothing was selected."""
@@ -231,9 +231,11 @@ class _Replays:
         stable = self.matrix.out_of_bag if score is self.matrix.scores else score
         observed = oriented(score.metric, score.observed())
         noise = np.empty((self.evidence.settings.n_bootstraps, len(observed)))
+        units = max(self._units[0], 2)
+        scale = oriented(score.metric, np.sqrt(units / (units - 1)))
 
         def block(counts: NDArray[np.uint8], lanes: slice) -> None:
-            noise[lanes] = oriented(score.metric, stable.all(counts))
+            np.multiply(stable.all(counts), scale, out=noise[lanes])
 
         redraws = sum(number for _, number in self._map(block))
         with np.errstate(over="ignore", invalid="ignore"):  # losses that are infinite, or sum up to infinity
@@ -241,10 +243,8 @@ class _Replays:
         usable = np.isfinite(observed) & np.isfinite(means)
         if not usable.any():
             return _Column(observed, usable, None, redraws)
-        units = max(self._units[0], 2)
         noise = noise if usable.all() else noise[:, usable]
         noise -= means[usable]
-        noise *= math.sqrt(units / (units - 1))
         key = stream(self.evidence.settings.entropy, "silent noise", number)
         rng = np.random.Generator(np.random.Philox(key=key))
         centres = shrunken(observed[usable], noise, ScoreRange.of(score.metric), rng)
@@ -257,8 +257,8 @@ class _Replays:
         shift = np.stack([column.shift for column in read], axis=1)
 
         def values(lanes: slice) -> Floats:
-            pairs = zip(read, ranges, strict=True)
-            return np.stack([column.scores(possible, lanes) for column, possible in pairs], axis=2)
+            scores = [column.scores(possible, lanes) for column, possible in zip(read, ranges, strict=True)]
+            return scores[0][:, :, None] if len(scores) == 1 else np.stack(scores, axis=2)
 
         def without_rows(first: int, last: int) -> NDArray[np.intp]:
             return replay.select(values(slice(first, last)))

@@ -78,13 +78,12 @@ class MeanLoss:
 
     def _value(self, sums: NDArray[Any], weight: Floats) -> Floats:
         with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
-            if self.finish is Finish.COMPLEMENT:  # so that all wrong is exactly 0
-                share: Floats = (weight - sums) / weight
-                return share
-            mean: Floats = sums / weight
+            of_all = self.finish is Finish.COMPLEMENT  # so that all wrong is exactly 0
+            mean: Floats = np.subtract(weight, sums) if of_all else np.array(sums, dtype=np.float64)
+            mean /= weight
             if self.exponent:
-                mean = np.ldexp(mean, self.exponent)
-            return np.sqrt(mean) if self.finish is Finish.ROOT else mean
+                np.ldexp(mean, self.exponent, out=mean)
+            return np.sqrt(mean, out=mean) if self.finish is Finish.ROOT else mean
 
 
 def mean_loss(losses: Floats, finish: Finish = Finish.MEAN) -> MeanLoss:
