@@ -12,13 +12,13 @@ from sklearn.neighbors import KNeighborsClassifier
 
 import heldout as ho
 from heldout.advice.adviser import advice_on
-from heldout.advice.bed import CellEvidence, bed_from_csv, metric_in_bed, nearest_cell
 from heldout.advice.cases import CASES
 from heldout.advice.problem import problem_of
 from heldout.advice.recommendation import Situation, recommended
 from heldout.data.task import TaskKind
 from heldout.errors import InputError
 from heldout.estimates import METHODS
+from heldout.estimates.coverage import CellEvidence, bed_from_csv, metric_in_bed, nearest_cell
 from heldout.estimates.methods import method_of
 from heldout.metrics.named import DECLARED, metric_named
 from heldout_papers.corrections.scores import labelled

@@ -10,7 +10,6 @@ from typing import Any
 from heldout._random import RandomState, stream
 from heldout._text import counted
 from heldout.advice import words as words
-from heldout.advice.bed import CellEvidence
 from heldout.advice.costs import BBC, BCED, CV, NESTED, Cost, costs_of
 from heldout.advice.evidence import Expected, TableEvidence, expected_change, installed_evidence
 from heldout.advice.fit_times import TotalTime, family_times, timed_fits, total_time
@@ -29,6 +28,7 @@ from heldout.advice.worst_case import (
 )
 from heldout.data.limits import check_jobs
 from heldout.data.task import TaskKind
+from heldout.estimates.coverage import CellEvidence
 from heldout.execution.listeners.words import duration
 
 SMALL = 100

@@ -12,7 +12,10 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 
 from heldout._text import argument, counted, number_text
-from heldout.advice.bed import (
+from heldout.advice.cases import CASES, Case
+from heldout.data.task import TaskKind
+from heldout.errors import InputError
+from heldout.estimates.coverage import (
     ALIKE,
     HOLD_OUT,
     LEVEL,
@@ -25,9 +28,6 @@ from heldout.advice.bed import (
     metric_in_bed,
     nearest_cell,
 )
-from heldout.advice.cases import CASES, Case
-from heldout.data.task import TaskKind
-from heldout.errors import InputError
 from heldout.estimates.types import frame_of, json_safe
 from heldout.metrics.base import Metric
 from heldout.metrics.named import metric_named
@@ -310,7 +310,7 @@ def _sentences(situation: Situation, figures: CellEvidence | None, reference: Ce
 
 def _figures_sentence(figures: CellEvidence, reference: CellEvidence | None) -> str:
     is_reference = reference is None or reference.method == figures.method
-    text = f"In {_cell_text(figures)} {_covers(figures)}"
+    text = f"In {figures.where} {_covers(figures)}"
     if not is_reference and reference is not None and math.isfinite(figures.width_ratio):
         text += f" and is {figures.width_ratio:.2f} times as wide as that of bbc's percentiles, which covers "
         text += _share(reference.coverage, reference.coverage_error)
@@ -319,17 +319,6 @@ def _figures_sentence(figures: CellEvidence, reference: CellEvidence | None) -> 
         text += f" (bbc {_signed(reference.bias, reference.bias_error)}), its root mean square error "
         text += f"{figures.rmse_ratio:.2f} ± {figures.rmse_ratio_error:.2f} times that of bbc"
     return f"{text}; a positive bias flatters."
-
-
-def _cell_text(cell: CellEvidence) -> str:
-    is_real, n = cell.part == TABLES, cell.configurations
-    kinds = {
-        ONE: "one configuration",
-        ALIKE: f"{n} configurations of one estimator",
-        VARIED: f"{n} configurations of several estimators" if is_real else f"{n} independent configurations",
-    }
-    where = "real searches on" if is_real else "simulated hold-outs of"
-    return f"{cell.repetitions:,} {where} {cell.rows} rows with {kinds[cell.kind]} ({cell.metric})"
 
 
 def _covers(cell: CellEvidence) -> str:

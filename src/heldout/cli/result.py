@@ -58,6 +58,8 @@ def comparison_lines(comparison: Comparison) -> list[str]:
     headings = tuple(_interval_heading(comparison) if heading == "interval" else heading for heading in HEADINGS)
     lines = [f"{main.metric} of {main.selected_name}", ""]
     lines += aligned([headings, *comparison.rows(decimals)])
+    if comparison.coverage:
+        lines += ["", *comparison.coverage_sentences]
     if main.flags:
         lines += ["", f"About {comparison.main}:", *(f"- {sentence}" for sentence in main.flags.values())]
     if comparison.refused:

@@ -10,7 +10,7 @@ import html
 import math
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 import numpy as np
@@ -19,11 +19,12 @@ from heldout._random import RandomState
 from heldout._text import number_text
 from heldout.errors import HeldoutWarning, InputError
 from heldout.estimates.base import Method
+from heldout.estimates.coverage import LEVEL, CellEvidence, measured_for
 from heldout.estimates.inputs import WARNED, Inputs, read_inputs
-from heldout.estimates.methods import METHODS, method_of
+from heldout.estimates.methods import METHODS, label_of, method_of
 from heldout.estimates.question import Aggregate
 from heldout.estimates.responses import ResponseName
-from heldout.estimates.types import Alternative, Estimate, Interval, frame_of
+from heldout.estimates.types import Alternative, Estimate, Interval, frame_of, json_safe
 from heldout.flags import Flag
 
 MAIN = "bbc"
@@ -46,10 +47,14 @@ class Comparison(Mapping[str, Estimate]):
         In the order of ``ho.estimates.METHODS``, or of the list given.
     refused : mapping of str to str
         The other methods, and why each does not apply.
+    coverage : mapping of str to CellEvidence
+        What the intervals of those methods covered where the truth is known, in the cell of the test bed that is
+        nearest to this question. Empty for levels other than .95, and without methods that were not scored there.
     """
 
     estimates: Mapping[str, Estimate]
     refused: Mapping[str, str]
+    coverage: Mapping[str, CellEvidence] = field(default_factory=dict)
 
     def __getitem__(self, name: str) -> Estimate:
         if name in self.refused:
@@ -85,6 +90,23 @@ class Comparison(Mapping[str, Estimate]):
             notes[name] = ", ".join(words)
         return notes
 
+    @property
+    def coverage_sentences(self) -> list[str]:
+        """What intervals covered, a sentence a cell of the test bed."""
+        sentences = []
+        for where in dict.fromkeys(cell.where for cell in self.coverage.values()):
+            shares = [
+                f"{name} {self._covered(name):.3f}" for name, cell in self.coverage.items() if cell.where == where
+            ]
+            sentences.append(f"In {where}, {LEVEL:.0%} intervals covered: {', '.join(shares)}.")
+        return sentences
+
+    def _covered(self, name: str) -> float:
+        interval = self.estimates[name].interval
+        if name not in self.coverage or interval is None:
+            return math.nan
+        return self.coverage[name].covered(interval.alternative)
+
     def rows(self, decimals: int | None = None) -> list[tuple[str, ...]]:
         """The table as text, a tuple of ``HEADINGS`` a method; ``>`` marks the main one."""
         if decimals is None:
@@ -117,6 +139,7 @@ class Comparison(Mapping[str, Estimate]):
                     "value": estimate.value,
                     "low": (estimate.interval or nowhere).low,
                     "high": (estimate.interval or nowhere).high,
+                    "coverage": self._covered(name),
                     "uncorrected": estimate.uncorrected,
                     "optimism": estimate.optimism,
                     "selected_name": estimate.selected_name,
@@ -135,6 +158,7 @@ class Comparison(Mapping[str, Estimate]):
             "main": self.main,
             "estimates": {name: estimate.to_dict() for name, estimate in self.estimates.items()},
             "refused": dict(self.refused),
+            "coverage": json_safe({name: asdict(cell) for name, cell in self.coverage.items()}),
         }
 
     def __repr__(self) -> str:
@@ -144,6 +168,7 @@ class Comparison(Mapping[str, Estimate]):
     def __str__(self) -> str:
         main = self.estimates[self.main]
         lines = [f"{main.metric}, {main.selected_name}", *aligned([HEADINGS, *self.rows()])]
+        lines += self.coverage_sentences
         return "\n".join([*lines, *(f"{name} does not apply: {reason}" for name, reason in self.refused.items())])
 
     def _repr_html_(self) -> str:
@@ -159,7 +184,8 @@ class Comparison(Mapping[str, Estimate]):
         )
         caption = f"{html.escape(main.metric)}, {html.escape(main.selected_name)}"
         table = f"<table><caption>{caption}</caption><tr>{head}</tr>{body}</table>"
-        return table + (f"<ul>{others}</ul>" if others else "")
+        covered = "".join(f"<p>{html.escape(sentence)}</p>" for sentence in self.coverage_sentences)
+        return table + covered + (f"<ul>{others}</ul>" if others else "")
 
 
 def compare_estimates(
@@ -257,12 +283,16 @@ def compare(inputs: Inputs, methods: Mapping[str, Method]) -> Comparison:
     """The estimate of each method."""
     estimates: dict[str, Estimate] = {}
     refused: dict[str, str] = {}
+    coverage: dict[str, CellEvidence] = {}
     for name, method in methods.items():
         try:
             evidence = inputs.evidence(method)
             reason = method.unfit(evidence)
             if reason is None:
                 estimates[name] = method.estimate(evidence)
+                cell = measured_for(evidence, label_of(method)) if evidence.settings.level == LEVEL else None
+                if cell is not None and math.isfinite(cell.covered(evidence.settings.alternative)):
+                    coverage[name] = cell
         except InputError as error:
             reason = str(error).removesuffix(".")
         if reason is not None:
@@ -273,7 +303,7 @@ def compare(inputs: Inputs, methods: Mapping[str, Method]) -> Comparison:
             raise InputError(f"{reasons[0]}.")
         why = "; ".join(f"{name}: {reason}" for name, reason in refused.items())
         raise InputError(f"no method applies: {why}.")
-    return Comparison(estimates, refused)
+    return Comparison(estimates, refused, coverage)
 
 
 def warn_of_all(comparison: Comparison, *, stacklevel: int) -> None:

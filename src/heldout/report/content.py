@@ -183,6 +183,8 @@ class ReportContent(PageContent):
     methods: tuple[MethodRow, ...] = ()
     """The estimates of several methods; empty for a single one."""
     methods_sentence: str = ""
+    methods_coverage: str = ""
+    """What intervals of these methods covered where the truth is known."""
     refused: tuple[Fact, ...] = ()
     """Methods that do not apply, and why."""
     race: RaceSummary | None = None

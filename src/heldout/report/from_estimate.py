@@ -31,7 +31,7 @@ from heldout.report.facts import (
 )
 from heldout.report.numbers import Scale, scale_of
 from heldout.report.ranking import MOST_SHOWN, Ranking, rank_configurations
-from heldout.report.words import NO_CANDIDATE, reason_sentence, several_methods_sentence
+from heldout.report.words import NO_CANDIDATE, coverage_paragraph, reason_sentence, several_methods_sentence
 
 
 def estimate_content(
@@ -91,6 +91,7 @@ def estimate_content(
         content,
         methods=_method_rows(comparison, scale),
         methods_sentence=several_methods_sentence(scale.title, comparison.main),
+        methods_coverage=coverage_paragraph(comparison.coverage_sentences),
         refused=_refused(comparison),
     )
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from heldout._text import number_text
 from heldout.dropping.words import last_one_sentence
 from heldout.metrics.named import in_sentence
@@ -194,6 +196,13 @@ def several_methods_sentence(title: str, main: str) -> str:
         f"predictions; this report is about the one by {method_words(main).name}. The methods estimate different "
         "quantities, explained below: choose one before looking at the numbers."
     )
+
+
+def coverage_paragraph(sentences: Sequence[str]) -> str:
+    """What intervals of several methods covered where the truth is known; nothing where nobody knows."""
+    if not sentences:
+        return ""
+    return " ".join(["How often intervals held the truth was measured where it is known.", *sentences])
 
 
 def reason_sentence(reason: str) -> str:

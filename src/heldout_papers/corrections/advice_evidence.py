@@ -15,8 +15,8 @@ from dataclasses import asdict, fields
 from pathlib import Path
 from typing import Any
 
-from heldout.advice import bed as installed
-from heldout.advice.bed import HOLD_OUT, TABLES, CellEvidence
+from heldout.estimates import coverage as installed
+from heldout.estimates.coverage import HOLD_OUT, TABLES, CellEvidence
 from heldout_papers.engine.results import check_columns
 
 PLACE = ("part", "kind", "metric", "rows", "configurations")
@@ -80,7 +80,7 @@ def _rounded(value: Any) -> float:
 
 
 def bed_as_csv(evidence: Sequence[CellEvidence]) -> str:
-    """The text of the installed file, which ``heldout.advice.bed.bed_from_csv`` reads; NaN is an empty cell."""
+    """The text of the installed file, which ``bed_from_csv`` reads; NaN is an empty cell."""
     text = io.StringIO()
     writer = csv.DictWriter(text, [field.name for field in fields(CellEvidence)], lineterminator="\n")
     writer.writeheader()

@@ -10,7 +10,7 @@ from __future__ import annotations
 import time
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields, is_dataclass, replace
+from dataclasses import dataclass, replace
 from itertools import product
 from typing import Any, TypeAlias
 
@@ -22,7 +22,7 @@ from heldout.errors import HeldoutWarning, InputError
 from heldout.estimates.base import Method
 from heldout.estimates.evidence import Evidence
 from heldout.estimates.inputs import Inputs, read_inputs
-from heldout.estimates.methods import METHODS, method_of
+from heldout.estimates.methods import METHODS, label_of, method_of
 from heldout.estimates.methods.cv import CV
 from heldout.estimates.question import Aggregate
 from heldout.estimates.types import Alternative, Estimate
@@ -106,7 +106,9 @@ def labelled(methods: Any) -> tuple[tuple[str, Method | Oracle], ...]:
         found = [(str(label), _method(method)) for label, method in methods.items()]
     else:
         listed = list(methods) if isinstance(methods, list | tuple) else [methods]
-        found = [(label_of(method), method) for method in map(_method, listed)]
+        found = [
+            (ORACLE if isinstance(method, Oracle) else label_of(method), method) for method in map(_method, listed)
+        ]
     labels = [label for label, _ in found]
     twice = next((label for label in labels if labels.count(label) > 1), None)
     if not found or twice is not None:
@@ -116,20 +118,6 @@ def labelled(methods: Any) -> tuple[tuple[str, Method | Oracle], ...]:
             argument="methods",
         )
     return tuple(found)
-
-
-def label_of(method: Method | Oracle) -> str:
-    """The name of a method, with the settings that are not its usual ones."""
-    usual = METHODS.get(method.name)
-    if usual is None or not is_dataclass(method):
-        return method.name
-    default = usual()
-    changed = [
-        f"{one.name}={getattr(method, one.name)!r}"
-        for one in fields(method)
-        if one.init and getattr(method, one.name) != getattr(default, one.name, None)
-    ]
-    return f"{method.name}({', '.join(changed)})" if changed else method.name
 
 
 def _method(method: Any) -> Method | Oracle:

@@ -8,9 +8,9 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from heldout.advice import bed as installed
-from heldout.advice.bed import bed_from_csv, installed_bed
 from heldout.errors import InputError
+from heldout.estimates import coverage as installed
+from heldout.estimates.coverage import bed_from_csv, installed_bed
 from heldout_papers.corrections.advice_evidence import (
     COLUMNS,
     bed_as_csv,
@@ -70,11 +70,11 @@ def test_the_command_writes_the_installed_file(tmp_path, monkeypatch, capsys):
     again = cells(bias=0.5)
     pd.concat([again, again.assign(method="cv")]).to_parquet(tmp_path / "corrections-b.parquet")
     cells()[["part", "method"]].to_parquet(tmp_path / "corrections-searches.parquet")
-    monkeypatch.setattr(installed, "__file__", str(tmp_path / "bed.py"))
+    monkeypatch.setattr(installed, "__file__", str(tmp_path / "coverage.py"))
 
     main([str(tmp_path)])
-    assert capsys.readouterr().out.strip() == str(tmp_path / "corrections.csv")
-    found = bed_from_csv((tmp_path / "corrections.csv").read_text(encoding="utf-8"))
+    assert capsys.readouterr().out.strip() == str(tmp_path / "coverage.csv")
+    found = bed_from_csv((tmp_path / "coverage.csv").read_text(encoding="utf-8"))
     assert [(one.method, one.bias) for one in found] == [("bbc", 0.1235), ("shrinkage", 0.1235), ("cv", 0.5)]
 
     for wrong in ([], [str(tmp_path / "nothing")]):

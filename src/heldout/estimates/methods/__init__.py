@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import fields
 from types import MappingProxyType
-from typing import Any
+from typing import Any, cast
 
 from heldout._text import argument
 from heldout.data.limits import FEWER, enough_memory
@@ -67,6 +68,28 @@ def method_of(method: Any) -> Method:
         f"method must be one of {', '.join(METHODS)} or a method of ho.estimates, got {method!r}.",
         argument="method",
     )
+
+
+def label_of(method: Method) -> str:
+    """The name of a method, with the settings that are not its usual ones.
+
+    Examples
+    --------
+    >>> label_of(BBC()), label_of(BBC(interval="calibrated"))
+    ('bbc', "bbc(interval='calibrated')")
+    """
+    usual = METHODS.get(method.name)
+    if usual is None:
+        return method.name
+    default = usual()
+    if type(method) is not type(default):
+        return method.name
+    changed = [
+        f"{one.name}={getattr(method, one.name)!r}"
+        for one in fields(cast(Any, method))
+        if one.init and getattr(method, one.name) != getattr(default, one.name, None)
+    ]
+    return f"{method.name}({', '.join(changed)})" if changed else method.name
 
 
 def check_alternative(method: Any, alternative: Alternative) -> None:

@@ -1,4 +1,4 @@
-"""The evidence behind a recommended method: what the test bed of corrections found, a line per cell and method.
+"""What methods gave where the truth is known: a line per cell of the test bed and method.
 
 The file is installed with the library. ``python -m heldout_papers.corrections.advice_evidence`` writes it from kept
 runs of that study (docs/study-corrections.md).
@@ -16,10 +16,12 @@ from importlib.resources import files
 from typing import Any
 
 from heldout.data.task import TaskKind
+from heldout.estimates.evidence import Evidence
+from heldout.estimates.types import Alternative
 from heldout.metrics.base import Metric, Response
 from heldout.metrics.within import is_pair_based
 
-FILE = "corrections.csv"
+FILE = "coverage.csv"
 REFERENCE = "bbc"
 """The method that ratios compare with: as published, with percentiles."""
 TABLES, HOLD_OUT = "tables", "hold-out"
@@ -86,6 +88,22 @@ class CellEvidence:
         return self.part, self.kind, self.metric, self.rows, self.configurations
 
     @property
+    def where(self) -> str:
+        """The cell in words: "400 real searches on 100 rows with one configuration (accuracy)"."""
+        is_real, n = self.part == TABLES, self.configurations
+        kinds = {
+            ONE: "one configuration",
+            ALIKE: f"{n} configurations of one estimator",
+            VARIED: f"{n} configurations of several estimators" if is_real else f"{n} independent configurations",
+        }
+        where = "real searches on" if is_real else "simulated hold-outs of"
+        return f"{self.repetitions:,} {where} {self.rows} rows with {kinds[self.kind]} ({self.metric})"
+
+    def covered(self, alternative: Alternative) -> float:
+        """The share of intervals or of bounds that hold the truth."""
+        return self.coverage if alternative == "two-sided" else self.bound_coverage
+
+    @property
     def covers_too_little(self) -> bool:
         """Whether the coverage is below .94 by more than chance explains (1.645 standard errors)."""
         return self.coverage + 1.645 * self.coverage_error < LEAST
@@ -107,7 +125,7 @@ def _number(cell: str) -> float:
 @cache
 def installed_bed() -> tuple[CellEvidence, ...]:
     """The evidence that is installed with the library."""
-    return bed_from_csv((files("heldout.advice") / FILE).read_text(encoding="utf-8"))
+    return bed_from_csv((files("heldout.estimates") / FILE).read_text(encoding="utf-8"))
 
 
 def metric_in_bed(metric: Metric | None, kind: TaskKind | None = None) -> str:
@@ -152,3 +170,14 @@ def nearest_cell(
         if lines:
             return min(lines, key=lambda one: (round(abs(math.log(one.rows / n_rows)), 9), one.rows))
     return None
+
+
+def measured_for(evidence: Evidence, label: str) -> CellEvidence | None:
+    """What a method gave in the cell that is nearest to a question; None where the test bed has none like it.
+
+    ``label``: the method with the settings that are not its usual ones.
+    """
+    part = HOLD_OUT if evidence.n_splits == 1 else TABLES
+    kind = ONE if evidence.n_candidates == 1 else VARIED
+    metric = metric_in_bed(evidence.metric)
+    return nearest_cell(installed_bed(), [label], part=part, kind=kind, metric=metric, n_rows=evidence.n_rows_used)
