@@ -35,7 +35,7 @@ class Flag(StrEnum):
     UNCORRECTED = (
         "uncorrected",
         "The winner was selected from {chosen_from} by its score on these same predictions, so the score is "
-        "optimistic; a corrected method (bbc) subtracts that.",
+        "optimistic; a corrected method (shrinkage) subtracts that.",
     )
     FAILED_CONFIGURATIONS = (
         "failed_configurations",

@@ -57,7 +57,7 @@ def time_text(expected: str, low: str, high: str) -> str:
 def opaque_sentence(scorer: str) -> str:
     """The protocols that work with a scorer of the user's own."""
     return (
-        f"The scorer '{scorer}' cannot be opened, so bbc and early dropping do not apply; nested "
+        f"The scorer '{scorer}' cannot be opened, so shrinkage, bbc and early dropping do not apply; nested "
         "cross-validation does, and method='bbc_f' corrects from the scores of the folds."
     )
 
@@ -182,8 +182,8 @@ def few_rows_warning(label: str, rows: int, folds: int) -> str:
 
 
 TIME_ORDER_WARNING = (
-    "Your folds follow time, so rows are not exchangeable: bbc, early dropping and the evidence treat them as a "
-    "random sample, which they are not."
+    "Your folds follow time, so rows are not exchangeable: the correction, early dropping and the evidence treat "
+    "them as a random sample, which they are not."
 )
 
 

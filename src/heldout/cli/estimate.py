@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import click
 
+from heldout._defaults import DEFAULT_METHOD
 from heldout.cli.console import Console, Row
 from heldout.cli.estimate_input import EstimateOptions
 from heldout.cli.options import command_line, options_in_sentences
@@ -72,10 +73,9 @@ _NOT_OUT_OF_CORE = (
 @click.option("--threshold", type=float, help="Where scores are cut into labels; above it is positive.")
 @click.option(
     "--method",
-    default="bbc",
-    show_default=True,
     metavar="NAME",
-    help="A method's name, or all: every method that applies, side by side.",
+    help="A method's name, or all: every method that applies, side by side. By default "
+    f"{DEFAULT_METHOD}, and bbc with --out-of-core.",
 )
 @click.option("--candidates", metavar="best|SHARE", help="Two-part methods: the best one, or a share such as 0.1.")
 @click.option("--evaluation-share", type=float, help="Two-part methods: the share of rows for the bound.")
@@ -122,7 +122,7 @@ _NOT_OUT_OF_CORE = (
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document and nothing else to stdout.")
 @click.option("--quiet", is_flag=True, help="Print only the result.")
 @click.pass_context
-def command(ctx: click.Context, /, **values: Any) -> None:
+def command(ctx: click.Context, /, method: str | None, **values: Any) -> None:
     """Estimate the performance of the best of the configurations in FILE, corrected for having been the best.
 
     FILE is a CSV or Parquet table with a line for each row: a column of true values, and a column of held-out
@@ -131,7 +131,9 @@ def command(ctx: click.Context, /, **values: Any) -> None:
     caret and tidymodels save them. The predictions.parquet of `heldout tune` needs no options: it says what its
     columns are.
     """
-    options = EstimateOptions(**values)
+    if method is None:
+        method = "bbc" if values["out_of_core"] else DEFAULT_METHOD
+    options = EstimateOptions(method=method, **values)
     console = Console(options.as_json, options.quiet)
     with console.noting_warnings(), options_in_sentences(ctx):
         if options.out_of_core:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import click
 
+from heldout._defaults import DEFAULT_METHOD
 from heldout.cli.console import Console
 from heldout.cli.files import folder_for, save_model, write_predictions, write_report_files
 from heldout.cli.options import SectionedCommand, command_line, run_options
@@ -171,10 +172,11 @@ SECTIONS = {
 )
 @click.option(
     "--method",
-    default="bbc",
+    default=DEFAULT_METHOD,
     show_default=True,
-    help="How to estimate: bbc (bias-corrected by bootstrap, with an interval), tt, cv (uncorrected), or none; or "
-    "nested (nested cross-validation, at K times the fits) or bootstrap_search (at as many times as bootstraps).",
+    help="How to estimate: shrinkage or bbc (corrected by bootstrap, with an interval), tt, cv (uncorrected), or "
+    "none; or nested (nested cross-validation, at K times the fits) or bootstrap_search (at as many times as "
+    "bootstraps).",
 )
 @click.option(
     "--inner",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, cast
 
+from heldout._defaults import DEFAULT_METHOD
 from heldout._text import OptionText, arguments_as_options
 from heldout.cli.options import RunOptions, about_option, check_choice, names_listed
 
@@ -124,7 +125,7 @@ def check_options(options: TuneOptions) -> None:
     if method is not None and method.needs_one_split and not is_one_split:
         raise InputError(
             f"--method {options.method} is for one development set, and here are {cv.words} with a model "
-            "each; use bbc, or --cv holdout."
+            f"each; use {DEFAULT_METHOD}, or --cv holdout."
         )
     is_repeated = isinstance(cv, PairedHoldOut) or (isinstance(cv, Repeated) and isinstance(cv.plan, HoldOut))
     is_drawn_anew = isinstance(cv, HoldOut) or is_repeated
@@ -132,7 +133,7 @@ def check_options(options: TuneOptions) -> None:
     if method is not None and method.needs_test_share and (not is_drawn_anew or is_one_split):
         raise InputError(
             f"--method {options.method} is for repeated subsampling, and here are {cv.words}; use --cv "
-            "repeated_holdout:50:0.2, or --method bbc."
+            f"repeated_holdout:50:0.2, or --method {DEFAULT_METHOD}."
         )
     check_alternative(method, cast("Alternative", options.alternative))
 
@@ -174,7 +175,7 @@ def _check_search(options: TuneOptions) -> None:
     if len(options.metrics) > 1 and is_protocol(options):
         raise InputError(
             f"--method {options.method} estimates one metric, got {len(options.metrics)} "
-            f"({', '.join(options.metrics)}); name one, or use --method bbc."
+            f"({', '.join(options.metrics)}); name one, or use --method {DEFAULT_METHOD}."
         )
     _ = options.chosen_models
 
@@ -191,7 +192,7 @@ def method_of_options(options: TuneOptions) -> Method | None:
         return replace(method, interval=options.interval)  # type: ignore[arg-type]  # BBC checks it
     raise InputError(
         f"--interval {options.interval} is for --method bbc (percentile, calibrated) and for --method nested; here "
-        f"the method is {options.method}: leave --interval out."
+        f"the method is {options.method}: add one of these, or leave --interval out."
     )
 
 

@@ -7,6 +7,7 @@ from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from heldout._defaults import DEFAULT_METHOD
 from heldout.cli.console import Console
 from heldout.cli.space_file import OwnSpace, Space, has_distributions
 from heldout.cli.tune_options import GRID, OPTUNA, RANDOM, TuneOptions, is_protocol
@@ -133,7 +134,7 @@ def _check_options(space: Space, options: TuneOptions) -> None:
     if space.search == OPTUNA and is_protocol(options):
         raise InputError(
             f"--method {options.method} repeats the search, which with --search optuna is possible only from "
-            "Python (ho.nested_cv of an ho.HeldOutOptunaSearchCV); use --method bbc."
+            f"Python (ho.nested_cv of an ho.HeldOutOptunaSearchCV); use --method {DEFAULT_METHOD}."
         )
     if space.estimator is None and space.search != OPTUNA:
         raise InputError(f"--space {options.space} is a function of a trial, which needs --search optuna.")

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from heldout._defaults import DEFAULT_METHOD
 from heldout._random import RandomState
 from heldout._text import number_text
 from heldout.errors import HeldoutWarning, InputError
@@ -27,7 +28,7 @@ from heldout.estimates.responses import ResponseName
 from heldout.estimates.types import Alternative, Estimate, Interval, frame_of, json_safe
 from heldout.flags import Flag
 
-MAIN = "bbc"
+MAIN = DEFAULT_METHOD
 """The method whose row is marked where it applies; else the first that has an interval, else the first."""
 
 SIGNIFICANT_DIGITS = 4

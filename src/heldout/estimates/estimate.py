@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from heldout._defaults import DEFAULT_METHOD
 from heldout._random import RandomState
 from heldout.estimates.inputs import read_inputs, warn_of
 from heldout.estimates.methods import answer, method_of
@@ -17,7 +18,7 @@ def estimate(
     predictions: Any,
     *,
     metric: Any,
-    method: Any = "bbc",
+    method: Any = DEFAULT_METHOD,
     folds: Any = None,
     groups: Any = None,
     sample_weight: Any = None,

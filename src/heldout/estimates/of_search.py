@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from heldout._defaults import DEFAULT_METHOD
 from heldout._text import argument
 from heldout.data.limits import effective_threads
 from heldout.data.task import Truth
@@ -49,7 +50,7 @@ from heldout.selection.replay import FoldReplay
 class Estimation:
     """How a search chooses, and how its winner is estimated: what a user decides."""
 
-    method: Any = "bbc"  # None for no estimate
+    method: Any = DEFAULT_METHOD  # None for no estimate
     selection: Any = "best"  # how the winner is chosen; replayed in every bootstrap
     # a configuration's score: the mean over splits, as ``GridSearchCV`` has it, the metric over all rows, or the
     # share of the pairs of rows of one split
@@ -100,7 +101,7 @@ def check_applicable(method: Any, metrics: Mapping[str, Metric | None], read: Se
     refit_metric = metrics.get(read[0]) if read else None
     reason = method_of(method).unfit_metric(refit_metric) if refit_metric else None
     if reason:
-        raise InputError(f"method '{method_of(method).name}' does not fit: {reason}; 'bbc' fits every metric.")
+        raise InputError(f"method '{method_of(method).name}' does not fit: {reason}; '{DEFAULT_METHOD}' fits every metric.")
     closed = [name for name in read if metrics.get(name) is None]
     if closed:
         raise InputError(

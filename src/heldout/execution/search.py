@@ -11,6 +11,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from heldout._defaults import DEFAULT_METHOD
 from heldout._text import argument
 from heldout.configurations import Configuration, Configurations
 from heldout.data.limits import check_fits
@@ -227,7 +228,7 @@ def _check_splits(search: Search) -> None:
     if lacking and estimation.method is not None and "predictions" not in method_of(estimation.method).reads:
         raise InputError(
             f"method '{method_of(estimation.method).name}' compares scores of single splits, and {lacking}; use "
-            f"larger folds, or {argument('method', 'bbc')}."
+            f"larger folds, or {argument('method', DEFAULT_METHOD)}."
         )
     if estimation.method is not None and method_of(estimation.method).needs_test_share:
         _check_subsampled(search)
@@ -293,14 +294,14 @@ def _check_subsampled(search: Search) -> None:
             f"method '{name}' is for repeated subsampling, in which each split draws its test rows anew, but "
             f"here are {search.folds.n_splits} other splits; use "
             f"{argument('cv', 'repeated_holdout:50:0.2', python='ho.protocols.repeated_hold_out(50, 0.2)')}, or "
-            f"{argument('method', 'bbc')}.",
+            f"{argument('method', DEFAULT_METHOD)}.",
             argument="method",
         )
     if search.estimation.aggregate != "folds":
         raise InputError(
             f"method '{name}' assumes that the winner has the best mean over splits, got "
             f"{argument('aggregate', search.estimation.aggregate)}; use {argument('aggregate', 'folds')}, or "
-            f"{argument('method', 'bbc')}."
+            f"{argument('method', DEFAULT_METHOD)}."
         )
 
 

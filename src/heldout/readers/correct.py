@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
+from heldout._defaults import DEFAULT_METHOD
 from heldout._random import RandomState, entropy_of
 from heldout._text import argument
 from heldout.data.task import labels_text
@@ -49,7 +50,7 @@ def correct(
     method : str or method, optional
         "bbc_f" by default, "tt", "cv", "corrected_t" (of a search over a ShuffleSplit with ``test_share``), or with
         ``test_share`` "wmc" and "wmcs" for a search over a ShuffleSplit.
-        Where held-out predictions were kept any method, "bbc" by default.
+        Where held-out predictions were kept any method, "shrinkage" by default.
     metric : str, optional
         The scorer to report if there are several; by default the one that selected the winner. The replayed
         selection is always the search's own, including a callable ``refit``.
@@ -93,7 +94,7 @@ def correct(
     kept = kept_evaluation(search)
     if kept is not None:
         return _of_kept(
-            kept, metric, random_state, adaptive, method="bbc" if method is None else method,
+            kept, metric, random_state, adaptive, method=DEFAULT_METHOD if method is None else method,
             n_bootstraps=n_bootstraps, confidence_level=confidence_level, alternative=alternative,
         )  # fmt: skip
     chosen, finished = method_of("bbc_f" if method is None else method), finished_search(search)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from heldout._defaults import DEFAULT_METHOD
 from heldout._text import number_text
 from heldout.dropping.words import last_one_sentence
 from heldout.metrics.named import in_sentence
@@ -16,6 +17,7 @@ _CHOOSING = {
     "threshold": "Tuning the decision threshold of",
 }
 _AFTER = {
+    "shrinkage": "after the correction",
     "bbc": "when the choice is replayed on resampled rows",
     "bbc_f": "when the choice is replayed on resampled folds",
     "tt": "after the correction",
@@ -30,7 +32,7 @@ def optimism_sentence(
     optimism: float,
     candidates: int,
     decimals: int = 3,
-    method: str = "bbc",
+    method: str = DEFAULT_METHOD,
     selection: str = "best",
     finalists: int = 1,
     dropped: int = 0,
@@ -99,18 +101,24 @@ def no_estimate_sentence(title: str) -> str:
 
 
 _DISTRIBUTIONS = {
+    "shrinkage": (
+        "The winner's score less what chance gave the chosen configuration in each of {bootstraps} bootstraps."
+    ),
     "bbc": "Scores of the chosen configuration on the rows left out of each of {bootstraps} bootstraps.",
     "bbc_f": "Mean scores of the chosen configuration over the folds left out of each of {bootstraps} bootstraps.",
     "naive_bootstrap": "Scores of the winner on each of {bootstraps} bootstraps; the choice was not replayed.",
 }
 
 
-def distribution_caption(bootstraps: int, method: str = "bbc") -> str:
+def distribution_caption(bootstraps: int, method: str = DEFAULT_METHOD) -> str:
     """The caption of the histogram of bootstrapped scores."""
     known = _DISTRIBUTIONS.get(method, "Scores of each of {bootstraps} bootstraps.")
-    line = "the corrected score (their mean)" if method in ("bbc", "bbc_f") else "the estimate"
+    line = "the corrected score (their mean)" if method in ("shrinkage", "bbc", "bbc_f") else "the estimate"
+    band = "the interval"
+    if method == "shrinkage":
+        band += " (from their spread and other uncertainty, so that it is not between their percentiles)"
     return (
-        f"{known.format(bootstraps=f'{bootstraps:,}')} The shaded band is the interval, the solid line {line}, the "
+        f"{known.format(bootstraps=f'{bootstraps:,}')} The shaded band is {band}, the solid line {line}, the "
         "dashed line the uncorrected."
     )
 
@@ -135,7 +143,7 @@ def ranking_sentence(ranked_by: str, selection_known: bool, *, weighs: bool = Fa
     if weighs:
         return f"{read} Selected is a configuration's mean weight in ensembles built on resampled rows."
     return read + (
-        " Selected is how often a configuration was chosen when the choice was replayed on resampled rows: if the "
+        " Selected is how often a configuration was chosen when the choice was replayed in the bootstraps: if the "
         "shares are spread over many configurations, the data hardly distinguish them."
     )
 

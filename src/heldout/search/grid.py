@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from heldout._defaults import DEFAULT_METHOD
 from heldout.configurations import DRAW, refuses
 from heldout.estimates.question import Aggregate
 from heldout.estimates.types import Alternative
@@ -21,8 +22,8 @@ class HeldOutSearchCV(BaseHeldOutSearch):
     The winner, ``best_score_`` and ``cv_results_`` are those of ``GridSearchCV``. If scores are equal except for
     rounding errors, the first configuration wins; if ``GridSearchCV``, which compares the last bit, would select
     another, the flag ``tied_winner`` names it. ``best_score_`` is the best of many scores on the same folds and
-    therefore optimistic; ``estimate_`` corrects this optimism by replaying the selection on bootstrapped held-out
-    predictions (Tsamardinos, Greasidou & Borboudakis 2018, algorithm 5).
+    therefore optimistic; ``estimate_`` corrects this optimism by replaying the selection, with the noise that
+    bootstraps of the held-out predictions show, around shrunken scores (``heldout.estimates.Shrinkage``).
 
     Parameters
     ----------
@@ -50,7 +51,7 @@ class HeldOutSearchCV(BaseHeldOutSearch):
         "sequential" is a different search, on more and more training rows: it plans the splits (``cv`` must be
         None) and chooses the winner by its ranks in the last three of them, on which ``best_score_`` and the
         estimate are then based.
-    method : str, method or None, default="bbc"
+    method : str, method or None, default="shrinkage"
         How the estimate is made; None makes none (inside ``cross_val_score``).
     n_bootstraps : int, default=1000
     confidence_level : float, default=0.95
@@ -127,7 +128,7 @@ class HeldOutSearchCV(BaseHeldOutSearch):
     >>> print(search.best_params_, f"{search.best_score_:.3f}")
     {'n_neighbors': 9} 0.931
     >>> print(search.estimate_)
-    accuracy 0.9293 [0.8993, 0.9552] (95%) by bbc (uncorrected 0.9315, KNeighborsClassifier (n_neighbors=9))
+    accuracy 0.9296 [0.9031, 0.9526] (95%) by shrinkage (uncorrected 0.9315, KNeighborsClassifier (n_neighbors=9))
     """
 
     _parameter_constraints = {  # noqa: RUF012
@@ -149,7 +150,7 @@ class HeldOutSearchCV(BaseHeldOutSearch):
         aggregate: Aggregate = "folds",
         selection: Any = "best",
         drop: Any = None,
-        method: Any = "bbc",
+        method: Any = DEFAULT_METHOD,
         n_bootstraps: int = 1000,
         confidence_level: float = 0.95,
         alternative: Alternative = "two-sided",

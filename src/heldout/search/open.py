@@ -12,6 +12,7 @@ from typing import Any, Literal, Self
 
 import numpy as np
 
+from heldout._defaults import DEFAULT_METHOD
 from heldout.arguments import SearchArguments
 from heldout.arguments.search import are_same
 from heldout.configurations import checked_model, kind_of
@@ -164,7 +165,7 @@ def open_search(
     aggregate: Aggregate = "folds",
     selection: Any = "best",
     drop: Any = None,
-    method: Any = "bbc",
+    method: Any = DEFAULT_METHOD,
     n_bootstraps: int = 1000,
     confidence_level: float = 0.95,
     alternative: Alternative = "two-sided",
@@ -214,7 +215,7 @@ keep_models
     ...     size, best = size + 4, score
     >>> found = run.finish()
     >>> found.configurations[found.winner].name, round(float(found.estimate.value), 4)
-    ('KNeighborsClassifier (n_neighbors=13)', 0.9295)
+    ('KNeighborsClassifier (n_neighbors=13)', 0.9298)
     """
     settings = {
         "scoring": scoring, "cv": cv, "repeats": repeats, "aggregate": aggregate, "selection": selection,

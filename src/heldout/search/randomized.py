@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils._param_validation import Interval
 
+from heldout._defaults import DEFAULT_METHOD
 from heldout.configurations import refuses
 from heldout.estimates.question import Aggregate
 from heldout.estimates.types import Alternative
@@ -64,7 +65,7 @@ share_memory, early_stopping, keep_models
     >>> print(search.best_params_, f"{search.best_score_:.3f}")
     {'n_neighbors': 22, 'weights': 'uniform'} 0.930
     >>> print(f"{search.corrected_score_:.3f} {search.confidence_interval_}")
-    0.927 [0.897, 0.9536] (95%)
+    0.926 [0.9002, 0.9493] (95%)
     """
 
     _parameter_constraints = {  # noqa: RUF012
@@ -87,7 +88,7 @@ share_memory, early_stopping, keep_models
         aggregate: Aggregate = "folds",
         selection: Any = "best",
         drop: Any = None,
-        method: Any = "bbc",
+        method: Any = DEFAULT_METHOD,
         n_bootstraps: int = 1000,
         confidence_level: float = 0.95,
         alternative: Alternative = "two-sided",

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from heldout._defaults import DEFAULT_METHOD
 from heldout.configurations import checked_entries, checked_model
 from heldout.errors import InputError
 from heldout.estimates.question import Aggregate
@@ -132,11 +133,11 @@ def objective(
     >>> study.optimize(objective, n_trials=10)
     >>> estimate = ho.correct(study, random_state=0)
     >>> print(f"{study.best_value:.4f} {estimate.value:.4f} {estimate.interval} by {estimate.method}")
-    0.9332 0.9304 [0.9013, 0.9554] (95%) by bbc
+    0.9332 0.9301 [0.9038, 0.9527] (95%) by shrinkage
     """
     settings = {
         "scoring": scoring, "cv": cv, "repeats": repeats, "aggregate": aggregate, "drop": drop, "n_jobs": n_jobs,
-        "error_score": error_score, "method": "bbc", "store": store, "random_state": random_state,
+        "error_score": error_score, "method": DEFAULT_METHOD, "store": store, "random_state": random_state,
         "fit_timeout": fit_timeout, "early_stopping": early_stopping,
     }  # fmt: skip
     if isinstance(estimator, list | tuple):

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils._param_validation import Interval
 
+from heldout._defaults import DEFAULT_METHOD
 from heldout.arguments import SearchArguments
 from heldout.configurations import Configurations, refuses
 from heldout.estimates.question import Aggregate
@@ -85,7 +86,7 @@ share_memory, early_stopping, keep_models
     >>> print(search.best_params_, f"{search.best_score_:.3f}")
     {'n_neighbors': 13, 'weights': 'uniform'} 0.933
     >>> print(f"{search.corrected_score_:.3f} {search.confidence_interval_}")
-    0.929 [0.8991, 0.9553] (95%)
+    0.929 [0.903, 0.9523] (95%)
     """
 
     space: Any
@@ -125,7 +126,7 @@ share_memory, early_stopping, keep_models
         aggregate: Aggregate = "folds",
         selection: Any = "best",
         drop: Any = None,
-        method: Any = "bbc",
+        method: Any = DEFAULT_METHOD,
         n_bootstraps: int = 1000,
         confidence_level: float = 0.95,
         alternative: Alternative = "two-sided",
