@@ -71,7 +71,7 @@ def test_configured_methods_and_names_of_ones_own(asked: dict[str, Any]) -> None
 
     assert list(named) == ["plain", "uncorrected"]
     assert named.main == "plain"
-    assert named["plain"].to_dict() == ho.estimate(**asked).to_dict()
+    assert named["plain"].to_dict() == ho.estimate(**asked, method="bbc").to_dict()
 
 
 @pytest.mark.parametrize(
@@ -107,10 +107,11 @@ def test_warnings_come_once_however_many_methods_say_them(asked: dict[str, Any])
     ]
 
 
-def test_the_main_one_is_bbc_else_the_first_with_an_interval(asked: dict[str, Any]) -> None:
-    found = ho.compare_estimates(**asked, methods=["cv", "tt", "bbc"])
+def test_the_main_one_is_shrinkage_else_the_first_with_an_interval(asked: dict[str, Any]) -> None:
+    found = ho.compare_estimates(**asked, methods=["cv", "tt", "bbc", "shrinkage"])
 
-    assert found.main == "bbc"
+    assert found.main == "shrinkage"
+    assert type(found)({"cv": found["cv"], "bbc": found["bbc"]}, {}).main == "bbc"
     assert type(found)({"cv": found["cv"], "tt": found["tt"]}, {}).main == "cv"
     assert type(found)({"cv": found["cv"], "other": found["bbc"]}, {}).main == "other"
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 import pytest
 from sklearn.datasets import load_diabetes
@@ -20,6 +22,7 @@ LABELS = np.tile([0, 1, 1, 0, 0], N // 5)
 SCORES = RNG.normal(size=(N, 8)) + LABELS[:, None]
 FOLDS = np.arange(N) % 8
 FAST = {"n_bootstraps": 60, "random_state": 0}
+estimate = partial(ho.estimate, method="bbc")
 RMSE = "neg_root_mean_squared_error"
 
 
@@ -27,7 +30,9 @@ RMSE = "neg_root_mean_squared_error"
 @pytest.mark.parametrize("metric", [RMSE, "r2"])
 def test_few_rows_in_a_fold_never_make_a_corrected_score_look_better(cv, metric):
     X, y = load_diabetes(return_X_y=True)
-    search = ho.HeldOutSearchCV(Ridge(), {"alpha": [0.01, 0.1, 1]}, scoring=metric, cv=cv, random_state=0)
+    search = ho.HeldOutSearchCV(
+        Ridge(), {"alpha": [0.01, 0.1, 1]}, scoring=metric, cv=cv, method="bbc", random_state=0
+    )
     found = search.fit(X, y).estimate_
     assert found.value < found.uncorrected
     assert found.provenance["control_size"] > 0
@@ -38,7 +43,7 @@ def test_few_rows_in_a_fold_never_make_a_corrected_score_look_better(cv, metric)
 @pytest.mark.parametrize("metric", [RMSE, "r2", "median_absolute_error", "spearman", "f1", "average_precision"])
 def test_one_configuration_keeps_its_score(metric, aggregate):
     y, table = (LABELS, SCORES) if metric in ("f1", "average_precision") else (Y, VALUES)
-    found = ho.estimate(y, table[:, :1], metric=metric, folds=FOLDS, aggregate=aggregate, **FAST)
+    found = estimate(y, table[:, :1], metric=metric, folds=FOLDS, aggregate=aggregate, **FAST)
     assert found.value == pytest.approx(found.uncorrected, abs=1e-12)
     assert found.provenance["control_choices"] == 1
 
@@ -46,8 +51,8 @@ def test_one_configuration_keeps_its_score(metric, aggregate):
 def test_value_interval_and_distribution_move_together():
     asked = {"metric": RMSE, "folds": FOLDS, "aggregate": "folds", **FAST}
     for interval in ("percentile", "calibrated"):
-        plain = ho.estimate(Y, VALUES, method=BBC(interval=interval, control=False), **asked)
-        moved = ho.estimate(Y, VALUES, method=BBC(interval=interval), **asked)
+        plain = estimate(Y, VALUES, method=BBC(interval=interval, control=False), **asked)
+        moved = estimate(Y, VALUES, method=BBC(interval=interval), **asked)
         size = moved.provenance["control_size"]
         np.testing.assert_allclose(moved.distribution, plain.distribution - size)
         assert moved.value == pytest.approx(np.mean(moved.distribution)) == pytest.approx(plain.value - size)
@@ -61,7 +66,7 @@ def test_the_control_by_hand():
     from heldout._random import stream
     from heldout.selection.draws import Draws, always
 
-    found = ho.estimate(Y, VALUES, metric=RMSE, **FAST)
+    found = estimate(Y, VALUES, metric=RMSE, **FAST)
     draws = Draws(stream(0, "draws"), 60, np.arange(N), always, always)
     counts, _ = draws.block(0, 60)
     squares = (VALUES - Y[:, None]) ** 2
@@ -78,15 +83,15 @@ def test_the_control_by_hand():
 def test_rows_left_out_are_drawn_again_where_they_are_too_many_to_keep(metric, monkeypatch):
     y, table = (Y, VALUES) if metric == "r2" else (LABELS, SCORES)
     asked = {"metric": metric, "folds": FOLDS, "aggregate": "folds", **FAST}
-    kept = ho.estimate(y, table, **asked)
+    kept = estimate(y, table, **asked)
     monkeypatch.setattr("heldout.estimates.bootstrap.MOST_KEPT", 0)
-    again = ho.estimate(y, table, **asked)
+    again = estimate(y, table, **asked)
     assert kept.provenance["control_size"] == again.provenance["control_size"]
     assert kept.distribution.tolist() == again.distribution.tolist()
 
 
 def _controlled(metric, y, table, **asked):
-    return ho.estimate(y, table, metric=metric, **FAST, **asked).provenance["control_size"] is not None
+    return estimate(y, table, metric=metric, **FAST, **asked).provenance["control_size"] is not None
 
 
 def test_auto_subtracts_where_the_difference_is_not_0_in_expectation():
@@ -121,8 +126,8 @@ def _cost(y_true, y_pred):
     {"metric": RMSE, "groups": np.arange(N) // 2},
 ])  # fmt: skip
 def test_the_control_of_every_kind_of_candidate(asked):
-    found = ho.estimate(Y, VALUES, **asked, **FAST)
-    plain = ho.estimate(Y, VALUES, **asked, **FAST, method=BBC(control=False))
+    found = estimate(Y, VALUES, **asked, **FAST)
+    plain = estimate(Y, VALUES, **asked, **FAST, method=BBC(control=False))
     assert found.provenance["control_size"] != 0
     assert found.value == pytest.approx(plain.value - found.provenance["control_size"])
     assert abs(found.provenance["control_size"]) < 0.3
@@ -130,16 +135,16 @@ def test_the_control_of_every_kind_of_candidate(asked):
 
 def test_thresholds_repeats_and_threads():
     cube = np.stack([SCORES, SCORES + 0.1 * RNG.normal(size=SCORES.shape)], axis=2)
-    found = ho.estimate(LABELS, cube, metric="f1", selection="threshold", response="decision", **FAST)
+    found = estimate(LABELS, cube, metric="f1", selection="threshold", response="decision", **FAST)
     assert found.provenance["control_choices"] > 1
-    one, two = (ho.estimate(Y, VALUES, metric=RMSE, n_bootstraps=600, random_state=0, n_jobs=n) for n in (1, 2))
+    one, two = (estimate(Y, VALUES, metric=RMSE, n_bootstraps=600, random_state=0, n_jobs=n) for n in (1, 2))
     np.testing.assert_array_equal(one.distribution, two.distribution)
 
 
 def test_an_interval_ends_at_the_metric_s_range_and_a_value_beyond_it_is_flagged():
     # The share of positives is calibrated on all rows and nowhere else; the other is calibrated everywhere.
     probabilities = np.c_[np.full(N, LABELS.mean()), np.clip(LABELS, 0.001, 0.999)]
-    found = ho.estimate(LABELS, probabilities, metric="expected_calibration_error", **FAST)
+    found = estimate(LABELS, probabilities, metric="expected_calibration_error", **FAST)
     assert found.interval.low >= 0
     assert found.distribution.min() < 0  # as it is, so that its mean is the value
     assert found.value < 0
@@ -151,14 +156,14 @@ def test_without_a_finite_difference_nothing_is_subtracted():
     # Squares beyond float64 on all rows: one row is enough.
     y, table = np.zeros(N), np.r_[1e200, np.ones(N - 1)][:, None]
     with pytest.warns(ho.HeldoutWarning, match="beyond what float64 holds"):
-        found = ho.estimate(y, table, metric="root_mean_squared_error", **FAST)
+        found = estimate(y, table, metric="root_mean_squared_error", **FAST)
     assert {"no_control", "undefined"} <= set(found.flags) and np.isnan(found.value)
 
 
 def test_the_flag_of_scales_depends_on_the_control():
     asked = {"metric": "r2", "folds": FOLDS, "aggregate": "folds", **FAST}
-    controlled = ho.estimate(Y, VALUES, **asked).flags["out_of_bag_pooled"]
-    published = ho.estimate(Y, VALUES, method=BBC(control=False), **asked).flags["out_of_bag_pooled"]
+    controlled = estimate(Y, VALUES, **asked).flags["out_of_bag_pooled"]
+    published = estimate(Y, VALUES, method=BBC(control=False), **asked).flags["out_of_bag_pooled"]
     assert "both" not in published and published.endswith("the uncorrected one is the mean over folds.")
     assert controlled.endswith("corrected and uncorrected score are on the scale of the mean over folds.")
 
@@ -177,7 +182,7 @@ def test_distinct_choices():
 
 
 def test_an_estimate_s_text_names_its_flags():
-    found = ho.estimate(Y, VALUES, metric="r2", folds=FOLDS, aggregate="folds", **FAST)
+    found = estimate(Y, VALUES, metric="r2", folds=FOLDS, aggregate="folds", **FAST)
     assert str(found).endswith("; out_of_bag_pooled, small_folds") and repr(found) == f"Estimate({found})"
 
 
@@ -186,17 +191,17 @@ def test_small_folds_are_flagged_with_both_numbers(method):
     y = RNG.normal(size=100)
     table = y[:, None] + RNG.normal(size=(100, 4))
     asked = {"metric": "r2", "folds": np.arange(100) % 20, "method": method, "random_state": 0}
-    found = ho.estimate(y, table, aggregate="folds", **asked)
-    pooled = ho.estimate(y, table[:, [found.selected]], aggregate="pooled", **asked)
+    found = estimate(y, table, aggregate="folds", **asked)
+    pooled = estimate(y, table[:, [found.selected]], aggregate="pooled", **asked)
     assert (
         f"{found.uncorrected:.4g} as a mean over folds and {pooled.uncorrected:.4g} over"
         in found.flags["small_folds"]
     )
     assert "folds of 5 rows" in found.flags["small_folds"]
-    assert "small_folds" not in ho.estimate(y, table, aggregate="pooled", **asked).flags
+    assert "small_folds" not in estimate(y, table, aggregate="pooled", **asked).flags
     for metric in ("neg_mean_squared_error", "mean_absolute_error"):
-        assert "small_folds" not in ho.estimate(y, table, aggregate="folds", **asked | {"metric": metric}).flags
-    ensemble = ho.estimate(y, table, aggregate="folds", selection="top_k(k=2)", **asked)
+        assert "small_folds" not in estimate(y, table, aggregate="folds", **asked | {"metric": metric}).flags
+    ensemble = estimate(y, table, aggregate="folds", selection="top_k(k=2)", **asked)
     assert "small_folds" in ensemble.flags
 
 
@@ -205,7 +210,7 @@ def test_small_folds_are_flagged_with_both_numbers(method):
 def test_other_methods_leave_one_configuration_alone_too(method, metric):
     """They average whole folds, so that few rows of a fold are never scored by themselves."""
     asked = {"metric": metric, "folds": FOLDS, "aggregate": "folds", "n_bootstraps": 1000, "random_state": 0}
-    found = ho.estimate(Y, VALUES[:, :1], method=method, **asked)
+    found = estimate(Y, VALUES[:, :1], method=method, **asked)
     spread = 0.0 if found.distribution is None else np.std(found.distribution) / np.sqrt(1000)
     assert abs(found.value - found.uncorrected) <= 4 * spread
 
@@ -213,8 +218,8 @@ def test_other_methods_leave_one_configuration_alone_too(method, metric):
 def test_a_dropping_that_is_replayed_has_a_control():
     X, y = load_diabetes(return_X_y=True)
     search = ho.HeldOutSearchCV(
-        Ridge(), {"alpha": [0.01, 1.0, 1e5]}, scoring=RMSE, cv=10, random_state=0, n_bootstraps=100,
-        drop=ho.dropping.Bootstrap(replay=True),
+        Ridge(), {"alpha": [0.01, 1.0, 1e5]}, scoring=RMSE, cv=10, method="bbc", random_state=0,
+        n_bootstraps=100, drop=ho.dropping.Bootstrap(replay=True),
     )  # fmt: skip
     found = search.fit(X, y).estimate_
     assert "dropping_replayed" in found.flags

@@ -94,9 +94,10 @@ def test_the_class_order_of_the_last_axis_can_be_passed():
 def test_the_same_seed_gives_the_same_bits(n_jobs):
     first = ho.estimate(Y, PROBABILITIES, metric="roc_auc", n_bootstraps=700, random_state=3, n_jobs=1)
     again = ho.estimate(Y, PROBABILITIES, metric="roc_auc", n_bootstraps=700, random_state=3, n_jobs=n_jobs)
-    fewer = ho.estimate(Y, PROBABILITIES, metric="roc_auc", n_bootstraps=300, random_state=3, n_jobs=n_jobs)
     assert same(first, again)
-    np.testing.assert_array_equal(first.distribution[:300], fewer.distribution)
+    asked = {"metric": "roc_auc", "method": "bbc", "random_state": 3, "n_jobs": n_jobs}
+    more, fewer = (ho.estimate(Y, PROBABILITIES, n_bootstraps=number, **asked) for number in (700, 300))
+    np.testing.assert_array_equal(more.distribution[:300], fewer.distribution)
 
 
 def test_an_unseeded_estimate_can_be_repeated_from_its_provenance():
@@ -211,7 +212,7 @@ def test_one_configuration_has_no_optimism_to_speak_of():
 
 
 def test_tiny_folds_score_left_out_rows_together_and_say_so():
-    asked = {"metric": "average_precision", "aggregate": "folds", **FAST}
+    asked = {"metric": "average_precision", "aggregate": "folds", "method": "bbc", **FAST}
     found = ho.estimate(Y, PROBABILITIES, folds=np.arange(100) % 10, **asked)
     assert "at least 8 rows" in found.flags["out_of_bag_pooled"]
     roomy = ho.estimate(Y, PROBABILITIES, folds=np.arange(100) % 2, **asked)
@@ -219,7 +220,7 @@ def test_tiny_folds_score_left_out_rows_together_and_say_so():
 
 
 def test_tiny_folds_score_left_out_rows_by_the_pairs_of_each_fold():
-    asked = {"metric": "roc_auc", "aggregate": "folds", **FAST}
+    asked = {"metric": "roc_auc", "aggregate": "folds", "method": "bbc", **FAST}
     found = ho.estimate(Y, PROBABILITIES, folds=np.arange(100) % 10, **asked)
     assert "out_of_bag_pooled" not in found.flags and found.provenance["aggregate_out_of_bag"] == "within"
     roomy = ho.estimate(Y, PROBABILITIES, folds=np.arange(100) % 2, **asked)
@@ -385,14 +386,15 @@ def test_r2_counts_the_wrong_sign_as_wrong():
         ho.estimate(np.ones(20), RNG.normal(size=(20, 2)), metric="r2")
 
 
-def test_a_custom_metric_that_fails_now_and_then_is_counted_and_quoted():
+@pytest.mark.parametrize("method", ["bbc", "shrinkage"])
+def test_a_custom_metric_that_fails_now_and_then_is_counted_and_quoted(method):
     def mean_of_a_few(y_true, y_pred):
         if np.mean(y_true) > 0.45:
             raise ZeroDivisionError("too many ones")
         return float(np.mean(y_pred))
 
     metric = ho.metrics.custom(mean_of_a_few, greater_is_better=True, response="decision")
-    found = ho.estimate(Y, SCORES, metric=metric, **FAST)
+    found = ho.estimate(Y, SCORES, metric=metric, method=method, **FAST)
     assert np.isnan(found.distribution).any() and np.isfinite(found.value)
     assert "too many ones" in found.flags["undefined_bootstraps"]
     assert found.value == pytest.approx(np.nanmean(found.distribution))
@@ -417,20 +419,21 @@ def test_tt_chooses_by_the_mean_over_folds_that_it_corrects():
 @pytest.mark.filterwarnings("ignore::heldout.errors.HeldoutWarning")
 def test_a_loss_beyond_float64_is_no_estimate_and_flagged():
     y = RNG.normal(size=40)
-    for method in ("cv", "bbc"):
+    for method in ("cv", "bbc", "shrinkage"):
         found = ho.estimate(y, np.full((40, 2), 1e200), metric="mean_squared_error", method=method, **FAST)
         assert np.isnan(found.value)
         assert {"undefined", "undefined_bootstraps"} & set(found.flags)
 
 
-def test_warnings_of_a_metric_in_bootstraps_are_silenced():
+@pytest.mark.parametrize("method", ["bbc", "shrinkage"])
+def test_warnings_of_a_metric_in_bootstraps_are_silenced(method):
     def warns(y_true, y_pred):
         warnings.warn("again", UserWarning, stacklevel=1)
         return float(np.mean(y_true == (y_pred > 0)))
 
     metric = ho.metrics.custom(warns, greater_is_better=True, response="decision")
     before = list(warnings.filters)
-    found = ho.estimate(Y, SCORES, metric=metric, n_jobs=2, n_bootstraps=600, random_state=0)
+    found = ho.estimate(Y, SCORES, metric=metric, method=method, n_jobs=2, n_bootstraps=600, random_state=0)
     assert np.isfinite(found.value)
     assert list(warnings.filters) == before
 

@@ -185,7 +185,7 @@ def test_the_calibrated_interval_lies_inside_the_percentiles(metric, alternative
     y = np.arange(60) % 2
     p = 1 / (1 + np.exp(-(y[:, None] + rng.normal(size=(60, 30)))))
     asked = {"metric": metric, "alternative": alternative, "random_state": 3, **settings}
-    outer = ho.estimate(y, p, **asked)
+    outer = ho.estimate(y, p, method="bbc", **asked)
     inner = ho.estimate(y, p, method=ho.estimates.BBC(interval="calibrated"), **asked)
     assert inner.value == outer.value
     assert np.array_equal(inner.distribution, outer.distribution)
@@ -202,7 +202,7 @@ def test_a_class_of_few_rows_keeps_its_percentiles():
     y = np.arange(60) % 20 == 0
     scores = y[:, None] + rng.normal(size=(60, 3))
     asked = {"metric": "roc_auc", "response": "decision", "random_state": 3}
-    outer = ho.estimate(y, scores, **asked)
+    outer = ho.estimate(y, scores, method="bbc", **asked)
     inner = ho.estimate(y, scores, method=ho.estimates.BBC(interval="calibrated"), **asked)
     assert inner.interval == outer.interval  # three rows: t with 2 degrees is wider than what shrinkage saves
 

@@ -18,8 +18,8 @@ SHARE = 0.05 ** (1 / 20)  # .861, the exact bound of 20 of 20
 METHODS = ["bbc", BBC(interval="calibrated"), "bbc_f", "naive_bootstrap", NaiveBootstrap(unit="folds")]
 
 
-def of(y, predictions, metric="accuracy", **asked):
-    return ho.estimate(y, np.asarray(predictions), metric=metric, random_state=0, **asked)
+def of(y, predictions, metric="accuracy", method="bbc", **asked):
+    return ho.estimate(y, np.asarray(predictions), metric=metric, method=method, random_state=0, **asked)
 
 
 @pytest.mark.parametrize("method", METHODS, ids=str)

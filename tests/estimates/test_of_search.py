@@ -150,10 +150,9 @@ def test_r2_of_small_folds_is_not_torn_by_folds_of_three_rows(rows):
     rng = np.random.default_rng(rows)
     X = rng.normal(size=(rows, 4))
     y = X @ [1.0, 0.5, 0.0, 0.0] + rng.normal(size=rows)
-    search = ho.HeldOutSearchCV(Ridge(), {"alpha": [0.1, 1, 10, 100]}, cv=5, n_bootstraps=300, random_state=0).fit(
-        X, y
-    )
-    pooled = ho.estimate(y, search.predictions_, metric="r2", n_bootstraps=300, random_state=0)
+    grid = {"alpha": [0.1, 1, 10, 100]}
+    search = ho.HeldOutSearchCV(Ridge(), grid, cv=5, method="bbc", n_bootstraps=300, random_state=0).fit(X, y)
+    pooled = ho.estimate(y, search.predictions_, metric="r2", method="bbc", n_bootstraps=300, random_state=0)
     assert abs(search.estimate_.value - search.estimate_.uncorrected) < 0.1
     assert np.std(search.estimate_.distribution) < 1.5 * np.std(pooled.distribution)
     assert "out_of_bag_pooled" in search.estimate_.flags
@@ -167,6 +166,7 @@ def test_a_class_whose_rows_in_a_fold_weigh_nothing_is_too_small_for_it():
         y,
         y[:, None],
         metric="f1",
+        method="bbc",
         folds=folds,
         aggregate="folds",
         sample_weight=weights,
@@ -185,7 +185,7 @@ def test_an_infinite_loss_is_not_left_out_of_the_mean():
     table = (y + 0.1)[:, None]
     table[3] = 1e160
     with pytest.warns(HeldoutWarning, match="beyond what float64 holds"):
-        found = ho.estimate(y, table, metric="mean_squared_error", n_bootstraps=100, random_state=0)
+        found = ho.estimate(y, table, metric="mean_squared_error", method="bbc", n_bootstraps=100, random_state=0)
     assert np.isnan(found.value) and found.interval.high == np.inf
 
 

@@ -111,15 +111,15 @@ def test_a_negative_loss_and_a_function_of_ones_own() -> None:
     own = ho.metrics.custom(
         slow, greater_is_better=True, response="risk", needs="an event and a row that outlasts it"
     )
-    fast = ask(n_bootstraps=10)
-    found = ask(metric=own, n_bootstraps=10)
+    fast = ask(method="bbc", n_bootstraps=10)
+    found = ask(metric=own, method="bbc", n_bootstraps=10)
     np.testing.assert_allclose(found.distribution, fast.distribution, atol=1e-12)
 
 
 def test_few_events_in_folds_are_scored_out_of_the_bag_by_the_pairs_of_each_fold() -> None:
     y = Y.copy()
     y["dead"] = np.arange(N) % 7 == 0
-    found = ask(y=y, folds=FOLDS, aggregate="folds")
+    found = ask(y=y, folds=FOLDS, aggregate="folds", method="bbc")
     assert found.provenance["aggregate_out_of_bag"] == "within" and "out_of_bag_pooled" not in found.flags
 
 

@@ -121,7 +121,7 @@ def test_bbc_redraws_as_algorithm_5_with_rare_classes():
     y = np.array([1, 1, 1] + [0] * 27)
     scores = rng.normal(size=(30, 6)) + y[:, None]
     expected, _ = algorithm_5(pooled(sk.roc_auc_score), both_classes, y, scores, None)
-    found = ho.estimate(y, scores, metric="roc_auc", n_bootstraps=B, random_state=SEED)
+    found = ho.estimate(y, scores, metric="roc_auc", method="bbc", n_bootstraps=B, random_state=SEED)
     np.testing.assert_allclose(found.distribution, expected, atol=1e-12)
     assert found.provenance["redrawn"] > 0
 
@@ -136,7 +136,7 @@ def test_bbc_with_repeats_draws_rows_once_for_all_repeats(binary):
 
     columns = np.tile(np.arange(cube.shape[1]), (len(y), 1))  # the column's number stands for the column
     expected, _ = algorithm_5(score, both_classes, y, columns, None)
-    found = ho.estimate(y, cube, metric="roc_auc", n_bootstraps=B, random_state=SEED)
+    found = ho.estimate(y, cube, metric="roc_auc", method="bbc", n_bootstraps=B, random_state=SEED)
     np.testing.assert_allclose(found.distribution, expected, atol=1e-12)
 
 
@@ -146,7 +146,7 @@ def test_bbc_of_a_regression(metric, scorer):
     y = rng.normal(size=90)
     table = y[:, None] + rng.normal(size=(90, 8)) * np.linspace(0.8, 1.2, 8)
     expected, _ = algorithm_5(pooled(lambda t, p: -np.mean((t - p) ** 2)), some_rows, y, table, None)
-    found = ho.estimate(y, table, metric=metric, n_bootstraps=B, random_state=SEED)
+    found = ho.estimate(y, table, metric=metric, method="bbc", n_bootstraps=B, random_state=SEED)
     np.testing.assert_allclose(found.distribution, -scorer * expected, rtol=1e-11)
     assert found.optimism == pytest.approx(abs(found.value - found.uncorrected) * np.sign(found.optimism))
     assert found.optimism > 0

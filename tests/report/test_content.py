@@ -303,22 +303,22 @@ def asked_of(metric: str = "roc_auc", y: Any = None, **settings: Any) -> Any:
 def test_a_comparison_explains_and_cites_each_method() -> None:
     asked = asked_of()
     comparison = compare(asked, methods_of("all"))
-    content = estimate_content(comparison["bbc"], asked, comparison=comparison)
+    content = estimate_content(comparison["shrinkage"], asked, comparison=comparison)
 
     assert [row.name for row in content.methods] == list(comparison)
-    assert [row.name for row in content.methods if row.is_main] == ["bbc"]
+    assert [row.name for row in content.methods if row.is_main] == ["shrinkage"]
     for row in content.methods:
         found = comparison[row.name]
         assert row.value == found.value and row.uncorrected == found.uncorrected
         assert (row.low, row.high) == (tuple(found.interval) if found.interval else (None, None))
-        assert row.winner == ("" if found.selected == comparison["bbc"].selected else found.selected_name)
+        assert row.winner == ("" if found.selected == comparison["shrinkage"].selected else found.selected_name)
         assert len(row.how) == 2 and row.title != row.name
     assert [entry.text for entry in content.refused] == [
         f"{reason[0].upper()}{reason[1:]}." for reason in comparison.refused.values()
     ]
     used = {key for found in comparison.values() for key in found.provenance["sources"]}
     assert {work.doi for work in content.citations} >= {REFERENCES[key].doi for key in used}
-    assert "bootstrap bias-corrected cross-validation" in content.methods_sentence
+    assert "a correction by shrunken centres" in content.methods_sentence
     json.dumps(content.to_dict(), allow_nan=False)
 
 

@@ -85,6 +85,7 @@ def test_of_one_configuration_out_of_bag_scores_spread_as_derived():
             np.arange(100) % 2,
             np.where(np.arange(100)[:, None] % 2 == 1, labels, 1 - labels),
             metric="accuracy",
+            method="bbc",
             n_bootstraps=200,
             random_state=seed,
         )

@@ -48,7 +48,14 @@ def test_of_noise_nothing_remains(name):
     for seed in range(30):
         y, table = draw(rng, ROWS, np.zeros(CONFIGURATIONS))
         found = ho.estimate(
-            y, table, metric=metric, selection=rule, folds=np.arange(ROWS) % 4, n_bootstraps=15, random_state=seed
+            y,
+            table,
+            metric=metric,
+            method="bbc",
+            selection=rule,
+            folds=np.arange(ROWS) % 4,
+            n_bootstraps=15,
+            random_state=seed,
         )
         uncorrected.append(found.uncorrected - 0.5)
         corrected.append(found.value - 0.5)
@@ -75,7 +82,9 @@ def test_of_what_is_known_bbc_claims_no_more_than_there_is(name):
     uncorrected, corrected = [], []
     for seed in range(30):
         y, table = draw(rng, ROWS, signal)
-        found = ho.estimate(y, table, metric=metric, selection=rule, n_bootstraps=15, random_state=seed)
+        found = ho.estimate(
+            y, table, metric=metric, method="bbc", selection=rule, n_bootstraps=15, random_state=seed
+        )
         truth = truth_of_chosen(found, metric, *draw(rng, 4000, signal))
         uncorrected.append(found.uncorrected - truth)
         corrected.append(found.value - truth)

@@ -42,7 +42,7 @@ def estimates(
         y, scores, fold = sample(rng, shift, columns)
         for name in names:
             settings = {"metric": "roc_auc", "folds": fold, "n_bootstraps": n_bootstraps, "random_state": seed}
-            found[name].append(ho.estimate(y, scores, aggregate=name, **settings))
+            found[name].append(ho.estimate(y, scores, method="bbc", aggregate=name, **settings))
     return found
 
 

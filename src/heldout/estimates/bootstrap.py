@@ -147,6 +147,13 @@ def _class_of_unit(matrix: Matrix) -> NDArray[np.intp]:
     return matrix.truth.values[first].astype(np.intp)
 
 
+def failures_of(matrix: Matrix | None) -> str:
+    """What a custom metric said when it gave no number, most often said first; empty for declared metrics."""
+    failures = {} if matrix is None else matrix.out_of_bag.failures
+    said = sorted(failures, key=lambda message: -failures[message])[:3]
+    return f" ({'; '.join(said)})" if said else ""
+
+
 def flags_of_draws(
     evidence: Evidence, *, total: int, undefined: int, why: str = "", redraws: int = 0, needs: str | None = None
 ) -> dict[Flag, str]:

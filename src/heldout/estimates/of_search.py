@@ -101,7 +101,9 @@ def check_applicable(method: Any, metrics: Mapping[str, Metric | None], read: Se
     refit_metric = metrics.get(read[0]) if read else None
     reason = method_of(method).unfit_metric(refit_metric) if refit_metric else None
     if reason:
-        raise InputError(f"method '{method_of(method).name}' does not fit: {reason}; '{DEFAULT_METHOD}' fits every metric.")
+        raise InputError(
+            f"method '{method_of(method).name}' does not fit: {reason}; '{DEFAULT_METHOD}' fits every metric."
+        )
     closed = [name for name in read if metrics.get(name) is None]
     if closed:
         raise InputError(

@@ -29,7 +29,7 @@ from heldout.estimates.intervals import effective_units
 from heldout.estimates.types import Alternative, Interval
 from heldout.kernels.reference import Floats
 from heldout.metrics.aggregate import AggregateScore
-from heldout.metrics.base import Metric, needed_codes, oriented
+from heldout.metrics.base import Metric, needed_codes, oriented, quiet_if_foreign
 from heldout.selection.base import NONE_CHOSEN, Choice, joined
 
 Result = TypeVar("Result")
@@ -40,6 +40,8 @@ FEWEST = 2
 """Bootstraps in which noise shows."""
 MOST_RATIO = 2.0
 """At most so much greater is the optimism around centres than around observed scores."""
+MOST_UNDEFINED = 0.5
+"""A candidate without a score in this share of the bootstraps or more is none."""
 UNSURE = 0.35
 """The standard error of an estimated optimism, as a share of it."""
 
@@ -57,7 +59,7 @@ class Optimism:
     gains : ndarray of shape (B,)
         By how much what was selected in each bootstrap is better than its centre.
     chosen : Choice or None
-        What was selected in each bootstrap; None where no candidate has a score in every bootstrap.
+        What was selected in each bootstrap; None where no candidate has a score in most bootstraps.
     factor : float
         Of the centres of the reported metric: 1 where nothing is noise, 0 where all differences are.
     n_competing : int
@@ -116,7 +118,8 @@ def optimism_of(evidence: Evidence, *, stratify: bool = False) -> Optimism:
     settings = evidence.settings
     asked = "optimism", settings.entropy, settings.n_bootstraps, stratify, evidence.winner_column
     if asked not in evidence.matrix.kept:
-        evidence.matrix.kept[asked] = _Replays(evidence, evidence.matrix, stratify).optimism()
+        with quiet_if_foreign([evidence.metric, *(score.metric for score in evidence.matrix.replay.scores)]):
+            evidence.matrix.kept[asked] = _Replays(evidence, evidence.matrix, stratify).optimism()
     return evidence.matrix.kept[asked]
 
 
@@ -128,6 +131,7 @@ class _Column:
     usable: NDArray[np.bool_]  # (C,)
     centres: Centres | None  # of the usable ones; None where there are none
     redraws: int  # how many bootstraps were drawn again
+    undefined: NDArray[np.bool_] | None = None  # (B, C): where a bootstrap has no score; None if it is nowhere
 
     @cached_property
     def values(self) -> Floats:
@@ -164,7 +168,10 @@ class _Column:
         place = np.maximum(np.cumsum(self.usable) - 1, 0)[at]
         noise = np.minimum(self.centres.noise[np.arange(len(at)), place], possible.best - self.values[at])
         gains = noise - self._means_cut_off(possible, place)
-        return np.where(columns == NONE_CHOSEN, np.nan, gains)
+        lacking = columns == NONE_CHOSEN
+        if self.undefined is not None:
+            lacking |= self.undefined[np.arange(len(at)), at]
+        return np.where(lacking, np.nan, gains)
 
     def _means_cut_off(self, possible: ScoreRange, places: NDArray[np.intp]) -> Floats:
         """(B,): of the usable columns at ``places``: means of noise that ends at the best possible score."""
@@ -240,6 +247,12 @@ class _Replays:
         redraws = sum(number for _, number in self._map(block))
         with np.errstate(over="ignore", invalid="ignore"):  # losses that are infinite, or sum up to infinity
             means = noise.mean(axis=0)
+            undefined = np.isnan(noise) if np.isnan(means).any() else None
+            if undefined is not None:  # a function of one's own may fail now and then
+                defined = np.count_nonzero(~undefined, axis=0)
+                means = np.where(undefined, 0.0, noise).sum(axis=0) / np.maximum(defined, 1)
+                means[defined <= MOST_UNDEFINED * len(noise)] = np.nan
+                noise = np.where(undefined, means, noise)
         usable = np.isfinite(observed) & np.isfinite(means)
         if not usable.any():
             return _Column(observed, usable, None, redraws)
@@ -248,7 +261,7 @@ class _Replays:
         key = stream(self.evidence.settings.entropy, "silent noise", number)
         rng = np.random.Generator(np.random.Philox(key=key))
         centres = shrunken(observed[usable], noise, ScoreRange.of(score.metric), rng)
-        return _Column(observed, usable, centres, redraws)
+        return _Column(observed, usable, centres, redraws, undefined)
 
     def _selected(self, read: list[_Column]) -> NDArray[np.intp]:
         """(B,): the column that the rule selects in each bootstrap."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import partial
 from itertools import pairwise
 from math import sqrt
 from typing import Any
@@ -24,6 +25,7 @@ from heldout.kernels.block_draws import BlockDraws
 from heldout.metrics import metric_named
 
 SEED = 20180709
+in_memory = partial(ho.estimate, method="bbc")
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,7 +124,7 @@ def test_row_wise_metrics_are_those_of_fractions_on_the_same_draws(metric: str) 
 def test_a_table_of_one_block_gives_what_a_table_in_memory_gives(metric: str) -> None:
     rows = replace(regression(200, 6) if "mean" in metric else binary(200, 6), block_rows=65_536)
     found = asked(rows, metric, alternative="greater")
-    whole = ho.estimate(
+    whole = in_memory(
         rows.truth.values,
         rows.predictions,
         metric=metric,
@@ -203,7 +205,7 @@ def test_bootstraps_without_a_class_are_drawn_again_as_in_memory() -> None:
     y[[3, 17]] = 1
     rows = Rows(truth_of(y), np.random.default_rng(0).random((30, 3)).round(2), block_rows=64)
     found = asked(rows, "roc_auc", n_bootstraps=100)
-    whole = ho.estimate(y, rows.predictions, metric="roc_auc", n_bootstraps=100, random_state=SEED)
+    whole = in_memory(y, rows.predictions, metric="roc_auc", n_bootstraps=100, random_state=SEED)
     assert found.provenance["redrawn"] == whole.provenance["redrawn"] > 50
     assert found.distribution.tolist() == whole.distribution.tolist()
     assert found.flags == whole.flags
@@ -337,14 +339,14 @@ def test_rows_that_decide_a_score_are_flagged_as_in_memory(metric: str, flag: st
     odd[:3] = 1 - rows.truth.values[:3, None] if metric == "log_loss" else 1e3
     odd_rows = replace(rows, predictions=odd, block_rows=32)
     found = asked(odd_rows, metric)
-    whole = ho.estimate(rows.truth.values, odd, metric=metric, n_bootstraps=25, random_state=SEED)
+    whole = in_memory(rows.truth.values, odd, metric=metric, n_bootstraps=25, random_state=SEED)
     assert found.flags[Flag(flag)] == whole.flags[Flag(flag)].replace("configuration ", "c")
     assert flag not in asked(replace(rows, block_rows=32), metric).flags
 
 
 def test_an_adaptive_search_is_flagged_as_in_memory() -> None:
     rows = binary()
-    whole = ho.estimate(rows.truth.values, rows.predictions, metric="roc_auc", adaptive=True, n_bootstraps=20)
+    whole = in_memory(rows.truth.values, rows.predictions, metric="roc_auc", adaptive=True, n_bootstraps=20)
     flagged = asked(replace(rows, adaptive=True), "roc_auc")
     assert flagged.flags[Flag.ADAPTIVE_SEARCH] == whole.flags[Flag.ADAPTIVE_SEARCH]
     assert flagged.value == asked(rows, "roc_auc").value
@@ -356,6 +358,6 @@ def test_all_right_has_an_interval_as_wide_as_that_of_a_table_in_memory(metric: 
     y = np.resize([0, 0, 1], 60)
     rows = Rows(truth_of(y), (y[:, None] + np.zeros((60, 1))).astype(float))
     found = asked(rows, metric, n_bootstraps=100)
-    whole = ho.estimate(y, rows.predictions, metric=metric, n_bootstraps=100, random_state=SEED)
+    whole = in_memory(y, rows.predictions, metric=metric, n_bootstraps=100, random_state=SEED)
     assert tuple(found.interval) == pytest.approx(tuple(whole.interval))
     assert found.interval.low == pytest.approx(0.05 ** (1 / (60 if metric == "accuracy" else 20)))

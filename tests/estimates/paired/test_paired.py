@@ -231,7 +231,7 @@ def test_the_curve_ends_in_the_bbc_estimate(metric) -> None:
     y = rng.integers(0, 2, 120)
     table = np.clip(0.2 * y[:, None] + rng.uniform(0, 0.8, (120, 90)), 0.01, 0.99)
     settings = {"metric": metric, "n_bootstraps": 100, "random_state": 3}
-    estimate = ho.estimate(y, table, **settings)
+    estimate = ho.estimate(y, table, method="bbc", **settings)
     curve = ho.compare_configurations(y, table, **settings).optimism_curve()
     assert curve.n_configurations[[0, -1]].tolist() == [1, 90]
     assert curve.corrected[-1] == pytest.approx(estimate.value, abs=1e-12)
@@ -250,7 +250,7 @@ def test_scores_that_tie_but_for_their_last_bits_tie_here_as_they_do_for_bbc() -
     assert compared.difference(1, 3, fixed=(1, 3)).probability_better == 0.5
     assert compared.probability_best[1] == compared.probability_best[3]
     curve = compared.optimism_curve()
-    assert curve.corrected[-1] == pytest.approx(ho.estimate(y, labels, **settings).value, abs=1e-12)
+    assert curve.corrected[-1] == pytest.approx(ho.estimate(y, labels, method="bbc", **settings).value, abs=1e-12)
 
 
 @pytest.mark.parametrize("sizes", [[0], [13], [1.5], [], [[1]]], ids=str)

@@ -61,7 +61,7 @@ def test_correct_reads_the_kept_predictions() -> None:
     study, objective = new_study(), objective_of()
     study.optimize(objective, n_trials=12)
     estimate = ho.correct(study, random_state=3, n_bootstraps=200)
-    assert estimate.method == "bbc"
+    assert estimate.method == "shrinkage"
     assert ho.Flag("adaptive_search") in estimate.flags
     assert estimate.uncorrected == pytest.approx(study.best_value)
     assert estimate.value < estimate.uncorrected
@@ -104,7 +104,7 @@ def test_predictions_live_as_long_as_their_study() -> None:
     study = new_study()
     study.optimize(objective_of(), n_trials=2)  # nobody else holds the objective
     gc.collect()
-    assert ho.correct(study, n_bootstraps=20).method == "bbc"
+    assert ho.correct(study, n_bootstraps=20).method == "shrinkage"
     gone = weakref.ref(study)
     del study
     gc.collect()
@@ -151,7 +151,7 @@ def test_threads_of_a_study_may_share_it() -> None:
     study, objective = new_study(), objective_of()
     study.optimize(objective, n_trials=6, n_jobs=2)
     assert sorted(trial.user_attrs["configuration"] for trial in study.trials) == list(range(6))
-    assert ho.correct(study, n_bootstraps=20).method == "bbc"
+    assert ho.correct(study, n_bootstraps=20).method == "shrinkage"
 
 
 def test_a_study_that_is_loaded_again_reads_its_trials_from_the_store(

@@ -16,6 +16,7 @@ from heldout.estimates.bootstrap import (
     bootstrap,
     check_stratify,
     control_of,
+    failures_of,
     flags_of_control,
     flags_of_draws,
     is_unbiased,
@@ -230,7 +231,7 @@ class BBC(Method):
             evidence,
             total=total,
             undefined=undefined,
-            why=_reasons(evidence.matrix),
+            why=failures_of(evidence.matrix),
             redraws=sum(block.redraws for block in blocks),
         )
         undefined_share = 1 - float(np.mean([block.defined_share for block in blocks]))
@@ -249,13 +250,6 @@ def _sampling_interval(evidence: Evidence, optimism: Optimism, value: float) -> 
     center = evidence.uncorrected - sign * optimism.size
     around = optimism.interval(center, evidence.metric, settings.level, settings.alternative)
     return replace(around, low=min(around.low, value), high=max(around.high, value))
-
-
-def _reasons(matrix: Matrix | None) -> str:
-    """What a custom metric said when it gave no number, most often said first; empty for declared metrics."""
-    failures = {} if matrix is None else matrix.out_of_bag.failures
-    said = sorted(failures, key=lambda message: -failures[message])[:3]
-    return f" ({'; '.join(said)})" if said else ""
 
 
 CALIBRATED_INTERVAL = (

@@ -8,7 +8,13 @@ from typing import ClassVar, Literal
 import numpy as np
 
 from heldout.estimates.base import Method, MethodWords, conclude, no_value, over_configurations
-from heldout.estimates.bootstrap import check_stratify, flags_of_draws, undrawable_rows, unstratifiable
+from heldout.estimates.bootstrap import (
+    check_stratify,
+    failures_of,
+    flags_of_draws,
+    undrawable_rows,
+    unstratifiable,
+)
 from heldout.estimates.data_flags import flags_of_choice
 from heldout.estimates.evidence import Evidence, needs_predictions
 from heldout.estimates.least_width import with_least_width
@@ -107,7 +113,7 @@ class Shrinkage(Method):
         if settings.n_bootstraps < FEWEST:
             return no_value(evidence, self, f"the noise of scores shows in {FEWEST} bootstraps or more, not in 1")
         if optimism.chosen is None or not np.isfinite(value):
-            return no_value(evidence, self, "no candidate has a finite score in every bootstrap")
+            return no_value(evidence, self, "no candidate has a finite score in most bootstraps")
         least, greatest = metric.range
         reached = with_least_width(
             optimism.interval(value, metric, settings.level, settings.alternative), evidence, value=value
@@ -115,7 +121,11 @@ class Shrinkage(Method):
         flags = flags_of_choice(evidence) | ({Flag.STRATIFIED: Flag.STRATIFIED.filled()} if self.stratify else {})
         undefined = int((~np.isfinite(optimism.gains)).sum())
         flags |= flags_of_draws(
-            evidence, total=settings.n_bootstraps, undefined=undefined, redraws=optimism.redraws
+            evidence,
+            total=settings.n_bootstraps,
+            undefined=undefined,
+            why=failures_of(evidence.matrix),
+            redraws=optimism.redraws,
         )
         return conclude(
             evidence,
