@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import inspect
 import subprocess
 import sys
 
 import pytest
 
 import heldout
+from heldout._defaults import DEFAULT_METHOD
+from heldout.estimates.comparison import MAIN
+from heldout.estimates.of_search import Estimation
 
 NAMES = [
     "Estimate",
@@ -72,6 +76,15 @@ def test_the_import_alone_loads_no_scikit_learn() -> None:
 def test_a_search_without_a_run_file_loads_no_sqlite() -> None:
     code = "import sys, heldout.search; sys.exit(int('heldout.execution.store.sqlite' in sys.modules))"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_the_default_method_is_one_decision() -> None:
+    functions = (
+        heldout.estimate, heldout.open_search, heldout.HeldOutSearchCV, heldout.HeldOutRandomizedSearchCV,
+        heldout.HeldOutOptunaSearchCV, Estimation,
+    )  # fmt: skip
+    defaults = {inspect.signature(function).parameters["method"].default for function in functions}
+    assert defaults == {MAIN, DEFAULT_METHOD} == {"shrinkage"}
 
 
 def test_estimates_of_a_parquet_file_stand_with_the_estimates() -> None:

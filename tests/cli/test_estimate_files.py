@@ -55,9 +55,9 @@ def test_a_comparison_and_its_report(command: Command, tmp_path: Path) -> None:
     content = json.loads((folder / "report.json").read_text())
 
     assert json.loads((folder / "comparison.json").read_text()) == document
-    assert json.loads((folder / "estimate.json").read_text()) == document["estimates"]["bbc"]
+    assert json.loads((folder / "estimate.json").read_text()) == document["estimates"]["shrinkage"]
     assert [row["name"] for row in content["methods"]] == list(document["estimates"])
-    assert [row["name"] for row in content["methods"] if row["is_main"]] == ["bbc"]
+    assert [row["name"] for row in content["methods"] if row["is_main"]] == ["shrinkage"]
     assert len(content["refused"]) == len(document["refused"])
     assert "Other estimates" in page and "Tibshirani, R. J." in page and "DeLong, E. R." in page
     for name in ("estimate.json", "comparison.json", "report.html"):

@@ -51,12 +51,12 @@ def test_the_comparison_for_people(command: Command, scores: pd.DataFrame) -> No
     ended = command(*READ, "--method", "all")
     lines = ended.out.splitlines()
 
-    assert f"roc_auc of {found['bbc'].selected_name}" in lines
+    assert f"roc_auc of {found['shrinkage'].selected_name}" in lines
     heading = next(line for line in lines if line.split()[:1] == ["method"])
     assert heading.split() == ["method", "value", "interval", "(95%)", "uncorrected", "optimism", "note"]
     rows = lines[lines.index(heading) + 1 : lines.index(heading) + 1 + len(found)]
     assert [row[3:].split()[0] for row in rows] == list(found)
-    assert [row.startswith(">") for row in rows] == [name == "bbc" for name in found]
+    assert [row.startswith(">") for row in rows] == [name == "shrinkage" for name in found]
     others = lines[lines.index("These do not apply:") + 1 :]
     assert [line.split()[1].rstrip(":") for line in others] == list(found.refused)
     tilting = next(line for line in others if "tilting" in line)
@@ -88,15 +88,15 @@ def test_settings_of_a_method_reach_it(command: Command, scores: pd.DataFrame) -
     asked = ["--method", "delong", "--fixed-configuration", "three", "--evaluation-share", "1", "--json"]
     whole = command(*READ, *asked)
     drawn = command(*READ, "--stratify", "--json")
-    calibrated = command(*READ, "--interval", "calibrated", "--json")
-    controlled = command(*READ, "--control", "on", "--json")
+    calibrated = command(*READ, "--method", "bbc", "--interval", "calibrated", "--json")
+    controlled = command(*READ, "--method", "bbc", "--control", "on", "--json")
 
     def expected(method: Any) -> Any:
         return compared(scores, methods=[method])[method.name].to_dict()
 
     assert json.loads(part.out) == expected(ho.estimates.DeLong(candidates=0.5, evaluation_share=0.4))
     assert json.loads(whole.out) == expected(ho.estimates.DeLong(configuration="three", evaluation_share=1.0))
-    assert json.loads(drawn.out) == expected(ho.estimates.BBC(stratify=True))
+    assert json.loads(drawn.out) == expected(ho.estimates.Shrinkage(stratify=True))
     assert json.loads(calibrated.out) == expected(ho.estimates.BBC(interval="calibrated"))
     assert json.loads(controlled.out) == expected(ho.estimates.BBC(control=True))
 
@@ -117,7 +117,7 @@ def test_settings_reach_every_method_that_has_them(command: Command, scores: pd.
     [
         (["--method", "best"], "--method must be one of all, cv, tt, bbc"),
         (["--selection", "worst"], "--selection must be one of best"),
-        (["--candidates", "0.1"], "--candidates is not a setting of --method bbc; it is one of delong"),
+        (["--candidates", "0.1"], "--candidates is not a setting of --method shrinkage; it is one of delong"),
         (
             ["--method", "delong", "--candidates", "few"],
             "--candidates must be best or a share such as 0.1, got 'few'",
@@ -138,7 +138,12 @@ def test_settings_reach_every_method_that_has_them(command: Command, scores: pd.
         (["--method", "delong", "--evaluation-share", "1"], "name one beforehand (--fixed-configuration"),
         (["--method", "cv", "--stratify"], "--stratify is not a setting of --method cv; it is one of bbc"),
         (["--control", "yes"], "--control must be auto, on or off, got 'yes'"),
-        (["--interval", "narrow"], "--interval must be one of percentile, calibrated, sampling, got 'narrow'"),
+        (
+            ["--method", "bbc", "--interval", "narrow"],
+            "must be one of percentile, calibrated, sampling, got 'narrow'",
+        ),
+        (["--interval", "calibrated"], "is one of bbc: use --method bbc, or leave it out."),
+        (["--control", "off"], "is one of bbc: use --method bbc, or leave it out."),
         (
             ["--method", "cv", "--interval", "calibrated"],
             "--interval is not a setting of --method cv; it is one of bbc",
@@ -175,4 +180,4 @@ def test_a_failed_configuration_is_noted_once(command: Command, scores: pd.DataF
 
     assert ended.code == 0
     assert ended.err.count("1 of 4 configurations failed and could not be selected: two (it predicted an") == 1
-    assert "About bbc:" in ended.out
+    assert "About shrinkage:" in ended.out

@@ -56,7 +56,7 @@ def test_what_was_read_is_said(command: Command, table: Path) -> None:
     ended = command(*ASKED, "--metric", "accuracy", "--exclude", "site", "--n-bootstraps", "40")
     assert ended.code == 0
     assert "p.parquet: 120 rows, 3 configurations, read in blocks." in ended.out + ended.err
-    assert "winner" in ended.out
+    assert "winner" in ended.out and "by bbc" in ended.out
 
 
 @pytest.mark.parametrize(
@@ -64,6 +64,10 @@ def test_what_was_read_is_said(command: Command, table: Path) -> None:
     [
         (["--metric", "accuracy", "--group", "site"], "--group has no meaning with --out-of-core"),
         (["--metric", "accuracy", "--method", "tt"], "--method has no meaning with --out-of-core"),
+        (
+            ["--metric", "accuracy", "--method", "shrinkage"],
+            "--method has no meaning with --out-of-core, which is bbc",
+        ),
         (["--metric", "accuracy", "--selection", "within"], "--selection has no meaning with --out-of-core"),
         (["--metric", "accuracy", "--aggregate", "folds"], "--aggregate has no meaning with --out-of-core"),
         (["--metric", "accuracy", "--evaluation-share", "0.5"], "--evaluation-share has no meaning"),

@@ -27,7 +27,7 @@ def estimate() -> ho.Estimate:
 def test_every_number_has_the_digits_of_the_report(estimate: ho.Estimate) -> None:
     rows = dict(estimate_rows(estimate))
 
-    assert rows["corrected"] == f"{estimate.value:.3f} by bbc"
+    assert rows["corrected"] == f"{estimate.value:.3f} by shrinkage"
     assert rows["interval"].startswith(f"{estimate.interval.low:.3f} to {estimate.interval.high:.3f} (95% ")
     assert rows["uncorrected"] == f"{estimate.uncorrected:.3f}"
     assert rows["optimism"].startswith(f"{estimate.optimism:.3f}"[:4])
@@ -36,7 +36,7 @@ def test_every_number_has_the_digits_of_the_report(estimate: ho.Estimate) -> Non
 def test_what_could_not_be_computed_is_none(estimate: ho.Estimate) -> None:
     rows = dict(estimate_rows(replace(estimate, value=float("nan"), optimism=float("nan"), interval=None)))
 
-    assert rows["corrected"] == "none by bbc" and rows["interval"] == "none" and rows["optimism"] == "none"
+    assert rows["corrected"] == "none by shrinkage" and rows["interval"] == "none" and rows["optimism"] == "none"
 
 
 def test_what_was_named_beforehand_is_not_called_corrected() -> None:

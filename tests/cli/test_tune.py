@@ -87,11 +87,11 @@ def test_every_time_says_which_time_it_is(command: Command, finished: Any, tmp_p
 
 
 def test_a_calibrated_interval_is_that_of_the_estimate_from_the_file(command: Command, table: Write) -> None:
-    tuned = json.loads(tune(command, table(), "--interval", "calibrated", "--json").out)
-    usual = json.loads(tune(command, table(), "--json", out="usual").out)
+    tuned = json.loads(tune(command, table(), "--method", "bbc", "--interval", "calibrated", "--json").out)
+    usual = json.loads(tune(command, table(), "--method", "bbc", "--json", out="usual").out)
     assert tuned["provenance"]["interval"] == "calibrated" and usual["provenance"]["interval"] == "percentile"
     assert tuned["value"] == usual["value"] and tuned["interval"] != usual["interval"]
-    again = json.loads(command("estimate", "out/predictions.parquet", "--json").out)
+    again = json.loads(command("estimate", "out/predictions.parquet", "--method", "bbc", "--json").out)
     assert again["interval"] == tuned["interval"]
 
 
@@ -102,12 +102,12 @@ def test_a_search_without_an_estimate_of_its_winner_leaves_its_files(command: Co
     assert {path.name for path in (tmp_path / "out").iterdir()} >= FILES
 
 
-@pytest.mark.parametrize("method", ["cv", "bbc_f", "bootstrap_search", "none"])
+@pytest.mark.parametrize("method", ["shrinkage", "cv", "bbc_f", "bootstrap_search", "none"])
 def test_an_interval_that_the_method_does_not_have_is_refused(method: str, command: Command, table: Write) -> None:
     ended = command("tune", table(), "--target", "outcome", "--method", method, "--interval", "calibrated")
     assert ended.code == 2 and ended.last == (
         "Error: --interval calibrated is for --method bbc (percentile, calibrated) and for --method nested; here "
-        f"the method is {method}: leave --interval out."
+        f"the method is {method}: use one of these, or leave --interval out."
     )
 
 
@@ -117,7 +117,7 @@ def test_the_estimate_file_is_the_estimate(tmp_path: Path) -> None:
 
     assert estimate["interval"]["low"] <= estimate["value"] <= estimate["interval"]["high"]
     assert estimate["optimism"] == pytest.approx(estimate["uncorrected"] - estimate["value"])
-    assert estimate["metric"] == "roc_auc" and estimate["method"] == "bbc"
+    assert estimate["metric"] == "roc_auc" and estimate["method"] == "shrinkage"
     assert len(estimate["distribution"]) == 50
 
 

@@ -126,7 +126,7 @@ def test_the_bootstrap_of_the_search(
 
 def test_options_of_another_method_are_refused(command: Command, table: Write) -> None:
     for more, said in [
-        (["--scheme", "models"], "--scheme is for --method bootstrap_search, and here the method is bbc"),
+        (["--scheme", "models"], "--scheme is for --method bootstrap_search, and here the method is shrinkage"),
         (["--method", "bootstrap_search", "--inner", "3"], "--inner is for --method nested"),
         (["--method", "bootstrap_search", "--scheme", "both"], "--scheme must be one of cvt, models, got 'both'"),
         (["--method", "bootstrap_search", "--scheme", "models", "--cv", "3"], "leave out --cv"),

@@ -122,7 +122,8 @@ def test_the_first_metric_chooses(command: Command, table: Write) -> None:
 def test_a_protocol_estimates_one_metric(command: Command, table: Write) -> None:
     ended = command("tune", table(), *QUICK, "--metric", "roc_auc,accuracy", "--method", "nested")
     assert ended.code == 2 and ended.last == (
-        "Error: --method nested estimates one metric, got 2 (roc_auc, accuracy); name one, or use --method bbc."
+        "Error: --method nested estimates one metric, got 2 (roc_auc, accuracy); name one, or use --method "
+        "shrinkage."
     )
 
 

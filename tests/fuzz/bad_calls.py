@@ -33,8 +33,8 @@ METRICS = (
     "nonsense", "f1(",
 )  # fmt: skip
 METHODS = (
-    "bbc", "bbc_f", "cv", "tt", "naive_bootstrap", "delong", "hanley_mcneil", "tilting", "mabt", "wilson",
-    "clopper_pearson", "hoeffding", "wmc", "wmcs", "nested_cv", "nonsense", "wald_cv", "corrected_t",
+    "shrinkage", "bbc", "bbc_f", "cv", "tt", "naive_bootstrap", "delong", "hanley_mcneil", "tilting", "mabt",
+    "wilson", "clopper_pearson", "hoeffding", "wmc", "wmcs", "nested_cv", "nonsense", "wald_cv", "corrected_t",
     "conservative_z", "locally_simultaneous", "zoom", ho.estimates.WaldCV(variance="within_folds"),
     ho.estimates.LocallySimultaneous(plausible="scores"), ho.estimates.Zoom(share=0.0),
     ho.estimates.BBC(interval="calibrated"), ho.estimates.BBC(stratify=True), ho.estimates.BBC,
@@ -230,7 +230,7 @@ def _plain(rng: Generator) -> Case:
         "n_bootstraps": 20,
         "random_state": int(rng.integers(9)),
     }
-    given["method"] = pick(rng, ("bbc", "cv", "naive_bootstrap"))
+    given["method"] = pick(rng, ("shrinkage", "bbc", "cv", "naive_bootstrap"))
 
     def right(found: Any) -> str | None:
         if abs(found.uncorrected - best) > 1e-12:

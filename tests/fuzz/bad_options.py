@@ -33,7 +33,7 @@ COUNTS = (
 )
 SHARES = ("0", "1", "0.5", "0.95", "-0.1", "1.1", "nan", "inf", "-inf", "1e-300", "1e400", "", "x", "0,5")
 WORDS = (
-    "bbc", "bbc_f", "cv", "tt", "all", "none", "nested", "bootstrap_search", "wmc", "delong", "mabt",
+    "shrinkage", "bbc", "bbc_f", "cv", "tt", "all", "none", "nested", "bootstrap_search", "wmc", "delong", "mabt",
     "clopper_pearson",
     "naive_bootstrap", "hoeffding", "tilting", "best", "one_standard_error", "average_rank", "threshold",
     "greedy_ensemble",
@@ -55,7 +55,7 @@ WORDS = (
 FIT = {
     "metric": ("accuracy", "roc_auc", "balanced_accuracy", "f1", "log_loss", "neg_log_loss", "r2",
     "brier_score", "mcc"),
-    "method": ("bbc", "bbc_f", "cv", "tt", "all", "naive_bootstrap", "delong", "wilson", "nested",
+    "method": ("shrinkage", "bbc", "bbc_f", "cv", "tt", "all", "naive_bootstrap", "delong", "wilson", "nested",
     "wald_cv", "corrected_t", "conservative_z", "locally_simultaneous", "zoom",
     "bootstrap_search", "none",
                "optimism", "632", "632plus", "oob", "two_stage"),

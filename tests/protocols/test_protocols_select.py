@@ -225,7 +225,7 @@ def test_a_search_of_ours_inside_has_no_store_and_no_estimate(tmp_path: Path) ->
         found = protocol()
         assert not found.failures if hasattr(found, "failures") else not np.isnan(found.value)
     assert not list(tmp_path.iterdir())
-    assert inside.store == tmp_path / "own.db" and inside.method == "bbc"
+    assert inside.store == tmp_path / "own.db" and inside.method == "shrinkage"
     bare = repeatable(model).steps[-1][1]
     assert bare.store is None and bare.method is None and bare.random_state == 0
 

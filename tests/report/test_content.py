@@ -338,6 +338,15 @@ def content_by(method: Any, metric: str = "roc_auc", **settings: Any) -> ReportC
     return estimate_content(answer(method, asked.evidence(method)), asked)
 
 
+@pytest.mark.parametrize("method", ["shrinkage", "bbc"])
+def test_the_picture_of_the_bootstraps_says_what_is_drawn(method: str) -> None:
+    page = render_html(content_by(method_of(method)))
+
+    assert "the corrected score (their mean)" in page
+    assert ("what chance added to that of the chosen configuration" in page) == (method == "shrinkage")
+    assert ("The ends of the interval are not percentiles of these scores" in page) == (method == "shrinkage")
+
+
 def test_what_was_named_beforehand_owes_nothing_to_selection() -> None:
     content = content_by(ho.estimates.DeLong(evaluation_share=1.0, configuration=2), aggregate="folds")
     head = content.headline

@@ -35,8 +35,8 @@ def methods_of_options(options: EstimateOptions, found: EstimateInput) -> dict[s
         if not set(able) & set(names):
             option = "--fixed-configuration" if setting == "configuration" else f"--{setting.replace('_', '-')}"
             of = f"it is one of {', '.join(able)}" if able else "no method of this version has it"
-            add = f"add --method {able[0]}, or " if able else ""
-            raise InputError(f"{option} is not a setting of --method {options.method}; {of}: {add}leave it out.")
+            use = f"use --method {able[0]}, or " if able else ""
+            raise InputError(f"{option} is not a setting of --method {options.method}; {of}: {use}leave it out.")
     return {name: _configured(METHODS[name](), settings) for name in names}
 
 

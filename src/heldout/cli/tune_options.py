@@ -192,7 +192,7 @@ def method_of_options(options: TuneOptions) -> Method | None:
         return replace(method, interval=options.interval)  # type: ignore[arg-type]  # BBC checks it
     raise InputError(
         f"--interval {options.interval} is for --method bbc (percentile, calibrated) and for --method nested; here "
-        f"the method is {options.method}: add one of these, or leave --interval out."
+        f"the method is {options.method}: use one of these, or leave --interval out."
     )
 
 

@@ -18,7 +18,7 @@ from heldout.flags import Flag
 from heldout.kernels.dispatch import KERNELS
 from heldout.kernels.reference import Floats, Weightings
 from heldout.metrics.aggregate import AggregateScore
-from heldout.metrics.base import Metric, oriented
+from heldout.metrics.base import Metric, oriented, quiet_if_foreign
 from heldout.selection.base import NONE_CHOSEN, Choice
 from heldout.selection.ensembles import Averages
 from heldout.selection.replay import FoldReplay, SelectionReplay
@@ -207,9 +207,10 @@ class Evidence:
     def uncorrected(self) -> float:
         """The winner's score in the search's aggregate; from fold scores alone their mean."""
         if self.matrix is not None:
-            if self.chooses_ensemble:
-                return float(self.scores_of_winner(np.ones((1, self.matrix.truth.n_rows), dtype=np.uint8))[0])
-            return float(self.matrix.scores.observed()[self.winner_column])
+            with quiet_if_foreign([self.metric]):
+                if self.chooses_ensemble:
+                    return float(self.scores_of_winner(np.ones((1, self.matrix.truth.n_rows), dtype=np.uint8))[0])
+                return float(self.matrix.scores.observed()[self.winner_column])
         assert self.fold_scores is not None, "evidence holds a matrix, fold scores, or both"
         return defined_mean(self.fold_scores[:, self.winner_column])
 

@@ -102,24 +102,28 @@ def no_estimate_sentence(title: str) -> str:
 
 _DISTRIBUTIONS = {
     "shrinkage": (
-        "The winner's score less what chance gave the chosen configuration in each of {bootstraps} bootstraps."
+        "The winner's score, less what chance added to that of the chosen configuration in each of {bootstraps} "
+        "bootstraps."
     ),
     "bbc": "Scores of the chosen configuration on the rows left out of each of {bootstraps} bootstraps.",
     "bbc_f": "Mean scores of the chosen configuration over the folds left out of each of {bootstraps} bootstraps.",
     "naive_bootstrap": "Scores of the winner on each of {bootstraps} bootstraps; the choice was not replayed.",
 }
 
+_NO_PERCENTILES = (
+    " The ends of the interval are not percentiles of these scores: it also allows for folds that share training "
+    "rows, and for an optimism that is itself estimated."
+)
+
 
 def distribution_caption(bootstraps: int, method: str = DEFAULT_METHOD) -> str:
     """The caption of the histogram of bootstrapped scores."""
     known = _DISTRIBUTIONS.get(method, "Scores of each of {bootstraps} bootstraps.")
     line = "the corrected score (their mean)" if method in ("shrinkage", "bbc", "bbc_f") else "the estimate"
-    band = "the interval"
-    if method == "shrinkage":
-        band += " (from their spread and other uncertainty, so that it is not between their percentiles)"
+    more = _NO_PERCENTILES if method == "shrinkage" else ""
     return (
-        f"{known.format(bootstraps=f'{bootstraps:,}')} The shaded band is {band}, the solid line {line}, the "
-        "dashed line the uncorrected."
+        f"{known.format(bootstraps=f'{bootstraps:,}')} The shaded band is the interval, the solid line {line}, the "
+        f"dashed line the uncorrected.{more}"
     )
 
 
