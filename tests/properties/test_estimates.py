@@ -33,8 +33,8 @@ def test_copies_of_a_configuration_change_nothing(seed, metric):
     y, scores = data(seed)
     table = 1 / (1 + np.exp(-scores))
     doubled = np.concatenate([table, table], axis=1)
-    a = ho.estimate(y, table, metric=metric, n_bootstraps=40, random_state=1)
-    b = ho.estimate(y, doubled, metric=metric, n_bootstraps=40, random_state=1)
+    a = ho.estimate(y, table, metric=metric, method="bbc", n_bootstraps=40, random_state=1)
+    b = ho.estimate(y, doubled, metric=metric, method="bbc", n_bootstraps=40, random_state=1)
     np.testing.assert_array_equal(a.distribution, b.distribution)
     assert b.selection_frequency[5:].sum() == 0  # of equal ones the first wins
 
@@ -44,8 +44,9 @@ def test_the_order_of_configurations_matters_only_in_ties(seed, order):
     rng = np.random.default_rng(seed)
     y = rng.normal(size=30)
     table = y[:, None] + rng.normal(size=(30, 5))
-    a = ho.estimate(y, table, metric="mean_squared_error", n_bootstraps=40, random_state=1)
-    b = ho.estimate(y, table[:, order], metric="mean_squared_error", n_bootstraps=40, random_state=1)
+    asked = {"metric": "mean_squared_error", "method": "bbc", "n_bootstraps": 40, "random_state": 1}
+    a = ho.estimate(y, table, **asked)
+    b = ho.estimate(y, table[:, order], **asked)
     np.testing.assert_array_equal(a.distribution, b.distribution)
     assert order[b.selected] == a.selected
 

@@ -126,7 +126,7 @@ def test_another_order_moves_the_weights_along(seed, name, order):
 def test_an_ensemble_of_one_is_the_best(seed, metric):
     y, table = data(seed)
     best, *ones = (
-        ho.estimate(y, table, metric=metric, selection=rule, n_bootstraps=20, random_state=1)
+        ho.estimate(y, table, metric=metric, method="bbc", selection=rule, n_bootstraps=20, random_state=1)
         for rule in (Best(), TopK(1), GreedyEnsemble(1))
     )
     for one in ones:
