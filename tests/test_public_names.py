@@ -28,6 +28,7 @@ NAMES = [
     "advise",
     "bootstrap_search",
     "bootstrap_validate",
+    "compare_algorithms",
     "compare_configurations",
     "compare_estimates",
     "correct",

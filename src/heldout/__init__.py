@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from heldout.execution.inner_split import inner_split
     from heldout.flags import Flag
     from heldout.predictions import FoldScores, HeldOutPredictions
+    from heldout.protocols.algorithms.protocol import compare_algorithms
     from heldout.protocols.nested.protocol import nested_cv
     from heldout.protocols.search_bootstrap.protocol import bootstrap_search
     from heldout.protocols.validation.protocol import bootstrap_validate
@@ -45,6 +46,7 @@ __all__ = [
     "advise",
     "bootstrap_search",
     "bootstrap_validate",
+    "compare_algorithms",
     "compare_configurations",
     "compare_estimates",
     "correct",
@@ -78,6 +80,7 @@ _HOMES = {
     "advise": "heldout.advice",
     "bootstrap_search": "heldout.protocols.search_bootstrap.protocol",
     "bootstrap_validate": "heldout.protocols.validation.protocol",
+    "compare_algorithms": "heldout.protocols.algorithms.protocol",
     "compare_configurations": "heldout.estimates.paired.compare",
     "correct": "heldout.readers.correct",
     "compare_estimates": "heldout.estimates.comparison",

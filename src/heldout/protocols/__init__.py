@@ -3,6 +3,14 @@
 from heldout.folds.paired import paired_hold_out
 from heldout.folds.plans import hold_out, k_folds, leave_one_out, repeated, repeated_hold_out
 from heldout.imputation import ChainedImputer, Imputation, PooledCoefficients, PooledModel
+from heldout.protocols.algorithms.comparison import (
+    AlgorithmComparison,
+    AlgorithmSelections,
+    ComparedAlgorithm,
+    FitCosts,
+)
+from heldout.protocols.algorithms.differences import AlgorithmDifference, Relevance
+from heldout.protocols.algorithms.protocol import compare_algorithms
 from heldout.protocols.learning.curve import CurvePoint, LearningCurve
 from heldout.protocols.learning.power_law import PowerLaw
 from heldout.protocols.learning.protocol import learning_curve
@@ -17,13 +25,18 @@ from heldout.protocols.validation.protocol import bootstrap_validate
 
 __all__ = [
     "Agreement",
+    "AlgorithmComparison",
+    "AlgorithmDifference",
+    "AlgorithmSelections",
     "BatesHastieTibshirani",
     "Bootstrap",
     "CalibrationCurve",
     "Candidate",
     "ChainedImputer",
+    "ComparedAlgorithm",
     "CurvePoint",
     "DecisionCurve",
+    "FitCosts",
     "Imputation",
     "LearningCurve",
     "NestedEstimate",
@@ -31,12 +44,14 @@ __all__ = [
     "PooledCoefficients",
     "PooledModel",
     "PowerLaw",
+    "Relevance",
     "RocCurve",
     "SearchBootstrapEstimate",
     "Validation",
     "ValidationRow",
     "bootstrap_search",
     "bootstrap_validate",
+    "compare_algorithms",
     "hold_out",
     "k_folds",
     "learning_curve",

@@ -1,0 +1,286 @@
+"""The result of comparing algorithms: their scores, the selections, the differences, the costs, the model."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from heldout._text import counted, number_text
+from heldout.estimates.types import Estimate, Interval, frame_of, json_number, json_safe
+from heldout.protocols.algorithms.differences import AlgorithmDifference, Relevance
+from heldout.result import Evaluation
+
+
+@dataclass(frozen=True)
+class FitCosts:
+    """What the scores of an algorithm cost.
+
+    Attributes
+    ----------
+    flat_fits : int
+        One a configuration and fold. The corrected score needs no others.
+    flat_seconds : float
+        Of fitting and scoring, added up over all processes.
+    nested_fits : int
+        The further fits of the nested score: those inside the outer folds. The winner of an outer fold is not
+        fitted again: the flat score has its fit already.
+    nested_seconds : float
+    """
+
+    flat_fits: int
+    flat_seconds: float
+    nested_fits: int
+    nested_seconds: float
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values for JSON."""
+        return {**json_safe(vars(self))}
+
+
+@dataclass(frozen=True, eq=False)
+class ComparedAlgorithm:
+    """One algorithm: an estimator with its grid. Scores are in the metric's own direction.
+
+    Attributes
+    ----------
+    name : str
+    n_configurations : int
+    flat : float
+        The best mean over the folds, as ``GridSearchCV`` has it: optimistic, because it is the best.
+    flat_name : str
+        The configuration that has it; empty if none has a score.
+    flat_params : dict
+    corrected : Estimate or None
+        The flat score, corrected for the choice among the configurations of this algorithm; None without a flat
+        score.
+    nested : float
+        The mean of ``outer_scores``.
+    nested_interval : Interval or None
+        Of Nadeau and Bengio; None without a nested score.
+    outer_scores : tuple of float
+        One an outer fold: of the configuration chosen without it.
+    outer_names : tuple of str
+        The configurations chosen there; empty if none could be chosen.
+    costs : FitCosts
+    reason : str
+        Why a score is missing; empty if none is.
+    """
+
+    name: str
+    n_configurations: int
+    flat: float
+    flat_name: str
+    flat_params: dict[str, Any]
+    corrected: Estimate | None
+    nested: float
+    nested_interval: Interval | None
+    outer_scores: tuple[float, ...]
+    outer_names: tuple[str, ...]
+    costs: FitCosts
+    reason: str = ""
+
+    @property
+    def corrected_value(self) -> float:
+        """The corrected score; NaN if there is none."""
+        return float("nan") if self.corrected is None else self.corrected.value
+
+    @property
+    def corrected_interval(self) -> Interval | None:
+        """The interval of the corrected score."""
+        return None if self.corrected is None else self.corrected.interval
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values for JSON."""
+        found: dict[str, Any] = json_safe(
+            {
+                "name": self.name,
+                "n_configurations": self.n_configurations,
+                "flat": self.flat,
+                "flat_name": self.flat_name,
+                "flat_params": self.flat_params,
+                "corrected": self.corrected_value,
+                "corrected_interval": _interval_dict(self.corrected_interval),
+                "nested": self.nested,
+                "nested_interval": _interval_dict(self.nested_interval),
+                "outer_scores": list(self.outer_scores),
+                "outer_names": list(self.outer_names),
+                "costs": self.costs.to_dict(),
+                "reason": self.reason,
+            }
+        )
+        return found
+
+
+def _interval_dict(interval: Interval | None) -> dict[str, Any] | None:
+    return None if interval is None else interval.to_dict()
+
+
+@dataclass(frozen=True)
+class AlgorithmSelections:
+    """Which algorithm each score selects; None where no algorithm has that score.
+
+    Attributes
+    ----------
+    flat, corrected, nested : str or None
+    """
+
+    flat: str | None
+    corrected: str | None
+    nested: str | None
+
+    @property
+    def agree(self) -> bool:
+        """Whether all three select the same."""
+        return self.flat is not None and self.flat == self.corrected == self.nested
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values for JSON."""
+        return {**vars(self), "agree": self.agree}
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class AlgorithmComparison:
+    """Algorithms compared on the same folds.
+
+    Attributes
+    ----------
+    metric : str
+    greater_is_better : bool
+    method : str
+        Of the corrected scores.
+    algorithms : tuple of ComparedAlgorithm
+        In the order in which they were given.
+    selections : AlgorithmSelections
+    differences : tuple of AlgorithmDifference
+        One a pair of algorithms: of their nested scores, fold by fold.
+    relevance : Relevance
+        What the nested selection gains over the flat one, and whether that is relevant.
+    overall : Estimate or None
+        The best configuration of all algorithms together, corrected for the choice among all of them: what the flat
+        selection would deploy.
+    deployed : str
+        The algorithm of ``model``.
+    deployed_name : str
+        Its configuration: the flat winner among those of the algorithm.
+    model : estimator or None
+        The model to deploy: that configuration fitted on all rows; None with ``refit=False``.
+    evaluation : Evaluation
+        The record of the search over all configurations on all rows.
+    n_folds : int
+        Of outer folds, over all repeats.
+    notes : tuple of str
+        What a reader must know.
+    """
+
+    metric: str
+    greater_is_better: bool
+    method: str
+    algorithms: tuple[ComparedAlgorithm, ...]
+    selections: AlgorithmSelections
+    differences: tuple[AlgorithmDifference, ...]
+    relevance: Relevance
+    overall: Estimate | None
+    deployed: str
+    deployed_name: str
+    model: Any
+    evaluation: Evaluation
+    n_folds: int
+    notes: tuple[str, ...] = ()
+    sources: ClassVar[tuple[str, ...]] = ("wainer2021", "nadeau2003", "varma2006")
+    """Keys of ``heldout.references``."""
+
+    def __getitem__(self, name: str) -> ComparedAlgorithm:
+        """The algorithm of this name."""
+        return next(each for each in self.algorithms if each.name == name)
+
+    @property
+    def n_fits(self) -> int:
+        """All fits, that of the deployed model included."""
+        costs = [each.costs for each in self.algorithms]
+        return sum(each.flat_fits + each.nested_fits for each in costs) + (self.model is not None)
+
+    def to_frame(self) -> Any:
+        """A row an algorithm, as a pandas DataFrame (pandas comes with the extra ``app``)."""
+        rows = []
+        for each in self.algorithms:
+            rows.append(
+                {
+                    "algorithm": each.name,
+                    "configurations": each.n_configurations,
+                    "flat": each.flat,
+                    "corrected": each.corrected_value,
+                    **_ends("corrected", each.corrected_interval),
+                    "nested": each.nested,
+                    **_ends("nested", each.nested_interval),
+                    **vars(each.costs),
+                    "configuration": each.flat_name,
+                }
+            )
+        return frame_of(rows, "AlgorithmComparison.to_frame")
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values for JSON."""
+        return {
+            "metric": self.metric,
+            "greater_is_better": self.greater_is_better,
+            "method": self.method,
+            "algorithms": [each.to_dict() for each in self.algorithms],
+            "selections": self.selections.to_dict(),
+            "differences": [each.to_dict() for each in self.differences],
+            "relevance": self.relevance.to_dict(),
+            "overall": None if self.overall is None else self.overall.to_dict(),
+            "deployed": self.deployed,
+            "deployed_name": self.deployed_name,
+            "n_folds": self.n_folds,
+            "n_fits": self.n_fits,
+            "notes": list(self.notes),
+            "sources": list(self.sources),
+        }
+
+    def __repr__(self) -> str:
+        names = ", ".join(each.name for each in self.algorithms)
+        return f"AlgorithmComparison({self.metric} of {names}; deployed: {self.deployed_name})"
+
+    def __str__(self) -> str:
+        return "\n".join(self.lines())
+
+    def lines(self) -> list[str]:
+        """The result in plain words, line by line, without times."""
+        folds = counted(self.n_folds, "outer fold")
+        found = [f"{self.metric} of {counted(len(self.algorithms), 'algorithm')} on the same {folds}:"]
+        for each in self.algorithms:
+            found.append(
+                f"  {each.name}: flat {_number(each.flat)}, corrected {_number(each.corrected_value)}"
+                f"{_after(each.corrected_interval)}, nested {_number(each.nested)}{_after(each.nested_interval)}; "
+                f"{counted(each.costs.flat_fits, 'fit')} and {each.costs.nested_fits} more for nested"
+            )
+        chosen = self.selections
+        if chosen.agree:
+            found.append(f"Flat, corrected and nested scores select the same algorithm: {chosen.flat}.")
+        else:
+            texts = (f"{name} selects {value or 'none'}" for name, value in vars(chosen).items())
+            found.append(f"The scores disagree: {', '.join(texts)}.")
+        found.append(str(self.relevance))
+        found += [f"  {each}" for each in self.differences]
+        if self.overall is not None:
+            found.append(
+                f"Corrected for the choice among all algorithms too, the best flat score is "
+                f"{_number(self.overall.value)}{_after(self.overall.interval)}."
+            )
+        model = "" if self.model is not None else " (not fitted)"
+        found.append(f"Deploy {self.deployed_name}{model}.")
+        return found + [f"Note: {note}" for note in self.notes]
+
+
+def _number(value: float) -> str:
+    return number_text(json_number(value), 4)
+
+
+def _after(interval: Interval | None) -> str:
+    return "" if interval is None else f" {interval}"
+
+
+def _ends(name: str, interval: Interval | None) -> dict[str, float]:
+    nowhere = float("nan")
+    ends = (nowhere, nowhere) if interval is None else (interval.low, interval.high)
+    return {f"{name}_low": ends[0], f"{name}_high": ends[1]}

@@ -1,0 +1,345 @@
+"""Selecting an algorithm: which of several estimators with their grids to deploy, and what that choice rests on.
+
+A flat cross-validation gives each algorithm the score of its best configuration, which flatters algorithms with
+many configurations. A corrected score estimates what it would be without that, and a nested one measures it, with
+more fits. All three come from the same folds here, so that they differ by the procedure only.
+"""
+
+from __future__ import annotations
+
+import math
+import numbers
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+import numpy as np
+
+from heldout._text import argument, counted
+from heldout.arguments import SearchArguments
+from heldout.configurations import checked_entries
+from heldout.errors import InputError
+from heldout.estimates.question import check_interval_settings
+from heldout.estimates.types import Alternative
+from heldout.evaluate import chosen_in, evaluation_of
+from heldout.execution.collect import RaceResults
+from heldout.execution.run import RunSettings
+from heldout.execution.search import Search, warn_if_too_small, warn_of_flags
+from heldout.execution.sharing.groups import Share
+from heldout.flags import Flag
+from heldout.kernels.reference import Floats
+from heldout.metrics.opaque import OpaqueMetric
+from heldout.predictions import ranks
+from heldout.protocols.algorithms.comparison import (
+    AlgorithmComparison,
+    AlgorithmSelections,
+    ComparedAlgorithm,
+)
+from heldout.protocols.algorithms.differences import ARTICLE, Relevance, differences_of, relevance_of
+from heldout.protocols.algorithms.run import InnerPlan, choice_of, choosing_of, inner_plan, run_algorithms
+from heldout.protocols.algorithms.scores import AlgorithmScorer
+from heldout.protocols.nested.plan import REMAINING, NestedFolds, nested_folds
+
+Deploy = Literal["flat", "corrected", "nested"]
+DEPLOY: tuple[Deploy, ...] = ("nested", "corrected", "flat")
+
+
+def compare_algorithms(
+    algorithms: Any,
+    X: Any,
+    y: Any,
+    *,
+    scoring: Any = None,
+    cv: Any = None,
+    inner: Any = REMAINING,
+    repeats: int = 1,
+    selection: Any = "best",
+    method: Any = "bbc",
+    n_bootstraps: int = 1000,
+    confidence_level: float = 0.95,
+    alternative: Alternative = "two-sided",
+    relevant: float | None = None,
+    deploy: Deploy = "nested",
+    groups: Any = None,
+    sample_weight: Any = None,
+    refit: bool = True,
+    error_score: float | Literal["raise"] = np.nan,
+    n_jobs: int | None = None,
+    pre_dispatch: int | str = "2*n_jobs",
+    fit_timeout: float | None = None,
+    share: Share = "exact",
+    store: Any = None,
+    random_state: Any = None,
+    verbose: int = 0,
+) -> AlgorithmComparison:
+    """Compare algorithms by flat, corrected and nested scores on the same folds, and choose one to deploy.
+
+    With K folds, R repeats and C configurations it takes R·C·K(K + 1)/2 + 1 fits; separate flat and nested
+    cross-validations of all algorithms take more than twice as many. Each configuration is fitted once on each
+    outer fold, which flat, corrected and nested scores share, and once without each two folds, which serves the
+    inner searches of both. ``inner`` other than "remaining", a scorer that cannot be opened, and ``share=False``
+    need R·C·K(K - 1) inner fits in place of R·C·K(K - 1)/2. An algorithm with one configuration needs none.
+
+    Parameters
+    ----------
+    algorithms : list of (name, estimator, grid)
+        At least two. The grid is a dict, a list of dicts, or {} for an estimator as it is.
+    X : array-like of shape (N, n_features)
+    y : array-like of shape (N,)
+    scoring : str or callable, optional
+        One scorer, as in ``GridSearchCV``.
+    cv : int, plan, splitter or iterable, optional
+        The folds of the flat scores, which are the outer folds of the nested ones; 5 by default. An integer keeps
+        groups whole where there are groups.
+    inner : "remaining", "holdout", int or splitter, default="remaining"
+        The splits inside an outer fold, as in ``ho.nested_cv``.
+    repeats : int, default=1
+        How often the folds are drawn.
+    selection : str or selection rule, default="best"
+        How the configuration of an algorithm is chosen. Among algorithms the best score is chosen.
+    method : str or method, default="bbc"
+        How flat scores are corrected.
+    n_bootstraps : int, default=1000
+    confidence_level : float, default=0.95
+    alternative : {"two-sided", "greater", "less"}, default="two-sided"
+        Of the intervals of scores; intervals of differences are two-sided.
+    relevant : float, optional
+        The difference above which one algorithm is relevantly better. By default the threshold of Wainer and
+        Cawley in the form of their appendix A: the absolute difference between nested and flat score, the smaller
+        one of the two algorithms that nested and flat scores select.
+    deploy : {"nested", "corrected", "flat"}, default="nested"
+        Which score selects the algorithm of the model to deploy.
+    groups : array-like of shape (N,), optional
+    sample_weight : array-like of shape (N,), optional
+        Passed to every ``fit`` and to the scorer.
+    refit : bool, default=True
+        Whether to fit the model to deploy.
+    error_score, n_jobs, pre_dispatch, verbose
+        As in ``GridSearchCV``; a configuration that failed is never chosen.
+    fit_timeout : float, optional
+        Seconds after which a fit is stopped, and has failed.
+    share : {"exact", "tolerance", "check"} or False, default="exact"
+        What is fitted once for several configurations, of different algorithms too, as in ``HeldOutSearchCV``.
+    store : str, path or Store, optional
+        A file that keeps every finished fit; the same call continues where it stopped.
+    random_state : int, RandomState or Generator, optional
+
+    Returns
+    -------
+    AlgorithmComparison
+
+    Raises
+    ------
+    InputError
+        When data or settings cannot be used, or every configuration failed.
+
+    References
+    ----------
+    Wainer and Cawley (2021), Nested cross-validation when selecting classifiers is overzealous for most practical
+    applications. Nadeau and Bengio (2003), Inference for the generalization error.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.neighbors import KNeighborsClassifier
+    >>> from sklearn.tree import DecisionTreeClassifier
+    >>> X, y = load_iris(return_X_y=True)
+    >>> found = compare_algorithms(
+    ...     [
+    ...         ("neighbours", KNeighborsClassifier(), {"n_neighbors": [1, 5, 15]}),
+    ...         ("tree", DecisionTreeClassifier(random_state=0), {"max_depth": [1, 3]}),
+    ...     ],
+    ...     X, y, random_state=0,
+    ... )
+    >>> found.selections.nested, found.deployed_name
+    ('neighbours', 'neighbours (n_neighbors=5)')
+    >>> round(found["neighbours"].flat, 4), round(found["neighbours"].nested, 4)
+    (0.9733, 0.9733)
+    >>> found.n_fits  # 5 · 5 · 6 / 2 + 1
+    76
+    """
+    entries = _checked_algorithms(algorithms)
+    settings = AlgorithmSettings(inner, relevant, deploy)
+    settings.check()
+    if not isinstance(refit, bool):
+        raise InputError(f"refit must be True or False, got {refit!r}.", argument="refit")
+    if method is None:
+        raise InputError(
+            "method must name how flat scores are corrected, got None; 'bbc' is the default.", argument="method"
+        )
+    if scoring is not None and not (isinstance(scoring, str) or callable(scoring)):
+        raise InputError(
+            f"algorithms are compared by one scorer, got {scoring!r}; name one, such as 'roc_auc'.",
+            argument="scoring",
+        )
+    arguments = SearchArguments(
+        entries, scoring=scoring, cv=cv, repeats=repeats, selection=selection, method=method,
+        n_bootstraps=n_bootstraps, confidence_level=confidence_level, alternative=alternative, refit=refit,
+        error_score=error_score, n_jobs=n_jobs, pre_dispatch=pre_dispatch, fit_timeout=fit_timeout, share=share,
+        store=store, random_state=random_state, verbose=verbose,
+    )  # fmt: skip
+    check_interval_settings(n_bootstraps, confidence_level, alternative)
+    search = arguments.search_on(X, y, groups, sample_weight)
+    search = replace(search, estimation=replace(search.estimation, method=method))
+    return algorithms_of_search(search, settings, arguments.running())
+
+
+@dataclass(frozen=True)
+class AlgorithmSettings:
+    """The arguments of a comparison besides the search; the fields are those of ``compare_algorithms``."""
+
+    inner: Any = REMAINING
+    relevant: float | None = None
+    deploy: Deploy = "nested"
+
+    def check(self) -> None:
+        """Refuse wrong values."""
+        if self.deploy not in DEPLOY:
+            raise InputError(
+                f"deploy must be one of {', '.join(DEPLOY)}, got {self.deploy!r}; it names the score that selects "
+                "the algorithm of the model.",
+                argument="deploy",
+            )
+        given: Any = self.relevant
+        is_number = isinstance(given, numbers.Real) and not isinstance(given, bool)
+        if given is not None and not (is_number and 0 <= given < math.inf):
+            raise InputError(
+                f"relevant must be a difference of scores of at least 0, or None for the threshold of Wainer and "
+                f"Cawley, got {given!r}; for accuracy .01 is a percentage point.",
+                argument="relevant",
+            )
+
+
+def _checked_algorithms(algorithms: Any) -> list[tuple[str, Any, Any]]:
+    if not isinstance(algorithms, list | tuple):
+        raise InputError(
+            f"algorithms must be a list of (name, estimator, grid), got {type(algorithms).__name__}; list at least "
+            "two.",
+            argument="algorithms",
+        )
+    entries = checked_entries(algorithms)
+    if len(entries) < 2:
+        raise InputError(
+            f"a comparison needs at least two algorithms, got {len(entries)} ({entries[0][0]!r}); add another, or "
+            "use ho.nested_cv for one.",
+            argument="algorithms",
+        )
+    return entries
+
+
+def columns_of(search: Search) -> dict[str, list[int]]:
+    """The configurations of each algorithm, by its name.
+
+    Raises InputError where there are fewer than two algorithms.
+    """
+    found: dict[str, list[int]] = {}
+    for each in search.configurations:
+        found.setdefault(str(each.model), []).append(each.position)
+    if len(found) < 2:
+        raise InputError(
+            f"a comparison needs at least two algorithms, got {len(found)}; add another.", argument="algorithms"
+        )
+    return found
+
+
+def plan_of(search: Search, inner: Any) -> tuple[NestedFolds, InnerPlan]:
+    """The outer folds, which are those of the search, and the fits inside them."""
+    choosing = choosing_of(columns_of(search))
+    nested = nested_folds(search.task, search.folds, inner, selects=bool(choosing), entropy=search.entropy)
+    return nested, inner_plan(search, nested, inner, choosing)
+
+
+def algorithms_of_search(search: Search, settings: AlgorithmSettings, running: RunSettings) -> AlgorithmComparison:
+    """The comparison of a search over all algorithms, whose folds are the outer ones."""
+    settings.check()
+    columns = columns_of(search)
+    search.check()
+    warned = warn_if_too_small(search)
+    warn_of_flags(search)
+    nested, plan = plan_of(search, settings.inner)
+    run = run_algorithms(search, nested, plan, running)
+    found = run.flat
+    metric = search.scoring.metrics.get(found.refit_metric) or OpaqueMetric(found.refit_metric)
+    scorer = AlgorithmScorer(search, nested, run, metric, running)
+    compared = tuple(scorer.algorithm(name, mine) for name, mine in columns.items())
+    everything = list(range(len(search.configurations)))
+    best_of_all = choice_of(search, found, everything)[0]
+    sign = 1.0 if metric.greater_is_better else -1.0
+    flat, corrected, nested_scores = (
+        sign * np.array(values)
+        for values in (
+            [each.flat for each in compared],
+            [each.corrected_value for each in compared],
+            [each.nested for each in compared],
+        )
+    )
+    best = {"flat": _best(flat), "corrected": _best(corrected), "nested": _best(nested_scores)}
+    names = list(columns)
+    relevance = relevance_of(flat, nested_scores, best["flat"], best["nested"], settings.relevant)
+    outer = sign * np.array([each.outer_scores for each in compared]).T
+    outer[:, np.isnan(nested_scores)] = np.nan
+    level = search.estimation.confidence_level
+    differences = differences_of(names, outer, nested.test_share, relevance.threshold, level)
+    by, place = next(((by, best[by]) for by in (settings.deploy, *DEPLOY) if best[by] is not None), ("flat", None))
+    whole = replace(search, estimation=replace(search.estimation, method=None))
+    winner = None if place is None else _flat_winner(search, found, columns[names[place]])
+    decided = chosen_in(
+        whole, found, choose=None if winner is None else (lambda results, configurations: winner), warned=warned
+    )
+    evaluation = evaluation_of(whole, running, found, run.seconds, decided, warned=warned)
+    deployed = search.configurations[evaluation.winner]
+    return AlgorithmComparison(
+        metric=metric.name,
+        greater_is_better=metric.greater_is_better,
+        method=next((each.corrected.method for each in compared if each.corrected is not None), ""),
+        algorithms=compared,
+        selections=AlgorithmSelections(**{by: None if i is None else names[i] for by, i in best.items()}),
+        differences=differences,
+        relevance=relevance,
+        overall=None if best_of_all is None else scorer.corrected(everything, best_of_all),
+        deployed=str(deployed.model),
+        deployed_name=deployed.name,
+        model=evaluation.model,
+        evaluation=evaluation,
+        n_folds=len(nested.outer),
+        notes=_notes(compared, by, settings, relevance, len(differences)),
+    )
+
+
+def _flat_winner(search: Search, found: RaceResults, columns: Sequence[int]) -> int | None:
+    return choice_of(search, found, columns)[0]
+
+
+def _best(oriented: Floats) -> int | None:
+    """The first of the best; None if all are NaN, which never wins."""
+    return None if np.isnan(oriented).all() else int(np.argmin(ranks(oriented)))
+
+
+def _notes(
+    compared: Sequence[ComparedAlgorithm], by: str, settings: AlgorithmSettings, relevance: Relevance, n_pairs: int
+) -> tuple[str, ...]:
+    notes = [
+        f"each corrected or nested score pays for the choice among the configurations of its algorithm, not for "
+        f"that among the {counted(len(compared), 'algorithm')}: the best of them is still a little optimistic."
+    ]
+    if n_pairs > 1:
+        notes.append(
+            f"the first interval of a difference is for that pair alone, the second (Bonferroni) for all "
+            f"{counted(n_pairs, 'pair')} together."
+        )
+    if relevance.source == ARTICLE and relevance.threshold == 0:
+        notes.append(
+            "the flat and the nested score of a selected algorithm are equal, so that the threshold of Wainer and "
+            f"Cawley is 0; give your own with {argument('relevant', 0.01)}."
+        )
+    if by != settings.deploy:
+        notes.append(f"no algorithm has a {settings.deploy} score, so the {by} scores select the model.")
+    notes += [f"{each.name}: {each.reason}." for each in compared if each.reason]
+    notes += [
+        f"{each.name}: {message}"
+        for each in compared
+        if each.corrected is not None
+        for flag, message in each.corrected.flags.items()
+        if flag is not Flag.SINGLE_CONFIGURATION
+    ]
+    return tuple(notes)

@@ -1,0 +1,213 @@
+"""The fits of a comparison of algorithms: one run over all configurations, and the choices of each algorithm.
+
+The flat folds are the outer folds. Equal fits are made once:
+
+- The winner of an algorithm in an outer fold was fitted on that fold's training rows by the flat search already.
+- Where the inner folds are the remaining outer ones, the models that are trained without folds a and b are inner
+  models of fold a, tested on b, and of fold b, tested on a. One fit predicts both.
+- All algorithms are in one run, so that steps that their pipelines have in common are fitted once.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from heldout.configurations import Configurations
+from heldout.errors import InputError
+from heldout.execution.cells import CellState
+from heldout.execution.collect import RaceResults
+from heldout.execution.fold_scores import fold_scores, is_computable
+from heldout.execution.plan import Race
+from heldout.execution.run import RunSettings, open_run
+from heldout.execution.search import Search
+from heldout.execution.winner import winner_of
+from heldout.folds.splits import Place, Rows, Split
+from heldout.predictions import FoldScores, HeldOutPredictions
+from heldout.protocols.branches import RepeatNumbers
+from heldout.protocols.nested.plan import REMAINING, NestedFolds
+
+
+@dataclass(frozen=True, eq=False)
+class AlgorithmRun:
+    """The results of all fits."""
+
+    flat: RaceResults
+    """On the outer folds."""
+    inner: tuple[RaceResults, ...]
+    """One an outer fold: what its choice reads; of algorithms with several configurations only."""
+    inner_fits: tuple[RaceResults, ...]
+    """The fits behind them, each once."""
+    seconds: float
+
+
+@dataclass(frozen=True, eq=False)
+class InnerPlan:
+    """The splits inside the outer folds, each race with what makes the scores of outer folds of it."""
+
+    races: tuple[Race, ...]
+    pairs: tuple[tuple[Split, Split], ...] = ()
+    """The two outer folds that each split of the one race leaves out; empty where each outer fold has a race."""
+
+    @property
+    def n_splits(self) -> int:
+        """On how many splits each configuration is fitted."""
+        return sum(len(race.splits) for race in self.races)
+
+
+def inner_plan(search: Search, nested: NestedFolds, inner: Any, choosing: Sequence[int]) -> InnerPlan:
+    """The inner splits for the configurations among which there is a choice."""
+    entrants = tuple(choosing)
+    if not entrants:
+        return InnerPlan(())
+    if not _may_pair(search, nested, inner):
+        return InnerPlan(tuple(Race(branch.inner, configurations=entrants) for branch in nested.outer))
+    numbers = RepeatNumbers(1 + max(search.folds.columns))
+    splits, pairs = [], []
+    for repeat in search.folds.columns:
+        mine = [split for split in search.folds.splits if split.repeat == repeat]
+        # Pairs with the same sum modulo K have no fold in common, so that they can be one repeat.
+        own = [next(numbers) for _ in mine]
+        for (a, first), (b, second) in combinations(enumerate(mine), 2):
+            train = np.sort(np.intersect1d(first.train, second.train))
+            tested = np.concatenate([first.test, second.test])
+            splits.append(Split(own[(a + b) % len(mine)], a, train, tested))
+            pairs.append((first, second))
+    return InnerPlan((Race(tuple(splits), configurations=entrants),), tuple(pairs))
+
+
+def _may_pair(search: Search, nested: NestedFolds, inner: Any) -> bool:
+    """Whether one fit can be scored on two folds apart: by our kernels, defined on each."""
+    if not isinstance(inner, str) or inner != REMAINING or nested.n_folds is None or not search.share:
+        return False
+    metrics = search.scoring.metrics.values()
+    return all(
+        is_computable(metrics, search.task.truth.rows(split.test), _weights(search, split.test))
+        for split in search.folds.splits
+    )
+
+
+def _weights(search: Search, rows: Rows) -> NDArray[np.float64] | None:
+    return None if search.task.sample_weight is None else search.task.sample_weight[rows]
+
+
+def choosing_of(columns: Mapping[str, Sequence[int]]) -> tuple[int, ...]:
+    """The configurations of algorithms that have several."""
+    return tuple(sorted(j for mine in columns.values() if len(mine) > 1 for j in mine))
+
+
+def run_algorithms(search: Search, nested: NestedFolds, plan: InnerPlan, running: RunSettings) -> AlgorithmRun:
+    """Fit every configuration on the outer folds, and where there is a choice inside each."""
+    started = time.perf_counter()
+    splits = (*search.folds.splits, *(split for race in plan.races for split in race.splits))
+    work = replace(search.work, folds=replace(search.folds, splits=splits))
+    n_configurations = len(search.configurations)
+    n_cells = n_configurations * search.folds.n_splits + sum(
+        len(race.entrants(n_configurations)) * len(race.splits) for race in plan.races
+    )
+    races = [search.race, *plan.races]
+    with open_run(work, search.task, search.entropy, running, n_cells=n_cells, n_races=len(races)) as run:
+        outcomes = run.run_races(races)
+        flat, *fits = [run.race_results(race, outcome) for race, outcome in zip(races, outcomes, strict=True)]
+    inner = _of_outer_folds(search, nested, plan, fits[0]) if plan.pairs else tuple(fits)
+    return AlgorithmRun(flat, inner, tuple(fits), time.perf_counter() - started)
+
+
+def _of_outer_folds(
+    search: Search, nested: NestedFolds, plan: InnerPlan, found: RaceResults
+) -> tuple[RaceResults, ...]:
+    """The inner results of each outer fold, from the models that were trained without two of them."""
+    names = tuple(search.scoring.metrics)
+    inside: dict[Place, list[dict[str, NDArray[np.float64]]]] = {branch.refit.place: [] for branch in nested.outer}
+    place_of = {(branch.repeat, branch.left_out[0]): branch.refit.place for branch in nested.outer}
+    for split, (first, second) in zip(plan.races[0].splits, plan.pairs, strict=True):
+        of_first, of_second = _scores_of_pair(search, found, split, first, second)
+        inside[place_of[first.place]].append(of_second)
+        inside[place_of[second.place]].append(of_first)
+    made = []
+    for branch in nested.outer:
+        scores = inside[branch.refit.place]
+        fold_scores = {}
+        for name in names:
+            metric = search.scoring.metrics[name]
+            greater = metric is None or metric.greater_is_better
+            values = np.stack([each[name] for each in scores])
+            repeat = np.zeros(len(scores), dtype=np.intp)
+            fold_scores[name] = FoldScores(values if greater else -values, greater, repeat)
+        failed = {
+            int(j): found.failures.get(int(j), "its score is NaN")
+            for j in np.flatnonzero(np.isnan(fold_scores[found.refit_metric].values).any(axis=0))
+        }
+        predictions = replace(found.predictions, responses={}, failed=failed)
+        made.append(replace(found, fold_scores=fold_scores, predictions=predictions, failures=failed))
+    return tuple(made)
+
+
+def _scores_of_pair(
+    search: Search, found: RaceResults, split: Split, first: Split, second: Split
+) -> list[dict[str, NDArray[np.float64]]]:
+    """The scores (C,) on each of two folds by scorer, greater = better; NaN for configurations that failed."""
+    number = [each.place for each in found.outcome.splits].index(split.place)
+    scored = ~np.isnan(found.fold_scores[found.refit_metric].values[number])
+    fitted = np.flatnonzero(found.cells.is_in(CellState.DONE)[:, number] & scored)
+    column = found.folds.columns[split.repeat]
+    scoring, made = search.scoring, []
+    for part in (first, second):
+        predictions = {
+            response: array[np.ix_(part.test, fitted)][:, :, column]
+            for response, array in found.predictions.responses.items()
+        }
+        one_fold = np.zeros(len(part.test), dtype=np.int32)
+        truth, weights = search.task.truth.rows(part.test), _weights(search, part.test)
+        scores = {name: np.full(len(search.configurations), np.nan) for name in scoring.metrics}
+        if len(fitted):
+            of_fold = fold_scores(scoring.metrics, truth, predictions, one_fold, weights, scoring.times)
+            for name, values in of_fold.items():
+                scores[name][fitted] = values[:, 0]
+        made.append(scores)
+    return made
+
+
+def part_of_results(found: RaceResults, columns: Sequence[int]) -> RaceResults:
+    """The results with the predictions and scores of some configurations only."""
+    places = list(columns)
+    kept = found.predictions
+    predictions: HeldOutPredictions = replace(
+        kept,
+        responses={response: array[:, places] for response, array in kept.responses.items()},
+        names=tuple(kept.names[j] for j in places),
+        failed={new: kept.failed[j] for new, j in enumerate(places) if j in kept.failed},
+        dropped={},
+    )
+    fold_scores: dict[str, FoldScores] = {
+        name: replace(scores, values=scores.values[:, places]) for name, scores in found.fold_scores.items()
+    }
+    return replace(found, predictions=predictions, fold_scores=fold_scores, failures=predictions.failed)
+
+
+def choice_of(search: Search, found: RaceResults, columns: Sequence[int]) -> tuple[int | None, str]:
+    """The winner among some configurations, and the reason if there is none."""
+    part = part_of_results(found, columns)
+    metrics = {name: search.scoring.metrics.get(name) for name in part.fold_scores}
+    members = Configurations(tuple(search.configurations[j] for j in columns))
+    try:
+        return columns[winner_of(part, search.task, search.estimation, members, metrics)], ""
+    except InputError as error:
+        return None, next(iter(part.failures.values()), str(error)).rstrip(".")
+
+
+def fits_and_seconds(results: Sequence[RaceResults], columns: Sequence[int]) -> tuple[int, float]:
+    """How many fits of some configurations were made, and the seconds of fitting and scoring."""
+    n_fits, seconds = 0, 0.0
+    for found in results:
+        made = (found.cells.is_in(CellState.DONE) | found.cells.is_in(CellState.FAILED))[list(columns)]
+        cells = found.cells.columns[list(columns)][made]
+        n_fits += int(made.sum())
+        seconds += float(np.nansum(cells["fit_seconds"]) + np.nansum(cells["score_seconds"]))
+    return n_fits, seconds
