@@ -21,6 +21,7 @@ from heldout.errors import HeldoutError
 
 COMMANDS = {
     "tune": "heldout.cli.tune",
+    "compare": "heldout.cli.compare",
     "estimate": "heldout.cli.estimate",
     "validate": "heldout.cli.validate",
     "study": "heldout_papers.cli",
@@ -177,6 +178,7 @@ def heldout(debug: bool) -> None:
 
     \b
     heldout tune data.csv --target outcome --out results
+    heldout compare data.csv --target outcome --models forest,boosting
     heldout estimate predictions.csv --target truth --fold fold
     heldout validate data.csv --target outcome --model logistic
     heldout study bias --quick

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -12,16 +12,14 @@ from heldout.cli.files import folder_for, save_model, write_predictions, write_r
 from heldout.cli.options import SectionedCommand, command_line, run_options
 from heldout.cli.result import estimate_document, search_document, search_rows
 from heldout.cli.runs import resumable, run_context, run_session
-from heldout.cli.tune_job import TuneJob, job_of
-from heldout.cli.tune_options import BOOTSTRAP, OPTUNA, TuneOptions, check_options, is_protocol, method_of_options
+from heldout.cli.tune_job import TuneJob, job_of, search_of
+from heldout.cli.tune_options import BOOTSTRAP, OPTUNA, TuneOptions, check_options, is_protocol
 from heldout.cli.tune_protocols import protocol_rows, run_protocol, times_predicted
 
 if TYPE_CHECKING:
     from heldout.cli.files import OutputFolder
-    from heldout.estimates.types import Alternative
     from heldout.execution.run import RunSettings
     from heldout.execution.search import Search
-    from heldout.execution.sharing.groups import Share
     from heldout.result import Evaluation
 
 SECTIONS = {
@@ -257,7 +255,7 @@ def _evaluate(options: TuneOptions, job: TuneJob, folder: OutputFolder, console:
         elif isinstance(event, ConfigurationsAdded):
             resumed.extend(event.resumed.values())
 
-    search = _search(options, job)
+    search = search_of(options, job)
     with run_session(options, folder, console, count) as running:
         evaluation = _evaluation(options, job, search, running)
     return evaluation, sum(resumed)
@@ -273,33 +271,6 @@ def _evaluation(options: TuneOptions, job: TuneJob, search: Search, running: Run
         return evaluate(search, running)
     with proposals_of(job.space, options, job.task, job.n_planned) as proposals:
         return evaluate_adaptive(search, proposals, running, n_planned=job.n_planned)
-
-
-def _search(options: TuneOptions, job: TuneJob) -> Search:
-    from heldout.dropping import drop_rule_of
-    from heldout.estimates.of_search import Estimation
-    from heldout.execution.search import Search
-
-    estimation = Estimation(
-        method_of_options(options),
-        selection=options.selection,
-        aggregate=job.aggregate,
-        n_bootstraps=options.n_bootstraps,
-        confidence_level=options.confidence_level,
-        alternative=cast("Alternative", options.alternative),
-    )
-    return Search(
-        job.task,
-        job.configurations,
-        job.folds,
-        job.scoring,
-        estimation,
-        drop=drop_rule_of(options.drop),
-        routed=job.routed,
-        entropy=options.seed,
-        seed_estimators=True,
-        share=False if options.share == "no" else cast("Share", options.share),
-    )
 
 
 def _write_files(

@@ -15,7 +15,10 @@ if TYPE_CHECKING:
     from heldout.configurations import Configurations
     from heldout.data.task import Task
     from heldout.estimates.question import Aggregate
+    from heldout.estimates.types import Alternative
     from heldout.execution.fit import Routing, Scoring
+    from heldout.execution.search import Search
+    from heldout.execution.sharing.groups import Share
     from heldout.folds.splits import Folds
     from heldout.readers.table_task import TableTask
 
@@ -124,4 +127,33 @@ def _plan_sentence(options: TuneOptions, folds: Folds, number: int, space: Space
         f"Plan: {most}{counted(number, 'configuration')}{drawn}{models} x "
         f"{splits}{grouped}{repeats} = "
         f"{most}{counted(fits, 'fit')}, seed {options.seed}."
+    )
+
+
+def search_of(options: TuneOptions, job: TuneJob) -> Search:
+    """The search of a job."""
+    from heldout.cli.tune_options import method_of_options
+    from heldout.dropping import drop_rule_of
+    from heldout.estimates.of_search import Estimation
+    from heldout.execution.search import Search
+
+    estimation = Estimation(
+        method_of_options(options),
+        selection=options.selection,
+        aggregate=job.aggregate,
+        n_bootstraps=options.n_bootstraps,
+        confidence_level=options.confidence_level,
+        alternative=cast("Alternative", options.alternative),
+    )
+    return Search(
+        job.task,
+        job.configurations,
+        job.folds,
+        job.scoring,
+        estimation,
+        drop=drop_rule_of(options.drop),
+        routed=job.routed,
+        entropy=options.seed,
+        seed_estimators=True,
+        share=False if options.share == "no" else cast("Share", options.share),
     )

@@ -1,0 +1,243 @@
+"""``heldout compare``: which of several algorithms to deploy, by flat, corrected and nested scores."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, cast
+
+import click
+
+from heldout.cli.console import Console
+from heldout.cli.files import folder_for, save_model
+from heldout.cli.options import SectionedCommand, check_choice, command_line, run_options
+from heldout.cli.runs import resumable, run_context, run_session
+from heldout.cli.tune_job import TuneJob, job_of, search_of
+from heldout.cli.tune_options import GRID, RANDOM, TuneOptions, check_options
+
+if TYPE_CHECKING:
+    from heldout.execution.search import Search
+    from heldout.protocols.algorithms.comparison import AlgorithmComparison
+    from heldout.protocols.algorithms.protocol import AlgorithmSettings, Deploy
+
+SECTIONS = {
+    "The data": ("target", "event", "task", "positive", "groups", "weight", "keep"),
+    "What is compared": ("preset", "models", "space", "search", "n_iter"),
+    "How it is scored and chosen": ("metric", "selection", "cv", "repeats", "inner", "share"),
+    "What is concluded": ("method", "n_bootstraps", "confidence_level", "alternative", "relevant", "deploy"),
+}
+"""The options of the help by section; the others are about running."""
+
+_OF_TUNE_ALONE = {
+    "n_trials": None, "timeout": None, "batch_size": None, "drop": "never", "across": "folds", "interval": None,
+    "scheme": "cvt", "aggregate": "folds",
+}  # fmt: skip
+"""The options of tune that a comparison does not have, at their defaults; scores are means over folds."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class CompareOptions(TuneOptions):
+    """The options of ``heldout compare``."""
+
+    relevant: float | None
+    deploy: str
+
+    @property
+    def settings(self) -> AlgorithmSettings:
+        """The settings of the comparison itself."""
+        from heldout.protocols.algorithms.protocol import AlgorithmSettings
+
+        inner = int(self.inner) if self.inner.isdecimal() else self.inner
+        return AlgorithmSettings(inner, self.relevant, cast("Deploy", self.deploy))
+
+
+@click.command(
+    cls=SectionedCommand,
+    sections=SECTIONS,
+    name="compare",
+    short_help="Compare algorithms on a table and choose the one to deploy.",
+)
+@click.argument("data")
+@click.option("--target", required=True, metavar="COL", help="The column to predict.")
+@click.option(
+    "--event",
+    metavar="COL",
+    help="Survival: 1 where the event was seen at the time in --target, 0 where the row was censored then.",
+)
+@click.option(
+    "--task",
+    metavar="KIND",
+    help="classification or regression (also binary, multiclass), by default guessed; survival with --event.",
+)
+@click.option(
+    "--metric",
+    metavar="NAME",
+    multiple=True,
+    help="The metric to compare by: a scorer of scikit-learn, or a metric of heldout. By default roc_auc, accuracy "
+    "(several classes), r2 or concordance_index (survival).",
+)
+@click.option("--positive", metavar="LABEL", help="The positive one of two classes; by default the last in order.")
+@click.option(
+    "--search",
+    metavar="KIND",
+    help="grid: every combination of the listed values; random: --n-iter of them in all. By default grid.",
+)
+@click.option("--n-iter", type=int, metavar="N", help="Of random: how many configurations to draw; by default 60.")
+@click.option(
+    "--preset",
+    default="quick",
+    show_default=True,
+    metavar="NAME",
+    help="The models and values to try: quick, standard or boosted.",
+)
+@click.option(
+    "--models",
+    metavar="NAMES",
+    help="Only these models of the preset or the space, at least two, as in 'forest,boosting'; a wrong name lists "
+    "them all.",
+)
+@click.option(
+    "--space",
+    metavar="FILE.py:NAME",
+    help="Own models in place of a preset. FILE.py is run, with all that it contains. NAME in it is a list of "
+    "(name, estimator, grid or distributions), or a function of X and y that returns one.",
+)
+@click.option(
+    "--cv",
+    default="5",
+    show_default=True,
+    metavar="FOLDS",
+    help="Number of folds, of the flat and the corrected scores and outside of the nested ones; or another plan of "
+    "heldout tune.",
+)
+@click.option("--repeats", type=int, default=1, show_default=True, help="How often to draw the folds.")
+@click.option(
+    "--inner",
+    default="remaining",
+    show_default=True,
+    metavar="FOLDS",
+    help="The inner folds of the nested scores: the remaining outer ones, one holdout, or a number of new ones.",
+)
+@click.option(
+    "--share",
+    type=click.Choice(["exact", "tolerance", "check", "no"]),
+    default="exact",
+    show_default=True,
+    help="Which work configurations share, as in heldout tune.",
+)
+@click.option("--groups", metavar="COL", help="Rows of one group (a patient, a site) stay together.")
+@click.option(
+    "--weight",
+    metavar="COL",
+    help="How much each row counts, in fits and in scores. Models that take no weights are left out.",
+)
+@click.option(
+    "--keep", metavar="COL", multiple=True, help="A column to use although it looks like a row number; repeatable."
+)
+@click.option(
+    "--selection",
+    default="best",
+    show_default=True,
+    metavar="NAME",
+    help="How the configuration of an algorithm is chosen, as in heldout tune.",
+)
+@click.option(
+    "--method",
+    default="bbc",
+    show_default=True,
+    help="How to correct the flat scores; a method of heldout estimate.",
+)
+@click.option("--n-bootstraps", type=int, default=1000, show_default=True, help="Number of bootstraps.")
+@click.option(
+    "--relevant",
+    type=float,
+    metavar="DIFFERENCE",
+    help="The difference of scores above which one algorithm is relevantly better; by default the threshold of "
+    "Wainer and Cawley.",
+)
+@click.option(
+    "--deploy",
+    default="nested",
+    show_default=True,
+    metavar="SCORE",
+    help="Which score selects the algorithm of the model: nested, corrected or flat.",
+)
+@run_options
+@click.pass_context
+def command(ctx: click.Context, /, **values: Any) -> None:
+    """Compare algorithms on DATA by flat, corrected and nested scores on the same folds, and fit the one to deploy.
+
+    DATA is a CSV or Parquet file, or example:breast_cancer (also iris, wine, digits, diabetes). DIR receives
+    run.db, model.skops and comparison.json.
+    """
+    options = CompareOptions(**{**values, **_OF_TUNE_ALONE})
+    console = Console(options.as_json, options.quiet)
+    typed = command_line(ctx)
+    with run_context(ctx, console):
+        _check(options)
+        folder = folder_for(options.out, options.resume)
+        job = job_of(options, console)
+        search = search_of(options, job)
+        with resumable(folder, _bytes_planned(options, job, search, console), typed, options.resume):
+            with run_session(options, folder, console) as running:
+                from heldout.protocols.algorithms.protocol import algorithms_of_search
+
+                comparison = algorithms_of_search(search, options.settings, running)
+            files = {"run": folder.run_file, **save_model(comparison.model, folder, console)}
+            files["comparison"] = folder.write_json("comparison.json", comparison.to_dict())
+    console.lines([*comparison.lines(), f"Files: {', '.join(str(path) for path in files.values())}"])
+    console.document(_document(comparison, job, {name: str(path) for name, path in files.items()}, console))
+    console.check_all_was_printed(f"the files are in {folder.path}")
+
+
+def _check(options: CompareOptions) -> None:
+    """Refuse wrong values before anything is read."""
+    from heldout.errors import InputError
+    from heldout.estimates import METHODS
+
+    check_choice("--method", options.method, METHODS)
+    if options.search is not None:
+        check_choice("--search", options.search, (GRID, RANDOM))
+    if len(options.metrics) > 1:
+        raise InputError(
+            f"--metric: algorithms are compared by one metric, got {len(options.metrics)} "
+            f"({', '.join(options.metrics)}); name one."
+        )
+    if options.inner not in ("remaining", "holdout") and not (options.inner.isdecimal() and int(options.inner) > 1):
+        raise InputError(
+            f"--inner must be remaining, holdout, or a number of folds of at least 2, got {options.inner!r}."
+        )
+    options.settings.check()
+    # To tune, the inner folds belong to another method.
+    check_options(TuneOptions(**{**_fields_of_tune(options), "inner": "remaining"}))
+
+
+def _fields_of_tune(options: CompareOptions) -> dict[str, Any]:
+    return {name: value for name, value in vars(options).items() if name in TuneOptions.__dataclass_fields__}
+
+
+def _bytes_planned(options: CompareOptions, job: TuneJob, search: Search, console: Console) -> int:
+    """Bytes of the held-out predictions on the disk; prints how many fits there will be."""
+    from heldout._text import counted
+    from heldout.protocols.algorithms.protocol import plan_of
+
+    _, plan = plan_of(search, options.settings.inner)
+    entrants = max((len(race.entrants(len(job.configurations))) for race in plan.races), default=0)
+    fits = len(job.configurations) * job.folds.n_splits + entrants * plan.n_splits + 1
+    console.say(f"Nested scores need the folds inside each fold too: {counted(fits, 'fit')} in all.")
+    tested = sum(len(split.test) for race in plan.races for split in race.splits)
+    cells = job.task.n_rows * job.folds.n_repeats * len(job.configurations) + tested * entrants
+    return 8 * cells * (max(job.task.truth.n_classes, 1) + 1)
+
+
+def _document(
+    comparison: AlgorithmComparison, job: TuneJob, files: dict[str, str], console: Console
+) -> dict[str, Any]:
+    return {
+        **comparison.to_dict(),
+        "task": job.task.truth.kind.value,
+        "n_rows": job.task.n_rows,
+        "columns": list(job.task.X.columns),
+        "set_aside": dict(job.found.excluded),
+        "seconds": {"command": console.seconds()},
+        "files": files,
+    }
