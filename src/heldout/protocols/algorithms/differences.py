@@ -66,10 +66,10 @@ class AlgorithmDifference:
 
     def __str__(self) -> str:
         words = {None: "", True: "; above the threshold", False: "; within the threshold"}[self.is_relevant]
-        return (
-            f"{self.first} minus {self.second}: {_number(self.value)} {self.interval}, for all pairs together "
-            f"{self.adjusted_interval}{words}"
-        )
+        is_only = self.interval.confidence_level == self.adjusted_interval.confidence_level
+        together = "" if is_only else f", for all pairs together {self.adjusted_interval}"
+        better = f"{self.first} against {self.second}: {_number(self.value)} better"
+        return f"{better} {self.interval}{together}{words}"
 
 
 @dataclass(frozen=True)

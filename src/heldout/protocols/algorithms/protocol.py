@@ -204,8 +204,8 @@ class AlgorithmSettings:
         is_number = isinstance(given, numbers.Real) and not isinstance(given, bool)
         if given is not None and not (is_number and 0 <= given < math.inf):
             raise InputError(
-                f"relevant must be a difference of scores of at least 0, or None for the threshold of Wainer and "
-                f"Cawley, got {given!r}; for accuracy .01 is a percentage point.",
+                f"relevant must be a difference of scores of at least 0, got {given!r}; for accuracy .01 is a "
+                "percentage point, and without it the threshold of Wainer and Cawley applies.",
                 argument="relevant",
             )
 
@@ -237,7 +237,9 @@ def columns_of(search: Search) -> dict[str, list[int]]:
         found.setdefault(str(each.model), []).append(each.position)
     if len(found) < 2:
         raise InputError(
-            f"a comparison needs at least two algorithms, got {len(found)}; add another.", argument="algorithms"
+            f"a comparison needs at least two algorithms, got {len(found)}, of {search.configurations[0].name}; "
+            "add another.",
+            argument="algorithms",
         )
     return found
 

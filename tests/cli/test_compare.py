@@ -1,0 +1,83 @@
+"""``heldout compare``, in this process with two models of a space of one's own."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import heldout as ho
+
+Command = Callable[..., Any]
+Write = Callable[..., Path]
+
+SPACE = """
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.tree import DecisionTreeClassifier
+
+import heldout as ho
+
+GRID = {"kneighborsclassifier__n_neighbors": [3, 9]}
+
+
+def space(X, y):
+    prepare = ho.spaces.default_preprocessing(X)
+    return [
+        ("neighbours", make_pipeline(prepare, KNeighborsClassifier()), GRID),
+        ("tree", make_pipeline(prepare, DecisionTreeClassifier(max_depth=2, random_state=0)), {}),
+    ]
+"""
+COMPARE = ["--target", "outcome", "--n-jobs", "1", "--cv", "3", "--metric", "accuracy", "--n-bootstraps", "50"]
+
+
+@pytest.fixture(autouse=True)
+def space(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    (tmp_path / "compared.py").write_text(SPACE)
+    yield
+    sys.modules.pop("compared", None)
+
+
+def compare(command: Command, path: Path, *options: object) -> Any:
+    return command("compare", path, *COMPARE, "--space", "compared.py:space", *options)
+
+
+def test_it_compares_and_resumes(command: Command, table: Write, tmp_path: Path) -> None:
+    path = table()
+    ended = compare(command, path, "--out", "out")
+    assert ended.code == 0, ended
+    assert "16 fits in all." in ended.out  # 3 · 3 in folds, 2 · 3 without pairs of folds, and the model
+    assert "accuracy of 2 algorithms on the same 3 outer folds:" in ended.out and "\nDeploy " in ended.out
+    kept = json.loads((tmp_path / "out" / "comparison.json").read_text())
+
+    again = compare(command, path, "--out", "out", "--resume", "--json", "--quiet")
+    document = json.loads(again.out)
+    assert document["selections"] == kept["selections"] and document["n_fits"] == 16
+    assert [each["outer_scores"] for each in document["algorithms"]] == [
+        each["outer_scores"] for each in kept["algorithms"]
+    ]
+    assert document["deployed_name"] == kept["deployed_name"] and document["n_rows"] == 60
+    assert ho.load_model(tmp_path / "out" / "model.skops") is not None
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        (["--models", "tree"], "a comparison needs at least two algorithms, got 1, of tree; add another."),
+        (["--metric", "accuracy,f1"], "--metric: algorithms are compared by one metric, got 2 (accuracy, f1)"),
+        (["--inner", "1"], "--inner must be remaining, holdout, or a number of folds of at least 2, got '1'."),
+        (["--deploy", "best"], "--deploy must be one of nested, corrected, flat, got 'best'"),
+        (["--relevant", "-1"], "--relevant must be a difference of scores of at least 0, got -1.0"),
+        (["--method", "nested"], "--method must be one of cv, tt, bbc"),
+        (["--search", "optuna"], "--search must be one of grid, random, got 'optuna'."),
+        (["--cv", "2"], "--inner remaining needs at least 3 outer folds, got 2"),
+    ],
+)
+def test_bad_options_get_a_sentence(command: Command, table: Write, options: list[str], sentence: str) -> None:
+    ended = compare(command, table(), *options)
+    assert ended.code == 2 and sentence in ended.err, ended

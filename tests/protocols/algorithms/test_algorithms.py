@@ -1,0 +1,221 @@
+"""``ho.compare_algorithms``: worked by hand, and equal to separate flat and nested cross-validations."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+import pytest
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.datasets import load_breast_cancer
+from sklearn.model_selection import GridSearchCV, KFold, PredefinedSplit, StratifiedKFold, cross_val_score
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.tree import DecisionTreeClassifier
+
+import heldout as ho
+from heldout.protocols.algorithms.differences import differences_of, relevance_of
+
+X, Y = (part[::5] for part in load_breast_cancer(return_X_y=True))
+FOLDS = StratifiedKFold(4, shuffle=True, random_state=2)
+NEIGHBOURS = ("neighbours", KNeighborsClassifier(), {"n_neighbors": [1, 5, 15]})
+TREE = ("tree", DecisionTreeClassifier(random_state=0), {"max_depth": [1, 2, 4]})
+FAST: dict[str, Any] = {"n_bootstraps": 100, "random_state": 3}
+
+
+class Constant(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """Predicts one label, or what the first column holds; counts its fits."""
+
+    n_fits: ClassVar[int] = 0
+
+    def __init__(self, label: int | None = None, fails: bool = False) -> None:
+        self.label = label
+        self.fails = fails
+
+    def fit(self, X: Any, y: Any) -> Constant:
+        type(self).n_fits += 1
+        if self.fails:
+            raise ValueError("it cannot be fitted")
+        self.classes_ = np.unique(y)
+        return self
+
+    def predict(self, X: Any) -> Any:
+        return X[:, 0].astype(int) if self.label is None else np.full(len(X), self.label)
+
+
+# Three folds of four rows: label 1 is right for .5, .75 and .5 of them, the column for half of each.
+OWN_Y = np.array([1, 1, 0, 0, 1, 1, 1, 0, 1, 1, 0, 0])
+OWN_X = np.array([1, 0, 1, 0, 1, 0, 0, 0, 1, 0, 1, 0])[:, None].astype(float)
+OWN_FOLDS = PredefinedSplit(np.repeat([0, 1, 2], 4))
+OWN = [("constant", Constant(), {"label": [0, 1]}), ("column", Constant(), {})]
+
+
+def compared(algorithms: Any, **settings: Any) -> Any:
+    return ho.compare_algorithms(algorithms, OWN_X, OWN_Y, cv=OWN_FOLDS, method="cv", **settings)
+
+
+def test_an_example_worked_by_hand() -> None:
+    """Without fold 1 the labels tie at .5, the first wins, and it scores .25 there: the nested mean is 1.25 / 3."""
+    found = compared(OWN)
+    constant, column = found.algorithms
+
+    assert constant.flat == pytest.approx(1.75 / 3) and constant.flat_params == {"label": 1}
+    assert constant.outer_scores == (0.5, 0.25, 0.5) and constant.nested == pytest.approx(1.25 / 3)
+    assert column.flat == column.nested == 0.5 and column.costs.nested_fits == 0
+    chosen = found.selections
+    assert (chosen.flat, chosen.corrected, chosen.nested, chosen.agree) == ("constant", "constant", "column", False)
+    # Appendix A of Wainer and Cawley: the smaller of |1.25 - 1.75| / 3 and |.5 - .5|.
+    assert found.relevance.gain == pytest.approx(0.25 / 3) and found.relevance.threshold == 0
+    assert found.relevance.is_relevant and compared(OWN, relevant=0.1).relevance.is_relevant is False
+    assert found.deployed_name == "column" and found.model.label is None
+    assert compared(OWN, deploy="flat").model.label == 1
+    assert "The scores disagree: flat selects constant" in str(found)
+
+
+def test_differences_by_hand() -> None:
+    """Differences .1, .3, .2 in three folds: s² = .01, se² = .01 (1/3 + 1/2), and t has 2 degrees of freedom."""
+    outer = np.array([[0.6, 0.5, 0.1], [0.8, 0.5, 0.1], [0.7, 0.5, 0.1]])
+    first, _, third = differences_of(["a", "b", "c"], outer, 0.5, 0.25, 0.95)
+
+    reach = 4.302652729911275 * np.sqrt(0.01 * 5 / 6)
+    assert (first.interval.low, first.interval.high) == pytest.approx((0.2 - reach, 0.2 + reach))
+    t = 0.2 / np.sqrt(0.01 * 5 / 6)
+    assert first.p_value == pytest.approx(1 - t / np.sqrt(2 + t * t))  # the distribution of t with 2 degrees
+    assert first.adjusted_p_value == pytest.approx(3 * first.p_value)
+    assert first.adjusted_interval.confidence_level == pytest.approx(1 - 0.05 / 3)
+    assert first.is_relevant is False and third.is_relevant
+    assert np.isnan([third.interval.low, third.p_value]).all()  # .4 in every fold shows no spread
+
+
+def test_a_missing_score_is_neither_relevant_nor_not() -> None:
+    known, nothing = np.array([0.5, np.nan]), np.array([np.nan, np.nan])
+    assert relevance_of(known, nothing, 0, None, 0.1).is_relevant is None
+    assert relevance_of(known, np.array([np.nan, 0.6]), 0, 1, None).is_relevant is None
+
+
+@pytest.mark.parametrize("scoring", ["accuracy", "neg_brier_score"])
+def test_scores_equal_those_of_separate_cross_validations(scoring: str) -> None:
+    found = ho.compare_algorithms([NEIGHBOURS, TREE], X, Y, scoring=scoring, cv=FOLDS, **FAST)
+    anew = ho.compare_algorithms([NEIGHBOURS, TREE], X, Y, scoring=scoring, cv=FOLDS, inner=KFold(3), **FAST)
+    for name, model, grid in (NEIGHBOURS, TREE):
+        flat = GridSearchCV(model, grid, scoring=scoring, cv=FOLDS).fit(X, Y)
+        ours = ho.HeldOutSearchCV(model, grid, scoring=scoring, cv=FOLDS, **FAST).fit(X, Y)
+        inside = GridSearchCV(model, grid, scoring=scoring, cv=KFold(3))
+        outer = cross_val_score(inside, X, Y, scoring=scoring, cv=FOLDS)
+        nested = ho.nested_cv(model, X, Y, grid, scoring=scoring, cv=FOLDS, random_state=3)
+        corrected = found[name].corrected
+        assert corrected is not None and ours.estimate_ is not None
+
+        assert found[name].flat == pytest.approx(flat.best_score_, abs=1e-12)
+        assert found[name].flat_params == flat.best_params_
+        assert anew[name].outer_scores == pytest.approx(outer, abs=1e-12)
+        assert anew[name].nested == pytest.approx(outer.mean(), abs=1e-12)
+        assert found[name].nested == nested.value and str(found[name].nested_interval) == str(nested.interval)
+        assert corrected.value == ours.estimate_.value
+        assert corrected.interval == ours.estimate_.interval
+
+
+def test_of_a_loss_the_smallest_is_selected() -> None:
+    found = ho.compare_algorithms([NEIGHBOURS, TREE], X, Y, scoring="brier_score", cv=FOLDS, **FAST)
+
+    losses = {each.name: -each.nested for each in found.algorithms}
+    assert min(losses.values()) > 0 and found.selections.nested == min(losses, key=lambda name: losses[name])
+    assert found.differences[0].value == pytest.approx(losses["tree"] - losses["neighbours"])
+
+
+def test_the_corrected_scores_are_those_of_the_matrix() -> None:
+    found = ho.compare_algorithms([NEIGHBOURS, TREE], X, Y, scoring="roc_auc", cv=FOLDS, **FAST)
+    assert found.overall is not None
+    predictions = found.evaluation.predictions
+    again = ho.estimate(Y, predictions, metric="roc_auc", aggregate="folds", **FAST)
+    assert found.overall.value == again.value and found.overall.interval == again.interval
+
+
+@pytest.mark.parametrize("scoring", ["accuracy", "neg_log_loss"])
+def test_equal_fits_are_made_once_and_change_nothing(scoring: str) -> None:
+    trees = ("shallow", DecisionTreeClassifier(min_samples_leaf=20, random_state=0), {"max_depth": [1, 2]})
+    settings: dict[str, Any] = {"scoring": scoring, "cv": 4, "repeats": 2, "groups": np.arange(len(Y)) // 2, **FAST}
+    found = ho.compare_algorithms([TREE, trees], X, Y, **settings)
+    apart = ho.compare_algorithms([TREE, trees], X, Y, share=False, **settings)
+
+    assert found.n_fits == 2 * 5 * (4 + 6) + 1 and apart.n_fits == 2 * 5 * (4 + 12) + 1
+    for name in ("tree", "shallow"):
+        assert found[name].outer_names == apart[name].outer_names
+        assert found[name].outer_scores == apart[name].outer_scores
+
+
+def test_fits_are_counted_as_they_are_made(tmp_path: Path) -> None:
+    Constant.n_fits = 0
+    found = compared(OWN, store=tmp_path / "run.db", random_state=0)
+    assert found.n_fits == Constant.n_fits == 3 * (2 + 1) + 3 * 2 + 1  # folds, pairs of folds, the model
+    again = compared(OWN, store=tmp_path / "run.db", random_state=0)
+    assert again.to_dict()["selections"] == found.to_dict()["selections"]
+    assert Constant.n_fits == found.n_fits + 1
+
+
+def test_a_scorer_that_cannot_be_opened_needs_every_inner_fit() -> None:
+    def accuracy(model: Any, X: Any, y: Any) -> float:
+        return float(np.mean(model.predict(X) == y))
+
+    Constant.n_fits = 0
+    found = ho.compare_algorithms(OWN, OWN_X, OWN_Y, cv=OWN_FOLDS, method="tt", scoring=accuracy)
+    assert found.n_fits == Constant.n_fits == 3 * 3 + 6 * 2 + 1
+    assert found["constant"].outer_scores == (0.5, 0.25, 0.5)
+
+
+def test_what_failed_never_wins() -> None:
+    failing = ("failing", Constant(label=1), {"fails": [True]})
+    with pytest.warns(UserWarning, match="failed"):
+        found = compared([failing, *OWN], deploy="flat")
+    first = found.algorithms[0]
+    assert np.isnan([first.flat, first.corrected_value, first.nested]).all() and "cannot be fitted" in first.reason
+    assert "failing" not in vars(found.selections).values() and found.deployed == "constant"
+    assert np.isnan(found.differences[0].value) and found.differences[0].is_relevant is None
+    json.dumps(found.to_dict(), allow_nan=False)
+
+
+def test_the_result_as_a_table_and_as_text() -> None:
+    found = compared(OWN, refit=False)
+    frame = found.to_frame()
+    assert frame["algorithm"].tolist() == ["constant", "column"] and frame["nested"].tolist() == [
+        each.nested for each in found.algorithms
+    ]
+    assert found.model is None and "(not fitted)" in str(found) and "deployed: column" in repr(found)
+    assert found.to_dict()["algorithms"][0]["costs"]["flat_fits"] == 6
+
+
+@pytest.mark.parametrize(
+    ("algorithms", "settings", "sentence"),
+    [
+        (TREE[1], {}, "algorithms must be a list of (name, estimator, grid), got DecisionTreeClassifier"),
+        ([TREE], {}, "a comparison needs at least two algorithms, got 1 ('tree')"),
+        ([TREE, TREE], {}, "estimator names must be distinct, got 'tree' more than once"),
+        ([TREE, ("a", TREE[1])], {}, "must be a triple of name, estimator, and grid"),
+        ([TREE, NEIGHBOURS], {"deploy": "best"}, "deploy must be one of nested, corrected, flat, got 'best'"),
+        ([TREE, NEIGHBOURS], {"relevant": -0.1}, "relevant must be a difference of scores of at least 0, got -0.1"),
+        ([TREE, NEIGHBOURS], {"relevant": True}, "relevant must be a difference of scores of at least 0, got True"),
+        ([TREE, NEIGHBOURS], {"method": None}, "method must name how flat scores are corrected, got None"),
+        ([TREE, NEIGHBOURS], {"scoring": ["accuracy"]}, "algorithms are compared by one scorer, got ['accuracy']"),
+        ([TREE, NEIGHBOURS], {"refit": "accuracy"}, "refit must be True or False, got 'accuracy'"),
+        ([TREE, NEIGHBOURS], {"cv": 2}, "inner='remaining' needs at least 3 outer folds, got 2"),
+        ([TREE, NEIGHBOURS], {"inner": "all"}, "inner must be 'remaining', 'holdout', a number of folds"),
+        ([TREE, NEIGHBOURS], {"confidence_level": 2}, "confidence_level must lie between 0 and 1"),
+    ],
+)
+def test_bad_input_gets_a_sentence(algorithms: Any, settings: dict[str, Any], sentence: str) -> None:
+    with pytest.raises(ho.InputError, match=re.escape(sentence)):
+        ho.compare_algorithms(algorithms, X, Y, **settings)
+
+
+PAGE = Path(__file__).parents[3] / "docs" / "compare-algorithms.md"
+
+
+@pytest.mark.skipif(not PAGE.exists(), reason="a source distribution holds no docs")
+def test_the_page_prints_what_it_says(capsys: pytest.CaptureFixture[str]) -> None:
+    page = PAGE.read_text(encoding="utf-8")
+    code = "\n".join(re.findall(r"```python\n(.*?)```", page, flags=re.DOTALL))
+    exec(compile(code, PAGE.name, "exec"), {})
+    for printed in re.findall(r"```text\n(.*?)```", page, flags=re.DOTALL):
+        assert printed in capsys.readouterr().out
