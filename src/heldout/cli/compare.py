@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import click
 
+from heldout._defaults import DEFAULT_METHOD
 from heldout.cli.console import Console
 from heldout.cli.files import folder_for, save_model
 from heldout.cli.options import SectionedCommand, check_choice, command_line, run_options
@@ -142,7 +143,7 @@ class CompareOptions(TuneOptions):
 )
 @click.option(
     "--method",
-    default="bbc",
+    default=DEFAULT_METHOD,
     show_default=True,
     help="How to correct the flat scores; a method of heldout estimate.",
 )

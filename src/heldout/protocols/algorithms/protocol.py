@@ -15,6 +15,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from heldout._defaults import DEFAULT_METHOD
 from heldout._text import argument, counted
 from heldout.arguments import SearchArguments
 from heldout.configurations import checked_entries
@@ -54,7 +55,7 @@ def compare_algorithms(
     inner: Any = REMAINING,
     repeats: int = 1,
     selection: Any = "best",
-    method: Any = "bbc",
+    method: Any = DEFAULT_METHOD,
     n_bootstraps: int = 1000,
     confidence_level: float = 0.95,
     alternative: Alternative = "two-sided",
@@ -97,7 +98,7 @@ def compare_algorithms(
         How often the folds are drawn.
     selection : str or selection rule, default="best"
         How the configuration of an algorithm is chosen. Among algorithms the best score is chosen.
-    method : str or method, default="bbc"
+    method : str or method, default="shrinkage"
         How flat scores are corrected.
     n_bootstraps : int, default=1000
     confidence_level : float, default=0.95
@@ -165,7 +166,8 @@ def compare_algorithms(
         raise InputError(f"refit must be True or False, got {refit!r}.", argument="refit")
     if method is None:
         raise InputError(
-            "method must name how flat scores are corrected, got None; 'bbc' is the default.", argument="method"
+            f"method must name how flat scores are corrected, got None; '{DEFAULT_METHOD}' is the default.",
+            argument="method",
         )
     if scoring is not None and not (isinstance(scoring, str) or callable(scoring)):
         raise InputError(
