@@ -42,6 +42,7 @@ NAMES = [
     "nested_cv",
     "open_search",
     "protocols",
+    "rows_needed",
     "selection",
     "spaces",
     "studies",

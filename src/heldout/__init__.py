@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from heldout.advice import advise
     from heldout.errors import HeldoutError, HeldoutWarning, InputError
     from heldout.estimates.comparison import compare_estimates
+    from heldout.estimates.development_set import rows_needed
     from heldout.estimates.estimate import estimate
     from heldout.estimates.from_scores import estimate_from_scores
     from heldout.estimates.paired.compare import compare_configurations
@@ -60,6 +61,7 @@ __all__ = [
     "nested_cv",
     "open_search",
     "protocols",
+    "rows_needed",
     "selection",
     "spaces",
     "studies",
@@ -90,6 +92,7 @@ _HOMES = {
     "load_model": "heldout.readers.saved_model",
     "nested_cv": "heldout.protocols.nested.protocol",
     "open_search": "heldout.search.open",
+    "rows_needed": "heldout.estimates.development_set",
 }
 _PACKAGES = {
     name: f"heldout.{name}" for name in ("dropping", "estimates", "metrics", "protocols", "selection", "spaces")
