@@ -4,6 +4,7 @@ from importlib import import_module
 from typing import Any
 
 from heldout.estimates.base import Method
+from heldout.estimates.development_set import distance_to_best
 from heldout.estimates.evidence import Evidence
 from heldout.estimates.methods import METHODS, method_of
 from heldout.estimates.methods.bbc import BBC
@@ -55,6 +56,7 @@ __all__ = [
     "WaldCV",
     "Wilson",
     "Zoom",
+    "distance_to_best",
     "estimate_from_parquet",
     "method_of",
     "recommendation",
