@@ -92,6 +92,7 @@ def one_run(arguments: argparse.Namespace) -> None:
             target=TARGETS.get(arguments.metric, "label"),
             configurations=CONFIGURATIONS,
             metric=arguments.metric,
+            method="bbc",
             n_bootstraps=arguments.bootstraps,
             random_state=0,
             n_jobs=int(n_jobs),

@@ -268,9 +268,8 @@ class Flag(StrEnum):
     )
     BINNED_SCORES = (
         "binned_scores",
-        "Scores were sorted into bins, both to select and to score. The mean {metric} of what was selected is "
-        "within {bound:.2g} of that of exact scores, and {certain:.0%} of the bootstraps certainly select as "
-        "exact scores would.",
+        "Scores were sorted into bins, both to select and to score. The {score} is within {bound:.2g} of that of "
+        "exact scores, and {selections}.",
     )
     SELECTION_UNCORRECTED = (
         "selection_uncorrected",

@@ -52,11 +52,31 @@ def test_the_command_says_what_the_function_says(command: Command, table: Path) 
     assert json.loads(ended.out) == expected.to_dict()
 
 
+def test_the_command_names_the_method_and_its_control(command: Command, table: Path) -> None:
+    ended = command(
+        *ASKED, "--metric", "log_loss", "--exclude", "site", "--n-bootstraps", "60",
+        "--method", "bbc", "--control", "on", "--json",
+    )  # fmt: skip
+    expected = ho.estimates.estimate_from_parquet(
+        table,
+        target="truth",
+        metric="log_loss",
+        method=ho.estimates.BBC(control=True),
+        configurations=["one", "two", "three"],
+        n_bootstraps=60,
+        random_state=0,
+    )
+
+    assert ended.code == 0
+    assert expected.method == "bbc" and expected.provenance["control"] is True
+    assert json.loads(ended.out) == expected.to_dict()
+
+
 def test_what_was_read_is_said(command: Command, table: Path) -> None:
     ended = command(*ASKED, "--metric", "accuracy", "--exclude", "site", "--n-bootstraps", "40")
     assert ended.code == 0
     assert "p.parquet: 120 rows, 3 configurations, read in blocks." in ended.out + ended.err
-    assert "winner" in ended.out and "by bbc" in ended.out
+    assert "winner" in ended.out and "by shrinkage" in ended.out
 
 
 @pytest.mark.parametrize(
@@ -64,10 +84,12 @@ def test_what_was_read_is_said(command: Command, table: Path) -> None:
     [
         (["--metric", "accuracy", "--group", "site"], "--group has no meaning with --out-of-core"),
         (["--metric", "accuracy", "--method", "tt"], "--method has no meaning with --out-of-core"),
+        (["--metric", "accuracy", "--method", "all"], "with --out-of-core, which is shrinkage or bbc on all rows"),
         (
-            ["--metric", "accuracy", "--method", "shrinkage"],
-            "--method has no meaning with --out-of-core, which is bbc",
+            ["--metric", "accuracy", "--method", "nothing"],
+            "with --out-of-core, which is shrinkage or bbc on all rows",
         ),
+        (["--metric", "accuracy", "--control", "on"], "--control is not a setting of --method shrinkage"),
         (["--metric", "accuracy", "--selection", "within"], "--selection has no meaning with --out-of-core"),
         (["--metric", "accuracy", "--aggregate", "folds"], "--aggregate has no meaning with --out-of-core"),
         (["--metric", "accuracy", "--evaluation-share", "0.5"], "--evaluation-share has no meaning"),

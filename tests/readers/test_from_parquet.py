@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from decimal import Decimal
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -86,9 +87,9 @@ def test_the_file_gives_what_the_table_in_memory_gives(tmp_path: Path) -> None:
     table = columns(400)
     path = written(tmp_path, table)
     predictions = np.column_stack([table[f"c{j}"] for j in range(3)])
-    for metric in ("roc_auc", "neg_log_loss"):
-        found = asked(path, metric)
-        whole = ho.estimate(table["y"], predictions, metric=metric, method="bbc", n_bootstraps=30, random_state=1)
+    for metric, method in product(("roc_auc", "neg_log_loss"), ("shrinkage", "bbc")):
+        found = asked(path, metric, method=method)
+        whole = ho.estimate(table["y"], predictions, metric=metric, method=method, n_bootstraps=30, random_state=1)
         np.testing.assert_allclose(found.distribution, whole.distribution, rtol=1e-11)
         assert found.selected_name == f"c{whole.selected}"
 

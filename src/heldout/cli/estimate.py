@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from heldout.estimates.responses import ResponseName
     from heldout.estimates.types import Alternative, Estimate
 
+_OUT_OF_CORE_METHODS = ("shrinkage", "bbc")
 _NOT_OUT_OF_CORE = (
     "event", "fold", "repeat", "row", "group", "weight", "candidates", "evaluation_share", "configuration",
     "fixed_configuration", "prediction", "stratify", "interval", "out",
@@ -73,9 +74,10 @@ _NOT_OUT_OF_CORE = (
 @click.option("--threshold", type=float, help="Where scores are cut into labels; above it is positive.")
 @click.option(
     "--method",
+    default=DEFAULT_METHOD,
+    show_default=True,
     metavar="NAME",
-    help="A method's name, or all: every method that applies, side by side. By default "
-    f"{DEFAULT_METHOD}, and bbc with --out-of-core.",
+    help="A method's name, or all: every method that applies, side by side.",
 )
 @click.option("--candidates", metavar="best|SHARE", help="Two-part methods: the best one, or a share such as 0.1.")
 @click.option("--evaluation-share", type=float, help="Two-part methods: the share of rows for the bound.")
@@ -122,7 +124,7 @@ _NOT_OUT_OF_CORE = (
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document and nothing else to stdout.")
 @click.option("--quiet", is_flag=True, help="Print only the result.")
 @click.pass_context
-def command(ctx: click.Context, /, method: str | None, **values: Any) -> None:
+def command(ctx: click.Context, /, **values: Any) -> None:
     """Estimate the performance of the best of the configurations in FILE, corrected for having been the best.
 
     FILE is a CSV or Parquet table with a line for each row: a column of true values, and a column of held-out
@@ -131,9 +133,7 @@ def command(ctx: click.Context, /, method: str | None, **values: Any) -> None:
     caret and tidymodels save them. The predictions.parquet of `heldout tune` needs no options: it says what its
     columns are.
     """
-    if method is None:
-        method = "bbc" if values["out_of_core"] else DEFAULT_METHOD
-    options = EstimateOptions(method=method, **values)
+    options = EstimateOptions(**values)
     console = Console(options.as_json, options.quiet)
     with console.noting_warnings(), options_in_sentences(ctx):
         if options.out_of_core:
@@ -264,9 +264,9 @@ def _write_files(
 
 
 def _estimate_out_of_core(options: EstimateOptions, console: Console) -> Estimate:
-    """The estimate of bbc from a file; only a few blocks of it are in memory at a time."""
+    """The estimate from a file of which only a few blocks are in memory at a time."""
     from heldout._text import counted
-    from heldout.cli.estimate_methods import control_of
+    from heldout.cli.estimate_methods import control_of, methods_with
     from heldout.estimates.out_of_core import estimate_from_blocks
     from heldout.estimates.out_of_core.estimating import check_summable
     from heldout.metrics import metric_named
@@ -275,6 +275,7 @@ def _estimate_out_of_core(options: EstimateOptions, console: Console) -> Estimat
 
     target, name = _target_and_metric(options)
     control = control_of(options.control)
+    methods = methods_with({} if control is None else {"control": control}, options.method)
     metric = metric_named(name)
     check_summable(metric)
     source = open_blocks(options.file, target, metric, exclude=options.exclude)
@@ -287,6 +288,7 @@ def _estimate_out_of_core(options: EstimateOptions, console: Console) -> Estimat
     return estimate_from_blocks(
         source,
         metric,
+        method=methods[options.method],
         response=cast("ResponseName", options.response),
         threshold=options.threshold,
         n_bootstraps=1000 if options.n_bootstraps is None else options.n_bootstraps,
@@ -294,7 +296,6 @@ def _estimate_out_of_core(options: EstimateOptions, console: Console) -> Estimat
         alternative=cast("Alternative", options.alternative),
         random_state=0 if options.seed is None else options.seed,
         n_jobs=options.n_jobs,
-        control="auto" if control is None else control,
     )
 
 
@@ -303,12 +304,15 @@ def _target_and_metric(options: EstimateOptions) -> tuple[str, str]:
     from heldout.errors import InputError
 
     used = [option for option in _NOT_OUT_OF_CORE if getattr(options, option)]
-    used += ["method"] * (options.method != "bbc") + ["selection"] * (options.selection != "best")
+    used += ["method"] * (options.method not in _OUT_OF_CORE_METHODS) + ["selection"] * (
+        options.selection != "best"
+    )
     used += ["aggregate"] * (options.aggregate not in (None, "pooled"))
     if used:
+        methods = " or ".join(_OUT_OF_CORE_METHODS)
         raise InputError(
-            f"--{used[0].replace('_', '-')} has no meaning with --out-of-core, which is bbc on all rows together, "
-            "of the best configuration; leave one of the two out."
+            f"--{used[0].replace('_', '-')} has no meaning with --out-of-core, which is {methods} on all rows "
+            "together, of the best configuration; leave one of the two out."
         )
     if options.target is None or options.metric is None:
         lacking = "target" if options.target is None else "metric"

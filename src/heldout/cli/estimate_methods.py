@@ -26,17 +26,21 @@ def check_names(options: EstimateOptions) -> None:
 
 def methods_of_options(options: EstimateOptions, found: EstimateInput) -> dict[str, Method]:
     """The methods by name, each with those of the options that are its settings."""
+    return methods_with(_settings(options, found), options.method)
+
+
+def methods_with(settings: dict[str, Any], method: str) -> dict[str, Method]:
+    """All methods, or the one named, each with those of the settings that it has."""
     from heldout.estimates import METHODS
 
-    names = list(METHODS) if options.method == "all" else [options.method]
-    settings = _settings(options, found)
+    names = list(METHODS) if method == "all" else [method]
     for setting in settings:
         able = [name for name, make in METHODS.items() if setting in _fields(make())]
         if not set(able) & set(names):
             option = "--fixed-configuration" if setting == "configuration" else f"--{setting.replace('_', '-')}"
             of = f"it is one of {', '.join(able)}" if able else "no method of this version has it"
             use = f"use --method {able[0]}, or " if able else ""
-            raise InputError(f"{option} is not a setting of --method {options.method}; {of}: {use}leave it out.")
+            raise InputError(f"{option} is not a setting of --method {method}; {of}: {use}leave it out.")
     return {name: _configured(METHODS[name](), settings) for name in names}
 
 

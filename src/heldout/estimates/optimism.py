@@ -12,7 +12,7 @@ multiplied by the ratio of the same two numbers for the best single candidate, w
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TypeVar
@@ -30,7 +30,7 @@ from heldout.estimates.types import Alternative, Interval
 from heldout.kernels.reference import Floats
 from heldout.metrics.aggregate import AggregateScore
 from heldout.metrics.base import Metric, needed_codes, oriented, quiet_if_foreign
-from heldout.selection.base import NONE_CHOSEN, Choice, joined
+from heldout.selection.base import NONE_CHOSEN, Choice, first_greatest_of_tied, joined
 
 Result = TypeVar("Result")
 
@@ -123,6 +123,33 @@ def optimism_of(evidence: Evidence, *, stratify: bool = False) -> Optimism:
     return evidence.matrix.kept[asked]
 
 
+def optimism_of_scores(
+    evidence: Evidence, observed: Floats, drawn: Floats, of_classes: Sequence[float], redraws: int
+) -> Optimism:
+    """That of the best score, where a table was too large for a matrix and only its scores are known.
+
+    Parameters
+    ----------
+    observed : ndarray of shape (C,)
+        In the metric's own direction and units, as ``drawn``.
+    drawn : ndarray of shape (B, C)
+        On the rows of each bootstrap.
+    of_classes : sequence of float
+        How many rows each class has that the metric needs.
+    redraws : int
+        How many bootstraps were drawn again.
+    """
+    settings, possible = evidence.settings, ScoreRange.of(evidence.metric)
+    noise = drawn * oriented(evidence.metric, _scale_of(evidence.n_rows_used))
+    key = stream(settings.entropy, "silent noise", 0)
+    own = _column(oriented(evidence.metric, observed), noise, possible, key, redraws)
+    gains, chosen = np.full(settings.n_bootstraps, np.nan), None
+    if settings.n_bootstraps >= FEWEST and own.centres is not None:
+        chosen = Choice(first_greatest_of_tied(own.scores(possible)))
+        gains = own.gains(possible, chosen.columns)
+    return own.optimism(gains, chosen, float(evidence.n_rows_used), of_classes, evidence.n_splits)
+
+
 @dataclass(frozen=True, eq=False)
 class _Column:
     """The centres of one metric's scores, of all columns: those without a finite score are none."""
@@ -184,6 +211,24 @@ class _Column:
                 means[number] = np.minimum(noise, room).mean()
         return means[each]
 
+    def optimism(
+        self, gains: Floats, chosen: Choice | None, units: float, of_classes: Sequence[float], n_splits: int | None
+    ) -> Optimism:
+        """From the gains (B,): ``units`` and ``of_classes`` are the rows or groups of all and of needed classes."""
+        defined = gains[np.isfinite(gains)]
+        size = float(defined.mean()) if defined.size else float("nan")
+        return Optimism(
+            size=0.0 if self.usable.sum() == 1 and defined.size else size,  # without choice there is none
+            centre=self.mean_centre(chosen),
+            gains=gains,
+            chosen=chosen,
+            factor=float("nan") if self.centres is None else self.centres.factor,
+            n_competing=0 if self.centres is None else int(self.centres.competes.sum()),
+            degrees_of_freedom=_degrees_of_freedom(of_classes or [units]),
+            dependence=1.0 if n_splits == 1 else 1 + DEPENDENCE / math.sqrt(max(units, 1.0)),
+            redraws=self.redraws,
+        )
+
     def mean_centre(self, chosen: Choice | None) -> float:
         """Of the columns chosen, or of the greatest weight in an ensemble; NaN where none was."""
         if chosen is None:
@@ -191,6 +236,37 @@ class _Column:
         columns = chosen.columns[chosen.columns != NONE_CHOSEN]
         centres = self.values[columns]
         return float(centres[np.isfinite(centres)].mean()) if np.isfinite(centres).any() else math.nan
+
+
+def _column(observed: Floats, noise: Floats, possible: ScoreRange, key: int, redraws: int) -> _Column:
+    """From scores (C,) and bootstrapped ones times ``_scale_of`` (B, C), greater = better. Overwrites ``noise``."""
+    with np.errstate(over="ignore", invalid="ignore"):  # losses that are infinite, or sum up to infinity
+        means = noise.mean(axis=0)
+        undefined = np.isnan(noise) if np.isnan(means).any() else None
+        if undefined is not None:  # a function of one's own may fail now and then
+            defined = np.count_nonzero(~undefined, axis=0)
+            means = np.where(undefined, 0.0, noise).sum(axis=0) / np.maximum(defined, 1)
+            means[defined <= MOST_UNDEFINED * len(noise)] = np.nan
+            noise = np.where(undefined, means, noise)
+    usable = np.isfinite(observed) & np.isfinite(means)
+    if not usable.any():
+        return _Column(observed, usable, None, redraws)
+    noise = noise if usable.all() else noise[:, usable]
+    noise -= means[usable]
+    centres = shrunken(observed[usable], noise, possible, np.random.Generator(np.random.Philox(key=key)))
+    return _Column(observed, usable, centres, redraws, undefined)
+
+
+def _scale_of(units: int) -> Floats:
+    """From the spread of bootstraps of so many units to that of new rows."""
+    units = max(units, 2)
+    return np.sqrt(units / (units - 1))
+
+
+def _degrees_of_freedom(units: Sequence[float]) -> float:
+    """Satterthwaite's, of one or more classes: an area varies with the rows of the rarer class most."""
+    units = [max(each, 2.0) for each in units]
+    return sum(1 / each for each in units) ** 2 / sum(1 / (each**2 * (each - 1)) for each in units)
 
 
 @dataclass(frozen=True, eq=False)
@@ -215,19 +291,7 @@ class _Replays:
         else:
             chosen = Choice(self._selected(read))
             gains = own.gains(possible, chosen.columns)
-        defined = gains[np.isfinite(gains)]
-        size = float(defined.mean()) if defined.size else float("nan")
-        return Optimism(
-            size=0.0 if own.usable.sum() == 1 and defined.size else size,  # without choice there is none
-            centre=own.mean_centre(chosen),
-            gains=gains,
-            chosen=chosen,
-            factor=float("nan") if own.centres is None else own.centres.factor,
-            n_competing=0 if own.centres is None else int(own.centres.competes.sum()),
-            degrees_of_freedom=self._degrees_of_freedom,
-            dependence=1.0 if self.evidence.n_splits == 1 else 1 + DEPENDENCE / math.sqrt(max(self._units[1], 1.0)),
-            redraws=own.redraws,
-        )
+        return own.optimism(gains, chosen, self._units[1], self._units_of_classes, self.evidence.n_splits)
 
     def _column(self, score: AggregateScore, number: int) -> _Column:
         """Of a metric that the rule reads, or of the one that is reported.
@@ -238,30 +302,14 @@ class _Replays:
         stable = self.matrix.out_of_bag if score is self.matrix.scores else score
         observed = oriented(score.metric, score.observed())
         noise = np.empty((self.evidence.settings.n_bootstraps, len(observed)))
-        units = max(self._units[0], 2)
-        scale = oriented(score.metric, np.sqrt(units / (units - 1)))
+        scale = oriented(score.metric, _scale_of(self._units[0]))
 
         def block(counts: NDArray[np.uint8], lanes: slice) -> None:
             np.multiply(stable.all(counts), scale, out=noise[lanes])
 
         redraws = sum(number for _, number in self._map(block))
-        with np.errstate(over="ignore", invalid="ignore"):  # losses that are infinite, or sum up to infinity
-            means = noise.mean(axis=0)
-            undefined = np.isnan(noise) if np.isnan(means).any() else None
-            if undefined is not None:  # a function of one's own may fail now and then
-                defined = np.count_nonzero(~undefined, axis=0)
-                means = np.where(undefined, 0.0, noise).sum(axis=0) / np.maximum(defined, 1)
-                means[defined <= MOST_UNDEFINED * len(noise)] = np.nan
-                noise = np.where(undefined, means, noise)
-        usable = np.isfinite(observed) & np.isfinite(means)
-        if not usable.any():
-            return _Column(observed, usable, None, redraws)
-        noise = noise if usable.all() else noise[:, usable]
-        noise -= means[usable]
         key = stream(self.evidence.settings.entropy, "silent noise", number)
-        rng = np.random.Generator(np.random.Philox(key=key))
-        centres = shrunken(observed[usable], noise, ScoreRange.of(score.metric), rng)
-        return _Column(observed, usable, centres, redraws, undefined)
+        return _column(observed, noise, ScoreRange.of(score.metric), key, redraws)
 
     def _selected(self, read: list[_Column]) -> NDArray[np.intp]:
         """(B,): the column that the rule selects in each bootstrap."""
@@ -320,16 +368,15 @@ class _Replays:
         return effective_units(self.matrix.unit_of_row[weighed], None if weights is None else weights[weighed])
 
     @property
-    def _degrees_of_freedom(self) -> float:
-        """Satterthwaite's, where the metric needs classes: an area varies with the rows of the rarer class most."""
+    def _units_of_classes(self) -> list[float]:
+        """Of each class that the metric needs."""
         matrix, metric = self.matrix, self.evidence.metric
         weights = matrix.sample_weight
         units = []
         for code in needed_codes(metric, matrix.truth):
             rows = matrix.truth.values == code
             units.append(effective_units(matrix.unit_of_row[rows], None if weights is None else weights[rows])[1])
-        units = [max(each, 2.0) for each in units] or [max(self._units[1], 2.0)]
-        return sum(1 / each for each in units) ** 2 / sum(1 / (each**2 * (each - 1)) for each in units)
+        return units
 
     def _map(self, block: Callable[[NDArray[np.uint8], slice], Result]) -> list[tuple[Result, int]]:
         """What a function of counts and of the bootstraps' numbers gives of each block, and its redraws."""

@@ -7,8 +7,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from heldout._defaults import DEFAULT_METHOD
 from heldout._random import RandomState
-from heldout.estimates.out_of_core.estimating import check_summable, estimate_from_blocks
+from heldout.estimates.out_of_core.estimating import block_method_of, check_summable, estimate_from_blocks
 from heldout.estimates.question import checked_adaptive
 from heldout.estimates.responses import ResponseName
 from heldout.estimates.types import Alternative, Estimate
@@ -21,6 +22,7 @@ def estimate_from_parquet(
     *,
     target: str,
     metric: Any,
+    method: Any = DEFAULT_METHOD,
     configurations: Sequence[str] | None = None,
     pos_label: Any = None,
     response: ResponseName = "auto",
@@ -35,7 +37,7 @@ def estimate_from_parquet(
 ) -> Estimate:
     """Estimate the performance of the best of C configurations from a Parquet file larger than memory.
 
-    The method is ``bbc`` of ``heldout.estimate`` on the pooled rows, with the selection rule "best" and without
+    The estimate is that of ``heldout.estimate`` on the pooled rows, with the selection rule "best" and without
     folds, repeats, groups or weights. Each bootstrap draws from all rows, divided into blocks of 65 536 rows. A
     file of one block gives the same result as ``heldout.estimate`` for the same seed.
 
@@ -49,6 +51,8 @@ def estimate_from_parquet(
         A mean of one loss per row (accuracy, log loss, Brier, squared and absolute error, ...), which is exact:
         losses are summed as whole numbers. Or ``roc_auc``, from scores in ``n_bins`` bins, with a bound on the
         error of binning.
+    method : str or method, default="shrinkage"
+        "shrinkage", or "bbc", whose ``control`` may be set.
     configurations : sequence of str, optional
         The columns of predictions; all but the target by default.
     pos_label : label, optional
@@ -61,16 +65,18 @@ def estimate_from_parquet(
         The same seed gives the same bits, for any ``n_jobs``, backend and layout of the file.
     n_jobs : int, optional
         Workers: threads, unless ``joblib.parallel_config`` sets processes or a cluster. Each holds a block and the
-        sums of some bootstraps, about 150 MB for 20 configurations.
+        sums of some bootstraps, about 150 MB for 20 configurations. "shrinkage" also keeps the score of every
+        configuration in every bootstrap, a few times 8 bytes each.
     n_bins : int
         For ``roc_auc``: the number of bins of each configuration's scores, found on an even sample of the rows.
 
     Returns
     -------
     Estimate
-        In the metric's own direction and units. ``provenance["error_bound"]`` bounds the error of binning for the
-        selected configurations (0 for row-wise metrics), ``"selections_certain"`` is the share of bootstraps whose
-        selection certainly agrees with exact scores.
+        In the metric's own direction and units. ``provenance["error_bound_uncorrected"]`` bounds the error of
+        binning in the uncorrected score (0 for row-wise metrics). With "bbc", ``"error_bound"`` bounds it in the
+        value, and ``"selections_certain"`` is the share of bootstraps whose selection certainly agrees with exact
+        scores.
 
     Raises
     ------
@@ -79,7 +85,7 @@ def estimate_from_parquet(
 
     References
     ----------
-    Tsamardinos, Greasidou and Borboudakis (2018), algorithm 5; Salmon et al. (2011) for the draws.
+    Tsamardinos, Greasidou and Borboudakis (2018), algorithm 5, for bbc; Salmon et al. (2011) for the draws.
 
     Examples
     --------
@@ -93,12 +99,14 @@ def estimate_from_parquet(
     """
     checked = metric_named(metric)
     check_summable(checked)
+    block_method_of(method)
     source = open_blocks(path, target, checked, configurations=configurations, pos_label=pos_label)
     if checked_adaptive(adaptive):
         source = replace(source, adaptive=True)
     return estimate_from_blocks(
         source,
         checked,
+        method=method,
         response=response,
         threshold=threshold,
         n_bootstraps=n_bootstraps,

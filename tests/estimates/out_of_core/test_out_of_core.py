@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import partial
 from itertools import pairwise
 from math import sqrt
 from typing import Any
@@ -17,6 +16,7 @@ from sklearn.metrics import roc_auc_score
 import heldout as ho
 from heldout._random import stream
 from heldout.data.task import TaskKind, Truth, truth_of
+from heldout.estimates.centres import ScoreRange, shrunken
 from heldout.estimates.out_of_core import Block, estimate_from_blocks
 from heldout.estimates.out_of_core.binned_areas import cuts_of
 from heldout.estimates.out_of_core.whole_sums import MOST, PIECE, grid_for, whole_sums
@@ -25,7 +25,6 @@ from heldout.kernels.block_draws import BlockDraws
 from heldout.metrics import metric_named
 
 SEED = 20180709
-in_memory = partial(ho.estimate, method="bbc")
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,7 +102,7 @@ def test_row_wise_metrics_are_those_of_fractions_on_the_same_draws(metric: str) 
     losses = LOSSES[metric](rows.truth.values[:, None], rows.predictions)
     exact = [[Fraction(float(loss)) for loss in row] for row in losses.tolist()]
     finish = FINISHES.get(metric, lambda mean: mean)
-    found = asked(rows, metric, control=False)
+    found = asked(rows, metric, method=ho.estimates.BBC(control=False))
     chosen = []
     for counts, got in zip(counts_of(rows, 25).tolist(), found.distribution, strict=True):
         in_bag = [sum(w * row[j] for w, row in zip(counts, exact, strict=True)) for j in range(4)]
@@ -120,32 +119,64 @@ def test_row_wise_metrics_are_those_of_fractions_on_the_same_draws(metric: str) 
     assert found.value == found.distribution.mean()
 
 
+@pytest.mark.parametrize("alternative", ["two-sided", "greater"])
+@pytest.mark.parametrize("method", ["shrinkage", "bbc"])
 @pytest.mark.parametrize("metric", [*LOSSES, "roc_auc"])
-def test_a_table_of_one_block_gives_what_a_table_in_memory_gives(metric: str) -> None:
+def test_a_table_of_one_block_gives_what_a_table_in_memory_gives(
+    metric: str, method: str, alternative: str
+) -> None:
     rows = replace(regression(200, 6) if "mean" in metric else binary(200, 6), block_rows=65_536)
-    found = asked(rows, metric, alternative="greater")
-    whole = in_memory(
+    found = asked(rows, metric, method=method, alternative=alternative)
+    whole = ho.estimate(
         rows.truth.values,
         rows.predictions,
         metric=metric,
+        method=method,
         n_bootstraps=25,
         random_state=SEED,
-        alternative="greater",
+        alternative=alternative,
     )
     np.testing.assert_allclose(found.distribution, whole.distribution, rtol=1e-11)
     assert found.selection_frequency.tolist() == whole.selection_frequency.tolist()
-    assert (found.selected, found.n_rows_used) == (whole.selected, 200)
-    assert found.value == pytest.approx(whole.value, rel=1e-11)
+    assert (found.method, found.selected, found.n_rows_used) == (method, whole.selected, 200)
+    assert found.value == pytest.approx(whole.value, rel=1e-12 if method == "shrinkage" else 1e-11)
     assert list(found.interval) == pytest.approx(list(whole.interval), rel=1e-11)
     assert found.uncorrected == pytest.approx(whole.uncorrected, rel=1e-11)
     assert found.optimism == pytest.approx(whole.optimism, abs=1e-10)
     assert set(whole.flags) == set(found.flags)
     for said in ("quantity", "n_rows", "selection", "ties", "pos_label", "redrawn", "entropy", "sources"):
         assert found.provenance[said] == whole.provenance[said], said
+    if method == "shrinkage":
+        assert found.standard_error == pytest.approx(whole.standard_error, rel=1e-11)
+        assert found.provenance["shrinkage_factor"] == pytest.approx(whole.provenance["shrinkage_factor"], rel=1e-9)
+        assert found.provenance["fold_dependence"] == whole.provenance["fold_dependence"] > 1
+
+
+def test_nothing_is_named_and_shrinkage_answers() -> None:
+    assert asked(binary(), "accuracy").to_dict() == asked(binary(), "accuracy", method="shrinkage").to_dict()
+
+
+@pytest.mark.parametrize("metric", ["accuracy", "mean_squared_error"])
+def test_shrinkage_reads_the_scores_of_all_blocks_in_the_bag(metric: str) -> None:
+    rows, B = regression() if "mean" in metric else binary(), 60
+    found = asked(rows, metric, n_bootstraps=B)
+    sign = -1 if "mean" in metric else 1
+    losses = LOSSES[metric](rows.truth.values[:, None], rows.predictions).astype(float)
+    scores = -losses if "mean" in metric else 1 - losses
+    drawn = counts_of(rows, B) @ scores / rows.n_rows
+    noise = (drawn - drawn.mean(axis=0)) * sqrt(rows.n_rows / (rows.n_rows - 1))
+    possible = ScoreRange.of(metric_named(metric))
+    centres = shrunken(scores.mean(axis=0), noise, possible, np.random.default_rng(0))
+    selected = (centres.values + centres.noise).argmax(axis=1)
+    gains = centres.noise[np.arange(B), selected]
+    assert (centres.values + centres.noise).max() < possible.best  # no noise is cut off
+    np.testing.assert_allclose(found.distribution, found.uncorrected - sign * gains, rtol=1e-9)
+    assert found.value == pytest.approx(found.uncorrected - sign * gains.mean(), rel=1e-9)
+    assert found.selection_frequency.tolist() == (np.bincount(selected, minlength=4) / B).tolist()
 
 
 def test_the_area_of_few_distinct_scores_is_exact() -> None:
-    found = asked(replace(binary(200, 6, decimals=2), block_rows=64), "roc_auc")
+    found = asked(replace(binary(200, 6, decimals=2), block_rows=64), "roc_auc", method="bbc")
     assert found.provenance["error_bound"] == 0
     assert found.provenance["selections_certain"] == 1
     assert Flag.BINNED_SCORES not in found.flags
@@ -154,7 +185,7 @@ def test_the_area_of_few_distinct_scores_is_exact() -> None:
 @pytest.mark.parametrize("n_bins", [2, 8, 64])
 def test_a_binned_area_lies_within_its_bound(n_bins: int) -> None:
     rows, B = binary(300, 5, decimals=9), 25
-    found = asked(rows, "roc_auc", n_bootstraps=B, n_bins=n_bins)
+    found = asked(rows, "roc_auc", method="bbc", n_bootstraps=B, n_bins=n_bins)
     y, counts = rows.truth.values, counts_of(rows, B)
     cuts = cuts_of(rows.predictions, n_bins)
     bounds, exact, same = [], [], []
@@ -181,23 +212,39 @@ def test_a_binned_area_lies_within_its_bound(n_bins: int) -> None:
     assert f"{found.provenance['error_bound']:.2g}" in found.flags[Flag.BINNED_SCORES]
 
 
+@pytest.mark.parametrize("n_bins", [8, 64])
+def test_shrinkage_says_that_scores_were_binned(n_bins: int) -> None:
+    rows = replace(binary(300, 5, decimals=9), block_rows=65_536)
+    found = asked(rows, "roc_auc", n_bootstraps=60, n_bins=n_bins)
+    whole = ho.estimate(rows.truth.values, rows.predictions, metric="roc_auc", n_bootstraps=60, random_state=SEED)
+    bound = found.provenance["error_bound_uncorrected"]
+    assert f"The uncorrected roc_auc is within {bound:.2g} of that of" in found.flags[Flag.BINNED_SCORES]
+    assert 0 < abs(found.uncorrected - whole.uncorrected) <= bound
+    assert abs(found.value - whole.value) <= bound
+    assert not {"error_bound", "selections_certain"} & set(found.provenance)
+
+
 def test_a_selection_is_certain_where_bins_are_fine_beside_the_differences() -> None:
     rows = binary(300, 1, decimals=9)
     noise = np.random.default_rng(1).random((300, 3))
-    found = asked(replace(rows, predictions=np.hstack([noise, rows.predictions])), "roc_auc", n_bins=64)
+    found = asked(
+        replace(rows, predictions=np.hstack([noise, rows.predictions])), "roc_auc", method="bbc", n_bins=64
+    )
     assert found.selected == 3
     assert found.provenance["selections_certain"] == 1
 
 
+@pytest.mark.parametrize("method", ["shrinkage", "bbc"])
 @pytest.mark.parametrize("metric", ["accuracy", "log_loss", "roc_auc"])
-def test_neither_workers_nor_ranges_change_a_bit(metric: str) -> None:
+def test_neither_workers_nor_ranges_change_a_bit(metric: str, method: str) -> None:
     rows = binary(400, 5, decimals=9)
-    first = asked(rows, metric, n_bootstraps=300, n_bins=16)
+    first = asked(rows, metric, method=method, n_bootstraps=300, n_bins=16)
     for cuts, n_jobs in (((7,), 1), ((1, 2, 3, 20), 2), (tuple(range(1, 25)), 3), ((13,), None)):
-        again = asked(replace(rows, cuts=cuts), metric, n_bootstraps=300, n_bins=16, n_jobs=n_jobs)
+        again = asked(replace(rows, cuts=cuts), metric, method=method, n_bootstraps=300, n_bins=16, n_jobs=n_jobs)
         assert again.to_dict() == first.to_dict()
-    fewer = asked(rows, metric, n_bootstraps=70, n_bins=16)
-    assert fewer.distribution.tolist() == first.distribution[:70].tolist()
+    if method == "bbc":  # the centres of shrinkage depend on all bootstraps
+        fewer = asked(rows, metric, method=method, n_bootstraps=70, n_bins=16)
+        assert fewer.distribution.tolist() == first.distribution[:70].tolist()
 
 
 def test_bootstraps_without_a_class_are_drawn_again_as_in_memory() -> None:
@@ -205,7 +252,7 @@ def test_bootstraps_without_a_class_are_drawn_again_as_in_memory() -> None:
     y[[3, 17]] = 1
     rows = Rows(truth_of(y), np.random.default_rng(0).random((30, 3)).round(2), block_rows=64)
     found = asked(rows, "roc_auc", n_bootstraps=100)
-    whole = in_memory(y, rows.predictions, metric="roc_auc", n_bootstraps=100, random_state=SEED)
+    whole = ho.estimate(y, rows.predictions, metric="roc_auc", n_bootstraps=100, random_state=SEED)
     assert found.provenance["redrawn"] == whole.provenance["redrawn"] > 50
     assert found.distribution.tolist() == whole.distribution.tolist()
     assert found.flags == whole.flags
@@ -218,8 +265,8 @@ def test_bootstraps_without_a_class_are_drawn_again_as_in_memory() -> None:
 def test_one_model_that_diverged_costs_the_others_no_digit() -> None:
     rows = regression(60, 3)
     rows.predictions[5, 2] = 1e150
-    found = asked(rows, "mean_squared_error")
-    without = asked(replace(rows, predictions=rows.predictions[:, :2]), "mean_squared_error")
+    found = asked(rows, "mean_squared_error", method="bbc")
+    without = asked(replace(rows, predictions=rows.predictions[:, :2]), "mean_squared_error", method="bbc")
     np.testing.assert_allclose(found.uncorrected, without.uncorrected, rtol=1e-10)
     for got, expected in zip(found.distribution, without.distribution, strict=True):
         assert got == pytest.approx(expected, rel=1e-10) or got > 1e290  # chosen where row 5 was left out
@@ -307,6 +354,12 @@ REFUSED = {
     "no number of bins": (lambda: asked(binary(), "roc_auc", n_bins=True), "n_bins must be an integer"),
     "no workers": (lambda: asked(binary(), "roc_auc", n_jobs=0), "n_jobs must be a number of processes"),
     "no bootstraps": (lambda: asked(binary(), "roc_auc", n_bootstraps=0), "n_bootstraps must be"),
+    "another method": (lambda: asked(binary(), "roc_auc", method="tt"), "by shrinkage, or by bbc with any control"),
+    "a setting of bbc": (lambda: asked(binary(), "roc_auc", method=ho.estimates.BBC(interval="calibrated")),
+                         "no other setting; got BBC"),
+    "draws within classes": (lambda: asked(binary(), "roc_auc", method=ho.estimates.Shrinkage(stratify=True)),
+                             "no other setting; got Shrinkage"),
+    "a method that is none": (lambda: asked(binary(), "roc_auc", method="none"), "method must be one of"),
     "a response that is none": (lambda: asked(binary(), "roc_auc", response="scores"), "response must be one of"),
 }  # fmt: skip
 
@@ -339,14 +392,14 @@ def test_rows_that_decide_a_score_are_flagged_as_in_memory(metric: str, flag: st
     odd[:3] = 1 - rows.truth.values[:3, None] if metric == "log_loss" else 1e3
     odd_rows = replace(rows, predictions=odd, block_rows=32)
     found = asked(odd_rows, metric)
-    whole = in_memory(rows.truth.values, odd, metric=metric, n_bootstraps=25, random_state=SEED)
+    whole = ho.estimate(rows.truth.values, odd, metric=metric, n_bootstraps=25, random_state=SEED)
     assert found.flags[Flag(flag)] == whole.flags[Flag(flag)].replace("configuration ", "c")
     assert flag not in asked(replace(rows, block_rows=32), metric).flags
 
 
 def test_an_adaptive_search_is_flagged_as_in_memory() -> None:
     rows = binary()
-    whole = in_memory(rows.truth.values, rows.predictions, metric="roc_auc", adaptive=True, n_bootstraps=20)
+    whole = ho.estimate(rows.truth.values, rows.predictions, metric="roc_auc", adaptive=True, n_bootstraps=20)
     flagged = asked(replace(rows, adaptive=True), "roc_auc")
     assert flagged.flags[Flag.ADAPTIVE_SEARCH] == whole.flags[Flag.ADAPTIVE_SEARCH]
     assert flagged.value == asked(rows, "roc_auc").value
@@ -358,6 +411,6 @@ def test_all_right_has_an_interval_as_wide_as_that_of_a_table_in_memory(metric: 
     y = np.resize([0, 0, 1], 60)
     rows = Rows(truth_of(y), (y[:, None] + np.zeros((60, 1))).astype(float))
     found = asked(rows, metric, n_bootstraps=100)
-    whole = in_memory(y, rows.predictions, metric=metric, n_bootstraps=100, random_state=SEED)
+    whole = ho.estimate(y, rows.predictions, metric=metric, n_bootstraps=100, random_state=SEED)
     assert tuple(found.interval) == pytest.approx(tuple(whole.interval))
     assert found.interval.low == pytest.approx(0.05 ** (1 / (60 if metric == "accuracy" else 20)))

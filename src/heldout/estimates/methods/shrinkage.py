@@ -18,7 +18,7 @@ from heldout.estimates.bootstrap import (
 from heldout.estimates.data_flags import flags_of_choice
 from heldout.estimates.evidence import Evidence, needs_predictions
 from heldout.estimates.least_width import with_least_width
-from heldout.estimates.optimism import FEWEST, optimism_of
+from heldout.estimates.optimism import FEWEST, Optimism, optimism_of
 from heldout.estimates.types import Estimate
 from heldout.flags import Flag
 from heldout.selection.base import SelectionFailedError
@@ -108,15 +108,26 @@ class Shrinkage(Method):
             optimism = optimism_of(evidence, stratify=self.stratify)
         except SelectionFailedError as error:
             return no_value(evidence, self, str(error), flag=Flag.SELECTION_NOT_REPLAYABLE)
+        return self.concluded(evidence, optimism, evidence.uncorrected)
+
+    def concluded(
+        self, evidence: Evidence, optimism: Optimism, uncorrected: float, units: float | None = None
+    ) -> Estimate:
+        """The estimate that follows from the optimism; ``units`` as ``with_least_width`` takes them."""
         metric, settings, sign = evidence.metric, evidence.settings, 1 if evidence.metric.greater_is_better else -1
-        value = evidence.uncorrected - sign * optimism.size
+        value = uncorrected - sign * optimism.size
         if settings.n_bootstraps < FEWEST:
-            return no_value(evidence, self, f"the noise of scores shows in {FEWEST} bootstraps or more, not in 1")
+            few = f"the noise of scores shows in {FEWEST} bootstraps or more, not in 1"
+            return no_value(evidence, self, few, uncorrected=uncorrected)
         if optimism.chosen is None or not np.isfinite(value):
-            return no_value(evidence, self, "no candidate has a finite score in most bootstraps")
+            none = "no candidate has a finite score in most bootstraps"
+            return no_value(evidence, self, none, uncorrected=uncorrected)
         least, greatest = metric.range
         reached = with_least_width(
-            optimism.interval(value, metric, settings.level, settings.alternative), evidence, value=value
+            optimism.interval(value, metric, settings.level, settings.alternative),
+            evidence,
+            value=value,
+            units=units,
         )
         flags = flags_of_choice(evidence) | ({Flag.STRATIFIED: Flag.STRATIFIED.filled()} if self.stratify else {})
         undefined = int((~np.isfinite(optimism.gains)).sum())
@@ -131,9 +142,10 @@ class Shrinkage(Method):
             evidence,
             self,
             min(max(value, least), greatest),
+            uncorrected=uncorrected,
             interval=reached.interval,
             standard_error=optimism.standard_error,
-            distribution=evidence.uncorrected - sign * optimism.gains,
+            distribution=uncorrected - sign * optimism.gains,
             flags=flags | reached.flags,
             selection_frequency=over_configurations(evidence, optimism.chosen.shares(len(evidence.candidates))),
             provenance={

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from heldout.estimates.out_of_core.block_sums import BootstrapScores, TableScores
+from heldout.estimates.out_of_core.block_sums import BootstrapScores, Keeps, TableScores
 from heldout.estimates.out_of_core.blocks import Block, BlockReading, BlockSource
 from heldout.kernels.dispatch import add_bin_sums, find_bins
 
@@ -65,6 +65,7 @@ class BinnedAreas:
     cuts: NDArray[np.float64]
     ties: NDArray[np.bool_]  # (C,): whether rows of one bin are tied, so that no area is moved
     positive: int  # the code of the positive class
+    keeps: Keeps
 
     @property
     def n_bins(self) -> int:
@@ -109,7 +110,7 @@ class BinnedAreas:
             in_bag & left_out,
             left_bounds[chosen, each],
             certain | nothing_moved | (len(areas) == 1),
-            left_areas.T,
+            {"in the bag": areas, "out of the bag": left_areas}.get(self.keeps, areas[:0]).T,
         )
 
     def observed(self, total: NDArray[np.uint32]) -> TableScores:

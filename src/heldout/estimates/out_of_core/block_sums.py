@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Iterable, Sequence
 from contextlib import closing
 from dataclasses import dataclass, fields
-from typing import Any, Protocol, TypeVar
+from typing import Any, Literal, Protocol, TypeAlias, TypeVar
 
 import numpy as np
 from joblib import Parallel, delayed
@@ -41,8 +41,9 @@ class BootstrapScores:
     defined: NDArray[np.bool_]
     bounds: NDArray[np.float64]  # (L,): how far the score can lie from the exact one
     certain: NDArray[np.bool_]  # (L,): whether exact scores would have chosen the same configuration
-    # (L, C): every configuration's score out of the bag, where the plan keeps them for the control
-    left_out: NDArray[np.float64]
+    every: NDArray[
+        np.float64
+    ]  # (L, C): every configuration's score, in the bag or out of it as ``Plan.keeps`` says
 
     def of(self, lanes: NDArray[Any]) -> BootstrapScores:
         """Of some of the bootstraps, or of all in another order."""
@@ -56,6 +57,10 @@ def joined(outcomes: Sequence[BootstrapScores]) -> BootstrapScores:
     )
 
 
+Keeps: TypeAlias = Literal["in the bag", "out of the bag", "nothing"]
+"""Where the scores of all configurations are kept: in the bag for shrinkage, out of it for the control of bbc."""
+
+
 class Plan(Protocol):
     """Sums over rows from which a metric follows, in the bag and out of it.
 
@@ -65,12 +70,16 @@ class Plan(Protocol):
         Bootstraps whose sums are held at once.
     together : int
         Bootstraps whose counts are held at once, at most ``lanes``.
+    keeps : str
+        Which scores of all configurations an outcome holds; (L, 0) for "nothing".
     """
 
     @property
     def lanes(self) -> int: ...
     @property
     def together(self) -> int: ...
+    @property
+    def keeps(self) -> Keeps: ...
 
     def prepared(self, block: Block) -> NDArray[Any]:
         """What is summed of each row of the block."""

@@ -1,16 +1,17 @@
-"""BBC on a table that is read in blocks: survey, sums, and the estimate that they give."""
+"""Shrinkage and BBC on a table that is read in blocks: survey, sums, and the estimate that they give."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any, Literal
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from heldout._defaults import DEFAULT_METHOD
 from heldout._random import RandomState, stream
 from heldout.errors import InputError
-from heldout.estimates.base import conclude
+from heldout.estimates.base import Method, conclude
 from heldout.estimates.bootstrap import (
     Control,
     control_from,
@@ -24,10 +25,14 @@ from heldout.estimates.data_flags import flag_of_clipping, flag_of_errors, flags
 from heldout.estimates.evidence import Evidence
 from heldout.estimates.intervals import percentile_interval, within_range
 from heldout.estimates.least_width import with_least_width
+from heldout.estimates.methods import method_of
 from heldout.estimates.methods.bbc import BBC, QUANTITY
+from heldout.estimates.methods.shrinkage import Shrinkage
+from heldout.estimates.optimism import optimism_of_scores
 from heldout.estimates.out_of_core.binned_areas import BinnedAreas, cuts_of, ties_in_range
 from heldout.estimates.out_of_core.block_sums import (
     BootstrapScores,
+    Keeps,
     Plan,
     TableScores,
     observe,
@@ -58,7 +63,7 @@ from heldout.estimates.types import Alternative, Estimate
 from heldout.flags import Flag
 from heldout.kernels.block_draws import BlockDraws
 from heldout.metrics import check_fits
-from heldout.metrics.base import Metric
+from heldout.metrics.base import Metric, needed_codes
 from heldout.metrics.named import DECLARED
 from heldout.metrics.ranking import RocAuc
 from heldout.metrics.row_losses import OfRowLosses
@@ -76,13 +81,13 @@ class _Summed:
     observed: TableScores
     outcome: BootstrapScores
     redraws: int
-    controlled: bool
 
 
 def estimate_from_blocks(
     source: BlockSource,
     metric: Metric,
     *,
+    method: Any = DEFAULT_METHOD,
     response: ResponseName = "auto",
     threshold: float | None = None,
     n_bootstraps: int = 1000,
@@ -91,15 +96,16 @@ def estimate_from_blocks(
     random_state: RandomState = None,
     n_jobs: int | None = None,
     n_bins: int = 1024,
-    control: Literal["auto"] | bool = "auto",
 ) -> Estimate:
-    """BBC (Tsamardinos et al. 2018, algorithm 5) on a table of which a few blocks at a time are in memory.
+    """Shrinkage or BBC on a table of which a few blocks at a time are in memory.
 
     Parameters
     ----------
     source : BlockSource
     metric : Metric
         A mean of one loss per row, or the ROC AUC of two classes.
+    method : str or method
+        "shrinkage" or "bbc", whose ``control`` may be set.
     response, threshold
         As ``heldout.estimate`` takes them.
     n_bootstraps, confidence_level, alternative, random_state
@@ -108,14 +114,12 @@ def estimate_from_blocks(
         Workers: threads, or what ``joblib.parallel_config`` says.
     n_bins : int
         Of the scores of each configuration, for the ROC AUC.
-    control : "auto", True or False
-        As ``heldout.estimates.BBC`` takes it.
 
     Returns
     -------
     Estimate
     """
-    method = BBC(control=control)
+    chosen = block_method_of(method)
     settings = settings_of(n_bootstraps, confidence_level, alternative, random_state, n_jobs)
     _check_size(source, n_bins)
     check_summable(metric)
@@ -123,13 +127,36 @@ def estimate_from_blocks(
     check_classes(survey)
     measured = check_fits(metric, survey.sample.truth)
     reading = block_reading(survey, measured, response, threshold)
-    controlled = control is True or (control == "auto" and not (measured.row_wise or _is_area(measured)))
-    plan = _plan(source, reading, survey, n_bins, n_jobs, controlled)
+    plan = _plan(source, reading, survey, n_bins, n_jobs, _keeps(chosen, measured))
     observed = plan.observed(observe(source, plan, n_jobs))
     draws = BlockDraws(stream(settings.entropy, "draws"), source.n_rows, source.block_rows)
     outcome, redraws = resample(source, plan, draws, n_bootstraps, n_jobs)
-    summed = _Summed(plan, observed, outcome, redraws, controlled)
-    return _estimate(method, source, reading, settings, summed, survey)
+    summed = _Summed(plan, observed, outcome, redraws)
+    evidence = _evidence(source, reading, settings, summed, survey)
+    if isinstance(chosen, Shrinkage):
+        return _shrinkage(chosen, evidence, source, reading, summed, survey)
+    return _bbc(chosen, evidence, source, reading, summed, survey)
+
+
+def block_method_of(method: Any) -> Shrinkage | BBC:
+    """The method of its name, or with settings that sums over blocks suffice for."""
+    chosen: Method = method_of(method)
+    if isinstance(chosen, Shrinkage) and chosen == Shrinkage():
+        return chosen
+    if isinstance(chosen, BBC) and chosen == BBC(control=chosen.control):
+        return chosen
+    raise InputError(
+        "a table that is read in blocks is estimated by shrinkage, or by bbc with any control and no other "
+        f"setting; got {method!r}.",
+        argument="method",
+    )
+
+
+def _keeps(method: Shrinkage | BBC, metric: Metric) -> Keeps:
+    if isinstance(method, Shrinkage):
+        return "in the bag"
+    unbiased = metric.row_wise or _is_area(metric)
+    return "out of the bag" if method.control is True or (method.control == "auto" and not unbiased) else "nothing"
 
 
 def check_summable(metric: Metric) -> None:
@@ -159,7 +186,7 @@ def _check_size(source: BlockSource, n_bins: int) -> None:
 
 
 def _plan(
-    source: BlockSource, reading: BlockReading, survey: Survey, n_bins: int, n_jobs: int | None, controlled: bool
+    source: BlockSource, reading: BlockReading, survey: Survey, n_bins: int, n_jobs: int | None, keeps: Keeps
 ) -> Plan:
     if isinstance(reading.metric, RocAuc):
         positive = survey.sample.truth.positive
@@ -169,43 +196,71 @@ def _plan(
         ties = np.zeros(len(cuts), dtype=bool)
         if np.isinf(cuts[:, -1]).any():  # few distinct scores, in the sample at least
             ties = np.logical_and.reduce(over_ranges(ties_in_range, source, reading, cuts, n_jobs=n_jobs))
-        return BinnedAreas(reading, cuts, ties, positive)
+        return BinnedAreas(reading, cuts, ties, positive, keeps)
     losses = losses_of(reading, survey.sample)
     if losses.dtype.kind == "b":
-        return WholeSums(reading, ZERO_ONE, len(source.names), controlled)
+        return WholeSums(reading, ZERO_ONE, len(source.names), keeps)
     extremes = extremes_joined(over_ranges(extremes_in_range, source, reading, n_jobs=n_jobs))
     grid = grid_for(extremes.largest, typical_loss(losses))
-    return WholeSums(reading, grid, len(source.names), controlled, extremes)
+    return WholeSums(reading, grid, len(source.names), keeps, extremes)
 
 
-def _estimate(
-    method: BBC, source: BlockSource, reading: BlockReading, settings: Settings, summed: _Summed, survey: Survey
-) -> Estimate:
-    outcome, observed = summed.outcome, summed.observed
-    control = _control(summed)
-    scores = outcome.scores if control is None else outcome.scores - control.size
-    value = float(scores.mean())
+def _evidence(
+    source: BlockSource, reading: BlockReading, settings: Settings, summed: _Summed, survey: Survey
+) -> Evidence:
     evidence = Evidence(
         reading.metric,
         source.names,
         np.arange(len(source.names)),
-        observed.winner,
+        summed.observed.winner,
         settings,
         selection="best",
         aggregate="pooled",
         n_rows_used=source.n_rows,
         flags={Flag.ADAPTIVE_SEARCH: adaptive_sentence(len(source.names))} if source.adaptive else {},
-        details=_provenance(source, reading, survey),
+        details=_provenance(source, reading, survey) | _provenance_of_sums(source, summed),
     )
+    return replace(evidence, flags={**evidence.flags, **_flags_of_rows(evidence, summed.plan)})
+
+
+def _shrinkage(
+    method: Shrinkage,
+    evidence: Evidence,
+    source: BlockSource,
+    reading: BlockReading,
+    summed: _Summed,
+    survey: Survey,
+) -> Estimate:
+    observed, metric = summed.observed, evidence.metric
+    of_classes = survey.class_counts[needed_codes(metric, survey.sample.truth)].tolist()
+    optimism = optimism_of_scores(evidence, observed.scores, summed.outcome.every, of_classes, summed.redraws)
+    bound = float(observed.bounds[observed.winner])
+    if bound > 0:
+        said = Flag.BINNED_SCORES.filled(
+            score=f"uncorrected {metric.name}", bound=bound, selections="the optimism is that of the binned scores"
+        )
+        evidence = replace(evidence, flags={**evidence.flags, Flag.BINNED_SCORES: said})
+    uncorrected = float(observed.scores[observed.winner])
+    return method.concluded(evidence, optimism, uncorrected, _units(source, reading, survey))
+
+
+def _bbc(
+    method: BBC, evidence: Evidence, source: BlockSource, reading: BlockReading, summed: _Summed, survey: Survey
+) -> Estimate:
+    outcome, observed, settings = summed.outcome, summed.observed, evidence.settings
+    control = _control(summed)
+    scores = outcome.scores if control is None else outcome.scores - control.size
+    value = float(scores.mean())
     flags = flags_of_draws(
         evidence, total=settings.n_bootstraps, undefined=0, redraws=summed.redraws, needs=reading.metric.needs
     )
     flags |= flags_of_choice(evidence) | flags_of_control(evidence, control, value)
-    flags |= _flags_of_rows(evidence, summed.plan)
-    bound = float(outcome.bounds.mean())
+    bound, certain = float(outcome.bounds.mean()), float(outcome.certain.mean())
     if bound > 0:
         flags[Flag.BINNED_SCORES] = Flag.BINNED_SCORES.filled(
-            metric=reading.metric.name, bound=bound, certain=float(outcome.certain.mean())
+            score=f"mean {reading.metric.name} of what was selected",
+            bound=bound,
+            selections=f"{certain:.0%} of the bootstraps certainly select as exact scores would",
         )
     reached = with_least_width(
         within_range(percentile_interval(scores, reading.metric, settings), reading.metric),
@@ -223,7 +278,11 @@ def _estimate(
         flags=flags | reached.flags,
         selection_frequency=_frequencies(outcome.chosen, len(source.names)),
         provenance={
-            **_provenance_of_sums(source, settings, summed),
+            "quantity": QUANTITY,
+            "n_bootstraps": settings.n_bootstraps,
+            "redrawn": summed.redraws,
+            "error_bound": bound,
+            "selections_certain": certain,
             "control": method.control,
             **provenance_of_control(control),
         },
@@ -233,11 +292,11 @@ def _estimate(
 def _control(summed: _Summed) -> Control | None:
     """As ``BBC`` computes it; None where it is not wanted."""
     outcome, observed = summed.outcome, summed.observed
-    if not summed.controlled:
+    if summed.plan.keeps == "nothing":
         return None
     competing = np.union1d(outcome.chosen, [observed.winner])
     assigned = competing[places_of(len(outcome.chosen), len(competing))]
-    left_out = outcome.left_out[np.arange(len(assigned)), assigned]
+    left_out = outcome.every[np.arange(len(assigned)), assigned]
     return control_from(left_out, observed.scores[assigned], outcome.scores, len(competing))
 
 
@@ -281,16 +340,11 @@ def _provenance(source: BlockSource, reading: BlockReading, survey: Survey) -> d
     }
 
 
-def _provenance_of_sums(source: BlockSource, settings: Settings, summed: _Summed) -> dict[str, Any]:
+def _provenance_of_sums(source: BlockSource, summed: _Summed) -> dict[str, Any]:
     plan, observed = summed.plan, summed.observed
     return {
-        "quantity": QUANTITY,
-        "n_bootstraps": settings.n_bootstraps,
-        "redrawn": summed.redraws,
         "block_rows": source.block_rows,
         "n_blocks": -(-source.n_rows // source.block_rows),
         "n_bins": plan.n_bins if isinstance(plan, BinnedAreas) else None,
-        "error_bound": float(summed.outcome.bounds.mean()),
         "error_bound_uncorrected": float(observed.bounds[observed.winner]),
-        "selections_certain": float(summed.outcome.certain.mean()),
     }

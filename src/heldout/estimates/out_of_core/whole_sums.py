@@ -9,6 +9,7 @@ numbers (or more), the second counting what the first leaves over. Losses that a
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from math import sqrt
 from typing import Any
 
@@ -16,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heldout.errors import InputError
-from heldout.estimates.out_of_core.block_sums import BootstrapScores, TableScores
+from heldout.estimates.out_of_core.block_sums import BootstrapScores, Keeps, TableScores
 from heldout.estimates.out_of_core.blocks import Block, BlockReading, BlockSource
 from heldout.metrics.row_losses import Finish, OfRowLosses
 from heldout.metrics.signed import Signed, sign_of
@@ -156,7 +157,7 @@ class WholeSums:
     reading: BlockReading
     grid: Grid
     n_configurations: int
-    keeps_left_out: bool = False  # whether an outcome holds every configuration's score out of the bag
+    keeps: Keeps
     extremes: Extremes | None = None  # None where losses are 0 or 1
     lanes: int = 4096
     together: int = 256
@@ -180,27 +181,25 @@ class WholeSums:
         total[1, :, lanes] += sums & ((1 << HALF_WORD) - 1)
 
     def outcome(self, total: NDArray[np.int64]) -> BootstrapScores:
-        (in_bag, _), (out_of_bag, weight) = (self._of_lanes(total[:, side]) for side in (0, 1))
+        (in_bag, drawn), (out_of_bag, weight) = (self._of_lanes(total[:, side]) for side in (0, 1))
         chosen = self._best(in_bag)
         scores = [self._score(out_of_bag[b, j], weight[b]) for b, j in enumerate(chosen.tolist())]
         defined = weight > 0
         none, certain = np.zeros(len(chosen)), np.ones(len(chosen), dtype=bool)
-        return BootstrapScores(chosen, np.array(scores), defined, none, certain, self._left_out(out_of_bag, weight))
+        every = self._every(in_bag, drawn) if self.keeps == "in the bag" else self._every(out_of_bag, weight)
+        return BootstrapScores(chosen, np.array(scores), defined, none, certain, every)
 
     def observed(self, total: NDArray[np.int64]) -> TableScores:
         sums, weight = self._of_lanes(total[:, 0])
         scores = np.array([self._score(one, weight[0]) for one in sums[0]])
         return TableScores(scores, int(self._best(sums)[0]), np.zeros(len(scores)))
 
-    def _left_out(self, sums: NDArray[Any], weight: NDArray[Any]) -> NDArray[np.float64]:
-        """(L, C): every score out of the bag; (L, 0) where none is kept."""
-        if not self.keeps_left_out:
+    def _every(self, sums: NDArray[Any], weights: NDArray[Any]) -> NDArray[np.float64]:
+        """(L, C): every score; (L, 0) where none is kept."""
+        if self.keeps == "nothing":
             return np.empty((len(sums), 0))
-        with np.errstate(invalid="ignore", divide="ignore"):
-            means = np.ldexp(sums.astype(np.float64), self.grid.finest) / weight.astype(np.float64)[:, None]
-        finish = _inner(self.reading).finish
-        values = np.sqrt(means) if finish is Finish.ROOT else 1 - means if finish is Finish.COMPLEMENT else means
-        return np.asarray(values * sign_of(self.reading.metric))
+        lanes = zip(sums.tolist(), weights.tolist(), strict=True)
+        return np.array([[self._score(one, weight) for one in lane] for lane, weight in lanes])
 
     def _of_lanes(self, total: NDArray[np.int64]) -> tuple[NDArray[Any], NDArray[Any]]:
         """Python's integers: sums (L, C) in finest steps, and weights (L,)."""
@@ -220,12 +219,17 @@ class WholeSums:
         """The metric from a sum in finest steps, in its own units; divided once, and so rounded once."""
         if not weight:
             return float("nan")
-        inner, finest = _inner(self.reading), self.grid.finest
-        if inner.finish is Finish.COMPLEMENT:
+        (finish, sign), finest = self._finish_and_sign, self.grid.finest
+        if finish is Finish.COMPLEMENT:
             total = (weight << -finest) - total
         mean = ldexp_quotient(total, weight, finest)
-        value = sqrt(mean) if inner.finish is Finish.ROOT else mean
-        return value if sign_of(self.reading.metric) > 0 else 0.0 - value
+        value = sqrt(mean) if finish is Finish.ROOT else mean
+        return value if sign > 0 else 0.0 - value
+
+    @cached_property
+    def _finish_and_sign(self) -> tuple[Finish, int]:
+        """Found once, because a score is computed for every configuration in every bootstrap."""
+        return _inner(self.reading).finish, sign_of(self.reading.metric)
 
 
 def ldexp_quotient(numerator: int, denominator: int, exponent: int) -> float:
