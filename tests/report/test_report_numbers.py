@@ -9,6 +9,7 @@ from heldout._text import number_text
 from heldout.estimates.types import Estimate, Interval
 from heldout.metrics.named import direction_sentence, in_sentence, metric_words
 from heldout.report.numbers import decimals_for, plain, scale_of
+from heldout.report.words import optimism_sentence
 
 
 def estimate(value: float, low: float, high: float, optimism: float) -> Estimate:
@@ -92,3 +93,11 @@ def test_a_metric_that_is_best_at_one_value_has_no_better_direction() -> None:
         "1 is best; neither direction is."
     )
     assert direction_sentence(True, scale_of("roc_auc", True).ideal) == "Higher is better."
+
+
+def test_an_optimism_too_small_to_be_shown_is_said_in_words():
+    assert optimism_sentence("accuracy", 0.88834, 0.88827, 7e-5, 10) == (
+        "Choosing the best of 10 configurations hardly made its accuracy optimistic: "
+        "0.888 before and after the correction."
+    )
+    assert "look 0.020 better" in optimism_sentence("accuracy", 0.89, 0.87, 0.02, 10)

@@ -64,6 +64,8 @@ def optimism_sentence(
             f"{choice} did not make its {metric} optimistic: {before} uncorrected, {after} "
             f"{_AFTER.get(method, 'on rows that were not used for the choice')}."
         )
+    if before == after:
+        return f"{choice} hardly made its {metric} optimistic: {before} before and after the correction."
     return (
         f"{choice} made its {metric} look {number_text(optimism, decimals)} better than it is likely to be: "
         f"{before} uncorrected, {after} after the correction."
