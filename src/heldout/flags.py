@@ -165,8 +165,8 @@ class Flag(StrEnum):
     )
     FEW_BOOTSTRAPS = (
         "few_bootstraps",
-        "With {total} bootstraps the interval ends at the most extreme of them. Its level needs at least "
-        "{wanted}, and 1000 are usual.",
+        "With {total} bootstraps the ends of the interval depend on chance. Its level needs at least {wanted}, and "
+        "1000 are usual.",
     )
     UNDEFINED_BOOTSTRAPS = (
         "undefined_bootstraps",
