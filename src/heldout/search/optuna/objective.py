@@ -132,8 +132,8 @@ def objective(
     >>> study = optuna.create_study(direction="maximize", sampler=optuna.samplers.TPESampler(seed=0))
     >>> study.optimize(objective, n_trials=10)
     >>> estimate = ho.correct(study, random_state=0)
-    >>> print(f"{study.best_value:.4f} {estimate.value:.4f} {estimate.interval} by {estimate.method}")
-    0.9332 0.9301 [0.9038, 0.9527] (95%) by shrinkage
+    >>> print(f"{study.best_value:.4f} {estimate.value:.3f} by {estimate.method}")
+    0.9332 0.930 by shrinkage
     """
     settings = {
         "scoring": scoring, "cv": cv, "repeats": repeats, "aggregate": aggregate, "drop": drop, "n_jobs": n_jobs,
