@@ -32,6 +32,9 @@ HOLD_OUT = blank(np.arange(N) >= TESTED)
 TEST_ONLY = np.where(np.arange(N) < TESTED, 0.0, np.nan)
 
 
+ACCURACY = {"metric": "accuracy", "n_bootstraps": 80, "random_state": 4}
+
+
 def same(a, b):
     return a.value == b.value and a.uncorrected == b.uncorrected and a.interval == b.interval
 
@@ -69,8 +72,8 @@ def test_the_rows_of_a_labelled_training_part_are_counted():
 
 
 def test_without_folds_the_training_rows_are_unknown():
-    found = ho.estimate(Y, HOLD_OUT, **FAST)
-    assert same(found, ho.estimate(Y, HOLD_OUT, folds=TEST_ONLY, **FAST))
+    found = ho.estimate(Y, HOLD_OUT, method="bbc", **FAST)
+    assert same(found, ho.estimate(Y, HOLD_OUT, folds=TEST_ONLY, method="bbc", **FAST))
     assert found.provenance["training_rows"] is None
     assert found.provenance["quantity"].startswith("the performance on new rows, with models trained as those")
 
@@ -214,12 +217,10 @@ def test_a_hold_out_of_labels(labels):
             classes=text,
             positive=1,
         )
-        found = ho.estimate(target, held, metric="accuracy", n_bootstraps=80, random_state=4)
+        found = ho.estimate(target, held, method="bbc", **ACCURACY)
     else:
-        found = ho.estimate(target, hard, folds=TEST_ONLY, metric="accuracy", n_bootstraps=80, random_state=4)
-    expected = ho.estimate(
-        Y[:TESTED], (SCORES[:TESTED] > 0.5).astype(int), metric="accuracy", n_bootstraps=80, random_state=4
-    )
+        found = ho.estimate(target, hard, folds=TEST_ONLY, method="bbc", **ACCURACY)
+    expected = ho.estimate(Y[:TESTED], (SCORES[:TESTED] > 0.5).astype(int), method="bbc", **ACCURACY)
     assert same(found, expected)
     assert found.n_rows_used == TESTED
     assert found.provenance["training_rows"] is None

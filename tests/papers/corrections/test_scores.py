@@ -57,7 +57,7 @@ def test_of_a_loss_the_bound_is_the_upper_end() -> None:
     found = score_methods([known], ["bbc"], levels=[0.9], alternatives=["greater"], n_bootstraps=50)
     expected = ho.estimate(
         y, known.predictions, metric="mean_squared_error", n_bootstraps=50, confidence_level=0.9,
-        alternative="greater", aggregate="pooled", random_state=0,
+        alternative="greater", aggregate="pooled", method="bbc", random_state=0,
     )  # fmt: skip
 
     assert expected.interval is not None

@@ -27,7 +27,7 @@ def real_search(found: Searched, repeats: int = 1, **settings: object) -> ho.Hel
     """The library's own search with the same folds, seeds and draws."""
     search = ho.HeldOutSearchCV(
         SPACE, scoring="roc_auc", cv=KFolds(N_FOLDS), repeats=repeats, aggregate="pooled", refit=True,
-        n_bootstraps=N_BOOTSTRAPS, random_state=ENTROPY, n_jobs=1, **settings,
+        method="bbc", n_bootstraps=N_BOOTSTRAPS, random_state=ENTROPY, n_jobs=1, **settings,
     )  # fmt: skip
     return search.fit(found.X, found.y)
 

@@ -31,7 +31,8 @@ def test_an_auc_is_scikit_learns() -> None:
 
 
 def test_a_bootstrap_of_rows_gives_the_librarys_number() -> None:
-    found = ho.estimate(Y, SCORES, metric="roc_auc", n_bootstraps=50, response="decision", random_state=SEED)
+    asked = {"metric": "roc_auc", "method": "bbc", "response": "decision"}
+    found = ho.estimate(Y, SCORES, n_bootstraps=50, random_state=SEED, **asked)
     plainly = [of_bootstrap(Y, SCORES, drawn, left_out) for drawn, left_out in draws(40, "draws")]
 
     assert np.allclose(found.distribution, plainly, atol=1e-12)
