@@ -10,7 +10,7 @@ import click
 from heldout._defaults import DEFAULT_METHOD
 from heldout.cli.console import Console
 from heldout.cli.files import folder_for, save_model
-from heldout.cli.options import SectionedCommand, check_choice, command_line, run_options
+from heldout.cli.options import SectionedCommand, check_choice, command_line, run_options, table_options
 from heldout.cli.runs import resumable, run_context, run_session
 from heldout.cli.tune_job import TuneJob, job_of, search_of
 from heldout.cli.tune_options import GRID, RANDOM, TuneOptions, check_options
@@ -58,17 +58,7 @@ class CompareOptions(TuneOptions):
     short_help="Compare algorithms on a table and choose the one to deploy.",
 )
 @click.argument("data")
-@click.option("--target", required=True, metavar="COL", help="The column to predict.")
-@click.option(
-    "--event",
-    metavar="COL",
-    help="Survival: 1 where the event was seen at the time in --target, 0 where the row was censored then.",
-)
-@click.option(
-    "--task",
-    metavar="KIND",
-    help="classification or regression (also binary, multiclass), by default guessed; survival with --event.",
-)
+@table_options
 @click.option(
     "--metric",
     metavar="NAME",
@@ -76,7 +66,6 @@ class CompareOptions(TuneOptions):
     help="The metric to compare by: a scorer of scikit-learn, or a metric of heldout. By default roc_auc, accuracy "
     "(several classes), r2 or concordance_index (survival).",
 )
-@click.option("--positive", metavar="LABEL", help="The positive one of two classes; by default the last in order.")
 @click.option(
     "--search",
     metavar="KIND",
@@ -124,15 +113,6 @@ class CompareOptions(TuneOptions):
     default="exact",
     show_default=True,
     help="Which work configurations share, as in heldout tune.",
-)
-@click.option("--groups", metavar="COL", help="Rows of one group (a patient, a site) stay together.")
-@click.option(
-    "--weight",
-    metavar="COL",
-    help="How much each row counts, in fits and in scores. Models that take no weights are left out.",
-)
-@click.option(
-    "--keep", metavar="COL", multiple=True, help="A column to use although it looks like a row number; repeatable."
 )
 @click.option(
     "--selection",

@@ -172,6 +172,41 @@ _OF_FITS: list[Option] = [
 ]
 
 
+_OF_TABLES: list[Option] = [
+    click.option("--target", required=True, metavar="COL", help="The column to predict."),
+    click.option(
+        "--event",
+        metavar="COL",
+        help="Survival: 1 where the event was seen at the time in --target, 0 where the row was censored then.",
+    ),
+    click.option(
+        "--task",
+        metavar="KIND",
+        help="classification or regression (also binary, multiclass), by default guessed; survival with --event.",
+    ),
+    click.option(
+        "--positive", metavar="LABEL", help="The positive one of two classes; by default the last in order."
+    ),
+    click.option("--groups", metavar="COL", help="Rows of one group (a patient, a site) stay together."),
+    click.option(
+        "--weight",
+        metavar="COL",
+        help="How much each row counts, in fits and in scores. Models that take no weights are left out.",
+    ),
+    click.option(
+        "--keep",
+        metavar="COL",
+        multiple=True,
+        help="A column to use although it looks like a row number; repeatable.",
+    ),
+]
+
+
+def table_options(command: Command) -> Command:
+    """A command with the options of every command that reads a table to search on it."""
+    return with_options(command, _OF_TABLES)
+
+
 def run_options(command: Command) -> Command:
     """A command with the options of every command that fits, after its own."""
     return with_options(command, [*_OF_FITS, *work_options("run", "heldout-out")])

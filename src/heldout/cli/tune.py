@@ -9,7 +9,7 @@ import click
 from heldout._defaults import DEFAULT_METHOD
 from heldout.cli.console import Console
 from heldout.cli.files import folder_for, save_model, write_predictions, write_report_files
-from heldout.cli.options import SectionedCommand, command_line, run_options
+from heldout.cli.options import SectionedCommand, command_line, run_options, table_options
 from heldout.cli.result import estimate_document, search_document, search_rows
 from heldout.cli.runs import resumable, run_context, run_session
 from heldout.cli.tune_job import TuneJob, job_of, search_of
@@ -42,17 +42,7 @@ SECTIONS = {
     short_help="Tune models on a table and estimate how good the best one is.",
 )
 @click.argument("data")
-@click.option("--target", required=True, metavar="COL", help="The column to predict.")
-@click.option(
-    "--event",
-    metavar="COL",
-    help="Survival: 1 where the event was seen at the time in --target, 0 where the row was censored then.",
-)
-@click.option(
-    "--task",
-    metavar="KIND",
-    help="classification or regression (also binary, multiclass), by default guessed; survival with --event.",
-)
+@table_options
 @click.option(
     "--metric",
     metavar="NAMES",
@@ -61,7 +51,6 @@ SECTIONS = {
     "default roc_auc, accuracy (several classes), r2 or concordance_index (survival). Several (a,b, or the option "
     "repeated): the first chooses the winner, and each is estimated.",
 )
-@click.option("--positive", metavar="LABEL", help="The positive one of two classes; by default the last in order.")
 @click.option(
     "--search",
     metavar="KIND",
@@ -143,15 +132,6 @@ SECTIONS = {
     show_default=True,
     help="Which work configurations share: exact (results as without sharing), tolerance (also solutions along a "
     "penalty, within the tolerance of their solvers), check (as exact, and some fits are repeated separately), no.",
-)
-@click.option("--groups", metavar="COL", help="Rows of one group (a patient, a site) stay together.")
-@click.option(
-    "--weight",
-    metavar="COL",
-    help="How much each row counts, in fits and in scores. Models that take no weights are left out.",
-)
-@click.option(
-    "--keep", metavar="COL", multiple=True, help="A column to use although it looks like a row number; repeatable."
 )
 @click.option(
     "--selection",
