@@ -35,7 +35,7 @@ def rows_needed(epsilon: float, delta: float = 0.05, *, candidates: int, width: 
     >>> rows_needed(0.1, candidates=100)  # 2 ln(2 · 100 / .05) / .1²
     1659
     """
-    number, share, range_width = _positive("epsilon", epsilon), _share(delta), _positive("width", width)
+    number, share, range_width = _positive("epsilon", epsilon, ".05 is usual"), _share(delta), _width(width)
     count = _count("candidates", candidates)
     needed = 2 * math.log(2 * count / share) * _squared(range_width / number)
     if not math.isfinite(needed):
@@ -62,19 +62,18 @@ def distance_to_best(rows: int, delta: float = 0.05, *, candidates: int, width: 
     >>> round(distance_to_best(1000, candidates=100), 4)
     0.1288
     """
-    n, share, range_width = _count("rows", rows), _share(delta), _positive("width", width)
+    n, share, range_width = _count("rows", rows), _share(delta), _width(width)
     return 2 * half_width(n, share, _count("candidates", candidates), 2, range_width)
 
 
-def _positive(name: str, value: object) -> float:
+def _positive(name: str, value: object, advice: str) -> float:
     if isinstance(value, bool) or not isinstance(value, Real) or not 0 < float(value) < math.inf:
-        raise InputError(
-            f"{name} must be a finite number above 0, got {value!r}; .05 is usual."
-            if name == "epsilon"
-            else f"{name} must be a finite number above 0, got {value!r}; use 1 for accuracy.",
-            argument=name,
-        )
+        raise InputError(f"{name} must be a finite number above 0, got {value!r}; {advice}.", argument=name)
     return float(value)
+
+
+def _width(value: object) -> float:
+    return _positive("width", value, "use 1 for accuracy")
 
 
 def _share(delta: object) -> float:

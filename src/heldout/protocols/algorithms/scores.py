@@ -38,11 +38,11 @@ class AlgorithmScorer:
         flat = float("nan") if winner is None else float(mean_over_splits(scores.values)[winner])
         configuration = None if winner is None else self.search.configurations[winner]
         outer, names, no_score = self._outer(columns)
-        value = float("nan") if no_score or np.isnan(outer).all() else float(np.average(outer[~np.isnan(outer)]))
+        spread = nadeau_bengio(outer, self.nested.test_share)
+        value = float("nan") if no_score else spread.center
         estimation = self.search.estimation
         interval = None
         if not np.isnan(value):
-            spread = nadeau_bengio(outer, self.nested.test_share, value)
             interval = interval_around(spread, self.metric, estimation.confidence_level, estimation.alternative)
         inner = self.run.inner_fits if len(columns) > 1 else ()
         return ComparedAlgorithm(
@@ -70,9 +70,10 @@ class AlgorithmScorer:
         scores, names, reason = np.full(len(self.nested.outer), np.nan), [], ""
         for number, branch in enumerate(self.nested.outer):
             place = branch.repeat, branch.left_out[0]
-            winner, why = (columns[0], "")
-            if len(columns) > 1:
-                winner, why = choice_of(self.search, self.run.inner[number], columns)  # type: ignore[assignment]
+            there_is_choice = len(columns) > 1
+            winner, why = (
+                choice_of(self.search, self.run.inner[number], columns) if there_is_choice else (columns[0], "")
+            )
             names.append("" if winner is None else self.search.configurations[winner].name)
             if winner is not None:
                 scores[number] = values[row_of[place], winner]
