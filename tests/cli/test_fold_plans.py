@@ -6,13 +6,18 @@ import pytest
 
 from heldout.cli.tune_options import plan_named
 from heldout.errors import InputError
+from heldout.folds.auto import AutoFolds
+from heldout.folds.bootstrap import BootstrapSamples
+from heldout.folds.leave_out import LeaveOut
 from heldout.folds.paired import PairedHoldOut
-from heldout.folds.plans import HoldOut, KFolds, LeaveOut, Repeated
+from heldout.folds.plans import HoldOut, KFolds, Repeated
 
 
 def test_each_plan_has_a_text() -> None:
     assert plan_named("10") == KFolds(10)
     assert plan_named(" loo ") == LeaveOut()
+    assert plan_named("auto") == AutoFolds()
+    assert plan_named("bootstrap:20") == BootstrapSamples(20)
     assert plan_named("holdout") == HoldOut()
     assert plan_named("holdout:0.3") == HoldOut(0.3)
     assert plan_named("repeated_holdout:20") == plan_named("repeated-holdout:20:.25") == Repeated(HoldOut(), 20)
@@ -24,7 +29,10 @@ def test_each_plan_has_a_text() -> None:
     ("text", "message"),
     [
         ("1", "cv must be at least 2, got 1"),
-        ("five", "cv must be a number of folds, loo, holdout"),
+        ("five", "cv must be a number of folds, auto, loo, holdout"),
+        ("auto:3", "got 'auto:3'"),
+        ("bootstrap", "got 'bootstrap'"),
+        ("bootstrap:0", "times must be an integer of at least 1, got 0"),
         ("holdout:1.5", "test_share must lie between 0 and 1, got 1.5"),
         ("holdout:a", "got 'holdout:a'"),
         ("holdout:.2:3", "got 'holdout:.2:3'"),

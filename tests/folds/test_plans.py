@@ -24,12 +24,14 @@ from heldout._random import numpy_seed
 from heldout.configurations import canonical_form
 from heldout.data.task import Task, TaskKind, truth_of
 from heldout.errors import InputError
+from heldout.folds.auto import auto_folds
+from heldout.folds.bootstrap import bootstrap
+from heldout.folds.leave_out import leave_one_out
 from heldout.folds.plans import (
     FoldPlan,
     KFolds,
     hold_out,
     k_folds,
-    leave_one_out,
     repeated,
     repeated_hold_out,
 )
@@ -41,6 +43,8 @@ PLANS = {
     "hold_out": hold_out(0.3),
     "repeated_hold_out": repeated_hold_out(4, 0.3),
     "leave_one_out": leave_one_out(),
+    "auto": auto_folds(4),
+    "bootstrap": bootstrap(4),
 }
 LABELS = np.array([0, 0, 1] * 12)
 GROUPS = np.repeat(np.arange(12), 3)
@@ -60,7 +64,7 @@ def test_every_plan_divides_every_task(name: str, grouped: bool, kind: TaskKind)
     assert folds.fingerprint() == again.fingerprint()
     for split in folds.splits:
         assert not set(split.train) & set(split.test)
-        assert len(split.train) + len(split.test) == len(LABELS)
+        assert split.n_training_rows + len(split.test) == len(LABELS)
         if grouped:
             assert not set(GROUPS[split.train]) & set(GROUPS[split.test])
     if PLANS[name].is_shuffled:

@@ -135,7 +135,7 @@ def test_groups_on_both_sides_are_refused() -> None:
     [
         (1, "cv must be at least 2, got 1; use a splitter or an integer from 2 to 12"),
         (13, "cv must be at most the number of rows, 12, got 13"),
-        ("five", "cv must be an integer of at least 2, a splitter .* got 'five'"),
+        ("five", "cv must be an integer of at least 2, 'auto', a splitter .* got 'five'"),
         ([], "the splitter gave no splits"),
         ([([0, 1], [1, 2])], "split 0 trains on rows that it tests"),
         ([([0, 1], [2, 2])], "split 0 tests a row twice"),

@@ -74,7 +74,7 @@ def advise(
         estimator.
     scoring : str or callable, optional
         As in ``HeldOutSearchCV``.
-    cv : int, plan, splitter or iterable, default=5
+    cv : int, "auto", plan, splitter or iterable, default=5
         The folds of the search, which are also the outer folds of nested cross-validation.
     inner : "remaining", "holdout", int or splitter, optional
         As in ``nested_cv``; "remaining" by default.
@@ -144,8 +144,10 @@ def advice_on(
     n_fitted = sum(len(one.configurations) for one in fits)
     by_protocol = {one.protocol: one for one in costs}
     method = recommended(_situation(problem, adaptive), bed)
+    allowed = problem.auto_folds
     sentences = [
         *_on_costs(problem, by_protocol),
+        *([_on_folds(problem, allowed)] if allowed else []),
         *method.sentences,
         *_on_changes(problem, changes, by_protocol),
         *_on_biases(problem, simulated),
@@ -161,7 +163,7 @@ def advice_on(
     ]
     return Advice(
         problem.n_rows, len(names), problem.metric, costs, times, failures, spent, changes, simulated,
-        method, tuple(sentences), tuple(warnings), problem.search.entropy,
+        method, allowed, tuple(sentences), tuple(warnings), problem.search.entropy,
     )  # fmt: skip
 
 
@@ -205,6 +207,11 @@ def _simulated_metric(problem: SearchProblem) -> tuple[str, float | None]:
         if round(share * min(problem.n_units, MOST_ROWS)) >= min(problem.n_folds, MOST_FOLDS):
             return ROC_AUC, share
     return ACCURACY, None
+
+
+def _on_folds(problem: SearchProblem, allowed: int) -> str:
+    rarest = problem.rarest_class if problem.search.task.groups is None else None
+    return words.folds_sentence(allowed, problem.n_folds, rarest)
 
 
 def _on_costs(problem: SearchProblem, costs: dict[str, Cost]) -> list[str]:

@@ -13,6 +13,7 @@ from heldout.configurations import Configuration
 from heldout.data.task import TaskKind
 from heldout.errors import InputError
 from heldout.execution.search import Search
+from heldout.folds.auto import number_of_folds
 from heldout.protocols.nested.plan import REMAINING, NestedFolds, nested_folds
 from heldout.spaces.presets import PRESETS, kind_of_target, preset
 
@@ -68,6 +69,16 @@ class SearchProblem:
     def n_folds(self) -> int:
         """Splits per repeat."""
         return self.search.race.n_folds
+
+    @property
+    def auto_folds(self) -> int | None:
+        """The number of folds that ``cv="auto"`` makes of these rows; None where it can make none."""
+        task = self.search.task
+        classes = np.asarray(task.target) if task.truth.kind.is_classification else None
+        try:
+            return number_of_folds(task.n_rows, classes, task.groups)
+        except InputError:
+            return None
 
     @property
     def is_opened(self) -> bool:

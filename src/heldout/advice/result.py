@@ -45,6 +45,8 @@ class Advice:
         Biases if the configurations were independent.
     recommendation : Recommendation
         The method and the interval to use, with what they gave in the test bed.
+    auto_folds : int or None
+        The number of folds that ``cv="auto"`` makes of these rows; None where a class has one row.
     sentences, warnings : tuple of str
         The conclusions, and where they may not hold.
     entropy : int
@@ -61,6 +63,7 @@ class Advice:
     changes: tuple[Expected, ...]
     worst_case: WorstCase | None
     recommendation: Recommendation
+    auto_folds: int | None
     sentences: tuple[str, ...]
     warnings: tuple[str, ...]
     entropy: int
@@ -107,6 +110,7 @@ class Advice:
                 "changes": [asdict(one) for one in self.changes],
                 "worst_case": None if self.worst_case is None else asdict(self.worst_case),
                 "recommendation": self.recommendation.to_dict(),
+                "auto_folds": self.auto_folds,
                 "sentences": self.sentences,
                 "warnings": self.warnings,
                 "entropy": self.entropy,

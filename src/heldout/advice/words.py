@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from heldout._text import counted, number_text
+from heldout._text import argument, counted, number_text
 
 ADVICE_TITLES = {
     "cv": "flat cross-validation, uncorrected",
@@ -171,6 +171,13 @@ def groups_warning(groups: int) -> str:
         f"Your rows come in {counted(groups, 'group')}, and each group counts here as one row. The tables of the "
         "evidence have no groups."
     )
+
+
+def folds_sentence(allowed: int, folds: int, rarest: tuple[str, int] | None) -> str:
+    """How many folds the rows allow."""
+    why = f"; its smallest class, {rarest[0]}, has {counted(rarest[1], 'row')}" if rarest is not None else ""
+    more = ", so that each model trains on more of the rows" if allowed > folds > 1 else ""
+    return f"{argument('cv', 'auto')} makes {counted(allowed, 'fold')} of this target{why}{more}."
 
 
 def few_rows_warning(label: str, rows: int, folds: int) -> str:

@@ -105,9 +105,10 @@ SECTIONS = {
     default="5",
     show_default=True,
     metavar="FOLDS",
-    help="Number of folds; or loo (leave one out), holdout:0.25 (one split that tests a quarter), "
-    "repeated_holdout:20:0.25 (twenty of them), paired_holdout:15:0.1:10 (fifteen, and as many in both halves of "
-    "ten halvings of the rows, of the winner alone: for --method conservative_z).",
+    help="Number of folds; or auto (as many as the smallest class allows, at most 10), loo (leave one out), "
+    "holdout:0.25 (one split that tests a quarter), repeated_holdout:20:0.25 (twenty of them), bootstrap:50 (fifty "
+    "samples drawn with replacement, which test the rows that they leave out), paired_holdout:15:0.1:10 (fifteen, "
+    "and as many in both halves of ten halvings of the rows, of the winner alone: for --method conservative_z).",
 )
 @click.option(
     "--repeats",

@@ -24,7 +24,7 @@ PROTOCOLS = NESTED + BOOTSTRAP
 _NESTED_DEFAULTS = {"inner": "remaining", "across": "folds"}
 _BOOTSTRAP_DEFAULTS = {"scheme": "cvt"}
 _PLAN_TEXTS = (
-    "a number of folds, loo, holdout[:SHARE], repeated_holdout:TIMES[:SHARE], or "
+    "a number of folds, auto, loo, holdout[:SHARE], repeated_holdout:TIMES[:SHARE], bootstrap:TIMES, or "
     "paired_holdout[:TIMES[:SHARE[:HALVINGS]]]"
 )
 
@@ -91,8 +91,7 @@ def check_options(options: TuneOptions) -> None:
     from heldout.estimates import METHODS
     from heldout.estimates.methods import check_alternative
     from heldout.estimates.question import check_interval_settings
-    from heldout.folds.paired import PairedHoldOut
-    from heldout.folds.plans import HoldOut, Repeated, rounds_of
+    from heldout.folds.plans import rounds_of
     from heldout.selection import Threshold, WeightRule, rule_of
     from heldout.spaces import PRESETS
 
@@ -121,16 +120,14 @@ def check_options(options: TuneOptions) -> None:
     check_interval_settings(options.n_bootstraps, options.confidence_level, options.alternative)
     _check_protocol_options(options)
     method = method_of_options(options)
-    is_one_split = isinstance(cv, HoldOut) and options.repeats == 1
+    is_one_split = cv.draws_test_rows and cv.n_rounds * options.repeats == 1
     if method is not None and method.needs_one_split and not is_one_split:
         raise InputError(
             f"--method {options.method} is for one development set, and here are {cv.words} with a model "
             f"each; use {DEFAULT_METHOD}, or --cv holdout."
         )
-    is_repeated = isinstance(cv, PairedHoldOut) or (isinstance(cv, Repeated) and isinstance(cv.plan, HoldOut))
-    is_drawn_anew = isinstance(cv, HoldOut) or is_repeated
     _check_halves(options, method, cv)
-    if method is not None and method.needs_test_share and (not is_drawn_anew or is_one_split):
+    if method is not None and method.needs_test_share and (not cv.draws_test_rows or is_one_split):
         raise InputError(
             f"--method {options.method} is for repeated subsampling, and here are {cv.words}; use --cv "
             f"repeated_holdout:50:0.2, or --method {DEFAULT_METHOD}."
@@ -269,14 +266,21 @@ def plan_named(text: str) -> FoldPlan:
     ['5 folds', 'leave-one-out', 'one hold-out of 30% of the rows', '20 repeats of one hold-out of 25% of the rows']
     """
     from heldout.errors import InputError
+    from heldout.folds.auto import AUTO, AutoFolds
+    from heldout.folds.bootstrap import BootstrapSamples
+    from heldout.folds.leave_out import LeaveOut
     from heldout.folds.paired import PairedHoldOut
-    from heldout.folds.plans import HoldOut, KFolds, LeaveOut, Repeated
+    from heldout.folds.plans import HoldOut, KFolds, Repeated
 
     name, *numbers = text.strip().split(":")
     name = name.replace("repeated-", "repeated_").replace("paired-", "paired_")
     try:
         if name == "loo" and not numbers:
             return LeaveOut()
+        if name == AUTO and not numbers:
+            return AutoFolds()
+        if name == "bootstrap" and len(numbers) == 1:
+            return BootstrapSamples(int(numbers[0]))
         if name == "holdout" and len(numbers) <= 1:
             return HoldOut(*map(float, numbers))
         if name == "repeated_holdout" and 1 <= len(numbers) <= 2:

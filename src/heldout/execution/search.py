@@ -260,7 +260,7 @@ def unscored_splits(metric: Metric | None, truth: Truth, folds: Folds, *, all_of
 
     Examples
     --------
-    >>> from heldout.folds.plans import leave_one_out
+    >>> from heldout.folds.leave_out import leave_one_out
     >>> from heldout.folds.splits import make_folds
     >>> from heldout.metrics import metric_named
     >>> from heldout.data.task import Task, truth_of

@@ -67,6 +67,10 @@ class PairedHoldOut(FoldPlan):
     def n_halvings(self) -> int:
         return self.halvings
 
+    @property
+    def draws_test_rows(self) -> bool:
+        return True
+
     def of_round(self, seed: int, *, stratified: bool, grouped: bool) -> Splitter:
         return HoldOut(self.test_share).of_round(seed, stratified=stratified, grouped=grouped)
 

@@ -19,8 +19,6 @@ from sklearn.model_selection import (
     GroupKFold,
     GroupShuffleSplit,
     KFold,
-    LeaveOneGroupOut,
-    LeaveOneOut,
     ShuffleSplit,
     StratifiedGroupKFold,
     StratifiedKFold,
@@ -72,6 +70,11 @@ class FoldPlan(BaseCrossValidator):  # type: ignore[misc]
     def is_shuffled(self) -> bool:
         """Whether another seed gives other folds."""
         return True
+
+    @property
+    def draws_test_rows(self) -> bool:
+        """Whether each split draws its test rows from all rows, so that those of several splits overlap."""
+        return False
 
     @property
     def own_seed(self) -> int | None:
@@ -171,6 +174,10 @@ class HoldOut(FoldPlan):
     def words(self) -> str:
         return f"one hold-out of {self.test_share:.0%} of the rows"
 
+    @property
+    def draws_test_rows(self) -> bool:
+        return True
+
     def of_round(self, seed: int, *, stratified: bool, grouped: bool) -> Splitter:
         if grouped:
             return GroupsHeldOut(self.test_share, seed, stratified)
@@ -203,28 +210,6 @@ class GroupsHeldOut:
 
 
 @dataclass(frozen=True)
-class LeaveOut(FoldPlan):
-    """Leave-one-out: every row is tested by itself; with groups, every group.
-
-    Examples
-    --------
-    >>> LeaveOut().get_n_splits(np.zeros((12, 1))), LeaveOut().get_n_splits(np.zeros((4, 1)), groups=[0, 0, 1, 1])
-    (12, 2)
-    """
-
-    @property
-    def words(self) -> str:
-        return "leave-one-out"
-
-    @property
-    def is_shuffled(self) -> bool:
-        return False
-
-    def of_round(self, seed: int, *, stratified: bool, grouped: bool) -> Splitter:
-        return LeaveOneGroupOut() if grouped else LeaveOneOut()
-
-
-@dataclass(frozen=True)
 class Repeated(FoldPlan):
     """Repeats of a plan, each with a new shuffle.
 
@@ -254,6 +239,10 @@ class Repeated(FoldPlan):
     @property
     def n_rounds(self) -> int:
         return self.times
+
+    @property
+    def draws_test_rows(self) -> bool:
+        return self.plan.draws_test_rows
 
     @property
     def own_seed(self) -> int | None:
@@ -377,16 +366,3 @@ def repeated_hold_out(times: int, test_share: float = 0.25, *, random_state: int
     20
     """
     return Repeated(HoldOut(test_share), times, random_state)
-
-
-def leave_one_out() -> FoldPlan:
-    """Every row tested by itself; with groups, every group.
-
-    Metrics that need several rows (AUC, R²) are undefined in such a fold: use it with ``aggregate="pooled"``.
-
-    Examples
-    --------
-    >>> leave_one_out().words
-    'leave-one-out'
-    """
-    return LeaveOut()

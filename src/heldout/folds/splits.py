@@ -24,6 +24,7 @@ from heldout.data.arrays import shortened
 from heldout.data.limits import MOST_SPLITS, check_fits, refuse_beyond_memory, refuse_more_than
 from heldout.data.task import Task, TaskKind, labels_text
 from heldout.errors import InputError
+from heldout.folds.auto import check_class_sizes, plan_of_cv
 from heldout.folds.paired import pairs_in_halves
 from heldout.folds.plans import FoldPlan, rounds_of
 
@@ -32,7 +33,7 @@ Place: TypeAlias = tuple[int, int]
 """A split's repeat and fold."""
 
 _WHAT_CV_IS = (
-    "cv must be an integer of at least 2, a splitter with a split method, or an iterable of (train, test), "
+    "cv must be an integer of at least 2, 'auto', a splitter with a split method, or an iterable of (train, test), "
     "got {cv}."
 )
 
@@ -180,7 +181,7 @@ def make_folds(
     """The splits of ``cv`` on a task.
 
     - ``cv``: as scikit-learn's ``check_cv`` reads it: 5 folds by default, stratified for classifiers, unshuffled. A
-      plan (``heldout.folds.plans``) is stratified, grouped and seeded as the task is.
+      plan (``heldout.folds.plans``) is stratified, grouped and seeded as the task is; ``"auto"`` is a plan.
     - ``repeats``: more than one shuffles an integer ``cv``, and reseeds a splitter that shuffles, once a repeat.
     - ``entropy``: seeds the shuffles of repeats.
     - ``classifier``: whether to stratify; by default from the task's kind.
@@ -202,6 +203,7 @@ def make_folds(
     >>> make_folds(task, 3).labels.ravel().tolist()
     [0, 0, 1, 1, 2, 2]
     """
+    cv = plan_of_cv(cv)
     _check_count(task, cv, repeats)
     stratify = task.truth.kind.is_classification if classifier is None else classifier
     # Some survival models call themselves classifiers; no structured array has classes.
@@ -209,7 +211,7 @@ def make_folds(
     labels = np.asarray(task.target)
     n_folds = _folds_of_classes(cv)
     if small_classes == "refuse" and stratify and n_folds is not None:
-        _check_class_sizes(task, n_folds)
+        check_class_sizes(task, n_folds)
     default = {} if task.groups is None else {"groups": task.groups}
     params = default if split_params is None else dict(split_params)
     splits: list[Split] = []
@@ -285,19 +287,6 @@ def _check_count(task: Task, cv: Any, repeats: int) -> None:
         )
     if not isinstance(repeats, int | np.integer) or repeats < 1:
         raise InputError(f"repeats must be an integer of at least 1, got {repeats!r}.", argument="repeats")
-
-
-def _check_class_sizes(task: Task, n_folds: int) -> None:
-    counts = task.truth.class_counts()
-    least = int(counts.argmin())
-    if counts[least] < n_folds:
-        assert task.truth.classes is not None
-        label = labels_text(task.truth.classes[least : least + 1])
-        raise InputError(
-            f"class {label} has {counts[least]} rows, fewer than the {n_folds} folds; use at most "
-            f"{argument('cv', int(max(counts[least], 2)))}, or gather more rows of it.",
-            argument="cv",
-        )
 
 
 def _folds_of_classes(cv: Any) -> int | None:

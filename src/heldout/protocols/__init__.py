@@ -1,7 +1,10 @@
 """Protocols: procedures that need fits of their own, beyond those of one search."""
 
+from heldout.folds.auto import auto_folds
+from heldout.folds.bootstrap import bootstrap
+from heldout.folds.leave_out import leave_one_out
 from heldout.folds.paired import paired_hold_out
-from heldout.folds.plans import hold_out, k_folds, leave_one_out, repeated, repeated_hold_out
+from heldout.folds.plans import hold_out, k_folds, repeated, repeated_hold_out
 from heldout.imputation import ChainedImputer, Imputation, PooledCoefficients, PooledModel
 from heldout.protocols.algorithms.comparison import (
     AlgorithmComparison,
@@ -49,6 +52,8 @@ __all__ = [
     "SearchBootstrapEstimate",
     "Validation",
     "ValidationRow",
+    "auto_folds",
+    "bootstrap",
     "bootstrap_search",
     "bootstrap_validate",
     "compare_algorithms",

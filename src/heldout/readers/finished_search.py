@@ -18,6 +18,7 @@ from heldout.data.arrays import shortened
 from heldout.data.task import labels_text
 from heldout.errors import InputError
 from heldout.flags import Flag
+from heldout.folds.plans import FoldPlan
 from heldout.kernels.reference import Floats
 from heldout.metrics.base import Metric
 from heldout.metrics.from_scorer import members_of, metric_from_scorer, title_of
@@ -175,6 +176,8 @@ def _repeats(search: Any, n_splits: int) -> NDArray[np.intp]:
     """The repeat of each split: each its own if test sets overlap, those of a repeated splitter, or one for all."""
     splitter = getattr(search, "cv", None)
     times = max(getattr(search, "repeats", 1), getattr(splitter, "n_repeats", 1))
+    if isinstance(splitter, FoldPlan):
+        times *= splitter.n_rounds
     if "ShuffleSplit" in type(splitter).__name__:
         times = n_splits
     return np.arange(n_splits) // (n_splits // times)

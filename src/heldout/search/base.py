@@ -47,6 +47,7 @@ from heldout.execution.run import RunSettings
 from heldout.execution.search import Search
 from heldout.execution.store import entropy_of_run
 from heldout.execution.table import ResultsTable, mean_over_splits
+from heldout.folds.auto import AUTO, plan_of_cv
 from heldout.folds.splits import Folds, make_folds
 from heldout.predictions import ranks
 from heldout.result import Evaluation
@@ -79,6 +80,7 @@ class BaseHeldOutSearch(BaseSearchCV):  # type: ignore[misc]
         "estimator": [HasMethods(["fit"]), list, tuple],
         "scoring": [str, callable, list, tuple, dict, None],
         "repeats": [Interval(numbers.Integral, 1, None, closed="left")],
+        "cv": [*BaseSearchCV._parameter_constraints["cv"], StrOptions({AUTO})],
         "aggregate": [StrOptions({"folds", "pooled", "within"})],
         "keep_predictions": ["boolean"],
         "store": [str, os.PathLike, HasMethods(["open"]), None],
@@ -124,7 +126,7 @@ class BaseHeldOutSearch(BaseSearchCV):  # type: ignore[misc]
         arguments = SearchArguments.of(self)
         drop = drop_rule_of(self.drop)
         scorers, _ = self._get_scorers()
-        model = checked_model(self._of_first_model().estimator, "estimator")
+        model = checked_model(self._of_scikit_learn().estimator, "estimator")
         X, y = rows_of(X, checked_target(model, y, type(self).__name__))
         params = _check_method_params(X, params=params)
         metadata = self._get_routed_params_for_fit(params)
@@ -195,7 +197,7 @@ class BaseHeldOutSearch(BaseSearchCV):  # type: ignore[misc]
     # What scikit-learn needs of ``estimator``, if that is a list.
 
     def __sklearn_tags__(self) -> Any:
-        tags = BaseSearchCV.__sklearn_tags__(self._of_first_model())
+        tags = BaseSearchCV.__sklearn_tags__(self._of_scikit_learn())
         tags.target_tags.required = True
         return tags
 
@@ -205,31 +207,31 @@ class BaseHeldOutSearch(BaseSearchCV):  # type: ignore[misc]
         if name in _RESPONSES and isinstance(models, list | tuple) and "best_estimator_" not in self.__dict__:
             for _, model, _ in checked_entries(models):
                 getattr(model, name)
-            return getattr(self._of_first_model(), name)
+            return getattr(self._of_scikit_learn(), name)
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
     def _get_scorers(self) -> tuple[Any, Any]:
-        single = copy.copy(self._of_first_model())
+        single = self._of_scikit_learn()
         single.scoring = scoring_with_metrics(self.scoring)
         return scorers_of(single)
 
     def get_metadata_routing(self) -> Any:
         """Where parameters of ``fit`` go: to the estimators, the scorers and the splitter."""
-        router = BaseSearchCV.get_metadata_routing(self._of_first_model())
+        router = BaseSearchCV.get_metadata_routing(self._of_scikit_learn())
         if isinstance(self.estimator, list | tuple):
             to_fit = MethodMapping().add(caller="fit", callee="fit")
             router.add(method_mapping=to_fit, **{_route(name): model for name, model, _ in self.estimator})
         return router
 
     def _sk_visual_block_(self) -> Any:
-        return BaseSearchCV._sk_visual_block_(self._of_first_model())
+        return BaseSearchCV._sk_visual_block_(self._of_scikit_learn())
 
-    def _of_first_model(self) -> Self:
-        """This search with one estimator, as scikit-learn expects it: the first of a list."""
-        if not isinstance(self.estimator, list | tuple):
-            return self
+    def _of_scikit_learn(self) -> Self:
+        """This search as scikit-learn expects it: the first estimator of a list, a plan for ``cv="auto"``."""
         single = copy.copy(self)
-        single.estimator = checked_entries(self.estimator)[0][1]
+        single.cv = plan_of_cv(self.cv)
+        if isinstance(self.estimator, list | tuple):
+            single.estimator = checked_entries(self.estimator)[0][1]
         return single
 
     # From scikit-learn's nouns to ours, and back.

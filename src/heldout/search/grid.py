@@ -35,8 +35,9 @@ class HeldOutSearchCV(BaseHeldOutSearch):
         As in ``GridSearchCV``, or the name of any metric of ``ho.metrics`` ("concordance_index"; losses are
         negative). With several scorers there is one estimate for each, all for the configuration that ``refit``
         selects.
-    cv : int, splitter or iterable, optional
-        As in ``GridSearchCV``.
+    cv : int, "auto", plan, splitter or iterable, optional
+        As in ``GridSearchCV``; or a plan of ``ho.protocols``. "auto" makes as many shuffled folds as the smallest
+        class has rows, at most 10.
     repeats : int, default=1
         Repeats of the whole partition, shuffled anew each time.
     aggregate : {"folds", "pooled", "within"}, default="folds"

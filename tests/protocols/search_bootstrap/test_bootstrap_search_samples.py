@@ -13,7 +13,8 @@ from sklearn.model_selection import KFold, LeaveOneOut, ShuffleSplit, Stratified
 from heldout._random import stream
 from heldout.data.task import Task, TaskKind, truth_of
 from heldout.errors import InputError
-from heldout.folds.plans import hold_out, k_folds, leave_one_out, repeated
+from heldout.folds.leave_out import leave_one_out
+from heldout.folds.plans import hold_out, k_folds, repeated
 from heldout.folds.splits import make_folds
 from heldout.metrics import metric_named
 from heldout.protocols.draws import Demands, draw, drawn_rows

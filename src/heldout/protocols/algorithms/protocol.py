@@ -89,7 +89,7 @@ def compare_algorithms(
     y : array-like of shape (N,)
     scoring : str or callable, optional
         One scorer, as in ``GridSearchCV``.
-    cv : int, plan, splitter or iterable, optional
+    cv : int, "auto", plan, splitter or iterable, optional
         The folds of the flat scores, which are the outer folds of the nested ones; 5 by default. An integer keeps
         groups whole where there are groups.
     inner : "remaining", "holdout", int or splitter, default="remaining"

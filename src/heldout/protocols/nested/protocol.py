@@ -81,7 +81,7 @@ def nested_cv(
     param_grid : dict or list of dict, optional
     scoring : str, callable, list or dict, optional
         As in ``GridSearchCV``. With several scorers, the one that ``refit`` names selects, by default the first.
-    cv : int, plan, splitter or iterable, optional
+    cv : int, "auto", plan, splitter or iterable, optional
         The outer folds, 5 by default. An integer keeps groups whole where there are groups.
     inner : "remaining", "holdout", int or splitter, default="remaining"
         The splits of the inner searches: the other outer folds, each in turn; the next outer fold alone, as a

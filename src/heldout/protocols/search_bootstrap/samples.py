@@ -16,6 +16,7 @@ from sklearn.model_selection import PredefinedSplit
 from heldout._random import stream
 from heldout.data.task import Task
 from heldout.errors import InputError
+from heldout.folds.auto import plan_of_cv
 from heldout.folds.splits import Folds, Rows, Split
 from heldout.protocols.branches import RepeatNumbers, folds_of_part
 from heldout.protocols.draws import DrawnRows, drawn_rows
@@ -76,6 +77,7 @@ def samples_of_search(
 
 def divides_anew(cv: Any) -> bool:
     """Whether ``cv`` can divide any rows; a list of splits, or ``PredefinedSplit``, knows one set of rows only."""
+    cv = plan_of_cv(cv)
     if cv is None or isinstance(cv, int | np.integer):
         return True
     return hasattr(cv, "split") and not isinstance(cv, PredefinedSplit)
