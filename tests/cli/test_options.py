@@ -42,7 +42,8 @@ ESTIMATE = {
     "metric": "magic", "positive": "maybe", "response": "magic", "threshold": "0.5", "method": "magic",
     "candidates": "all --method mabt", "evaluation-share": "2 --method mabt",
     "fixed-configuration": "none --method mabt",
-    "interval": "wide", "control": "maybe", "selection": "within(tolerance=-1)", "aggregate": "sums",
+    "interval": "wide", "control": "maybe", "ties": "last",
+    "selection": "within(tolerance=-1)", "aggregate": "sums",
     "n-bootstraps": "0", "confidence-level": "95", "alternative": "more", "seed": "-1", "n-jobs": "1", "out": " ",
 }  # fmt: skip
 COMMANDS = {

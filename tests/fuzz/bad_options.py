@@ -70,7 +70,7 @@ FIT = {
            "bootstrap:2"),
     "drop": ("never", "bootstrap", "paired", "wilcoxon", "hoeffding_race", "sequential"),
     "fold": ("fold", "g"), "group": ("g",), "groups": ("g",), "weight": ("w",), "event": ("event",),
-    "repeat": ("fold",),
+    "repeat": ("fold",), "ties": ("first", "average"),
     "row": ("fold", "g"), "exclude": ("g", "w", "time", "m1"), "keep": ("a", "g"), "positive": ("0", "1"),
     "target": ("y", "a"),
     "configuration": ("m1", "m2"), "seed": ("0", "7"), "response": ("auto", "decision"), "threshold": ("0.5",),

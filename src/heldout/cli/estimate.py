@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 _OUT_OF_CORE_METHODS = ("shrinkage", "bbc")
 _NOT_OUT_OF_CORE = (
     "event", "fold", "repeat", "row", "group", "weight", "candidates", "evaluation_share", "configuration",
-    "fixed_configuration", "prediction", "stratify", "interval", "out",
+    "fixed_configuration", "prediction", "stratify", "interval", "ties", "out",
 )  # fmt: skip
 """Options for tables in memory only."""
 
@@ -88,6 +88,11 @@ _NOT_OUT_OF_CORE = (
     "--control",
     metavar="auto|on|off",
     help="Of bbc: subtract the effect of few rows on the metric; off as published.",
+)
+@click.option(
+    "--ties",
+    metavar="first|average",
+    help="Of bbc: score the first of the candidates that tie (the default), or average all of them.",
 )
 @click.option(
     "--selection",

@@ -47,6 +47,7 @@ class EstimateOptions:
     stratify: bool
     interval: str | None
     control: str | None
+    ties: str | None
     selection: str
     aggregate: str | None
     adaptive: bool

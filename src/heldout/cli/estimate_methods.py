@@ -49,6 +49,7 @@ def _settings(options: EstimateOptions, found: EstimateInput) -> dict[str, Any]:
         "stratify": options.stratify or None,
         "interval": options.interval or (found.table.search_settings.interval if options.method == "bbc" else None),
         "control": control_of(options.control),
+        "ties": options.ties,
         "candidates": _candidates(options.candidates),
         "evaluation_share": options.evaluation_share,
         "configuration": _configuration(options, found),

@@ -15,7 +15,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import NamedTuple, TypeVar
+from typing import Literal, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -70,7 +70,13 @@ MOST_KEPT = 1 << 26
 """Bytes of rows left out that are kept for the control; with more they are drawn again."""
 
 
-def bootstrap(matrix: Matrix, evidence: Evidence, *, stratify: bool = False, keep: bool = False) -> list[RowBlock]:
+Ties: TypeAlias = Literal["first", "average"]
+"""Which of the candidates with the best score in the bag are scored out of it: the first, or all of them."""
+
+
+def bootstrap(
+    matrix: Matrix, evidence: Evidence, *, stratify: bool = False, keep: bool = False, ties: Ties = "first"
+) -> list[RowBlock]:
     """Select in the bag and score out of it, for every bootstrap; with ``keep`` for a control."""
     draws = draws_of(matrix, evidence, stratify=stratify)
     keep = keep and evidence.settings.n_bootstraps * matrix.truth.n_rows <= MOST_KEPT
@@ -80,11 +86,13 @@ def bootstrap(matrix: Matrix, evidence: Evidence, *, stratify: bool = False, kee
         left_out = out_of_bag(counts)
         defined_share = min(share_defined(matrix.scores, counts), share_defined(matrix.out_of_bag, left_out))
         replay, kept = matrix.replay, left_out if keep else None
-        if replay.is_plain_best and replay.scores[0] is matrix.out_of_bag and matrix.out_of_bag.has_fused_path:
-            columns, scores = matrix.out_of_bag.best_out_of_bag(counts)
+        own = matrix.out_of_bag
+        in_one_pass = replay.is_plain_best and replay.scores[0] is own and own.has_fused_path
+        if in_one_pass and ties == "first":
+            columns, scores = own.best_out_of_bag(counts)
             return RowBlock(Choice(columns), scores, redraws, defined_share, kept)
-        choice = replay.choice(counts)
-        return RowBlock(choice, matrix.score(matrix.out_of_bag, choice, left_out), redraws, defined_share, kept)
+        choice = replay.choice(counts) if ties == "first" else replay.all_tied(counts)
+        return RowBlock(choice, matrix.score(own, choice, left_out), redraws, defined_share, kept)
 
     return map_draws(block, matrix, evidence)
 
@@ -325,7 +333,7 @@ def _competing(evidence: Evidence, chosen: Choice) -> Choice:
     observed = evidence.chosen
     if observed is None or (observed.weights is None) != (chosen.weights is None):
         return chosen.distinct()
-    return joined([chosen, observed]).distinct()
+    return joined([chosen.distinct(), observed]).distinct()
 
 
 def _on_all_rows(matrix: Matrix, choice: Choice) -> NDArray[np.float64]:

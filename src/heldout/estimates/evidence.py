@@ -24,6 +24,7 @@ from heldout.selection.ensembles import Averages
 from heldout.selection.replay import FoldReplay, SelectionReplay
 
 TIES = "the lowest index wins"
+TIES_SHARED = "the scores of all that tie are averaged"
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,6 +54,9 @@ class Matrix:
 
         NaN where nothing was chosen.
         """
+        if choice.tied is not None:
+            values = np.where(choice.tied > 0, score.all(counts), 0.0)
+            return np.where(choice.columns == NONE_CHOSEN, np.nan, (values * choice.tied).sum(axis=1))
         if choice.weights is None:
             values = score.selected(counts, np.maximum(choice.columns, 0))
             return np.where(choice.columns == NONE_CHOSEN, np.nan, values)

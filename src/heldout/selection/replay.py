@@ -26,6 +26,7 @@ from heldout.selection.base import (
     SelectionRule,
     WeightRule,
     first_greatest_of_tied,
+    of_all_tied,
     tie_exactly,
 )
 from heldout.selection.ensembles import Averages, weigh
@@ -46,9 +47,14 @@ class SelectionReplay:
     averages: Averages | None = None  # what a rule of weights averages; None for a rule that chooses one column
 
     @property
-    def is_plain_best(self) -> bool:
-        """Whether the choice is the best score of one metric, for which kernels have a fused path."""
+    def is_best_score(self) -> bool:
+        """Whether the rule chooses the best score of one metric."""
         return isinstance(self.rule, Best) and not self.rule.reads_repeats
+
+    @property
+    def is_plain_best(self) -> bool:
+        """Whether it does so among all candidates, for which kernels have a fused path."""
+        return self.is_best_score
 
     def choice(self, counts: Weightings) -> Choice:
         """What the rule chooses under each weighting: a column, or an ensemble."""
@@ -56,6 +62,13 @@ class SelectionReplay:
             assert self.averages is not None, "a rule of weights averages something"
             return weigh(self.rule, self.scores[0], self.averages, counts)
         return Choice(self.choose(counts))
+
+    def all_tied(self, counts: Weightings) -> Choice:
+        """All columns of the best score under each weighting, for a rule that has no other criterion."""
+        assert self.is_best_score, "other rules break ties by more than the score"
+        values = oriented(self.scores[0].metric, self.scores[0].all(counts))
+        among = self.candidates_of(counts)
+        return of_all_tied(values if among is None else np.where(among, values, np.nan))
 
     def choose(self, counts: Weightings, among: NDArray[np.bool_] | None = None) -> NDArray[np.intp]:
         """(L,): the candidate column chosen under each weighting, ``NONE_CHOSEN`` where none can be.
