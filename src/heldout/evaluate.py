@@ -28,6 +28,7 @@ from heldout.execution.adaptive import Proposals, open_adaptive
 from heldout.execution.cells import CellState
 from heldout.execution.collect import RaceResults
 from heldout.execution.comparison import compared_with_separate_fits
+from heldout.execution.complexity import mean_complexities
 from heldout.execution.events import SearchFinished, StageStarted
 from heldout.execution.fit import final_model
 from heldout.execution.halves import scores_in_halves
@@ -260,8 +261,10 @@ def _history(search: Search, found: RaceResults) -> DroppingHistory | None:
 
 
 def with_constants(estimation: Estimation, found: RaceResults) -> Estimation:
-    """The estimation, with the columns that its rule may read besides scores."""
-    rule = estimation.rule
+    """The estimation, with what its rule may read besides scores: columns, or the complexity of the models."""
+    rule: Any = estimation.rule
+    if rule.reads_models:
+        rule = replace(rule, complexity=mean_complexities(found.cells, found.predictions.names))
     if isinstance(rule, CallableRefit):
         rule = replace(rule, constants=constant_columns(found.cells))
     return replace(estimation, selection=rule)

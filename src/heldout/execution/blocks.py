@@ -57,6 +57,7 @@ class CellBlock:
             "score_seconds": self.score_seconds,
             "attempts": 1,
             "shared": np.array(self.shared, dtype=object)[:, None],
+            "complexity": np.array([[{}]], dtype=object),
         }
 
     @property

@@ -23,6 +23,7 @@ COLUMNS: Mapping[str, Any] = {
     "score_seconds": np.float64,
     "attempts": np.intp,
     "shared": object,
+    "complexity": object,
 }
 """The fields of ``CellResult`` that are one value a cell and kept, and their types."""
 

@@ -90,6 +90,8 @@ class CellResult:
     shared: Mapping[str, Saving] = field(default_factory=dict)
     """What it shared with other configurations and what that saved: "steps", or a class of which one fit served
     several models or steps."""
+    complexity: Mapping[str, float] = field(default_factory=dict)
+    """How many of each unit of ``execution.complexity`` its model has, where the selection reads that."""
     model: FittedModel | None = None
     """The model that made the predictions, where models are kept; not stored."""
 

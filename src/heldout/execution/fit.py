@@ -111,6 +111,8 @@ class CellContext:
     """Whether these seeds are there only so that fits can be repeated: a run is then the same without them."""
     keeps_models: bool = False
     """Whether results of configurations that are fitted alone hold their models."""
+    measures_complexity: bool = False
+    """Whether results say how complex their models are."""
 
     @property
     def classes(self) -> NDArray[Any] | None:

@@ -126,6 +126,7 @@ def _settings(work: Work, adaptive: AdaptivePlan | None) -> dict[str, Any]:
         "fit": canonical_form(_as_arrays(context.routed.fit)),
         "fit_of_model": canonical_form({k: _as_arrays(v) for k, v in context.routed.fit_of_model.items()}),
         "score": canonical_form(_as_arrays(context.routed.score)),
+        **({"complexity": "measured"} if context.measures_complexity else {}),
         **own,
         **stopping,
         **shared,

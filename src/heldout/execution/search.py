@@ -97,7 +97,12 @@ class Search:
             self.task, self.scoring, self.routed, self.error_score, self.return_train_score, seeds, self._stopping
         )
         keeps_models = self.keep_models == "all"
-        return replace(context, seeds_only_repeat=not self.seed_estimators, keeps_models=keeps_models)
+        return replace(
+            context,
+            seeds_only_repeat=not self.seed_estimators,
+            keeps_models=keeps_models,
+            measures_complexity=self.estimation.rule.reads_models,
+        )
 
     @cached_property
     def work(self) -> Work:
@@ -108,6 +113,8 @@ class Search:
     def sharing(self, configurations: Sequence[Configuration]) -> Sharing | None:
         """What configurations share; None where that is nothing."""
         context = self.context
+        if context.measures_complexity:
+            return None  # a fit that serves several configurations gives no model of each
         if context.seeds_only_repeat:
             context = replace(context, entropy=None)
         sharing = shared_in(context, configurations, self.share, self.folds)
@@ -195,10 +202,11 @@ def _check_droppable(search: Search, drop: DropRule) -> None:
             "scorer made by make_scorer.",
             argument="drop",
         )
-    if isinstance(search.estimation.rule, CallableRefit):
+    rule = search.estimation.rule
+    if isinstance(rule, CallableRefit) or rule.reads_models:
+        what = "a callable refit" if isinstance(rule, CallableRefit) else "a rule that counts in fitted models"
         raise InputError(
-            f"{argument('drop', drop.name)} needs the current best at every barrier, and a callable refit chooses "
-            f"only "
+            f"{argument('drop', drop.name)} needs the current best at every barrier, and {what} chooses only "
             f"at the end; use {argument('drop', 'never', python='None')}, or a rule of "
             f"{argument('selection', ...)}.",
             argument="drop",

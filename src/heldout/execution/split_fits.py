@@ -19,6 +19,7 @@ from heldout.configurations import Configuration
 from heldout.data.task import Truth
 from heldout.errors import NoExit
 from heldout.execution.cells import CellKey, CellResult, CellState
+from heldout.execution.complexity import measured
 from heldout.execution.copies import with_copies_together
 from heldout.execution.fit import CellContext, error_line, fitted, scores_by_scorer, seeded_model
 from heldout.execution.fitted_model import FittedModel
@@ -118,6 +119,8 @@ class SplitFits:
         """Train and test one configuration; an exception becomes a failed result, unless errors are raised."""
         model = self._model(position)
         result = self._tested(model, position)
+        if self.context.measures_complexity and result.state is CellState.DONE:
+            result = replace(result, complexity=measured(model))
         if not self.context.keeps_models or not self._is_separate(position) or result.state is CellState.FAILED:
             return result
         forget_responses(model)

@@ -40,6 +40,7 @@ from heldout.errors import InputError
 from heldout.estimates.question import Aggregate
 from heldout.evaluate import Choose, evaluate
 from heldout.execution.collect import RaceResults
+from heldout.execution.complexity import mean_complexities
 from heldout.execution.fit import Routing, make_scoring
 from heldout.execution.fold_models import KeepModels
 from heldout.execution.listeners.callbacks import SklearnCallbacks
@@ -292,6 +293,10 @@ class BaseHeldOutSearch(BaseSearchCV):  # type: ignore[misc]
             for name, scores in whole_scores.items():
                 self.cv_results_[f"{aggregate}_test_{name}"] = scores
                 self.cv_results_[f"rank_{aggregate}_test_{name}"] = ranks(scores)
+        if evaluation.cells.columns["complexity"].any():
+            self.cv_results_["mean_complexity"] = mean_complexities(
+                evaluation.cells, evaluation.configurations.names
+            )
         self.n_splits_ = evaluation.folds.n_splits
         self.n_fits_, self.n_fits_saved_ = evaluation.n_fits, evaluation.n_fits_saved
         self.n_fits_shared_ = evaluation.n_fits_shared

@@ -101,7 +101,13 @@ class SelectionRule(RuleDeclaration, Protocol):
         Whether the table must hold every metric of the search, or only the one that it refits for.
     reads_repeats : bool
         Whether the table must hold the scores of each repeat.
+    reads_models : bool
+        Whether something is counted in fitted models, and becomes the rule's ``complexity``.
     """
+
+    @property
+    def reads_models(self) -> bool:
+        return False
 
     @property
     def reads_all_metrics(self) -> bool:

@@ -23,6 +23,9 @@ from heldout.selection.base import (
     tie_exactly,
 )
 
+MEASURED = "measured"
+"""The complexity that is counted in the fitted models of a search."""
+
 
 def frozen_complexity(complexity: Any) -> Any:
     """As a rule holds it: numbers as a tuple, so that equal rules are equal and have a hash."""
@@ -54,6 +57,12 @@ def complexities(complexity: Any, n_configurations: int, params: Sequence[Mappin
     """
     if complexity is None:
         return np.arange(n_configurations, dtype=np.float64)
+    if complexity == MEASURED:
+        raise InputError(
+            f"{argument('complexity', MEASURED)} counts what fitted models have, and here are none; use it as the "
+            "selection of a search, or give a number for each configuration.",
+            argument="selection",
+        )
     if not isinstance(complexity, str) and not callable(complexity):
         if len(complexity) != n_configurations:
             raise InputError(
@@ -102,8 +111,27 @@ def simplest_of(within: NDArray[np.bool_], scores: Floats, order: Floats) -> NDA
     return first_greatest(np.where(within & (order == least), tie_exactly(scores), np.nan))
 
 
+class SimplestRule(SelectionRule):
+    """A rule that chooses the simplest of several by their ``complexity``."""
+
+    complexity: Any
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "complexity", frozen_complexity(self.complexity))
+
+    @property
+    def reads_models(self) -> bool:
+        """Whether the complexity is counted in fitted models."""
+        return isinstance(self.complexity, str) and self.complexity == MEASURED
+
+    def check(self, n_configurations: int, params: Sequence[Mapping[str, Any]], metrics: Sequence[str]) -> None:
+        """Refuse a complexity that these configurations do not have."""
+        if not self.reads_models:
+            complexities(self.complexity, n_configurations, params)
+
+
 @dataclass(frozen=True)
-class Within(SelectionRule):
+class Within(SimplestRule):
     """Choose the simplest configuration whose score is at most ``tolerance`` worse than the best.
 
     Of equally simple ones the best, then the first.
@@ -115,7 +143,8 @@ class Within(SelectionRule):
     relative : bool
     complexity : str, callable, sequence of float or None
         The name of a parameter, a function of the parameters, or a number for each configuration, greater = more
-        complex; None for the order given, the first the simplest.
+        complex; None for the order given, the first the simplest. "measured" counts in the fitted models of a
+        search: support vectors, leaves, non-zero coefficients, weights or selected columns, mean over splits.
 
     Examples
     --------
@@ -135,11 +164,7 @@ class Within(SelectionRule):
             raise InputError(
                 f"tolerance must be a finite number of at least 0, got {self.tolerance!r}.", argument="tolerance"
             )
-        object.__setattr__(self, "complexity", frozen_complexity(self.complexity))
-
-    def check(self, n_configurations: int, params: Sequence[Mapping[str, Any]], metrics: Sequence[str]) -> None:
-        """Refuse a complexity that these configurations do not have."""
-        complexities(self.complexity, n_configurations, params)
+        super().__post_init__()
 
     def __call__(self, table: ScoreTable) -> NDArray[np.intp]:
         scores = table.values[:, :, 0]
@@ -152,7 +177,7 @@ class Within(SelectionRule):
 
 
 @dataclass(frozen=True)
-class OneStandardError(SelectionRule):
+class OneStandardError(SimplestRule):
     """Choose the simplest configuration within one standard error of the best (Breiman et al. 1984, section 3.4.3).
 
     The standard error is that of the best configuration's mean over folds: the standard deviation of its fold
@@ -164,7 +189,8 @@ class OneStandardError(SelectionRule):
     ----------
     complexity : str, callable, sequence of float or None
         The name of a parameter, a function of the parameters, or a number for each configuration, greater = more
-        complex; None for the order given, the first the simplest.
+        complex; None for the order given, the first the simplest. "measured" counts in the fitted models of a
+        search: support vectors, leaves, non-zero coefficients, weights or selected columns, mean over splits.
 
     Examples
     --------
@@ -179,13 +205,6 @@ class OneStandardError(SelectionRule):
     words: ClassVar[str] = "the simplest configuration within one standard error of the best score"
     sources: ClassVar[tuple[str, ...]] = ("breiman1984",)
     reads_fold_scores: ClassVar[bool] = True
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "complexity", frozen_complexity(self.complexity))
-
-    def check(self, n_configurations: int, params: Sequence[Mapping[str, Any]], metrics: Sequence[str]) -> None:
-        """Refuse a complexity that these configurations do not have."""
-        complexities(self.complexity, n_configurations, params)
 
     def __call__(self, table: ScoreTable) -> NDArray[np.intp]:
         if table.fold_scores is None:

@@ -25,6 +25,7 @@ _IN_WORDS = {
     "do": "what is done in a fit",
     "share": "share",
     "early_stopping": "early_stopping",
+    "complexity": "the complexity of the selection",
 }
 """The settings of ``execution.identity`` as users know them."""
 

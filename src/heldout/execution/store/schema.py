@@ -53,8 +53,8 @@ TABLES = (
         UNIQUE (run, id)
     )""",
     # scores: {"test": {scorer: score}, "train": {...}}, as repr() writes a float64; with "shared" where the fit was
-    # not made alone: {what: [seconds, bytes]}. checksum: of the cell and its predictions, see ``checksum``; never
-    # NULL.
+    # not made alone: {what: [seconds, bytes]}, "complexity" where it was counted: {unit: number}. checksum: of the
+    # cell and its predictions, see ``checksum``; never NULL.
     """CREATE TABLE cell (
         number INTEGER PRIMARY KEY,
         configuration INTEGER NOT NULL REFERENCES configuration ON DELETE CASCADE,
@@ -320,6 +320,7 @@ class _Scores:
     test: Mapping[str, float | str]
     train: Mapping[str, float | str]
     shared: Mapping[str, Saving] = field(default_factory=dict)
+    complexity: Mapping[str, float] = field(default_factory=dict)
 
 
 def decoded(rows: ResultRows, configuration: int) -> CellResult:
@@ -340,13 +341,15 @@ def decoded(rows: ResultRows, configuration: int) -> CellResult:
         predictions={Response(each.response): array_of(StoredArray(*each[1:])) for each in rows.predictions},
         attempts=row.attempts,
         shared=scores.shared,
+        complexity=scores.complexity,
     )
 
 
 def scores_text(result: CellResult) -> str:
     """The column ``scores``."""
-    shared = {"shared": result.shared} if result.shared else {}
-    return json.dumps({"test": _texts(result.test_scores), "train": _texts(result.train_scores)} | shared)
+    more = {"shared": result.shared, "complexity": result.complexity}
+    scores = {"test": _texts(result.test_scores), "train": _texts(result.train_scores)}
+    return json.dumps(scores | {name: value for name, value in more.items() if value})
 
 
 def scores_on_test(text: str) -> dict[str, float]:
@@ -385,10 +388,7 @@ def stored_array(array: NDArray[Any], name: str) -> StoredArray:
 
 
 def array_of(row: StoredArray) -> NDArray[Any]:
-    """The array that was stored.
-
-    Raises ValueError when the row is damaged.
-    """
+    """The array that was stored; raises ValueError when the row is damaged."""
     shape = from_json(tuple[int, ...], row.shape)
     if not re.fullmatch(r"[<|][biuf]\d{1,2}", row.dtype):
         raise ValueError(f"predictions of type {row.dtype[:20]!r}")

@@ -305,10 +305,12 @@ class NestedSettings:
                 argument="interval",
             )
         check_interval_settings(1, self.confidence_level, self.alternative)
-        if self.across == "all" and search.estimation.rule.reads_all_metrics:
+        rule = search.estimation.rule
+        if self.across == "all" and (rule.reads_all_metrics or rule.reads_models):
+            more = "reads several" if rule.reads_all_metrics else "counts in the models of one search"
             raise InputError(
                 f"{argument('across', 'all')} compares one score per configuration, but the selection rule "
-                f"'{search.estimation.rule.name}' reads several; use {argument('across', 'folds')}.",
+                f"'{rule.name}' {more}; use {argument('across', 'folds')}.",
                 argument="across",
             )
         if self.across == "all" and search.drop is not None:

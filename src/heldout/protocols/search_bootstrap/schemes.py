@@ -251,7 +251,13 @@ def _check_countable(search: Search) -> None:
 
 
 def _check_opened(search: Search) -> None:
-    """Refuse scorers that only return scores: a choice on drawn rows needs predictions."""
+    """Refuse what a choice on drawn rows cannot have: scorers that only return scores, and models of one search."""
+    if search.estimation.rule.reads_models:
+        raise InputError(
+            f"{argument('scheme', 'models')} chooses from models of several samples, and the selection rule "
+            f"'{search.estimation.rule.name}' counts in the models of one search; use {argument('scheme', 'cvt')}.",
+            argument="scheme",
+        )
     read = [search.scoring.refit_metric]
     if search.estimation.rule.reads_all_metrics:
         read += list(search.scoring.metrics)

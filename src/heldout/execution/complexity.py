@@ -1,0 +1,149 @@
+"""The complexity of a fitted model: how many of what it has, support vectors, leaves or coefficients.
+
+A selection rule can weigh the complexity of the models that a configuration produces against their scores
+(Tsamardinos, Greasidou & Borboudakis 2018, section 4.1). Numbers are compared in one unit only: the first of
+``UNITS`` that the models of all configurations have.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from heldout._text import argument
+from heldout.errors import InputError
+from heldout.execution.cell_table import CellTable
+from heldout.execution.cells import CellState
+
+OWN, VECTORS, LEAVES, COEFFICIENTS, WEIGHTS, COLUMNS = UNITS = (
+    "own complexity", "support vectors", "leaves", "non-zero coefficients", "weights", "selected columns",
+)  # fmt: skip
+_INNER = ("best_estimator_", "regressor_", "estimator_")
+"""Where searches, transformed targets and the like keep the model that they fitted."""
+
+
+def measured(model: Any) -> dict[str, float]:
+    """How many of each unit a fitted model has.
+
+    Of a pipeline its last step counts, and the columns that its last selector of columns keeps. An estimator of
+    one's own gives its number as the attribute ``complexity_``.
+
+    Raises InputError for a model without any of ``UNITS``.
+
+    Examples
+    --------
+    >>> from sklearn.linear_model import Lasso
+    >>> X = np.array([[0.0, 1.0], [1.0, 0.0], [2.0, 1.0]])
+    >>> measured(Lasso(alpha=0.1).fit(X, [0.0, 1.0, 2.0]))
+    {'non-zero coefficients': 1.0}
+    """
+    found = _of_selectors(model)
+    last = model
+    while (inner := _inside(last)) is not None:
+        last = inner
+        found = _of_selectors(last) or found
+    for unit, number in ((unit, count(last)) for unit, count in _COUNTS.items()):
+        if number is not None:
+            found[unit] = float(number)
+    if not found:
+        raise InputError(
+            f"{argument('complexity', 'measured')} counts {', '.join(UNITS[1:])} of fitted models, and "
+            f"{type(last).__name__} has none of them; give the model an attribute complexity_, or use the name of "
+            "a parameter as complexity, or a function of the parameters.",
+            argument="selection",
+        )
+    return found
+
+
+def _inside(model: Any) -> Any:
+    if hasattr(model, "steps") and hasattr(model, "named_steps"):
+        return model.steps[-1][1]
+    if hasattr(model, "support_") and not hasattr(model, "n_support_"):
+        return getattr(model, "estimator_", None)  # recursive elimination: the model on the kept columns
+    if hasattr(model, "estimators_"):
+        return None  # an ensemble, whose estimator_ is not fitted
+    return next((getattr(model, name) for name in _INNER if hasattr(model, name)), None)
+
+
+def _of_selectors(model: Any) -> dict[str, float]:
+    """The columns that the last selector of a pipeline, or the model itself, keeps."""
+    steps = [step for _, step in getattr(model, "steps", [])] or [model]
+    kept = [step.get_support() for step in steps if hasattr(step, "get_support")]
+    return {COLUMNS: float(np.count_nonzero(kept[-1]))} if kept else {}
+
+
+def _vectors(model: Any) -> float | None:
+    return float(np.sum(model.n_support_)) if hasattr(model, "n_support_") else None
+
+
+def _leaves(model: Any) -> float | None:
+    """Of a tree, or of all trees of an ensemble, those of LightGBM, XGBoost and CatBoost included."""
+    if hasattr(model, "get_n_leaves"):
+        return float(model.get_n_leaves())
+    if hasattr(model, "_predictors"):  # scikit-learn's histogram boosting
+        return float(sum(tree.get_n_leaf_nodes() for trees in model._predictors for tree in trees))
+    if hasattr(model, "booster_"):
+        return float(sum(tree["num_leaves"] for tree in model.booster_.dump_model()["tree_info"]))
+    if hasattr(model, "get_booster"):
+        return float(sum(tree.count("leaf=") for tree in model.get_booster().get_dump()))
+    if hasattr(model, "get_tree_leaf_counts"):
+        return float(np.sum(model.get_tree_leaf_counts()))
+    trees = np.ravel(np.asarray(getattr(model, "estimators_", ()), dtype=object)).tolist()
+    leaves = [_leaves(tree) for tree in trees]
+    counted = [each for each in leaves if each is not None]
+    return sum(counted) if leaves and len(counted) == len(leaves) else None
+
+
+def _coefficients(model: Any) -> float | None:
+    coefficients = getattr(model, "coef_", None)
+    if coefficients is None:
+        return None
+    return float(coefficients.count_nonzero() if hasattr(coefficients, "nnz") else np.count_nonzero(coefficients))
+
+
+def _weights(model: Any) -> float | None:
+    return float(sum(np.size(layer) for layer in model.coefs_)) if hasattr(model, "coefs_") else None
+
+
+_COUNTS = {
+    OWN: lambda model: getattr(model, "complexity_", None),
+    VECTORS: _vectors,
+    LEAVES: _leaves,
+    COEFFICIENTS: _coefficients,
+    WEIGHTS: _weights,
+}
+
+
+def mean_complexities(cells: CellTable, names: Sequence[str]) -> NDArray[np.float64]:
+    """(C,): of each configuration the mean over its models, in a unit that all have; infinite without a model.
+
+    Raises InputError where no unit is common to all.
+    """
+    done = cells.is_in(CellState.DONE)
+    numbers = cells.columns["complexity"]
+    with_models = np.flatnonzero(done.any(axis=1)).tolist()
+    units = {j: _common(numbers[j, done[j]]) for j in with_models}
+    common = _common(units.values())
+    if with_models and not common:
+        first: dict[str, str] = {}
+        for j in with_models:
+            first.setdefault(" and ".join(units[j]), names[j])
+        listed = "; ".join(f"{name} has {kinds}" for kinds, name in list(first.items())[:3])
+        raise InputError(
+            f"{argument('complexity', 'measured')} needs one unit that the models of all configurations have, but "
+            f"{listed}; use a function of the parameters as complexity, or search these models apart.",
+            argument="selection",
+        )
+    means = np.full(len(done), np.inf)
+    for j in with_models:
+        means[j] = np.mean([each[common[0]] for each in numbers[j, done[j]]])
+    return means
+
+
+def _common(counted: Iterable[Mapping[str, float] | tuple[str, ...]]) -> tuple[str, ...]:
+    """The units that all have, in the order of ``UNITS``."""
+    each = [set(units) for units in counted]
+    return tuple(unit for unit in UNITS if each and all(unit in units for units in each))
