@@ -20,6 +20,7 @@ def test_each_plan_has_a_text() -> None:
     assert plan_named("bootstrap:20") == BootstrapSamples(20)
     assert plan_named("holdout") == HoldOut()
     assert plan_named("holdout:0.3") == HoldOut(0.3)
+    assert plan_named("holdout:1") == HoldOut(1)
     assert plan_named("repeated_holdout:20") == plan_named("repeated-holdout:20:.25") == Repeated(HoldOut(), 20)
     assert plan_named("paired_holdout") == plan_named("paired-holdout:15:.1:10") == PairedHoldOut()
     assert plan_named("paired_holdout:5:0.2") == PairedHoldOut(5, 0.2, 10)
@@ -33,7 +34,7 @@ def test_each_plan_has_a_text() -> None:
         ("auto:3", "got 'auto:3'"),
         ("bootstrap", "got 'bootstrap'"),
         ("bootstrap:0", "times must be an integer of at least 1, got 0"),
-        ("holdout:1.5", "test_share must lie between 0 and 1, got 1.5"),
+        ("holdout:1.5", "test_share must lie between 0 and 1, or be a whole number of rows, got 1.5"),
         ("holdout:a", "got 'holdout:a'"),
         ("holdout:.2:3", "got 'holdout:.2:3'"),
         ("repeated_holdout", "got 'repeated_holdout'"),

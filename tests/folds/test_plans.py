@@ -192,3 +192,34 @@ def test_a_hold_out_is_scikit_learn_s() -> None:
     splitter = StratifiedShuffleSplit(1, test_size=0.3, random_state=numpy_seed(3, "folds", 0))
     task = task_of(LABELS)
     assert make_folds(task, hold_out(0.3), entropy=3).fingerprint() == make_folds(task, splitter).fingerprint()
+
+
+def test_a_whole_number_of_rows_is_drawn_without_regard_to_classes() -> None:
+    """The estimate from m + 1 rows: m train, one tests (lecture notes, before theorem 1)."""
+    task = task_of(np.array([0] * 5 + [1]))
+    folds = make_folds(task, repeated_hold_out(300, 1), entropy=2)
+    assert all(len(split.train) == 5 and len(split.test) == 1 for split in folds.splits)
+    drawn = np.bincount([int(split.test[0]) for split in folds.splits], minlength=6)
+    assert drawn.min() > 25 and drawn.max() < 80  # 50 each expected; class 1 as often as its only row
+    groups = make_folds(task_of(LABELS, GROUPS), hold_out(2), entropy=2).splits[0]
+    assert len(np.unique(GROUPS[groups.test])) == 2
+    assert (hold_out(1).words, hold_out(3).words) == ("one hold-out of 1 row", "one hold-out of 3 rows")
+    for wrong in (0, -1, 1.0, 1.5, True, "1"):
+        with pytest.raises(InputError, match="must lie between 0 and 1, or be a whole number of rows, got"):
+            hold_out(wrong)  # type: ignore[arg-type]
+
+
+def test_the_estimate_from_one_row_more_has_the_mean_of_leave_one_out() -> None:
+    """Theorem 1 of the lecture notes, on one sample: over its rows the estimate averages to leave-one-out."""
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(12, 2)), np.array([0, 1] * 6)
+    model = LogisticRegression()
+    single = {}
+    for split in make_folds(Task(X, truth_of(y)), repeated_hold_out(100, 1), entropy=0).splits:
+        fitted = model.fit(X[split.train], y[split.train])
+        single[int(split.test[0])] = fitted.score(X[split.test], y[split.test])
+    assert len(single) == 12
+    search = ho.HeldOutSearchCV(model, cv=leave_one_out(), method=None).fit(X, y)
+    assert np.mean(list(single.values())) == pytest.approx(search.best_score_, abs=1e-12)
+    one = ho.HeldOutSearchCV(model, cv=hold_out(1, random_state=3), method=None).fit(X, y)
+    assert one.best_score_ in (0.0, 1.0)

@@ -255,6 +255,11 @@ def nested_settings(options: TuneOptions) -> NestedSettings:
     )
 
 
+def _share(text: str) -> float | int:
+    """A share, or a whole number of rows."""
+    return int(text) if text.isdecimal() else float(text)
+
+
 def plan_named(text: str) -> FoldPlan:
     """A plan as the command line writes it.
 
@@ -282,9 +287,9 @@ def plan_named(text: str) -> FoldPlan:
         if name == "bootstrap" and len(numbers) == 1:
             return BootstrapSamples(int(numbers[0]))
         if name == "holdout" and len(numbers) <= 1:
-            return HoldOut(*map(float, numbers))
+            return HoldOut(*map(_share, numbers))
         if name == "repeated_holdout" and 1 <= len(numbers) <= 2:
-            return Repeated(HoldOut(*map(float, numbers[1:])), int(numbers[0]))
+            return Repeated(HoldOut(*map(_share, numbers[1:])), int(numbers[0]))
         if name == "paired_holdout" and len(numbers) <= 3:
             kinds = (int, float, int)
             return PairedHoldOut(*(kind(number) for kind, number in zip(kinds, numbers, strict=False)))

@@ -27,7 +27,7 @@ from sklearn.model_selection import (
 from sklearn.utils.multiclass import type_of_target
 
 from heldout._random import entropy_of, numpy_seed
-from heldout._text import argument
+from heldout._text import argument, counted
 from heldout.data.limits import MOST_SPLITS, refuse_more_than
 from heldout.errors import InputError
 
@@ -152,26 +152,36 @@ class KFolds(FoldPlan):
 
 @dataclass(frozen=True)
 class HoldOut(FoldPlan):
-    """One split: a share of the rows tests, and the others train.
+    """One split: a share of the rows tests, and the others train; or so many rows, drawn without regard to classes.
 
     Examples
     --------
     >>> [(len(train), len(test)) for train, test in HoldOut(0.25, random_state=0).split(np.zeros((12, 1)))]
     [(9, 3)]
+    >>> [(len(train), len(test)) for train, test in HoldOut(1, random_state=0).split(np.zeros((12, 1)), [0, 1] * 6)]
+    [(11, 1)]
     """
 
-    test_share: float = 0.25
+    test_share: float | int = 0.25
     random_state: int | None = None
 
     def __post_init__(self) -> None:
         share = self.test_share
-        if isinstance(share, bool) or not isinstance(share, int | float | np.floating) or not 0 < share < 1:
+        is_share = isinstance(share, float | np.floating) and 0 < share < 1
+        if isinstance(share, bool) or not (is_share or (self._counts_rows and share >= 1)):
             raise InputError(
-                f"test_share must lie between 0 and 1, got {share!r}; .25 is usual.", argument="test_share"
+                f"test_share must lie between 0 and 1, or be a whole number of rows, got {share!r}; .25 is usual.",
+                argument="test_share",
             )
 
     @property
+    def _counts_rows(self) -> bool:
+        return isinstance(self.test_share, int | np.integer)
+
+    @property
     def words(self) -> str:
+        if self._counts_rows:
+            return f"one hold-out of {counted(int(self.test_share), 'row')}"
         return f"one hold-out of {self.test_share:.0%} of the rows"
 
     @property
@@ -179,6 +189,9 @@ class HoldOut(FoldPlan):
         return True
 
     def of_round(self, seed: int, *, stratified: bool, grouped: bool) -> Splitter:
+        stratified = stratified and not self._counts_rows
+        if grouped and self._counts_rows:
+            return GroupShuffleSplit(1, test_size=self.test_share, random_state=seed)
         if grouped:
             return GroupsHeldOut(self.test_share, seed, stratified)
         kind = StratifiedShuffleSplit if stratified else ShuffleSplit
@@ -336,13 +349,14 @@ def repeated(folds: Any, times: int, *, random_state: int | None = None) -> Fold
     return Repeated(plan, times, random_state)
 
 
-def hold_out(test_share: float = 0.25, *, random_state: int | None = None) -> FoldPlan:
+def hold_out(test_share: float | int = 0.25, *, random_state: int | None = None) -> FoldPlan:
     """One split: a share of the rows (or of the groups) tests, the others train.
 
     Parameters
     ----------
-    test_share : float, default=.25
-        Of the rows; of the groups where there are groups.
+    test_share : float or int, default=.25
+        Of the rows; of the groups where there are groups. An integer is a number of rows, or groups, drawn without
+        regard to classes: ``hold_out(1)`` is the estimate from m + 1 rows, of which m train.
 
     Examples
     --------
@@ -352,13 +366,14 @@ def hold_out(test_share: float = 0.25, *, random_state: int | None = None) -> Fo
     return HoldOut(test_share, random_state)
 
 
-def repeated_hold_out(times: int, test_share: float = 0.25, *, random_state: int | None = None) -> FoldPlan:
+def repeated_hold_out(times: int, test_share: float | int = 0.25, *, random_state: int | None = None) -> FoldPlan:
     """A hold-out drawn several times, each time from all rows: subsampling, or Monte Carlo cross-validation.
 
     Parameters
     ----------
     times : int
-    test_share : float, default=.25
+    test_share : float or int, default=.25
+        As in ``hold_out``.
 
     Examples
     --------
