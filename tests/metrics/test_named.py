@@ -20,7 +20,7 @@ from heldout.metrics.signed import Signed
 
 def test_the_public_names() -> None:
     assert set(metrics.__all__) == {type(metric).__name__ for metric in DECLARED} | {
-        "Metric", "Needs", "Response", "all_names", "check_fits", "custom", "metric_named", "scorer",
+        "Bounded", "Metric", "Needs", "Response", "all_names", "check_fits", "custom", "metric_named", "scorer",
     }  # fmt: skip
 
 

@@ -2,6 +2,7 @@
 
 from heldout.metrics.agreement import CohenKappa
 from heldout.metrics.base import Metric, Needs, Response
+from heldout.metrics.bounded import Bounded
 from heldout.metrics.calibration import (
     CalibrationIntercept,
     CalibrationInterceptError,
@@ -49,6 +50,7 @@ __all__ = [
     "Accuracy",
     "AveragePrecision",
     "BalancedAccuracy",
+    "Bounded",
     "Brier",
     "BrierAt",
     "CalibrationIntercept",

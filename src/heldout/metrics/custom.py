@@ -17,7 +17,8 @@ from heldout.data.survival_target import with_fields
 from heldout.data.task import TaskKind, Truth
 from heldout.errors import InputError, NoExit
 from heldout.kernels.reference import Floats, Weightings
-from heldout.metrics.base import Metric, Needs, Response, positive_of
+from heldout.metrics.base import Metric, Needs, Response, Statistic, positive_of
+from heldout.metrics.row_losses import Finish, mean_loss
 
 _TASKS_OF: dict[Response, frozenset[TaskKind]] = {
     Response.LABELS: frozenset({TaskKind.BINARY, TaskKind.MULTICLASS}),
@@ -39,13 +40,15 @@ def custom(
     needs: str | Needs = Needs.ROW,
     takes_weights: bool | None = None,
     times: Sequence[float] | None = None,
+    row_wise: bool = False,
 ) -> CustomMetric:
     """Make a metric of a function.
 
     Parameters
     ----------
     f : callable
-        ``f(y_true, y_pred)`` or ``f(y_true, y_pred, sample_weight=...)``, giving one number. It gets the
+        ``f(y_true, y_pred)`` or ``f(y_true, y_pred, sample_weight=...)``, giving one number; with ``row_wise``
+        ``f(y_true, y_pred)``, giving one loss for each row. It gets the
         true labels and, with ``response="labels"``, the predicted ones as you wrote them; probabilities and
         decisions as (n,) for the positive class of a binary task, else (n, n_classes).
     greater_is_better : bool
@@ -66,11 +69,15 @@ def custom(
         over as repeated rows, and importance weights are refused.
     times : sequence of float, optional
         With ``response="survival"``, of the survival probabilities: at which a search asks its models for them.
+    row_wise : bool
+        Whether ``f`` gives a loss for each row, from 0 up, of which the metric is the mean. It is then called once
+        and not in every bootstrap, and with a finite ``range`` bounds for such losses (method "hoeffding", drop
+        rule "hoeffding_race") hold for it. With ``greater_is_better=True`` f gives scores from 0 to 1.
 
     Raises
     ------
     InputError
-        When an argument is not of these.
+        When an argument is not of these; later, when a loss of a row is outside ``range``, or ``f`` fails.
 
     Notes
     -----
@@ -88,6 +95,14 @@ def custom(
     >>> bound.all(np.array([[1, 1, 1, 1], [4, 0, 0, 0]], dtype=np.uint8))
     array([[1.25],
            [0.  ]])
+
+    The same, row by row:
+
+    >>> def cost_of_row(y_true, y_pred):
+    ...     return 5.0 * ((y_true == "ill") & (y_pred == "well"))
+    >>> rows = custom(cost_of_row, greater_is_better=False, response="labels", range=(0, 5), row_wise=True)
+    >>> rows.statistic(truth, np.array([[0], [1], [1], [1]])).all(np.ones((1, 4), dtype=np.uint8))
+    array([[1.25]])
     """
     if not callable(f):
         raise InputError(f"custom needs a function f(y_true, y_pred), got {f!r}.")
@@ -95,7 +110,9 @@ def custom(
     if not low < high:
         raise InputError(f"range must be (least, greatest) with least < greatest, got {range!r}.", argument="range")
     responses = _responses(response)
-    return CustomMetric(
+    if row_wise:
+        _check_row_range(low, high, greater_is_better)
+    return (CustomLoss if row_wise else CustomMetric)(
         function=f,
         name=name or name_of(f),
         greater_is_better=bool(greater_is_better),
@@ -103,7 +120,7 @@ def custom(
         range=(low, high),
         needs=_needs(needs),
         undefined_without=_needs(needs),
-        takes_weights=accepts_weights(f) if takes_weights is None else bool(takes_weights),
+        takes_weights=row_wise or (accepts_weights(f) if takes_weights is None else bool(takes_weights)),
         times=None if times is None else _times(times, responses),
     )
 
@@ -156,12 +173,15 @@ class CustomMetric(Metric):
         positive_of(self, truth)
         return self
 
-    def statistic(self, truth: Truth, predictions: NDArray[Any]) -> CalledStatistic:
+    def statistic(self, truth: Truth, predictions: NDArray[Any]) -> Statistic:
         call = partial(self.function, **dict(self.arguments))
+        handed_over = self._handed_over(truth, predictions)
+        return CalledStatistic(call, self.takes_weights, self._y_true(truth), handed_over)
+
+    def _y_true(self, truth: Truth) -> NDArray[Any]:
+        """The target as the function expects it."""
         y_true = truth.labels()
-        if self.own_fields and truth.fields is not None:
-            y_true = with_fields(y_true, truth.fields)
-        return CalledStatistic(call, self.takes_weights, y_true, self._handed_over(truth, predictions))
+        return with_fields(y_true, truth.fields) if self.own_fields and truth.fields is not None else y_true
 
     def _handed_over(self, truth: Truth, predictions: NDArray[Any]) -> NDArray[Any]:
         """Predictions as the function expects them."""
@@ -172,6 +192,71 @@ class CustomMetric(Metric):
         if predictions.ndim > 2 or positive_of(self, truth) == truth.positive:
             return predictions
         return 1 - predictions if self.responses == (Response.PROBABILITIES,) else -predictions
+
+
+@dataclass(frozen=True, eq=False)
+class CustomLoss(CustomMetric):
+    """A function that gives a loss for each row; the metric is their mean. Made by ``custom``."""
+
+    @property
+    def row_wise(self) -> bool:
+        return True
+
+    @property
+    def finish(self) -> Finish:
+        """What becomes of the mean: of scores, one minus the mean of one minus each."""
+        return Finish.COMPLEMENT if self.greater_is_better else Finish.MEAN
+
+    def losses(self, truth: Truth, predictions: NDArray[Any]) -> Floats:
+        """(n, C): the losses, one column after another.
+
+        Raises InputError where the function fails, or gives anything but a number within the range for each row.
+        """
+        y_true, y_pred = self._y_true(truth), self._handed_over(truth, predictions)
+        columns = [self._of_rows(y_true, y_pred[:, column]) for column in range(y_pred.shape[1])]
+        values = np.stack(columns, axis=1)
+        return 1.0 - values if self.greater_is_better else values
+
+    def statistic(self, truth: Truth, predictions: NDArray[Any]) -> Statistic:
+        return mean_loss(self.losses(truth, predictions), self.finish)
+
+    def _of_rows(self, y_true: NDArray[Any], y_pred: NDArray[Any]) -> Floats:
+        try:
+            with NoExit():
+                values = np.asarray(self.function(y_true, y_pred, **dict(self.arguments)), dtype=np.float64)
+        except Exception as error:
+            raise InputError(
+                f"the loss of rows '{self.name}' failed: {type(error).__name__}: {error}.", argument="metric"
+            ) from error
+        if values.shape != (len(y_true),):
+            raise InputError(
+                f"the loss of rows '{self.name}' must give one number for each of the {len(y_true)} rows, got the "
+                f"shape {values.shape}; leave row_wise out for a function that gives one number.",
+                argument="metric",
+            )
+        low, high = self.range
+        outside = values[~((values >= low) & (values <= high) & np.isfinite(values))]
+        if outside.size:
+            raise InputError(
+                f"the loss of rows '{self.name}' gave {outside[0]:g} for a row, outside its range from {low:g} to "
+                f"{high:g}; declare the range that it has.",
+                argument="metric",
+            )
+        return values
+
+
+def _check_row_range(low: float, high: float, greater_is_better: bool) -> None:
+    if greater_is_better and (low, high) != (0.0, 1.0):
+        raise InputError(
+            f"scores of rows must range from 0 to 1, got range=({low:g}, {high:g}); scale them, or give losses "
+            "(greater_is_better=False).",
+            argument="range",
+        )
+    if low < 0:
+        raise InputError(
+            f"losses of rows start at 0 or above, got range=({low:g}, {high:g}); give the least loss, 0 as a rule.",
+            argument="range",
+        )
 
 
 @dataclass(frozen=True, eq=False)

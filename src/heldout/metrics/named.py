@@ -15,6 +15,7 @@ from heldout.data.task import Truth
 from heldout.errors import InputError
 from heldout.metrics.agreement import CohenKappa
 from heldout.metrics.base import Metric, fitted
+from heldout.metrics.bounded import Bounded, can_be_bounded
 from heldout.metrics.calibration import (
     CalibrationIntercept,
     CalibrationInterceptError,
@@ -178,8 +179,10 @@ def _with_parameters(name: str) -> Metric | None:
         return None
     inner: Any = metric.metric if isinstance(metric, Signed) else metric
     known = [field.name for field in fields(inner) if field.name not in _NO_PARAMETERS]
-    check_known("metric", function, given, known)
-    changed: Metric = replace(inner, **given)
+    check_known("metric", function, given, [*known, *(["most"] if can_be_bounded(inner) else [])])
+    most = {name: given.pop(name) for name in ("most",) if name in given}
+    changed: Any = replace(inner, **given)
+    changed = Bounded(changed, **most) if most else changed
     return Signed(changed, metric.sign) if isinstance(metric, Signed) else changed
 
 
