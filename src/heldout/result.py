@@ -136,6 +136,11 @@ class Evaluation:
         return self.cells.n_fits
 
     @property
+    def is_one_search(self) -> bool:
+        """Whether no protocol repeated the search: at most the fits on all rows and for a test part were added."""
+        return self.n_fits <= self.n_fits_of_search + 2
+
+    @property
     def n_fits_shared(self) -> int:
         """Fits of the search on all rows that were not made alone."""
         return sum(map(bool, self.cells.columns["shared"].ravel()))

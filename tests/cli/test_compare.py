@@ -70,7 +70,10 @@ def test_it_compares_and_resumes(command: Command, table: Write, tmp_path: Path)
     [
         (["--models", "tree"], "a comparison needs at least two algorithms, got 1, of tree; add another."),
         (["--metric", "accuracy,f1"], "--metric: algorithms are compared by one metric, got 2 (accuracy, f1)"),
-        (["--inner", "1"], "--inner must be remaining, holdout, or a number of folds of at least 2, got '1'."),
+        (
+            ["--inner", "1"],
+            "--inner must be remaining, holdout, holdout:SHARE, or a number of folds of at least 2, got '1'.",
+        ),
         (["--deploy", "best"], "--deploy must be one of nested, corrected, flat, got 'best'"),
         (["--relevant", "-1"], "--relevant must be a difference of scores of at least 0, got -1.0"),
         (["--method", "nested"], "--method must be one of cv, tt, bbc"),

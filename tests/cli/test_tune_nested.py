@@ -63,8 +63,10 @@ def test_it_leaves_the_files_of_a_search_and_resuming_gives_the_same(
             "bates_hastie_tibshirani",
             37 + 6 * (2 * 2 + 1),
         ),
+        (["--cv", "holdout", "--inner", "holdout"], "test_part", 2 + 1 + 1),
+        (["--cv", "holdout:0.3", "--inner", "holdout:0.2", "--metric", "accuracy"], "test_part", 2 + 1 + 1),
     ],
-    ids=["holdout", "number", "across", "bates"],
+    ids=["holdout", "number", "across", "bates", "double", "share"],
 )
 def test_options_reach_the_protocol(
     command: Command, table: Write, tmp_path: Path, options: list[str], said: str | None, fits: int
@@ -78,12 +80,27 @@ def test_options_reach_the_protocol(
 @pytest.mark.parametrize(
     "options, said",
     [
-        (["--inner", "outer"], "or holdout, or a number of folds of at least 2, got 'outer'"),
-        (["--inner", "1"], "--inner must be remaining or holdout, or a number of folds of at least 2, got '1'"),
+        (
+            ["--inner", "outer"],
+            "--inner must be remaining, holdout, holdout:SHARE, or a number of folds of at least 2, got 'outer'",
+        ),
+        (
+            ["--inner", "1"],
+            "--inner must be remaining, holdout, holdout:SHARE, or a number of folds of at least 2, got '1'",
+        ),
         (["--across", "some"], "--across must be folds or all, got 'some'"),
-        (["--interval", "percentile"], "--interval must be one of nadeau_bengio, bates_hastie_tibshirani, none"),
+        (
+            ["--interval", "percentile"],
+            "--interval must be one of auto, nadeau_bengio, bates_hastie_tibshirani, test_part, none",
+        ),
         (["--cv", "2"], "at least 3 outer folds, got 2; use --cv 5, or --inner with a number of folds."),
         (["--cv", "holdout"], "--inner remaining needs outer folds that test every row once"),
+        (["--cv", "holdout", "--inner", "holdout:2.5"], "--inner holdout:2.5: the share must lie between 0 and 1"),
+        (["--inner", "holdout:half"], "--inner must be remaining, holdout, holdout:SHARE, or a number of folds"),
+        (
+            ["--cv", "holdout:0.6", "--inner", "holdout"],
+            "use a --cv that tests fewer rows, or --inner holdout:0.25.",
+        ),
         (["--interval", "bates_hastie_tibshirani"], "is for means of one loss per row"),
         (
             ["--method", "bbc", "--interval", "nadeau_bengio"],
@@ -93,7 +110,22 @@ def test_options_reach_the_protocol(
         (["--method", "nesting"], "--method must be one of"),
         (["--drop", "sequential"], "--drop sequential plans its own splits"),
     ],
-    ids=["inner", "one", "across", "interval", "two", "holdout", "area", "of bbc", "bbc", "method", "sequential"],
+    ids=[
+        "inner",
+        "one",
+        "across",
+        "interval",
+        "two",
+        "holdout",
+        "share",
+        "no share",
+        "half",
+        "area",
+        "of bbc",
+        "bbc",
+        "method",
+        "sequential",
+    ],
 )
 def test_what_does_not_go_together_is_refused(
     command: Command, table: Write, tmp_path: Path, options: list[str], said: str
@@ -101,3 +133,22 @@ def test_what_does_not_go_together_is_refused(
     ended = command("tune", table(), *NESTED, "--out", "out", *options)
     assert ended.code == 2 and said in ended.err
     assert not (tmp_path / "out" / "estimate.json").exists()
+
+
+@pytest.mark.draws_report
+def test_a_hold_out_inside_a_hold_out_is_one_search_whose_winner_is_tested_once(
+    command: Command, table: Write, tmp_path: Path
+) -> None:
+    path = table()
+    options = ["--cv", "holdout", "--inner", "holdout", "--metric", "accuracy"]
+    ended = tune(command, path, *options)
+    assert "Hold-out: the winner of a search on the other rows is tested once, 4 fits in all." in ended.out
+    document = json.loads((tmp_path / "out" / "estimate.json").read_text())
+    (fold,) = document["outer_folds"]
+    assert (fold["n_training_rows"], fold["n_test_rows"]) == (45, 15) and fold["tested"] == document["selected"]
+    assert document["provenance"]["interval_of_test_part"] == "clopper_pearson"
+    page = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
+    assert "There is one split. The winner of the search on the other rows was fitted" in page
+    assert "exact binomial one (Clopper and Pearson)" in page and "the search on all rows" not in page
+    again = json.loads(tune(command, path, *options, "--json", "--resume").out)
+    assert again["n_fits_resumed"] == 3 and again["value"] == document["value"]

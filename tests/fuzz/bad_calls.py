@@ -82,7 +82,7 @@ SETTINGS: dict[str, Sequence[Any]] = {
            ho.protocols.paired_hold_out(2, 0.3, 2)),
     "inner": ("remaining", "holdout", 2, 1, 0, None, "x", KFold(2)),
     "across": ("folds", "all", "some", None),
-    "interval": ("nadeau_bengio", "bates_hastie_tibshirani", None, "auto", "double", "percentile", "x", 5),
+    "interval": ("nadeau_bengio", "bates_hastie_tibshirani", "test_part", None, "auto", "double", "x", 5),
     "scheme": ("cvt", "models", "x"),
     "imputation": (None, 2, 0, -1, "mean", 2.5),
     "repeats": (1, 2, 0, -1, 1.5, "2", None, 10**10),

@@ -13,7 +13,7 @@ from heldout.cli.files import folder_for, save_model
 from heldout.cli.options import SectionedCommand, check_choice, command_line, run_options, table_options
 from heldout.cli.runs import resumable, run_context, run_session
 from heldout.cli.tune_job import TuneJob, job_of, search_of
-from heldout.cli.tune_options import GRID, RANDOM, TuneOptions, check_options
+from heldout.cli.tune_options import GRID, RANDOM, TuneOptions, check_options, inner_named
 
 if TYPE_CHECKING:
     from heldout.execution.search import Search
@@ -47,8 +47,7 @@ class CompareOptions(TuneOptions):
         """The settings of the comparison itself."""
         from heldout.protocols.algorithms.protocol import AlgorithmSettings
 
-        inner = int(self.inner) if self.inner.isdecimal() else self.inner
-        return AlgorithmSettings(inner, self.relevant, cast("Deploy", self.deploy))
+        return AlgorithmSettings(inner_named(self.inner), self.relevant, cast("Deploy", self.deploy))
 
 
 @click.command(
@@ -105,7 +104,8 @@ class CompareOptions(TuneOptions):
     default="remaining",
     show_default=True,
     metavar="FOLDS",
-    help="The inner folds of the nested scores: the remaining outer ones, one holdout, or a number of new ones.",
+    help="The inner folds of the nested scores: the remaining outer ones, one holdout (of as many rows as an "
+    "outer fold, or holdout:SHARE), or a number of new ones.",
 )
 @click.option(
     "--share",
@@ -182,10 +182,6 @@ def _check(options: CompareOptions) -> None:
         raise InputError(
             f"--metric: algorithms are compared by one metric, got {len(options.metrics)} "
             f"({', '.join(options.metrics)}); name one."
-        )
-    if options.inner not in ("remaining", "holdout") and not (options.inner.isdecimal() and int(options.inner) > 1):
-        raise InputError(
-            f"--inner must be remaining, holdout, or a number of folds of at least 2, got {options.inner!r}."
         )
     options.settings.check()
     # To tune, the inner folds belong to another method.

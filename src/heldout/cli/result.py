@@ -108,8 +108,7 @@ def search_rows(
     rows.append(("fits", f"{done}, {evaluation.n_fits_saved:,} saved{failed}"))
     if shared := evaluation.shared_fits:
         in_all = shared_line(evaluation.n_fits_shared, evaluation.n_fits_of_search, shared)
-        is_whole = evaluation.n_fits <= evaluation.n_fits_of_search + 1  # else a protocol made more fits
-        where = "" if is_whole else "in the search on all rows "
+        where = "" if evaluation.is_one_search else "in the search on all rows "
         rows.append(("shared", [f"{where}{in_all}", *shared_lines(shared)]))
     if (compared := evaluation.share_comparison) is not None:
         rows.append(("check", _check(compared)))

@@ -162,7 +162,8 @@ SECTIONS = {
     default="remaining",
     show_default=True,
     metavar="FOLDS",
-    help="Of nested: the inner folds are the remaining outer ones, one holdout, or a number of new ones.",
+    help="Of nested: the inner folds are the remaining outer ones, one holdout (of as many rows as an outer fold, "
+    "or holdout:SHARE), or a number of new ones. With --cv holdout: training, tuning and estimation rows.",
 )
 @click.option(
     "--across",
@@ -175,7 +176,7 @@ SECTIONS = {
     "--interval",
     metavar="NAME",
     help="Of bbc: percentile (the default) or calibrated, which is narrower. Of nested: nadeau_bengio (the "
-    "default), bates_hastie_tibshirani (many more fits), or none.",
+    "default), bates_hastie_tibshirani (many more fits), test_part (the default of --cv holdout), or none.",
 )
 @click.option(
     "--scheme",

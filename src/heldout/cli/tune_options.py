@@ -234,20 +234,16 @@ def _check_bootstrap(options: TuneOptions) -> None:
 def nested_settings(options: TuneOptions) -> NestedSettings:
     """The settings of nested cross-validation."""
     from heldout.errors import InputError
-    from heldout.protocols.nested.intervals import INTERVALS, NADEAU_BENGIO
-    from heldout.protocols.nested.plan import HOLD_OUT, REMAINING, NestedSettings
+    from heldout.protocols.nested.intervals import AUTO, INTERVALS
+    from heldout.protocols.nested.plan import NestedSettings
 
-    words = (REMAINING, HOLD_OUT)
-    if options.inner not in words and not (options.inner.isdecimal() and int(options.inner) >= 2):
-        raise InputError(
-            f"--inner must be {' or '.join(words)}, or a number of folds of at least 2, got {options.inner!r}."
-        )
+    inner = inner_named(options.inner)
     if options.across not in ("folds", "all"):
         raise InputError(f"--across must be folds or all, got {options.across!r}.")
-    interval = options.interval or NADEAU_BENGIO
-    check_choice("--interval", interval, (*INTERVALS, "none"))
+    interval = options.interval or AUTO
+    check_choice("--interval", interval, (AUTO, *INTERVALS, "none"))
     return NestedSettings(
-        options.inner if options.inner in words else int(options.inner),
+        inner,
         cast("Across", options.across),
         None if interval == "none" else interval,
         options.confidence_level,
@@ -258,6 +254,40 @@ def nested_settings(options: TuneOptions) -> NestedSettings:
 def _share(text: str) -> float | int:
     """A share, or a whole number of rows."""
     return int(text) if text.isdecimal() else float(text)
+
+
+def inner_named(text: str) -> str | int | FoldPlan:
+    """The inner folds as the command line writes them: a word, a number of new folds, or a hold-out of a share.
+
+    Examples
+    --------
+    >>> inner_named("remaining"), inner_named("3"), inner_named("holdout:0.3").words
+    ('remaining', 3, 'one hold-out of 30% of the rows')
+    """
+    from heldout.errors import InputError
+    from heldout.folds.plans import HoldOut
+    from heldout.protocols.nested.plan import HOLD_OUT, REMAINING
+
+    if text in (REMAINING, HOLD_OUT):
+        return text
+    if text.isdecimal() and int(text) >= 2:
+        return int(text)
+    share = text.removeprefix(f"{HOLD_OUT}:")
+    if share != text and _is_number(share):
+        with about_option("--inner", text), arguments_as_options({"test_share": OptionText("the share")}):
+            return HoldOut(_share(share))
+    raise InputError(
+        f"--inner must be {REMAINING}, {HOLD_OUT}, {HOLD_OUT}:SHARE, or a number of folds of at least 2, "
+        f"got {text!r}."
+    )
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
 
 
 def plan_named(text: str) -> FoldPlan:

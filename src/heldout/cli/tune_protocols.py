@@ -40,6 +40,11 @@ def times_predicted(options: TuneOptions, job: TuneJob, console: Console) -> int
         return _times_bootstrapped(options, job, console)
     nested = _nested_folds(options, job)
     fits = nested.n_fits(len(job.configurations))
+    if nested.is_one_split:
+        console.say(
+            f"Hold-out: the winner of a search on the other rows is tested once, {counted(fits, 'fit')} in all."
+        )
+        return 2
     console.say(
         f"Nested cross-validation: the search is repeated for each of {counted(len(nested.outer), 'outer fold')}"
         + (f" and for each of {counted(len(nested.pairs), 'pair')} of them" if nested.pairs else "")

@@ -39,8 +39,9 @@ class Branch(Protocol):
 
     - ``inner``: of the search: rows of the part, by their numbers in the whole task. A row may occur several times.
       Empty where there is one configuration, which needs no search.
-    - ``refit``: trains the winner on the part, and tests it on rows outside it. It may be a split of the search on
-      all rows, whose fit is then used.
+    - ``refit``: trains the winner on the part, and tests it on rows outside it.
+
+    Either may be of the splits of the search whose winner is deployed, whose fits are then used.
     """
 
     @property
@@ -92,13 +93,13 @@ class BranchScore:
 
 @dataclass(frozen=True, eq=False)
 class BranchedSearch:
-    """A search on all rows, and one on each of several parts.
+    """The search whose winner is deployed, on all rows as a rule, and one on each of several parts.
 
     ``n_fits``, ``n_fits_saved``: all fits, refits included.
     """
 
     evaluation: Evaluation
-    """Of the search on all rows."""
+    """Of the search whose winner is deployed."""
     chosen: tuple[BranchWinner, ...]
     """One a branch."""
     tested: tuple[BranchScore, ...]
@@ -163,7 +164,8 @@ def run_branches(
 ) -> BranchedSearch:
     """Search all rows and the part of every branch; fit each winner on its part, and test it outside.
 
-    - ``search``: on all rows; branches have its configurations, scoring, rules and settings.
+    - ``search``: whose winner is deployed, on all rows as a rule; branches have its configurations, scoring, rules
+      and settings.
     - ``branches``: with repeat numbers of their own.
     - ``counts`` (N,): how often each row counts when a branch drops and chooses, if a part holds rows several
       times.
@@ -177,10 +179,10 @@ def run_branches(
     search.check()
     known = {split.place for split in search.folds.splits}
     refits = [branch.refit for branch in branches if branch.refit.place not in known]
-    inner = (split for branch in branches for split in branch.inner)
+    searched = [number for number, each in enumerate(branches) if each.inner and each.inner[0].place not in known]
+    inner = (split for number in searched for split in branches[number].inner)
     folds = replace(search.folds, splits=(*search.folds.splits, *inner, *refits))
     work = replace(search.work, folds=folds)
-    searched = [number for number, branch in enumerate(branches) if branch.inner]
     races = [search.race]
     for number in searched:
         races.append(race_of_search(folds.part(branches[number].inner), search.drop, search.entropy))
@@ -198,6 +200,8 @@ def run_branches(
         )
         whole = run.race_results(races[0], outcomes[0])
         chosen = [ONLY_CONFIGURATION] * len(branches)
+        for number in (number for number, branch in enumerate(branches) if branch.inner and number not in searched):
+            chosen[number] = replace(_chosen(search, whole, None), n_fits=0, n_fits_saved=0)  # counted once
         for number, race, outcome in zip(searched, races[1:], outcomes[1:], strict=True):
             found = run.race_results(race, outcome)
             chosen[number] = _chosen(search, found, None if counts is None else counts[number])

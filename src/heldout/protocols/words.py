@@ -11,6 +11,10 @@ QUANTITY_NESTED = (
     "the expected performance, over training sets of the size of an outer fold's training part, of the whole "
     "search: tuning on it, fitting the winner on all of it, and predicting new rows"
 )
+QUANTITY_ONE_SPLIT = (
+    "the performance on new rows of one model: of the configuration that the training part selected, fitted on all "
+    "rows of that part"
+)
 QUANTITY_BOOTSTRAP_SEARCH = (
     "the expected performance of the whole search, the choice among configurations included, over samples drawn "
     "with replacement from such rows: each holds about 63 % of them"

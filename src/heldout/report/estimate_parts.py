@@ -16,7 +16,7 @@ from heldout.estimates.comparison import SEEN_IN_THE_ROW
 from heldout.estimates.methods.bbc import CALIBRATED_INTERVAL
 from heldout.estimates.types import Estimate, is_uncorrected, json_number, was_named
 from heldout.metrics.named import in_sentence, metric_words
-from heldout.protocols.nested.words import ACROSS_SENTENCE, INTERVAL_SENTENCES
+from heldout.protocols.nested.words import INTERVAL_SENTENCES, nested_sentence
 from heldout.protocols.words import method_words
 from heldout.report.content import Distribution, Headline, MethodRow, MetricRow
 from heldout.report.numbers import Scale
@@ -99,8 +99,8 @@ def _finalists(estimate: Estimate) -> int:
 
 def _how(estimate: Estimate) -> str:
     """How the method computes its number."""
-    if estimate.provenance.get("across") == "all":
-        return ACROSS_SENTENCE
+    if estimate.method == "nested_cv" and (sentence := nested_sentence(estimate.provenance)):
+        return sentence
     words = method_words(estimate.method)
     bootstraps = None if estimate.distribution is None else len(estimate.distribution)
     return words.sentence(bootstraps, finalists=_finalists(estimate), named=was_named(estimate))
@@ -210,7 +210,8 @@ def method_sentences(estimate: Estimate | None) -> tuple[str, ...]:
     quantity = provenance.get("quantity")
     rows = provenance.get("training_rows")
     what = quantity_sentence(str(quantity), rows) if quantity else ""
-    interval = INTERVAL_SENTENCES.get(str(provenance.get("interval")), "")
+    kind = provenance.get("interval_of_test_part", provenance.get("interval"))
+    interval = INTERVAL_SENTENCES.get(str(kind), "")
     return tuple(sentence for sentence in (how, _control(estimate), drawn_in, interval, what) if sentence)
 
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from heldout.data.task import TaskKind, Truth
 from heldout.estimates.question import AGGREGATE_WORDS
 from heldout.estimates.types import Estimate, json_safe
-from heldout.protocols.nested.words import ACROSS_WORDS, INNER_WORDS, INTERVAL_WORDS
+from heldout.protocols.nested.words import ACROSS_WORDS, INNER_WORDS, INTERVAL_WORDS, TEST_PART_WORDS
 from heldout.references import REFERENCES
 from heldout.report.content import Citation, Fact
 from heldout.report.diagnostics import Diagnostics
@@ -68,6 +68,7 @@ _SETTINGS = {
     "n_outer_folds": "Outer folds",
     "test_to_training_rows": "Test rows for each training row",
     "bates_hastie_tibshirani": "Measured for the interval",
+    "interval_of_test_part": "Interval of the test part by",
     "monte_carlo_error": "Monte Carlo error",
     "averaged": "Rows left out averaged",
     "n_never_left_out": "Rows never left out",
@@ -88,6 +89,7 @@ _WORDS: dict[str, Mapping[str, str]] = {
     "inner": INNER_WORDS,
     "across": ACROSS_WORDS,
     "interval": INTERVAL_WORDS,
+    "interval_of_test_part": TEST_PART_WORDS,
     "control": {"auto": "where few rows change the score", "True": "always"},
 }
 

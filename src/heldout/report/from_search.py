@@ -138,7 +138,7 @@ def _search_facts(evaluation: Evaluation, failed: int, dropped: int, folds: str)
     columns = evaluation.cells.columns
     seconds = float(columns["fit_seconds"].sum() + columns["score_seconds"].sum())
     n_timed = evaluation.n_fits_of_search
-    is_whole = evaluation.n_fits <= n_timed + 1  # else a protocol made more fits than this search
+    is_whole = evaluation.is_one_search
     what = "all fits" if is_whole else "the search on all rows"
     shared = evaluation.shared_fits
     in_all = shared_line(evaluation.n_fits_shared, n_timed, shared) if shared else ""

@@ -106,5 +106,5 @@ def test_folds_that_are_not_drawn_are_refused():
 def test_what_the_interval_is_not_for_is_refused_all_the_same():
     with pytest.raises(ho.InputError, match="takes rows as independent, and here they come in groups"):
         nested(BatesHastieTibshirani(2), groups=np.arange(N) // 2)
-    with pytest.raises(ho.InputError, match="interval must be one of nadeau_bengio"):
+    with pytest.raises(ho.InputError, match="interval must be one of auto, nadeau_bengio"):
         nested(ho.protocols.paired_hold_out())

@@ -28,12 +28,14 @@ from heldout.protocols.nested.estimate import NestedEstimate, OuterFold, agreeme
 from heldout.protocols.nested.intervals import (
     BATES,
     NADEAU_BENGIO,
+    TEST_PART,
     USUAL_REPEATS,
     Bates,
     bates_hastie_tibshirani,
 )
+from heldout.protocols.nested.part_interval import PartInterval, interval_of_part
 from heldout.protocols.nested.plan import NestedBranch, NestedFolds, NestedSettings
-from heldout.protocols.words import QUANTITY_NESTED
+from heldout.protocols.words import QUANTITY_NESTED, QUANTITY_ONE_SPLIT
 
 SOURCES = ("tsamardinos2018", "varma2006")
 SOURCES_OF_INTERVAL = {NADEAU_BENGIO: ("nadeau2003",), BATES: ("bates2024",)}
@@ -54,16 +56,24 @@ def nested_estimate(
     ]
     flags: dict[Flag, str] = {}
     value, reason = _value(search, metric, nested, run, outer, flags)
-    spread, bates = _spread(search, settings, metric, nested, run, outer, value)
-    interval = None
+    part, spread, bates = None, None, None
+    if not reason and settings.interval_name == TEST_PART:
+        part = interval_of_part(search, settings, metric, nested.outer[0], run.tested[0])
+    else:
+        spread, bates = _spread(search, settings, metric, nested, run, outer, value)
+    interval, standard_error, unbounded = None, None, ""
     if reason:
         flags[Flag.UNDEFINED] = Flag.UNDEFINED.filled(reason=reason)
+    elif part is not None:
+        interval, standard_error, unbounded = part.interval, part.standard_error, part.reason
+        flags |= part.flags
     elif spread is not None:
         interval = interval_around(spread, metric, settings.confidence_level, settings.alternative)
-        if spread.reason:
-            flags[Flag.NO_BOUND] = Flag.NO_BOUND.filled(reason=spread.reason)
+        standard_error, unbounded = spread.standard_error, spread.reason
+        if unbounded:
+            flags[Flag.NO_BOUND] = Flag.NO_BOUND.filled(reason=unbounded)
     flags |= _flags(search, settings, nested, run)
-    if reason or (spread is not None and spread.reason):
+    if reason or unbounded:
         warnings.warn(HeldoutWarning(f"{metric.name}: {' '.join(flags.values())}"), stacklevel=4)
     agreement = agreement_of([fold.selected for fold in outer], names)
     frequency = np.zeros(len(names))
@@ -74,7 +84,7 @@ def nested_estimate(
         interval=interval,
         uncorrected=uncorrected,
         optimism=uncorrected - value if metric.greater_is_better else value - uncorrected,
-        standard_error=None if interval is None or spread is None else spread.standard_error,
+        standard_error=standard_error,
         selected=evaluation.winner,
         selected_name=names[evaluation.winner],
         metric=metric.name,
@@ -82,7 +92,7 @@ def nested_estimate(
         n_rows_used=int((search.folds.labels >= 0).any(axis=1).sum()),
         selection_frequency=frequency,
         flags=flags,
-        provenance=_provenance(search, settings, nested, run, metric, bates),
+        provenance=_provenance(search, settings, nested, run, metric, bates, part),
         outer_folds=tuple(outer),
         agreement=agreement,
         model=evaluation.model,
@@ -152,7 +162,7 @@ def _spread(
     value: float,
 ) -> tuple[Spread | None, Bates | None]:
     """The spread for the interval; None without ``interval`` or without a value."""
-    if settings.interval is None or np.isnan(value):
+    if settings.interval_name in (None, TEST_PART) or np.isnan(value):
         return None, None
     if settings.interval_name == NADEAU_BENGIO:
         return nadeau_bengio(np.array([fold.score for fold in outer]), nested.test_share, value), None
@@ -230,13 +240,15 @@ def _provenance(
     run: BranchedSearch,
     metric: Metric,
     bates: Bates | None,
+    part: PartInterval | None,
 ) -> dict[str, Any]:
     sources = [*SOURCES, *SOURCES_OF_INTERVAL.get(settings.interval_name or "", ())]
+    sources += () if part is None else part.sources
     sources += SOURCES_ACROSS if settings.across == "all" else ()
     sources += search.drop.sources if search.drop is not None else ()
     sources += [*search.estimation.rule.sources, *metric.sources]
     provenance: dict[str, Any] = {
-        "quantity": QUANTITY_NESTED,
+        "quantity": QUANTITY_ONE_SPLIT if nested.is_one_split else QUANTITY_NESTED,
         **settings_provenance(Settings(entropy=search.entropy)),
         "task": str(search.task.truth.kind),
         "aggregate": search.estimation.aggregate,
@@ -259,6 +271,8 @@ def _provenance(
     }
     if settings.interval_name == NADEAU_BENGIO:
         provenance["test_to_training_rows"] = nested.test_share
+    if part is not None:
+        provenance["interval_of_test_part"] = part.method or None
     if bates is not None:
         provenance["bates_hastie_tibshirani"] = {
             "center": bates.spread.center, "inner": bates.inner, "outer": bates.outer, "plain": bates.plain,

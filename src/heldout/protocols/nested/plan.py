@@ -22,10 +22,17 @@ from heldout.errors import InputError
 from heldout.estimates.question import check_interval_settings
 from heldout.estimates.types import Alternative
 from heldout.execution.search import Search
-from heldout.folds.plans import KFolds
-from heldout.folds.splits import Folds, Rows, Split, check_splits
+from heldout.folds.plans import HoldOut, KFolds
+from heldout.folds.splits import Folds, Place, Rows, Split, check_splits
 from heldout.protocols.branches import RepeatNumbers, folds_of_part
-from heldout.protocols.nested.intervals import BATES, INTERVALS, NADEAU_BENGIO, BatesHastieTibshirani
+from heldout.protocols.nested.intervals import (
+    AUTO,
+    BATES,
+    INTERVALS,
+    NADEAU_BENGIO,
+    TEST_PART,
+    BatesHastieTibshirani,
+)
 
 REMAINING, HOLD_OUT = "remaining", "holdout"
 
@@ -39,7 +46,8 @@ class NestedBranch:
     left_out: tuple[int, ...]
     """The outer fold that the search does not see, or the two of a pair."""
     inner: tuple[Split, ...]
-    """Of the search; their rows are among ``refit.train``. Empty where nothing is selected."""
+    """Of the search; their rows are among ``refit.train``. Empty where nothing is selected. Of a single outer split
+    they are those of the search whose winner is deployed, which is this one."""
     refit: Split
     """Trains the winner on all remaining rows, and tests it on all rows left out. Where nothing is selected and one
     fold is left out, it is that outer fold, which the search on all rows fits anyway."""
@@ -50,7 +58,7 @@ class NestedFolds:
     """Every split of a nested cross-validation."""
 
     search: Folds
-    """Of the search on all rows, which gives the model to deploy."""
+    """Of the search whose winner is deployed: on all rows, or for a single outer split on its training part."""
     outer: tuple[NestedBranch, ...]
     """One an outer fold, in the order of the outer folds."""
     pairs: tuple[NestedBranch, ...]
@@ -73,13 +81,23 @@ class NestedFolds:
     @property
     def refits(self) -> tuple[Split, ...]:
         """The splits on which one configuration is fitted: the winner of every branch."""
-        known = {split.place for split in self.search.splits}
-        return tuple(branch.refit for branch in self.branches if branch.refit.place not in known)
+        return tuple(branch.refit for branch in self.branches if branch.refit.place not in self._searched)
+
+    @property
+    def _searched(self) -> set[Place]:
+        """The splits of the search whose winner is deployed."""
+        return {split.place for split in self.search.splits}
+
+    @property
+    def is_one_split(self) -> bool:
+        """Whether there is one outer split: a hold-out."""
+        return len(self.outer) == 1
 
     def n_fits(self, n_configurations: int) -> int:
         """All fits if none is dropped, the one of the deployed model included.
 
-        K²C + K + 1 for one repeat of K folds with the remaining ones inside, K + 1 where nothing is selected.
+        K²C + K + 1 for one repeat of K folds with the remaining ones inside, K + 1 where nothing is selected, C + 2
+        for a hold-out inside a hold-out.
 
         Examples
         --------
@@ -91,8 +109,8 @@ class NestedFolds:
         >>> nested_folds(task, make_folds(task, 4), selects=False).n_fits(n_configurations=1)
         5
         """
-        n_searched = self.search.n_splits + sum(len(branch.inner) for branch in self.branches)
-        return n_searched * n_configurations + len(self.refits) + 1
+        inner = {split.place for branch in self.branches for split in branch.inner}
+        return len(inner | self._searched) * n_configurations + len(self.refits) + 1
 
 
 def nested_folds(
@@ -113,7 +131,8 @@ def nested_folds(
       repeat, each in turn; the next fold alone as a development set; or anew. An integer shuffles, and keeps
       classes in proportion and groups whole. Where it splits anew, the search on all rows is split in the same way,
       so that the deployed model comes from the procedure that was evaluated. Rows that an outer fold trains on
-      several times are divided once, and their copies train where they do.
+      several times are divided once, and their copies train where they do. Outer splits that are no partition have
+      no next fold: a development set is then drawn anew, with as many rows as the outer test part.
     - ``pairs``: whether to leave out every two folds of a repeat as well.
     - ``further``: further draws of the outer folds, in repeats of their own.
     - ``selects``: whether there are configurations to select from. Otherwise no branch searches, and the search on
@@ -128,10 +147,10 @@ def nested_folds(
     n_folds = _number_of_folds(folds, of_repeat)
     _check_inner(inner)
     _check_outer(folds, inner if selects else None, pairs, n_folds)
-    if isinstance(inner, str) or not selects:
-        anew, search = None, folds
-    else:
-        anew = KFolds(int(inner)) if isinstance(inner, int | np.integer) else inner
+    anew = _anew(folds, inner, n_folds) if selects else None
+    one_search = selects and folds.n_splits == 1
+    search = folds
+    if anew is not None and not one_search:
         search = folds_of_part(task, np.arange(task.n_rows), anew, stream(entropy, "inner folds", "all"))
     n_folds_inside = len(search.splits) // max(len(of_repeat), 1) if anew is None else search.n_splits
     n_pairs = sum(len(mine) * (len(mine) - 1) // 2 for mine in of_repeat.values()) if pairs else 0
@@ -141,6 +160,8 @@ def nested_folds(
     numbers = RepeatNumbers(1 + max([*search.columns, *of_repeat, *of_further]))
     make = _Maker(task, anew, inner == HOLD_OUT, selects, entropy, numbers)
     outer = [make.branch(mine, (place,)) for mine in of_repeat.values() for place in range(len(mine))]
+    if one_search:  # the one that is tested: another, on all rows, might choose what nothing tested
+        search = replace(folds, splits=outer[0].inner, halves=(), n_halvings=0)
     others = [make.branch(mine, (place,)) for mine in of_further.values() for place in range(len(mine))]
     two_left_out = ((mine, two) for mine in of_repeat.values() for two in combinations(range(len(mine)), 2))
     share = float(np.mean([len(split.test) / split.n_training_rows for split in folds.splits]))
@@ -209,11 +230,32 @@ def _within(rows: Rows, others: Rows) -> Rows:
     return np.sort(rows[np.isin(rows, others)])
 
 
+def _anew(folds: Folds, inner: Any, n_folds: int | None) -> Any:
+    """What divides the rows outside an outer fold anew; None where the outer folds do."""
+    if not isinstance(inner, str):
+        return KFolds(int(inner)) if isinstance(inner, int | np.integer) else inner
+    if inner != HOLD_OUT or n_folds is not None:
+        return None
+    n_tested = float(np.mean([len(split.test) for split in folds.splits]))
+    if n_tested >= folds.n_training_rows:
+        raise InputError(
+            f"{argument('inner', HOLD_OUT)} holds out as many rows as the outer split tests, {n_tested:.0f}, and "
+            f"only {folds.n_training_rows:.0f} rows are left to train; use a {argument('cv')} that tests fewer "
+            f"rows, or {_own_hold_out()}.",
+            argument="inner",
+        )
+    return HoldOut((n_tested - 0.5) / folds.n_training_rows)  # a hold-out rounds up to whole rows
+
+
 def _number_of_folds(folds: Folds, of_repeat: dict[int, list[Split]]) -> int | None:
     """K, where every repeat is a partition into K folds and trains on all that it does not test."""
     sizes = {len(mine) for mine in of_repeat.values()}
     whole = all(split.n_training_rows + len(split.test) == folds.n_rows for split in folds.splits)
     return sizes.pop() if len(sizes) == 1 and whole and folds.is_partition else None
+
+
+def _own_hold_out() -> str:
+    return in_python("inner=ho.protocols.hold_out(0.25)", argument("inner", "holdout:0.25"))
 
 
 def _new_inner_folds() -> str:
@@ -243,12 +285,14 @@ def _check_inner(inner: Any) -> None:
 def _check_outer(folds: Folds, inner: Any, pairs: bool, n_folds: int | None) -> None:
     """``inner`` is None where nothing is selected."""
     bates = "the interval of Bates, Hastie and Tibshirani"
-    if n_folds is None and (isinstance(inner, str) or pairs):
-        what = argument("inner", inner) if isinstance(inner, str) else bates
+    remaining = isinstance(inner, str) and inner == REMAINING
+    if n_folds is None and (remaining or pairs):
+        what = argument("inner", inner) if remaining else bates
+        others = [argument("interval", NADEAU_BENGIO)] * pairs
+        others += [f"{argument('inner', HOLD_OUT)} (a development set) or {_new_inner_folds()}"] * remaining
         raise InputError(
             f"{what} needs outer folds that test every row once, and those of {argument('cv')} do not; use another "
-            f"{argument('cv')}, or {argument('interval', 'nadeau_bengio') if pairs else ''}"
-            f"{' and ' if pairs and inner is not None else ''}{'' if inner is None else _new_inner_folds()}.",
+            f"{argument('cv')}, or {' and '.join(others)}.",
             argument="cv",
         )
     least = {REMAINING: 3, HOLD_OUT: 3}.get(inner if isinstance(inner, str) else "", 2) + pairs
@@ -272,7 +316,7 @@ class NestedSettings:
 
     inner: Any = REMAINING
     across: Across = "folds"
-    interval: str | BatesHastieTibshirani | None = NADEAU_BENGIO
+    interval: str | BatesHastieTibshirani | None = AUTO
     confidence_level: float = 0.95
     alternative: Alternative = "two-sided"
 
@@ -294,14 +338,26 @@ class NestedSettings:
         outer = folds.part(split for split in folds.splits if split.repeat not in last)
         return outer, folds.part(split for split in folds.splits if split.repeat in last)
 
+    def of_outer(self, folds: Folds) -> NestedSettings:
+        """The settings with the interval that fits the outer folds, if it is to be chosen by them."""
+        if self.interval != AUTO:
+            return self
+        return replace(self, interval=TEST_PART if folds.n_splits == 1 else NADEAU_BENGIO)
+
     def check(self, search: Search) -> None:
         """Refuse, before any fit, settings that do not go together."""
         if self.across not in ("folds", "all"):
             raise InputError(f"across must be 'folds' or 'all', got {self.across!r}.", argument="across")
-        if self.interval_name is not None and self.interval_name not in INTERVALS:
+        if self.interval_name is not None and self.interval_name not in (AUTO, *INTERVALS):
             ours = in_python(" (or ho.protocols.BatesHastieTibshirani(...))")
             raise InputError(
-                f"interval must be one of {', '.join(INTERVALS)}, or None{ours}, got {self.interval!r}.",
+                f"interval must be one of {', '.join((AUTO, *INTERVALS))}, or None{ours}, got {self.interval!r}.",
+                argument="interval",
+            )
+        if self.interval_name == TEST_PART and search.folds.n_splits > 1:
+            raise InputError(
+                f"{argument('interval', TEST_PART)} is for a single outer split, and here are "
+                f"{search.folds.n_splits}; use {argument('interval', NADEAU_BENGIO)}.",
                 argument="interval",
             )
         check_interval_settings(1, self.confidence_level, self.alternative)

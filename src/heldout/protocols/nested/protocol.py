@@ -25,7 +25,7 @@ from heldout.execution.sharing.groups import Share
 from heldout.protocols.branches import BranchWinner, run_branches
 from heldout.protocols.nested.conclusion import nested_estimate
 from heldout.protocols.nested.estimate import NestedEstimate
-from heldout.protocols.nested.intervals import BATES, NADEAU_BENGIO, BatesHastieTibshirani
+from heldout.protocols.nested.intervals import AUTO, BATES, BatesHastieTibshirani
 from heldout.protocols.nested.plan import REMAINING, Across, NestedSettings, nested_folds
 from heldout.selection import NONE_CHOSEN
 from heldout.selection.replay import chosen_columns
@@ -42,7 +42,7 @@ def nested_cv(
     inner: Any = REMAINING,
     repeats: int = 1,
     across: Across = "folds",
-    interval: str | BatesHastieTibshirani | None = NADEAU_BENGIO,
+    interval: str | BatesHastieTibshirani | None = AUTO,
     aggregate: Aggregate = "folds",
     selection: Any = "best",
     drop: Any = None,
@@ -86,18 +86,23 @@ def nested_cv(
     inner : "remaining", "holdout", int or splitter, default="remaining"
         The splits of the inner searches: the other outer folds, each in turn; the next outer fold alone, as a
         development set of N/K rows; or new folds, shuffled by the seed of the run, with groups kept whole. With new
-        folds the search on all rows has new folds too; otherwise it has the outer folds.
+        folds the search on all rows has new folds too; otherwise it has the outer folds. A single outer split
+        (``cv=ho.protocols.hold_out(0.25)``) and "holdout" divide the rows into training, tuning and estimation
+        rows, of which the last two are equally many (C + 2 fits). Of a single outer split there is no other search:
+        the deployed model is the tested configuration, fitted on all rows.
     repeats : int, default=1
         How often the outer folds are drawn.
     across : {"folds", "all"}, default="folds"
         Every outer fold fits its own winner; or all fit the one configuration with the best mean over all inner
         folds (repeated grid-search nested cross-validation), which is about as optimistic as an uncorrected score,
         and flagged; without ``drop``.
-    interval : {"nadeau_bengio", "bates_hastie_tibshirani", None}, default="nadeau_bengio"
-        The first costs nothing. The second, for means of one loss per row, searches again without every two folds
-        of a repeat: R·K(K-1)/2·((K-2)C + 1) more fits with ``inner="remaining"``, and it needs many repeats.
-        ``ho.protocols.BatesHastieTibshirani(further_draws=10)`` is the second with its authors' bias term, from ten
-        further draws of the folds.
+    interval : {"auto", "nadeau_bengio", "bates_hastie_tibshirani", "test_part", None}, default="auto"
+        "nadeau_bengio" costs nothing. "bates_hastie_tibshirani", for means of one loss per row, searches again
+        without every two folds of a repeat: R·K(K-1)/2·((K-2)C + 1) more fits with ``inner="remaining"``, and it
+        needs many repeats. ``ho.protocols.BatesHastieTibshirani(further_draws=10)`` is the same with its authors'
+        bias term, from ten further draws of the folds. "test_part" is for a single outer split: an interval of its
+        test rows (exact binomial for accuracy, DeLong's for an area under the ROC curve, a bootstrap of the rows
+        otherwise). "auto" is "test_part" for a single outer split, "nadeau_bengio" for several.
     aggregate : {"folds", "pooled", "within"}, default="folds"
         How a score is computed, in inner and outer folds: as the mean over folds; on all held-out rows of a repeat
         together; or, for metrics made of pairs, from the pairs of rows of the same fold.
@@ -179,7 +184,7 @@ def nested_of_search(search: Search, settings: NestedSettings, running: RunSetti
     """Nested cross-validation of a search whose folds are the outer ones, and further draws of them."""
     settings.check(search)
     outer, further = settings.divided(search.folds)
-    search = replace(search, folds=outer)
+    search, settings = replace(search, folds=outer), settings.of_outer(outer)
     if len(search.configurations) == 1:
         settings = replace(settings, across="folds")
     nested = nested_folds(

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 from heldout.metrics.named import in_sentence
 
 INTERVAL_SENTENCES: dict[str, str] = {
@@ -15,17 +18,42 @@ INTERVAL_SENTENCES: dict[str, str] = {
         "around the score at all training rows, not around the estimate."
     ),
 }
+_OF_THE_TEST_PART = "of the rows of the test part, which took no part in training or selection."
+INTERVAL_SENTENCES |= {
+    "clopper_pearson": f"The interval is the exact binomial one (Clopper and Pearson) {_OF_THE_TEST_PART}",
+    "delong": f"The interval is that of DeLong {_OF_THE_TEST_PART}",
+    "naive_bootstrap": f"The interval lies between percentiles of the score under bootstraps {_OF_THE_TEST_PART}",
+}
+TEST_PART_WORDS = {
+    "clopper_pearson": "Clopper and Pearson (exact binomial)",
+    "delong": "DeLong",
+    "naive_bootstrap": "bootstrap of rows",
+}
 INNER_WORDS = {
     "remaining": "the other outer folds, each in turn",
-    "holdout": "the next outer fold, as one development set",
+    "holdout": "one development set, of as many rows as an outer fold",
 }
 ACROSS_SENTENCE = (
     "The whole search was repeated once for each outer fold, without its rows. The one configuration with the best "
     "mean over the inner folds of all these searches was fitted on the rows that each outer fold left and scored "
     "on the fold. The score is the mean of these; the choice had seen the same rows."
 )
+ONE_SPLIT_SENTENCE = (
+    "One part of the rows was held out for the estimate, and the search ran on the others. Its winner was fitted "
+    "on all of these and scored once, on the part that was held out: no row took part in selecting what it scored."
+)
 ACROSS_WORDS = {"folds": "", "all": "one configuration for all outer folds"}
-INTERVAL_WORDS = {"nadeau_bengio": "Nadeau and Bengio", "bates_hastie_tibshirani": "Bates, Hastie and Tibshirani"}
+INTERVAL_WORDS = {
+    "nadeau_bengio": "Nadeau and Bengio", "bates_hastie_tibshirani": "Bates, Hastie and Tibshirani",
+    "test_part": "the rows of the test part",
+}  # fmt: skip
+
+
+def nested_sentence(provenance: Mapping[str, Any]) -> str:
+    """How the number was computed, where it was not by the usual nested cross-validation; empty where it was."""
+    if provenance.get("n_outer_folds") == 1:
+        return ONE_SPLIT_SENTENCE
+    return ACROSS_SENTENCE if provenance.get("across") == "all" else ""
 
 
 ALONE = "There is one configuration, so the folds choose nothing outside its own fits and need no inner score."
@@ -35,6 +63,12 @@ ALONE = "There is one configuration, so the folds choose nothing outside its own
 def outer_folds_sentence(n_folds: int, n_repeats: int, *, one_for_all: bool = False, is_alone: bool = False) -> str:
     """How to read the table of outer folds; ``is_alone``: of one configuration."""
     repeats = "" if n_repeats == 1 else f" ({n_repeats} repeats)"
+    if n_folds == 1:
+        winner = "The configuration" if is_alone else "The winner of the search on the other rows"
+        inner = (
+            "" if is_alone else " The inner score is the one that the winner was chosen for, so it is flattering."
+        )
+        return f"There is one split. {winner} was fitted on all rows outside its test part and scored on it.{inner}"
     if is_alone:
         return (
             f"The configuration was fitted {n_folds:,} times{repeats}, each time without the rows of one outer "
@@ -65,6 +99,8 @@ def agreement_sentence(
     """How far the outer folds chose alike, and what that means."""
     if n_chosen == 0:
         return "No outer fold found a winner."
+    if n_folds == 1:
+        return "One search made the choice." + (" The same configuration is deployed." if is_deployed else "")
     if n_chosen == 1:
         alike = f"All {n_folds:,} outer folds chose the same configuration"
         return f"{alike}, which is also the one that is deployed." if is_deployed else f"{alike}."
