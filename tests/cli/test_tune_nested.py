@@ -71,8 +71,9 @@ def test_it_leaves_the_files_of_a_search_and_resuming_gives_the_same(
 def test_options_reach_the_protocol(
     command: Command, table: Write, tmp_path: Path, options: list[str], said: str | None, fits: int
 ) -> None:
-    tune(command, table(), *options)
+    ended = tune(command, table(), *options)
     document = json.loads((tmp_path / "out" / "estimate.json").read_text())
+    assert ("inner means" in ended.out) == ("--across" in options)
     assert document["n_fits"] == fits and document["provenance"]["interval"] == said
     assert (document["interval"] is None) == (said is None)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from sklearn.base import BaseEstimator, ClassifierMixin
@@ -139,6 +141,57 @@ def test_two_configurations_and_three_folds_by_hand():
     table = across.to_frame()
     assert table[["inner_score", "score"]].to_numpy().tolist() == [[0.25, 1.0], [0.5, 0.5], [0.75, 0.0]]
     assert table["tested_name"].nunique() == 1 and table["selected_name"].nunique() == 2
+    assert list(table)[2:8] == ["tested", "tested_name", "inner_score", "score", "selected", "selected_name"]
+    # Over the inner folds of all outer folds: (1/4 + 1/2 + 3/4)/3 each.
+    assert across.mean_inner_scores.tolist() == found.mean_inner_scores.tolist() == [0.5, 0.5]
+
+
+@pytest.mark.parametrize("scoring", ["accuracy", "neg_log_loss"])
+def test_klamers_mean_inner_scores_choose_the_configuration_that_every_outer_fold_scores(scoring):
+    X, y = (each[:90] for each in CANCER)
+    outer, inner = StratifiedKFold(3), StratifiedKFold(2)
+    neighbours = [2, 9, 30]
+    found = ho.nested_cv(
+        KNeighborsClassifier(),
+        X,
+        y,
+        {"n_neighbors": neighbours},
+        cv=outer,
+        inner=inner,
+        scoring=scoring,
+        across="all",
+    )
+
+    # Klamer's repeated grid-search nested cross-validation, steps 2 to 6, with one repeat.
+    score, inside = get_scorer(scoring), np.zeros((len(neighbours), 3, 2))
+    for k, (kept, _) in enumerate(outer.split(X, y)):
+        for j, (train, test) in enumerate(inner.split(X[kept], y[kept])):
+            for i, n in enumerate(neighbours):
+                model = KNeighborsClassifier(n_neighbors=n).fit(X[kept[train]], y[kept[train]])
+                inside[i, k, j] = score(model, X[kept[test]], y[kept[test]])
+    means = inside.mean(axis=(1, 2))
+    best = int(means.argmax())
+    outside = [
+        score(KNeighborsClassifier(n_neighbors=neighbours[best]).fit(X[kept], y[kept]), X[test], y[test])
+        for kept, test in outer.split(X, y)
+    ]
+    np.testing.assert_allclose(found.mean_inner_scores, means)
+    assert found.selected == best and found.value == pytest.approx(np.mean(outside))
+    frame = found.configurations_frame()
+    assert frame["configuration"].tolist() == np.argsort(-means).tolist()
+    assert frame["mean_inner_score"].tolist() == pytest.approx(sorted(means, reverse=True))
+    assert frame["is_deployed"].tolist() == [True, False, False] and frame["n_tested"].tolist() == [3, 0, 0]
+    assert [each["score"] for each in found.to_dict()["mean_inner_scores"]] == pytest.approx(means.tolist())
+    folds = found.to_frame()
+    assert set(folds["tested_name"]) == {found.selected_name} and folds["score"].tolist() == pytest.approx(outside)
+
+
+def test_a_configuration_without_a_score_in_some_search_ranks_last():
+    y = np.array([0, 0, 0, 1, 1, 1])
+    found = ho.nested_cv(OneOfTwo(), np.zeros((6, 1)), y, {"says": [0, 1]}, cv=KFold(3), scoring="accuracy")
+    folds = [replace(fold, inner_scores=np.array([np.nan, 0.1])) for fold in found.outer_folds[:1]]
+    lacking = replace(found, outer_folds=(*folds, *found.outer_folds[1:]))
+    assert np.isnan(lacking.mean_inner_scores[0]) and lacking.ranked == [1, 0]
 
 
 @pytest.mark.parametrize("k, c, repeats", [(3, 2, 1), (5, 4, 1), (4, 3, 2)])

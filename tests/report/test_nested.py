@@ -67,6 +67,10 @@ def test_the_deployed_configuration_is_named(across: str) -> None:
     assert content.headline.is_corrected == (across == "folds")
     assert ("the choice had seen the same rows" in content.headline.sentence) == (across == "all")
     assert ("one configuration that was best over all inner folds" in outer.how) == (across == "all")
+    assert [row.is_deployed for row in outer.inner_means] == (
+        [True, False, False, False] if across == "all" else []
+    )
+    assert ("<h3>Mean inner scores</h3>" in render_html(content)) == (across == "all")
 
 
 def test_agreement_of_all_folds_is_stated() -> None:

@@ -122,8 +122,16 @@ def protocol_rows(estimate: Estimate | None) -> list[Row]:
         f"{times} of {len(estimate.outer_folds)}: {estimate.agreement.names[configuration]}"
         for configuration, times in estimate.agreement.wins.items()
     ]
-    more = [f"and {len(chosen) - 3} more"] if len(chosen) > 4 else []
-    return [("outer folds", chosen[:3] + more if more else chosen)]
+    rows: list[Row] = [("outer folds", _first(chosen))]
+    if estimate.provenance["across"] == "all":
+        means = estimate.mean_inner_scores
+        rows.append(("inner means", _first([f"{means[j]:.4g}: {estimate.names[j]}" for j in estimate.ranked])))
+    return rows
+
+
+def _first(lines: list[str]) -> list[str]:
+    """The first lines, and how many more there are."""
+    return [*lines[:3], f"and {len(lines) - 3} more"] if len(lines) > 4 else lines
 
 
 def _chosen_by_bootstraps(estimate: SearchBootstrapEstimate) -> list[Row]:

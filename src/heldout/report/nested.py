@@ -47,6 +47,15 @@ class ChosenRow:
 
 
 @dataclass(frozen=True)
+class InnerMeanRow:
+    """A configuration and its mean inner score over all outer folds."""
+
+    name: str
+    mean: float | None
+    is_deployed: bool
+
+
+@dataclass(frozen=True)
 class OuterSummary:
     """All outer folds."""
 
@@ -59,6 +68,10 @@ class OuterSummary:
     folds: tuple[OuterRow, ...]
     means: str
     """A sentence that compares inner and outer scores."""
+    inner_means: tuple[InnerMeanRow, ...] = ()
+    """The best first; where they chose one configuration for all folds."""
+    inner_means_more: int = 0
+    """The number of other configurations."""
 
     @property
     def first(self) -> tuple[OuterRow, ...]:
@@ -108,6 +121,16 @@ def outer_of(estimate: Estimate | None, scale: Scale) -> OuterSummary | None:
         ),
         folds=rows,
         means=_means(rows, scale, one_for_all=one_for_all),
+        inner_means=_inner_means(estimate, scale) if one_for_all else (),
+        inner_means_more=max(len(estimate.names) - MOST_CHOSEN, 0) if one_for_all else 0,
+    )
+
+
+def _inner_means(estimate: NestedEstimate, scale: Scale) -> tuple[InnerMeanRow, ...]:
+    means = estimate.mean_inner_scores
+    return tuple(
+        InnerMeanRow(estimate.names[j], scale.shown(float(means[j])), j == estimate.selected)
+        for j in estimate.ranked[:MOST_CHOSEN]
     )
 
 

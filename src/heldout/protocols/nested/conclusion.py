@@ -94,6 +94,8 @@ def nested_estimate(
         flags=flags,
         provenance=_provenance(search, settings, nested, run, metric, bates, part),
         outer_folds=tuple(outer),
+        names=tuple(names),
+        greater_is_better=metric.greater_is_better,
         agreement=agreement,
         model=evaluation.model,
         evaluation=evaluation,

@@ -129,6 +129,10 @@ class NestedEstimate(Estimate):
     Attributes
     ----------
     outer_folds : tuple of OuterFold
+    names : tuple of str
+        Of every configuration.
+    greater_is_better : bool
+        Of the metric.
     agreement : Agreement
         How often their searches chose the same. ``selection_frequency`` holds the same as shares (C,).
     model : estimator or None
@@ -141,11 +145,23 @@ class NestedEstimate(Estimate):
     """
 
     outer_folds: tuple[OuterFold, ...] = ()
+    names: tuple[str, ...] = ()
+    greater_is_better: bool = True
     agreement: Agreement = field(default_factory=lambda: Agreement({}, {}, float("nan")))
     model: Any = None
     evaluation: Evaluation | None = None
     n_fits: int = 0
     n_fits_saved: int = 0
+
+    @property
+    def mean_inner_scores(self) -> NDArray[np.float64]:
+        """(C,): the mean of the inner scores of each configuration over all outer folds and repeats.
+
+        In the metric's own direction; NaN for a configuration without a score in some search. With ``across="all"``
+        the best of them is fitted in every outer fold. It is Klamer's mean over the inner loop, if every search has
+        as many inner folds.
+        """
+        return np.stack([fold.inner_scores for fold in self.outer_folds]).mean(axis=0)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values for JSON: those of every estimate, the outer folds and their agreement."""
@@ -153,6 +169,10 @@ class NestedEstimate(Estimate):
             **super().to_dict(),
             "outer_folds": [fold.to_dict() for fold in self.outer_folds],
             "agreement": self.agreement.to_dict(),
+            "mean_inner_scores": [
+                {"configuration": j, "name": name, "score": json_number(score)}
+                for j, (name, score) in enumerate(zip(self.names, self.mean_inner_scores.tolist(), strict=True))
+            ],
             "n_fits": self.n_fits,
             "n_fits_saved": self.n_fits_saved,
         }
@@ -160,12 +180,41 @@ class NestedEstimate(Estimate):
     def to_frame(self) -> Any:
         """A row an outer fold, as a pandas DataFrame (pandas comes with the extra ``app``).
 
-        ``inner_score`` and ``score`` are of the configuration ``tested``.
+        ``inner_score`` and ``score`` are of the configuration ``tested``, which stands before them. ``selected``,
+        the winner of the fold's own search, comes after them; with ``across="all"`` it may be another.
         """
-        left_out = ("inner_scores", "scores", "failures")
+        columns = ("repeat", "fold", "tested", "tested_name", "inner_score", "score", "selected", "selected_name",
+                   "n_training_rows", "n_test_rows", "n_dropped", "reason")  # fmt: skip
         rows = [
-            {name: value for name, value in fold.to_dict().items() if name not in left_out}
+            {name: value for name in columns for value in [fold.to_dict()[name]]}
             | {"inner_score": fold.inner_score, "score": fold.score}
             for fold in self.outer_folds
         ]
         return frame_of(rows, "NestedEstimate.to_frame")
+
+    def configurations_frame(self) -> Any:
+        """A row a configuration, as a pandas DataFrame, the best mean inner score first.
+
+        ``mean_inner_score`` is over all outer folds, ``n_selected`` counts the searches of outer folds that it won,
+        ``n_tested`` the outer folds in which it was fitted, and ``is_deployed`` is True for that of ``model``.
+        """
+        means = self.mean_inner_scores
+        tested = Counter(fold.tested for fold in self.outer_folds)
+        rows = [
+            {
+                "configuration": j,
+                "name": self.names[j],
+                "mean_inner_score": means[j],
+                "n_selected": self.agreement.wins.get(j, 0),
+                "n_tested": tested[j],
+                "is_deployed": j == self.selected,
+            }
+            for j in self.ranked
+        ]
+        return frame_of(rows, "NestedEstimate.configurations_frame")
+
+    @property
+    def ranked(self) -> list[int]:
+        """The configurations by their mean inner score, the best first and those without one last."""
+        means = self.mean_inner_scores if self.greater_is_better else -self.mean_inner_scores
+        return [int(j) for j in np.argsort(-means, kind="stable")]
