@@ -134,6 +134,11 @@ class HeldOutPredictions:
         )
 
 
+def is_predicted(array: NDArray[Any]) -> bool:
+    """Whether a response holds a prediction anywhere: a model without it has none."""
+    return bool((array != UNPREDICTED_LABEL).any() if array.dtype.kind in "iu" else (~np.isnan(array)).any())
+
+
 def _predicted(array: NDArray[Any]) -> NDArray[np.bool_]:
     if array.dtype.kind in "iu":
         return array != UNPREDICTED_LABEL

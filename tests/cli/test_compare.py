@@ -65,6 +65,17 @@ def test_it_compares_and_resumes(command: Command, table: Write, tmp_path: Path)
     assert ho.load_model(tmp_path / "out" / "model.skops") is not None
 
 
+def test_the_aggregate_is_that_of_every_score(command: Command, table: Write) -> None:
+    ended = compare(command, table(), "--aggregate", "pooled", "--out", "pooled", "--json", "--quiet")
+    assert ended.code == 0, ended
+    document = json.loads(ended.out)
+    assert document["overall"]["provenance"]["aggregate"] == "pooled"
+    for each in document["algorithms"]:
+        assert round(60 * each["flat"], 9) == round(60 * each["flat"]) and round(60 * each["nested"], 9) % 1 == 0
+    ended = compare(command, table(), "--aggregate", "sums")
+    assert ended.code == 2 and "--aggregate must be one of pooled, folds, within, got 'sums'" in ended.err
+
+
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [

@@ -23,16 +23,16 @@ if TYPE_CHECKING:
 SECTIONS = {
     "The data": ("target", "event", "task", "positive", "groups", "weight", "keep"),
     "What is compared": ("preset", "models", "space", "search", "n_iter"),
-    "How it is scored and chosen": ("metric", "selection", "cv", "repeats", "inner", "share"),
+    "How it is scored and chosen": ("metric", "aggregate", "selection", "cv", "repeats", "inner", "share"),
     "What is concluded": ("method", "n_bootstraps", "confidence_level", "alternative", "relevant", "deploy"),
 }
 """The options of the help by section; the others are about running."""
 
 _OF_TUNE_ALONE = {
     "n_trials": None, "timeout": None, "batch_size": None, "drop": "never", "across": "folds", "interval": None,
-    "scheme": "cvt", "aggregate": "folds",
+    "scheme": "cvt",
 }  # fmt: skip
-"""The options of tune that a comparison does not have, at their defaults; scores are means over folds."""
+"""The options of tune that a comparison does not have, at their defaults."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -120,6 +120,11 @@ class CompareOptions(TuneOptions):
     show_default=True,
     metavar="NAME",
     help="How the configuration of an algorithm is chosen, as in heldout tune.",
+)
+@click.option(
+    "--aggregate",
+    metavar="NAME",
+    help="Score of a configuration, flat, corrected and nested: folds, pooled or within, as in heldout tune.",
 )
 @click.option(
     "--method",

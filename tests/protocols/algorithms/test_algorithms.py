@@ -117,6 +117,50 @@ def test_scores_equal_those_of_separate_cross_validations(scoring: str) -> None:
         assert corrected.interval == ours.estimate_.interval
 
 
+@pytest.mark.parametrize(
+    ("aggregate", "scoring"),
+    [("pooled", "accuracy"), ("pooled", "roc_auc"), ("within", "roc_auc"), ("pooled", "neg_log_loss")],
+)
+def test_every_aggregate_gives_the_scores_of_separate_cross_validations(aggregate: Any, scoring: str) -> None:
+    own: dict[str, Any] = {"scoring": scoring, "aggregate": aggregate, "cv": FOLDS, **FAST}
+    found = ho.compare_algorithms([NEIGHBOURS, TREE], X, Y, **own)
+    apart = ho.compare_algorithms([NEIGHBOURS, TREE], X, Y, **own, share=False)
+    for name, model, grid in (NEIGHBOURS, TREE):
+        search = ho.HeldOutSearchCV(model, grid, **own).fit(X, Y)
+        nested = ho.nested_cv(model, X, Y, grid, scoring=scoring, aggregate=aggregate, cv=FOLDS, random_state=3)
+        one, corrected = found[name], found[name].corrected
+        assert corrected is not None and search.estimate_ is not None
+
+        assert one.flat == search.best_score_ == pytest.approx(corrected.uncorrected)
+        assert corrected.value == search.estimate_.value and corrected.interval == search.estimate_.interval
+        assert one.nested == nested.value and str(one.nested_interval) == str(nested.interval)
+        chosen = [fold.selected_name.partition(" ")[2] for fold in nested.outer_folds]
+        assert [each.partition(" ")[2] for each in one.outer_names] == chosen
+        assert one.to_dict() | {"costs": None} == apart[name].to_dict() | {"costs": None}
+    (difference,) = found.differences
+    assert difference.value == pytest.approx(found["neighbours"].nested - found["tree"].nested)
+    assert difference.interval.low < difference.value < difference.interval.high
+
+
+def test_pooled_scores_choose_by_all_rows_together() -> None:
+    """Of 5, 4 and 3 rows, the mean over folds and the share of all rows prefer different labels."""
+    y = np.array([1, 1, 1, 0, 0, 1, 0, 0, 0, 1, 1, 0])
+    folds = PredefinedSplit([0] * 5 + [1] * 4 + [2] * 3)
+    X = np.zeros((12, 1))
+    algorithms = [("labels", Constant(), {"label": [0, 1]}), ("column", Constant(), {})]
+    by = {
+        aggregate: ho.compare_algorithms(algorithms, X, y, cv=folds, method="cv", aggregate=aggregate)
+        for aggregate in ("folds", "pooled")
+    }
+    # Label 0 is right in 2, 3 and 1 rows, label 1 in 3, 1 and 2.
+    assert by["folds"]["labels"].flat == pytest.approx(max(2 / 5 + 3 / 4 + 1 / 3, 3 / 5 + 1 / 4 + 2 / 3) / 3)
+    assert by["folds"]["labels"].flat_params == {"label": 1}
+    assert by["pooled"]["labels"].flat == 6 / 12 and by["pooled"]["labels"].flat_params == {"label": 0}
+    # Inside: 4 of 7 rows are 0 without the first fold, 3 of 8 without the second, 5 of 9 without the third.
+    assert by["pooled"]["labels"].outer_scores == pytest.approx((2 / 5, 1 / 4, 1 / 3))
+    assert by["pooled"]["labels"].nested == pytest.approx((2 + 1 + 1) / 12)
+
+
 def test_of_a_loss_the_smallest_is_selected() -> None:
     found = ho.compare_algorithms([NEIGHBOURS, TREE], X, Y, scoring="brier_score", cv=FOLDS, **FAST)
 

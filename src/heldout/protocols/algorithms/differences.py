@@ -30,7 +30,7 @@ class AlgorithmDifference:
     ----------
     first, second : str
     value : float
-        Positive where ``first`` is better, for scores and losses alike; the mean over the outer folds.
+        Positive where ``first`` is better, for scores and losses alike: the difference of the nested scores.
     interval : Interval
         By the corrected t of Nadeau and Bengio (2003), which widens the variance because outer folds share training
         rows. Of this pair alone.
@@ -152,19 +152,27 @@ def _exceeds(value: float, threshold: float) -> bool | None:
 
 
 def differences_of(
-    names: Sequence[str], outer: Floats, test_share: float, threshold: float, confidence_level: float
+    names: Sequence[str],
+    outer: Floats,
+    test_share: float,
+    threshold: float,
+    confidence_level: float,
+    nested: Floats | None = None,
 ) -> tuple[AlgorithmDifference, ...]:
     """The difference of every pair of algorithms.
 
     - ``outer`` (splits, A): nested scores, oriented; a fold without the score of one of the two is left out.
     - ``test_share``: test rows over training rows.
+    - ``nested`` (A,): nested scores of all rows together, oriented, whose differences are in the middle of the
+      intervals; by default the mean over folds is.
     """
     pairs = list(combinations(range(len(names)), 2))
     level = 1 - (1 - confidence_level) / max(len(pairs), 1)
     found = []
     for first, second in pairs:
         of_folds = np.round(outer[:, first] - outer[:, second], 14)
-        spread = nadeau_bengio(of_folds, test_share)
+        center = None if nested is None else float(np.round(nested[first] - nested[second], 14))
+        spread = nadeau_bengio(of_folds, test_share, center)
         t = abs(spread.center) / spread.standard_error
         p_value = float(2 * stdtr(spread.degrees_of_freedom, -t)) if np.isfinite(t) else float("nan")
         found.append(

@@ -20,7 +20,7 @@ from heldout._text import argument, counted
 from heldout.arguments import SearchArguments
 from heldout.configurations import checked_entries
 from heldout.errors import InputError
-from heldout.estimates.question import check_interval_settings
+from heldout.estimates.question import Aggregate, check_interval_settings
 from heldout.estimates.types import Alternative
 from heldout.evaluate import chosen_in, evaluation_of
 from heldout.execution.collect import RaceResults
@@ -37,7 +37,14 @@ from heldout.protocols.algorithms.comparison import (
     ComparedAlgorithm,
 )
 from heldout.protocols.algorithms.differences import ARTICLE, Relevance, differences_of, relevance_of
-from heldout.protocols.algorithms.run import InnerPlan, choice_of, choosing_of, inner_plan, run_algorithms
+from heldout.protocols.algorithms.run import (
+    InnerPlan,
+    choice_of,
+    choosing_of,
+    inner_plan,
+    part_of_results,
+    run_algorithms,
+)
 from heldout.protocols.algorithms.scores import AlgorithmScorer
 from heldout.protocols.nested.plan import REMAINING, NestedFolds, nested_folds
 
@@ -54,6 +61,7 @@ def compare_algorithms(
     cv: Any = None,
     inner: Any = REMAINING,
     repeats: int = 1,
+    aggregate: Aggregate = "folds",
     selection: Any = "best",
     method: Any = DEFAULT_METHOD,
     n_bootstraps: int = 1000,
@@ -96,6 +104,10 @@ def compare_algorithms(
         The splits inside an outer fold, as in ``ho.nested_cv``.
     repeats : int, default=1
         How often the folds are drawn.
+    aggregate : {"folds", "pooled", "within"}, default="folds"
+        How a score is computed, flat, corrected and nested, and inside the outer folds: as the mean over folds; on
+        all held-out rows of a repeat together; or, for metrics made of pairs, from the pairs of rows of the same
+        fold.
     selection : str or selection rule, default="best"
         How the configuration of an algorithm is chosen. Among algorithms the best score is chosen.
     method : str or method, default="shrinkage"
@@ -175,7 +187,7 @@ def compare_algorithms(
             argument="scoring",
         )
     arguments = SearchArguments(
-        entries, scoring=scoring, cv=cv, repeats=repeats, selection=selection, method=method,
+        entries, scoring=scoring, cv=cv, repeats=repeats, aggregate=aggregate, selection=selection, method=method,
         n_bootstraps=n_bootstraps, confidence_level=confidence_level, alternative=alternative, refit=refit,
         error_score=error_score, n_jobs=n_jobs, pre_dispatch=pre_dispatch, fit_timeout=fit_timeout, share=share,
         store=store, random_state=random_state, verbose=verbose,
@@ -283,7 +295,8 @@ def algorithms_of_search(search: Search, settings: AlgorithmSettings, running: R
     outer = sign * np.array([each.outer_scores for each in compared]).T
     outer[:, np.isnan(nested_scores)] = np.nan
     level = search.estimation.confidence_level
-    differences = differences_of(names, outer, nested.test_share, relevance.threshold, level)
+    pooled = None if search.estimation.aggregate == "folds" else nested_scores
+    differences = differences_of(names, outer, nested.test_share, relevance.threshold, level, pooled)
     by, place = next(((by, best[by]) for by in (settings.deploy, *DEPLOY) if best[by] is not None), ("flat", None))
     whole = replace(search, estimation=replace(search.estimation, method=None))
     winner = None if place is None else _flat_winner(search, found, columns[names[place]])
@@ -311,7 +324,7 @@ def algorithms_of_search(search: Search, settings: AlgorithmSettings, running: R
 
 
 def _flat_winner(search: Search, found: RaceResults, columns: Sequence[int]) -> int | None:
-    return choice_of(search, found, columns)[0]
+    return choice_of(search, part_of_results(found, columns), columns)[0]
 
 
 def _best(oriented: Floats) -> int | None:

@@ -13,6 +13,7 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import combinations
 from typing import Any
 
@@ -29,22 +30,37 @@ from heldout.execution.run import RunSettings, open_run
 from heldout.execution.search import Search
 from heldout.execution.winner import winner_of
 from heldout.folds.splits import Place, Rows, Split
-from heldout.predictions import FoldScores, HeldOutPredictions
+from heldout.predictions import UNPREDICTED_LABEL, FoldScores, HeldOutPredictions
 from heldout.protocols.branches import RepeatNumbers
-from heldout.protocols.nested.plan import REMAINING, NestedFolds
+from heldout.protocols.nested.plan import REMAINING, NestedBranch, NestedFolds
 
 
 @dataclass(frozen=True, eq=False)
 class AlgorithmRun:
     """The results of all fits."""
 
+    search: Search
+    nested: NestedFolds
+    plan: InnerPlan
     flat: RaceResults
     """On the outer folds."""
-    inner: tuple[RaceResults, ...]
-    """One an outer fold: what its choice reads; of algorithms with several configurations only."""
     inner_fits: tuple[RaceResults, ...]
-    """The fits behind them, each once."""
+    """The fits inside the outer folds, each once; of algorithms with several configurations only."""
     seconds: float
+
+    def inner(self, number: int, columns: Sequence[int]) -> RaceResults:
+        """What the choice among some configurations reads in an outer fold."""
+        if not self.plan.pairs:
+            return part_of_results(self.inner_fits[number], columns)
+        part = part_of_results(self._without_pairs[number], columns)
+        if self.search.estimation.aggregate == "folds":
+            return part
+        return _with_predictions(self, self.nested.outer[number], part, columns)
+
+    @cached_property
+    def _without_pairs(self) -> tuple[RaceResults, ...]:
+        """The scores inside each outer fold, from the models that were trained without two of them."""
+        return _of_outer_folds(self.search, self.nested, self.plan, self.inner_fits[0])
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,8 +131,7 @@ def run_algorithms(search: Search, nested: NestedFolds, plan: InnerPlan, running
     with open_run(work, search.task, search.entropy, running, n_cells=n_cells, n_races=len(races)) as run:
         outcomes = run.run_races(races)
         flat, *fits = [run.race_results(race, outcome) for race, outcome in zip(races, outcomes, strict=True)]
-    inner = _of_outer_folds(search, nested, plan, fits[0]) if plan.pairs else tuple(fits)
-    return AlgorithmRun(flat, inner, tuple(fits), time.perf_counter() - started)
+    return AlgorithmRun(search, nested, plan, flat, tuple(fits), time.perf_counter() - started)
 
 
 def _of_outer_folds(
@@ -147,6 +162,32 @@ def _of_outer_folds(
         predictions = replace(found.predictions, responses={}, failed=failed)
         made.append(replace(found, fold_scores=fold_scores, predictions=predictions, failures=failed))
     return tuple(made)
+
+
+def _with_predictions(
+    run: AlgorithmRun, branch: NestedBranch, part: RaceResults, columns: Sequence[int]
+) -> RaceResults:
+    """The results with the predictions of the rows outside an outer fold, each by a model that saw neither."""
+    found, place = run.inner_fits[0], (branch.repeat, branch.left_out[0])
+    n_rows, held = found.predictions.n_rows, found.predictions.responses
+    responses = {
+        response: np.full(
+            (n_rows, len(columns), 1, *array.shape[3:]),
+            UNPREDICTED_LABEL if array.dtype.kind in "iu" else np.nan,
+            dtype=array.dtype,
+        )
+        for response, array in held.items()
+    }
+    folds = np.full((n_rows, 1), -1, dtype=np.int32)
+    for split, two in zip(run.plan.races[0].splits, run.plan.pairs, strict=True):
+        if place not in (two[0].place, two[1].place):
+            continue
+        other = two[1] if place == two[0].place else two[0]
+        for response, array in held.items():
+            mine = array[np.ix_(other.test, np.asarray(columns))][:, :, found.folds.columns[split.repeat]]
+            responses[response][other.test, :, 0] = mine
+        folds[other.test, 0] = other.fold
+    return replace(part, predictions=replace(part.predictions, responses=responses, folds=folds))
 
 
 def _scores_of_pair(
@@ -191,9 +232,8 @@ def part_of_results(found: RaceResults, columns: Sequence[int]) -> RaceResults:
     return replace(found, predictions=predictions, fold_scores=fold_scores, failures=predictions.failed)
 
 
-def choice_of(search: Search, found: RaceResults, columns: Sequence[int]) -> tuple[int | None, str]:
-    """The winner among some configurations, and the reason if there is none."""
-    part = part_of_results(found, columns)
+def choice_of(search: Search, part: RaceResults, columns: Sequence[int]) -> tuple[int | None, str]:
+    """The winner among some configurations, from their part of the results; and the reason if there is none."""
     metrics = {name: search.scoring.metrics.get(name) for name in part.fold_scores}
     members = Configurations(tuple(search.configurations[j] for j in columns))
     try:

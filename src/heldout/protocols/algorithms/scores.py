@@ -12,11 +12,13 @@ from heldout.estimates.types import Estimate
 from heldout.execution.run import RunSettings
 from heldout.execution.search import Search
 from heldout.execution.table import mean_over_splits
+from heldout.execution.winner import pooled_scores
 from heldout.kernels.reference import Floats
 from heldout.metrics.base import Metric
+from heldout.predictions import is_predicted
 from heldout.protocols.algorithms.comparison import ComparedAlgorithm, FitCosts
 from heldout.protocols.algorithms.run import AlgorithmRun, choice_of, fits_and_seconds, part_of_results
-from heldout.protocols.nested.conclusion import is_defined
+from heldout.protocols.nested.conclusion import is_defined, pooled_score
 from heldout.protocols.nested.plan import NestedFolds
 
 
@@ -33,13 +35,12 @@ class AlgorithmScorer:
     def algorithm(self, name: str, columns: list[int]) -> ComparedAlgorithm:
         """The scores of one algorithm, which has these configurations."""
         found = self.run.flat
-        scores = found.fold_scores[found.refit_metric]
-        winner, reason = choice_of(self.search, found, columns)
-        flat = float("nan") if winner is None else float(mean_over_splits(scores.values)[winner])
+        winner, reason = choice_of(self.search, part_of_results(found, columns), columns)
+        flat = float("nan") if winner is None else self._flat(columns, winner)
         configuration = None if winner is None else self.search.configurations[winner]
-        outer, names, no_score = self._outer(columns)
-        spread = nadeau_bengio(outer, self.nested.test_share)
-        value = float("nan") if no_score else spread.center
+        outer, chosen, no_score = self._outer(columns)
+        value, no_score = (float("nan"), no_score) if no_score else self._nested(outer, chosen)
+        spread = nadeau_bengio(outer, self.nested.test_share, None if np.isnan(value) else value)
         estimation = self.search.estimation
         interval = None
         if not np.isnan(value):
@@ -57,24 +58,49 @@ class AlgorithmScorer:
             nested=value,
             nested_interval=interval,
             outer_scores=tuple(outer.tolist()),
-            outer_names=tuple(names),
+            outer_names=tuple("" if each is None else self.search.configurations[each].name for each in chosen),
             costs=FitCosts(*fits_and_seconds([found], columns), *fits_and_seconds(inner, columns)),
             reason=reason or no_score,
         )
 
-    def _outer(self, columns: list[int]) -> tuple[Floats, list[str], str]:
+    def _choice(self, number: int, columns: list[int]) -> tuple[int | None, str]:
+        """The winner of the search inside an outer fold, and the reason if there is none."""
+        if len(columns) == 1:
+            return columns[0], ""
+        return choice_of(self.search, self.run.inner(number, columns), columns)
+
+    def _flat(self, columns: list[int], winner: int) -> float:
+        """The score of the winner over all folds, in the search's aggregate."""
+        found, task, aggregate = self.run.flat, self.search.task, self.search.estimation.aggregate
+        if aggregate == "folds":
+            return float(mean_over_splits(found.fold_scores[found.refit_metric].values)[winner])
+        predictions = part_of_results(found, columns).predictions
+        whole = pooled_scores(task, predictions, {found.refit_metric: self.metric}, aggregate)
+        return float(whole[found.refit_metric][columns.index(winner)])
+
+    def _nested(self, outer: Floats, chosen: list[int | None]) -> tuple[float, str]:
+        """The score of the winners of all outer folds, in the search's aggregate; or NaN and why there is none."""
+        if self.search.estimation.aggregate == "folds":
+            return nadeau_bengio(outer, self.nested.test_share).center, ""
+        held, column_of = self.run.flat.predictions.responses, self.run.flat.folds.columns
+        predictions = []
+        for branch, winner in zip(self.nested.outer, chosen, strict=True):
+            assert winner is not None, "there would be a reason"
+            rows, column = branch.refit.test, column_of[branch.repeat]
+            of_winner = {response: array[rows, winner, column] for response, array in held.items()}
+            predictions.append({response: each for response, each in of_winner.items() if is_predicted(each)})
+        return pooled_score(self.search, self.metric, self.nested.outer, predictions)
+
+    def _outer(self, columns: list[int]) -> tuple[Floats, list[int | None], str]:
         """The score of the winner of every outer fold, the winners, and why there is no mean of them."""
         found = self.run.flat
         values = found.fold_scores[found.refit_metric].values
         row_of = {split.place: row for row, split in enumerate(found.outcome.splits)}
-        scores, names, reason = np.full(len(self.nested.outer), np.nan), [], ""
+        scores, chosen, reason = np.full(len(self.nested.outer), np.nan), list[int | None](), ""
         for number, branch in enumerate(self.nested.outer):
             place = branch.repeat, branch.left_out[0]
-            there_is_choice = len(columns) > 1
-            winner, why = (
-                choice_of(self.search, self.run.inner[number], columns) if there_is_choice else (columns[0], "")
-            )
-            names.append("" if winner is None else self.search.configurations[winner].name)
+            winner, why = self._choice(number, columns)
+            chosen.append(winner)
             if winner is not None:
                 scores[number] = values[row_of[place], winner]
                 why = found.failures.get(winner, "its score is NaN")
@@ -82,7 +108,7 @@ class AlgorithmScorer:
                 winner is None or is_defined(self.search, self.metric, branch.refit.test)
             ):
                 reason = reason or f"outer fold {place[1]} of repeat {place[0]} has no score ({why.rstrip('.')})"
-        return scores, names, reason
+        return scores, chosen, reason
 
     def corrected(self, columns: list[int], winner: int) -> Estimate:
         """The score of the winner among some configurations, corrected for that choice."""

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +14,7 @@ from heldout.estimates.candidates import failed_sentence, incomplete_sentence
 from heldout.estimates.evidence import TIES, settings_provenance
 from heldout.estimates.question import Settings
 from heldout.estimates.spread import Spread, interval_around, nadeau_bengio
-from heldout.execution.cells import CellResult, CellState
+from heldout.execution.cells import CellState
 from heldout.execution.search import Search
 from heldout.execution.table import mean_over_splits
 from heldout.flags import Flag
@@ -138,7 +138,8 @@ def _value(
             what = "has no winner" if tested.configuration is None else "has a winner that failed"
             return float("nan"), f"outer fold {fold.fold} of repeat {fold.repeat} {what} ({fold.reason})"
     if search.estimation.aggregate != "folds":
-        return pooled_score(search, metric, nested.outer, run.tested)
+        cells = [tested.cell for tested in run.tested[: len(nested.outer)]]
+        return pooled_score(search, metric, nested.outer, [cell.predictions for cell in cells if cell is not None])
     scores = np.array([fold.score for fold in outer])
     undefined = np.isnan(scores)
     for number in np.flatnonzero(undefined).tolist():
@@ -295,26 +296,29 @@ def is_defined(search: Search, metric: Metric, rows: NDArray[np.intp]) -> bool:
     return bool(metric.undefined_without.met(truth, positive_of(metric, truth), present)[0])
 
 
+TestPredictions: TypeAlias = Mapping[Response, NDArray[Any]]
+"""What the winner of an outer fold predicts for its rows: (n,) or (n, outputs) for each response that it has."""
+
+
 def pooled_score(
-    search: Search, metric: Metric, outer: Sequence[NestedBranch], tested: Sequence[BranchScore]
+    search: Search, metric: Metric, outer: Sequence[NestedBranch], predictions: Sequence[TestPredictions]
 ) -> tuple[float, str]:
     """The metric on all outer predictions of a repeat, mean over repeats; or NaN and why there is none.
 
     With ``aggregate="within"``, of the pairs of rows of one outer fold. The outer folds have different winners, so
-    their predictions are pooled in a response that all of them have.
+    their predictions, one mapping a fold, are pooled in a response that all of them have.
     """
-    cells = [one.cell for one in tested[: len(outer)] if one.cell is not None]
-    common = [response for response in metric.responses if all(response in cell.predictions for cell in cells)]
+    common = [response for response in metric.responses if all(response in held for held in predictions)]
     if not common:
         return float("nan"), f"the winners have no response in common from which {metric.name} is computed"
     repeats = list(dict.fromkeys(branch.repeat for branch in outer))
-    first = _read(search, metric, cells[0], common[0])
+    first = _read(search, metric, predictions[0], common[0])
     array = np.zeros((search.task.n_rows, 1, len(repeats), *first.shape[1:]), dtype=first.dtype)
     segments = np.full((search.task.n_rows, len(repeats)), -1, dtype=np.int32)
     within = search.estimation.aggregate == "within"
-    for number, (branch, cell) in enumerate(zip(outer, cells, strict=True)):
+    for number, (branch, held) in enumerate(zip(outer, predictions, strict=True)):
         column = repeats.index(branch.repeat)
-        array[branch.refit.test, 0, column] = _read(search, metric, cell, common[0])
+        array[branch.refit.test, 0, column] = _read(search, metric, held, common[0])
         segments[branch.refit.test, column] = number if within else column
     score_of = within_score if within else aggregate_score
     with quiet_if_foreign([metric]):
@@ -323,9 +327,9 @@ def pooled_score(
     return value, f"{metric.name} is undefined on all outer rows together" if np.isnan(value) else ""
 
 
-def _read(search: Search, metric: Metric, cell: CellResult, response: Response) -> NDArray[Any]:
-    """A response of a cell as the metric reads it: survival at the times of the metric."""
-    held = cell.predictions[response]
+def _read(search: Search, metric: Metric, predictions: TestPredictions, response: Response) -> NDArray[Any]:
+    """A response as the metric reads it: survival at the times of the metric."""
+    held = predictions[response]
     return at_times_of(metric, held, search.scoring.times) if response is Response.SURVIVAL else held
 
 
@@ -333,7 +337,7 @@ def row_values(search: Search, metric: Metric, branch: NestedBranch, tested: Bra
     """The metric of each row by itself, in the order of the test rows."""
     assert tested.cell is not None, "called for fitted cells only"
     responses = [response for response in metric.responses if response in tested.cell.predictions]
-    predictions = _read(search, metric, tested.cell, responses[0])[:, None]
+    predictions = _read(search, metric, tested.cell.predictions, responses[0])[:, None]
     truth, values = search.task.truth.rows(branch.refit.test), []
     for start in range(0, len(predictions), _ROWS_AT_A_TIME):
         rows = slice(start, start + _ROWS_AT_A_TIME)
