@@ -226,6 +226,7 @@ class Flag(StrEnum):
         "other_configuration",
         "The estimate is for {selected}, {how}; on all rows the rule selects {winner}.",
     )
+    OTHER_MODEL = ("other_model", "The saved model is {model}, and this estimate is of {selected}: {why}.")
     NO_BOUND = ("no_bound", "No bound: {reason}.")
     NO_SPREAD = (
         "no_spread",

@@ -112,6 +112,7 @@ def test_every_entry_is_what_it_may_be_or_refused(name: str) -> None:
             "settings.n_bootstraps must be a whole number, got 1000.0",
         ),
         ({"training_range": [10, 9]}, "'training_range' .* must be two whole numbers, ascending, got"),
+        ({"settings": {"winner": 99}}, "'winner' of its metadata 'heldout' must be the number of a configuration"),
         ({"settings": []}, "settings must be a record, got a list"),
     ],
 )

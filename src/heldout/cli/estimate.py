@@ -13,6 +13,7 @@ from heldout.cli.console import Console, Row
 from heldout.cli.estimate_input import EstimateOptions
 from heldout.cli.options import command_line, options_in_sentences
 from heldout.cli.result import comparison_lines, estimate_rows
+from heldout.cli.saved_winner import SavedWinner
 
 if TYPE_CHECKING:
     from heldout.cli.estimate_input import EstimateInput
@@ -142,19 +143,19 @@ def command(ctx: click.Context, /, **values: Any) -> None:
     console = Console(options.as_json, options.quiet)
     with console.noting_warnings(), options_in_sentences(ctx):
         if options.out_of_core:
-            _print(_estimate_out_of_core(options, console), {}, console)
+            _print(_estimate_out_of_core(options, console), {}, console, None)
             return
         folder = _folder(options)
-        result, files = _estimate(options, folder, command_line(ctx), console)
-    _print(result, files, console)
+        result, files, saved = _estimate(options, folder, command_line(ctx), console)
+    _print(result, files, console, saved)
     where = f"the files are in {folder.path}" if folder else "nothing else was kept"
     console.check_all_was_printed(where)
 
 
 def _estimate(
     options: EstimateOptions, folder: OutputFolder | None, command: str, console: Console
-) -> tuple[Estimate | Comparison, dict[str, str]]:
-    """The estimate, or the comparison of all methods, and the paths of the files by their names."""
+) -> tuple[Estimate | Comparison, dict[str, str], SavedWinner | None]:
+    """The estimate, or the comparison of all methods; the paths of the files by their names; the saved model."""
     from heldout.cli.estimate_input import read
     from heldout.cli.estimate_methods import check_names, methods_of_options
     from heldout.errors import InputError
@@ -168,11 +169,13 @@ def _estimate(
     inputs = _ask(options, reading)
     if folder is not None:
         folder.check_writable()  # before the work that would be lost
-    result = _answer(options, inputs, methods)
+    result, saved = _answer(options, inputs, methods), SavedWinner.of(reading.table, options.file)
+    if saved is not None:
+        result = _with_saved(result, saved, reading.metric, options.selection)
     _note_other_way(result[result.main] if isinstance(result, Comparison) else result, reading, console)
     if folder is None:
-        return result, {}
-    return result, _write_files(folder, inputs, result, table=reading.table.name, command=command)
+        return result, {}, saved
+    return result, _write_files(folder, inputs, result, table=reading.table.name, command=command), saved
 
 
 def _ask(options: EstimateOptions, reading: EstimateInput) -> Inputs:
@@ -214,6 +217,18 @@ def _answer(options: EstimateOptions, inputs: Inputs, methods: dict[str, Method]
     estimate = answer(method, inputs.evidence(method))
     warn_of(estimate, stacklevel=2)
     return estimate
+
+
+def _with_saved(
+    result: Estimate | Comparison, saved: SavedWinner, metric: str, selection: str
+) -> Estimate | Comparison:
+    """The result, with a flag on each estimate that is not of the saved model's configuration."""
+    from heldout.estimates.types import Estimate
+
+    if isinstance(result, Estimate):
+        return saved.flagged(result, metric, selection)
+    flagged = {name: saved.flagged(each, metric, selection) for name, each in result.estimates.items()}
+    return replace(result, estimates=flagged)
 
 
 def _folder(options: EstimateOptions) -> OutputFolder | None:
@@ -325,15 +340,19 @@ def _target_and_metric(options: EstimateOptions) -> tuple[str, str]:
     return options.target, options.metric
 
 
-def _print(result: Estimate | Comparison, files: dict[str, str], console: Console) -> None:
+def _print(
+    result: Estimate | Comparison, files: dict[str, str], console: Console, saved: SavedWinner | None
+) -> None:
     from heldout.estimates.types import Estimate, was_named
 
     paths: list[Row] = [("files", list(files.values()))] if files else []
+    main = result if isinstance(result, Estimate) else result[result.main]
+    of_model = [] if saved is None else [saved.row(main)]
     if isinstance(result, Estimate):
         of = "configuration" if was_named(result) else "winner"
-        console.table([(of, result.selected_name), *estimate_rows(result), *paths])
+        console.table([(of, result.selected_name), *of_model, *estimate_rows(result), *paths])
     else:
         console.lines(comparison_lines(result))
-        if paths:
-            console.table(paths)
-    console.document(result.to_dict())
+        if of_model or paths:
+            console.table([*of_model, *paths])
+    console.document(result.to_dict() | ({} if saved is None else {"saved_model": saved.to_dict(main)}))

@@ -141,23 +141,33 @@ def write_report_files(content: ReportContent | ValidationContent, folder: Outpu
 
 
 def write_predictions(
-    evaluation: Evaluation, metric: Metric, target: str, folder: OutputFolder, *, event: str | None = None
+    evaluation: Evaluation,
+    metric: Metric,
+    target: str,
+    folder: OutputFolder,
+    *,
+    event: str | None = None,
+    aggregate: str = "folds",
+    selection: str = "best",
 ) -> Path:
-    """``predictions.parquet``, which ``heldout estimate`` reads without any options."""
+    """``predictions.parquet``, which ``heldout estimate`` reads without any options.
+
+    ``aggregate``, ``selection``: how the search selected its winner.
+    """
     import pyarrow as pa
     import pyarrow.parquet as pq
 
     from heldout.readers.own_table import table_of_predictions
 
     frame, roles = table_of_predictions(evaluation.task, evaluation.predictions, metric, target, event)
+    settings: dict[str, Any] = {"aggregate": aggregate, "selection": selection, "winner": evaluation.winner}
     if evaluation.estimate is not None:
         provenance, interval = evaluation.estimate.provenance, evaluation.estimate.interval
-        settings = {
-            name: provenance[name] for name in ("aggregate", "entropy", "n_bootstraps") if name in provenance
-        }
+        settings |= {name: provenance[name] for name in ("entropy", "n_bootstraps") if name in provenance}
         if evaluation.estimate.method == "bbc" and "interval" in provenance:  # not where there is no value
             settings["interval"] = provenance["interval"]
-        roles["settings"] = settings | ({"confidence_level": interval.confidence_level} if interval else {})
+        settings |= {"confidence_level": interval.confidence_level} if interval else {}
+    roles["settings"] = settings
     arrow = pa.Table.from_pandas(frame, preserve_index=False)
     arrow = arrow.replace_schema_metadata({**(arrow.schema.metadata or {}), b"heldout": json.dumps(roles).encode()})
     return folder.write("predictions.parquet", lambda partial: pq.write_table(arrow, partial))

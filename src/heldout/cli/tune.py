@@ -210,7 +210,7 @@ def command(ctx: click.Context, /, **values: Any) -> None:
         n_bytes = times_predicted(options, job, console) * _bytes_of(job)
         with resumable(folder, n_bytes, typed, options.resume):
             evaluation, n_resumed = _evaluate(options, job, folder, console)
-            files = _write_files(evaluation, job, folder, typed, console)
+            files = _write_files(evaluation, job, options.selection, folder, typed, console)
     seconds = console.seconds()
     of_protocol = protocol_rows(evaluation.estimate)
     console.table(search_rows(evaluation, files, n_resumed, of_protocol, seconds=seconds))
@@ -256,7 +256,7 @@ def _evaluation(options: TuneOptions, job: TuneJob, search: Search, running: Run
 
 
 def _write_files(
-    evaluation: Evaluation, job: TuneJob, folder: OutputFolder, command: str, console: Console
+    evaluation: Evaluation, job: TuneJob, selection: str, folder: OutputFolder, command: str, console: Console
 ) -> dict[str, str]:
     """The paths of the files by their kind."""
     from heldout.report import report_content
@@ -265,7 +265,13 @@ def _write_files(
     metric = job.scoring.metrics[job.scoring.refit_metric]
     if metric is not None:
         files["predictions"] = write_predictions(
-            evaluation, metric, job.found.target, folder, event=job.found.event
+            evaluation,
+            metric,
+            job.found.target,
+            folder,
+            event=job.found.event,
+            aggregate=job.aggregate,
+            selection=selection,
         )
     if evaluation.estimate is not None:
         files["estimate"] = folder.write_json("estimate.json", estimate_document(evaluation))

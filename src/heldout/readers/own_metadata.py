@@ -43,6 +43,9 @@ class SearchSettings:
     n_bootstraps: Annotated[int, Between(1, 2**62)] | None = None
     confidence_level: Share | None = None
     interval: str | None = None
+    selection: str | None = None
+    winner: Count | None = None
+    """The number of the configuration of the model that was fitted on all rows."""
 
 
 @dataclass(frozen=True)
@@ -150,6 +153,8 @@ def _contradictions(roles: ColumnRoles) -> Iterator[tuple[str, str]]:
             yield name, f"must be a number between 0 and 1, got {share}"
     if settings.interval not in (None, *INTERVALS):
         yield "interval", f"must be one of {', '.join(INTERVALS)}, got {settings.interval!r}"
+    if settings.winner is not None and settings.winner >= n:
+        yield "winner", f"must be the number of a configuration, from 0 to {n - 1}, got {settings.winner}"
     yield from _contradictions_of_columns(roles)
     for name, reasons in (("failed", roles.failed), ("dropped", roles.dropped)):
         beyond = [number for number in reasons if number >= n]
