@@ -113,7 +113,11 @@ def test_a_metric_that_does_not_fit_the_task(command: Command, table: Write) -> 
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        (["--preset", "huge"], "--preset must be one of quick, standard, boosted, got 'huge'"),
+        (
+            ["--preset", "huge"],
+            "--preset must be one of quick, standard, boosted, tsamardinos2018, wainer_cawley2021, got 'huge'",
+        ),
+        (["--preset", "tsamardinos2018(trees=5)"], "'tsamardinos2018' has no parameter 'trees'; it has n_trees."),
         (["--method", "magic"], "--method must be one of"),
         (["--task", "ranking"], "--task must be one of"),
         (["--drop", "losers"], "--drop must be one of never, bootstrap, hoeffding_race"),

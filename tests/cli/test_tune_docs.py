@@ -14,8 +14,15 @@ import pytest
 
 Command = Callable[..., Any]
 PAGE = Path(__file__).parents[2] / "docs" / "tune-command.md"
-BOOTSTRAPS = ["--n-bootstraps", "10"]
-FEW = ["--n-jobs", "1", *BOOTSTRAPS, "--cv", "2"]
+BOOTSTRAPS = ["--n-bootstraps", "5"]
+
+
+def fewer(line: str) -> list[str]:
+    """Options that make a command of the page small; of options that are named twice the last counts."""
+    if not line.startswith("tune"):
+        return BOOTSTRAPS
+    folds = [] if "--cv" in line else ["--cv", "2"]
+    return ["--n-jobs", "1", *BOOTSTRAPS, *folds, *(["--n-iter", "2"] if "random" in line else [])]
 
 
 @pytest.mark.skipif(not PAGE.exists(), reason="a source distribution holds no docs")
@@ -31,16 +38,21 @@ def test_the_commands_of_the_page(
     commands = re.findall(r"^    \$ heldout (.*)$", page, flags=re.MULTILINE)
 
     planned = printed.replace("x 5 folds = 200 fits", "x 2 folds = 4 fits").replace("Plan: 40", "Plan: 2")
-    for line, said in zip(
-        commands, (planned, "", "saved model", ""), strict=True
-    ):  # of options that are named twice the last counts
-        few = ["--n-iter", "2"] if "random" in line else []
-        ended = command(*shlex.split(line), *(FEW if line.startswith("tune") else BOOTSTRAPS), *few)
+    said = (
+        planned,
+        "",
+        "Plan: 6 configurations (DecisionTreeClassifier) x 5 folds x 3 repeats = 90 fits",
+        "the search is repeated for each of 6 outer folds, 91 fits in all.",  # 6 · 2 · 6 + 6 + 2 · 6 + 1
+        "inner means",
+        "the winner of a search on the other rows is tested once, 8 fits in all.",  # 6 + 1 + 1
+        "Bootstrap of the search: it is repeated on each of 5 samples, 114 fits in all.",  # (6 · 3 + 1) (5 + 1)
+        "saved model",
+        "",
+    )
+    for line, expected in zip(commands, said, strict=True):
+        ended = command(*shlex.split(line), *fewer(line))
         assert ended.code == 0, (line, ended.err)
-        assert said in ended.out
-    assert {path.name for path in tmp_path.iterdir() if (path / "estimate.json").exists()} == {
-        "drawn",
-        "own",
-        "weighted",
-    }
+        assert expected in ended.out, (line, ended.out)
+    written = {path.name for path in tmp_path.iterdir() if (path / "estimate.json").exists()}
+    assert written == {"drawn", "own", "repeated", "nested", "across", "parts", "samples", "weighted"}
     sys.modules.pop("models", None)

@@ -10,12 +10,14 @@ import numpy as np
 
 from heldout.arguments import SearchArguments
 from heldout.configurations import Configuration
+from heldout.data.calls import call_in
 from heldout.data.task import TaskKind
 from heldout.errors import InputError
 from heldout.execution.search import Search
 from heldout.folds.auto import number_of_folds
 from heldout.protocols.nested.plan import REMAINING, NestedFolds, nested_folds
 from heldout.spaces.presets import PRESETS, kind_of_target, preset
+from heldout.spaces.published import PUBLISHED, published_space
 
 NOTHING = object()
 """The value of a parameter that a configuration does not set."""
@@ -159,9 +161,11 @@ def _check_names(configurations: Sequence[Configuration]) -> None:
 def _estimator_and_grid(configurations: Any, X: Any, y: Any) -> tuple[Any, Any]:
     """The first two arguments of ``HeldOutSearchCV``."""
     if isinstance(configurations, str):
+        table = X if hasattr(X, "shape") else np.asarray(X)
         if configurations in PRESETS:
-            table = X if hasattr(X, "shape") else np.asarray(X)
             return preset(configurations, table, kind_of_target(y)), None
+        if (call_in(configurations) or (configurations,))[0] in PUBLISHED:
+            return published_space(configurations, table, y, kind_of_target(y)), None
     elif SearchArguments(configurations).is_fixed_search:
         kind = type(configurations).__name__
         raise InputError(
@@ -177,7 +181,7 @@ def _estimator_and_grid(configurations: Any, X: Any, y: Any) -> tuple[Any, Any]:
         return list(configurations), None
     raise InputError(
         f"configurations must be (estimator, grid), a list of (name, estimator, grid), an estimator or a preset "
-        f"({', '.join(PRESETS)}), got {configurations!r}.",
+        f"({', '.join((*PRESETS, *PUBLISHED))}), got {configurations!r}.",
         argument="configurations",
     )
 

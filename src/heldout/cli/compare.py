@@ -76,7 +76,8 @@ class CompareOptions(TuneOptions):
     default="quick",
     show_default=True,
     metavar="NAME",
-    help="The models and values to try: quick, standard or boosted.",
+    help="The models and values to try: quick, standard, boosted, tsamardinos2018 or wainer_cawley2021, as in "
+    "heldout tune.",
 )
 @click.option(
     "--models",

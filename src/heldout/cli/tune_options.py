@@ -93,10 +93,10 @@ def check_options(options: TuneOptions) -> None:
     from heldout.estimates.question import check_interval_settings
     from heldout.folds.plans import rounds_of
     from heldout.selection import Threshold, WeightRule, rule_of
-    from heldout.spaces import PRESETS
+    from heldout.spaces import published_name
 
     check_choice("--method", options.method, (*METHODS, *PROTOCOLS, "none"))
-    check_choice("--preset", options.preset, PRESETS)
+    published_name(options.preset)
     _check_search(options)
     with about_option("--selection", options.selection):
         rule = rule_of(options.selection)

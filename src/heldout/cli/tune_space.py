@@ -39,11 +39,12 @@ def space_of(
     console: Console,
 ) -> Space:
     """The space that the options name; models that cannot be scored or weighted are left out, with a note."""
-    from heldout.spaces import preset
+    from heldout.spaces import preset, published_space
 
     if own is None:
         drawn = {"distributions": True} if options.search in (RANDOM, OPTUNA) else {}
-        space = Space(preset(options.preset, task.X, task.truth.kind, **drawn))
+        published = published_space(options.preset, task.X, task.target, task.truth.kind)
+        space = Space(preset(options.preset, task.X, task.truth.kind, **drawn) if published is None else published)
     else:
         space = own.space(task.X, task.target)
     space = _chosen(replace(space, search=options.search or space.search or GRID), options)

@@ -10,6 +10,7 @@ from heldout.spaces.cox_statsmodels import StatsmodelsCox
 from heldout.spaces.native_categories import NativeCategories
 from heldout.spaces.preprocessing import default_preprocessing
 from heldout.spaces.presets import PRESETS, Entry, boosted, preset, quick, standard
+from heldout.spaces.published import PUBLISHED, published_name, published_space
 from heldout.spaces.submodels.registry import register_submodels
 
 # The spaces of published experiments, and the estimators that only they need, are in heldout_papers.
@@ -23,12 +24,12 @@ _OF_PAPERS = {
     "RandomSubspaceKNN": "random_subspace_knn",
     "ShrinkageDiscriminant": "shrinkage_discriminant",
     "SquareRootForest": "square_root_forest",
-    "tsamardinos2018": "tsamardinos2018",
-    "wainer_cawley2021": "wainer_cawley",
+    **{name: space.module for name, space in PUBLISHED.items()},
 }
 
 __all__ = [
     "PRESETS",
+    "PUBLISHED",
     "CoxRegression",
     "Entry",
     "NativeCategories",
@@ -36,6 +37,8 @@ __all__ = [
     "boosted",
     "default_preprocessing",
     "preset",
+    "published_name",
+    "published_space",
     "quick",
     "register_submodels",
     "standard",
