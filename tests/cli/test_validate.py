@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -69,6 +70,26 @@ def test_the_numbers_are_those_of_the_library(command: Command, table: Write, fr
     for name, row in found.rows.items():
         assert document["rows"][name]["corrected"] == pytest.approx(row.corrected, abs=1e-12)
         assert document["rows"][name]["apparent"] == pytest.approx(row.apparent, abs=1e-12)
+
+
+@pytest.mark.parametrize("method", ["632", "632+", "oob"])
+def test_the_printed_table_reconciles(command: Command, table: Write, method: str) -> None:
+    metrics = [each for name in ("roc_auc", "brier_score", "accuracy", "log_loss") for each in ("--metric", name)]
+    ended = validate(command, table(), *QUICK, *metrics, "--method", method, "--interval", "none")
+
+    lines = ended.out.splitlines()
+    start = next(number for number, line in enumerate(lines) if line.startswith("metric "))
+    headings = re.split(r"  +", lines[start])
+    rows = [dict(zip(headings, re.split(r"  +", line), strict=True)) for line in lines[start + 1 : start + 5]]
+    for row in rows:
+        weight = {"632": 0.632, "oob": 1.0}.get(method) or float(row["weight"])
+        left_out = float(row["out of bag"])
+        if method == "632+":
+            worst = max if row["metric"] in ("brier_score", "log_loss") else min
+            nothing = float(row["no information"])
+            left_out = nothing if worst(left_out, nothing) == left_out else left_out
+        made = (1 - weight) * float(row["apparent"]) + weight * left_out
+        assert float(row["corrected"]) == pytest.approx(made, abs=1.6e-4), row  # each is rounded to four decimals
 
 
 def test_json_is_one_document_and_the_file_holds_the_same(command: Command, table: Write, tmp_path: Path) -> None:

@@ -134,6 +134,22 @@ def test_the_optimism_is_that_of_the_table(validation: Validation, content: Vali
     assert "Rows never left out" not in {entry.label for entry in left_out.settings}
 
 
+def test_the_table_of_point632_plus_has_the_numbers_that_make_it() -> None:
+    found = validated(method="632+", metric=["roc_auc", "brier_score"])
+    content = validation_content(found)
+    area, loss = content.table
+    assert area.weight == found.rows["roc_auc"].weight and area.no_information == 0.5
+    assert None not in (loss.corrected, loss.weight, loss.apparent, loss.out_of_bag, loss.no_information)
+    bounded = min(loss.out_of_bag or 0, loss.no_information or 0)
+    made = (1 - (loss.weight or 0)) * (loss.apparent or 0) + (loss.weight or 0) * bounded
+    assert loss.corrected == pytest.approx(made)
+    page = render_html(content)
+    assert ">No information</th>" in page and 'data-label="weight"' in page
+    assert "(1 - weight) × apparent" in content.table_sentence
+    plain = render_html(validation_content(validated(method="632", metric="brier_score")))
+    assert "No information" not in plain and ".368 apparent + .632 out of bag" in plain
+
+
 def test_of_several_models_each_has_its_row() -> None:
     found = validated(
         [("logistic", LogisticRegression()), ("neighbours", KNeighborsClassifier(30))], method="two_stage"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Set
+from collections.abc import Mapping, Sequence, Set
 from typing import TYPE_CHECKING, Any
 
 from heldout._text import counted, number_text
@@ -14,9 +14,12 @@ if TYPE_CHECKING:
     from heldout.imputation.rubin import PooledCoefficients
     from heldout.protocols.validation.estimate import Validation, ValidationRow
 
-_HEADINGS = ("metric", "apparent", "in bootstrap", "on original", "optimism", "corrected", "interval", "n")
+_OF_SAMPLES = ("in_bootstrap", "on_original")
+_BETWEEN: Mapping[str, tuple[str, ...]] = {
+    "optimism": _OF_SAMPLES, "two_stage": _OF_SAMPLES, "632+": ("out_of_bag", "no_information", "weight"),
+}  # fmt: skip
+"""From which columns, beside the apparent score, a method makes the corrected one; by default ``out_of_bag``."""
 MOST_COEFFICIENTS = 30
-_OUT_OF_BAG = ("metric", "apparent", "out of bag", "optimism", "corrected", "interval", "n")
 
 
 def validation_lines(validation: Validation, files: Mapping[str, str], *, seconds: float) -> list[str]:
@@ -24,13 +27,13 @@ def validation_lines(validation: Validation, files: Mapping[str, str], *, second
     from heldout.estimates.comparison import aligned
     from heldout.execution.listeners.words import command_words
 
-    from_samples = validation.method in ("optimism", "two_stage")
-    headings = list(_HEADINGS if from_samples else _OUT_OF_BAG)
+    numbers = ("apparent", *_BETWEEN.get(validation.method, ("out_of_bag",)), "optimism", "corrected")
+    headings = ["metric", *(name.replace("_", " ") for name in numbers), "interval", "n"]
     level = next((row.interval for row in validation.rows.values() if row.interval is not None), None)
     if level is not None:
         headings[headings.index("interval")] = f"interval ({level.confidence_level * 100:.4g}%)"
     lines = ["", f"{validation.selected_name} by {validation.method}", ""]
-    lines += aligned([tuple(headings), *(_row(row, from_samples) for row in validation.rows.values())])
+    lines += aligned([tuple(headings), *(_row(row, numbers) for row in validation.rows.values())])
     if len(validation.candidates) > 1:
         lines += ["", "All models, corrected on the samples that they shared:", *_of_candidates(validation)]
     if validation.coefficients is not None:
@@ -43,13 +46,11 @@ def validation_lines(validation: Validation, files: Mapping[str, str], *, second
     return [*lines, "", fits, command_words(seconds), *files.values()]
 
 
-def _row(row: ValidationRow, from_samples: bool) -> tuple[str, ...]:
-    between = (row.in_bootstrap, row.on_original) if from_samples else (row.out_of_bag,)
-    numbers = [row.apparent, *between, row.optimism, row.corrected]
+def _row(row: ValidationRow, numbers: Sequence[str]) -> tuple[str, ...]:
     interval = "none"
     if row.interval is not None:
         interval = f"{_number(row.interval.low)} to {_number(row.interval.high)}"
-    return (row.metric, *(_number(number) for number in numbers), interval, str(row.n_successful))
+    return (row.metric, *(_number(getattr(row, name)) for name in numbers), interval, str(row.n_successful))
 
 
 def _of_candidates(validation: Validation) -> list[str]:

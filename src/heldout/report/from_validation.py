@@ -172,6 +172,8 @@ def _scored(row: ValidationRow, scale: Scale) -> ScoredRow:
         low=low,
         high=high,
         n=row.n_successful,
+        no_information=scale.shown(row.no_information),
+        weight=json_number(row.weight),
     )
 
 

@@ -24,6 +24,10 @@ class ScoredRow:
     low: float | None
     high: float | None
     n: int
+    no_information: float | None = None
+    """By .632+: the score of predictions without information."""
+    weight: float | None = None
+    """By .632 and .632+: of the score out of bag in the corrected one."""
 
 
 @dataclass(frozen=True)

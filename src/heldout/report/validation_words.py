@@ -80,6 +80,17 @@ def counted_rows(rows: int) -> str:
     return f"{rows:,} {'row' if rows == 1 else 'rows'}"
 
 
+FORMULAS = {
+    "oob": " Corrected is out of bag.",
+    "632": " Corrected is .368 apparent + .632 out of bag.",
+    "632+": (
+        " Corrected is (1 - weight) × apparent + weight × out of bag; where out of bag is worse than no "
+        "information, no information takes its place."
+    ),
+}
+"""How the corrected score is made of other columns."""
+
+
 def validation_table_sentence(method: str) -> str:
     """How to read the table that users of R's rms know."""
     columns = (
@@ -89,7 +100,7 @@ def validation_table_sentence(method: str) -> str:
     )
     if method in ("optimism", "two_stage"):
         return f"{columns} is how much better in bootstrap is than on original; it is subtracted from apparent."
-    formula = " Corrected is .368 apparent + .632 out of bag." if method == "632" else ""
+    formula = FORMULAS.get(method, "")
     return f"{columns} is how much better the apparent score is than the corrected one.{formula}"
 
 

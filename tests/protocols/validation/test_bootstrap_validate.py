@@ -88,6 +88,40 @@ class TestAgainstAPlainLoop:
             table["corrected"], seen * table["apparent"] + (1 - seen) * table["out_of_bag"], atol=1e-15
         )
 
+    @pytest.mark.parametrize("method", ["632", "632+"])
+    @pytest.mark.parametrize("x", ["complete", "holes"])
+    def test_the_table_reconciles_with_its_weights(self, method: str, x: str) -> None:
+        names = ["roc_auc", "brier_score", "accuracy", "somers_d", "log_loss", "calibration_slope"]
+        imputation = Imputation(2) if x == "holes" else None
+        found = validated(
+            KNeighborsClassifier(1) if x == "complete" else LOGISTIC,
+            X if x == "complete" else HOLES,
+            metric=names, method=method, n_bootstraps=6, imputation=imputation, interval=None,
+        )  # fmt: skip
+        table = found.to_frame().set_index("metric")
+        table = table[table["corrected"].notna()]  # a slope has none by .632+, nor if all rows are memorised
+        assert len(table) >= 5
+        left_out = table["out_of_bag"]
+        if method == "632+":
+            losses = table.index.isin(["brier_score", "log_loss"])
+            nothing = table["no_information"]
+            left_out = left_out.where(np.where(losses, left_out <= nothing, left_out >= nothing), nothing)
+            slope = found.rows["calibration_slope"]
+            assert np.isnan([slope.weight, slope.no_information, slope.corrected]).all()
+        else:
+            assert (table["weight"] == 0.632).all() and "no_information" not in table
+        made = (1 - table["weight"]) * table["apparent"] + table["weight"] * left_out
+        np.testing.assert_allclose(table["corrected"], made, rtol=1e-13, atol=1e-13)
+        for name, row in found.rows.items():
+            assert found.estimates[name].provenance["out_of_bag"] == pytest.approx(row.out_of_bag, nan_ok=True)
+            document = found.to_dict()["rows"][name]
+            assert document.get("weight", np.nan) == pytest.approx(row.weight, nan_ok=True)
+
+    def test_other_methods_have_no_weights(self) -> None:
+        found = validated(metric="brier_score", n_bootstraps=4)
+        assert {"weight", "no_information"}.isdisjoint(found.to_frame().columns)
+        assert {"weight", "no_information"}.isdisjoint(found.rows["brier_score"].to_dict())
+
     def test_a_regression(self) -> None:
         x, y = NUMBERS.data[:50], NUMBERS.target[:50]
         found = validated(LinearRegression(), x, y, metric=["r2", "mean_absolute_error"])

@@ -56,6 +56,7 @@ class MetricResult:
     @property
     def row(self) -> ValidationRow:
         """Its row of the table."""
+        made_of = self.corrected.provenance
         return ValidationRow(
             metric=self.metric.name,
             apparent=self.scores.apparent,
@@ -66,6 +67,8 @@ class MetricResult:
             corrected=self.corrected.value,
             interval=self.interval,
             n_successful=int(self.scores.successful.sum()),
+            weight=float(made_of.get("weight", np.nan)),
+            no_information=float(made_of.get("no_information", np.nan)),
         )
 
     @property

@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from math import isfinite
 from typing import Any
 
 from numpy.typing import ArrayLike
@@ -42,6 +43,12 @@ class ValidationRow:
         On the rows that the samples left out, as the correction takes it, so that by .632 ``corrected`` is
         .368 ``apparent`` + .632 ``out_of_bag``: by row first where each row has a loss of its own, else (and by a
         correction that does not read it) the mean over replicates.
+    weight : float
+        By .632 and .632+, of the score out of bag in ``corrected``: (1 - weight) ``apparent`` + weight
+        ``out_of_bag``. NaN by other methods.
+    no_information : float
+        By .632+, the score of predictions that have nothing to do with the labels. Where it is better than
+        ``out_of_bag``, it takes its place in ``corrected``. NaN by other methods.
     optimism : float
         Positive when flattering: apparent minus corrected for a score, corrected minus apparent for a loss.
     corrected : float
@@ -59,6 +66,8 @@ class ValidationRow:
     corrected: float
     interval: Interval | None
     n_successful: int
+    weight: float = float("nan")
+    no_information: float = float("nan")
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values for JSON."""
@@ -67,7 +76,19 @@ class ValidationRow:
             for name in ("apparent", "in_bootstrap", "on_original", "out_of_bag", "optimism", "corrected")
         }
         interval = None if self.interval is None else self.interval.to_dict()
-        return {"metric": self.metric, **numbers, "interval": interval, "n_successful": self.n_successful}
+        return {
+            "metric": self.metric,
+            **numbers,
+            **self.weighing,
+            "interval": interval,
+            "n_successful": self.n_successful,
+        }
+
+    @property
+    def weighing(self) -> dict[str, float]:
+        """The rate without information and the weight, where the correction has them."""
+        numbers = {"no_information": self.no_information, "weight": self.weight}
+        return {name: value for name, value in numbers.items() if isfinite(value)}
 
     def cells(self) -> dict[str, Any]:
         """A row of a table."""
@@ -78,6 +99,7 @@ class ValidationRow:
             "in_bootstrap": self.in_bootstrap,
             "on_original": self.on_original,
             "out_of_bag": self.out_of_bag,
+            **self.weighing,
             "optimism": self.optimism,
             "corrected": self.corrected,
             "low": float("nan") if interval is None else interval.low,
@@ -116,7 +138,7 @@ class Validation:
     estimates : mapping of str to Estimate
         By metric, in the given order; the first one chooses among several models.
     rows : mapping of str to ValidationRow
-        The table: apparent, in bootstrap, on original, optimism, corrected, successful replicates.
+        The table: apparent, in bootstrap, on original, out of bag, optimism, corrected, successful replicates.
     method : str
     n_bootstraps : int
         B, of each stage.
