@@ -35,6 +35,7 @@ VALIDATE = FITS | {
     "model": "magic", "trust": "a.B", "time": "1", "predictor": "none", "method": "magic", "bootstraps": "0",
     "imputations": "1", "imputation-order": "some --imputations 5", "interval": "wide",
     "inner-bootstraps": "1 --interval double",
+    "second-bootstraps": "1",
 }  # fmt: skip
 ESTIMATE = {
     "target": "none", "event": "none", "fold": "none", "repeat": "none", "row": "none --repeat fold",

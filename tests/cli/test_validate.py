@@ -48,10 +48,10 @@ def test_a_table_becomes_a_validation_a_model_and_a_report(command: Command, tab
     for said in (
         "data.csv: 60 rows, 3 columns to predict from.",
         "binary classification (positive class 'yes')",
-        "Plan: logistic by optimism, 4 bootstraps: 5 fits, seed 0. Metrics: roc_auc,",
+        "Plan: logistic by optimism, 4 bootstraps: 6 fits, seed 0. Metrics: roc_auc,",
         "\nlogistic by optimism\n",
         "\ncalibration_slope ",
-        "\n5 fits\n",
+        "\n6 fits\n",
     ):
         assert said in ended.out
     assert "5 fits of 1 model on all rows and on bootstrap samples" in ended.err
@@ -151,11 +151,34 @@ def test_imputing_pools_coefficients_and_models(
     )
 
     document = json.loads(ended.out)
-    assert "4 bootstraps: 5 fits, each of 2 imputations" in ended.err
+    assert "4 bootstraps: 6 fits, each of 2 imputations" in ended.err
     assert document["coefficients"]["names"] == ["intercept", "a", "site", "text_v"]
     loaded = load_model(tmp_path / "out" / "model.skops")
     X = frame[["a", "text", "site"]].dropna()
     assert loaded.predict_proba(X).shape == (len(X), 2) and type(loaded).__name__ == "PooledModel"
+
+
+@pytest.mark.draws_report
+def test_stages_of_their_own_sizes_and_an_adjusted_optimism(command: Command, table: Write, tmp_path: Path) -> None:
+    (tmp_path / "prior.py").write_text(
+        "from sklearn.dummy import DummyClassifier\nmodel = DummyClassifier(strategy='prior')\n"
+    )
+    ended = validate(
+        command, table(), *LINEAR, "--model", "logistic", "--model", tmp_path / "prior.py", "--method", "two_stage",
+        "--second-bootstraps", "3", "--adjust-optimism", "--inner-bootstraps", "2", "--imputations", "2",
+    )  # fmt: skip
+    plan = "logistic, prior by two_stage, 4 bootstraps to choose and 3 to estimate of 2 bootstraps each: 20 fits"
+    assert plan in ended.out and "\n20 fits\n" in ended.out  # 2 (1 + 4) + 3 + 3 · 2 + 1
+    heading, line = (re.split(r"  +", text) for text in ended.out.split("\nmetric ")[1].splitlines()[:2])
+    row = dict(zip(["metric", *heading[1:]], line, strict=True))
+    doubled = 2 * (float(row["in bootstrap"]) - float(row["on original"])) - float(row["inner optimism"])
+    assert float(row["optimism"]) == pytest.approx(doubled, abs=3e-4)
+    assert float(row["corrected"]) == pytest.approx(float(row["apparent"]) - float(row["optimism"]), abs=2e-4)
+    document = json.loads((tmp_path / "out" / "validation.json").read_text())
+    assert document["n_bootstraps"] == 4 and document["n_second_bootstraps"] == 3
+    page = (tmp_path / "out" / "report.html").read_text()
+    assert "4 to choose the model; 3 to estimate it" in page and "double bootstrap" in page
+    assert ">Inner optimism</th>" in page
 
 
 def test_pooled_coefficients_are_printed(command: Command, table: Write) -> None:
@@ -194,7 +217,7 @@ def test_every_method_and_interval(command: Command, table: Write, method: str, 
 
     document = json.loads(ended.out)
     assert document["method"] == method
-    assert document["n_fits"] == (5 + 4 * 3 if inner else 5)
+    assert document["n_fits"] == (5 + 4 * 3 + 1 if inner else 5 + 1)
     assert (document["rows"]["roc_auc"]["interval"] is None) == (interval == "none")
 
 
@@ -225,7 +248,7 @@ def test_several_models_are_chosen_among_in_two_stages(command: Command, table: 
     )
     ended = validate(command, table(), *LINEAR, "--model", "logistic", "--model", "rivals.py")
 
-    assert "Plan: logistic, dummy by two_stage, 4 bootstraps: 14 fits" in ended.out
+    assert "Plan: logistic, dummy by two_stage, 4 bootstraps to choose and 4 to estimate: 15 fits" in ended.out
     assert "\nlogistic by two_stage\n" in ended.out
     assert "\ndummy     0.5000 " in ended.out
     assert "14 of 14 fits (100%)" in ended.err

@@ -244,6 +244,7 @@ _OTHER_NAMES = {
     "groups": "--group",
     "n_bootstraps": "--bootstraps",
     "n_inner_bootstraps": "--inner-bootstraps",
+    "n_second_bootstraps": "--second-bootstraps",
     "order": "--imputation-order",
     "pos_label": "--positive",
     "random_state": "--seed",

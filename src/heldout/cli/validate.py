@@ -98,7 +98,18 @@ if TYPE_CHECKING:
 @click.option(
     "--inner-bootstraps",
     type=int,
-    help="Samples to draw of each bootstrap, with --interval double; by default 50.",
+    help="Samples to draw of each bootstrap, with --interval double or --adjust-optimism; by default 50.",
+)
+@click.option(
+    "--second-bootstraps",
+    type=int,
+    help="Of --method two_stage: samples that estimate the chosen model; by default as many as --bootstraps, which "
+    "choose it.",
+)
+@click.option(
+    "--adjust-optimism",
+    is_flag=True,
+    help="Adjust the optimism by the double bootstrap: what bootstraps of each bootstrap make of its optimism.",
 )
 @run_options
 @click.pass_context

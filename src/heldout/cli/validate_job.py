@@ -43,6 +43,8 @@ class ValidateOptions(RunOptions):
     imputation_order: str
     interval: str
     inner_bootstraps: int | None
+    second_bootstraps: int | None
+    adjust_optimism: bool
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,8 +71,12 @@ def check_options(options: ValidateOptions) -> None:
     check_interval_settings(options.bootstraps, options.confidence_level, options.alternative)
     check_choice("--interval", options.interval, ("auto", *KINDS, "none"))
     interval_kind(_interval(options), "optimism" if options.method in (None, TWO_STAGE) else options.method)
-    if options.inner_bootstraps is not None and options.interval != "double":
-        raise InputError("--inner-bootstraps is for --interval double; use both, or leave it out.")
+    if options.inner_bootstraps is not None and not (options.interval == "double" or options.adjust_optimism):
+        raise InputError(
+            "--inner-bootstraps is for --interval double or --adjust-optimism; use one of them, or leave it out."
+        )
+    if options.second_bootstraps is not None and options.method not in (None, TWO_STAGE):
+        raise InputError("--second-bootstraps is for --method two_stage; use both, or leave it out.")
     if options.trust and not any(name.endswith(".skops") for name in options.model):
         raise InputError("--trust is for --model FILE.skops; use both, or leave it out.")
     _check_imputing(options)
@@ -122,13 +128,16 @@ def job_of(options: ValidateOptions, console: Console) -> ValidateJob:
         confidence_level=options.confidence_level,
         alternative=cast("Alternative", options.alternative),
         random_state=options.seed,
+        n_second_bootstraps=options.second_bootstraps,
+        adjust_optimism=options.adjust_optimism,
     )
     plan = arguments.plan_of(task)
     names = ", ".join(configuration.name for configuration in plan.models)
     each = f", each of {plan.do.n_completions // 2} imputations" if plan.do.n_completions > 1 else ""
     inner = f" of {counted(plan.n_inner, 'bootstrap')} each" if plan.n_inner else ""
+    second = f" to choose and {plan.n_second:,} to estimate" if plan.two_stages else ""
     console.say(
-        f"Plan: {names} by {method}, {counted(options.bootstraps, 'bootstrap')}{inner}: "
+        f"Plan: {names} by {method}, {counted(options.bootstraps, 'bootstrap')}{second}{inner}: "
         f"{counted(plan.most_fits, 'fit')}{each}, seed {options.seed}. Metrics: {', '.join(plan.metrics)}."
     )
     return ValidateJob(found, source, arguments, plan)

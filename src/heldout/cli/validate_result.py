@@ -27,7 +27,9 @@ def validation_lines(validation: Validation, files: Mapping[str, str], *, second
     from heldout.estimates.comparison import aligned
     from heldout.execution.listeners.words import command_words
 
-    numbers = ("apparent", *_BETWEEN.get(validation.method, ("out_of_bag",)), "optimism", "corrected")
+    between = _BETWEEN.get(validation.method, ("out_of_bag",))
+    between += ("inner_optimism",) if validation.settings.get("adjust_optimism") else ()
+    numbers = ("apparent", *between, "optimism", "corrected")
     headings = ["metric", *(name.replace("_", " ") for name in numbers), "interval", "n"]
     level = next((row.interval for row in validation.rows.values() if row.interval is not None), None)
     if level is not None:

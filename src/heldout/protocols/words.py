@@ -89,7 +89,7 @@ PROTOCOL_WORDS: Mapping[str, MethodWords] = {
         "the two-stage optimism bootstrap",
         (
             "The rows were drawn with replacement {bootstraps} times, each model was fitted on each sample, and "
-            "the one of the best corrected score was chosen. It was then bootstrapped by as many new samples: by "
+            "the one of the best corrected score was chosen. It was then bootstrapped by new samples: by "
             "how much its models scored better on their own sample than on all rows, in the mean, is the optimism, "
             "and it was subtracted from the score that the model has on its own rows."
         ),

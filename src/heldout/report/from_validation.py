@@ -65,15 +65,15 @@ def validation_content(
     scales = {name: _scale(validation, name) for name in validation.rows}
     roc, calibration = roc_pictures(replicates), calibration_pictures(replicates)
     decision = decision_pictures(replicates)
-    several = len(validation.candidates) > 1
+    several, adjusts = len(validation.candidates) > 1, bool(validation.settings.get("adjust_optimism"))
     figures = {roc_curves.SOURCES: roc, calibration_curves.SOURCES: calibration, decision_curves.SOURCES: decision}
     sources = [key for keys, curves in figures.items() if curves for key in keys]
     return ValidationContent(
         title=title or "",
         headline=_headline(validation, estimate, scales[first]),
         facts=_facts(validation),
-        table=tuple(_scored(row, scales[name]) for name, row in validation.rows.items()),
-        table_sentence=words.validation_table_sentence(validation.method),
+        table=tuple(_scored(row, scales[name], adjusts=adjusts) for name, row in validation.rows.items()),
+        table_sentence=words.validation_table_sentence(validation.method, adjusts=adjusts),
         candidates=_candidates(validation, first, scales[first]) if several else (),
         candidates_sentence=words.candidates_sentence(
             scales[first].title, len(validation.candidates), two_stages=validation.method == "two_stage"
@@ -145,6 +145,8 @@ def _headline(validation: Validation, estimate: Estimate, scale: Scale) -> Headl
 def _facts(validation: Validation) -> tuple[Fact, ...]:
     truth, failed = validation.replicates.truth, len(validation.failures)
     bootstraps = f"{validation.replicates.n_replicates:,}" + (f", {failed:,} failed" if failed else "")
+    if validation.n_second_bootstraps:
+        bootstraps = f"{validation.n_bootstraps:,} to choose the model; {bootstraps} to estimate it"
     n_models = len(validation.candidates)
     completions = validation.replicates.n_completions
     facts = [
@@ -158,7 +160,7 @@ def _facts(validation: Validation) -> tuple[Fact, ...]:
     return facts_with_text(facts)
 
 
-def _scored(row: ValidationRow, scale: Scale) -> ScoredRow:
+def _scored(row: ValidationRow, scale: Scale, *, adjusts: bool) -> ScoredRow:
     low, high = scale.ends(row.interval)
     return ScoredRow(
         name=row.metric,
@@ -174,6 +176,7 @@ def _scored(row: ValidationRow, scale: Scale) -> ScoredRow:
         n=row.n_successful,
         no_information=scale.shown(row.no_information),
         weight=json_number(row.weight),
+        inner_optimism=json_number(row.inner_optimism) if adjusts else None,
     )
 
 
@@ -241,6 +244,7 @@ def _method(estimate: Estimate, validation: Validation) -> tuple[str, ...]:
     kind = str(provenance.get("interval"))
     sentences = (
         method_words(validation.method).sentence(validation.n_bootstraps),
+        words.ADJUSTED_SENTENCE if provenance.get("optimism_adjusted") else "",
         "" if estimate.interval is None else words.INTERVAL_OF_VALIDATION_SENTENCES.get(kind, ""),
         quantity_sentence(str(quantity), rows) if quantity else "",
     )

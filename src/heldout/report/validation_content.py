@@ -28,6 +28,8 @@ class ScoredRow:
     """By .632+: the score of predictions without information."""
     weight: float | None = None
     """By .632 and .632+: of the score out of bag in the corrected one."""
+    inner_optimism: float | None = None
+    """If the optimism is adjusted: the mean optimism by bootstraps of the bootstraps."""
 
 
 @dataclass(frozen=True)

@@ -91,13 +91,24 @@ FORMULAS = {
 """How the corrected score is made of other columns."""
 
 
-def validation_table_sentence(method: str) -> str:
+ADJUSTED_SENTENCE = (
+    "The optimism was adjusted by the double bootstrap: each sample's optimism was estimated by bootstraps of the "
+    "sample alone, compared with what it is on all rows, and the mean difference was added."
+)
+
+
+def validation_table_sentence(method: str, *, adjusts: bool = False) -> str:
     """How to read the table that users of R's rms know."""
     columns = (
         "Apparent is the score of the model on the rows that it was fitted on. The next columns are means over the "
         "models of n bootstraps: in bootstrap on their own samples, on original on all rows, and out of bag on the "
         "rows that their samples left out. Optimism"
     )
+    if adjusts:
+        return (
+            f"{columns} is twice how much better in bootstrap is than on original, minus inner optimism (the same "
+            "for bootstraps of each bootstrap); it is subtracted from apparent."
+        )
     if method in ("optimism", "two_stage"):
         return f"{columns} is how much better in bootstrap is than on original; it is subtracted from apparent."
     formula = FORMULAS.get(method, "")

@@ -33,6 +33,7 @@ CANCER = load_breast_cancer()
 X, Y = CANCER.data[:N, [1, 4, 8]], CANCER.target[:N]
 NUMBERS = load_diabetes()
 LOGISTIC = LogisticRegression(C=10.0)
+TWO = [("logistic", LOGISTIC), ("tree", DecisionTreeClassifier(max_depth=1))]
 HOLES = np.where(np.random.default_rng(1).random(X.shape) < 0.2, np.nan, X)
 
 
@@ -75,7 +76,7 @@ class TestAgainstAPlainLoop:
             assert row.corrected == pytest.approx(apparent[0] - optimism, abs=1e-6)
             assert row.optimism == pytest.approx(optimism if name == "roc_auc" else -optimism, abs=1e-6)
             assert row.n_successful == 12
-        assert found.n_fits == 13
+        assert found.n_fits == 14, "12 samples, all rows, and the model to deploy"
 
     @pytest.mark.parametrize("method", ["632", "oob"])
     def test_the_table_reconciles(self, method: str) -> None:
@@ -198,7 +199,40 @@ class TestAgainstAPlainLoop:
         assert first.candidates[0].rows == found.candidates[0].rows, "the first stage is the one-stage bootstrap"
         assert not (first.replicates.counts == found.replicates.counts).all(), "the second stage draws anew"
         assert ho.Flag.SELECTION_UNCORRECTED in found.flags
-        assert found.n_fits == 2 * 13 + 12
+        assert found.n_fits == 2 * 13 + 12 + 1
+
+    def test_two_stages_have_sizes_of_their_own(self) -> None:
+        found = validated(TWO, method="two_stage", metric="brier_score", n_bootstraps=6, n_second_bootstraps=9)
+        first = validated(TWO, metric="brier_score", n_bootstraps=6)
+        equal = validated(TWO, method="two_stage", metric="brier_score", n_bootstraps=6)
+        assert [each.rows for each in found.candidates] == [each.rows for each in first.candidates]
+        assert found.n_fits == 2 * (1 + 6) + 9 + 1 and equal.n_fits == 2 * (1 + 6) + 6 + 1
+        assert found.n_bootstraps == 6 and found.n_second_bootstraps == found.replicates.n_replicates == 9
+        assert (found.replicates.counts[:6] == equal.replicates.counts).all()
+        inside, original, _, apparent = by_hand(found, dict(TWO)[found.selected_name], X, Y, brier)
+        assert found.value == pytest.approx(apparent[0] - (inside - original).mean(), abs=1e-6)
+        assert found.to_dict()["n_second_bootstraps"] == 9
+        assert found.estimates["brier_score"].provenance["n_second_bootstraps"] == 9
+
+    @pytest.mark.parametrize("imputation", [None, 2])
+    def test_the_count_of_fits_is_what_was_fitted(self, imputation: int | None) -> None:
+        models = [("one", Counted(C=1.0)), ("two", Counted(C=9.0))]
+        Counted.n_fits = 0
+        found = validated(
+            models, x=X if imputation is None else HOLES, method="two_stage", metric="brier_score",
+            n_bootstraps=3, n_second_bootstraps=4, n_inner_bootstraps=2, adjust_optimism=True,
+            imputation=imputation,
+        )  # fmt: skip
+        assert Counted.n_fits == (imputation or 1) * found.n_fits
+        assert found.n_fits == 2 * (1 + 3) + 4 + 4 * 2 + 1
+
+
+class Counted(LogisticRegression):
+    n_fits: ClassVar[int] = 0
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
+        type(self).n_fits += 1
+        return super().fit(X, y, sample_weight)
 
 
 class TestPromises:
@@ -320,7 +354,7 @@ class TestFailures:
         Hopeless.fits.clear()
         found = validated([("hopeless", Hopeless()), ("logistic", LOGISTIC)], metric="brier_score")
         assert Hopeless.fits == [len(X)]  # not on the samples, of which nothing could come
-        assert found.n_fits == 1 + 13
+        assert found.n_fits == 1 + 13 + 1
         assert found.selected_name == "logistic" and found.selected == 1
         assert found.candidates[0].reason == "ValueError: never"
         said = found.estimates["brier_score"].flags[ho.Flag.FAILED_CONFIGURATIONS]
@@ -356,7 +390,13 @@ def by_hand_of(found: Validation, model: Any) -> np.ndarray:
         pytest.param({"interval": "percentile"}, "interval='percentile'", id="percentile of optimism"),
         pytest.param({"interval": "double", "n_inner_bootstraps": 1}, "n_inner_bootstraps", id="one inner"),
         pytest.param({"imputation": "mice"}, "imputation must be", id="imputation"),
-        pytest.param({"imputation": 2, "interval": "double", "x": HOLES}, "does not go with", id="double imputed"),
+        pytest.param({"n_second_bootstraps": 5}, "for method='two_stage'", id="a second stage of one"),
+        pytest.param(
+            {"model": TWO, "method": "two_stage", "n_second_bootstraps": 1}, "from 2 on, got 1", id="one second"
+        ),
+        pytest.param({"adjust_optimism": "yes"}, "must be True or False, got 'yes'", id="adjusts by a word"),
+        pytest.param({"adjust_optimism": True, "method": "632"}, "subtracts no optimism", id="adjusts .632"),
+        pytest.param({"adjust_optimism": True, "interval": "double"}, "not adjusted", id="adjusts an interval"),
         pytest.param({"model": []}, "got an empty one", id="no models"),
         pytest.param({"model": [LOGISTIC]}, "list of (name, estimator)", id="no names"),
         pytest.param({"model": LogisticRegression}, "must be an estimator", id="a class"),
@@ -412,7 +452,7 @@ def test_the_table_is_what_the_rows_say() -> None:
 def test_double_intervals_hold_the_corrected_score_of_every_sample() -> None:
     found = validated(metric="brier_score", interval="double", n_bootstraps=10, n_inner_bootstraps=4)
     assert found.interval is not None and found.interval.low < found.interval.high
-    assert found.n_fits == 11 + 10 * 4
+    assert found.n_fits == 11 + 10 * 4 + 1
 
 
 def test_a_penalty_is_set_against_the_weights_as_they_were_given() -> None:

@@ -43,7 +43,7 @@ def test_what_does_not_fit_is_refused_before_anything_is_drawn(
 ) -> None:
     n_bootstraps = 5 * 10**6
     monkeypatch.setattr("heldout.data.limits.memory_there", lambda: Memory(2**30, "this machine's 1.0 GiB"))
-    with pytest.raises(InputError, match=r"5,000,001 fits on 40 rows need .* use a store, fewer bootstraps"):
+    with pytest.raises(InputError, match=r"5,000,002 fits on 40 rows need .* use a store, fewer bootstraps"):
         bootstrap_validate(LinearRegression(), X, X[:, 1], n_bootstraps=n_bootstraps, random_state=0)
     with pytest.raises(InputError, match=r"use fewer bootstraps"):
         bootstrap_validate(

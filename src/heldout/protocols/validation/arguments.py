@@ -61,6 +61,8 @@ class ValidationArguments:
     store: Any = None
     random_state: Any = None
     share: Share = "exact"
+    n_second_bootstraps: int | None = None
+    adjust_optimism: bool = False
 
     def plan(self, X: Any, y: Any, groups: Any = None, sample_weight: Any = None) -> ValidationPlan:
         """Everything checked, before anything is fitted."""
@@ -89,6 +91,8 @@ class ValidationArguments:
                 f"{several}, or use {argument('method', 'optimism')}.",
                 argument="method",
             )
+        n_second = self._n_second(two_stages)
+        self._check_adjusts(correction.name, interval)
         entropy = entropy_of_run(self.random_state, store_of(self.store))
         seeds = None if self.random_state is None else entropy
         weights = task.sample_weight if fit_weight is None else fit_weight
@@ -96,26 +100,73 @@ class ValidationArguments:
         context = _offered(context, models, named=self.metric is not None)
         if len(models) > 1:
             _check_chooses(context)
-        n_inner = self._n_inner(interval)
-        do = self._do(task, entropy, n_inner)
+        n_inner = self._n_inner(interval, n_second or self.n_bootstraps)
+        do = self._do(task, entropy)
         return ValidationPlan(
-            task, models, context, do, correction, self.n_bootstraps, two_stages, n_inner, entropy, self.share
-        )
+            task, models, context, do, correction, self.n_bootstraps, n_second, n_inner, self.adjust_optimism,
+            entropy, self.share,
+        )  # fmt: skip
 
     def record(self) -> dict[str, Any]:
         """The settings, for the record."""
         return {
             "method": self.method if isinstance(self.method, str) else self.method.name,
             "n_bootstraps": self.n_bootstraps,
+            "n_second_bootstraps": self.n_second_bootstraps,
             "interval": self.interval,
-            "n_inner_bootstraps": self.n_inner_bootstraps if self.interval == "double" else None,
+            "adjust_optimism": self.adjust_optimism,
+            "n_inner_bootstraps": self.n_inner_bootstraps if self._draws_twice(self.interval) else None,
             "imputation": json_safe(_settings_of(_imputation(self.imputation))),
             "confidence_level": self.confidence_level,
             "alternative": self.alternative,
         }
 
-    def _n_inner(self, interval: str | None) -> int:
-        if interval != "double":
+    def _draws_twice(self, interval: str | None) -> bool:
+        return interval == "double" or self.adjust_optimism
+
+    def _n_second(self, two_stages: bool) -> int:
+        """Samples of the second stage; 0 without one."""
+        number = self.n_second_bootstraps
+        if not two_stages:
+            if number is not None:
+                raise InputError(
+                    f"{argument('n_second_bootstraps', number)} is for {argument('method', TWO_STAGE)}, the one "
+                    "with a second stage; use both, or leave it out.",
+                    argument="n_second_bootstraps",
+                )
+            return 0
+        if number is None:
+            return self.n_bootstraps
+        if isinstance(number, bool) or not isinstance(number, int | np.integer) or number < 2:
+            raise InputError(
+                f"n_second_bootstraps must be a whole number from 2 on, got {number!r}; 200 is usual.",
+                argument="n_second_bootstraps",
+            )
+        return int(number)
+
+    def _check_adjusts(self, correction: str, interval: str | None) -> None:
+        if self.adjust_optimism not in (True, False):
+            raise InputError(
+                f"adjust_optimism must be True or False, got {self.adjust_optimism!r}.", argument="adjust_optimism"
+            )
+        if not self.adjust_optimism:
+            return
+        if correction != "optimism":
+            raise InputError(
+                f"{argument('adjust_optimism', True)} is for {argument('method', 'optimism')} and "
+                f"{argument('method', TWO_STAGE)}; {argument('method', correction)} subtracts no optimism.",
+                argument="adjust_optimism",
+            )
+        if interval == "double":
+            raise InputError(
+                f"{argument('interval', 'double')} is made of scores whose optimism is not adjusted, so it does "
+                f"not go with {argument('adjust_optimism', True)}; use {argument('interval', 'location_shifted')}, "
+                "or leave the adjustment out: then both optimisms are in the table.",
+                argument="interval",
+            )
+
+    def _n_inner(self, interval: str | None, n_outer: int) -> int:
+        if not self._draws_twice(interval):
             return 0
         number = self.n_inner_bootstraps
         if isinstance(number, bool) or not isinstance(number, int | np.integer) or number < 2:
@@ -123,24 +174,19 @@ class ValidationArguments:
                 f"n_inner_bootstraps must be a whole number from 2 on, got {number!r}; 50 is usual.",
                 argument="n_inner_bootstraps",
             )
-        if number * self.n_bootstraps > MOST_INNER:
+        if number * n_outer > MOST_INNER:
+            name = "adjust_optimism" if self.adjust_optimism else "interval"
             raise InputError(
-                f"{argument('interval', 'double')} would take {number * self.n_bootstraps:,} fits "
-                f"({self.n_bootstraps} × {number}); lower n_inner_bootstraps or n_bootstraps.",
-                argument="interval",
+                f"{argument(name, self.adjust_optimism or 'double')} would take {number * n_outer:,} fits "
+                f"({n_outer} × {number}); lower n_inner_bootstraps or n_bootstraps.",
+                argument=name,
             )
         return int(number)
 
-    def _do(self, task: Task, entropy: int, n_inner: int) -> ReplicateFit:
+    def _do(self, task: Task, entropy: int) -> ReplicateFit:
         imputation = _imputation(self.imputation)
         if imputation is None:
             return ReplicateFit()
-        if n_inner:
-            raise InputError(
-                f"{argument('interval', 'double')} does not go with imputation: every bootstrap of a bootstrap "
-                f"would be imputed again; use {argument('interval', 'location_shifted')}.",
-                argument="interval",
-            )
         if not holes_of(task.X).any():
             return ReplicateFit(flags={Flag.NOTHING_MISSING: Flag.NOTHING_MISSING.filled()})
         with on_one_thread():  # like cells

@@ -19,6 +19,7 @@ from heldout.flags import Flag
 from heldout.imputation.rubin import PooledCoefficients
 from heldout.kernels.reference import Floats
 from heldout.metrics.base import Metric, oriented, positive_of
+from heldout.protocols.validation.corrections.adjusted import with_inner_optimism
 from heldout.protocols.validation.corrections.base import CorrectedScore
 from heldout.protocols.validation.estimate import Candidate, Validation, ValidationRow
 from heldout.protocols.validation.fits import Fits, NoModelError
@@ -69,6 +70,8 @@ class MetricResult:
             n_successful=int(self.scores.successful.sum()),
             weight=float(made_of.get("weight", np.nan)),
             no_information=float(made_of.get("no_information", np.nan)),
+            inner_optimism=float(made_of.get("inner_optimism", np.nan)),
+            adjusted_optimism=float(made_of.get("adjusted_optimism", np.nan)),
         )
 
     @property
@@ -121,6 +124,7 @@ class ValidationConclusion:
             rows={name: one.row for name, one in measured.items()},
             method=self._method,
             n_bootstraps=self.plan.n_bootstraps,
+            n_second_bootstraps=self.plan.n_second,
             selected=selected,
             selected_name=self.plan.models[selected].name,
             candidates=candidates,
@@ -171,6 +175,8 @@ class ValidationConclusion:
         for name, metric in self.plan.metrics.items():
             scores = replicates.scores(metric)
             corrected = self.plan.correction.corrected(replicates, scores)
+            if doubles is not None and self.plan.correction.name == "optimism":
+                corrected = with_inner_optimism(corrected, scores, doubles[name], adjust=self.plan.adjusts)
             bounded = Bounded(None, {})
             if doubles is not None or self.interval != "double":
                 settings = self.settings
@@ -189,7 +195,7 @@ class ValidationConclusion:
         self, fits: Fits, model: int, outer: Replicates
     ) -> tuple[dict[str, Floats] | None, dict[Flag, str]]:
         """For each metric the corrected score of every sample, by samples drawn from it; and flags of failures."""
-        if self.interval != "double":
+        if not self.plan.n_inner:
             return None, {}
         found = {name: np.full(outer.n_replicates, np.nan) for name in self.plan.metrics}
         failures: list[str] = []
@@ -239,6 +245,7 @@ class ValidationConclusion:
                 "interval": self.interval,
                 "sources": list(dict.fromkeys(cited)),
                 **measured.corrected.provenance,
+                **({"n_second_bootstraps": self.plan.n_second} if self.plan.two_stages else {}),
             },
         )
 

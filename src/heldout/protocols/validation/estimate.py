@@ -49,6 +49,10 @@ class ValidationRow:
     no_information : float
         By .632+, the score of predictions that have nothing to do with the labels. Where it is better than
         ``out_of_bag``, it takes its place in ``corrected``. NaN by other methods.
+    inner_optimism, adjusted_optimism : float
+        By the double bootstrap: the mean optimism that samples of the samples give, and the optimism adjusted by
+        it, 2 (``in_bootstrap`` - ``on_original``) - ``inner_optimism`` for a score. With ``adjust_optimism=True``
+        the latter is the ``optimism``. NaN without samples of the samples.
     optimism : float
         Positive when flattering: apparent minus corrected for a score, corrected minus apparent for a loss.
     corrected : float
@@ -68,6 +72,8 @@ class ValidationRow:
     n_successful: int
     weight: float = float("nan")
     no_information: float = float("nan")
+    inner_optimism: float = float("nan")
+    adjusted_optimism: float = float("nan")
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values for JSON."""
@@ -79,16 +85,16 @@ class ValidationRow:
         return {
             "metric": self.metric,
             **numbers,
-            **self.weighing,
+            **self.of_the_correction,
             "interval": interval,
             "n_successful": self.n_successful,
         }
 
     @property
-    def weighing(self) -> dict[str, float]:
-        """The rate without information and the weight, where the correction has them."""
-        numbers = {"no_information": self.no_information, "weight": self.weight}
-        return {name: value for name, value in numbers.items() if isfinite(value)}
+    def of_the_correction(self) -> dict[str, float]:
+        """What only some corrections are made of."""
+        names = ("no_information", "weight", "inner_optimism", "adjusted_optimism")
+        return {name: value for name in names if isfinite(value := getattr(self, name))}
 
     def cells(self) -> dict[str, Any]:
         """A row of a table."""
@@ -99,7 +105,7 @@ class ValidationRow:
             "in_bootstrap": self.in_bootstrap,
             "on_original": self.on_original,
             "out_of_bag": self.out_of_bag,
-            **self.weighing,
+            **self.of_the_correction,
             "optimism": self.optimism,
             "corrected": self.corrected,
             "low": float("nan") if interval is None else interval.low,
@@ -141,7 +147,7 @@ class Validation:
         The table: apparent, in bootstrap, on original, out of bag, optimism, corrected, successful replicates.
     method : str
     n_bootstraps : int
-        B, of each stage.
+        B; of ``two_stage`` those of the first stage.
     selected : int
     selected_name : str
     candidates : tuple of Candidate
@@ -155,7 +161,8 @@ class Validation:
     failures : mapping of int to str
         Replicates without a model, and why.
     n_fits : int
-        All fits; where rows were imputed, a fit includes one for every completion.
+        All fits, the last one of the selected model on all rows included; where rows were imputed, a fit includes
+        one for every completion.
     metrics : mapping of str to Metric
         By name, as they are on this target.
     flags : mapping of Flag to str
@@ -164,6 +171,8 @@ class Validation:
         The arguments of the call.
     share_comparison : ShareComparison or None
         With ``share="check"``: some shared fits beside separate ones.
+    n_second_bootstraps : int
+        Of ``two_stage`` the samples of the second stage; 0 by other methods.
     """
 
     estimates: Mapping[str, Estimate]
@@ -182,6 +191,7 @@ class Validation:
     flags: Mapping[Flag, str] = field(default_factory=dict)
     settings: Mapping[str, Any] = field(default_factory=dict)
     share_comparison: ShareComparison | None = None
+    n_second_bootstraps: int = 0
 
     @property
     def value(self) -> float:
@@ -290,6 +300,7 @@ class Validation:
         return {
             "method": self.method,
             "n_bootstraps": self.n_bootstraps,
+            "n_second_bootstraps": self.n_second_bootstraps,
             "selected": self.selected,
             "selected_name": self.selected_name,
             "estimates": {name: estimate.to_dict() for name, estimate in self.estimates.items()},

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -74,9 +75,9 @@ class Fits:
             inner = self.plan.inner[b]
             if not inner.splits:
                 continue
-            predictions, failed = _side_by_side(self._results(model, inner.splits))
+            predictions, own, failed = self._of_samples(model, inner.splits)
             if predictions:
-                yield b, outer.of_samples_of(b, inner.counts, predictions, failed)
+                yield b, outer.of_samples_of(b, inner.counts, predictions, failed, own)
 
     def _results(self, model: int, splits: Sequence[Split]) -> list[CellResult]:
         results = self.run.cell_results(Race(tuple(splits), configurations=(model,)))
@@ -92,24 +93,32 @@ class Fits:
         (whole,) = self._results(model, (self.plan.all_rows,))
         if whole.state is CellState.FAILED:
             raise NoModelError(whole.message)
-        samples = self._results(model, splits)
+        predictions, own, failed = self._of_samples(model, splits)
         n = self.plan.task.n_rows
-        of_rows, of_own = zip(*(_divided(each, n) for each in samples), strict=True)
-        predictions, failed = _side_by_side(of_rows)
         apparent = {response: values[-n:] for response, values in whole.predictions.items()}
-        own = {response: [each.predictions.get(response, _NOTHING) for each in of_own] for response in apparent}
-        completed_anew = any(array.size for arrays in own.values() for array in arrays)
         return Replicates(
             truth=self.plan.task.truth,
             counts=counts,
             apparent=apparent,
             on_original=predictions
             or {response: values[:, :, None][:, :, :0] for response, values in apparent.items()},
-            in_sample=own if completed_anew else None,
+            in_sample=own,
             weights=self.plan.task.sample_weight,
             times=self.plan.context.scoring.times,
             failed=failed,
         )
+
+    def _of_samples(
+        self, model: int, splits: Sequence[Split]
+    ) -> tuple[dict[Response, NDArray[np.float64]], dict[Response, list[NDArray[Any]]] | None, dict[int, str]]:
+        """The predictions of the replicates for all rows, those for their own samples if these were imputed again,
+        and the messages of those that failed."""
+        n = self.plan.task.n_rows
+        of_rows, of_own = zip(*(_divided(each, n) for each in self._results(model, splits)), strict=True)
+        predictions, failed = _side_by_side(of_rows)
+        own = {response: [each.predictions.get(response, _NOTHING) for each in of_own] for response in predictions}
+        completed_anew = any(array.size for arrays in own.values() for array in arrays)
+        return predictions, own if completed_anew else None, failed
 
 
 _NOTHING = np.empty((0, 0))

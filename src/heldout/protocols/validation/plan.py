@@ -54,10 +54,13 @@ class ValidationPlan:
     """Makes the fits on a split."""
     correction: Correction
     n_bootstraps: int
-    two_stages: bool = False
-    """Whether the selected model is bootstrapped once more, on new samples."""
+    """Samples of the first stage."""
+    n_second: int = 0
+    """New samples on which the selected model is bootstrapped once more; 0 for no second stage."""
     n_inner: int = 0
-    """Bootstraps of each bootstrap, for the interval of the double bootstrap; 0 for none."""
+    """Bootstraps of each bootstrap of the last stage, for the double bootstrap; 0 for none."""
+    adjusts: bool = False
+    """Whether the optimism is adjusted by the double bootstrap."""
     entropy: int = 0
     share: Share = "exact"
     """Whether equal steps are fitted once, and one fit serves several models."""
@@ -66,6 +69,15 @@ class ValidationPlan:
     def metrics(self) -> Mapping[str, Metric]:
         """By name, in the given order."""
         return {name: metric for name, metric in self.context.scoring.metrics.items() if metric is not None}
+
+    @property
+    def two_stages(self) -> bool:
+        return self.n_second > 0
+
+    @property
+    def n_last(self) -> int:
+        """Samples of the last stage."""
+        return self.n_second or self.n_bootstraps
 
     @cached_property
     def demands(self) -> Demands:
@@ -80,14 +92,14 @@ class ValidationPlan:
     @cached_property
     def first(self) -> Stage:
         """The samples that all models share."""
-        return self._stage("draws", FIRST)
+        return self._stage("draws", FIRST, self.n_bootstraps)
 
     @cached_property
     def last(self) -> Stage:
         """The samples of the estimates: those of the first stage, unless there is a second."""
         if not self.two_stages:
             return self.first
-        return self._stage("draws of the second stage", SECOND)
+        return self._stage("draws of the second stage", SECOND, self.n_second)
 
     @cached_property
     def inner(self) -> tuple[Stage, ...]:
@@ -119,23 +131,32 @@ class ValidationPlan:
         return Work(self.context, self.models, folds, self.do, self.do.identity, sharing)
 
     @property
-    def n_fits(self) -> int:
+    def n_cells(self) -> int:
         """The number of cells if every model can be fitted on all rows."""
-        return self._n_outer_fits + sum(len(stage.splits) for stage in self.inner)
+        return self._n_outer_cells + sum(len(stage.splits) for stage in self.inner)
+
+    @property
+    def most_cells(self) -> int:
+        """An upper bound of ``n_cells`` without drawing: some samples may hold too little for inner samples."""
+        return self._n_outer_cells + self.n_last * self.n_inner
+
+    @property
+    def n_fits(self) -> int:
+        """The cells, and the last fit of the selected model on all rows."""
+        return self.n_cells + 1
 
     @property
     def most_fits(self) -> int:
-        """An upper bound of ``n_fits`` without drawing: some samples may hold too little for inner samples."""
-        return self._n_outer_fits + self.n_bootstraps * self.n_inner
+        """An upper bound of ``n_fits``."""
+        return self.most_cells + 1
 
     @property
-    def _n_outer_fits(self) -> int:
-        second = self.n_bootstraps if self.two_stages else 0
-        return len(self.models) * (1 + self.n_bootstraps) + second
+    def _n_outer_cells(self) -> int:
+        return len(self.models) * (1 + self.n_bootstraps) + self.n_second
 
-    def _stage(self, domain: str, fold: int) -> Stage:
+    def _stage(self, domain: str, fold: int, n_bootstraps: int) -> Stage:
         seed, reads = stream(self.entropy, domain), self.correction.reads_left_out
-        drawn = draw(self.demands, self.n_bootstraps, seed, scores_left_out=reads)
+        drawn = draw(self.demands, n_bootstraps, seed, scores_left_out=reads)
         return Stage(drawn.counts, sample_splits(drawn.counts, fold), drawn.redraws)
 
 
@@ -145,7 +166,7 @@ WHILE_SCORING = 8
 
 def bytes_recorded(plan: ValidationPlan) -> int:
     """Bytes of all predictions, as a run file holds them."""
-    return plan.most_fits * _bytes_of_fit(plan)
+    return plan.most_cells * _bytes_of_fit(plan)
 
 
 def check_memory(plan: ValidationPlan, *, keeps_fits: bool) -> None:
@@ -153,10 +174,10 @@ def check_memory(plan: ValidationPlan, *, keeps_fits: bool) -> None:
 
     ``keeps_fits``: whether the predictions of every fit stay in memory until the end, as without a store.
     """
-    n_rows, n_bootstraps = plan.task.n_rows, plan.n_bootstraps
+    n_rows, n_bootstraps = plan.task.n_rows, max(plan.n_bootstraps, plan.n_last)
     what = f"fits ({n_bootstraps:,} bootstraps)"
     refuse_more_than(MOST_FITS, plan.most_fits, what, "fewer bootstraps: 200 are usual")
-    drawn = plan.most_fits * (n_rows + BYTES_A_CELL)
+    drawn = plan.most_cells * (n_rows + BYTES_A_CELL)
     kept = bytes_recorded(plan) if keeps_fits else n_bootstraps * _bytes_of_fit(plan)
     arrays = n_bootstraps * max(2 * n_rows * _bytes_a_row(plan), _bytes_of_fit(plan))
     scored = WHILE_SCORING * 8 * n_bootstraps * n_rows

@@ -30,6 +30,8 @@ def bootstrap_validate(
     imputation: Any = None,
     interval: Any = "auto",
     n_inner_bootstraps: int = 50,
+    n_second_bootstraps: int | None = None,
+    adjust_optimism: bool = False,
     confidence_level: float = 0.95,
     alternative: Alternative = "two-sided",
     groups: Any = None,
@@ -66,7 +68,7 @@ def bootstrap_validate(
         the model overfits (Efron & Tibshirani 1997). ``two_stage``: choose among several models by the optimism
         bootstrap, then estimate the chosen one by samples of its own (Klamer 2022).
     n_bootstraps : int, default=200
-        B, of each stage.
+        B; of ``two_stage`` the samples that choose the model (J).
     imputation : int or Imputation, optional
         How many times missing values are imputed, or how; every model is then fitted on each completion and pooled.
         By default the model receives X unchanged.
@@ -76,7 +78,14 @@ def bootstrap_validate(
         2021), which takes ``n_inner_bootstraps`` times the fits; ``percentile``, of ``oob`` only: percentiles of
         the scores left out. ``auto`` is ``percentile`` for ``oob``, else ``location_shifted``.
     n_inner_bootstraps : int, default=50
-        Bootstraps of each bootstrap, with ``interval="double"``.
+        Bootstraps of each bootstrap, with ``interval="double"`` or ``adjust_optimism=True``.
+    n_second_bootstraps : int, optional
+        Of ``two_stage`` the samples of its second stage (K), which estimate the chosen model; ``n_bootstraps`` by
+        default.
+    adjust_optimism : bool, default=False
+        Whether the optimism is adjusted by the double bootstrap, with ``optimism`` and ``two_stage``: each
+        bootstrap estimates its own optimism by bootstraps of itself, and the mean error of these estimates is
+        corrected. It takes ``n_inner_bootstraps`` times the fits.
     confidence_level : float, default=0.95
     alternative : {"two-sided", "greater", "less"}, default="two-sided"
     groups : array-like of shape (N,), optional
@@ -120,7 +129,7 @@ def bootstrap_validate(
     """
     arguments = ValidationArguments(
         estimator, metric, method, n_bootstraps, n_inner_bootstraps, imputation, interval, confidence_level,
-        alternative, store, random_state, share,
+        alternative, store, random_state, share, n_second_bootstraps, adjust_optimism,
     )  # fmt: skip
     running = running_of(
         n_jobs=n_jobs, pre_dispatch=pre_dispatch, fit_timeout=fit_timeout, store=store, verbose=verbose
@@ -144,5 +153,5 @@ def validated(arguments: ValidationArguments, plan: ValidationPlan, running: Run
     concluding = ValidationConclusion(
         plan, interval_kind(arguments.interval, plan.correction.name), settings, arguments.record()
     )
-    with open_run(plan.work, plan.task, plan.entropy, running, n_cells=plan.n_fits, is_validation=True) as run:
+    with open_run(plan.work, plan.task, plan.entropy, running, n_cells=plan.n_cells, is_validation=True) as run:
         return concluding(Fits(plan, run))

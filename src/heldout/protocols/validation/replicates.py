@@ -55,7 +55,8 @@ class Replicates:
     counts: Counts
     """(B, N): how often each sample drew each row."""
     apparent: Predictions
-    """(N, H) or (N, H, outputs): the predictions of the model fitted on all rows, in each of their completions."""
+    """(N, H) or (N, H, outputs): the predictions of the model fitted on all rows, in each of their completions; of
+    ``apparent_rows``, if there are any."""
     on_original: Predictions
     """(N, H, B) or (N, H, B, outputs): the predictions of each replicate's model for all rows. Those of a failed
     replicate are not read."""
@@ -67,6 +68,9 @@ class Replicates:
     drawn_from: Counts | None = None
     """(N,): how often each row occurs in the rows that the samples were drawn from: once, unless these are a sample
     too."""
+    apparent_rows: NDArray[np.intp] | None = None
+    """(n_drawn,): the rows that ``apparent`` is of, each as often as drawn, if the samples were drawn from a sample
+    whose rows were imputed again."""
     times: tuple[float, ...] = ()
     """Of the outputs of the response ``survival``."""
     failed: Mapping[int, str] = field(default_factory=dict)
@@ -91,6 +95,15 @@ class Replicates:
         """(1, N): the rows that the samples were drawn from."""
         once = np.ones(self.truth.n_rows, dtype=np.uint8) if self.drawn_from is None else self.drawn_from
         return self.weighted(once[None, :])
+
+    @cached_property
+    def trained(self) -> tuple[Truth, Weightings]:
+        """The truth of the rows that ``apparent`` is of, and their weights (1, n)."""
+        rows = self.apparent_rows
+        if rows is None:
+            return self.truth, self.all_rows
+        once = np.ones((1, len(rows)), dtype=np.uint8)
+        return self.truth.rows(rows), once if self.weights is None else once * self.weights[rows]
 
     def weighted(self, counts: Counts) -> Weightings:
         """Counts (L, N) times the importance weights, if there are any."""
@@ -132,14 +145,20 @@ class Replicates:
         """
         response, kept = self.response_of(metric), self.kept
         with quiet_if_foreign([metric]):
-            apparent = metric.statistic(self.truth, self.read(metric, self.apparent[response]))
+            truth, weights = self.trained
+            apparent = metric.statistic(truth, self.read(metric, self.apparent[response])).all(weights)
             found = self._of_models(metric, response, kept)
         everywhere = np.full((3, self.n_replicates), np.nan)
         everywhere[:, kept] = found
-        return ReplicateScores(metric, float(apparent.all(self.all_rows).mean()), *everywhere)
+        return ReplicateScores(metric, float(apparent.mean()), *everywhere)
 
     def of_samples_of(
-        self, b: int, counts: Counts, on_original: Predictions, failed: Mapping[int, str] | None = None
+        self,
+        b: int,
+        counts: Counts,
+        on_original: Predictions,
+        failed: Mapping[int, str] | None = None,
+        in_sample: Mapping[Response, Sequence[NDArray[Any]]] | None = None,
     ) -> Replicates:
         """The replicates of one sample: its model is the one that was fitted on all there is.
 
@@ -147,17 +166,24 @@ class Replicates:
         - ``counts`` (n_inner, N): how often samples of this sample drew each row.
         - ``on_original`` (N, H, n_inner[, outputs]): the predictions of their models for all rows.
         - ``failed``: inner samples without a model, and why.
+        - ``in_sample``: their predictions for the rows of their own samples, if these were imputed again.
 
-        Where missing values are imputed in each sample anew, the completions of this sample are of its own rows and
-        not of the original ones. ``on_original``, completed before any sample was drawn, takes their place.
+        Where missing values are imputed, the rows on which this sample's model trained were completed for it, and
+        its apparent score is on these. Its rows as new rows are those of ``on_original``, completed once before any
+        sample was drawn.
         """
+        apparent = {response: values[:, :, b] for response, values in self.on_original.items()}
+        if self.in_sample is not None:
+            apparent = {response: values[b] for response, values in self.in_sample.items()}
         return Replicates(
             self.truth,
             counts=counts,
-            apparent={response: values[:, :, b] for response, values in self.on_original.items()},
+            apparent=apparent,
             on_original=on_original,
+            in_sample=in_sample,
             weights=self.weights,
             drawn_from=self.counts[b],
+            apparent_rows=None if self.in_sample is None else drawn_rows(self.counts[b]),
             times=self.times,
             failed=failed or {},
         )

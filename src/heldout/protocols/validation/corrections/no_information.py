@@ -58,11 +58,12 @@ def no_information(replicates: Replicates, metric: Metric) -> NoInformation:
     """
     response = replicates.response_of(metric)
     apparent = replicates.read(metric, replicates.apparent[response])
-    weights = replicates.all_rows[0].astype(np.float64)
+    truth, once = replicates.trained
+    weights = once[0].astype(np.float64)
     some = weights > 0
     with quiet_if_foreign([metric]):
         found = [
-            over_pairs(metric, response, replicates.truth.rows(some), apparent[some, h], weights[some])
+            over_pairs(metric, response, truth.rows(some), apparent[some, h], weights[some])
             for h in range(replicates.n_completions)
         ]
     reason = next((each.reason for each in found if each.reason), "")
