@@ -13,6 +13,7 @@ import pandas as pd
 import pytest
 
 from heldout.data.task import TaskKind
+from heldout.imputation.settings import Imputation
 from heldout.protocols.validation.protocol import bootstrap_validate
 from heldout.readers.saved_model import load_model
 from heldout.spaces.regressions import regression
@@ -179,6 +180,28 @@ def test_stages_of_their_own_sizes_and_an_adjusted_optimism(command: Command, ta
     page = (tmp_path / "out" / "report.html").read_text()
     assert "4 to choose the model; 3 to estimate it" in page and "double bootstrap" in page
     assert ">Inner optimism</th>" in page
+
+
+def test_rows_are_evaluated_with_their_outcome_on_request(
+    command: Command, table: Write, frame: pd.DataFrame
+) -> None:
+    options = [*LINEAR, "--predictor", "a", "--predictor", "site", "--imputations", "2", "--json"]
+    ended = validate(command, table(), *options, "--outcome-in-evaluation")
+
+    document = json.loads(ended.out)
+    assert document["settings"]["imputation"]["outcome_in_evaluation"] is True
+    assert any(entry["flag"] == "outcome_in_evaluation" for entry in document["flags"])
+    X, truth = frame[["a", "site"]], (frame["outcome"] == "yes").to_numpy()
+    model = regression("logistic", X, TaskKind.BINARY, fill=False)
+    found = bootstrap_validate(
+        model, X, truth, metric=["roc_auc", "brier_score"], n_bootstraps=4, random_state=0,
+        imputation=Imputation(2, outcome_in_evaluation=True),
+    )  # fmt: skip
+    for name, row in found.rows.items():
+        assert document["rows"][name]["corrected"] == pytest.approx(row.corrected, abs=1e-12)
+    plain = json.loads(validate(command, table(), *options, out="plain").out)
+    assert plain["rows"]["roc_auc"]["corrected"] != document["rows"]["roc_auc"]["corrected"]
+    assert plain["rows"]["roc_auc"]["apparent"] == document["rows"]["roc_auc"]["apparent"]
 
 
 def test_pooled_coefficients_are_printed(command: Command, table: Write) -> None:

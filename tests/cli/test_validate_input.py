@@ -31,6 +31,7 @@ REFUSED = {
     "--imputations 1": "--imputations must be 0 for none, or from 2 to 1000, got 1; 5 is usual.",
     "--imputations -20": "--imputations must be 0 for none, or from 2 to 1000, got -20; 5 is usual.",
     "--imputation-order naive": "--imputation-order needs --imputations, the number of them; 5 is usual.",
+    "--outcome-in-evaluation": "--outcome-in-evaluation needs --imputations, the number of them; 5 is usual.",
     "--imputations 2 --imputation-order first": "--imputation-order must be one of boot_mi, mi_boot, naive, got",
     "--time 3": "--time is for survival, which needs --event COL and times in --target; add --event COL.",
     "--metric luck": "--metric must be a known name, got 'luck'; docs/metrics.md lists them.",

@@ -89,6 +89,12 @@ if TYPE_CHECKING:
     help="boot_mi (draw, then impute), mi_boot (impute, then draw), or naive.",
 )
 @click.option(
+    "--outcome-in-evaluation",
+    is_flag=True,
+    help="Impute the rows that are evaluated with their outcome too, like those that train. The scores are then too "
+    "good for new rows, whose outcome is unknown.",
+)
+@click.option(
     "--interval",
     default="auto",
     show_default=True,

@@ -41,6 +41,7 @@ class ValidateOptions(RunOptions):
     bootstraps: int
     imputations: int
     imputation_order: str
+    outcome_in_evaluation: bool
     interval: str
     inner_bootstraps: int | None
     second_bootstraps: int | None
@@ -94,6 +95,8 @@ def _check_imputing(options: ValidateOptions) -> None:
     check_choice("--imputation-order", options.imputation_order, get_args(Order))
     if not h and options.imputation_order != "boot_mi":
         raise InputError("--imputation-order needs --imputations, the number of them; 5 is usual.")
+    if not h and options.outcome_in_evaluation:
+        raise InputError("--outcome-in-evaluation needs --imputations, the number of them; 5 is usual.")
 
 
 def job_of(options: ValidateOptions, console: Console) -> ValidateJob:
@@ -114,7 +117,11 @@ def job_of(options: ValidateOptions, console: Console) -> ValidateJob:
         console.note(_of_missing(options, n_lacking))
     imputation = None
     if options.imputations:
-        imputation = Imputation(options.imputations, order=cast("Any", options.imputation_order))
+        imputation = Imputation(
+            options.imputations,
+            order=cast("Any", options.imputation_order),
+            outcome_in_evaluation=options.outcome_in_evaluation,
+        )
     models = _models(options, found)
     method = options.method or (TWO_STAGE if len(models) > 1 else "optimism")
     arguments = ValidationArguments(
