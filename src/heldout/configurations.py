@@ -69,6 +69,8 @@ class Configuration:
     """The name of its estimator where the search has several."""
     has_params: bool = False
     """Whether the template has the parameters already, so that they are only shown."""
+    kind: str = ""
+    """What its estimator is called, if not by the class of the template."""
 
     def fresh(self) -> BaseEstimator:
         """An unfitted estimator with the parameters set.
@@ -103,7 +105,7 @@ class Configuration:
         shown = [
             f"{key.rsplit('__', 1)[-1]}={_short(value)}" for key, value in self.params.items() if key != "model"
         ]
-        head = self.model or type(self.template).__name__
+        head = self.model or self.kind or type(self.template).__name__
         return f"{head} ({', '.join(shown)})" if shown else head
 
 

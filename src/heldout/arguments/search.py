@@ -42,6 +42,8 @@ from heldout.execution.search import Search
 from heldout.execution.sharing.groups import Share, check_share
 from heldout.execution.store import entropy_of_run, store_of
 from heldout.folds.splits import Folds
+from heldout.imputation.imputed_model import ImputedModel, checked_within_a_fit
+from heldout.imputation.settings import imputation_of
 from heldout.selection import CallableRefit
 
 PARTS_OF_A_SPACE = ("estimator", "param_grid", "param_distributions", "n_iter")
@@ -49,7 +51,7 @@ PARTS_OF_A_SPACE = ("estimator", "param_grid", "param_distributions", "n_iter")
 
 PARTS_OF_A_SEARCH = (
     "scoring", "cv", "repeats", "aggregate", "selection", "drop", "refit", "error_score",
-    "confidence_level", "alternative",
+    "confidence_level", "alternative", "imputation",
 )  # fmt: skip
 """Arguments that decide what is estimated: a search and the call that repeats it must not name two values."""
 
@@ -83,6 +85,7 @@ class SearchArguments:
     share: Share = "exact"
     share_memory: int | None = None
     early_stopping: Any = None
+    imputation: Any = None
     keep_models: KeepModels = "none"
     n_jobs: int | None = None
     pre_dispatch: int | str = "2*n_jobs"
@@ -99,8 +102,23 @@ class SearchArguments:
     def configurations(self, entropy: int) -> Configurations:
         """Everything that is tried; ``entropy`` decides the draws of a random search."""
         if self.n_iter is None:
-            return make_configurations(self.estimator, self.param_grid)
-        return sample_configurations(self.estimator, self.param_distributions, self.n_iter, entropy)
+            tried = make_configurations(self.estimator, self.param_grid)
+        else:
+            tried = sample_configurations(self.estimator, self.param_distributions, self.n_iter, entropy)
+        imputation = imputation_of(self.imputation)
+        if imputation is None:
+            return tried
+        checked_within_a_fit(imputation)
+        if self.early_stopping is not None:
+            raise InputError(
+                "early_stopping divides the training rows of a boosted model, and imputation completes them "
+                "before; use one of the two (boosted models accept missing values as they are).",
+                argument="early_stopping",
+            )
+        return Configurations.of(
+            (one.params, ImputedModel(one.fresh(), imputation), one.model, True, type(one.template).__name__)
+            for one in tried
+        )
 
     @property
     def is_search(self) -> bool:

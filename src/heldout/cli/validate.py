@@ -91,8 +91,8 @@ if TYPE_CHECKING:
 @click.option(
     "--outcome-in-evaluation",
     is_flag=True,
-    help="Impute the rows that are evaluated with their outcome too, like those that train. The scores are then too "
-    "good for new rows, whose outcome is unknown.",
+    help="Impute the rows that are evaluated with their outcome too, like those that train. The scores are then "
+    "too good for new rows, whose outcome is unknown.",
 )
 @click.option(
     "--interval",

@@ -2,6 +2,7 @@
 
 from heldout.imputation.chained import ChainedImputer
 from heldout.imputation.coefficients import Coefficients, coefficients_of
+from heldout.imputation.imputed_model import ImputedModel
 from heldout.imputation.pooled import PooledModel
 from heldout.imputation.rubin import PooledCoefficients, pool_coefficients
 from heldout.imputation.settings import Imputation
@@ -11,6 +12,7 @@ __all__ = [
     "ChainedImputer",
     "Coefficients",
     "Imputation",
+    "ImputedModel",
     "PooledCoefficients",
     "PooledModel",
     "coefficients_of",

@@ -130,15 +130,47 @@ class Imputation:
         inputs = table if truth is None else with_columns(table, outcome_columns(truth))
         return [self._once(table, holes, inputs, entropy, h, place) for h in range(self.n_imputations)]
 
-    def _once(
-        self, table: Any, holes: Holes, inputs: Any, entropy: int, h: int, place: tuple[int | str, ...]
-    ) -> Any:
+    def imputers(self, X: Any, entropy: int, *place: int | str) -> list[Any]:
+        """H imputers fitted on the rows without their outcome, to complete other rows.
+
+        Parameters
+        ----------
+        X : array or pandas table of N rows
+        entropy : int
+        *place : int or str
+            As in ``completed``.
+
+        Raises
+        ------
+        InputError
+            When a column has no value at all, or the imputer cannot complete other rows.
+        """
+        if self.imputer is not None and not hasattr(self.imputer, "transform"):
+            raise InputError(
+                f"the imputer {type(self.imputer).__name__} has no transform, so it cannot complete rows that are "
+                "predicted; use one that has, such as ChainedImputer().",
+                argument="imputation",
+            )
+        table = X if hasattr(X, "tocsr") else writable(X)
+        if not hasattr(X, "tocsr"):
+            _refuse_empty(table, holes_of(X))
+        made = [self._seeded(entropy, h, place) for h in range(self.n_imputations)]
+        # A sparse table has no gaps, and no imputer reads it.
+        return made if hasattr(X, "tocsr") else [imputer.fit(table) for imputer in made]
+
+    def _seeded(self, entropy: int, h: int, place: tuple[int | str, ...]) -> Any:
         imputer = ChainedImputer() if self.imputer is None else clone(self.imputer)
         seeds = {
             name: numpy_seed(entropy, "imputation", h, *place, *([] if name == "random_state" else [name]))
             for name in _seed_names(imputer)
         }
-        answer = imputer.set_params(**seeds).fit_transform(inputs)
+        return imputer.set_params(**seeds)
+
+    def _once(
+        self, table: Any, holes: Holes, inputs: Any, entropy: int, h: int, place: tuple[int | str, ...]
+    ) -> Any:
+        imputer = self._seeded(entropy, h, place)
+        answer = imputer.fit_transform(inputs)
         _check_answer(inputs, answer, type(imputer).__name__)
         whole = filled(table, holes, answer)
         if holes_of(whole).any():
@@ -147,6 +179,27 @@ class Imputation:
                 f"the imputer {type(imputer).__name__} left missing values in column {first!r}; it must fill all."
             )
         return whole
+
+
+def imputation_of(wanted: Any) -> Imputation | None:
+    """An imputation from a number of imputations, or from itself; None for none.
+
+    Raises InputError for anything else.
+
+    Examples
+    --------
+    >>> imputation_of(3).n_imputations, imputation_of(None)
+    (3, None)
+    """
+    if wanted is None or isinstance(wanted, Imputation):
+        return wanted
+    if isinstance(wanted, int | np.integer) and not isinstance(wanted, bool):
+        return Imputation(int(wanted))
+    raise InputError(
+        "imputation must be a number of imputations, ho.protocols.Imputation(...) or None, got "
+        f"{shortened(wanted)}.",
+        argument="imputation",
+    )
 
 
 def _seed_names(imputer: Any) -> list[str]:

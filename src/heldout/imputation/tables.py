@@ -36,7 +36,7 @@ def holes_of(X: Any) -> Holes:
     if is_frame(X):
         return np.asarray(X.isna().to_numpy(), dtype=bool)
     if hasattr(X, "tocsr"):
-        if np.isnan(X.data).any():
+        if np.isnan(X.tocsr().data).any():
             raise InputError("a sparse X with missing values cannot be imputed; convert it with X.toarray().")
         return np.zeros((X.shape[0], 0), dtype=bool)
     table = array_of(X, "X")

@@ -5,7 +5,7 @@ from heldout.folds.bootstrap import bootstrap
 from heldout.folds.leave_out import leave_one_out
 from heldout.folds.paired import paired_hold_out
 from heldout.folds.plans import hold_out, k_folds, repeated, repeated_hold_out
-from heldout.imputation import ChainedImputer, Imputation, PooledCoefficients, PooledModel
+from heldout.imputation import ChainedImputer, Imputation, ImputedModel, PooledCoefficients, PooledModel
 from heldout.protocols.algorithms.comparison import (
     AlgorithmComparison,
     AlgorithmSelections,
@@ -41,6 +41,7 @@ __all__ = [
     "DecisionCurve",
     "FitCosts",
     "Imputation",
+    "ImputedModel",
     "LearningCurve",
     "NestedEstimate",
     "OuterFold",

@@ -89,6 +89,12 @@ class HeldOutSearchCV(BaseHeldOutSearch):
         ``random_state=None`` estimators without a seed get one that is drawn anew in each run, so that their fits
         can be repeated. A model that cannot be had, as that of a fit that an earlier session made with other
         random draws, is None, and a warning says why.
+    imputation : int or Imputation, optional
+        How many times missing values are imputed, or how. Every fit completes its own training rows and fits the
+        configuration on each completion; rows that are predicted are completed by imputers that were fitted on the
+        training rows. The held-out predictions are those of all completions, pooled
+        (``ho.protocols.ImputedModel``). A fit includes one for every completion, and nothing is shared. By default
+        the models receive X unchanged.
 
     Attributes
     ----------
@@ -169,6 +175,7 @@ class HeldOutSearchCV(BaseHeldOutSearch):
         share_memory: int | None = None,
         early_stopping: InnerSplit | None = None,
         keep_models: KeepModels = "none",
+        imputation: Any = None,
     ) -> None:
         super().__init__(
             estimator, param_grid=param_grid, scoring=scoring, cv=cv, repeats=repeats, aggregate=aggregate,
@@ -177,5 +184,5 @@ class HeldOutSearchCV(BaseHeldOutSearch):
             pre_dispatch=pre_dispatch, error_score=error_score, return_train_score=return_train_score,
             keep_predictions=keep_predictions, store=store, random_state=random_state, verbose=verbose,
             fit_timeout=fit_timeout, share=share, share_memory=share_memory, early_stopping=early_stopping,
-            keep_models=keep_models,
+            keep_models=keep_models, imputation=imputation,
         )  # fmt: skip

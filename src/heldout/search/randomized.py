@@ -106,6 +106,7 @@ share_memory, early_stopping, keep_models
         share_memory: int | None = None,
         early_stopping: InnerSplit | None = None,
         keep_models: KeepModels = "none",
+        imputation: Any = None,
     ) -> None:
         super().__init__(
             estimator, param_distributions=param_distributions, n_iter=n_iter, scoring=scoring, cv=cv,
@@ -114,5 +115,5 @@ share_memory, early_stopping, keep_models
             refit=refit, pre_dispatch=pre_dispatch, error_score=error_score, return_train_score=return_train_score,
             keep_predictions=keep_predictions, store=store, random_state=random_state, verbose=verbose,
             fit_timeout=fit_timeout, share=share, share_memory=share_memory, early_stopping=early_stopping,
-            keep_models=keep_models,
+            keep_models=keep_models, imputation=imputation,
         )  # fmt: skip

@@ -56,6 +56,7 @@ def nested_cv(
     pre_dispatch: int | str = "2*n_jobs",
     fit_timeout: float | None = None,
     share: Share = "exact",
+    imputation: Any = None,
     store: Any = None,
     random_state: Any = None,
     verbose: int = 0,
@@ -123,6 +124,8 @@ def nested_cv(
         Seconds after which a fit is stopped, and has failed.
     share : {"exact", "tolerance", "check"} or False, default="exact"
         What is fitted once for several configurations, as in ``HeldOutSearchCV``.
+    imputation : int or Imputation, optional
+        How many times missing values are imputed, or how, within every fit, as in ``HeldOutSearchCV``.
     store : str, path or Store, optional
         A file that keeps every finished fit; the same call continues where it stopped.
     random_state : int, RandomState or Generator, optional
@@ -160,7 +163,7 @@ def nested_cv(
         estimator, param_grid, scoring=scoring, cv=cv, repeats=repeats, aggregate=aggregate, selection=selection,
         drop=drop, confidence_level=confidence_level, alternative=alternative, refit=refit, error_score=error_score,
         n_jobs=n_jobs, pre_dispatch=pre_dispatch, fit_timeout=fit_timeout, share=share, store=store,
-        random_state=random_state, verbose=verbose,
+        imputation=imputation, random_state=random_state, verbose=verbose,
     )  # fmt: skip
     arguments = passed.with_search(free=["cv"])
     if cv is not None and passed.is_fixed_search and isinstance(inner, str) and inner == REMAINING:

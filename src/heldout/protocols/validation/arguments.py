@@ -22,7 +22,7 @@ from heldout.execution.sharing.groups import Share, check_share
 from heldout.execution.store import entropy_of_run, store_of
 from heldout.execution.threads import on_one_thread
 from heldout.flags import Flag
-from heldout.imputation.settings import Imputation
+from heldout.imputation.settings import Imputation, imputation_of
 from heldout.imputation.tables import holes_of
 from heldout.metrics.base import Metric, Response
 from heldout.metrics.named import check_fits, metric_named
@@ -116,7 +116,7 @@ class ValidationArguments:
             "interval": self.interval,
             "adjust_optimism": self.adjust_optimism,
             "n_inner_bootstraps": self.n_inner_bootstraps if self._draws_twice(self.interval) else None,
-            "imputation": json_safe(_settings_of(_imputation(self.imputation))),
+            "imputation": json_safe(_settings_of(imputation_of(self.imputation))),
             "confidence_level": self.confidence_level,
             "alternative": self.alternative,
         }
@@ -184,7 +184,7 @@ class ValidationArguments:
         return int(number)
 
     def _do(self, task: Task, entropy: int) -> ReplicateFit:
-        imputation = _imputation(self.imputation)
+        imputation = imputation_of(self.imputation)
         if imputation is None:
             return ReplicateFit()
         if not holes_of(task.X).any():
@@ -295,17 +295,6 @@ def _routed(models: Configurations, weights: NDArray[np.float64] | None, groups:
     if weights is not None:
         check_weights_fit((model.name, model.fresh()) for model in models)
     return routed_to_fit(((model.model or "", model.fresh()) for model in models), weights, groups)
-
-
-def _imputation(wanted: Any) -> Imputation | None:
-    if wanted is None or isinstance(wanted, Imputation):
-        return wanted
-    if isinstance(wanted, int | np.integer) and not isinstance(wanted, bool):
-        return Imputation(int(wanted))
-    raise InputError(
-        f"imputation must be a number of imputations, ho.protocols.Imputation(...) or None, got {wanted!r}.",
-        argument="imputation",
-    )
 
 
 def _settings_of(imputation: Imputation | None) -> dict[str, Any] | None:

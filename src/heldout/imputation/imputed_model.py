@@ -1,0 +1,231 @@
+"""A model that imputes within its own fit: what cross-validation needs, whose folds must not learn from each other.
+
+Every fit completes its training rows several times and fits the model on each completion. It also fits as many
+imputers on the training rows without their outcome, and these complete the rows that are predicted. So no fold
+tells another anything, whatever divides the rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from copy import deepcopy
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, MetaEstimatorMixin, TransformerMixin, clone, is_classifier, is_regressor
+from sklearn.metrics import accuracy_score, r2_score
+from sklearn.pipeline import Pipeline
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted
+
+from heldout._random import RandomState, entropy_of
+from heldout.data.arrays import has_fields
+from heldout.data.task import TaskKind, Truth, truth_of
+from heldout.errors import InputError
+from heldout.imputation.coefficients import coefficients_of
+from heldout.imputation.pooled import PooledModel
+from heldout.imputation.rubin import PooledCoefficients, pool_coefficients
+from heldout.imputation.settings import Imputation, imputation_of
+from heldout.imputation.tables import columns_named, filled, holes_of, writable
+from heldout.kernels.reference import Floats
+from heldout.metrics.survival import ConcordanceIndex
+from heldout.metrics.survival_model import risks
+
+
+class Completion(TransformerMixin, BaseEstimator):  # type: ignore[misc]
+    """Fills the gaps of new rows, and nothing else, by an imputer that was fitted on other rows.
+
+    Parameters
+    ----------
+    imputer : fitted transformer
+        Each table that it fills has the same draws, so that all responses of a model are about the same rows.
+    """
+
+    def __init__(self, imputer: Any) -> None:
+        self.imputer = imputer
+
+    def fit(self, X: Any, y: Any = None) -> Completion:
+        """The same: the imputer is fitted already."""
+        return self
+
+    def transform(self, X: Any) -> Any:
+        """The table in its own type, without gaps.
+
+        Raises InputError when the imputer leaves some.
+        """
+        holes = holes_of(X)
+        if not holes.any():
+            return X
+        table = writable(X)
+        # Some imputers draw on with every call.
+        whole = filled(table, holes, deepcopy(self.imputer).transform(table))
+        if (left := holes_of(whole)).any():
+            kind, name = type(self.imputer).__name__, columns_named(table)[int(left.any(axis=0).argmax())]
+            raise InputError(f"the imputer {kind} left missing values in column {name!r}; it must fill all.")
+        return whole
+
+
+def _has(method: str) -> Callable[[Any], bool]:
+    return lambda self: hasattr(getattr(self, "pooled_", self.estimator), method)
+
+
+def _has_score(self: Any) -> bool:
+    return hasattr(self.estimator, "score")
+
+
+class ImputedModel(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
+    """A model fitted on H completions of its training rows, whose predictions are pooled.
+
+    ``HeldOutSearchCV(imputation=...)`` and ``ho.nested_cv(imputation=...)`` make one of every configuration. In
+    ``fit``, the training rows are completed H times with their outcome, and the model is fitted on each completion.
+    In ``predict`` and the like, the rows are completed H times by imputers that were fitted on the training rows
+    without their outcome. Member h predicts completion h, and the predictions are pooled as ``PooledModel`` does
+    it: of logistic and Cox regressions on the scale of the linear predictor.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Any; the rows that it receives have no gaps.
+    imputation : int or Imputation, default=5
+        With ``order="boot_mi"``, and without ``outcome_in_evaluation``.
+    random_state : int, RandomState, Generator or None
+        Of the imputations.
+
+    Attributes
+    ----------
+    pooled_ : PooledModel
+        Its members are pipelines of a ``Completion`` and a fitted model. A member says what one imputation says.
+    coefficients_ : PooledCoefficients or None
+        By Rubin's rules, of models that have coefficients with a covariance.
+    classes_ : ndarray
+        Of classifiers.
+
+    Raises
+    ------
+    InputError
+        When a column has no value at all among the training rows, or the settings need the outcome of new rows.
+
+    Examples
+    --------
+    >>> from sklearn.linear_model import LinearRegression
+    >>> X = np.array([[1.0, 2.0], [2.0, np.nan], [3.0, 6.1], [4.0, 7.9], [np.nan, 10.0]])
+    >>> model = ImputedModel(LinearRegression(), imputation=3, random_state=0).fit(X, [1.0, 2.0, 3.1, 3.9, 5.0])
+    >>> model.predict([[3.0, np.nan]]).shape, len(model.pooled_.members)
+    ((1,), 3)
+    """
+
+    def __init__(self, estimator: Any, imputation: Any = 5, random_state: RandomState = None) -> None:
+        self.estimator = estimator
+        self.imputation = imputation
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any = None, **params: Any) -> ImputedModel:
+        """Impute, fit and pool.
+
+        Parameters
+        ----------
+        X : array or pandas table of shape (N, columns)
+        y : array-like of shape (N,)
+        **params : dict
+            Passed to every ``fit`` of the estimator.
+        """
+        imputation = checked_within_a_fit(imputation_of(self.imputation) or Imputation())
+        X = X if hasattr(X, "tocsr") else writable(X)
+        entropy, holes = entropy_of(self.random_state), holes_of(X)
+        completed = imputation.completed(X, _truth(self.estimator, y), entropy, "training rows")
+        fitted = [
+            clone(self.estimator).fit(table, y, **params) for table in completed[: None if holes.any() else 1]
+        ]
+        models = fitted * (len(completed) // len(fitted))
+        imputers = imputation.imputers(X, entropy, "new rows")
+        self.pooled_ = PooledModel(
+            tuple(
+                Pipeline([("completion", Completion(imputer)), ("model", model)])
+                for imputer, model in zip(imputers, models, strict=True)
+            )
+        )
+        if hasattr(self.pooled_, "classes_"):
+            self.classes_ = self.pooled_.classes_
+        if hasattr(fitted[0], "feature_names_in_"):
+            self.feature_names_in_ = fitted[0].feature_names_in_
+        self.n_features_in_ = holes.shape[1] or X.shape[1]
+        self.coefficients_ = self._coefficients(models, completed, y, params.get("sample_weight"))
+        return self
+
+    @available_if(_has("predict"))  # type: ignore[untyped-decorator]
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Labels, or the mean of values or risks: shape (n,)."""
+        return self._fitted().predict(X)
+
+    @available_if(_has("predict_proba"))  # type: ignore[untyped-decorator]
+    def predict_proba(self, X: Any) -> Floats:
+        """(n, n_classes), columns as ``classes_``."""
+        return self._fitted().predict_proba(X)
+
+    @available_if(_has("decision_function"))  # type: ignore[untyped-decorator]
+    def decision_function(self, X: Any) -> Floats:
+        """The mean of the members' decisions: (n,) for two classes, else (n, n_classes)."""
+        return self._fitted().decision_function(X)
+
+    @available_if(_has("predict_survival_function"))  # type: ignore[untyped-decorator]
+    def predict_survival_function(self, X: Any, times: Any) -> Floats:
+        """(n, n_times): probabilities of no event until each of some times."""
+        return self._fitted().predict_survival_function(X, times)
+
+    def _fitted(self) -> PooledModel:
+        check_is_fitted(self, "pooled_")
+        return self.pooled_
+
+    @available_if(_has_score)  # type: ignore[untyped-decorator]
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """The score that the estimator's own ``score`` is: accuracy, R², or the concordance index."""
+        if is_classifier(self.estimator):
+            return float(accuracy_score(y, self.predict(X), sample_weight=sample_weight))
+        if is_regressor(self.estimator) and not has_fields(y):
+            return float(r2_score(y, self.predict(X), sample_weight=sample_weight))
+        metric, truth = ConcordanceIndex(), truth_of(y, TaskKind.SURVIVAL)
+        weights = np.ones((1, len(y))) if sample_weight is None else np.asarray(sample_weight)[None, :]
+        return float(metric.statistic(truth, risks(self._fitted(), X)[:, None]).all(weights)[0, 0])
+
+    def _coefficients(self, models: Any, completed: Any, y: Any, weights: Any) -> PooledCoefficients | None:
+        if y is None or hasattr(completed[0], "tocsr"):
+            return None
+        each = [coefficients_of(model, table, y, weights) for model, table in zip(models, completed, strict=True)]
+        return pool_coefficients(each, np.shape(completed[0])[0])
+
+    def __sklearn_tags__(self) -> Any:
+        tags = self.estimator.__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        return tags
+
+
+def checked_within_a_fit(imputation: Imputation) -> Imputation:
+    """An imputation that a single fit can do.
+
+    Raises InputError for one that imputes before rows are divided, or with the outcome of rows that are predicted.
+    """
+    if imputation.order != "boot_mi":
+        raise InputError(
+            f"imputation with order={imputation.order!r} completes all rows before they are divided, so that test "
+            "rows would inform the training rows; folds need order='boot_mi', which imputes each training part.",
+            argument="imputation",
+        )
+    if imputation.outcome_in_evaluation:
+        raise InputError(
+            "imputation with outcome_in_evaluation=True needs the outcome of the rows that are predicted, and a "
+            "model never receives it; leave it out.",
+            argument="imputation",
+        )
+    return imputation
+
+
+def _truth(estimator: Any, y: Any) -> Truth | None:
+    """The outcome of training rows, as imputations read it."""
+    if y is None:
+        return None
+    if has_fields(y):
+        return truth_of(y, TaskKind.SURVIVAL)
+    if is_classifier(estimator):
+        return truth_of(y, TaskKind.MULTICLASS)
+    return truth_of(np.asarray(y), TaskKind.REGRESSION if is_regressor(estimator) else None)
