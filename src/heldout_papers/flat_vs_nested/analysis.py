@@ -26,7 +26,7 @@ FOREST = "rf"
 LARGE = 2000
 """Rows of a table from which on the article's table 3 takes it."""
 EXACT_BELOW = 50
-"""Of differences that are not 0 the signed-rank test is exact for fewer, where none tie: as R has it."""
+"""The signed-rank test is exact for fewer differences, where none is 0 and none tie: as in R."""
 DECIMALS = 6
 """Differences that agree so far tie, and those that round to 0 are 0: each is of several rounded accuracies."""
 
@@ -323,18 +323,23 @@ def comparison_rows(accuracies: Accuracies, entropy: int) -> list[ComparisonRow]
 def signed_rank(differences: Floats) -> tuple[float, str]:
     """Wilcoxon's one-sided signed-rank test that differences are below 0, with a reason where there is no answer.
 
-    Differences of 0 are left out (Wilcoxon's own way, and R's). The p-value is exact for fewer than 50 of them that
-    do not tie in size, else by the normal approximation with its corrections for ties and for continuity.
+    As R's ``wilcox.test``: differences of 0 are left out. The p-value is exact for fewer than 50 differences, if
+    none of them was 0 and none tie in size; else it is of the normal approximation with its corrections for ties
+    and for continuity.
 
     Examples
     --------
-    >>> signed_rank(np.array([-0.01, -0.02, -0.03, -0.04, 0.0]))
+    >>> signed_rank(np.array([-0.01, -0.02, -0.03, -0.04]))
     (0.0625, '')
+    >>> p_value, _ = signed_rank(np.array([-0.01, -0.02, -0.03, -0.04, 0.0]))
+    >>> round(p_value, 4)
+    0.0502
     """
     rounded = np.round(differences, DECIMALS)
-    rounded = rounded[rounded != 0]
-    if not len(rounded):
+    nonzero = rounded[rounded != 0]
+    if not len(nonzero):
         return float("nan"), "no gain differs from its threshold"
-    exact = len(rounded) < EXACT_BELOW and len(np.unique(np.abs(rounded))) == len(rounded)
-    tested = wilcoxon(rounded, alternative="less", correction=not exact, method="exact" if exact else "approx")
+    is_plain = len(nonzero) == len(rounded) and len(np.unique(np.abs(nonzero))) == len(nonzero)
+    exact = is_plain and len(nonzero) < EXACT_BELOW
+    tested = wilcoxon(nonzero, alternative="less", correction=not exact, method="exact" if exact else "approx")
     return float(tested.pvalue), ""

@@ -32,16 +32,21 @@ METHOD = (
     "table, with the hyper-parameters of flat for both choices (equation 7).",
     "The gain is the future accuracy of the nested choice less that of the flat choice. It is irrelevant where "
     "its size is below the threshold: the smaller of the two errors of the nested estimates of both choices "
-    "(equation 12). The test is Wilcoxon's signed-rank test, one-sided; differences of 0 are left out, and it is "
-    "exact for fewer than 50 that do not tie, otherwise by the normal approximation with corrections for ties and "
-    "continuity. Intervals are the 2.5 and 97.5 % quantiles of 5000 bootstraps of the tables; the article does "
-    "not say which kind the published ones are, and they reach further to the left than to the right.",
+    "(equation 12). The test is Wilcoxon's signed-rank test, one-sided, as in R: differences of 0 are left out; "
+    "it is exact for fewer than 50 differences of which none is 0 and none tie, otherwise by the normal "
+    "approximation with corrections for ties and continuity. Intervals are the 2.5 and 97.5 % quantiles of 5000 "
+    "bootstraps of the tables; the article does not say which kind the published ones are, and they reach further "
+    "to the left than to the right.",
     "Among algorithms that tie, both choose the first of the alphabet. An algorithm that failed is no candidate in "
     "that repetition and last in its ranking; a choice needs two candidates, and a table half of the repetitions.",
     "The published mean ranks average 5.65 and 5.48 where 12 ranks average 6.5: ties must have had the best rank, "
     "or not everything was ranked. The shares of same choices in table 5 cannot all be right: the second "
     "alternative and the other threshold have the selections of table 2, 71 % and 62 %, and are printed with "
     "those of the first alternative and of table 3.",
+    "The program printed as figure 2 is not what the text defines: it trains and scores on an outer fold for every "
+    "hyper-parameter that it tries, and adds all of these accuracies, so that its result may exceed 1; and it "
+    "draws the inner folds anew for each. Here, as in the text, each outer fold is scored once, by the "
+    "hyper-parameters with the best mean over the same inner folds.",
 )
 
 
