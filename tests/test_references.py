@@ -18,6 +18,7 @@ from heldout.spaces import (
     SES,
     BoostedLinear,
     ElasticNetLogistic,
+    LeastSquaresSVM,
     RandomSubspaceKNN,
     ShrinkageDiscriminant,
     SquareRootForest,
@@ -27,7 +28,8 @@ BY_THE_REPORT = {"wilson1927"}
 """Of the bars of its calibration plot."""
 
 ESTIMATORS = (
-    ShrinkageDiscriminant, LVQ1, GLVQ, RandomSubspaceKNN, BoostedLinear, ElasticNetLogistic, SquareRootForest
+    ShrinkageDiscriminant, LVQ1, GLVQ, RandomSubspaceKNN, BoostedLinear, ElasticNetLogistic, LeastSquaresSVM,
+    SquareRootForest,
 )  # fmt: skip
 
 

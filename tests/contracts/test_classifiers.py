@@ -18,6 +18,7 @@ from heldout.spaces import (
     BoostedLinear,
     ConstantWithoutColumns,
     ElasticNetLogistic,
+    LeastSquaresSVM,
     RandomSubspaceKNN,
     ShrinkageDiscriminant,
     SquareRootForest,
@@ -32,6 +33,7 @@ CLASSIFIERS = [
     BoostedLinear(),
     BoostedLinear("hinge"),
     SquareRootForest(n_trees=20),
+    LeastSquaresSVM(C=100.0),
 ]
 
 

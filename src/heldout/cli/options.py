@@ -238,7 +238,6 @@ class SectionedCommand(click.Command):
 
 
 _OTHER_NAMES = {
-    "algorithms": "--scenario",
     "configuration": "--fixed-configuration",
     "folds": "--fold",
     "groups": "--group",

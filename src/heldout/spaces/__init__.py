@@ -21,9 +21,11 @@ _OF_PAPERS = {
     "BoostedLinear": "boosted_linear",
     "ConstantWithoutColumns": "constant_without_columns",
     "ElasticNetLogistic": "elastic_net_logistic",
+    "LeastSquaresSVM": "least_squares_svm",
     "RandomSubspaceKNN": "random_subspace_knn",
     "ShrinkageDiscriminant": "shrinkage_discriminant",
     "SquareRootForest": "square_root_forest",
+    "cawley_talbot2010": "cawley_talbot",
     **{name: space.module for name, space in PUBLISHED.items()},
 }
 

@@ -1,7 +1,7 @@
 """Three accuracies of every algorithm on every table and repetition, as arrays.
 
-An algorithm without all three accuracies (it failed) is no candidate in that repetition: it is never chosen, and in
-rankings it is behind all others.
+They may be any other score, of which greater is better. An algorithm without all three (it failed) is no candidate
+in that repetition: it is never chosen, and in rankings it is behind all others.
 """
 
 from __future__ import annotations

@@ -19,9 +19,10 @@ from scipy.stats import wilcoxon
 from heldout._text import counted
 from heldout.advice.evidence import mean_interval
 from heldout_papers.flat_vs_nested.accuracies import Accuracies, Floats, best
-from heldout_papers.spaces import wainer_cawley
+from heldout_papers.spaces import cawley_talbot, wainer_cawley
 
 TOP3, FULL = tuple(sorted(wainer_cawley.TOP3)), tuple(sorted(wainer_cawley.FULL))
+ARD = tuple(sorted(cawley_talbot.KERNELS))
 FOREST = "rf"
 LARGE = 2000
 """Rows of a table from which on the article's table 3 takes it."""
@@ -52,7 +53,7 @@ class Gains:
 class ComparisonRow:
     """A row of the article's tables 2, 3, 5 and 6."""
 
-    scenario: str  # "top3", "full", or "asked" for other algorithms
+    scenario: str  # "top3", "full", "ard", or "asked" for other algorithms
     analysis: str  # A key of ``ANALYSES``
     n_tables: int
     same_choice: float  # Share of repetitions in which flat and nested cross-validation chose the same
@@ -279,8 +280,8 @@ ANALYSES: Mapping[str, Analysis] = MappingProxyType(
 
 
 def scenarios_of(accuracies: Accuracies) -> dict[str, tuple[str, ...]]:
-    """The article's scenarios whose algorithms were all measured, or "asked" with those that were."""
-    known = {"top3": TOP3, "full": FULL}
+    """The scenarios with names whose algorithms were all measured, or "asked" with those that were."""
+    known = {"top3": TOP3, "full": FULL, "ard": ARD}
     found = {name: members for name, members in known.items() if set(members) <= set(accuracies.algorithms)}
     if set(accuracies.algorithms) not in [set(members) for members in found.values()]:
         found["asked"] = accuracies.algorithms

@@ -9,6 +9,7 @@ import scipy
 from numpy.typing import NDArray
 
 from heldout._text import counted
+from heldout.metrics.named import in_sentence, metric_words
 from heldout_papers.engine.page import ClaimsText, StudyPage, StudyTable, study_tables
 from heldout_papers.engine.pictures import Frame, Line, Mark, Picture, PictureAxis, line_picture, mark_picture
 from heldout_papers.flat_vs_nested.accuracies import Accuracies, Estimated, Floats, mean_ranks, tied_for_best
@@ -59,13 +60,15 @@ def flat_vs_nested_page(study: FlatVsNestedStudy, *, command: str = "") -> Study
     return StudyPage(
         name=study.name,
         title="Is nested cross-validation needed to choose an algorithm?",
-        lead=_lead(found),
+        lead=_lead(found, study.metric),
         settings={
             "tables": len(accuracies.tables),
             "rows": _span(accuracies.rows),
             "algorithms": ", ".join(accuracies.algorithms),
             "configurations of each": _span(study.columns["n_configurations"]),
             "repetitions": accuracies.n_repetitions,
+            "metric": study.metric,
+            "folds of flat": "its own" if study.independent_folds else "the outer ones of nested",
             "ties for the best": f"{flat_ties:.0%} by flat, {nested_ties:.0%} by nested",
         },
         claims=flat_vs_nested_claims(study),
@@ -84,7 +87,7 @@ def flat_vs_nested_page(study: FlatVsNestedStudy, *, command: str = "") -> Study
         ],
         glossary={analysis.title: analysis.sentence for analysis in ANALYSES.values()},
         tables=(*_comparison_tables(found), *_rank_tables(accuracies), *_left_out(study, means)),
-        method=METHOD,
+        method=(*METHOD, *_other_choices(study)),
         sources=("wainer2021", "wilcoxon1945"),
         entropy=study.entropy,
         versions={"SciPy": scipy.__version__},
@@ -92,20 +95,38 @@ def flat_vs_nested_page(study: FlatVsNestedStudy, *, command: str = "") -> Study
     )
 
 
+def _other_choices(study: FlatVsNestedStudy) -> list[str]:
+    """What differs from the article because the user asked for it."""
+    found = []
+    if study.metric != "accuracy":
+        loss = "" if study.greater_is_better else " It is a loss: a gain is how much lower it is."
+        found.append(
+            f"Every accuracy above is {in_sentence(metric_words(study.metric)[0])} here; a fold in which it has no "
+            f"value does not count, and the article's sentences, which are about accuracy, are not tested.{loss}"
+        )
+    if study.independent_folds:
+        found.append(
+            "Flat cross-validation draws folds of its own, as the article's programs do: flat and nested estimates "
+            "also differ by the luck of their folds."
+        )
+    return found
+
+
 def _span(sizes: NDArray[np.intp]) -> str:
     low, high = int(sizes.min()), int(sizes.max())
     return f"{low:,}" if low == high else f"{low:,} to {high:,}"
 
 
-def _lead(found: Sequence[ComparisonRow]) -> str:
+def _lead(found: Sequence[ComparisonRow], metric: str) -> str:
     """Of the largest scenario, by the main analysis."""
+    title = in_sentence(metric_words(metric)[0])
     row = next(one for one in reversed(found) if one.analysis == "main")
     if not row.n_tables:
         return "No table has enough repetitions in which algorithms could be compared."
     return (
         f"On {counted(row.n_tables, 'table')}, scenario {SCENARIO_TITLES[row.scenario]}, flat and nested "
         f"cross-validation choose the same algorithm {row.same_choice:.0%} of the time, and nested gains "
-        f"{row.mean_gain:+.4f} of accuracy on average; the size of a table's gain less its threshold of "
+        f"{row.mean_gain:+.4f} of {title} on average; the size of a table's gain less its threshold of "
         f"irrelevance is {row.mean:+.4f} on average, with an interval from {row.low:.4f} to {row.high:.4f}."
     )
 

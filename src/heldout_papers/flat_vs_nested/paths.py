@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from types import MappingProxyType
+from functools import cache, partial
+from types import MappingProxyType, SimpleNamespace
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -21,12 +22,14 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.svm import SVC
 
 from heldout.execution.fit import error_line
-from heldout_papers.spaces.boosted_linear import BoostedLinear
+from heldout.metrics.base import ESTIMATOR_METHODS
+from heldout_papers.spaces.boosted_linear import BoostedLinear, probabilities_of_scores
 from heldout_papers.spaces.random_subspace_knn import RandomSubspaceKNN
 
 Floats: TypeAlias = NDArray[np.float64]
 Labels: TypeAlias = NDArray[Any]
 Parameters: TypeAlias = Mapping[str, Any]
+_METHODS = tuple(dict.fromkeys(ESTIMATOR_METHODS.values()))
 
 
 @dataclass(frozen=True)
@@ -38,59 +41,71 @@ class Rows:
     test: Any
 
 
+Read: TypeAlias = Callable[[Any, Any], NDArray[Any]]
+"""``read(model, X)``: what is wanted of a fitted model's predictions of some rows."""
+
+
+def read_labels(model: Any, X: Any) -> Labels:
+    """The labels that a model predicts."""
+    return np.asarray(model.predict(X))
+
+
 @dataclass(frozen=True)
 class Path:
     """How configurations that differ in one parameter are fitted together."""
 
     parameter: str
     applies: Callable[[Any], bool]  # Whether a model, as it is set, can be fitted so
-    # From a model with all other parameters set, the values and the rows to predictions, a value after another
-    predictions: Callable[[Any, Sequence[Any], Rows], Iterator[Labels]]
+    # From a model with all other parameters set, the values and the rows to a fitted model of each value, and the
+    # rows that it predicts. Each is read before the next is asked for.
+    models: Callable[[Any, Sequence[Any], Rows], Iterator[tuple[Any, Any]]]
 
 
 @dataclass(frozen=True)
-class LabelsOrReason:
-    """Predictions of a configuration, or why there are none."""
+class PredictionsOrReason:
+    """What was read of a configuration's predictions, or why there are none."""
 
-    labels: Labels | None
+    values: NDArray[Any] | None
     reason: str = ""
 
 
-def predictions_of(model: BaseEstimator, configurations: Sequence[Parameters], rows: Rows) -> list[LabelsOrReason]:
+def predictions_of(
+    model: BaseEstimator, configurations: Sequence[Parameters], rows: Rows, read: Read = read_labels
+) -> list[PredictionsOrReason]:
     """Predictions of each configuration of a model.
 
-    ``model``: its ``random_state`` is set, so that fits can be repeated. A configuration that fails
-    has none, and no other suffers from it.
+    ``model``: its ``random_state`` is set, so that fits can be repeated; ``read``: what is read of each. A
+    configuration that fails has none, and no other suffers from it.
     """
     path = PATHS.get(type(model))
-    found: dict[int, LabelsOrReason] = {}
+    found: dict[int, PredictionsOrReason] = {}
     for places in _groups(configurations, None if path is None else path.parameter):
         first = configurations[places[0]]
         if path is None or path.parameter not in first:
-            found.update({place: _alone(model, configurations[place], rows) for place in places})
+            found.update({place: _alone(model, configurations[place], rows, read) for place in places})
             continue
         others = {name: value for name, value in first.items() if name != path.parameter}
         values = [configurations[place][path.parameter] for place in places]
         try:
             shared = clone(model).set_params(**others)
             together = (
-                [LabelsOrReason(labels) for labels in path.predictions(shared, values, rows)]
+                [PredictionsOrReason(read(fitted, test)) for fitted, test in path.models(shared, values, rows)]
                 if path.applies(shared) and _can_be_shared(values)
                 else None
             )
         except Exception:  # one of them may be to blame: each is tried by itself
             together = None
         if together is None:
-            together = [_alone(model, configurations[place], rows) for place in places]
+            together = [_alone(model, configurations[place], rows, read) for place in places]
         found.update(zip(places, together, strict=True))
     return [found[place] for place in range(len(configurations))]
 
 
-def _alone(model: BaseEstimator, configuration: Parameters, rows: Rows) -> LabelsOrReason:
+def _alone(model: BaseEstimator, configuration: Parameters, rows: Rows, read: Read) -> PredictionsOrReason:
     try:
-        return LabelsOrReason(clone(model).set_params(**configuration).fit(rows.X, rows.y).predict(rows.test))
+        return PredictionsOrReason(read(clone(model).set_params(**configuration).fit(rows.X, rows.y), rows.test))
     except Exception as error:
-        return LabelsOrReason(None, error_line(error))
+        return PredictionsOrReason(None, error_line(error))
 
 
 def _can_be_shared(values: Sequence[Any]) -> bool:
@@ -121,43 +136,56 @@ def _equal(known: Parameters, others: Parameters) -> bool:
         return False
 
 
-def _forest(model: Any, values: Sequence[int], rows: Rows) -> Iterator[Labels]:
+def _forest(model: Any, values: Sequence[int], rows: Rows) -> Iterator[tuple[Any, Any]]:
     forest = model.set_params(n_estimators=max(values)).fit(rows.X, rows.y)
     test = np.ascontiguousarray(rows.test, dtype=np.float32)
     votes = np.cumsum([tree.predict_proba(test, check_input=False) for tree in forest.estimators_], axis=0)
     for value in values:
-        yield forest.classes_[(votes[value - 1] / value).argmax(axis=1)]
+        yield _by_probabilities(forest.classes_, votes[value - 1] / value), rows.test
 
 
-def _boosting(model: Any, values: Sequence[int], rows: Rows) -> Iterator[Labels]:
-    stages = list(model.set_params(n_estimators=max(values)).fit(rows.X, rows.y).staged_predict(rows.test))
+def _boosting(model: Any, values: Sequence[int], rows: Rows) -> Iterator[tuple[Any, Any]]:
+    boosted = model.set_params(n_estimators=max(values)).fit(rows.X, rows.y)
+    staged = {name: cache(partial(_stages, boosted, name, rows.test)) for name in _METHODS}
     for value in values:
-        yield stages[value - 1]
+        stage = {name: partial(_stage, every, value - 1) for name, every in staged.items()}
+        yield SimpleNamespace(classes_=boosted.classes_, **stage), rows.test
 
 
-def _boosted_linear(model: Any, values: Sequence[int], rows: Rows) -> Iterator[Labels]:
+def _stages(boosted: Any, method: str, test: Any) -> list[Any]:
+    return list(getattr(boosted, f"staged_{method}")(test))
+
+
+def _stage(stages: Callable[[], Sequence[Any]], place: int, X: Any) -> Any:
+    return stages()[place]
+
+
+def _boosted_linear(model: Any, values: Sequence[int], rows: Rows) -> Iterator[tuple[Any, Any]]:
     boosted = model.set_params(n_iterations=max(values)).fit(rows.X, rows.y)
     stages = list(boosted.staged_decision_function(rows.test))
     for value in values:
         scores = stages[value - 1]
         best = (scores > 0).astype(np.intp) if scores.ndim == 1 else scores.argmax(axis=1)
-        yield boosted.classes_[best]
+        answers = {"predict": boosted.classes_[best], "decision_function": scores}
+        if boosted.loss == "logistic":
+            answers["predict_proba"] = probabilities_of_scores(scores)
+        yield _model_of(boosted.classes_, answers), rows.test
 
 
-def _neighbours(model: Any, values: Sequence[int], rows: Rows) -> Iterator[Labels]:
+def _neighbours(model: Any, values: Sequence[int], rows: Rows) -> Iterator[tuple[Any, Any]]:
     # Which of equally far rows are the nearest depends on their number: only training is shared.
     model.set_params(n_neighbors=max(values)).fit(rows.X, rows.y)
     for value in values:
-        yield model.set_params(n_neighbors=value).predict(rows.test)
+        yield model.set_params(n_neighbors=value), rows.test
 
 
-def _subspaces(model: Any, values: Sequence[int], rows: Rows) -> Iterator[Labels]:
+def _subspaces(model: Any, values: Sequence[int], rows: Rows) -> Iterator[tuple[Any, Any]]:
     fitted = model.set_params(n_neighbors=max(values)).fit(rows.X, rows.y)
     for votes in fitted.votes(rows.test, values):
-        yield fitted.classes_[votes.argmax(axis=1)]
+        yield _by_probabilities(fitted.classes_, votes / fitted.n_estimators), rows.test
 
 
-def _machine(model: Any, values: Sequence[float], rows: Rows) -> Iterator[Labels]:
+def _machine(model: Any, values: Sequence[float], rows: Rows) -> Iterator[tuple[Any, Any]]:
     gamma = model.gamma
     if gamma == "scale":
         gamma = 1 / (rows.X.shape[1] * rows.X.var()) if rows.X.var() > 0 else 1.0
@@ -167,7 +195,23 @@ def _machine(model: Any, values: Sequence[float], rows: Rows) -> Iterator[Labels
     trained = pairwise_kernels(rows.X, metric=model.kernel, **how)
     test = pairwise_kernels(rows.test, rows.X, metric=model.kernel, **how)
     for value in values:
-        yield clone(model).set_params(kernel="precomputed", C=value).fit(trained, rows.y).predict(test)
+        yield clone(model).set_params(kernel="precomputed", C=value).fit(trained, rows.y), test
+
+
+def _by_probabilities(classes: NDArray[Any], probabilities: Floats) -> SimpleNamespace:
+    """A model of the class with the highest probability, the first of equals."""
+    return _model_of(
+        classes, {"predict": classes[probabilities.argmax(axis=1)], "predict_proba": probabilities}
+    )  # fmt: skip
+
+
+def _model_of(classes: NDArray[Any], answers: Mapping[str, NDArray[Any]]) -> SimpleNamespace:
+    """What has the methods of a fitted model, for the rows of these answers alone."""
+    return SimpleNamespace(classes_=classes, **{name: partial(_same, answer) for name, answer in answers.items()})
+
+
+def _same(answer: NDArray[Any], X: Any) -> NDArray[Any]:
+    return answer
 
 
 def _is_plain_machine(model: Any) -> bool:

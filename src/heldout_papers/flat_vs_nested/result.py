@@ -10,6 +10,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from heldout.metrics.named import metric_named
 from heldout_papers.engine.results import StudyResult, check_columns
 from heldout_papers.flat_vs_nested.accuracies import Accuracies
 from heldout_papers.flat_vs_nested.analysis import comparison_rows
@@ -32,26 +33,42 @@ class FlatVsNestedStudy(StudyResult):
     ----------
     columns : mapping of str to ndarray, each of shape (n,)
         A row a table, repetition and algorithm, in this order: ``table``; ``rows``, of both halves, and ``columns``
-        to predict from; ``repetition``; ``algorithm``; ``flat``, the cross-validated accuracy of its best
+        to predict from; ``repetition``; ``algorithm``; ``flat``, the cross-validated score of its best
         configuration; ``nested``, that of the algorithm with its configuration chosen anew in each fold;
         ``future``, on the other half, of the flat choice; ``n_configurations``; ``flat_seconds`` and
-        ``nested_seconds``, of all fits that each needs; ``reason``. Where an algorithm failed its accuracies are
-        NaN, and the reason says why.
+        ``nested_seconds``, of all fits that each needs; ``reason``. Where an algorithm failed its scores are NaN,
+        and the reason says why.
     entropy : int
     max_rows : int or None
         How many rows of a table were drawn at most.
     left_out : mapping of str to str
         Tables of the folder that were not used, with the reason.
+    metric : str
+    greater_is_better : bool
+        Whether the metric is a score; gains are gains of a loss too where it is lower.
+    independent_folds : bool
+        Whether flat and nested cross-validation drew folds of their own.
     """
 
     columns: Mapping[str, NDArray[Any]]
     entropy: int = 0
     max_rows: int | None = None
     left_out: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+    metric: str = "accuracy"
+    greater_is_better: bool = True
+    independent_folds: bool = False
     name: ClassVar[str] = "flat-vs-nested"
 
     @classmethod
-    def from_frame(cls, frame: Any, *, entropy: int = 0, max_rows: int | None = None) -> Self:
+    def from_frame(
+        cls,
+        frame: Any,
+        *,
+        entropy: int = 0,
+        max_rows: int | None = None,
+        metric: str = "accuracy",
+        independent_folds: bool = False,
+    ) -> Self:
         """The study whose ``to_frame(each=True)`` this is.
 
         Parameters
@@ -59,19 +76,21 @@ class FlatVsNestedStudy(StudyResult):
         frame : pandas DataFrame
         entropy : int
         max_rows : int, optional
+        metric : str
+        independent_folds : bool
 
         Raises
         ------
         InputError
-            When a column is missing.
+            When a column is missing, or there is no such metric.
         """
         check_columns(frame, COLUMNS, "a study of flat and nested cross-validation")
         kinds: dict[str, Any] = dict.fromkeys(TEXTS, str) | dict.fromkeys(WHOLE, np.int64)
+        columns = {name: np.asarray(frame[name], dtype=kinds.get(name, np.float64)) for name in COLUMNS}
         return cls(
-            {name: np.asarray(frame[name], dtype=kinds.get(name, np.float64)) for name in COLUMNS},
-            entropy,
-            max_rows,
-        )
+            columns, entropy, max_rows, metric=metric, greater_is_better=metric_named(metric).greater_is_better,
+            independent_folds=independent_folds,
+        )  # fmt: skip
 
     @property
     def tables(self) -> tuple[str, ...]:
@@ -91,12 +110,15 @@ class FlatVsNestedStudy(StudyResult):
             "algorithms": list(self.algorithms),
             "repetitions": self.repetitions,
             "max_rows": self.max_rows,
+            "metric": self.metric,
+            "independent_folds": self.independent_folds,
         }
 
     @property
     def accuracies(self) -> Accuracies:
-        """The same as arrays."""
-        return Accuracies.from_frame(self.columns)
+        """The same as arrays, greater being better: of a loss its negative."""
+        sign = 1.0 if self.greater_is_better else -1.0
+        return Accuracies.from_frame({**self.columns, **{name: sign * self.columns[name] for name in ACCURACIES}})
 
     def rows(self) -> list[dict[str, Any]]:
         """A row a scenario and analysis: what ``heldout_papers.flat_vs_nested.analysis.ComparisonRow`` holds."""

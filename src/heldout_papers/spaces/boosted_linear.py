@@ -115,11 +115,15 @@ class BoostedLinear(LinearClassifier):
         -------
         ndarray of shape (n, n_classes)
         """
-        scores = self.decision_function(X)
-        if scores.ndim == 1:
-            second = expit(scores)
-            return np.column_stack([1 - second, second])
-        return np.asarray(softmax(log_expit(scores), axis=1))
+        return probabilities_of_scores(self.decision_function(X))
+
+
+def probabilities_of_scores(scores: Floats) -> Floats:
+    """(n, n_classes): probabilities from logistic scores, (n,) for two classes or (n, n_classes)."""
+    if scores.ndim == 1:
+        second = expit(scores)
+        return np.column_stack([1 - second, second])
+    return np.asarray(softmax(log_expit(scores), axis=1))
 
 
 class _Columns(NamedTuple):

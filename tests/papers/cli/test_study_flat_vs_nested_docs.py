@@ -25,6 +25,7 @@ def test_the_commands_of_the_page(command: Command, tmp_path: Path) -> None:
     Path("FOLDER").mkdir()
     for place, name in enumerate(["credit", "diabetes"]):
         cancer.iloc[place::12].to_csv(f"FOLDER/{name}.csv", index=False)
+    Path("models.py").write_text(blocks[0].partition("study =")[0])
 
     for line in commands:  # of options that are named twice the last counts
         ended = command(
@@ -38,8 +39,8 @@ def test_the_commands_of_the_page(command: Command, tmp_path: Path) -> None:
     names["each"].to_parquet("flat-vs-nested.parquet")
     exec(compile(blocks[1], "page", "exec"), names)
 
-    assert (len(commands), len(blocks)) == (4, 2)
-    for folder in ("quick", "mine", "light", "all"):
+    assert (len(commands), len(blocks)) == (7, 2)
+    for folder in ("quick", "mine", "light", "all", "ranked", "own", "kernels"):
         found = {path.name for path in (tmp_path / folder).iterdir()}
         assert found == {"batches", "flat-vs-nested.parquet", "flat-vs-nested.csv", "study.json", "report.html"}
     assert names["each"].algorithm.tolist() == ["linear", "trees"] * 2

@@ -48,7 +48,7 @@ def test_each_configuration_predicts_what_it_does_alone(name: str) -> None:
         warnings.simplefilter("ignore")  # a neural network that has not converged
         together = predictions_of(model, configurations, scale)
         expected = [alone(model, configuration, scale) for configuration in configurations]
-    assert [one.labels.tolist() for one in together if one.labels is not None] == expected
+    assert [one.values.tolist() for one in together if one.values is not None] == expected
     # That they all agree would be no wonder if all were the same.
     assert len({tuple(labels) for labels in expected}) > 1
 
@@ -58,7 +58,7 @@ def test_a_kernel_is_what_the_machine_makes_of_its_gamma(gamma: Any) -> None:
     configurations = [{"C": value} for value in (0.1, 1.0, 30.0)]
     for model in (SVC(gamma=gamma), SVC(kernel="poly", gamma=gamma, degree=2, coef0=0.5, class_weight="balanced")):
         found = predictions_of(model, configurations, ROWS)
-        assert [one.labels.tolist() for one in found if one.labels is not None] == [
+        assert [one.values.tolist() for one in found if one.values is not None] == [
             alone(model, configuration, ROWS) for configuration in configurations
         ]
 
@@ -70,7 +70,7 @@ def test_labels_are_those_of_training() -> None:
             configuration = {key.removeprefix("fit__"): values[0] for key, values in grid.items()}
             model = seeded_model(clone(pipeline[-1]), 7)
             (found,) = predictions_of(model, [configuration], rows)
-            assert found.labels is not None and found.labels.tolist() == alone(model, configuration, rows), name
+            assert found.values is not None and found.values.tolist() == alone(model, configuration, rows), name
 
 
 @pytest.mark.parametrize(
@@ -88,7 +88,7 @@ def test_labels_are_those_of_training() -> None:
 )
 def test_what_cannot_be_shared_is_fitted_one_by_one(model: Any, configurations: list[dict[str, Any]]) -> None:
     found = predictions_of(model, configurations, ROWS)
-    assert [one.labels.tolist() for one in found if one.labels is not None] == [
+    assert [one.values.tolist() for one in found if one.values is not None] == [
         alone(model, configuration, ROWS) for configuration in configurations
     ]
 
@@ -96,9 +96,9 @@ def test_what_cannot_be_shared_is_fitted_one_by_one(model: Any, configurations: 
 def test_one_that_fails_takes_no_other_with_it() -> None:
     model = KNeighborsClassifier(algorithm="brute")
     found = predictions_of(model, [{"n_neighbors": 3}, {"n_neighbors": 61}, {"n_neighbors": 5}], ROWS)
-    assert found[1].labels is None
+    assert found[1].values is None
     assert "n_samples_fit = 60" in found[1].reason
-    assert [one.labels.tolist() for one in (found[0], found[2]) if one.labels is not None] == [
+    assert [one.values.tolist() for one in (found[0], found[2]) if one.values is not None] == [
         alone(model, {"n_neighbors": k}, ROWS) for k in (3, 5)
     ]
 
@@ -117,9 +117,9 @@ def test_one_that_fails_takes_no_other_with_it() -> None:
 def test_a_count_below_one_fails_beside_others_as_it_does_alone(model: Any, name: str, too_few: int) -> None:
     """Its place in a path would be counted from the end."""
     failed, works = predictions_of(model, [{name: too_few}, {name: 4}], ROWS)
-    assert failed.labels is None
+    assert failed.values is None
     assert name in failed.reason
-    assert works.labels is not None and works.labels.tolist() == alone(model, {name: 4}, ROWS)
+    assert works.values is not None and works.values.tolist() == alone(model, {name: 4}, ROWS)
 
 
 def test_arrays_in_a_grid_are_compared_without_a_word() -> None:
@@ -131,6 +131,6 @@ def test_arrays_in_a_grid_are_compared_without_a_word() -> None:
         for place in (0, 1)
     ]
     found = predictions_of(model, grid, ROWS)
-    assert [one.labels.tolist() for one in found if one.labels is not None] == [
+    assert [one.values.tolist() for one in found if one.values is not None] == [
         alone(model, configuration, ROWS) for configuration in grid
     ]

@@ -129,10 +129,42 @@ def test_the_twelve_on_a_table_with_gaps_and_categories(folder: Path) -> None:
     assert top3 == ("rf", "svmRadial", "gbm")
 
 
+def test_one_and_many_length_scales_on_a_table_with_gaps_and_categories(folder: Path) -> None:
+    found = flat_vs_nested(
+        folder, names=["mixed"], algorithms="ard", repetitions=1, max_rows=40, small=True, folds=2, random_state=0
+    )
+    frame = found.to_frame(each=True)
+    assert frame.algorithm.tolist() == ["lssvm", "lssvmARD"]
+    assert frame.reason.tolist() == ["", ""]
+    assert frame.n_configurations.tolist() == [15, 105]
+    # The second has all configurations of the first, on the same folds.
+    assert frame.flat[1] >= frame.flat[0]
+    assert found.rows()[0]["scenario"] == "ard"
+
+
+@pytest.mark.slow
+def test_flat_chooses_many_hyper_parameters_where_they_are_of_no_use(tmp_path: Path) -> None:
+    """Cawley and Talbot (2010): all columns matter alike, so a length scale for each can only fit the folds."""
+    for k in range(4):
+        rng = np.random.default_rng(k)
+        X = rng.normal(size=(120, 10))
+        y = (X**2).sum(axis=1) + rng.normal(0, 3, 120) > 9.5
+        names = [f"x{j}" for j in range(10)]
+        pd.DataFrame(X, columns=names).assign(target=y.astype(int)).to_csv(tmp_path / f"t{k}.csv", index=False)
+
+    found = flat_vs_nested(tmp_path, algorithms="ard", small=True, repetitions=6, folds=3, random_state=0)
+
+    means = found.to_frame(each=True).groupby("algorithm")[list(ACCURACIES)].mean()
+    one, many = means.loc["lssvm"], means.loc["lssvmARD"]
+    assert many.flat > one.flat and many.nested < one.nested and many.future < one.future
+    assert many.flat - many.future > one.flat - one.future + 0.03
+    assert found.rows()[0]["mean_gain"] > 0
+
+
 @pytest.mark.parametrize(
     ("how", "said"),
     [
-        ({"algorithms": "all"}, "algorithms must be 'top3' or 'full', names or a list of"),
+        ({"algorithms": "all"}, "algorithms must be 'top3' or 'full' or 'ard', names, a list of"),
         ({"algorithms": ["rf", "svm"]}, "algorithms must be some of bst, gbm, .*, got 'svm'"),
         ({"algorithms": []}, "the list of estimators is empty"),
         (
