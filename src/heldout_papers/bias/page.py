@@ -92,7 +92,11 @@ def bias_page(study: BiasStudy, *, command: str = "") -> StudyPage:
         },
         claims=bias_claims(moments),
         tested=_tested(first.metric),
-        pictures=[_picture(part, ends, first.metric, f"bias-{n}") for n, part in enumerate(of_beta)],
+        pictures=[
+            picture
+            for n, part in enumerate(of_beta)
+            for picture in _pictures(part, ends, first.metric, f"bias-{n}")
+        ],
         glossary=dict(TERMS[name] for name in first.protocols),
         tables=[table for part in of_beta for table in _tables(part, first.metric)],
         method=METHOD[first.metric],
@@ -126,6 +130,37 @@ def _by_protocol(rows: Sequence[Row]) -> dict[str, dict[int, list[Mean]]]:
     return found
 
 
+def _pictures(rows: Sequence[Row], ends: Ends, metric: str, key: str) -> list[Picture]:
+    """All protocols in one picture, and each in a picture of its own where C is varied, as the article has it."""
+    together = _picture(rows, ends, metric, key)
+    protocols = list(dict.fromkeys(row["protocol"] for row in rows))
+    if len({row["configurations"] for row in rows}) < 2:
+        return [together]
+    of_each = ([row for row in rows if row["protocol"] == name] for name in protocols)
+    return [together, *(_by_configurations(part, ends, metric, f"{key}-{n}") for n, part in enumerate(of_each))]
+
+
+def _by_configurations(rows: Sequence[Row], ends: Ends, metric: str, key: str) -> Picture:
+    """Mean bias of one protocol over the number of rows, a line for each number of configurations."""
+    sizes = sorted({row["rows"] for row in rows})
+    bias = {(row["configurations"], row["rows"]): float(row["bias"]) for row in rows}
+    numbers = sorted({c for c, _ in bias})
+    nan = float("nan")
+    lines = [Line(f"{c:,} configurations", sizes, [bias.get((c, n), nan) for n in sizes]) for c in numbers]
+    title, beta = TERMS[rows[0]["protocol"]].title, rows[0]["beta"]
+    at, gap = (f"{sizes[0]:,}", f"{sizes[-1]:,} rows"), _gap(metric)
+    return line_picture(
+        f"{title} by configurations, {beta_title(beta, metric)} (figure 1)", lines,
+        Frame(PictureAxis("rows", ",d", sizes, "log"), PictureAxis(gap, "+.2f", ends=ends), key, level=0.0),
+        summary=line_summary(f"Mean bias of {title} for Be({beta})", lines, at, lambda found: f"{found:+.3f}"),
+        caption=f"Mean of {gap} over the repetitions. 0 is unbiased, above it flatters.",
+    )  # fmt: skip
+
+
+def _gap(metric: str) -> str:
+    return "estimate less truth" if METRICS[metric].greater_is_better else "truth less estimate"
+
+
 def _picture(rows: Sequence[Row], ends: Ends, metric: str, key: str) -> Picture:
     """Mean bias over the number of rows, a line a protocol, with bars from the least to the greatest of any C."""
     found = _by_protocol(rows)
@@ -138,7 +173,7 @@ def _picture(rows: Sequence[Row], ends: Ends, metric: str, key: str) -> Picture:
         )
         for n, (name, of_size) in enumerate(found.items())
     ]
-    gap = "estimate less truth" if METRICS[metric].greater_is_better else "truth less estimate"
+    gap = _gap(metric)
     n_configurations = len({row["configurations"] for row in rows})
     over, bars = " over the repetitions", ""
     if n_configurations > 1:

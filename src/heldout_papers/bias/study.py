@@ -67,6 +67,7 @@ class BiasStudy(StudyResult):
     columns: tuple[Columns, ...]
     entropy: int
     name: ClassVar[str] = "bias"
+    page_function: ClassVar[str] = "bias.page:bias_page"
 
     def parameters(self) -> dict[str, Any]:
         first = self.settings[0]

@@ -68,6 +68,7 @@ class CorrectionsStudy(StudyResult):
     searches: str = ""
     left_out: Mapping[str, str] = field(default_factory=dict)
     name: ClassVar[str] = "corrections"
+    page_function: ClassVar[str] = "corrections.page:corrections_page"
 
     @classmethod
     def from_frame(

@@ -11,6 +11,7 @@ import numpy as np
 from heldout.report.svg import (
     BLUE,
     INK,
+    MORE_SERIES,
     MUTED,
     SERIES,
     VERMILLION,
@@ -22,6 +23,7 @@ from heldout.report.svg import (
 )
 
 WIDTH, HEIGHT, WIDE = 420, 330, 560
+STYLES = (*SERIES, *MORE_SERIES)
 KEY_STEP = 0.065
 """Height of a line of the key, as a share of the picture."""
 
@@ -208,7 +210,7 @@ def _line_layers(
     points: list[dict[str, float]], place: int, x: Any, y: Any, *, has_bars: bool, has_steps: bool
 ) -> list[Any]:
     alt = altair()
-    colour, dash = SERIES[place % len(SERIES)]
+    colour, dash = _style(place)
     base = alt.Chart(inline_data(points))
     line = base.mark_line(
         color=colour, strokeWidth=2, strokeDash=list(dash) or alt.Undefined,
@@ -224,10 +226,22 @@ def _line_layers(
     ]
 
 
+def _style(place: int) -> tuple[str, Sequence[float]]:
+    """Colour and dashes of a line: the colours come again with other dashes.
+
+    Examples
+    --------
+    >>> len({_style(place) for place in range(20)})
+    20
+    """
+    turn, colour = divmod(place, len(STYLES))
+    return STYLES[colour][0], STYLES[(colour + turn) % len(STYLES)][1]
+
+
 def _key_layers(title: str, place: int, frame: Frame, ends: tuple[Ends, Ends], x: Any, y: Any) -> list[Any]:
     """A stroke and a name at the upper left, in the room left for them."""
     alt = altair()
-    colour, dash = SERIES[place % len(SERIES)]
+    colour, dash = _style(place)
     height = frame.y.between(ends[1], 1 - 0.04 - KEY_STEP * place)
     left, right, text = (frame.x.between(ends[0], part) for part in (0.03, 0.11, 0.13))
     line = alt.Chart(inline_data([{"x": left, "y": height}, {"x": right, "y": height}]))

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import os
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, ClassVar, NamedTuple
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from heldout.errors import InputError
 from heldout.estimates.types import frame_of
 from heldout_papers.engine.batches import Columns
+
+if TYPE_CHECKING:
+    from heldout_papers.engine.page import StudyPage
 
 
 class Term(NamedTuple):
@@ -22,6 +28,7 @@ class StudyResult(ABC):
     """The result of a study."""
 
     name: ClassVar[str]  # "bias"; the files of the study have this name
+    page_function: ClassVar[str]  # Of ``heldout_papers``, as "bias.page:bias_page"
     entropy: int  # The seed that repeats the study
 
     @abstractmethod
@@ -43,6 +50,21 @@ class StudyResult(ABC):
     def small_frames(self) -> Mapping[str, Any]:
         """By name, tables that are smaller than that of every repetition and still enough for every claim."""
         return {}
+
+    def page(self, *, command: str = "") -> StudyPage:
+        """What the report shows: ``.pictures`` (each with its ``svg``), ``.tables``, ``.claims`` and so on.
+
+        ``command``: the command that repeats the study, which the page names. Pictures need the extra ``app``.
+        """
+        module, _, name = self.page_function.partition(":")
+        made: StudyPage = getattr(import_module(f"heldout_papers.{module}"), name)(self, command=command)
+        return made
+
+    def report(self, path: str | os.PathLike[str]) -> Path:
+        """Write the report of ``heldout study`` as one HTML file, and return where it is."""
+        from heldout_papers.engine.page import write_study
+
+        return write_study(self.page(), path)
 
     def to_frame(self, *, each: bool = False) -> Any:
         """The rows as a pandas DataFrame (pandas comes with the extra ``app``).

@@ -58,6 +58,7 @@ class FlatVsNestedStudy(StudyResult):
     greater_is_better: bool = True
     independent_folds: bool = False
     name: ClassVar[str] = "flat-vs-nested"
+    page_function: ClassVar[str] = "flat_vs_nested.page:flat_vs_nested_page"
 
     @classmethod
     def from_frame(

@@ -89,6 +89,7 @@ class IntervalStudy(StudyResult):
     columns: tuple[Columns, ...]
     entropy: int
     name: ClassVar[str] = "intervals"
+    page_function: ClassVar[str] = "intervals.page:intervals_page"
 
     @property
     def methods(self) -> tuple[str, ...]:

@@ -62,6 +62,7 @@ class IntervalsOnTables(StudyResult):
     entropy: int
     left_out: Mapping[str, str] = field(default_factory=dict)
     name: ClassVar[str] = "intervals-on-tables"
+    page_function: ClassVar[str] = "intervals.tables_page:tables_page"
 
     @classmethod
     def from_frame(

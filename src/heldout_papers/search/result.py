@@ -101,6 +101,7 @@ class SearchStudy(StudyResult):
     entropy: int
     left_out: Mapping[str, str] = field(default_factory=dict)
     name: ClassVar[str] = "search"
+    page_function: ClassVar[str] = "search.page:search_page"
 
     @property
     def protocols(self) -> tuple[RepeatedProtocol, ...]:

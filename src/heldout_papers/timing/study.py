@@ -28,6 +28,7 @@ from heldout_papers.engine.batches import (
     study,
 )
 from heldout_papers.engine.results import StudyResult, check_columns, long_rows
+from heldout_papers.timing.operations import operations_of
 from heldout_papers.timing.problem import WAYS, TimingProblem, TimingSetting
 
 ROWS = (50, 100, 250, 500, 1000, 5000, 10000)
@@ -88,6 +89,7 @@ class TimingStudy(StudyResult):
     columns: tuple[Columns, ...]
     entropy: int
     name: ClassVar[str] = "timing"
+    page_function: ClassVar[str] = "timing.page:timing_page"
 
     @classmethod
     def from_frame(
@@ -129,7 +131,8 @@ class TimingStudy(StudyResult):
         }
 
     def rows(self) -> list[dict[str, Any]]:
-        """A row a setting and way: the median of the seconds, both quartiles, and the mean lower bound."""
+        """A row a setting and way: the median of the seconds, both quartiles, the count of operations by the
+        article's formula, and the mean lower bound."""
         found = []
         for place, (setting, columns) in enumerate(zip(self.settings, self.columns, strict=True)):
             for name in setting.ways:
@@ -141,6 +144,7 @@ class TimingStudy(StudyResult):
                         "seconds": median,
                         "lower_quartile": low,
                         "upper_quartile": high,
+                        "operations": operations_of(name).count(setting),
                         "bound": float(columns[f"{name}.bound"].mean()),
                         "repetitions": self.repetitions,
                     }

@@ -28,13 +28,43 @@ def test_a_picture_and_a_table_for_each_beta(study: BiasStudy, page: StudyPage) 
     mean = (rows[0]["bias"] + rows[1]["bias"]) / 2
     error = (rows[0]["standard_error"] ** 2 + rows[1]["standard_error"] ** 2) ** 0.5 / 2
 
-    assert [picture.title for picture in page.pictures] == [
+    assert [picture.title for picture in page.pictures if "(figure 1)" not in picture.title] == [
         "Be(9, 6), mean accuracy 0.6",
         "Be(54, 6), mean accuracy 0.9",
     ]
     assert page.tables[0].head == ("", "CVT", "TT", "NCV", "BBC-CV", "BCED-CV")
     assert page.tables[0].rows[0][2] == f"{mean:+.4f} ± {error:.4f}"
     assert page.lead.startswith("Over 8 settings of 5 repetitions each, CVT is the most biased: by +0.")
+
+
+def test_a_picture_for_each_protocol_has_a_line_for_each_number_of_configurations(
+    study: BiasStudy, page: StudyPage
+) -> None:
+    panels = [picture for picture in page.pictures if "(figure 1)" in picture.title]
+
+    assert [panel.title.partition(",")[0] for panel in panels[:5]] == [
+        f"{name} by configurations" for name in ("CVT", "TT", "NCV", "BBC-CV", "BCED-CV")
+    ]
+    assert len(panels) == 2 * 5
+    bias = {
+        (row["configurations"], row["rows"]): f"{row['bias']:+.3f}"
+        for row in study.rows()
+        if row["beta"] == "9,6" and row["protocol"] == "cv"
+    }
+    said = ElementTree.fromstring(panels[0].svg)[1].text or ""
+    for c in (50, 60):
+        assert f"{c} configurations {bias[c, 20]}, {bias[c, 40]}" in said
+    text = "".join(ElementTree.fromstring(panels[0].svg).itertext())
+    assert "50 configurations" in text and "60 configurations" in text
+
+
+def test_the_report_from_python_is_that_of_the_command(study: BiasStudy, tmp_path: Path) -> None:
+    path = study.report(tmp_path / "report.html")
+
+    assert path.read_text(encoding="utf-8") == render_study(bias_page(study))
+    assert [picture.svg for picture in study.page().pictures] == [
+        picture.svg for picture in bias_page(study).pictures
+    ]
 
 
 def test_a_picture_says_what_it_shows(page: StudyPage) -> None:
