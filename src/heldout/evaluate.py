@@ -33,7 +33,7 @@ from heldout.execution.events import SearchFinished, StageStarted
 from heldout.execution.fit import final_model
 from heldout.execution.halves import scores_in_halves
 from heldout.execution.identity import versions
-from heldout.execution.kept_models import fold_models_of, keeping
+from heldout.execution.kept_models import fold_models_of, keeping, only_model
 from heldout.execution.loop import tell
 from heldout.execution.run import RunSettings, open_run
 from heldout.execution.search import Search, warn_if_too_small, warn_of_flags
@@ -223,13 +223,15 @@ def evaluation_of(
     estimated = time.perf_counter()
 
     model = None
-    if search.refit:
+    if search.refit and search.deploy == "all":
         tell(listeners, StageStarted("refit"))
         model = final_model(search.context, configurations[winner])
     refitted = time.perf_counter()
     if search.keep_models != "none":
         tell(listeners, StageStarted("fold models"))
     fold_models = fold_models_of(search.work, running, found, winner, search.keep_models)
+    if search.deploy == "bounded" and fold_models is not None:
+        model = only_model(fold_models)
     compared = None
     if search.share == "check":
         compared = compared_with_separate_fits(search.work, found, search.entropy)
@@ -331,5 +333,6 @@ def _provenance(search: Search, found: RaceResults) -> dict[str, Any]:
         "weighted": task.sample_weight is not None,
         "drop": None if drop is None else {"rule": drop.name, **settings_of(drop)},
         "n_splits_planned": search.folds.n_splits,
+        "deploy": search.deploy,
         "finished": datetime.now(UTC).isoformat(timespec="seconds"),
     }

@@ -278,6 +278,11 @@ class Flag(StrEnum):
         "test the same rows that it is scored on, so the score is about as optimistic as an uncorrected one. With "
         "{argument:across='folds'} each outer fold selects for itself.",
     )
+    OTHER_CHOICE_DEPLOYED = (
+        "other_choice_deployed",
+        "Each outer fold chose by one development set, but the deployed model was chosen by all {folds} folds of "
+        "the rows, a better choice than the one that was evaluated; {argument:inner=5} deploys what it evaluates.",
+    )
     FEW_REPEATS = (
         "few_repeats",
         "The width of the interval was measured on {repeats} only and is itself uncertain; its authors average "

@@ -23,7 +23,8 @@ FITS = WORK | {
     "task": "ranking", "target": "none", "event": "none", "groups": "none", "keep": "none", "positive": "maybe",
 }  # fmt: skip
 TUNE = FITS | {
-    "preset": "huge", "cv": "holdout:2", "repeats": "0", "drop": "bootstrap(threshold=5)", "aggregate": "sums",
+    "preset": "huge", "cv": "holdout:2.5", "deploy": "some", "repeats": "0",
+    "drop": "bootstrap(threshold=5)", "aggregate": "sums",
     "share": "some",
     "selection": "within(tolerance=-1)", "method": "magic", "inner": "1 --method nested",
     "across": "some --method nested", "interval": "wide", "scheme": "some --method bootstrap_search",

@@ -35,7 +35,7 @@ from heldout.estimates.types import Alternative
 from heldout.execution.copies import CopiesTogether
 from heldout.execution.events import Listener
 from heldout.execution.fit import Routing, Scoring, make_scoring
-from heldout.execution.fold_models import KeepModels
+from heldout.execution.fold_models import DeployedModel, KeepModels
 from heldout.execution.inner_split import checked_early_stopping
 from heldout.execution.run import RunSettings
 from heldout.execution.search import Search
@@ -87,6 +87,7 @@ class SearchArguments:
     early_stopping: Any = None
     imputation: Any = None
     keep_models: KeepModels = "none"
+    deploy: DeployedModel = "all"
     n_jobs: int | None = None
     pre_dispatch: int | str = "2*n_jobs"
     fit_timeout: float | None = None
@@ -160,7 +161,7 @@ class SearchArguments:
         fixed = {*PARTS_OF_A_SEARCH, *(["random_state"] if is_random else [])} - {*free}
         taken = {name: getattr(own, name) for name in PARTS_OF_A_SPACE}
         for each in fields(self):
-            if each.name in {*taken, "method", "n_bootstraps", "return_train_score", "keep_models"}:
+            if each.name in {*taken, "method", "n_bootstraps", "return_train_score", "keep_models", "deploy"}:
                 continue
             passed, its = getattr(self, each.name), getattr(own, each.name)
             if are_same(passed, each.default):
@@ -255,6 +256,7 @@ class SearchArguments:
             early_stopping=checked_early_stopping(self.early_stopping),
             origin=self.cv.origin_of(task.X, task.target) if isinstance(self.cv, CopiesTogether) else None,
             keep_models=self.keep_models,
+            deploy=self.deploy,
         )
 
     def running(self, listeners: Sequence[Listener] = ()) -> RunSettings:

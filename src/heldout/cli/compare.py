@@ -24,13 +24,13 @@ SECTIONS = {
     "The data": ("target", "event", "task", "positive", "groups", "weight", "keep"),
     "What is compared": ("preset", "models", "space", "search", "n_iter"),
     "How it is scored and chosen": ("metric", "aggregate", "selection", "cv", "repeats", "inner", "share"),
-    "What is concluded": ("method", "n_bootstraps", "confidence_level", "alternative", "relevant", "deploy"),
+    "What is concluded": ("method", "n_bootstraps", "confidence_level", "alternative", "relevant", "deployed_by"),
 }
 """The options of the help by section; the others are about running."""
 
 _OF_TUNE_ALONE = {
     "n_trials": None, "timeout": None, "batch_size": None, "drop": "never", "across": "folds", "interval": None,
-    "scheme": "cvt",
+    "scheme": "cvt", "deploy": "all",
 }  # fmt: skip
 """The options of tune that a comparison does not have, at their defaults."""
 
@@ -40,14 +40,14 @@ class CompareOptions(TuneOptions):
     """The options of ``heldout compare``."""
 
     relevant: float | None
-    deploy: str
+    deployed_by: str
 
     @property
     def settings(self) -> AlgorithmSettings:
         """The settings of the comparison itself."""
         from heldout.protocols.algorithms.protocol import AlgorithmSettings
 
-        return AlgorithmSettings(inner_named(self.inner), self.relevant, cast("Deploy", self.deploy))
+        return AlgorithmSettings(inner_named(self.inner), self.relevant, cast("Deploy", self.deployed_by))
 
 
 @click.command(
@@ -143,6 +143,7 @@ class CompareOptions(TuneOptions):
 )
 @click.option(
     "--deploy",
+    "deployed_by",
     default="nested",
     show_default=True,
     metavar="SCORE",

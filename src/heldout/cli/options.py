@@ -239,6 +239,7 @@ class SectionedCommand(click.Command):
 
 _OTHER_NAMES = {
     "configuration": "--fixed-configuration",
+    "deploy": "--deploy",
     "folds": "--fold",
     "groups": "--group",
     "n_bootstraps": "--bootstraps",

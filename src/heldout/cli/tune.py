@@ -30,6 +30,7 @@ SECTIONS = {
     ),
     "How good the winner is": (
         "method", "interval", "n_bootstraps", "confidence_level", "alternative", "inner", "across", "scheme",
+        "deploy",
     ),
 }  # fmt: skip
 """The options of the help by section; the others are about running."""
@@ -178,6 +179,14 @@ SECTIONS = {
     metavar="NAME",
     help="Of bbc: percentile (the default) or calibrated, which is narrower. Of nested: nadeau_bengio (the "
     "default), bates_hastie_tibshirani (many more fits), test_part (the default of --cv holdout), or none.",
+)
+@click.option(
+    "--deploy",
+    default="all",
+    show_default=True,
+    metavar="MODEL",
+    help="The model to save: all (fitted on all rows) or bounded (with --cv holdout: the one that the hold-out "
+    "tested, for which its interval holds).",
 )
 @click.option(
     "--scheme",

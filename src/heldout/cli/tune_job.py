@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from heldout.estimates.question import Aggregate
     from heldout.estimates.types import Alternative
     from heldout.execution.fit import Routing, Scoring
+    from heldout.execution.fold_models import DeployedModel
     from heldout.execution.search import Search
     from heldout.execution.sharing.groups import Share
     from heldout.folds.splits import Folds
@@ -156,4 +157,5 @@ def search_of(options: TuneOptions, job: TuneJob) -> Search:
         entropy=options.seed,
         seed_estimators=True,
         share=False if options.share == "no" else cast("Share", options.share),
+        deploy=cast("DeployedModel", options.deploy),
     )

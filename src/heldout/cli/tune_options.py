@@ -60,6 +60,7 @@ class TuneOptions(RunOptions):
     across: str
     interval: str | None
     scheme: str
+    deploy: str
     n_bootstraps: int
     aggregate: str | None = None
 
@@ -119,8 +120,14 @@ def check_options(options: TuneOptions) -> None:
     rounds_of(cv, options.repeats, 0, stratified=False, grouped=False)
     check_interval_settings(options.n_bootstraps, options.confidence_level, options.alternative)
     _check_protocol_options(options)
+    check_choice("--deploy", options.deploy, ("all", "bounded"))
     method = method_of_options(options)
     is_one_split = cv.draws_test_rows and cv.n_rounds * options.repeats == 1
+    if options.deploy == "bounded" and (is_protocol(options) or not is_one_split):
+        raise InputError(
+            f"--deploy bounded deploys the model that one hold-out tested, got --method {options.method} with "
+            f"{cv.words}; use it with --cv holdout and a method without fits of its own."
+        )
     if method is not None and method.needs_one_split and not is_one_split:
         raise InputError(
             f"--method {options.method} is for one development set, and here are {cv.words} with a model "

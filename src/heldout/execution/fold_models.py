@@ -10,6 +10,7 @@ from heldout._text import counted
 from heldout.folds.splits import Place, Rows
 
 KeepModels: TypeAlias = Literal["none", "winner", "all"]
+DeployedModel: TypeAlias = Literal["all", "bounded"]
 
 
 @dataclass(frozen=True, eq=False)

@@ -14,10 +14,11 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
+from sklearn.base import BaseEstimator
 
 from heldout._text import argument
 from heldout.data.limits import SHARE, memory_there
-from heldout.errors import HeldoutWarning
+from heldout.errors import HeldoutWarning, InputError
 from heldout.execution.cells import CellKey, CellResult, CellState
 from heldout.execution.collect import RaceResults
 from heldout.execution.comparison import AGREEMENT, difference_of, with_predictions
@@ -116,6 +117,21 @@ def fold_models_of(
     if kept.is_full:
         _warn_of_memory("none are kept; use fewer splits")
     return models
+
+
+def only_model(fold_models: FoldModels) -> BaseEstimator:
+    """The winner's model of a single split.
+
+    Raises InputError where it cannot be had.
+    """
+    (model,) = fold_models.values()
+    if model is None:
+        raise InputError(
+            f"{argument('deploy', 'bounded')} deploys the model that the hold-out tested, which cannot be made "
+            f"again (a warning says why); use {argument('deploy', 'all')}.",
+            argument="deploy",
+        )
+    return model
 
 
 def _fold_models(

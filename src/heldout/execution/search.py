@@ -23,7 +23,7 @@ from heldout.estimates.methods import method_of
 from heldout.estimates.of_search import Estimation, check_applicable, refused_on_splits
 from heldout.execution.executors.base import Work
 from heldout.execution.fit import CellContext, Routing, Scoring
-from heldout.execution.fold_models import KeepModels
+from heldout.execution.fold_models import DeployedModel, KeepModels
 from heldout.execution.inner_split import EarlyStopping, InnerSplit, can_stop
 from heldout.execution.plan import Race, race_of_search
 from heldout.execution.sharing.groups import Share, Sharing, shared_in
@@ -69,8 +69,12 @@ class Search:
     """The original row of each row, where some are copies that early stopping keeps together."""
     keep_models: KeepModels = "none"
     """Of which configurations the models of the splits are kept; no part of a run's identity."""
+    deploy: DeployedModel = "all"
+    """Whether the winner's model is one fitted on all rows, or that of a single hold-out ("bounded")."""
 
     def __post_init__(self) -> None:
+        if self.deploy == "bounded" and self.keep_models == "none":
+            object.__setattr__(self, "keep_models", "winner")
         strategy = self.strategy
         if strategy is None:
             return
@@ -148,6 +152,8 @@ class Search:
         n_configurations = len(self.configurations) if n_planned is None else n_planned
         check_fits(n_configurations, self.folds.n_splits)
         check_settings(self.scoring, self.estimation)
+        if self.deploy == "bounded":
+            _check_deployable(self)
         if self.early_stopping is not None:
             check_stopping(self.early_stopping, self.configurations, self.routed)
         metrics = [metric for name in self.metrics_read if (metric := self.scoring.metrics.get(name))]
@@ -189,6 +195,22 @@ def check_settings(scoring: Scoring, estimation: Estimation) -> None:
         reason = unfit_within(metric) if metric is not None else f"the scorer '{name}' cannot be opened"
         if reason:
             raise InputError(f"{reason}.")
+
+
+def _check_deployable(search: Search) -> None:
+    """Refuse to deploy the model that was tested where there is none, or several."""
+    n_splits = search.folds.n_splits
+    if n_splits != 1:
+        raise InputError(
+            f"{argument('deploy', 'bounded')} deploys the model that one hold-out tested, and here are {n_splits} "
+            f"splits with a model each; use {argument('cv', 'holdout', python='ho.protocols.hold_out()')}.",
+            argument="deploy",
+        )
+    if not search.refit:
+        raise InputError(
+            f"{argument('deploy', 'bounded')} needs a model to deploy, got refit=False; leave one of them out.",
+            argument="deploy",
+        )
 
 
 def _check_droppable(search: Search, drop: DropRule) -> None:

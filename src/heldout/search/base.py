@@ -42,7 +42,7 @@ from heldout.evaluate import Choose, evaluate
 from heldout.execution.collect import RaceResults
 from heldout.execution.complexity import mean_complexities
 from heldout.execution.fit import Routing, make_scoring
-from heldout.execution.fold_models import KeepModels
+from heldout.execution.fold_models import DeployedModel, KeepModels
 from heldout.execution.listeners.callbacks import SklearnCallbacks
 from heldout.execution.run import RunSettings
 from heldout.execution.search import Search
@@ -73,6 +73,7 @@ class BaseHeldOutSearch(BaseSearchCV):  # type: ignore[misc]
     error_score: Any
     keep_predictions: bool
     keep_models: KeepModels
+    deploy: DeployedModel
     store: Any
     random_state: Any
 
@@ -92,6 +93,7 @@ class BaseHeldOutSearch(BaseSearchCV):  # type: ignore[misc]
         "share": [StrOptions({"exact", "tolerance", "check"}), Options(bool, {False})],
         "share_memory": [Interval(numbers.Integral, 1, None, closed="left"), None],
         "keep_models": [StrOptions({"none", "winner", "all"})],
+        "deploy": [StrOptions({"all", "bounded"})],
     }
 
     @abstractmethod

@@ -10,7 +10,7 @@ from heldout._defaults import DEFAULT_METHOD
 from heldout.configurations import DRAW, refuses
 from heldout.estimates.question import Aggregate
 from heldout.estimates.types import Alternative
-from heldout.execution.fold_models import KeepModels
+from heldout.execution.fold_models import DeployedModel, KeepModels
 from heldout.execution.inner_split import InnerSplit
 from heldout.execution.sharing.groups import Share
 from heldout.search.base import BaseHeldOutSearch
@@ -89,6 +89,10 @@ class HeldOutSearchCV(BaseHeldOutSearch):
         ``random_state=None`` estimators without a seed get one that is drawn anew in each run, so that their fits
         can be repeated. A model that cannot be had, as that of a fit that an earlier session made with other
         random draws, is None, and a warning says why.
+    deploy : {"all", "bounded"}, default="all"
+        With "bounded" and a single hold-out, ``best_estimator_`` is the winner's model that the hold-out tested,
+        and not one fitted on all rows: the model that ``method="hoeffding"`` bounds. It is fitted again on the
+        training rows, and compared with the held-out predictions.
     imputation : int or Imputation, optional
         How many times missing values are imputed, or how. Every fit completes its own training rows and fits the
         configuration on each completion; rows that are predicted are completed by imputers that were fitted on the
@@ -175,6 +179,7 @@ class HeldOutSearchCV(BaseHeldOutSearch):
         share_memory: int | None = None,
         early_stopping: InnerSplit | None = None,
         keep_models: KeepModels = "none",
+        deploy: DeployedModel = "all",
         imputation: Any = None,
     ) -> None:
         super().__init__(
@@ -184,5 +189,5 @@ class HeldOutSearchCV(BaseHeldOutSearch):
             pre_dispatch=pre_dispatch, error_score=error_score, return_train_score=return_train_score,
             keep_predictions=keep_predictions, store=store, random_state=random_state, verbose=verbose,
             fit_timeout=fit_timeout, share=share, share_memory=share_memory, early_stopping=early_stopping,
-            keep_models=keep_models, imputation=imputation,
+            keep_models=keep_models, deploy=deploy, imputation=imputation,
         )  # fmt: skip

@@ -23,7 +23,7 @@ from heldout.estimates.types import Alternative
 from heldout.evaluate import chosen_in, evaluation_of
 from heldout.execution.adaptive import AdaptiveRun, Proposal, ProposalScore, open_adaptive
 from heldout.execution.collect import RaceResults
-from heldout.execution.fold_models import KeepModels
+from heldout.execution.fold_models import DeployedModel, KeepModels
 from heldout.execution.inner_split import InnerSplit
 from heldout.execution.kept_models import keeping
 from heldout.execution.run import RunSettings
@@ -107,6 +107,7 @@ class OpenSearch:
                 estimation=replace(search.estimation, **settings),
                 refit=search.refit and refit,
                 keep_models=search.keep_models if refit else "none",
+                deploy=search.deploy if refit else "all",
                 entropy=search.entropy if entropy is None else entropy,
             )
             found = replace(found, predictions=replace(found.predictions, adaptive=adaptive))
@@ -178,6 +179,7 @@ def open_search(
     early_stopping: InnerSplit | None = None,
     verbose: int = 0,
     keep_models: KeepModels = "none",
+    deploy: DeployedModel = "all",
 ) -> OpenSearch:
     """A search whose configurations come from a loop of your own, or from any optimiser.
 
@@ -190,7 +192,7 @@ def open_search(
         As in ``HeldOutSearchCV.fit``.
     scoring, cv, repeats, aggregate, selection, drop, method, n_bootstraps, confidence_level, alternative, n_jobs, \
 error_score, store, random_state, fit_timeout, early_stopping, verbose, \
-keep_models
+keep_models, deploy
         As in ``HeldOutSearchCV``. With a ``store``, the same loop does only the remaining fits when it runs again.
     groups : array-like of shape (N,), optional
     sample_weight : array-like of shape (N,), optional
@@ -222,7 +224,7 @@ keep_models
         "drop": drop, "method": method, "n_bootstraps": n_bootstraps, "confidence_level": confidence_level,
         "alternative": alternative, "n_jobs": n_jobs, "refit": refit, "error_score": error_score, "store": store,
         "random_state": random_state, "fit_timeout": fit_timeout, "early_stopping": early_stopping,
-        "verbose": verbose, "keep_models": keep_models,
+        "verbose": verbose, "keep_models": keep_models, "deploy": deploy,
     }  # fmt: skip
     return OpenSearch(X, y, settings, identity="open search", groups=groups, sample_weight=sample_weight)
 

@@ -13,7 +13,7 @@ from heldout._defaults import DEFAULT_METHOD
 from heldout.configurations import refuses
 from heldout.estimates.question import Aggregate
 from heldout.estimates.types import Alternative
-from heldout.execution.fold_models import KeepModels
+from heldout.execution.fold_models import DeployedModel, KeepModels
 from heldout.execution.inner_split import InnerSplit
 from heldout.execution.sharing.groups import Share
 from heldout.search.base import BaseHeldOutSearch
@@ -43,7 +43,7 @@ class HeldOutRandomizedSearchCV(BaseHeldOutSearch):
         the draws of a model then do not depend on the others.
     scoring, cv, repeats, aggregate, selection, drop, method, n_bootstraps, confidence_level, alternative, n_jobs, \
 refit, pre_dispatch, error_score, return_train_score, keep_predictions, store, verbose, fit_timeout, share, \
-share_memory, early_stopping, keep_models
+share_memory, early_stopping, keep_models, deploy
         As in ``HeldOutSearchCV``.
     random_state : int, RandomState or Generator, optional
         Seeds the draws too.
@@ -106,6 +106,7 @@ share_memory, early_stopping, keep_models
         share_memory: int | None = None,
         early_stopping: InnerSplit | None = None,
         keep_models: KeepModels = "none",
+        deploy: DeployedModel = "all",
         imputation: Any = None,
     ) -> None:
         super().__init__(
@@ -115,5 +116,5 @@ share_memory, early_stopping, keep_models
             refit=refit, pre_dispatch=pre_dispatch, error_score=error_score, return_train_score=return_train_score,
             keep_predictions=keep_predictions, store=store, random_state=random_state, verbose=verbose,
             fit_timeout=fit_timeout, share=share, share_memory=share_memory, early_stopping=early_stopping,
-            keep_models=keep_models, imputation=imputation,
+            keep_models=keep_models, deploy=deploy, imputation=imputation,
         )  # fmt: skip

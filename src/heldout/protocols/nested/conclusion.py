@@ -34,7 +34,7 @@ from heldout.protocols.nested.intervals import (
     bates_hastie_tibshirani,
 )
 from heldout.protocols.nested.part_interval import PartInterval, interval_of_part
-from heldout.protocols.nested.plan import NestedBranch, NestedFolds, NestedSettings
+from heldout.protocols.nested.plan import HOLD_OUT, NestedBranch, NestedFolds, NestedSettings
 from heldout.protocols.words import QUANTITY_NESTED, QUANTITY_ONE_SPLIT
 
 SOURCES = ("tsamardinos2018", "varma2006")
@@ -216,6 +216,9 @@ def _flags(search: Search, settings: NestedSettings, nested: NestedFolds, run: B
     if settings.interval_name == BATES and nested.n_repeats < USUAL_REPEATS:
         drawn = "one draw" if nested.n_repeats == 1 else f"{nested.n_repeats} draws"
         flags[Flag.FEW_REPEATS] = Flag.FEW_REPEATS.filled(repeats=f"{drawn} of the folds")
+    development_sets = isinstance(settings.inner, str) and settings.inner == HOLD_OUT
+    if development_sets and nested.n_folds is not None and len(search.configurations) > 1:
+        flags[Flag.OTHER_CHOICE_DEPLOYED] = Flag.OTHER_CHOICE_DEPLOYED.filled(folds=nested.n_folds)
     if predictions.failed:
         flags[Flag.FAILED_CONFIGURATIONS] = failed_sentence(predictions.names, predictions.failed)
     if len(search.configurations) == 1:

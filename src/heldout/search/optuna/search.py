@@ -14,7 +14,7 @@ from heldout.configurations import Configurations, refuses
 from heldout.estimates.question import Aggregate
 from heldout.estimates.types import Alternative
 from heldout.evaluate import Choose, evaluate_adaptive
-from heldout.execution.fold_models import KeepModels
+from heldout.execution.fold_models import DeployedModel, KeepModels
 from heldout.execution.inner_split import InnerSplit
 from heldout.execution.run import RunSettings
 from heldout.execution.search import Search
@@ -61,7 +61,7 @@ class HeldOutOptunaSearchCV(BaseHeldOutSearch):
         How many trials are proposed at once, so that their fits run in parallel; by default one, whose folds do.
     scoring, cv, repeats, aggregate, selection, drop, method, n_bootstraps, confidence_level, alternative, n_jobs, \
 refit, pre_dispatch, error_score, return_train_score, keep_predictions, store, verbose, fit_timeout, share, \
-share_memory, early_stopping, keep_models
+share_memory, early_stopping, keep_models, deploy
         As in ``HeldOutSearchCV``. With ``drop`` each batch is compared with the best configuration so far; dropped
         trials are pruned.
     random_state : int, RandomState or Generator, optional
@@ -144,6 +144,7 @@ share_memory, early_stopping, keep_models
         share_memory: int | None = None,
         early_stopping: InnerSplit | None = None,
         keep_models: KeepModels = "none",
+        deploy: DeployedModel = "all",
     ) -> None:
         super().__init__(
             estimator, space=space, n_trials=n_trials, timeout=timeout, sampler=sampler, study=study,
@@ -153,7 +154,7 @@ share_memory, early_stopping, keep_models
             pre_dispatch=pre_dispatch, error_score=error_score, return_train_score=return_train_score,
             keep_predictions=keep_predictions, store=store, random_state=random_state, verbose=verbose,
             fit_timeout=fit_timeout, share=share, share_memory=share_memory, early_stopping=early_stopping,
-            keep_models=keep_models,
+            keep_models=keep_models, deploy=deploy,
         )  # fmt: skip
 
     def _configurations(self, arguments: SearchArguments, entropy: int) -> Configurations:
