@@ -11,6 +11,7 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
+from heldout._notebook import notes
 from heldout._text import argument, counted, number_text
 from heldout.advice.cases import CASES, Case
 from heldout.data.task import TaskKind
@@ -185,9 +186,7 @@ class Recommendation:
         return f"Recommendation({self.method!r} for {CASES[self.case].have}{figures})"
 
     def _repr_html_(self) -> str:
-        sentences = "".join(f"<li>{html.escape(text)}</li>" for text in self.sentences)
-        warnings = "".join(f"<li><strong>{html.escape(text)}</strong></li>" for text in self.warnings)
-        return f"<pre>{html.escape(self.ask)}</pre><ul>{sentences}{warnings}</ul>"
+        return f"<pre>{html.escape(self.ask)}</pre>" + notes(self.sentences, self.warnings)
 
 
 def recommendation(

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import html
 import math
 import textwrap
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, ClassVar
 
+from heldout._notebook import notes, table
 from heldout.advice import words as words
 from heldout.advice.costs import Cost
 from heldout.advice.evidence import Expected
@@ -143,17 +143,7 @@ class Advice:
         return f"Advice({self.n_rows} rows, {self.n_configurations} configurations; method: {method}; fits: {fits})"
 
     def _repr_html_(self) -> str:
-        head = "".join(f"<th>{html.escape(cell)}</th>" for cell in words.ADVICE_HEAD)
-        body = "".join(
-            "<tr>"
-            + f"<th style='text-align:left'>{html.escape(row[0])}</th>"
-            + "".join(f"<td>{html.escape(cell)}</td>" for cell in row[1:])
-            + "</tr>"
-            for row in self._cells()
-        )
-        sentences = "".join(f"<li>{html.escape(text)}</li>" for text in self.sentences)
-        warnings = "".join(f"<li><strong>{html.escape(text)}</strong></li>" for text in self.warnings)
-        return f"<table><tr>{head}</tr>{body}</table><ul>{sentences}{warnings}</ul>"
+        return table(self._cells(), head=words.ADVICE_HEAD) + notes(self.sentences, self.warnings)
 
 
 def _filled(mark: str, text: str) -> str:

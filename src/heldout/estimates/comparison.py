@@ -6,7 +6,6 @@ all of them share the draws.
 
 from __future__ import annotations
 
-import html
 import math
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -16,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from heldout._defaults import DEFAULT_METHOD
+from heldout._notebook import Strong, line, notes, table
 from heldout._random import RandomState
 from heldout._text import number_text
 from heldout.errors import HeldoutWarning, InputError
@@ -174,19 +174,10 @@ class Comparison(Mapping[str, Estimate]):
 
     def _repr_html_(self) -> str:
         main = self.estimates[self.main]
-        head = "".join(f"<th style='text-align:left'>{heading}</th>" for heading in HEADINGS[1:])
-        body = ""
-        for mark, *cells in self.rows():
-            weight = " style='font-weight:bold'" if mark else ""
-            body += f"<tr{weight}>{''.join(f'<td>{html.escape(cell)}</td>' for cell in cells)}</tr>"
-        others = "".join(
-            f"<li>{html.escape(name)} does not apply: {html.escape(reason)}</li>"
-            for name, reason in self.refused.items()
-        )
-        caption = f"{html.escape(main.metric)}, {html.escape(main.selected_name)}"
-        table = f"<table><caption>{caption}</caption><tr>{head}</tr>{body}</table>"
-        covered = "".join(f"<p>{html.escape(sentence)}</p>" for sentence in self.coverage_sentences)
-        return table + covered + (f"<ul>{others}</ul>" if others else "")
+        rows = [[Strong(cell) if mark else cell for cell in cells] for mark, *cells in self.rows()]
+        others = notes(f"{name} does not apply: {reason}" for name, reason in self.refused.items())
+        shown = table(rows, head=HEADINGS[1:], caption=f"{main.metric}, {main.selected_name}")
+        return shown + "".join(line(sentence) for sentence in self.coverage_sentences) + others
 
 
 def compare_estimates(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -11,6 +10,7 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from heldout._notebook import Strong, notes, table
 from heldout.errors import MissingExtraError
 from heldout.flags import Flag
 
@@ -158,20 +158,14 @@ class Estimate:
 
     def _repr_html_(self) -> str:
         rows = [
-            (
-                "value" if is_uncorrected(self) or was_named(self) else "corrected",
-                f"<strong>{self.value:.4g}</strong>",
-            ),
-            ("interval", "none" if self.interval is None else html.escape(str(self.interval))),
+            ("value" if is_uncorrected(self) or was_named(self) else "corrected", Strong(f"{self.value:.4g}")),
+            ("interval", "none" if self.interval is None else self.interval),
             ("uncorrected", f"{self.uncorrected:.4g}"),
             ("optimism", f"{self.optimism:.4g}"),
-            ("selected", html.escape(self.selected_name)),
-            ("rows", str(self.n_rows_used or "unknown")),
+            ("selected", self.selected_name),
+            ("rows", self.n_rows_used or "unknown"),
         ]
-        cells = "".join(f"<tr><th style='text-align:left'>{name}</th><td>{shown}</td></tr>" for name, shown in rows)
-        notes = "".join(f"<li>{html.escape(message)}</li>" for message in self.flags.values())
-        caption = f"{html.escape(self.metric)} by {html.escape(self.method)}"
-        return f"<table><caption>{caption}</caption>{cells}</table>" + (f"<ul>{notes}</ul>" if notes else "")
+        return table(rows, caption=f"{self.metric} by {self.method}") + notes(self.flags.values())
 
 
 def is_uncorrected(estimate: Estimate) -> bool:

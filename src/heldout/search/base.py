@@ -226,6 +226,23 @@ class BaseHeldOutSearch(BaseSearchCV):  # type: ignore[misc]
             router.add(method_mapping=to_fit, **{_route(name): model for name, model, _ in self.estimator})
         return router
 
+    def _repr_html_inner(self) -> str:
+        return self._estimates_as_html() + str(super()._repr_html_inner())
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
+        bundle: dict[str, str] = super()._repr_mimebundle_(**kwargs)
+        if "text/html" in bundle:
+            bundle["text/html"] = self._repr_html_inner()
+        return bundle
+
+    def _estimates_as_html(self) -> str:
+        """The estimates of a fitted search, that of the deciding scorer first; empty without any."""
+        estimates = self.__dict__.get("estimates_") or {}
+        if self.__dict__.get("estimate_") is None:
+            return ""
+        others = [one for one in estimates.values() if one is not self.estimate_]
+        return "".join(each._repr_html_() for each in (self.estimate_, *others))
+
     def _sk_visual_block_(self) -> Any:
         return BaseSearchCV._sk_visual_block_(self._of_scikit_learn())
 

@@ -332,7 +332,7 @@ def test_a_notebook_shows_a_table_with_the_best_first(compared) -> None:
     assert shown.count("<tr>") == 1 + len(frame)
     best = frame.iloc[0]
     first = shown.split("<tr>")[2]
-    assert first.startswith(f"<td>{best['configuration']}</td><td>{best['roc_auc']:.4g}</td>")
+    assert f">{best['configuration']}</th><td>{best['roc_auc']:.4g}</td>" in first
     assert (">yes<" in first) == best["in_confidence_set"]
     assert compared.winner in shown.split("</caption>")[0]
 

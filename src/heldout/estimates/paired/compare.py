@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -12,6 +11,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from heldout._notebook import notes, table
 from heldout._random import RandomState
 from heldout._text import argument
 from heldout.errors import HeldoutWarning, InputError
@@ -212,11 +212,7 @@ class ConfigurationComparison:
             score = oriented(metric, self.scores.observed[[column]])[0]
             member = "yes" if found.members[j] else "no"
             rows.append((self.names[j], f"{score:.4g}", f"{best[j]:.3f}", f"{found.p_values[j]:.3f}", member))
-        head = "".join(f"<th style='text-align:left'>{html.escape(heading)}</th>" for heading in headings)
-        body = "".join(f"<tr>{''.join(f'<td>{html.escape(cell)}</td>' for cell in row)}</tr>" for row in rows)
-        notes = "".join(f"<li>{html.escape(sentence)}</li>" for sentence in self.flags.values())
-        table = f"<table><caption>{html.escape(str(self))}</caption><tr>{head}</tr>{body}</table>"
-        return table + (f"<ul>{notes}</ul>" if notes else "")
+        return table(rows, head=headings, caption=str(self)) + notes(self.flags.values())
 
     @cached_property
     def _p_values(self) -> Floats:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from math import isfinite
@@ -10,6 +9,7 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
+from heldout._notebook import Strong, notes, table
 from heldout.errors import InputError
 from heldout.estimates.types import Estimate, Interval, frame_of, json_number
 from heldout.execution.comparison import ShareComparison
@@ -325,19 +325,19 @@ class Validation:
         return f"Validation({self})"
 
     def _repr_html_(self) -> str:
-        head = "".join(f"<th>{name}</th>" for name in ("", "apparent", "optimism", "corrected", "interval"))
-        rows = "".join(
-            f"<tr><th style='text-align:left'>{html.escape(row.metric)}</th><td>{row.apparent:.4g}</td>"
-            f"<td>{row.optimism:.4g}</td><td><strong>{row.corrected:.4g}</strong></td>"
-            f"<td>{'none' if row.interval is None else html.escape(str(row.interval))}</td></tr>"
+        rows = [
+            (
+                row.metric, f"{row.apparent:.4g}", f"{row.optimism:.4g}", Strong(f"{row.corrected:.4g}"),
+                "none" if row.interval is None else row.interval,
+            )
             for row in self.rows.values()
-        )
+        ]  # fmt: skip
         of_metrics = (estimate.flags for estimate in self.estimates.values())
-        notes = dict.fromkeys(message for flags in (self.flags, *of_metrics) for message in flags.values())
-        listed = "".join(f"<li>{html.escape(message)}</li>" for message in notes)
-        caption = html.escape(f"{self.selected_name} by {self.method}, {self.replicates.n_replicates} bootstraps")
-        table = f"<table><caption>{caption}</caption><tr>{head}</tr>{rows}</table>"
-        return table + (f"<ul>{listed}</ul>" if listed else "")
+        flags = dict.fromkeys(message for flags in (self.flags, *of_metrics) for message in flags.values())
+        caption = f"{self.selected_name} by {self.method}, {self.replicates.n_replicates} bootstraps"
+        return table(rows, head=("", "apparent", "optimism", "corrected", "interval"), caption=caption) + notes(
+            flags
+        )
 
     def __str__(self) -> str:
         shown = "; ".join(

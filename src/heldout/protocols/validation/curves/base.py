@@ -6,7 +6,6 @@ the models of the replicates look better on their own samples than on all rows.
 
 from __future__ import annotations
 
-import html
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -15,6 +14,7 @@ from typing import Any, ClassVar, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from heldout._notebook import notes, table
 from heldout.data.task import TaskKind, labels_text
 from heldout.errors import InputError
 from heldout.estimates.intervals import order_statistic
@@ -120,16 +120,9 @@ class CurveTable:
         plain: dict[str, Any] = json_safe({**{name: getattr(self, name) for name in shown}, "flags": flags})
         return plain
 
-    def _as_html(self, caption: str, rows: str) -> str:
-        notes = "".join(f"<li>{html.escape(message)}</li>" for message in self.flags.values())
-        table = f"<table><caption>{html.escape(caption)}</caption>{rows}</table>"
-        return table + (f"<ul>{notes}</ul>" if notes else "")
-
-
-def numbers_as_html(numbers: Mapping[str, float]) -> str:
-    """A row a number, with its name."""
-    rows = (f"<tr><th style='text-align:left'>{name}</th><td>{x:.4g}</td></tr>" for name, x in numbers.items())
-    return "".join(rows)
+    def _as_html(self, caption: str, numbers: Mapping[str, float]) -> str:
+        rows = [(name, f"{number:.4g}") for name, number in numbers.items()]
+        return table(rows, caption=caption) + notes(self.flags.values())
 
 
 def _mean(values: Floats) -> Floats:

@@ -29,7 +29,6 @@ from heldout.protocols.validation.curves.base import (
     CurveTable,
     class_outcome,
     curve_flags,
-    numbers_as_html,
     recorded,
     replicated,
 )
@@ -122,7 +121,7 @@ class CalibrationCurve(CurveTable):
             "mean squared error": self.mean_squared_error,
             "90 % of absolute errors up to": self.quantile_90,
         }
-        return self._as_html(f"Calibration {self.name}".strip(), numbers_as_html(errors))
+        return self._as_html(f"Calibration {self.name}".strip(), errors)
 
 
 def calibration_curve(

@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from heldout._notebook import notes, table
 from heldout.data.task import TaskKind
 from heldout.errors import InputError
 from heldout.flags import Flag
@@ -60,12 +61,10 @@ class DecisionCurve(CurveTable):
 
     def _repr_html_(self) -> str:
         tenth = range(0, len(self.threshold), max(len(self.threshold) // 10, 1))
-        head = "<tr><th>threshold</th><th>apparent</th><th>corrected</th><th>act on all</th></tr>"
         columns = (self.threshold, self.apparent, self.corrected, self.act_on_all)
-        cells = "".join(
-            "<tr>" + "".join(f"<td>{column[place]:.4g}</td>" for column in columns) + "</tr>" for place in tenth
-        )
-        return self._as_html(f"Net benefit {self.name}", head + cells)
+        rows = [[f"{column[place]:.4g}" for column in columns] for place in tenth]
+        head = ("threshold", "apparent", "corrected", "act on all")
+        return table(rows, head=head, caption=f"Net benefit {self.name}") + notes(self.flags.values())
 
 
 def decision_curve(

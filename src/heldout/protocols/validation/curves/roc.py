@@ -19,7 +19,6 @@ from heldout.protocols.validation.curves.base import (
     CurveTable,
     class_outcome,
     curve_flags,
-    numbers_as_html,
     recorded,
     replicated,
 )
@@ -76,7 +75,7 @@ class RocCurve(CurveTable):
 
     def _repr_html_(self) -> str:
         areas = {"area, apparent": self.area_apparent, "area, corrected": self.area_corrected}
-        return self._as_html(f"ROC curve {self.name}", numbers_as_html(areas))
+        return self._as_html(f"ROC curve {self.name}", areas)
 
 
 def roc_curve(

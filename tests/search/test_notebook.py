@@ -1,0 +1,65 @@
+"""A fitted search in a notebook: the estimate first, then scikit-learn's diagram."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import sklearn
+from sklearn.datasets import load_breast_cancer
+from sklearn.dummy import DummyClassifier
+from sklearn.neighbors import KNeighborsClassifier
+
+import heldout as ho
+
+X, Y = load_breast_cancer(return_X_y=True)
+X, Y = X[:150], Y[:150]
+
+
+def shown(search: ho.HeldOutSearchCV) -> str:
+    page: str = search._repr_mimebundle_()["text/html"]
+    assert search._repr_html_()[:200] == page[:200]
+    return page
+
+
+def test_the_estimate_comes_first() -> None:
+    search = ho.HeldOutSearchCV(
+        KNeighborsClassifier(), {"n_neighbors": [1, 9]}, confidence_level=0.9, n_bootstraps=30, random_state=0
+    )
+    assert shown(search).startswith("<style>")  # scikit-learn's diagram alone
+    page = shown(search.fit(X, Y))
+    assert page.startswith("<table><caption>accuracy by shrinkage</caption>")
+    estimate = search.estimate_
+    for text in (f"{estimate.value:.4g}", str(estimate.interval), f"{estimate.uncorrected:.4g}"):
+        assert text in page[: page.index("<style>")]
+    assert "(90%)" in page and "sk-estimator" in page
+    for sentence in estimate.flags.values():  # 30 bootstraps are few
+        assert f"<li>{sentence}</li>".replace("'", "&#x27;") in page
+
+
+def test_each_scorer_has_its_estimate_and_the_deciding_one_is_first() -> None:
+    search = ho.HeldOutSearchCV(
+        KNeighborsClassifier(), {"n_neighbors": [1, 9]}, scoring=["accuracy", "roc_auc"], refit="roc_auc",
+        n_bootstraps=30, random_state=0,
+    ).fit(X, Y)  # fmt: skip
+    page = shown(search)
+    assert page.count("by shrinkage</caption>") == 2
+    assert page.index("roc_auc by") < page.index("accuracy by")
+
+
+def test_names_are_literal_and_a_search_without_an_estimate_has_the_diagram() -> None:
+    models = [("<script>", DummyClassifier(), {}), ("plain", KNeighborsClassifier(), {})]
+    search = ho.HeldOutSearchCV(models, n_bootstraps=30, random_state=0)
+    page = shown(search.fit(np.zeros((40, 1)), [0, 0, 0, 1] * 10))
+    assert search.estimate_.selected_name == "<script>"
+    head = page[: page.index("<style>")]
+    assert "&lt;script&gt;" in head and "<script>" not in head
+    without = ho.HeldOutSearchCV(KNeighborsClassifier(), method=None).fit(X, Y)
+    assert shown(without).startswith("<style>")
+
+
+def test_text_is_shown_where_the_user_asked_for_text() -> None:
+    search = ho.HeldOutSearchCV(KNeighborsClassifier(), n_bootstraps=30, random_state=0).fit(X, Y)
+    with sklearn.config_context(display="text"):
+        assert "text/html" not in search._repr_mimebundle_()
+        with pytest.raises(AttributeError):
+            search._repr_html_()
