@@ -76,6 +76,18 @@ def test_the_aggregate_is_that_of_every_score(command: Command, table: Write) ->
     assert ended.code == 2 and "--aggregate must be one of pooled, folds, within, got 'sums'" in ended.err
 
 
+def test_losers_of_each_algorithm_are_dropped(command: Command, table: Write) -> None:
+    options = ["--drop", "bootstrap(threshold=0.6, min_predictions=10)", "--out", "dropped"]
+    ended = compare(command, table(), *options)
+    assert ended.code == 0, ended
+    assert "at most 22 fits in all." in ended.out  # 3 · 3 on the folds, 3 · 2 · 2 inside, and the model
+    document = json.loads(compare(command, table(), *options, "--resume", "--json", "--quiet").out)
+    made = sum(each["costs"]["flat_fits"] + each["costs"]["nested_fits"] for each in document["algorithms"])
+    assert document["n_fits"] == made + 1 and document["overall"] is None
+    refused = compare(command, table(), "--drop", "sequential")
+    assert refused.code == 2 and "--drop sequential plans its own splits" in refused.err
+
+
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [

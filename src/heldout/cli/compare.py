@@ -23,13 +23,13 @@ if TYPE_CHECKING:
 SECTIONS = {
     "The data": ("target", "event", "task", "positive", "groups", "weight", "keep"),
     "What is compared": ("preset", "models", "space", "search", "n_iter"),
-    "How it is scored and chosen": ("metric", "aggregate", "selection", "cv", "repeats", "inner", "share"),
+    "How it is scored and chosen": ("metric", "aggregate", "selection", "cv", "repeats", "inner", "drop", "share"),
     "What is concluded": ("method", "n_bootstraps", "confidence_level", "alternative", "relevant", "deployed_by"),
 }
 """The options of the help by section; the others are about running."""
 
 _OF_TUNE_ALONE = {
-    "n_trials": None, "timeout": None, "batch_size": None, "drop": "never", "across": "folds", "interval": None,
+    "n_trials": None, "timeout": None, "batch_size": None, "across": "folds", "interval": None,
     "scheme": "cvt", "deploy": "all",
 }  # fmt: skip
 """The options of tune that a comparison does not have, at their defaults."""
@@ -109,6 +109,13 @@ class CompareOptions(TuneOptions):
     "outer fold, or holdout:SHARE), or a number of new ones.",
 )
 @click.option(
+    "--drop",
+    default="never",
+    show_default=True,
+    metavar="RULE",
+    help="When to drop losing configurations of an algorithm, as in heldout tune: never, bootstrap, and so on.",
+)
+@click.option(
     "--share",
     type=click.Choice(["exact", "tolerance", "check", "no"]),
     default="exact",
@@ -179,6 +186,7 @@ def command(ctx: click.Context, /, **values: Any) -> None:
 
 def _check(options: CompareOptions) -> None:
     """Refuse wrong values before anything is read."""
+    from heldout.dropping import strategy_of
     from heldout.errors import InputError
     from heldout.estimates import METHODS
 
@@ -191,6 +199,8 @@ def _check(options: CompareOptions) -> None:
             f"({', '.join(options.metrics)}); name one."
         )
     options.settings.check()
+    if strategy_of(options.drop) is not None:
+        raise InputError(f"--drop {options.drop} plans its own splits; use --drop bootstrap, or leave it out.")
     # To tune, the inner folds belong to another method.
     check_options(TuneOptions(**{**_fields_of_tune(options), "inner": "remaining"}))
 
@@ -205,11 +215,14 @@ def _bytes_planned(options: CompareOptions, job: TuneJob, search: Search, consol
     from heldout.protocols.algorithms.protocol import plan_of
 
     _, plan = plan_of(search, options.settings.inner)
-    entrants = max((len(race.entrants(len(job.configurations))) for race in plan.races), default=0)
-    fits = len(job.configurations) * job.folds.n_splits + entrants * plan.n_splits + 1
-    console.say(f"Nested scores need the folds inside each fold too: {counted(fits, 'fit')} in all.")
-    tested = sum(len(split.test) for race in plan.races for split in race.splits)
-    cells = job.task.n_rows * job.folds.n_repeats * len(job.configurations) + tested * entrants
+    n_configurations = len(job.configurations)
+    fits = n_configurations * job.folds.n_splits + plan.n_fits(n_configurations) + 1
+    most = "" if search.drop is None else "at most "
+    console.say(f"Nested scores need the folds inside each fold too: {most}{counted(fits, 'fit')} in all.")
+    tested = sum(
+        len(race.entrants(n_configurations)) * len(split.test) for race in plan.races for split in race.splits
+    )
+    cells = job.task.n_rows * job.folds.n_repeats * n_configurations + tested
     return 8 * cells * (max(job.task.truth.n_classes, 1) + 1)
 
 

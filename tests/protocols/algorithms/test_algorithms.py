@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 import pytest
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.datasets import load_breast_cancer
 from sklearn.model_selection import GridSearchCV, KFold, PredefinedSplit, StratifiedKFold, cross_val_score
 from sklearn.neighbors import KNeighborsClassifier
@@ -89,6 +89,18 @@ def test_differences_by_hand() -> None:
     assert np.isnan([third.interval.low, third.p_value]).all()  # .4 in every fold shows no spread
 
 
+def test_a_difference_is_worded_by_its_size_and_side() -> None:
+    outer = np.array([[0.6, 0.5, 0.6, np.nan], [0.8, 0.5, 0.8, np.nan]])
+    better, same, missing, worse, *_ = differences_of(["a", "b", "c", "d"], outer, 0.5, 0.1, 0.95)
+    assert [each.words for each in (better, same, worse, missing)] == [
+        "0.2000 better",
+        "as good",
+        "0.2000 worse",
+        "–",
+    ]
+    assert str(worse).startswith("b against c: 0.2000 worse [-")
+
+
 def test_a_missing_score_is_neither_relevant_nor_not() -> None:
     known, nothing = np.array([0.5, np.nan]), np.array([np.nan, np.nan])
     assert relevance_of(known, nothing, 0, None, 0.1).is_relevant is None
@@ -159,6 +171,77 @@ def test_pooled_scores_choose_by_all_rows_together() -> None:
     # Inside: 4 of 7 rows are 0 without the first fold, 3 of 8 without the second, 5 of 9 without the third.
     assert by["pooled"]["labels"].outer_scores == pytest.approx((2 / 5, 1 / 4, 1 / 3))
     assert by["pooled"]["labels"].nested == pytest.approx((2 + 1 + 1) / 12)
+
+
+NOISY = X + 2 * X.std(axis=0) * np.random.default_rng(0).normal(size=X.shape)
+DROP = ho.dropping.Bootstrap(threshold=0.8, min_predictions=10)
+
+
+@pytest.mark.parametrize("aggregate", ["folds", "pooled"])
+def test_dropping_is_that_of_separate_searches(aggregate: Any) -> None:
+    many = ("many", KNeighborsClassifier(), {"n_neighbors": [1, 5, 15, 60]})
+    one = ("one", DecisionTreeClassifier(max_depth=3, random_state=0), {})
+    own: dict[str, Any] = {"scoring": "roc_auc", "aggregate": aggregate, "cv": FOLDS, "drop": DROP}
+    found = ho.compare_algorithms([many, TREE, one], NOISY, Y, **own, **FAST)
+
+    assert found.overall is None and any("inside each algorithm" in note for note in found.notes)
+    for name, model, grid in (many, TREE, one):
+        search = ho.HeldOutSearchCV(model, grid, **own, **FAST).fit(NOISY, Y)
+        nested = ho.nested_cv(model, NOISY, Y, grid, **own, random_state=3)
+        each, corrected = found[name], found[name].corrected
+        assert corrected is not None and search.estimate_ is not None
+        assert each.flat == search.best_score_ and corrected.value == search.estimate_.value
+        assert set(corrected.flags) == set(search.estimate_.flags)
+        assert each.nested == nested.value and each.costs.flat_fits == search.n_fits_
+    assert found.n_fits_saved > 0 and f"Dropping saved {found.n_fits_saved} fits." in str(found)
+    # Of the evaluation every configuration's results are those of its own algorithm.
+    predictions = found.evaluation.predictions
+    assert set(predictions.dropped) and not set(predictions.dropped) & set(predictions.failed)
+
+
+def test_fits_are_counted_as_they_are_made_where_some_are_dropped(tmp_path: Path) -> None:
+    y = np.random.default_rng(0).integers(0, 2, 40)
+    right = (y ^ (np.random.default_rng(1).random(40) < 0.1))[:, None].astype(float)
+    algorithms = [("constant", Constant(), {"label": [None, 0, 1]}), ("column", Constant(), {})]
+    settings: dict[str, Any] = {
+        "cv": 4,
+        "drop": DROP,
+        "method": "cv",
+        "random_state": 0,
+        "store": tmp_path / "run.db",
+    }
+    Constant.n_fits = 0
+    found = ho.compare_algorithms(algorithms, right, y, **settings)
+    # Both labels leave after the first fold, in the search on the folds and in each of four with three inner folds.
+    assert found["constant"].costs.flat_fits == 3 + 3 * 1 and found["constant"].costs.nested_fits == 4 * (3 + 2 * 1)
+    assert found.n_fits == Constant.n_fits == 6 + 20 + 4 + 1 and found.n_fits_saved == 2 * 3 + 4 * 2 * 2
+    assert found["constant"].nested == found["column"].nested == found["column"].flat
+    again = ho.compare_algorithms(algorithms, right, y, **settings)
+    assert again.to_dict()["algorithms"] == found.to_dict()["algorithms"] and Constant.n_fits == found.n_fits + 1
+
+
+def test_the_winner_of_an_outer_fold_that_left_the_flat_race_is_fitted_there() -> None:
+    folds = StratifiedKFold(4, shuffle=True, random_state=3)
+    many = ("many", KNeighborsClassifier(), {"n_neighbors": [1, 5, 15, 60]})
+    found = ho.compare_algorithms([many, TREE], NOISY, Y, scoring="accuracy", cv=folds, drop=DROP, **FAST)
+
+    names, gone = list(found.evaluation.configurations.names), found.evaluation.dropped
+    n_refits = 0
+    for each, model in zip(found.algorithms, (many[1], TREE[1]), strict=True):
+        for (train, test), name, score in zip(
+            folds.split(NOISY, Y), each.outer_names, each.outer_scores, strict=True
+        ):
+            parameters = found.evaluation.configurations[names.index(name)].params
+            own = {key: value for key, value in parameters.items() if key != "model"}
+            fitted = clone(model).set_params(**own).fit(NOISY[train], Y[train])
+            assert score == fitted.score(NOISY[test], Y[test])
+        left = [
+            gone[names.index(name)].after <= k
+            for k, name in enumerate(each.outer_names)
+            if names.index(name) in gone
+        ]
+        n_refits += sum(left)
+    assert n_refits > 0
 
 
 def test_of_a_loss_the_smallest_is_selected() -> None:
@@ -245,6 +328,8 @@ def test_the_result_as_a_table_and_as_text() -> None:
         ([TREE, NEIGHBOURS], {"refit": "accuracy"}, "refit must be True or False, got 'accuracy'"),
         ([TREE, NEIGHBOURS], {"cv": 2}, "inner='remaining' needs at least 3 outer folds, got 2"),
         ([TREE, NEIGHBOURS], {"inner": "all"}, "inner must be 'remaining', 'holdout', a number of folds"),
+        ([TREE, NEIGHBOURS], {"drop": "sequential"}, "drop='sequential' plans its own splits"),
+        ([TREE, NEIGHBOURS], {"aggregate": "mean"}, "aggregate must be one of pooled, folds, within, got 'mean'"),
         ([TREE, NEIGHBOURS], {"confidence_level": 2}, "confidence_level must lie between 0 and 1"),
     ],
 )

@@ -23,7 +23,7 @@ class FitCosts:
         Of fitting and scoring, added up over all processes.
     nested_fits : int
         The further fits of the nested score: those inside the outer folds. The winner of an outer fold is not
-        fitted again: the flat score has its fit already.
+        fitted again: the flat score has its fit already, unless it was dropped there.
     nested_seconds : float
     """
 
@@ -157,7 +157,7 @@ class AlgorithmComparison:
         What the nested selection gains over the flat one, and whether that is relevant.
     overall : Estimate or None
         The best configuration of all algorithms together, corrected for the choice among all of them: what the flat
-        selection would deploy.
+        selection would deploy. None with ``drop``, which drops inside each algorithm.
     deployed : str
         The algorithm of ``model``.
     deployed_name : str
@@ -168,6 +168,8 @@ class AlgorithmComparison:
         The record of the search over all configurations on all rows.
     n_folds : int
         Of outer folds, over all repeats.
+    n_fits_saved : int
+        Fits that dropping saved.
     notes : tuple of str
         What a reader must know.
     """
@@ -185,6 +187,7 @@ class AlgorithmComparison:
     model: Any
     evaluation: Evaluation
     n_folds: int
+    n_fits_saved: int = 0
     notes: tuple[str, ...] = ()
     sources: ClassVar[tuple[str, ...]] = ("wainer2021", "nadeau2003", "varma2006")
     """Keys of ``heldout.references``."""
@@ -233,6 +236,7 @@ class AlgorithmComparison:
             "deployed_name": self.deployed_name,
             "n_folds": self.n_folds,
             "n_fits": self.n_fits,
+            "n_fits_saved": self.n_fits_saved,
             "notes": list(self.notes),
             "sources": list(self.sources),
         }
@@ -267,6 +271,8 @@ class AlgorithmComparison:
                 f"Corrected for the choice among all algorithms too, the best flat score is "
                 f"{_number(self.overall.value)}{_after(self.overall.interval)}."
             )
+        if self.n_fits_saved:
+            found.append(f"Dropping saved {counted(self.n_fits_saved, 'fit')}.")
         model = "" if self.model is not None else " (not fitted)"
         found.append(f"Deploy {self.deployed_name}{model}.")
         return found + [f"Note: {note}" for note in self.notes]

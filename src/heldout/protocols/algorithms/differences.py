@@ -68,8 +68,15 @@ class AlgorithmDifference:
         words = {None: "", True: "; above the threshold", False: "; within the threshold"}[self.is_relevant]
         is_only = self.interval.confidence_level == self.adjusted_interval.confidence_level
         together = "" if is_only else f", for all pairs together {self.adjusted_interval}"
-        better = f"{self.first} against {self.second}: {_number(self.value)} better"
-        return f"{better} {self.interval}{together}{words}"
+        return f"{self.first} against {self.second}: {self.words} {self.interval}{together}{words}"
+
+    @property
+    def words(self) -> str:
+        """How ``first`` compares, by the absolute difference: "0.0106 better", "0.26 worse" or "as good"."""
+        if self.value == 0:
+            return "as good"
+        side = "" if np.isnan(self.value) else " better" if self.value > 0 else " worse"
+        return f"{_number(abs(self.value))}{side}"
 
 
 @dataclass(frozen=True)

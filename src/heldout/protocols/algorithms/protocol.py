@@ -19,6 +19,7 @@ from heldout._defaults import DEFAULT_METHOD
 from heldout._text import argument, counted
 from heldout.arguments import SearchArguments
 from heldout.configurations import checked_entries
+from heldout.dropping.base import DropRule
 from heldout.errors import InputError
 from heldout.estimates.question import Aggregate, check_interval_settings
 from heldout.estimates.types import Alternative
@@ -37,11 +38,13 @@ from heldout.protocols.algorithms.comparison import (
     ComparedAlgorithm,
 )
 from heldout.protocols.algorithms.differences import ARTICLE, Relevance, differences_of, relevance_of
+from heldout.protocols.algorithms.dropping import dropping_plan, run_with_dropping
 from heldout.protocols.algorithms.run import (
     InnerPlan,
     choice_of,
     choosing_of,
     inner_plan,
+    n_dropped,
     part_of_results,
     run_algorithms,
 )
@@ -63,6 +66,7 @@ def compare_algorithms(
     repeats: int = 1,
     aggregate: Aggregate = "folds",
     selection: Any = "best",
+    drop: Any = None,
     method: Any = DEFAULT_METHOD,
     n_bootstraps: int = 1000,
     confidence_level: float = 0.95,
@@ -110,6 +114,9 @@ def compare_algorithms(
         fold.
     selection : str or selection rule, default="best"
         How the configuration of an algorithm is chosen. Among algorithms the best score is chosen.
+    drop : str, rule of ``ho.dropping`` or None, optional
+        Drops configurations early, in the searches of each algorithm by themselves: on the folds, and inside each
+        outer fold. Every inner search then needs its own fits. Without ``overall``.
     method : str or method, default="shrinkage"
         How flat scores are corrected.
     n_bootstraps : int, default=1000
@@ -187,10 +194,10 @@ def compare_algorithms(
             argument="scoring",
         )
     arguments = SearchArguments(
-        entries, scoring=scoring, cv=cv, repeats=repeats, aggregate=aggregate, selection=selection, method=method,
-        n_bootstraps=n_bootstraps, confidence_level=confidence_level, alternative=alternative, refit=refit,
-        error_score=error_score, n_jobs=n_jobs, pre_dispatch=pre_dispatch, fit_timeout=fit_timeout, share=share,
-        store=store, random_state=random_state, verbose=verbose,
+        entries, scoring=scoring, cv=cv, repeats=repeats, aggregate=aggregate, selection=selection, drop=drop,
+        method=method, n_bootstraps=n_bootstraps, confidence_level=confidence_level, alternative=alternative,
+        refit=refit, error_score=error_score, n_jobs=n_jobs, pre_dispatch=pre_dispatch, fit_timeout=fit_timeout,
+        share=share, store=store, random_state=random_state, verbose=verbose,
     )  # fmt: skip
     check_interval_settings(n_bootstraps, confidence_level, alternative)
     search = arguments.search_on(X, y, groups, sample_weight)
@@ -262,6 +269,8 @@ def plan_of(search: Search, inner: Any) -> tuple[NestedFolds, InnerPlan]:
     """The outer folds, which are those of the search, and the fits inside them."""
     choosing = choosing_of(columns_of(search))
     nested = nested_folds(search.task, search.folds, inner, selects=bool(choosing), entropy=search.entropy)
+    if search.drop is not None:
+        return nested, dropping_plan(search, nested, columns_of(search)).inner_plan
     return nested, inner_plan(search, nested, inner, choosing)
 
 
@@ -273,13 +282,16 @@ def algorithms_of_search(search: Search, settings: AlgorithmSettings, running: R
     warned = warn_if_too_small(search)
     warn_of_flags(search)
     nested, plan = plan_of(search, settings.inner)
-    run = run_algorithms(search, nested, plan, running)
+    if search.drop is None:
+        run = run_algorithms(search, nested, plan, running)
+    else:
+        run = run_with_dropping(search, nested, dropping_plan(search, nested, columns), running)
     found = run.flat
     metric = search.scoring.metrics.get(found.refit_metric) or OpaqueMetric(found.refit_metric)
     scorer = AlgorithmScorer(search, nested, run, metric, running)
     compared = tuple(scorer.algorithm(name, mine) for name, mine in columns.items())
     everything = list(range(len(search.configurations)))
-    best_of_all = choice_of(search, found, everything)[0]
+    best_of_all = choice_of(search, found, everything)[0] if search.drop is None else None
     sign = 1.0 if metric.greater_is_better else -1.0
     flat, corrected, nested_scores = (
         sign * np.array(values)
@@ -319,7 +331,8 @@ def algorithms_of_search(search: Search, settings: AlgorithmSettings, running: R
         model=evaluation.model,
         evaluation=evaluation,
         n_folds=len(nested.outer),
-        notes=_notes(compared, by, settings, relevance, len(differences)),
+        n_fits_saved=found.n_fits_saved + sum(n_dropped(each) for each in run.inner_fits),
+        notes=_notes(compared, by, settings, relevance, len(differences), search.drop),
     )
 
 
@@ -333,12 +346,22 @@ def _best(oriented: Floats) -> int | None:
 
 
 def _notes(
-    compared: Sequence[ComparedAlgorithm], by: str, settings: AlgorithmSettings, relevance: Relevance, n_pairs: int
+    compared: Sequence[ComparedAlgorithm],
+    by: str,
+    settings: AlgorithmSettings,
+    relevance: Relevance,
+    n_pairs: int,
+    drop: DropRule | None,
 ) -> tuple[str, ...]:
     notes = [
         f"each corrected or nested score pays for the choice among the configurations of its algorithm, not for "
         f"that among the {counted(len(compared), 'algorithm')}: the best of them is still a little optimistic."
     ]
+    if drop is not None:
+        notes.append(
+            f"{argument('drop', drop.name)} drops configurations inside each algorithm, so that no score is "
+            "corrected for the choice among all algorithms."
+        )
     if n_pairs > 1:
         notes.append(
             f"the first interval of a difference is for that pair alone, the second (Bonferroni) for all "

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import combinations
 from typing import Any
@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from heldout.configurations import Configurations
 from heldout.errors import InputError
-from heldout.execution.cells import CellState
+from heldout.execution.cells import CellResult, CellState
 from heldout.execution.collect import RaceResults
 from heldout.execution.fold_scores import fold_scores, is_computable
 from heldout.execution.plan import Race
@@ -47,9 +47,25 @@ class AlgorithmRun:
     inner_fits: tuple[RaceResults, ...]
     """The fits inside the outer folds, each once; of algorithms with several configurations only."""
     seconds: float
+    raced: Mapping[tuple[int, ...], tuple[RaceResults, ...]] = field(default_factory=dict)
+    """Where configurations may be dropped: by those of an algorithm its races, one an outer fold."""
+    refits: Mapping[tuple[int, int], CellResult] = field(default_factory=dict)
+    """By outer fold and configuration the winners that had left the flat race there, fitted once more."""
+    _choices: dict[tuple[int, ...], tuple[int | None, str]] = field(default_factory=dict, repr=False)
+
+    def choice(self, number: int, columns: Sequence[int]) -> tuple[int | None, str]:
+        """The winner of the search of an algorithm inside an outer fold, and the reason if there is none."""
+        if len(columns) == 1:
+            return columns[0], ""
+        key = (number, *columns)
+        if key not in self._choices:
+            self._choices[key] = choice_of(self.search, self.inner(number, columns), columns)
+        return self._choices[key]
 
     def inner(self, number: int, columns: Sequence[int]) -> RaceResults:
-        """What the choice among some configurations reads in an outer fold."""
+        """What the choice among the configurations of an algorithm reads in an outer fold."""
+        if self.raced:
+            return part_of_results(self.raced[tuple(columns)][number], columns)
         if not self.plan.pairs:
             return part_of_results(self.inner_fits[number], columns)
         part = part_of_results(self._without_pairs[number], columns)
@@ -71,10 +87,9 @@ class InnerPlan:
     pairs: tuple[tuple[Split, Split], ...] = ()
     """The two outer folds that each split of the one race leaves out; empty where each outer fold has a race."""
 
-    @property
-    def n_splits(self) -> int:
-        """On how many splits each configuration is fitted."""
-        return sum(len(race.splits) for race in self.races)
+    def n_fits(self, n_configurations: int) -> int:
+        """The fits of all races, of so many configurations, if none is dropped."""
+        return sum(len(race.entrants(n_configurations)) * len(race.splits) for race in self.races)
 
 
 def inner_plan(search: Search, nested: NestedFolds, inner: Any, choosing: Sequence[int]) -> InnerPlan:
@@ -124,9 +139,7 @@ def run_algorithms(search: Search, nested: NestedFolds, plan: InnerPlan, running
     splits = (*search.folds.splits, *(split for race in plan.races for split in race.splits))
     work = replace(search.work, folds=replace(search.folds, splits=splits))
     n_configurations = len(search.configurations)
-    n_cells = n_configurations * search.folds.n_splits + sum(
-        len(race.entrants(n_configurations)) * len(race.splits) for race in plan.races
-    )
+    n_cells = n_configurations * search.folds.n_splits + plan.n_fits(n_configurations)
     races = [search.race, *plan.races]
     with open_run(work, search.task, search.entropy, running, n_cells=n_cells, n_races=len(races)) as run:
         outcomes = run.run_races(races)
@@ -224,7 +237,7 @@ def part_of_results(found: RaceResults, columns: Sequence[int]) -> RaceResults:
         responses={response: array[:, places] for response, array in kept.responses.items()},
         names=tuple(kept.names[j] for j in places),
         failed={new: kept.failed[j] for new, j in enumerate(places) if j in kept.failed},
-        dropped={},
+        dropped={new: kept.dropped[j] for new, j in enumerate(places) if j in kept.dropped},
     )
     fold_scores: dict[str, FoldScores] = {
         name: replace(scores, values=scores.values[:, places]) for name, scores in found.fold_scores.items()
@@ -251,3 +264,8 @@ def fits_and_seconds(results: Sequence[RaceResults], columns: Sequence[int]) -> 
         n_fits += int(made.sum())
         seconds += float(np.nansum(cells["fit_seconds"]) + np.nansum(cells["score_seconds"]))
     return n_fits, seconds
+
+
+def n_dropped(found: RaceResults) -> int:
+    """The fits that were not made because their configuration was dropped."""
+    return int(found.cells.is_in(CellState.DROPPED).sum())

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from heldout.dropping.replay import DroppingHistory
 from heldout.estimates.of_search import estimates_of_search
 from heldout.estimates.spread import interval_around, nadeau_bengio
 from heldout.estimates.types import Estimate
@@ -46,6 +47,9 @@ class AlgorithmScorer:
         if not np.isnan(value):
             interval = interval_around(spread, self.metric, estimation.confidence_level, estimation.alternative)
         inner = self.run.inner_fits if len(columns) > 1 else ()
+        refits = [cell for (_, j), cell in self.run.refits.items() if j in columns]
+        nested_fits, nested_seconds = fits_and_seconds(inner, columns)
+        nested_seconds += sum(cell.fit_seconds + cell.score_seconds for cell in refits)
         return ComparedAlgorithm(
             name=name,
             n_configurations=len(columns),
@@ -59,15 +63,9 @@ class AlgorithmScorer:
             nested_interval=interval,
             outer_scores=tuple(outer.tolist()),
             outer_names=tuple("" if each is None else self.search.configurations[each].name for each in chosen),
-            costs=FitCosts(*fits_and_seconds([found], columns), *fits_and_seconds(inner, columns)),
+            costs=FitCosts(*fits_and_seconds([found], columns), nested_fits + len(refits), nested_seconds),
             reason=reason or no_score,
         )
-
-    def _choice(self, number: int, columns: list[int]) -> tuple[int | None, str]:
-        """The winner of the search inside an outer fold, and the reason if there is none."""
-        if len(columns) == 1:
-            return columns[0], ""
-        return choice_of(self.search, self.run.inner(number, columns), columns)
 
     def _flat(self, columns: list[int], winner: int) -> float:
         """The score of the winner over all folds, in the search's aggregate."""
@@ -84,8 +82,11 @@ class AlgorithmScorer:
             return nadeau_bengio(outer, self.nested.test_share).center, ""
         held, column_of = self.run.flat.predictions.responses, self.run.flat.folds.columns
         predictions = []
-        for branch, winner in zip(self.nested.outer, chosen, strict=True):
+        for number, (branch, winner) in enumerate(zip(self.nested.outer, chosen, strict=True)):
             assert winner is not None, "there would be a reason"
+            if (refit := self.run.refits.get((number, winner))) is not None:
+                predictions.append(refit.predictions)
+                continue
             rows, column = branch.refit.test, column_of[branch.repeat]
             of_winner = {response: array[rows, winner, column] for response, array in held.items()}
             predictions.append({response: each for response, each in of_winner.items() if is_predicted(each)})
@@ -99,16 +100,23 @@ class AlgorithmScorer:
         scores, chosen, reason = np.full(len(self.nested.outer), np.nan), list[int | None](), ""
         for number, branch in enumerate(self.nested.outer):
             place = branch.repeat, branch.left_out[0]
-            winner, why = self._choice(number, columns)
+            winner, why = self.run.choice(number, columns)
             chosen.append(winner)
             if winner is not None:
-                scores[number] = values[row_of[place], winner]
-                why = found.failures.get(winner, "its score is NaN")
+                scores[number], why = self._outer_score(number, winner, values[row_of[place]])
             if np.isnan(scores[number]) and (
                 winner is None or is_defined(self.search, self.metric, branch.refit.test)
             ):
                 reason = reason or f"outer fold {place[1]} of repeat {place[0]} has no score ({why.rstrip('.')})"
         return scores, chosen, reason
+
+    def _outer_score(self, number: int, winner: int, flat: Floats) -> tuple[float, str]:
+        """The score of a winner on its outer fold, by the flat fit or its own, and the reason if it is NaN."""
+        refit = self.run.refits.get((number, winner))
+        if refit is None:
+            return float(flat[winner]), self.run.flat.failures.get(winner, "its score is NaN")
+        score = refit.test_scores.get(self.run.flat.refit_metric, float("nan"))
+        return score if self.metric.greater_is_better else -score, refit.message or "its score is NaN"
 
     def corrected(self, columns: list[int], winner: int) -> Estimate:
         """The score of the winner among some configurations, corrected for that choice."""
@@ -119,5 +127,15 @@ class AlgorithmScorer:
             refit_metric=part.refit_metric, winner=columns.index(winner), groups=search.task.groups,
             sample_weight=search.task.sample_weight, entropy=search.entropy, n_jobs=self.running.n_jobs,
             params=[search.configurations[j].params for j in columns], flags=search.flags,
+            dropping=self._history(columns),
         )  # fmt: skip
         return estimates[part.refit_metric]
+
+    def _history(self, columns: list[int]) -> DroppingHistory | None:
+        """The race of an algorithm, which an estimate repeats; None without dropping."""
+        found, drop = self.run.flat, self.search.drop
+        if drop is None:
+            return None
+        met = tuple((found.folds.columns[split.repeat], split.fold) for split in found.outcome.splits)
+        left = {columns.index(j): left.after for j, left in found.outcome.dropped.items() if j in columns}
+        return DroppingHistory(drop, met, left)

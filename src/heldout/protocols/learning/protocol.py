@@ -71,7 +71,8 @@ def learning_curve(
     estimator : estimator, list of (name, estimator, grid), or search
         As ``ho.HeldOutSearchCV`` takes them, or a search (of ``ho``, ``GridSearchCV`` or ``RandomizedSearchCV``),
         fitted or not. Its settings hold for every argument that is at its default here, except its ``cv``,
-        ``repeats`` and ``aggregate``; a search with ``drop`` is refused, and so is an argument that differs from
+        ``repeats`` and ``aggregate``: every split is a repeat by itself, whose rows are scored together under every
+        aggregate. A search with ``drop`` is refused, and so is an argument that differs from
         that of the search. A random search draws once. Any other estimator that selects (by Optuna, halving) is one
         configuration, and every fit repeats its selection.
     X : array-like of shape (N, n_features)
