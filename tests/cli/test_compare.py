@@ -65,6 +65,19 @@ def test_it_compares_and_resumes(command: Command, table: Write, tmp_path: Path)
     assert ho.load_model(tmp_path / "out" / "model.skops") is not None
 
 
+@pytest.mark.draws_report
+def test_the_report_has_a_section_on_the_comparison(command: Command, table: Write, tmp_path: Path) -> None:
+    ended = compare(command, table(), "--out", "out", "--drop", "bootstrap(threshold=0.6, min_predictions=10)")
+    assert ended.code == 0, ended
+    page = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
+    kept = json.loads((tmp_path / "out" / "comparison.json").read_text())
+    assert '<h2 id="algorithms">Algorithms</h2>' in page and "Wainer" in page
+    deployed = next(each for each in kept["algorithms"] if each["name"] == kept["deployed"])
+    assert f'{deployed["name"]} <span class="tag">deployed</span>' in page and kept["deployed_name"] in page
+    again = command("report", "out", "--to", "again.html")
+    assert again.code == 0 and (tmp_path / "again.html").read_text(encoding="utf-8") == page
+
+
 def test_the_aggregate_is_that_of_every_score(command: Command, table: Write) -> None:
     ended = compare(command, table(), "--aggregate", "pooled", "--out", "pooled", "--json", "--quiet")
     assert ended.code == 0, ended

@@ -9,7 +9,7 @@ import click
 
 from heldout._defaults import DEFAULT_METHOD
 from heldout.cli.console import Console
-from heldout.cli.files import folder_for, save_model
+from heldout.cli.files import folder_for, save_model, write_report_files
 from heldout.cli.options import SectionedCommand, check_choice, command_line, run_options, table_options
 from heldout.cli.runs import resumable, run_context, run_session
 from heldout.cli.tune_job import TuneJob, job_of, search_of
@@ -162,7 +162,7 @@ def command(ctx: click.Context, /, **values: Any) -> None:
     """Compare algorithms on DATA by flat, corrected and nested scores on the same folds, and fit the one to deploy.
 
     DATA is a CSV or Parquet file, or example:breast_cancer (also iris, wine, digits, diabetes). DIR receives
-    run.db, model.skops and comparison.json.
+    run.db, model.skops, comparison.json and report.html.
     """
     options = CompareOptions(**{**values, **_OF_TUNE_ALONE})
     console = Console(options.as_json, options.quiet)
@@ -175,10 +175,13 @@ def command(ctx: click.Context, /, **values: Any) -> None:
         with resumable(folder, _bytes_planned(options, job, search, console), typed, options.resume):
             with run_session(options, folder, console) as running:
                 from heldout.protocols.algorithms.protocol import algorithms_of_search
+                from heldout.report import comparison_content
 
                 comparison = algorithms_of_search(search, options.settings, running)
             files = {"run": folder.run_file, **save_model(comparison.model, folder, console)}
             files["comparison"] = folder.write_json("comparison.json", comparison.to_dict())
+            content = comparison_content(comparison, command=typed, title=job.source)
+            files["report"] = write_report_files(content, folder)
     console.lines([*comparison.lines(), f"Files: {', '.join(str(path) for path in files.values())}"])
     console.document(_document(comparison, job, {name: str(path) for name, path in files.items()}, console))
     console.check_all_was_printed(f"the files are in {folder.path}")

@@ -21,7 +21,7 @@ MOST_BYTES = 2**29
 @click.argument("folder", metavar="DIR")
 @click.option("--to", "destination", metavar="FILE", help="The file to write; by default DIR/report.html.")
 def command(folder: str, destination: str | None) -> None:
-    """Draw report.html again from DIR/report.json, the plain data that `heldout tune`,
+    """Draw report.html again from DIR/report.json, the plain data that `heldout tune`, `heldout compare`,
     `heldout validate` or `heldout estimate --out` wrote beside it.
 
     Nothing is fitted or computed again, so a newer heldout can give an old run a newer page.
@@ -48,7 +48,7 @@ def read_content(path: Path) -> ReportContent | ValidationContent:
     from heldout.report import ReportContent
     from heldout.report.validation_content import ValidationContent
 
-    remedy = "give the folder that heldout tune, heldout validate, or heldout estimate --out, wrote its files to"
+    remedy = "give the folder that heldout tune, compare, validate, or estimate --out, wrote its files to"
     if not path.parent.is_dir():
         raise InputError(f"there is no folder {path.parent}; {remedy}.")
     if not path.exists():

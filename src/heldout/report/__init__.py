@@ -1,6 +1,7 @@
 """The report: one self-contained HTML file about a finished search, an estimate or a validation."""
 
 from heldout.report.content import ReportContent
+from heldout.report.from_comparison import comparison_content
 from heldout.report.from_estimate import estimate_content
 from heldout.report.from_search import report_content
 from heldout.report.from_validation import validation_content
@@ -11,6 +12,7 @@ from heldout.report.validation_content import ValidationContent
 __all__ = [
     "ReportContent",
     "ValidationContent",
+    "comparison_content",
     "estimate_content",
     "render_html",
     "report_content",

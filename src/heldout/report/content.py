@@ -12,6 +12,7 @@ from typing import Any
 from heldout._text import number_text
 from heldout.estimates.types import json_safe
 from heldout.metrics.named import direction_sentence
+from heldout.report.algorithms import AlgorithmsSummary
 from heldout.report.diagnostics import Diagnostics
 from heldout.report.nested import OuterSummary
 from heldout.report.numbers import Scale
@@ -189,6 +190,8 @@ class ReportContent(PageContent):
     """Methods that do not apply, and why."""
     race: RaceSummary | None = None
     """None if no configuration could be dropped."""
+    algorithms: AlgorithmsSummary | None = None
+    """Of a comparison of algorithms."""
     outer: OuterSummary | None = None
     """The outer folds of nested cross-validation."""
     ranking: Ranking | None = None

@@ -11,11 +11,13 @@ from typing import Any
 from heldout._text import number_text, printable
 from heldout.dropping.words import remaining_caption, risk_text
 from heldout.errors import InputError, MissingExtraError
+from heldout.protocols.algorithms.comparison import AlgorithmComparison
 from heldout.protocols.validation.estimate import Validation
 from heldout.report import figures, validation_figures
 from heldout.report import validation_words as words
 from heldout.report.content import ReportContent
 from heldout.report.diagnostics import Diagnostics
+from heldout.report.from_comparison import comparison_content
 from heldout.report.from_search import report_content
 from heldout.report.from_validation import validation_content
 from heldout.report.numbers import decimals_for
@@ -42,13 +44,14 @@ _TICKS_WIDTH = 120
 
 
 def write_report(
-    report: Evaluation | ReportContent | Validation | ValidationContent, path: str | os.PathLike[str]
+    report: Evaluation | AlgorithmComparison | ReportContent | Validation | ValidationContent,
+    path: str | os.PathLike[str],
 ) -> Path:
     """Write a report as one HTML file.
 
     Parameters
     ----------
-    report : Evaluation, Validation, or the content of either
+    report : Evaluation, AlgorithmComparison, Validation, or the content of one of them
     path : path
         An existing file is overwritten; the folder must exist.
 
@@ -66,6 +69,8 @@ def write_report(
     """
     if isinstance(report, Evaluation):
         report = report_content(report)
+    elif isinstance(report, AlgorithmComparison):
+        report = comparison_content(report)
     elif isinstance(report, Validation):
         report = validation_content(report)
     return written(render_html(report), path, "the report")

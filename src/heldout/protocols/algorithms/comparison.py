@@ -133,6 +133,14 @@ class AlgorithmSelections:
         """Whether all three select the same."""
         return self.flat is not None and self.flat == self.corrected == self.nested
 
+    @property
+    def sentence(self) -> str:
+        """What they select, and whether it is the same."""
+        if self.agree:
+            return f"Flat, corrected and nested scores select the same algorithm: {self.flat}."
+        texts = (f"{name} selects {value or 'none'}" for name, value in vars(self).items())
+        return f"The scores disagree: {', '.join(texts)}."
+
     def to_dict(self) -> dict[str, Any]:
         """Plain values for JSON."""
         return {**vars(self), "agree": self.agree}
@@ -258,13 +266,7 @@ class AlgorithmComparison:
                 f"{_after(each.corrected_interval)}, nested {_number(each.nested)}{_after(each.nested_interval)}; "
                 f"{counted(each.costs.flat_fits, 'fit')} and {each.costs.nested_fits} more for nested"
             )
-        chosen = self.selections
-        if chosen.agree:
-            found.append(f"Flat, corrected and nested scores select the same algorithm: {chosen.flat}.")
-        else:
-            texts = (f"{name} selects {value or 'none'}" for name, value in vars(chosen).items())
-            found.append(f"The scores disagree: {', '.join(texts)}.")
-        found.append(str(self.relevance))
+        found += [self.selections.sentence, str(self.relevance)]
         found += [f"  {each}" for each in self.differences]
         if self.overall is not None:
             found.append(

@@ -1,0 +1,128 @@
+"""The section on compared algorithms: their three scores, what these select, and the differences."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from heldout._text import counted, number_text
+from heldout.estimates.types import Interval, json_number
+from heldout.protocols.algorithms.comparison import AlgorithmComparison, ComparedAlgorithm
+from heldout.protocols.algorithms.differences import AlgorithmDifference
+from heldout.report.numbers import Scale
+
+
+@dataclass(frozen=True)
+class AlgorithmRow:
+    """An algorithm and its scores, in the metric's own units."""
+
+    name: str
+    configurations: int
+    is_deployed: bool
+    flat: float | None
+    corrected: float | None
+    corrected_low: float | None
+    corrected_high: float | None
+    nested: float | None
+    nested_low: float | None
+    nested_high: float | None
+    flat_fits: int
+    nested_fits: int
+    reason: str
+    """Why a score is missing; empty if none is."""
+
+
+@dataclass(frozen=True)
+class DifferenceRow:
+    """Two algorithms: how the first compares with the second, in words, with the intervals of the difference."""
+
+    first: str
+    second: str
+    words: str
+    low: float | None
+    high: float | None
+    adjusted_low: float | None
+    adjusted_high: float | None
+    is_relevant: bool | None
+
+
+@dataclass(frozen=True)
+class AlgorithmsSummary:
+    """All algorithms."""
+
+    how: str
+    rows: tuple[AlgorithmRow, ...]
+    selections: str
+    relevance: str
+    differences_sentence: str
+    differences: tuple[DifferenceRow, ...]
+    has_adjusted: bool
+    """Whether there are several pairs, so that intervals for all together are others."""
+    overall: str
+    """The best flat score, corrected for the choice among all algorithms; empty if it is unknown."""
+    notes: tuple[str, ...]
+
+
+def algorithms_of(comparison: AlgorithmComparison, scale: Scale) -> AlgorithmsSummary:
+    """The section of a comparison; ``scale`` is that of its metric."""
+    differences = tuple(_difference(each) for each in comparison.differences)
+    level = f"{100 * comparison.differences[0].interval.confidence_level:.4g} %" if differences else ""
+    overall = ""
+    if comparison.overall is not None:
+        value = number_text(scale.shown(comparison.overall.value), scale.decimals)
+        low, high = scale.ends(comparison.overall.interval)
+        ends = (
+            f" ({number_text(low, scale.decimals)} to {number_text(high, scale.decimals)})"
+            if low is not None
+            else ""
+        )
+        overall = f"Corrected for the choice among all algorithms too, the best flat score is {value}{ends}."
+    return AlgorithmsSummary(
+        how=(
+            f"Every algorithm was scored on the same {counted(comparison.n_folds, 'outer fold')} in three ways. "
+            "Flat is the score of its best configuration, which flatters an algorithm with many. Corrected is the "
+            "flat score without what that choice adds. Nested is the score of the configurations that were chosen "
+            "without the fold that scored them."
+        ),
+        rows=tuple(_row(each, scale, each.name == comparison.deployed) for each in comparison.algorithms),
+        selections=comparison.selections.sentence,
+        relevance=str(comparison.relevance),
+        differences_sentence=(
+            f"Differences of nested scores, with {level} intervals by the corrected t of Nadeau and Bengio; they "
+            "are positive where the first algorithm is better."
+        )
+        if differences
+        else "",
+        differences=differences,
+        has_adjusted=len(differences) > 1,
+        overall=overall,
+        notes=tuple(note[0].upper() + note[1:] for note in comparison.notes),
+    )
+
+
+def _row(each: ComparedAlgorithm, scale: Scale, is_deployed: bool) -> AlgorithmRow:
+    corrected, nested = scale.ends(each.corrected_interval), scale.ends(each.nested_interval)
+    return AlgorithmRow(
+        name=each.name,
+        configurations=each.n_configurations,
+        is_deployed=is_deployed,
+        flat=scale.shown(each.flat),
+        corrected=scale.shown(each.corrected_value),
+        corrected_low=corrected[0],
+        corrected_high=corrected[1],
+        nested=scale.shown(each.nested),
+        nested_low=nested[0],
+        nested_high=nested[1],
+        flat_fits=each.costs.flat_fits,
+        nested_fits=each.costs.nested_fits,
+        reason=each.reason,
+    )
+
+
+def _difference(each: AlgorithmDifference) -> DifferenceRow:
+    return DifferenceRow(
+        each.first, each.second, each.words, *_ends(each.interval), *_ends(each.adjusted_interval), each.is_relevant
+    )
+
+
+def _ends(interval: Interval) -> tuple[float | None, float | None]:
+    return json_number(interval.low), json_number(interval.high)
