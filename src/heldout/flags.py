@@ -387,10 +387,7 @@ class Flag(StrEnum):
         "The winner's mean scores are {residual:.2g} away from its power law, {times:.1f} times their standard "
         "errors (root mean squares): the value is read from a curve that does not follow them.",
     )
-    CURVE_FLAT = (
-        "curve_flat",
-        "The winner does not improve with more training rows, so its curve is flat, at the mean of all sizes.",
-    )
+    CURVE_FLAT = ("curve_flat", "More training rows do not improve the winner: its curve is flat, at their mean.")
 
     @classmethod
     def _missing_(cls, value: object) -> Flag | None:
