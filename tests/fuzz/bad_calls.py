@@ -114,12 +114,12 @@ def make(rng: Generator, folder: Path) -> Case:
     """A call with a healthy base, of which up to four arguments are drawn from other pools."""
     kinds = (
         "plain", "estimate", "estimate", "scores", "scores", "compare", "search", "protocol", "correct",
-        "recommend",
+        "recommend", "pool",
     )  # fmt: skip
     kind = pick(rng, kinds)
     return {
         "plain": _plain, "estimate": _estimate, "scores": _scores, "compare": _compare, "search": _search,
-        "protocol": _protocol, "correct": _correct, "recommend": _recommend,
+        "protocol": _protocol, "correct": _correct, "recommend": _recommend, "pool": _pool,
     }[kind](rng)  # fmt: skip
 
 
@@ -293,6 +293,14 @@ def _recommend(rng: Generator) -> Case:
     return _case(
         "ho.estimates.recommendation", ho.estimates.recommendation, given, lambda found: repr(found) and None
     )
+
+
+def _pool(rng: Generator) -> Case:
+    h = int(pick(rng, (0, 1, 2, 5)))
+    scores, errors = rng.random(h), rng.random(h) / 10
+    base = {"scores": scores, "standard_errors": errors, "metric": pick(rng, METRICS[:12]), "n_rows": 50}
+    given = _drawn(rng, ho.protocols.pool_scores, base, {"scores": scores, "standard_errors": errors})
+    return _case("ho.protocols.pool_scores", ho.protocols.pool_scores, given, lambda found: str(found) and None)
 
 
 def _data(rng: Generator) -> tuple[Any, Any, dict[str, Any]]:

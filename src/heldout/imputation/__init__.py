@@ -4,6 +4,7 @@ from heldout.imputation.chained import ChainedImputer
 from heldout.imputation.coefficients import Coefficients, coefficients_of
 from heldout.imputation.imputed_model import ImputedModel
 from heldout.imputation.pooled import PooledModel
+from heldout.imputation.pooled_scores import PooledScore, pool_scores
 from heldout.imputation.rubin import PooledCoefficients, pool_coefficients
 from heldout.imputation.settings import Imputation
 from heldout.imputation.tables import has_missing
@@ -15,7 +16,9 @@ __all__ = [
     "ImputedModel",
     "PooledCoefficients",
     "PooledModel",
+    "PooledScore",
     "coefficients_of",
     "has_missing",
     "pool_coefficients",
+    "pool_scores",
 ]

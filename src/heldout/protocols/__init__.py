@@ -5,7 +5,15 @@ from heldout.folds.bootstrap import bootstrap
 from heldout.folds.leave_out import leave_one_out
 from heldout.folds.paired import paired_hold_out
 from heldout.folds.plans import hold_out, k_folds, repeated, repeated_hold_out
-from heldout.imputation import ChainedImputer, Imputation, ImputedModel, PooledCoefficients, PooledModel
+from heldout.imputation import (
+    ChainedImputer,
+    Imputation,
+    ImputedModel,
+    PooledCoefficients,
+    PooledModel,
+    PooledScore,
+    pool_scores,
+)
 from heldout.protocols.algorithms.comparison import (
     AlgorithmComparison,
     AlgorithmSelections,
@@ -20,6 +28,7 @@ from heldout.protocols.learning.protocol import learning_curve
 from heldout.protocols.nested.estimate import Agreement, NestedEstimate, OuterFold
 from heldout.protocols.nested.intervals import BatesHastieTibshirani
 from heldout.protocols.nested.protocol import nested_cv
+from heldout.protocols.pooled_performance import pooled_performance
 from heldout.protocols.search_bootstrap.estimate import Bootstrap, SearchBootstrapEstimate
 from heldout.protocols.search_bootstrap.protocol import bootstrap_search
 from heldout.protocols.validation.curves import CalibrationCurve, DecisionCurve, RocCurve
@@ -47,6 +56,7 @@ __all__ = [
     "OuterFold",
     "PooledCoefficients",
     "PooledModel",
+    "PooledScore",
     "PowerLaw",
     "Relevance",
     "RocCurve",
@@ -64,6 +74,8 @@ __all__ = [
     "leave_one_out",
     "nested_cv",
     "paired_hold_out",
+    "pool_scores",
+    "pooled_performance",
     "repeated",
     "repeated_hold_out",
 ]

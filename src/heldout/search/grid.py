@@ -97,8 +97,9 @@ class HeldOutSearchCV(BaseHeldOutSearch):
         How many times missing values are imputed, or how. Every fit completes its own training rows and fits the
         configuration on each completion; rows that are predicted are completed by imputers that were fitted on the
         training rows. The held-out predictions are those of all completions, pooled
-        (``ho.protocols.ImputedModel``). A fit includes one for every completion, and nothing is shared. By default
-        the models receive X unchanged.
+        (``ho.protocols.ImputedModel``); ``ho.protocols.pooled_performance`` pools the scores of the completions
+        instead. A fit includes one for every completion, and nothing is shared. By default the models receive X
+        unchanged.
 
     Attributes
     ----------
