@@ -2,6 +2,7 @@ from heldout.advice import Advice
 from heldout.dropping import RULES as DROP_RULES
 from heldout.estimates import METHODS
 from heldout.estimates.paired.compare import ConfigurationComparison
+from heldout.imputation.backward import BackwardSelection
 from heldout.imputation.settings import SOURCES_OF_ORDER, Imputation
 from heldout.metrics import ConcordanceUno, metric_named
 from heldout.metrics.named import DECLARED
@@ -42,6 +43,7 @@ def test_every_source_is_known_and_every_reference_is_cited():
     cited |= {key for curve in (calibration, roc, decision) for key in curve.SOURCES}
     cited |= {key for keys in SOURCES_OF_INTERVAL.values() for key in keys}
     cited |= {key for order in SOURCES_OF_ORDER for key in Imputation(order=order).sources}
+    cited |= {*Imputation(selection=BackwardSelection()).sources}
     cited |= {key for metric in DECLARED for key in metric.sources}
     cited |= {key for make in DROP_RULES.values() for key in make.sources}
     cited |= set(SES.sources) | set(Advice.sources)

@@ -213,6 +213,13 @@ REFERENCES: dict[str, Reference] = {
     "barnard1999": Reference("Barnard, J. and Rubin, D. B.", 1999,
         "Small-sample degrees of freedom with multiple imputation", "Biometrika 86, 948-955",
         "10.1093/biomet/86.4.948"),
+    "li1991": Reference("Li, K. H., Raghunathan, T. E. and Rubin, D. B.", 1991,
+        "Large-sample significance levels from multiply imputed data using moment-based statistics and an F "
+        "reference distribution", "Journal of the American Statistical Association 86, 1065-1073",
+        "10.1080/01621459.1991.10475152"),
+    "wood2008": Reference("Wood, A. M., White, I. R. and Royston, P.", 2008,
+        "How should variable selection be performed with multiply imputed data?",
+        "Statistics in Medicine 27, 3227-3246", "10.1002/sim.3177"),
     "buuren2011": Reference("van Buuren, S. and Groothuis-Oudshoorn, K.", 2011,
         "mice: Multivariate imputation by chained equations in R", "Journal of Statistical Software 45 (3)",
         "10.18637/jss.v045.i03"),

@@ -37,6 +37,7 @@ VALIDATE = FITS | {
     "imputations": "1", "imputation-order": "some --imputations 5", "interval": "wide",
     "inner-bootstraps": "1 --interval double",
     "second-bootstraps": "1",
+    "backward": "2 --imputations 2",
 }  # fmt: skip
 ESTIMATE = {
     "target": "none", "event": "none", "fold": "none", "repeat": "none", "row": "none --repeat fold",

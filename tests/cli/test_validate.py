@@ -204,6 +204,22 @@ def test_rows_are_evaluated_with_their_outcome_on_request(
     assert plain["rows"]["roc_auc"]["apparent"] == document["rows"]["roc_auc"]["apparent"]
 
 
+@pytest.mark.draws_report
+def test_columns_are_selected_by_pooled_p_values(command: Command, table: Write, tmp_path: Path) -> None:
+    ended = validate(command, table(), *LINEAR, "--imputations", "2", "--backward", "0.2")
+
+    document = json.loads((tmp_path / "out" / "validation.json").read_text())
+    kept, removed = document["selection"]["kept"], document["selection"]["removed"]
+    assert {*kept, *(each["name"] for each in removed)} == {"a", "text", "site"} and removed
+    assert all(each["p_value"] > 0.2 for each in removed)
+    assert f"\nBackward selection kept {', '.join(kept)}; removed {removed[0]['name']} (p = " in ended.out
+    assert document["coefficients"]["names"][0] == "intercept"
+    page = (tmp_path / "out" / "report.html").read_text()
+    assert "Backward selection kept" in page and "Every bootstrap selected anew" in page
+    loaded = load_model(tmp_path / "out" / "model.skops")
+    assert loaded.selection_.kept == tuple(kept)
+
+
 def test_pooled_coefficients_are_printed(command: Command, table: Write) -> None:
     ended = validate(
         command, table(), *LINEAR, "--predictor", "a", "--imputations", "2", "--confidence-level", "0.9"

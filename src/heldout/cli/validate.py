@@ -95,6 +95,13 @@ if TYPE_CHECKING:
     "too good for new rows, whose outcome is unknown.",
 )
 @click.option(
+    "--backward",
+    type=float,
+    metavar="P",
+    help="Remove columns one by one while the greatest p-value, pooled over the imputations, is above P; anew in "
+    "every sample. Needs --imputations.",
+)
+@click.option(
     "--interval",
     default="auto",
     show_default=True,

@@ -42,6 +42,7 @@ class ValidateOptions(RunOptions):
     imputations: int
     imputation_order: str
     outcome_in_evaluation: bool
+    backward: float | None
     interval: str
     inner_bootstraps: int | None
     second_bootstraps: int | None
@@ -95,6 +96,12 @@ def _check_imputing(options: ValidateOptions) -> None:
     check_choice("--imputation-order", options.imputation_order, get_args(Order))
     if not h and options.imputation_order != "boot_mi":
         raise InputError("--imputation-order needs --imputations, the number of them; 5 is usual.")
+    if not h and options.backward is not None:
+        raise InputError("--backward needs --imputations, the number of them; 5 is usual.")
+    if options.backward is not None and not 0 < options.backward < 1:
+        raise InputError(f"--backward must lie between 0 and 1, got {options.backward}; .05 and .157 are usual.")
+    if options.backward is not None and options.imputation_order == "naive":
+        raise InputError("--backward pools p-values, and --imputation-order naive pools nothing; leave one out.")
     if not h and options.outcome_in_evaluation:
         raise InputError("--outcome-in-evaluation needs --imputations, the number of them; 5 is usual.")
 
@@ -103,6 +110,7 @@ def job_of(options: ValidateOptions, console: Console) -> ValidateJob:
     """Read the table, decide what to fit, and print both."""
     from heldout._text import counted
     from heldout.cli.table import read_task
+    from heldout.imputation.backward import BackwardSelection
     from heldout.imputation.settings import Imputation
     from heldout.imputation.tables import holes_of
     from heldout.protocols.validation.arguments import TWO_STAGE, ValidationArguments
@@ -121,6 +129,7 @@ def job_of(options: ValidateOptions, console: Console) -> ValidateJob:
             options.imputations,
             order=cast("Any", options.imputation_order),
             outcome_in_evaluation=options.outcome_in_evaluation,
+            selection=None if options.backward is None else BackwardSelection(options.backward),
         )
     models = _models(options, found)
     method = options.method or (TWO_STAGE if len(models) > 1 else "optimism")

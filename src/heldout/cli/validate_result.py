@@ -41,6 +41,8 @@ def validation_lines(validation: Validation, files: Mapping[str, str], *, second
     if validation.coefficients is not None:
         confidence = float(validation.settings["confidence_level"])
         lines += ["", *_of_coefficients(validation.coefficients, confidence)]
+    if validation.selection is not None:
+        lines += ["", str(validation.selection)]
     notes = [*_separation(validation), *validation_notes(validation)]
     lines += ["", *(f"- {note}" for note in notes)] if notes else []
     failed = f", {counted(len(validation.failures), 'bootstrap')} failed" if validation.failures else ""

@@ -1,5 +1,6 @@
 """Missing values: complete them several times, and pool the models fitted on each completion."""
 
+from heldout.imputation.backward import BackwardSelection, RemovedTerm, Selection
 from heldout.imputation.chained import ChainedImputer
 from heldout.imputation.coefficients import Coefficients, coefficients_of
 from heldout.imputation.imputed_model import ImputedModel
@@ -10,6 +11,7 @@ from heldout.imputation.settings import Imputation
 from heldout.imputation.tables import has_missing
 
 __all__ = [
+    "BackwardSelection",
     "ChainedImputer",
     "Coefficients",
     "Imputation",
@@ -17,6 +19,8 @@ __all__ = [
     "PooledCoefficients",
     "PooledModel",
     "PooledScore",
+    "RemovedTerm",
+    "Selection",
     "coefficients_of",
     "has_missing",
     "pool_coefficients",

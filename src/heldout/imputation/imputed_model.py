@@ -98,6 +98,8 @@ class ImputedModel(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         Its members are pipelines of a ``Completion`` and a fitted model. A member says what one imputation says.
     coefficients_ : PooledCoefficients or None
         By Rubin's rules, of models that have coefficients with a covariance.
+    selection_ : Selection or None
+        Which terms a backward selection kept and removed.
     classes_ : ndarray
         Of classifiers.
 
@@ -134,10 +136,13 @@ class ImputedModel(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         X = X if hasattr(X, "tocsr") else writable(X)
         entropy, holes = entropy_of(self.random_state), holes_of(X)
         completed = imputation.completed(X, _truth(self.estimator, y), entropy, "training rows")
-        fitted = [
-            clone(self.estimator).fit(table, y, **params) for table in completed[: None if holes.any() else 1]
-        ]
-        models = fitted * (len(completed) // len(fitted))
+        if not holes.any() and imputation.selection is None:
+            completed = completed[:1]  # all are the same
+        fitted = imputation.fitted(
+            [clone(self.estimator) for _ in completed], completed, y, params, params.get("sample_weight")
+        )
+        repeated = imputation.n_imputations // len(completed)
+        models = tuple(fitted.members) * repeated
         imputers = imputation.imputers(X, entropy, "new rows")
         self.pooled_ = PooledModel(
             tuple(
@@ -147,10 +152,11 @@ class ImputedModel(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         )
         if hasattr(self.pooled_, "classes_"):
             self.classes_ = self.pooled_.classes_
-        if hasattr(fitted[0], "feature_names_in_"):
-            self.feature_names_in_ = fitted[0].feature_names_in_
+        self.selection_ = self.pooled_.selection_ = fitted.selection_
+        if hasattr(models[0], "feature_names_in_"):
+            self.feature_names_in_ = models[0].feature_names_in_
         self.n_features_in_ = holes.shape[1] or X.shape[1]
-        self.coefficients_ = self._coefficients(models, completed, y, params.get("sample_weight"))
+        self.coefficients_ = self._coefficients(models, completed * repeated, y, params.get("sample_weight"))
         return self
 
     @available_if(_has("predict"))  # type: ignore[untyped-decorator]

@@ -18,6 +18,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.utils.metaestimators import available_if
 
 from heldout.errors import InputError
+from heldout.imputation.backward import Selection
 from heldout.kernels.reference import Floats
 from heldout.metrics.survival_model import gives_survival, risks, survival
 
@@ -48,6 +49,8 @@ class PooledModel(BaseEstimator):  # type: ignore[misc]
     classes_ : ndarray
         Of classifiers: the labels that all members know, so that a class that one of them never saw is missing here
         too.
+    selection_ : Selection or None
+        Which terms a backward selection kept and removed.
 
     Raises
     ------
@@ -79,6 +82,7 @@ class PooledModel(BaseEstimator):  # type: ignore[misc]
 
     def __init__(self, members: Sequence[Any]) -> None:
         self.members = members
+        self.selection_: Selection | None = None
         if not len(members):
             raise InputError("a pooled model needs at least one fitted model, got none.")
         classifies = [hasattr(member, "classes_") for member in members]

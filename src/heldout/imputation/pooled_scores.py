@@ -133,8 +133,8 @@ def pool_scores(
     standard_errors: ArrayLike,
     *,
     metric: str | Metric,
-    n_rows: int,
-    confidence_level: float = 0.95,
+    n_rows: Any,
+    confidence_level: Any = 0.95,
 ) -> PooledScore:
     """Pool the scores of H imputations by Rubin's rules, on the scale that suits the metric's range.
 
@@ -180,12 +180,14 @@ def pool_scores(
         raise InputError(
             f"n_rows must be a whole number of at least 2, got {shortened(n_rows)}.", argument="n_rows"
         )
-    if isinstance(confidence_level, bool) or not (isinstance(confidence_level, Real) and 0 < confidence_level < 1):
+    if isinstance(confidence_level, bool) or not (
+        isinstance(confidence_level, Real) and 0 < float(confidence_level) < 1
+    ):
         raise InputError(
             f"confidence_level must lie between 0 and 1, got {shortened(confidence_level)}; for instance .95.",
             argument="confidence_level",
         )
-    scale = Scale(*declared.range)
+    level, scale = float(confidence_level), Scale(*declared.range)
     given = (tuple(values.tolist()), tuple(errors.tolist()))
     if not all(map(scale.holds, given[0])) or not np.isfinite(errors).all():
         warnings.warn(
@@ -196,7 +198,7 @@ def pool_scores(
         )
         nothing = (float("nan"),) * 3
         rest = (float("nan"),) * 4
-        return PooledScore(declared.name, *nothing, confidence_level, scale.name, *given, *rest)
+        return PooledScore(declared.name, *nothing, level, scale.name, *given, *rest)
     pooled = pool_coefficients(
         [
             Coefficients((declared.name,), np.array([scale.to(x)]), np.array([[(error * scale.slope(x)) ** 2]]))
@@ -205,13 +207,13 @@ def pool_scores(
         int(n_rows),
     )
     assert pooled is not None, "the sets have one name, and there are rows enough"
-    low, high = pooled.intervals(confidence_level)[0].tolist()
+    low, high = pooled.intervals(level)[0].tolist()
     return PooledScore(
         declared.name,
         scale.back(float(pooled.values[0])),
         scale.back(low),
         scale.back(high),
-        confidence_level,
+        level,
         scale.name,
         *given,
         within=float(pooled.within[0, 0]),

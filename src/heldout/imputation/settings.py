@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
@@ -13,7 +14,9 @@ from heldout._random import numpy_seed
 from heldout.data.arrays import shortened
 from heldout.data.task import TaskKind, Truth
 from heldout.errors import InputError
+from heldout.imputation.backward import BackwardSelection
 from heldout.imputation.chained import ChainedImputer
+from heldout.imputation.pooled import PooledModel
 from heldout.imputation.tables import (
     Holes,
     column_at,
@@ -52,6 +55,9 @@ class Imputation:
     outcome_in_evaluation : bool
         Whether evaluated rows are imputed with their outcome too, like training rows. This is optimistic: the
         outcome of a new patient is unknown.
+    selection : BackwardSelection, optional
+        Selects terms by pooled p-values, anew in every sample or training part; by default all stay. Not with
+        ``naive``, whose models are not pooled.
 
     Raises
     ------
@@ -74,6 +80,7 @@ class Imputation:
     imputer: Any = None
     order: Order = "boot_mi"
     outcome_in_evaluation: bool = False
+    selection: BackwardSelection | None = None
 
     def __post_init__(self) -> None:
         h = self.n_imputations
@@ -93,12 +100,52 @@ class Imputation:
             )
         if self.imputer is not None:
             _check_draws(self.imputer)
+        self._check_selects()
 
     @property
     def sources(self) -> tuple[str, ...]:
         """Keys of ``REFERENCES``."""
         chained = ("buuren2011",) if self.imputer is None else ()
-        return (*SOURCES_OF_ORDER[self.order], *chained, "rubin1987", "barnard1999", "white2009")
+        selects = () if self.selection is None else ("wood2008", "li1991")
+        return (*SOURCES_OF_ORDER[self.order], *chained, "rubin1987", "barnard1999", "white2009", *selects)
+
+    def _check_selects(self) -> None:
+        if self.selection is None:
+            return
+        if not isinstance(self.selection, BackwardSelection):
+            raise InputError(
+                f"selection must be ho.protocols.BackwardSelection(...) or None, got {shortened(self.selection)}.",
+                argument="selection",
+            )
+        if self.order == "naive":
+            raise InputError(
+                "selection pools the coefficients of the completions, and order='naive' pools nothing; use "
+                "order='boot_mi'.",
+                argument="selection",
+            )
+
+    def fitted(
+        self,
+        models: Sequence[Any],
+        tables: Sequence[Any],
+        y: Any,
+        params: Mapping[str, Any],
+        weights: NDArray[np.float64] | None = None,
+    ) -> PooledModel:
+        """A model fitted on each completion, of the selected terms, and pooled.
+
+        - ``models``: one unfitted for each completion.
+        - ``tables``: the completions.
+        - ``params``: of ``fit``.
+        - ``weights`` (N,): importance weights, for the covariance of coefficients that select.
+        """
+        if self.selection is None:
+            pairs = zip(models, tables, strict=True)
+            return PooledModel(tuple(model.fit(table, y, **params) for model, table in pairs))
+        found, selected = self.selection.fitted(models, tables, y, params, weights)
+        pooled = PooledModel(tuple(found))
+        pooled.selection_ = selected
+        return pooled
 
     def completed(self, X: Any, truth: Truth | None, entropy: int, *place: int | str) -> list[Any]:
         """H complete tables of X's own type.

@@ -6,6 +6,7 @@ from heldout.folds.leave_out import leave_one_out
 from heldout.folds.paired import paired_hold_out
 from heldout.folds.plans import hold_out, k_folds, repeated, repeated_hold_out
 from heldout.imputation import (
+    BackwardSelection,
     ChainedImputer,
     Imputation,
     ImputedModel,
@@ -40,6 +41,7 @@ __all__ = [
     "AlgorithmComparison",
     "AlgorithmDifference",
     "AlgorithmSelections",
+    "BackwardSelection",
     "BatesHastieTibshirani",
     "Bootstrap",
     "CalibrationCurve",

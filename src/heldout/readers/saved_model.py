@@ -29,6 +29,7 @@ _TYPES: Mapping[str, str] = {
     "scipy.interpolate._bsplines": "BSpline",
     "scipy.sparse._csc": "csc_array csc_matrix",
     "scipy.sparse._csr": "csr_array csr_matrix",
+    "heldout.imputation.backward": "BackwardSelection KeptColumns RemovedTerm Selection",
     "heldout.imputation.chained": "ChainedImputer",
     "heldout.imputation.coded": "CategoryColumn NumberColumn",
     "heldout.imputation.imputed_model": "Completion ImputedModel",

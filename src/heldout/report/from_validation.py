@@ -209,6 +209,8 @@ def _imputation(validation: Validation) -> ImputationPart | None:
         return None
     pooled = validation.coefficients
     sentence = words.imputation_sentence(validation.replicates.n_completions, str(imputation["order"]))
+    if validation.selection is not None:
+        sentence = f"{sentence} {validation.selection} {words.SELECTED_ANEW}"
     if pooled is None:
         return ImputationPart(sentence)
     level = float(validation.settings.get("confidence_level", 0.95))

@@ -91,6 +91,10 @@ FORMULAS = {
 """How the corrected score is made of other columns."""
 
 
+SELECTED_ANEW = (
+    "The p-values are pooled over the imputations. Every bootstrap selected anew, so that the optimism of the "
+    "selection is subtracted too; the intervals of the coefficients ignore the selection."
+)
 ADJUSTED_SENTENCE = (
     "The optimism was adjusted by the double bootstrap: each sample's optimism was estimated by bootstraps of the "
     "sample alone, compared with what it is on all rows, and the mean difference was added."

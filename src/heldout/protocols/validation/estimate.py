@@ -14,6 +14,8 @@ from heldout.errors import InputError
 from heldout.estimates.types import Estimate, Interval, frame_of, json_number
 from heldout.execution.comparison import ShareComparison
 from heldout.flags import Flag
+from heldout.imputation.backward import Selection
+from heldout.imputation.pooled import PooledModel
 from heldout.imputation.rubin import PooledCoefficients
 from heldout.metrics.base import Metric
 from heldout.protocols.validation.curves import (
@@ -210,6 +212,11 @@ class Validation:
         return self._only.interval
 
     @property
+    def selection(self) -> Selection | None:
+        """What backward selection on pooled p-values kept of the model of all rows; None without one."""
+        return self.model.selection_ if isinstance(self.model, PooledModel) else None
+
+    @property
     def _only(self) -> Estimate:
         if len(self.estimates) > 1:
             raise InputError(
@@ -315,6 +322,7 @@ class Validation:
                 for each in self.candidates
             ],
             "coefficients": None if self.coefficients is None else self.coefficients.to_dict(),
+            "selection": None if self.selection is None else self.selection.to_dict(),
             "failures": {str(number): message for number, message in self.failures.items()},
             "n_fits": self.n_fits,
             "flags": [{"flag": flag.value, "message": message} for flag, message in self.flags.items()],

@@ -168,14 +168,22 @@ class ImputedFit(ReplicateFit):
         self, context: CellContext, configuration: Configuration, split: Split
     ) -> tuple[Any, PooledCoefficients | None]:
         samples = self.samples(context, split)
-        models = [
-            fitted_model(context, configuration, split, sample, number) for number, sample in enumerate(samples)
-        ]
+        pooled = self.pooled_model(context, configuration, split, samples)
         each = [
             coefficients_of(model, sample, context.y, self.weights)
-            for model, sample in zip(models, samples, strict=True)
+            for model, sample in zip(pooled.members, samples, strict=True)
         ]
-        return PooledModel(tuple(models)), pool_coefficients(each, self.truth.n_rows)
+        return pooled, pool_coefficients(each, self.truth.n_rows)
+
+    def pooled_model(
+        self, context: CellContext, configuration: Configuration, split: Split, samples: Sequence[Any]
+    ) -> PooledModel:
+        """The configuration fitted on the completions of the training rows of a split."""
+        models = [unfitted_model(context, configuration, split, number) for number in range(len(samples))]
+        given = dict(context.routed.to_fit(configuration))
+        params = _check_method_params(context.X, params=given, indices=split.train)
+        weights = None if self.weights is None else self.weights[split.train]
+        return self.imputation.fitted(models, samples, _safe_indexing(context.y, split.train), params, weights)
 
     def samples(self, context: CellContext, split: Split) -> Sequence[Any]:
         """The rows of a sample, imputed now, or drawn from rows imputed before."""
@@ -207,14 +215,10 @@ class ImputedFits:
             began = time.perf_counter()
             try:
                 with NoExit():
-                    models = [
-                        fitted_model(
-                            self.context, self.configurations[position], self.split, own_copy(sample), number
-                        )
-                        for number, sample in enumerate(self._samples)
-                    ]
+                    samples = [own_copy(sample) for sample in self._samples]
+                    pooled = self.do.pooled_model(self.context, self.configurations[position], self.split, samples)
                     fitted = time.perf_counter()
-                    predictions = self._predictions(models)
+                    predictions = self._predictions(pooled)
             except Exception as error:
                 return [CellResult(key, CellState.FAILED, error_line(error), time.perf_counter() - began)]
         asking = time.perf_counter() - fitted
@@ -233,8 +237,8 @@ class ImputedFits:
         """What the models predict, for each completion: all rows, and under them those of the sample."""
         return [stacked(pair) for pair in zip(self.do.evaluated_on, self._samples, strict=True)]
 
-    def _predictions(self, models: Sequence[Any]) -> Predictions:
-        context = self.context
+    def _predictions(self, pooled: PooledModel) -> Predictions:
+        context, models = self.context, pooled.members
         if self.do.imputation.order == "naive":
             found = [
                 coded_responses(context, model, own_copy(table))
@@ -242,25 +246,15 @@ class ImputedFits:
             ]
             return {response: np.stack([each[response] for each in found], axis=1) for response in found[0]}
         # All completions in one call, because a call costs more than its rows.
-        at_once = coded_responses(context, PooledModel(tuple(models)), stacked(self._tables))
+        at_once = coded_responses(context, pooled, stacked(self._tables))
         return {response: np.stack(np.split(answer, len(models)), axis=1) for response, answer in at_once.items()}
 
 
-def fitted_model(
-    context: CellContext, configuration: Configuration, split: Split, sample: Any, completion: int
-) -> Any:
-    """The configuration fitted on a completion of the training rows of a split.
-
-    - ``sample``: these rows, imputed.
-    - ``completion``: which one of several: each gives its model another seed.
-    """
+def unfitted_model(context: CellContext, configuration: Configuration, split: Split, completion: int) -> Any:
+    """The model for a completion of the training rows of a split: each completion gives it another seed."""
     place = (*split.place, completion) if completion else split.place
     model = seeded_model(configuration.fresh(), context.entropy, *place)
-    if split.repeat != ALL_ROWS:
-        model = with_copies_together(model, split.train)
-    given = dict(context.routed.to_fit(configuration))
-    params = _check_method_params(context.X, params=given, indices=split.train)
-    return model.fit(sample, _safe_indexing(context.y, split.train), **params)
+    return model if split.repeat == ALL_ROWS else with_copies_together(model, split.train)
 
 
 def _weighs(context: CellContext, configuration: Configuration) -> bool:
