@@ -64,6 +64,33 @@ class TableFile:
 
 
 @dataclass(frozen=True)
+class TableCharacteristics:
+    """What a table is like, as the table of the data sets in an article."""
+
+    table: str
+    rows: int
+    columns: int  # To predict from
+    classes: int  # 0 of numbers and of survival
+    minority: float  # The share of the rarest class, or of events
+    parts: tuple[tuple[str, int], ...] = ()  # Rows of its parts, by name
+
+    def cells(self) -> dict[str, str]:
+        """As texts by the heads of their columns."""
+        ratio = {"positives / negatives": f"{self.minority / (1 - self.minority):.3g}"} if self.classes == 2 else {}
+        rarest = {"rarest class": f"{self.minority:.1%}"} if self.classes > 2 else {}
+        events = {"events": f"{self.minority:.1%}"} if not self.classes and self.minority < 1 else {}
+        classes = {"classes": f"{self.classes}"} if self.classes else {}
+        parts = {name: f"{rows:,}" for name, rows in self.parts}
+        sizes = {"rows": f"{self.rows:,}", "columns": f"{self.columns:,}"}
+        return {**sizes, **classes, **ratio, **rarest, **events, **parts}
+
+
+def characteristics_of(table: TableFile, *parts: tuple[str, int]) -> TableCharacteristics:
+    """Of a table, with the rows of its parts."""
+    return TableCharacteristics(table.name, table.rows, table.columns, table.n_classes, table.minority, parts)
+
+
+@dataclass(frozen=True)
 class TableFolder:
     """What a folder holds."""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -75,6 +76,11 @@ def search_page(study: SearchStudy, *, command: str = "") -> StudyPage:
     )
 
 
+def _key(title: str) -> str:
+    """What the ids within a picture begin with."""
+    return "search-" + "".join(letter for letter in title.lower() if letter.isalnum())
+
+
 class _Contents:
     """The pictures and tables of a study."""
 
@@ -101,9 +107,18 @@ class _Contents:
                 "Bias (figure 2)", PROTOCOLS[:5], self._bias, PictureAxis("estimate less truth", "+.2f"), 0.0,
                 "Mean of estimate less truth over the sub-samples, above 0 flattering",
             ),
+            *self._by_table(
+                "Bias of {} by table (figure 2)", PROTOCOLS[:5], self._bias,
+                PictureAxis("estimate less truth", "+.2f"), 0.0, "Mean of estimate less truth of {}",
+            ),
             self._by_rows(
                 "What dropping does to the winner (figure 3)", (BCED, LATE), partial(self._relative, CV),
                 PictureAxis("AUC relative to CVT's", "+.1%"), 0.0, f"{truth} CVT's winner",
+            ),
+            *self._by_table(
+                "What the dropping of {} does to the winner, by table (figure 3)", (BCED, LATE),
+                partial(self._relative, CV), PictureAxis("AUC relative to CVT's", "+.1%"), 0.0,
+                f"{truth} CVT's winner, by {{}}",
             ),
             self._by_rows(
                 "Models of CVT over models of BCED-CV (figure 4)", (BCED, LATE), self.means.speed_up,
@@ -118,7 +133,13 @@ class _Contents:
             partial(self._relative, BBC), PictureAxis("AUC relative to one repeat's", "+.1%"), 0.0,
             f"{truth} BBC-CV's winner",
         )  # fmt: skip
-        return [*by_rows, by_repeats, *coverages, self._widths()]
+        of_tables = self._by_table(
+            "What {} does to the winner, by table (figure 5)", self.repeated, partial(self._relative, BBC),
+            PictureAxis("AUC relative to one repeat's", "+.1%"), 0.0, f"{truth} BBC-CV's winner, by {{}}",
+        )  # fmt: skip
+        repeated = [one for one in (BBC, BCED) if replace(one, repeats=2) in self.study.protocols]
+        widths = [picture for one in repeated for picture in (self._widths(one), *self._widths_by_table(one))]
+        return [*by_rows, by_repeats, *of_tables, *coverages, *widths]
 
     def _bias(self, protocol: RepeatedProtocol, place: SearchPlace) -> float:
         errors = self.study.of("estimate", protocol, place) - self.study.of("truth", protocol, place)
@@ -143,10 +164,39 @@ class _Contents:
             for one in protocols
         ]
         at = f"{self.sizes[0]:,} rows", f"{self.sizes[-1]:,}"
-        key = "search-" + "".join(letter for letter in title.lower() if letter.isalnum())
         summary = line_summary(f"{what},", lines, at, lambda number: format(number, y.format))
-        frame = Frame(PictureAxis("rows", ",d", self.sizes, "log"), y, key, level=level)
+        frame = Frame(PictureAxis("rows", ",d", self.sizes, "log"), y, _key(title), level=level)
         return line_picture(title, lines, frame, summary=summary, caption=self._caption(what))
+
+    def _by_table(
+        self,
+        title: str,
+        protocols: Sequence[RepeatedProtocol],
+        value: Callable[[RepeatedProtocol, SearchPlace], float],
+        y: PictureAxis,
+        level: float,
+        what: str,
+    ) -> list[Picture]:
+        """A picture a protocol, with a line a table over the number of rows; none of a single table."""
+        tables = list(dict.fromkeys(place.table for place in self.study.places))
+        found: list[Picture] = []
+        for one in protocols if len(tables) > 1 else ():
+            lines = [
+                Line(
+                    table, self.sizes,
+                    [
+                        value(one, place) if (place := SearchPlace(table, n)) in self.study.places else float("nan")
+                        for n in self.sizes
+                    ],
+                )
+                for table in tables
+            ]  # fmt: skip
+            heading, text = title.format(one.title), what.format(one.title)
+            at = f"{self.sizes[0]:,} rows", f"{self.sizes[-1]:,}"
+            summary = line_summary(f"{text},", lines, at, lambda number: format(number, y.format))
+            frame = Frame(PictureAxis("rows", ",d", self.sizes, "log"), y, _key(heading), level=level)
+            found.append(line_picture(heading, lines, frame, summary=summary, caption=f"{text}; a line a table."))
+        return found
 
     def _caption(self, what: str) -> str:
         if self.n_tables == 1:
@@ -168,20 +218,42 @@ class _Contents:
         title = f"Coverage with {n:,} rows (figure 6)"
         return line_picture(title, lines, frame, summary=summary, caption=f"{what}.")
 
-    def _widths(self) -> Picture:
+    def _widths(self, protocol: RepeatedProtocol) -> Picture:
+        """A line a number of rows, over the number of repeats."""
         repeats = list(range(1, self.study.repeats + 1))
-        widths = {n: [self.means.widths(RepeatedProtocol("bbc", r), n) for r in repeats] for n in self.three_sizes}
+        widths = {
+            n: [self.means.widths(replace(protocol, repeats=r), n) for r in repeats] for n in self.three_sizes
+        }
         lines = [
             Line.over(
                 f"{n:,} rows", repeats, [[mean_over_tables([one]).value for one in each] for each in of_repeats]
             )
             for n, of_repeats in widths.items()
         ]
-        what, at = "The mean width of BBC-CV's interval", ("one repeat", f"{repeats[-1]}")
+        what = f"The mean width of {protocol.title}'s interval"
+        title = f"Width of {protocol.title}'s 95 % interval by repeats (figure 7)"
+        return self._over_repeats(title, what, lines, self._caption(what))
+
+    def _widths_by_table(self, protocol: RepeatedProtocol) -> list[Picture]:
+        """A picture a number of rows, with a line a table over the number of repeats; none of a single table."""
+        repeats, found = list(range(1, self.study.repeats + 1)), []
+        for n in self.three_sizes if self.n_tables > 1 else ():
+            of_repeats = [self.means.widths(replace(protocol, repeats=r), n) for r in repeats]
+            lines = [
+                Line(place.table, repeats, [mean_over_tables([one[number]]).value for one in of_repeats])
+                for number, place in enumerate(self.means.places(n))
+            ]
+            what = f"The mean width of {protocol.title}'s interval with {n:,} rows"
+            title = f"Width of {protocol.title}'s 95 % interval with {n:,} rows, by table (figure 7)"
+            found.append(self._over_repeats(title, what, lines, f"{what}; a line a table."))
+        return found
+
+    def _over_repeats(self, title: str, what: str, lines: Sequence[Line], caption: str) -> Picture:
+        repeats = list(range(1, self.study.repeats + 1))
+        at = "one repeat", f"{repeats[-1]}"
         summary = line_summary(f"{what},", lines, at, lambda width: f"{width:.3f}")
-        frame = Frame(PictureAxis("repeats", "d", repeats), PictureAxis("width", ".2f"), "search-widths", level=0.0)
-        title = "Width of the 95 % interval by repeats (figure 7)"
-        return line_picture(title, lines, frame, summary=summary, caption=self._caption(what))
+        frame = Frame(PictureAxis("repeats", "d", repeats), PictureAxis("width", ".2f"), _key(title), level=0.0)
+        return line_picture(title, lines, frame, summary=summary, caption=caption)
 
     def tables(self) -> list[StudyTable]:
         protocols, means = (*PROTOCOLS, *self.repeated), self.means
@@ -193,6 +265,7 @@ class _Contents:
 
         advice = "The article's advice, with our figures"
         return [
+            *study_tables("The tables (table 1)", [(one.table, one.cells()) for one in self.study.tables]),
             *self._table(
                 "Mean bias over the tables, with its standard error", protocols,
                 lambda protocol, n: means.bias(protocol, n).text(3),

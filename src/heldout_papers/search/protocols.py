@@ -62,6 +62,7 @@ class SubsampleSearch:
     n_bootstraps: int
     entropy: int  # Of the sub-sample's search: bootstraps come from it
     _evidence: dict[int, Evidence] = field(default_factory=dict)
+    _dropping: dict[Bootstrap, ReplayedDropping] = field(default_factory=dict)
 
     @property
     def question(self) -> Question:
@@ -74,6 +75,12 @@ class SubsampleSearch:
             predictions = self.held.predictions(repeats)
             self._evidence[repeats] = gather(self.held.truth, predictions, self.question)
         return self._evidence[repeats]
+
+    def dropping(self, rule: Bootstrap, repeats: int) -> ReplayedDropping:
+        """Of the first repeats; replayed once for all of them."""
+        if rule not in self._dropping:
+            self._dropping[rule] = replayed_dropping(self.held, self.question, rule, self.entropy)
+        return self._dropping[rule].until(self.held.n_folds * repeats)
 
 
 def cross_validation(search: SubsampleSearch) -> ProtocolResult:
@@ -93,11 +100,11 @@ def bbc(search: SubsampleSearch, repeats: int) -> ProtocolResult:
     return _corrected(search.evidence(repeats), *_cost_of_repeats(search.held, repeats))
 
 
-def bced(search: SubsampleSearch, rule: Bootstrap) -> ProtocolResult:
-    """BCED-CV (section 5): BBC of the configurations that remain."""
+def bced(search: SubsampleSearch, rule: Bootstrap, repeats: int = 1) -> ProtocolResult:
+    """BCED-CV (section 5; with repeats section 4.2): BBC of the configurations that remain."""
     held = search.held
-    dropping = replayed_dropping(held, search.question, rule, search.entropy)
-    predictions = replace(held.predictions(1), dropped=dropping.dropped)
+    dropping = search.dropping(rule, repeats)
+    predictions = replace(held.predictions(repeats), dropped=dropping.dropped)
     models, seconds = _cost_of_dropping(held, dropping)
     result = _corrected(gather(held.truth, predictions, search.question), models, seconds)
     return replace(result, early=dropping.share_dropped_by(EARLY))
@@ -176,5 +183,6 @@ def _cost_of_repeats(held: HeldOut, repeats: int) -> tuple[int, float]:
 
 
 def _cost_of_dropping(held: HeldOut, dropping: ReplayedDropping) -> tuple[int, float]:
-    fitted = np.arange(held.n_folds) < dropping.n_fits[:, None]
-    return int(fitted.sum()) + 1, float(held.seconds[:, :, 0][fitted].sum())
+    splits = np.arange(dropping.n_splits).reshape(-1, held.n_folds).T  # (K, R)
+    fitted = splits < dropping.n_fits[:, None, None]
+    return int(fitted.sum()) + 1, float(held.seconds[:, :, : splits.shape[1]][fitted].sum())

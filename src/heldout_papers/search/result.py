@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
@@ -13,9 +13,11 @@ from heldout.errors import InputError
 from heldout_papers.engine.batches import Columns
 from heldout_papers.engine.results import StudyResult, Term
 from heldout_papers.search.protocols import LEVELS
+from heldout_papers.tables import TableCharacteristics
 
 SINGLE = ("cv", "tt", "nested_cv", "bced", "bced_late")
-"""Protocols of the first repeat alone."""
+"""Protocols as they are with the first repeat alone."""
+DROPPING = ("bced", "bced_late")
 NUMBERS = ("estimate", "truth", "winner", "models", "seconds", "early")
 """Known for each sub-sample and protocol."""
 SHOWN_LEVEL = 0.95
@@ -66,10 +68,14 @@ class SearchPlace:
 
 
 def protocols_of(repeats: int) -> tuple[RepeatedProtocol, ...]:
-    """All that run on a sub-sample: BBC with every number of repeats, the others with one."""
+    """All that run on a sub-sample: BBC and BCED with every number of repeats, the others with one.
+
+    Kept studies may end before the repeats of BCED, which are last.
+    """
     return (
         *(RepeatedProtocol(name) for name in SINGLE),
         *(RepeatedProtocol("bbc", r) for r in range(1, repeats + 1)),
+        *(RepeatedProtocol(name, r) for name in DROPPING for r in range(2, repeats + 1)),
     )
 
 
@@ -90,6 +96,8 @@ class SearchStudy(StudyResult):
     entropy : int
     left_out : mapping of str to str
         Tables, and tables with numbers of rows, with the reason.
+    tables : tuple of TableCharacteristics
+        Rows, columns, classes and parts of each table; empty of a study that is made from its frame.
     """
 
     places: tuple[SearchPlace, ...]
@@ -100,12 +108,13 @@ class SearchStudy(StudyResult):
     space: str
     entropy: int
     left_out: Mapping[str, str] = field(default_factory=dict)
+    tables: tuple[TableCharacteristics, ...] = ()
     name: ClassVar[str] = "search"
     page_function: ClassVar[str] = "search.page:search_page"
 
     @property
     def protocols(self) -> tuple[RepeatedProtocol, ...]:
-        return protocols_of(self.repeats)
+        return protocols_of(self.repeats)[: self.columns[0]["estimate"].shape[1]]
 
     @property
     def subsamples(self) -> int:
@@ -132,6 +141,7 @@ class SearchStudy(StudyResult):
             "repeats": self.repeats,
             "n_bootstraps": self.n_bootstraps,
             "left_out": dict(self.left_out),
+            **({"characteristics": [asdict(table) for table in self.tables]} if self.tables else {}),
         }
 
     def rows(self) -> list[dict[str, Any]]:
@@ -206,9 +216,10 @@ class SearchStudy(StudyResult):
         try:
             repeats = int(frame["repeats"].max())
             places, columns = [], []
+            n_protocols = len(frame[["protocol", "repeats"]].drop_duplicates())
             for (table, rows), mine in frame.groupby(["table", "rows"], sort=False, observed=True):
                 places.append(SearchPlace(str(table), int(rows)))
-                columns.append(_columns_of(mine, len(protocols_of(repeats))))
+                columns.append(_columns_of(mine, n_protocols))
         except (KeyError, ValueError) as error:
             raise InputError(
                 f"this is not a table of a study of searches from SearchStudy.to_frame(each=True): {error}."

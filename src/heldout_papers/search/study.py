@@ -49,7 +49,7 @@ from heldout_papers.search.protocols import (
 )
 from heldout_papers.search.result import RepeatedProtocol, SearchPlace, SearchStudy, protocols_of
 from heldout_papers.search.space import Space, space_of
-from heldout_papers.search.subsamples import LEAST_EXPECTED, POOL_SHARE, DividedTable, unfit
+from heldout_papers.search.subsamples import LEAST_EXPECTED, POOL_SHARE, DividedTable, characteristics, unfit
 from heldout_papers.tables import TableFile, smallest_tables, tables_in
 
 ROWS = (20, 40, 60, 80, 100, 500)
@@ -129,7 +129,7 @@ def _result(search: SubsampleSearch, protocol: RepeatedProtocol) -> ProtocolResu
     if protocol.protocol in ("bced", "bced_late"):
         least = FROM_THE_FIRST if protocol.protocol == "bced" else FROM_FIFTY
         rule = Bootstrap(threshold=DROPPING_THRESHOLD, n_bootstraps=search.n_bootstraps, min_predictions=least)
-        return bced(search, rule)
+        return bced(search, rule, protocol.repeats)
     return {"cv": cross_validation, "tt": tibshirani, "nested_cv": nested}[protocol.protocol](search)
 
 
@@ -259,9 +259,11 @@ def search(
 
     def result(columns: list[Columns]) -> SearchStudy:
         places = tuple(SearchPlace(setting.table.name, setting.rows) for setting in settings)
+        of_each = {setting.table.name: setting.table for setting in settings}
         return SearchStudy(
-            places, tuple(columns), folds, repeats, n_bootstraps, searched.name, plan.entropy, left_out
-        )
+            places, tuple(columns), folds, repeats, n_bootstraps, searched.name, plan.entropy, left_out,
+            tuple(characteristics(table) for table in of_each.values()),
+        )  # fmt: skip
 
     return StudyJob(plan, result, left_out=left_out, n_jobs=n_jobs, folder=folder, told=told)
 

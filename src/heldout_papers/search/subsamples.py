@@ -13,7 +13,7 @@ from sklearn.utils import _safe_indexing
 from heldout._random import numpy_seed, stream
 from heldout.data.task import Task, truth_of
 from heldout.errors import InputError
-from heldout_papers.tables import TableFile, arrays_of
+from heldout_papers.tables import TableCharacteristics, TableFile, arrays_of, characteristics_of
 
 Rows = NDArray[np.intp]
 
@@ -59,6 +59,12 @@ class DividedTable:
     def task(self, rows: Rows) -> Task:
         """Some rows as a task."""
         return Task(_safe_indexing(self.X, rows), truth_of(self.y[rows], "binary"))
+
+
+def characteristics(table: TableFile) -> TableCharacteristics:
+    """A table as the article's table 1 has it."""
+    pool = int(POOL_SHARE * table.rows)
+    return characteristics_of(table, ("pool", pool), ("hold-out", table.rows - pool))
 
 
 def unfit(table: TableFile, n_rows: int) -> str | None:

@@ -138,4 +138,4 @@ def test_the_commands_and_the_python_of_the_page(command: Command, tables: Path)
     exec(compile(second, "page", "exec"), names)
 
     assert [line[-1] for line in commands] == ["quick", "mine", "part", "all"]
-    assert len(names["table"]) == 7 and names["claims"] == ()
+    assert len(names["table"]) == 9 and names["claims"] == ()

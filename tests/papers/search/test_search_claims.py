@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -10,7 +11,7 @@ import pytest
 
 from heldout_papers import SearchStudy
 from heldout_papers.engine.claims import Claim
-from heldout_papers.engine.page import render_study, write_study
+from heldout_papers.engine.page import StudyPage, render_study, write_study
 from heldout_papers.search.claims import ALL, search_claims
 from heldout_papers.search.page import search_page
 from heldout_papers.search.protocols import LEVELS
@@ -156,7 +157,8 @@ def test_the_report_shows_figures_two_to_seven(tmp_path: Path) -> None:
     text = render_study(page)
 
     assert [picture.title.rpartition("(")[2] for picture in page.pictures] == [
-        "figure 2)", "figure 3)", "figure 4)", "figure 5)", "figure 6)", "figure 6)", "figure 6)", "figure 7)",
+        *["figure 2)"] * 6, *["figure 3)"] * 3, "figure 4)", *["figure 5)"] * 2, *["figure 6)"] * 3,
+        *["figure 7)"] * 8,
     ]  # fmt: skip
     for picture in page.pictures:
         root = ElementTree.fromstring(picture.svg)
@@ -169,10 +171,61 @@ def test_the_report_shows_figures_two_to_seven(tmp_path: Path) -> None:
     assert "http://" not in text.replace("http://www.w3.org", "")
 
 
+def said_by(page: StudyPage, title: str) -> str:
+    (picture,) = (one for one in page.pictures if one.title == title)
+    return ElementTree.fromstring(picture.svg)[1].text or ""
+
+
+def test_a_line_a_table() -> None:
+    study = planted(rows=(20, 500), n_each=2, repeats=3, truths={"bced": -0.05})
+    page = search_page(study)
+    by_table = {}
+    for table in ("a", "b"):
+        first, last = SearchPlace(table, 20), SearchPlace(table, 500)
+        cv, bced = study.of("truth", CV, first).mean(), study.of("truth", RepeatedProtocol("bced"), first).mean()
+        last_cv, last_bced = (study.of("truth", one, last).mean() for one in (CV, RepeatedProtocol("bced")))
+        by_table[table] = f"{table} {bced / cv - 1:+.1%}, {last_bced / last_cv - 1:+.1%}"
+    assert by_table["a"] != by_table["b"]
+
+    assert "a +0.10, +0.00; b +0.10, +0.00" in said_by(page, "Bias of CVT by table (figure 2)")
+    loss = said_by(page, "What the dropping of BCED-CV does to the winner, by table (figure 3)")
+    assert f"{by_table['a']}; {by_table['b']}" in loss
+    widths = []
+    for repeats in (1, 3):
+        one, place = RepeatedProtocol("bced", repeats), SearchPlace("b", 20)
+        widths.append((study.of("high", one, place) - study.of("low", one, place))[:, -2].mean())
+    title = "Width of BCED-CV's 95 % interval with 20 rows, by table (figure 7)"
+    assert f"b {widths[0]:.3f}, {widths[1]:.3f}" in said_by(page, title)
+    assert widths[1] < widths[0]
+
+
+@pytest.mark.usefixtures("without_pictures")
+def test_of_one_table_there_is_no_line_a_table() -> None:
+    both = planted(rows=(30,), n_each=1, repeats=1)
+    one = replace(both, places=both.places[:1], columns=both.columns[:1])
+
+    assert not [picture for picture in search_page(one).pictures if "by table" in picture.title]
+
+
+@pytest.mark.usefixtures("without_pictures")
+def test_a_study_kept_before_bced_had_repeats_has_a_report() -> None:
+    new = planted(rows=(20, 40), n_each=2, repeats=3)
+    shape = (5 + 3,)
+    columns = tuple(
+        {name: values[:, : shape[0]] if values.ndim > 1 else values for name, values in one.items()}
+        for one in new.columns
+    )
+    old = replace(new, columns=columns)
+
+    assert len(old.protocols) == 8 and len(new.protocols) == 12
+    assert SearchStudy.from_frame(old.to_frame(each=True)).protocols == old.protocols
+    assert not [one for one in search_page(old).pictures if "BCED-CV's 95 %" in one.title]
+
+
 @pytest.mark.usefixtures("without_pictures")
 def test_a_small_study_has_a_report_too() -> None:
     page = search_page(planted(rows=(30,), n_each=1, repeats=1))
 
-    assert len(page.pictures) == 4
+    assert len(page.pictures) == 4 + 5 + 2
     assert page.claims == () and page.claims_sentence.startswith("No claim of the article can be tested")
     assert "nan" not in render_study(page).lower().replace("nanov", "")

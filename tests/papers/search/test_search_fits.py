@@ -16,7 +16,6 @@ from heldout.dropping.bootstrap import Bootstrap
 from heldout.folds.plans import KFolds
 from heldout.folds.splits import Split
 from heldout.metrics.base import Response
-from heldout_papers.search.dropping import replayed_dropping
 from heldout_papers.search.fits import RowFits
 from heldout_papers.search.protocols import bbc, bced, cross_validation, nested, tibshirani
 
@@ -49,20 +48,21 @@ def test_predictions_are_those_of_a_search(found: Searched) -> None:
     assert (bbc(found.subsample, N_REPEATS).low[-2], bbc(found.subsample, N_REPEATS).high[-2]) == (low, high)
 
 
-@pytest.mark.parametrize("least", [1, 20, 60])
-def test_replayed_dropping_is_that_of_a_search_that_drops(found: Searched, least: int) -> None:
+@pytest.mark.parametrize(("least", "repeats"), [(1, 1), (20, 1), (60, 1), (20, 2), (60, 2)])
+def test_replayed_dropping_is_that_of_a_search_that_drops(found: Searched, least: int, repeats: int) -> None:
     rule = Bootstrap(threshold=0.9, n_bootstraps=N_BOOTSTRAPS, min_predictions=least)
-    search = real_search(found, drop=rule)
-    result = bced(found.subsample, rule)
-    dropping = replayed_dropping(found.held, found.subsample.question, rule, ENTROPY)
+    search = real_search(found, repeats, drop=rule)
+    result = bced(found.subsample, rule, repeats)
+    dropping = found.subsample.dropping(rule, repeats)
 
     after = {left.configuration: left.after for barrier in search.evaluation_.barriers for left in barrier.dropped}
     assert set(dropping.dropped) == set(after)
     assert {j: int(dropping.n_fits[j]) for j in after} == after
-    assert bool(after) == (least < 60)
+    assert bool(after) == (least < 60 or repeats > 1)
     assert result.models == search.n_fits_ + 1  # with the one that is returned
     assert (result.estimate, result.winner) == (search.estimate_.value, search.best_index_)
-    assert (result.seconds < found.held.seconds[:, :, 0].sum()) == bool(after)
+    assert (result.low[-2], result.high[-2]) == (search.estimate_.interval.low, search.estimate_.interval.high)
+    assert (result.seconds < found.held.seconds[:, :, :repeats].sum()) == bool(after)
 
 
 def test_one_repeat_serves_cv_and_tt(found: Searched) -> None:

@@ -38,15 +38,16 @@ def test_every_protocol_runs_on_every_sub_sample(study: SearchStudy) -> None:
     assert study.left_out == {"three": "its target is multiclass"}
     table = study.to_frame()
     assert table.groupby(["table", "rows"]).protocol.agg(list).iloc[0] == [
-        "cv", "tt", "nested_cv", "bced", "bced_late", "bbc", "bbc",
+        "cv", "tt", "nested_cv", "bced", "bced_late", "bbc", "bbc", "bced", "bced_late",
     ]  # fmt: skip
     assert (table.subsamples == 2).all()
     assert set(table[table.protocol == "cv"].models) == {4 * 5 + 1}
     assert set(table[table.protocol == "nested_cv"].models) == {16 * 5 + 4 + 1}
-    assert (table.speed_up[table.protocol == "bced"] >= 1).all()
+    once = table[table.repeats == 1]
+    assert (once.speed_up[once.protocol == "bced"] >= 1).all()
     assert table.coverage.notna().equals(table.protocol.isin(["bbc", "bced", "bced_late"]))
     # With so few rows nobody is dropped after 50 predictions: late dropping is none.
-    late, bbc = table[table.protocol == "bced_late"], table[(table.protocol == "bbc") & (table.repeats == 1)]
+    late, bbc = once[once.protocol == "bced_late"], once[once.protocol == "bbc"]
     columns = ["bias", "estimate", "truth", "models", "coverage", "width"]
     assert np.array_equal(late[columns], bbc[columns])
 
@@ -69,6 +70,18 @@ def test_truths_are_of_rows_that_no_search_saw(tables: Path, study: SearchStudy)
     assert set(rows) <= set(divided.pool)
     assert len(divided.pool) == 90 and len(divided.rest) == 210
     assert divided.y[divided.pool].mean() == pytest.approx(divided.y.mean(), abs=0.01)
+
+
+@pytest.mark.usefixtures("without_pictures")
+def test_the_characteristics_of_the_tables(study: SearchStudy) -> None:
+    """As table 1: 300 rows, of which 30 % are the pool."""
+    first = study.tables[0]
+    assert (first.table, first.rows, first.columns, first.classes) == ("first", 300, 8, 2)
+    assert first.parts == (("pool", 90), ("hold-out", 210))
+    table = next(one for one in study.page().tables if one.title == "The tables (table 1)")
+    assert table.head == ("", "rows", "columns", "classes", "positives / negatives", "pool", "hold-out")
+    positives = 300 * first.minority
+    assert table.rows[0] == ("first", "300", "8", "2", f"{positives / (300 - positives):.3g}", "90", "210")
 
 
 def test_sub_samples_have_rows_of_each_class(tables: Path) -> None:
@@ -106,7 +119,8 @@ def test_a_study_is_made_again_from_its_table(study: SearchStudy, tmp_path: Path
     again = SearchStudy.from_frame(pd.read_parquet(path), folds=4, n_bootstraps=40, space="of_table", entropy=7)
 
     pd.testing.assert_frame_equal(again.to_frame(), study.to_frame())
-    assert again.parameters() == study.parameters() | {"left_out": {}}
+    known = {name: value for name, value in study.parameters().items() if name != "characteristics"}
+    assert again.parameters() == known | {"left_out": {}}
     with pytest.raises(InputError, match="this is not a table of a study of searches"):
         SearchStudy.from_frame(study.to_frame())
 
