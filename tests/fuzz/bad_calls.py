@@ -39,6 +39,17 @@ METHODS = (
     ho.estimates.LocallySimultaneous(plausible="scores"), ho.estimates.Zoom(share=0.0),
     ho.estimates.BBC(interval="calibrated"), ho.estimates.BBC(stratify=True), ho.estimates.BBC,
 )  # fmt: skip
+
+
+def fitted_tree(X: Any, y: Any, random_state: Any = None) -> Any:
+    return DecisionTreeClassifier(max_depth=2, random_state=random_state).fit(X, y)
+
+
+PROCEDURES = (
+    fitted_tree, lambda X, y: None, lambda X: X, ho.spaces.TuningProcedure(fitted_tree, kind="classifier"),
+    ho.spaces.TuningProcedure(fitted_tree), ho.spaces.TuningProcedure(LinearRegression()),
+    ho.spaces.TuningProcedure("best"), ho.spaces.TuningProcedure,
+)  # fmt: skip
 SELECTIONS = (
     "best", "one_standard_error", "average_rank", "within(tolerance=0.1)", "top_k(k=2)", "threshold",
     "greedy_ensemble",
@@ -353,7 +364,9 @@ def _protocol(rng: Generator) -> Case:
     model = pick(rng, (MODELS[0], MODELS[0], MODELS[1], *MODELS))
     base: dict[str, Any] = {"X": X, "y": y, "random_state": 0}
     base |= {
-        "nested_cv": {"estimator": model, "param_grid": {"max_depth": [1, 2]}, "cv": 3},
+        "nested_cv": {"estimator": model, "param_grid": {"max_depth": [1, 2]}, "cv": 3}
+        if rng.random() < 0.7
+        else {"estimator": pick(rng, PROCEDURES), "cv": 3},
         "bootstrap_search": {"estimator": model, "param_grid": {"max_depth": [1]}, "cv": 2, "n_bootstraps": 3},
         "bootstrap_validate": {"estimator": pick(rng, (LogisticRegression(), Ridge(), model)), "n_bootstraps": 4},
         "advise": {"configurations": pick(rng, (5, 0, None, "x", [], -1, model)), "seconds": 0.0},

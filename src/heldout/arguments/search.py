@@ -45,6 +45,7 @@ from heldout.folds.splits import Folds
 from heldout.imputation.imputed_model import ImputedModel, checked_within_a_fit
 from heldout.imputation.settings import imputation_of
 from heldout.selection import CallableRefit
+from heldout.spaces.procedure import TuningProcedure
 
 PARTS_OF_A_SPACE = ("estimator", "param_grid", "param_distributions", "n_iter")
 """Arguments that decide which configurations are tried."""
@@ -295,7 +296,10 @@ class SearchArguments:
     def _scoring(self, truth: Truth, model: Any) -> Scoring:
         # To scikit-learn, refit=True among several scorers names none; here the first decides.
         refit = False if self.refit is True else self.refit
-        grid_search = GridSearchCV(model, {}, scoring=scoring_with_metrics(self.scoring), refit=refit)
+        scoring = self.scoring
+        if scoring is None and isinstance(model, TuningProcedure):
+            model, scoring = model.scored_as()
+        grid_search = GridSearchCV(model, {}, scoring=scoring_with_metrics(scoring), refit=refit)
         scorers, _ = scorers_of(grid_search)
         return make_scoring(truth, scorers, deciding_scorer(scorers, self.scoring, self.refit))
 

@@ -21,6 +21,7 @@ from sklearn.utils import _safe_indexing
 from heldout.data.arrays import distinct
 from heldout.folds.plans import seeded
 from heldout.folds.splits import Rows, listed_splits
+from heldout.spaces.procedure import TuningProcedure
 
 _LEAVES_ONE_OUT_BY_ITSELF = ("RidgeCV", "RidgeClassifierCV")
 """With ``cv=None`` these have a closed form for leaving one row out, and no folds to set."""
@@ -177,10 +178,13 @@ def with_copies_together(model: BaseEstimator, origin: NDArray[np.intp]) -> Base
     - ``origin`` (n,): the original row of each row of the sample that it is fitted on.
     """
     params = model.get_params(deep=True)
-    changed, parts = {}, TrainingParts()
+    changed: dict[str, Any] = {}
+    parts = TrainingParts()
     for name, cv in params.items():
         place, _, last = name.rpartition("__")
         owner = params[place] if place else model
+        if last == "groups" and isinstance(owner, TuningProcedure):
+            changed[name] = origin
         if last != "cv" or isinstance(cv, str) or not hasattr(owner, "fit"):
             continue
         if cv is None and type(owner).__name__ in _LEAVES_ONE_OUT_BY_ITSELF:

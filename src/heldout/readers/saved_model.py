@@ -39,11 +39,11 @@ _TYPES: Mapping[str, str] = {
     "heldout.imputation.posterior": "CategoryEquation LinearEquation",
     "heldout_papers.spaces.boosted_linear": "BoostedLinear _Steps",
     "heldout_papers.spaces.conditional_tests": "FisherZ LikelihoodRatio",
-    "heldout_papers.spaces.cawley_talbot": "as_text",
     "heldout_papers.spaces.constant_without_columns": "ConstantWithoutColumns QuietSES",
     "heldout.spaces.cox": "CoxRegression",
     "heldout.spaces.cox_statsmodels": "StatsmodelsCox",
     "heldout.spaces.native_categories": "NativeCategories",
+    "heldout.spaces.procedure": "TuningProcedure",
     "heldout_papers.spaces.elastic_net_logistic": "ElasticNetLogistic",
     "heldout_papers.spaces.glvq": "GLVQ",
     "heldout_papers.spaces.least_squares_svm": "LeastSquaresSVM",
@@ -85,6 +85,7 @@ _DISTANCES = (
 )
 
 _FUNCTIONS: Mapping[str, str] = {
+    "heldout_papers.spaces.cawley_talbot": "as_text",
     "numpy": "max mean median min",
     "scipy._lib.array_api_compat.numpy._aliases": "asarray",
     "sklearn.cluster._kmeans": "_kmeans_single_elkan _kmeans_single_lloyd",

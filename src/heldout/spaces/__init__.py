@@ -10,6 +10,7 @@ from heldout.spaces.cox_statsmodels import StatsmodelsCox
 from heldout.spaces.native_categories import NativeCategories
 from heldout.spaces.preprocessing import default_preprocessing
 from heldout.spaces.presets import PRESETS, Entry, boosted, preset, quick, standard
+from heldout.spaces.procedure import TuningProcedure
 from heldout.spaces.published import PUBLISHED, published_name, published_space
 from heldout.spaces.submodels.registry import register_submodels
 
@@ -36,6 +37,7 @@ __all__ = [
     "Entry",
     "NativeCategories",
     "StatsmodelsCox",
+    "TuningProcedure",
     "boosted",
     "default_preprocessing",
     "preset",

@@ -29,6 +29,7 @@ from heldout.protocols.nested.intervals import AUTO, BATES, BatesHastieTibshiran
 from heldout.protocols.nested.plan import REMAINING, Across, NestedSettings, nested_folds
 from heldout.selection import NONE_CHOSEN
 from heldout.selection.replay import chosen_columns
+from heldout.spaces.procedure import procedure_of
 
 
 def nested_cv(
@@ -69,14 +70,15 @@ def nested_cv(
 
     Parameters
     ----------
-    estimator : estimator, list of (name, estimator, grid), or search
+    estimator : estimator, list of (name, estimator, grid), search, or function
         A search of ``ho``, ``GridSearchCV`` or ``RandomizedSearchCV``, fitted or not; a random search draws once,
         and all folds try what it drew. The grid and the settings of a search apply to every argument left at its
         default here (confidence level, store and seed included); the search is not changed. An argument with
         another value than the search's is refused. The exception is ``cv``: the search's ``cv`` makes the outer
         folds, and if you pass another ``cv`` here, it makes the inner ones. Any other estimator that selects (a
         halving search, a search by Optuna, a pipeline around a search) is one configuration, and every fit repeats
-        its selection with its own ``cv``.
+        its selection with its own ``cv``. So is any function of X and y that returns one fitted model
+        (``ho.spaces.TuningProcedure`` says what it may take, and wraps a ``GridSearchCV`` in the same way).
     X : array-like of shape (N, n_features)
     y : array-like of shape (N,)
     param_grid : dict or list of dict, optional
@@ -159,6 +161,7 @@ def nested_cv(
     >>> nested_cv(search, X, y).value == found.value
     True
     """
+    estimator = procedure_of(estimator, y)
     passed = SearchArguments(
         estimator, param_grid, scoring=scoring, cv=cv, repeats=repeats, aggregate=aggregate, selection=selection,
         drop=drop, confidence_level=confidence_level, alternative=alternative, refit=refit, error_score=error_score,

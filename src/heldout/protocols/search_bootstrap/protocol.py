@@ -21,6 +21,7 @@ from heldout.folds.splits import listed_splits
 from heldout.protocols.search_bootstrap.estimate import SearchBootstrapEstimate
 from heldout.protocols.search_bootstrap.samples import divides_anew
 from heldout.protocols.search_bootstrap.schemes import BootstrapPlan
+from heldout.spaces.procedure import procedure_of
 
 SCHEMES = ("cvt", "models")
 
@@ -75,11 +76,12 @@ def bootstrap_search(
 
     Parameters
     ----------
-    estimator : estimator, list of (name, estimator, grid), or search
+    estimator : estimator, list of (name, estimator, grid), search, or function
         As in ``ho.HeldOutSearchCV``, or a search (of ``ho``, ``GridSearchCV`` or ``RandomizedSearchCV``), fitted or
         not; a random search draws once. The settings of a search apply to every argument left at its default here,
         except ``n_bootstraps``; an argument with another value than the search's is refused. Any other estimator
-        that selects is one configuration, and every fit repeats its selection.
+        that selects is one configuration, and every fit repeats its selection, as does any function of X and y
+        that returns one fitted model (``ho.spaces.TuningProcedure``).
     X : array-like of shape (N, n_features)
     y : array-like of shape (N,)
     param_grid : dict or list of dict, optional
@@ -137,6 +139,7 @@ def bootstrap_search(
             f"{argument('drop', 'bootstrap')}.",
             argument="drop",
         )
+    estimator = procedure_of(estimator, y)
     arguments = SearchArguments(
         estimator, param_grid, scoring=scoring, cv=listed, aggregate=aggregate, selection=selection, drop=drop,
         confidence_level=confidence_level, alternative=alternative, refit=refit, error_score=error_score,
