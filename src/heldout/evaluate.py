@@ -6,29 +6,20 @@
 from __future__ import annotations
 
 import time
-import warnings
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import replace
 from datetime import UTC, datetime
+from functools import partial
 from types import MappingProxyType
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
-from sklearn.exceptions import FitFailedWarning
 
-from heldout._text import in_python
-from heldout.configurations import Configurations
-from heldout.dropping.replay import DroppingHistory
-from heldout.errors import HeldoutWarning, InputError
-from heldout.estimates.of_search import Estimation, estimates_of_search
 from heldout.estimates.types import Estimate
 from heldout.execution.adaptive import Proposals, open_adaptive
-from heldout.execution.cells import CellState
 from heldout.execution.collect import RaceResults
 from heldout.execution.comparison import compared_with_separate_fits
-from heldout.execution.complexity import mean_complexities
+from heldout.execution.conclusion import Choose, Chosen, chosen_in, estimates_of
 from heldout.execution.events import SearchFinished, StageStarted
 from heldout.execution.fit import final_model
 from heldout.execution.halves import scores_in_halves
@@ -37,14 +28,12 @@ from heldout.execution.kept_models import fold_models_of, keeping, only_model
 from heldout.execution.loop import tell
 from heldout.execution.run import RunSettings, open_run
 from heldout.execution.search import Search, warn_if_too_small, warn_of_flags
-from heldout.execution.table import constant_columns
-from heldout.execution.winner import flags_of_winner, pooled_scores, winner_of
+from heldout.execution.store.search_note import note_of
+from heldout.execution.store.so_far import SearchSoFar
+from heldout.flags import Flag
 from heldout.predictions import FoldScores
 from heldout.result import Evaluation
-from heldout.selection import CallableRefit
 from heldout.selection.base import settings_of
-
-Choose: TypeAlias = Callable[[RaceResults, Configurations], int]
 
 
 def evaluate(search: Search, running: RunSettings = RunSettings(), *, choose: Choose | None = None) -> Evaluation:  # noqa: B008 - frozen
@@ -73,6 +62,7 @@ def evaluate(search: Search, running: RunSettings = RunSettings(), *, choose: Ch
     >>> from sklearn.metrics import get_scorer
     >>> from sklearn.neighbors import KNeighborsClassifier
     >>> from heldout.configurations import make_configurations
+    >>> from heldout.estimates.of_search import Estimation
     >>> from heldout.execution.fit import make_scoring
     >>> from heldout.folds.splits import make_folds
     >>> from heldout.data.task import Task, truth_of
@@ -89,7 +79,14 @@ def evaluate(search: Search, running: RunSettings = RunSettings(), *, choose: Ch
     warned = warn_if_too_small(search)
     warn_of_flags(search)
     running = keeping(running, search.keep_models)
-    with open_run(search.work, search.task, search.entropy, running, may_drop=search.drop is not None) as run:
+    with open_run(
+        search.work,
+        search.task,
+        search.entropy,
+        running,
+        may_drop=search.drop is not None,
+        note=partial(note_of, search),
+    ) as run:
         estimation = search.estimation
         (outcome,) = run.run_races(
             [search.race], rule=search.drop, selection=estimation.rule, aggregate=estimation.aggregate_so_far
@@ -142,45 +139,6 @@ def evaluate_adaptive(
     return evaluation_of(search, running, found, time.perf_counter() - started, chosen, warned=warned)
 
 
-@dataclass(frozen=True, eq=False)
-class Chosen:
-    """The winner of a search, and what it was chosen by."""
-
-    winner: int
-    read: RaceResults
-    """The results that the choice and the estimate read: all, or those of the last splits of a strategy."""
-    estimation: Estimation
-    pooled: Mapping[str, NDArray[np.float64]]
-    """``pooled_scores`` of every opened scorer."""
-    within: Mapping[str, NDArray[np.float64]]
-    """The same of pairs of rows of one split, where the search asks for that."""
-    by_rule: bool
-    """Whether the estimation's rule chose, and not a function of the user."""
-
-
-def chosen_in(search: Search, found: RaceResults, *, choose: Choose | None = None, warned: bool = False) -> Chosen:
-    """The winner of a search whose cells are done; warns of failed configurations.
-
-    ``warned``: whether a warning has already said that there will be no estimate; then the first configuration that
-    did not fail wins if none has a score.
-    """
-    task, configurations = search.task, search.configurations
-    warn_of_failures(found, configurations, search.error_score)
-    metrics = {name: search.scoring.metrics.get(name) for name in found.fold_scores}
-    window = None if search.strategy is None else search.strategy.window
-    read = found if window is None else found.last(window)
-    pooled = pooled_scores(task, read.predictions, metrics)
-    estimation = with_constants(search.estimation, found)
-    within = pooled_scores(task, read.predictions, metrics, "within") if estimation.aggregate == "within" else {}
-    if choose is not None:
-        winner = choose(found, configurations)
-    else:
-        winner = winner_of(
-            read, task, estimation, configurations, metrics, within or pooled, else_the_first=warned
-        )  # a class too small for any score
-    return Chosen(winner, read, estimation, pooled, within, choose is None)
-
-
 def evaluation_of(
     search: Search,
     running: RunSettings,
@@ -189,6 +147,7 @@ def evaluation_of(
     chosen: Chosen,
     *,
     halves: Mapping[str, FoldScores] = MappingProxyType({}),
+    flags: Mapping[Flag, str] = MappingProxyType({}),
     warned: bool = False,
 ) -> Evaluation:
     """The record of a search from its cells: the winner, its estimates, the winner fitted on all rows.
@@ -200,26 +159,22 @@ def evaluation_of(
     chosen : Chosen
     halves : mapping
         The winner's scores in halves of the rows, where it was fitted there.
+    flags : mapping
+        What to know of the search beside its settings.
     warned : bool
         Whether a warning has already said that there will be no estimate.
     """
     started = time.perf_counter()
     task, configurations, listeners = search.task, search.configurations, running.listeners
     metrics = {name: search.scoring.metrics.get(name) for name in found.fold_scores}
-    winner, read, estimation = chosen.winner, chosen.read, chosen.estimation
+    winner, read = chosen.winner, chosen.read
 
     estimates: Mapping[str, Estimate] = {}
-    if estimation.method is not None:
+    if chosen.estimation.method is not None:
         tell(listeners, StageStarted("estimate"))
-        with _quiet_again(warned):
-            estimates = estimates_of_search(
-                task.truth, read.predictions, estimation, metrics=metrics, fold_scores=read.fold_scores,
-                refit_metric=found.refit_metric, winner=winner, groups=task.groups,
-                sample_weight=task.sample_weight, entropy=search.entropy, n_jobs=running.n_jobs,
-                params=configurations.params, dropping=_history(search, found), halves=halves,
-                flags=search.flags
-                | (flags_of_winner(read, estimation, configurations, winner) if chosen.by_rule else {}),
-            )  # fmt: skip
+        estimates = estimates_of(
+            search, found, chosen, n_jobs=running.n_jobs, halves=halves, warned=warned, flags=flags
+        )
     estimated = time.perf_counter()
 
     model = None
@@ -250,75 +205,17 @@ def evaluation_of(
     )  # fmt: skip
 
 
-def _history(search: Search, found: RaceResults) -> DroppingHistory | None:
-    """The parts of the race that an estimate repeats; None without dropping.
+def evaluation_so_far(stored: SearchSoFar, running: RunSettings = RunSettings()) -> Evaluation:  # noqa: B008 - frozen
+    """The record of a search that was read from its run file, finished or not; without a model.
 
-    In an adaptive search each configuration raced against the best before it, which no bootstrap repeats.
+    Raises
+    ------
+    InputError
+        When every configuration failed so far.
     """
-    if search.drop is None or found.predictions.adaptive:
-        return None
-    columns, outcome = found.folds.columns, found.outcome
-    met = tuple((columns[split.repeat], split.fold) for split in outcome.splits)
-    return DroppingHistory(search.drop, met, {j: left.after for j, left in outcome.dropped.items()})
-
-
-def with_constants(estimation: Estimation, found: RaceResults) -> Estimation:
-    """The estimation, with what its rule may read besides scores: columns, or the complexity of the models."""
-    rule: Any = estimation.rule
-    if rule.reads_models:
-        rule = replace(rule, complexity=mean_complexities(found.cells, found.predictions.names))
-    if isinstance(rule, CallableRefit):
-        rule = replace(rule, constants=constant_columns(found.cells))
-    return replace(estimation, selection=rule)
-
-
-class FailedConfigurationsWarning(FitFailedWarning, HeldoutWarning):  # type: ignore[misc]
-    """Some configurations failed and are no candidates."""
-
-
-class AllFailedTypeError(InputError, TypeError):
-    """Every configuration raised a TypeError, which callers of estimators may expect."""
-
-
-def warn_of_failures(found: RaceResults, configurations: Configurations, error_score: float | str) -> None:
-    """Warn of failed configurations; raise if all failed."""
-    total, failed = len(configurations), len(found.failures)
-    if failed == total:
-        reasons = list(dict.fromkeys(found.failures.values()))
-        all_of_type = all(reason.startswith("TypeError: ") for reason in reasons)
-        in_full = in_python(", or use error_score='raise' to see the first error in full")
-        raise (AllFailedTypeError if all_of_type else InputError)(
-            f"all {total} configurations failed, so there is no winner; fix them{in_full}: "
-            f"{'; '.join(reasons).rstrip('.')}."
-        )
-    if found.hopeless:
-        message = found.cells.columns["message"][found.cells.is_in(CellState.FAILED)][0]
-        lacking = "any event" if found.predictions.classes is None else "one of the classes"
-        warnings.warn(
-            f"{len(found.hopeless)} of {len(found.cells) // total} splits train without {lacking}, and no "
-            f"configuration could be scored there ({message}); scores leave these splits out.",
-            FailedConfigurationsWarning,
-            stacklevel=3,
-        )
-    if failed:
-        listed = [f"{configurations[j].name}: {why}" for j, why in found.failures.items()]
-        more = f"; and {failed - 5} more" if failed > 5 else ""
-        number = np.nan if error_score == "raise" else error_score
-        warnings.warn(
-            f"{failed} of {total} configurations failed and are not candidates (their missing scores are set to "
-            f"{number}): {'; '.join(listed[:5])}{more}",
-            FailedConfigurationsWarning,
-            stacklevel=3,
-        )
-
-
-@contextmanager
-def _quiet_again(warned: bool) -> Iterator[None]:
-    """Suppress warnings that were already given before fitting."""
-    with warnings.catch_warnings():
-        if warned:
-            warnings.simplefilter("ignore", HeldoutWarning)
-        yield
+    chosen = chosen_in(stored.search, stored.found)
+    found = evaluation_of(stored.search, running, stored.found, 0.0, chosen, flags=stored.flags)
+    return replace(found, provenance={**found.provenance, **stored.fingerprints})
 
 
 def _provenance(search: Search, found: RaceResults) -> dict[str, Any]:

@@ -62,6 +62,10 @@ class Flag(StrEnum):
         "incomplete_predictions",
         "The estimate uses {used} of {total} rows{often}: those that every candidate predicted.",
     )
+    UNFINISHED_SEARCH = (
+        "unfinished_search",
+        "The search is unfinished. The estimate rests on {which}. {rest}",
+    )
     FEW_GROUPS = (
         "few_groups",
         "There are only {groups} groups to draw from; with fewer than 10 the interval is unreliable.",

@@ -245,7 +245,7 @@ def test_a_folder_without_a_finished_run_has_no_report(command: Command, tmp_pat
     refused(command("report", "nowhere"), "there is no folder nowhere")
     refused(command("report", "."), "holds no report.json: give the folder")
     (tmp_path / "run.db").write_bytes(b"")
-    refused(command("report", "."), "its run is not finished; continue it")
+    refused(command("report", "."), "holds no run yet; try again once its search has begun")
     (tmp_path / "report.json").write_text('{"title": "old"}')
     refused(command("report", "."), "damaged or of another version")
 

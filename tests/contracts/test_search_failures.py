@@ -14,7 +14,7 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.utils.validation import check_is_fitted
 
 from heldout.errors import HeldoutWarning, InputError
-from heldout.evaluate import FailedConfigurationsWarning
+from heldout.execution.conclusion import FailedConfigurationsWarning
 from heldout.search import HeldOutSearchCV
 
 X, Y = load_breast_cancer(return_X_y=True)

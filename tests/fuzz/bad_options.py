@@ -154,6 +154,9 @@ def make(rng: Generator, folder: Path) -> Case:
         arguments.append("--json")
     if rng.random() < 0.1:
         arguments[1] = pick(rng, PATHS)
+    elif name == "estimate" and rng.random() < 0.1:
+        copied(folder)
+        arguments[1] = pick(rng, ("out", "out/run.db"))
     return Case(
         _line(arguments), lambda: command(*arguments), fault_of_printed if "--json" in arguments else _nothing
     )

@@ -61,9 +61,18 @@ def make(rng: Generator, folder: Path) -> Case:
     copied(folder)
     file = folder / "out" / "run.db"
     words = _by_bytes(rng, file) if rng.random() < 0.35 else _by_sql(rng, file)
+    if rng.random() < 0.2:
+        return Case(f"estimate of a run file with {words}", lambda: command("estimate", "out", "--json"), _document)
+    if rng.random() < 0.2:
+        (folder / "out" / "report.json").unlink()
+        return Case(f"report of a run file with {words}", lambda: command("report", "out"), _nothing)
     if rng.random() < 0.4:
         return Case(f"status of a run file with {words}", lambda: command("status", "out", "--json"), _document)
     return Case(f"tune --resume of a run file with {words}", lambda: command(*TUNE, "--resume"), _as_before)
+
+
+def _nothing(ended: Ended) -> None:
+    return None
 
 
 def _document(ended: Ended) -> str | None:

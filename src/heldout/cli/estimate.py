@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from contextlib import suppress
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 import click
@@ -11,7 +12,8 @@ import click
 from heldout._defaults import DEFAULT_METHOD
 from heldout.cli.console import Console, Row
 from heldout.cli.estimate_input import EstimateOptions
-from heldout.cli.options import command_line, options_in_sentences
+from heldout.cli.files import is_run, run_file_in
+from heldout.cli.options import command_line, options_in_sentences, values_typed
 from heldout.cli.result import comparison_lines, estimate_rows
 from heldout.cli.saved_winner import SavedWinner
 
@@ -31,6 +33,8 @@ _NOT_OUT_OF_CORE = (
     "fixed_configuration", "prediction", "stratify", "interval", "ties", "out",
 )  # fmt: skip
 """Options for tables in memory only."""
+_OF_A_RUN = ("file", "n_jobs", "as_json", "quiet")
+"""Options that a run file leaves open."""
 
 
 @click.command(
@@ -138,10 +142,17 @@ def command(ctx: click.Context, /, **values: Any) -> None:
     there is a line for each row and repeat; with --configuration and --row one for each row and configuration, as
     caret and tidymodels save them. The predictions.parquet of `heldout tune` needs no options: it says what its
     columns are.
+
+    Or FILE is the run.db of a search, or its folder. The search may be unfinished or running: the estimate is then
+    from the folds that are complete for all remaining configurations, and says so.
     """
     options = EstimateOptions(**values)
     console = Console(options.as_json, options.quiet)
     with console.noting_warnings(), options_in_sentences(ctx):
+        if is_run(Path(options.file)):
+            _print(_estimate_of_run(ctx, options), {}, console)
+            console.check_all_was_printed()
+            return
         if options.out_of_core:
             _print(_estimate_out_of_core(options, console), {}, console, None)
             return
@@ -150,6 +161,20 @@ def command(ctx: click.Context, /, **values: Any) -> None:
     _print(result, files, console, saved)
     where = f"the files are in {folder.path}" if folder else "nothing else was kept"
     console.check_all_was_printed(where)
+
+
+def _estimate_of_run(ctx: click.Context, options: EstimateOptions) -> Estimate:
+    """The estimate of the search in a run file, which has its own settings."""
+    from heldout.errors import InputError
+    from heldout.execution.store.sqlite import SQLiteStore
+
+    typed = [each for each in values_typed(ctx) if each not in _OF_A_RUN]
+    if typed:
+        raise InputError(
+            f"--{typed[0].replace('_', '-')} has no meaning for a run file, whose search has its own settings; "
+            f"leave it out, or name DIR/predictions.parquet of a finished run in place of {options.file}."
+        )
+    return SQLiteStore(run_file_in(Path(options.file))).estimate_so_far(options.n_jobs)
 
 
 def _estimate(

@@ -82,6 +82,27 @@ def path_named(text: str, option: str) -> Path:
     return Path(text)
 
 
+def run_file_in(path: Path) -> Path:
+    """The run file of a folder, or the file itself."""
+    if not path.exists():
+        raise InputError(
+            f"there is no folder or run file {path}; name what `heldout tune --out DIR` or"
+            " `heldout validate --out DIR` writes to."
+        )
+    if not path.is_dir():
+        return path
+    if not (path / "run.db").exists():
+        raise InputError(f"the folder {path} holds no run file (run.db); name the folder or the run file of a run.")
+    return path / "run.db"
+
+
+def is_run(path: Path) -> bool:
+    """Whether a path is a database, as a run file is, or a folder that holds one."""
+    from heldout.execution.store.opening import is_database
+
+    return is_database(path) or is_database(path / "run.db")
+
+
 def folder_for(out: str, resume: bool) -> OutputFolder:
     """The output folder of a command; one that holds a run already is refused unless the run is resumed."""
     folder = OutputFolder(path_named(out, "--out"))

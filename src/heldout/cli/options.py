@@ -270,12 +270,20 @@ def options_in_sentences(ctx: click.Context) -> AbstractContextManager[None]:
     return arguments_as_options(options_by_argument(ctx.command))
 
 
+def values_typed(ctx: click.Context) -> list[str]:
+    """The names of the arguments and options that the user typed."""
+    names = [str(parameter.name) for parameter in ctx.command.params]
+    source = click.core.ParameterSource.COMMANDLINE
+    return [name for name in names if ctx.get_parameter_source(name) is source]
+
+
 def command_line(ctx: click.Context) -> str:
     """The command as the user could type it again, without options left at their defaults."""
     words = ["heldout", *ctx.command_path.split()[1:]]
+    typed = values_typed(ctx)
     for parameter in ctx.command.params:
         name, value = str(parameter.name), ctx.params.get(str(parameter.name))
-        if ctx.get_parameter_source(name) is not click.core.ParameterSource.COMMANDLINE:
+        if name not in typed:
             continue
         if isinstance(parameter, click.Argument):
             words.append(str(value))

@@ -24,7 +24,9 @@ def command(folder: str, destination: str | None) -> None:
     """Draw report.html again from DIR/report.json, the plain data that `heldout tune`, `heldout compare`,
     `heldout validate` or `heldout estimate --out` wrote beside it.
 
-    Nothing is fitted or computed again, so a newer heldout can give an old run a newer page.
+    Nothing is fitted or computed again, so a newer heldout can give an old run a newer page. Of a search that is
+    unfinished, interrupted or running, the page is drawn from the folds in DIR/run.db that are complete for all
+    remaining configurations, and says so.
     """
     from heldout.cli.files import OutputFolder, path_named
     from heldout.report.render import written as write_page
@@ -33,13 +35,34 @@ def command(folder: str, destination: str | None) -> None:
     target = source.with_name("report.html") if destination is None else path_named(destination, "--to")
     if target.is_dir():
         raise InputError(f"--to {target} is a folder; name a file, such as {target / 'report.html'}.")
-    page = page_of(source, read_content(source))
+    console = Console()
+    content = _content_so_far(source.parent, console) if _is_unfinished(source) else read_content(source)
+    page = page_of(source, content)
     output = OutputFolder(target.parent)
     output.check_writable()
     written = output.write(target.name, lambda partial: write_page(page, partial, "the report"))
-    console = Console()
     console.say(str(written))
     console.check_all_was_printed(f"the report is {written}")
+
+
+def _is_unfinished(source: Path) -> bool:
+    """Whether a folder holds a run and no content of a report."""
+    return not source.exists() and (source.parent / "run.db").exists()
+
+
+def _content_so_far(folder: Path, console: Console) -> ReportContent:
+    """The content from what is complete in the run file of a folder."""
+    from heldout.evaluate import evaluation_so_far
+    from heldout.execution.store.so_far import search_so_far
+    from heldout.flags import Flag
+    from heldout.report import report_content
+
+    stored = search_so_far(folder / "run.db")
+    with console.noting_warnings():
+        evaluation = evaluation_so_far(stored)
+    if Flag.UNFINISHED_SEARCH in stored.flags:
+        console.note(stored.flags[Flag.UNFINISHED_SEARCH])
+    return report_content(evaluation, command=f"heldout report {folder}")
 
 
 def read_content(path: Path) -> ReportContent | ValidationContent:
@@ -52,8 +75,6 @@ def read_content(path: Path) -> ReportContent | ValidationContent:
     if not path.parent.is_dir():
         raise InputError(f"there is no folder {path.parent}; {remedy}.")
     if not path.exists():
-        if (path.parent / "run.db").exists():
-            remedy = "its run is not finished; continue it by the same command with --resume"
         raise InputError(f"{path.parent} holds no {path.name}: {remedy}.")
     try:
         _check_file(path)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -27,33 +26,17 @@ def command(folder: str, as_json: bool) -> None:
     DIR is what `heldout tune --out DIR` or `heldout validate --out DIR` writes to, or a run file. Nothing in it is
     changed, and an active run is not disturbed.
     """
-    from heldout.cli.files import path_named
+    from heldout.cli.files import path_named, run_file_in
     from heldout.execution.store.file_status import file_status
 
     console = Console(as_json)
-    status = file_status(_run_file(path_named(folder, "DIR")))
+    status = file_status(run_file_in(path_named(folder, "DIR")))
     console.table(file_rows(status))
     for run in status.runs:
         console.lines([""])
         console.table(run_rows(run, is_one_of_several=len(status.runs) > 1))
     console.document(document_of(status))
     console.check_all_was_printed()
-
-
-def _run_file(path: Path) -> Path:
-    """The run file of a folder."""
-    from heldout.errors import InputError
-
-    if not path.exists():
-        raise InputError(
-            f"there is no folder or run file {path}; name what `heldout tune --out DIR` or"
-            " `heldout validate --out DIR` writes to."
-        )
-    if not path.is_dir():
-        return path
-    if not (path / "run.db").exists():
-        raise InputError(f"the folder {path} holds no run file (run.db); name the folder or the run file of a run.")
-    return path / "run.db"
 
 
 def file_rows(status: FileStatus) -> list[Row]:

@@ -47,6 +47,21 @@ def called(text: str, kinds: Mapping[str, Any], argument: str) -> Any:
     return kinds[name](**given)
 
 
+def call_text(thing: Any) -> str:
+    """The text by which ``called`` makes a named dataclass again: its name, and the fields that are not by default.
+
+    Examples
+    --------
+    >>> from dataclasses import make_dataclass
+    >>> within = make_dataclass("Within", [("tolerance", float, 0.1)], namespace={"name": "within"})
+    >>> call_text(within()), call_text(within(0.5))
+    ('within', 'within(tolerance=0.5)')
+    """
+    own = [field for field in fields(thing) if field.init]
+    changed = [f"{field.name}={getattr(thing, field.name)!r}" for field in own if not _is_default(thing, field)]
+    return f"{thing.name}({', '.join(changed)})" if changed else str(thing.name)
+
+
 def check_known(argument: str, name: str, given: Iterable[str], known: Sequence[str]) -> None:
     """Refuse parameters that the one of that name does not have, as a value of the argument."""
     unknown = sorted(set(given) - set(known))
@@ -57,3 +72,8 @@ def check_known(argument: str, name: str, given: Iterable[str], known: Sequence[
 
 def _is_needed(field: Field[Any]) -> bool:
     return field.init and field.default is MISSING and field.default_factory is MISSING
+
+
+def _is_default(thing: Any, field: Field[Any]) -> bool:
+    default = field.default_factory() if field.default_factory is not MISSING else field.default
+    return bool(getattr(thing, field.name) == default)

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping
+from inspect import signature
+from os import PathLike
+from typing import Any, Protocol, runtime_checkable
 
 from heldout._defaults import DEFAULT_METHOD
 from heldout._random import RandomState
+from heldout.data.arrays import shortened
+from heldout.errors import InputError
 from heldout.estimates.inputs import read_inputs, warn_of
 from heldout.estimates.methods import answer, method_of
 from heldout.estimates.question import Aggregate
@@ -13,11 +18,19 @@ from heldout.estimates.responses import ResponseName
 from heldout.estimates.types import Alternative, Estimate
 
 
+@runtime_checkable
+class KeptSearch(Protocol):
+    """Where a search keeps its results and what its estimate reads, such as a store."""
+
+    def estimate_so_far(self, n_jobs: int | None = None) -> Estimate:
+        """The estimate from what is complete."""
+
+
 def estimate(
     y_true: Any,
-    predictions: Any,
+    predictions: Any = None,
     *,
-    metric: Any,
+    metric: Any = None,
     method: Any = DEFAULT_METHOD,
     folds: Any = None,
     groups: Any = None,
@@ -42,6 +55,8 @@ def estimate(
     y_true : array-like of shape (N,)
         Labels of any one type, or numbers for a regression metric; no missing or masked value. For a survival
         metric scikit-survival's structured array, a table or list of (event, time), or a tuple of the two columns.
+        Or a store (``SQLiteStore("run.db")``) alone. Its search may be unfinished, or running: the estimate is then
+        from the folds that are complete for all remaining configurations (flag ``unfinished_search``).
     predictions : array-like, table or HeldOutPredictions
         (N, C), (N, C, R repeats) or (N, C, R, n_classes or n_times), always in that order: the prediction of each
         row by each configuration, from a model that had not seen the row. NaN (None for labels) or masked where
@@ -121,8 +136,40 @@ def estimate(
     (True, True)
     """
     arguments = dict(locals())
+    if isinstance(y_true, KeptSearch):
+        _check_alone(arguments)
+        return y_true.estimate_so_far(n_jobs)
+    _check_complete(arguments)
     chosen = method_of(arguments.pop("method"))
     inputs = read_inputs(**arguments)
     found = answer(chosen, inputs.evidence(chosen))
     warn_of(found, stacklevel=2)
     return found
+
+
+def _check_alone(arguments: Mapping[str, Any]) -> None:
+    """Refuse settings beside a store: its search has its own."""
+    parameters = signature(estimate).parameters
+    for name, value in arguments.items():
+        if name not in ("y_true", "n_jobs") and value is not parameters[name].default:
+            raise InputError(
+                f"a store is passed, whose search has its own settings, so {name} must be left out, got "
+                f"{shortened(value)}; pass n_jobs alone beside it.",
+                argument=name,
+            )
+
+
+def _check_complete(arguments: Mapping[str, Any]) -> None:
+    """Refuse a call without predictions or metric."""
+    y_true = arguments["y_true"]
+    if isinstance(y_true, str | PathLike):
+        raise InputError(
+            f"y_true must be the true values, or a store, got the path {str(y_true)!r}; for the search in a run "
+            "file pass heldout.execution.store.SQLiteStore(path).",
+            argument="y_true",
+        )
+    for name in ("predictions", "metric"):
+        if arguments[name] is None:
+            raise InputError(
+                f"{name} must be given beside y_true, got None; a store alone needs neither.", argument=name
+            )

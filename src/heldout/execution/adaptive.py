@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import groupby
 from typing import Any, Protocol
 
@@ -31,6 +32,7 @@ from heldout.execution.run import OpenRun, RunSettings, open_run
 from heldout.execution.search import Search
 from heldout.execution.store.base import AddedConfiguration
 from heldout.execution.store.memory import MemoryStore
+from heldout.execution.store.search_note import note_of
 from heldout.execution.table import mean_over_splits
 from heldout.execution.winner import pooled_scores
 from heldout.metrics.base import oriented
@@ -321,6 +323,12 @@ def open_adaptive(search: Search, running: RunSettings, identity: Any, n_planned
     """
     plan = AdaptivePlan(n_planned, identity, search.share)
     with open_run(
-        search.work, search.task, search.entropy, running, may_drop=search.drop is not None, adaptive=plan
+        search.work,
+        search.task,
+        search.entropy,
+        running,
+        may_drop=search.drop is not None,
+        adaptive=plan,
+        note=partial(note_of, search, adaptive=True),
     ) as run:
         yield AdaptiveRun(search, run, n_planned)

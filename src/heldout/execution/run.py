@@ -6,7 +6,7 @@ A search runs one race; a protocol runs several side by side, and then single ce
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
@@ -28,7 +28,7 @@ from heldout.execution.parts import RunPart
 from heldout.execution.plan import Race, RunPlan, check_memory
 from heldout.execution.scheduler import Scheduler
 from heldout.execution.sharing.groups import Sharing
-from heldout.execution.store.base import PlanNote, Run, RunIdentity, Store
+from heldout.execution.store.base import PlanNote, Run, RunIdentity, SearchNote, Store
 from heldout.execution.store.memory import MemoryStore
 from heldout.selection import SelectionRule
 
@@ -180,6 +180,7 @@ def open_run(
     may_drop: bool = False,
     is_validation: bool = False,
     adaptive: AdaptivePlan | None = None,
+    note: Callable[[], SearchNote] | None = None,
 ) -> Iterator[OpenRun]:
     """An open run of work whose folds hold every split of its races.
 
@@ -188,6 +189,7 @@ def open_run(
     - ``may_drop``: whether configurations may be dropped.
     - ``is_validation``: whether cells are scored when all are done, not one by one.
     - ``adaptive``: of a search whose configurations are added while the run is open.
+    - ``note``: what the estimate of a search reads besides the cells, for an estimate from the run alone.
 
     Raises InputError or StoreError when the predictions would not fit in memory, or the store cannot be used.
     """
@@ -207,6 +209,8 @@ def open_run(
         # A validation has no score before the end, so that no scorer decides.
         decides = ("", "") if is_validation else (scoring.refit_metric, "" if metric is None else metric.name)
         n_rows, names = task.n_rows, configurations.names
+        if note is not None and not in_memory:
+            run.note_search(note())
         run.note_plan(PlanNote(n_configurations, folds.n_splits, planned, *decides, n_rows, names))
         units = () if work.sharing is None else work.sharing.units(range(len(configurations)))
         resumed = Counter(cell.configuration for cell in run.acknowledged())

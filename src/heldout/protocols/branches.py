@@ -20,9 +20,10 @@ from heldout.arguments import seeded_folds
 from heldout.data.task import Task
 from heldout.dropping.base import Barrier
 from heldout.errors import InputError
-from heldout.evaluate import Choose, chosen_in, evaluation_of, with_constants
+from heldout.evaluate import evaluation_of
 from heldout.execution.cells import CellResult
 from heldout.execution.collect import RaceResults
+from heldout.execution.conclusion import Choose, chosen_in, with_constants
 from heldout.execution.plan import Race, race_of_search
 from heldout.execution.run import OpenRun, RunSettings, open_run
 from heldout.execution.search import Search

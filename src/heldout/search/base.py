@@ -38,9 +38,10 @@ from heldout.data.task import Task
 from heldout.dropping import DropRule, SearchStrategy, drop_rule_of
 from heldout.errors import InputError
 from heldout.estimates.question import Aggregate
-from heldout.evaluate import Choose, evaluate
+from heldout.evaluate import evaluate
 from heldout.execution.collect import RaceResults
 from heldout.execution.complexity import mean_complexities
+from heldout.execution.conclusion import Choose
 from heldout.execution.fit import Routing, make_scoring
 from heldout.execution.fold_models import DeployedModel, KeepModels
 from heldout.execution.listeners.callbacks import SklearnCallbacks

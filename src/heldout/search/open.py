@@ -20,9 +20,10 @@ from heldout.data.arrays import shortened
 from heldout.errors import InputError
 from heldout.estimates.question import Aggregate
 from heldout.estimates.types import Alternative
-from heldout.evaluate import chosen_in, evaluation_of
+from heldout.evaluate import evaluation_of
 from heldout.execution.adaptive import AdaptiveRun, Proposal, ProposalScore, open_adaptive
 from heldout.execution.collect import RaceResults
+from heldout.execution.conclusion import chosen_in
 from heldout.execution.fold_models import DeployedModel, KeepModels
 from heldout.execution.inner_split import InnerSplit
 from heldout.execution.kept_models import keeping

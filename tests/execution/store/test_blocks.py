@@ -97,6 +97,8 @@ def test_the_status_counts_its_cells(tmp_path: Path) -> None:
 def test_a_file_of_an_earlier_schema_gains_blocks(tmp_path: Path) -> None:
     path = written(tmp_path / "run.db", CellResult(CellKey(1, 0, 0), CellState.DONE))
     with closing(sqlite3.connect(path, isolation_level=None)) as file:
+        file.execute("DROP TABLE search_array")
+        file.execute("DROP TABLE search")
         file.execute("DROP TABLE block_array")
         file.execute("DROP TABLE block")
         file.execute("ALTER TABLE configuration DROP COLUMN note")

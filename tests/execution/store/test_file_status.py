@@ -19,8 +19,8 @@ from heldout.execution.cells import CellKey, CellResult, CellState, Saving
 from heldout.execution.sharing.accounts import SharedFits
 from heldout.execution.store.base import PlanNote, RunIdentity
 from heldout.execution.store.file_status import FileState, file_status
-from heldout.execution.store.schema import SCHEMA_VERSION
 from heldout.execution.store.sqlite import SQLiteStore
+from heldout.execution.store.tables import SCHEMA_VERSION
 
 IDENTITY = RunIdentity("1" * 64, "2" * 64, "3" * 64, "{}", 7)
 CONFIGURATIONS = [(f"id {i}", "{}") for i in range(4)]

@@ -38,7 +38,7 @@ JSON = (
     '{"test": ' * 50_000,
     '{"test": {"score": 1e999}, "train": {}}',
 )
-JSON = ("settings", "versions", "scores", "shape", "splits", "json")
+JSON = ("settings", "versions", "scores", "shape", "splits", "json", "note")
 COLUMNS = {
     "run": "number rows folds configurations settings entropy versions created owner_host owner_pid owner_since "
     "opened cells_then acknowledged",
@@ -48,8 +48,10 @@ COLUMNS = {
     "plan": "run n_configurations n_splits n_cells n_rows metric title",
     "barrier": "run race after splits n_rows n_before leader risk stopped",
     "drop": "configuration race barrier statistic reason",
+    "search": "run note checksum",
+    "search_array": "run name dtype shape blob",
 }
-FOR_PEOPLE = ("plan", "barrier", "drop")  # no resumed run reads these
+FOR_PEOPLE = ("plan", "barrier", "drop", "search", "search_array")  # no resumed run reads these
 PLACES = [(table, column) for table, columns in COLUMNS.items() for column in columns.split()]
 
 
@@ -141,6 +143,10 @@ def test_a_changed_value_is_found_or_harmless(table, column, values, whole, copy
             shown(mutated)
         except StoreError as error:
             check_sentence(error)
+        try:
+            assert SQLiteStore(mutated).estimate_so_far().metric == "accuracy"
+        except StoreError as error:
+            check_sentence(error, also="the run in ")
         try:
             assert table in FOR_PEOPLE or resumed(mutated, identity, ids) == before, value
         except StoreError as error:

@@ -14,8 +14,8 @@ from heldout.execution.cells import CellKey, CellResult, CellState
 from heldout.execution.store.base import PlanNote, RunIdentity
 from heldout.execution.store.file_status import FileState, file_status
 from heldout.execution.store.opening import APPLICATION_ID
-from heldout.execution.store.schema import LATER_COLUMNS, SCHEMA_VERSION
 from heldout.execution.store.sqlite import SQLiteStore
+from heldout.execution.store.tables import LATER_COLUMNS, SCHEMA_VERSION
 from heldout.metrics.base import Response
 
 IDENTITY = RunIdentity("1" * 64, "2" * 64, "3" * 64, "{}", 7, {"heldout": "0.1.0"})

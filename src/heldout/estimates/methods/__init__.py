@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import fields
+from dataclasses import fields, replace
 from types import MappingProxyType
 from typing import Any, cast
 
 from heldout._text import argument
+from heldout.data.calls import call_in
 from heldout.data.limits import FEWER, enough_memory
 from heldout.errors import InputError
 from heldout.estimates.base import Method
@@ -68,6 +69,19 @@ def method_of(method: Any) -> Method:
         f"method must be one of {', '.join(METHODS)} or a method of ho.estimates, got {method!r}.",
         argument="method",
     )
+
+
+def method_named(text: str) -> Method:
+    """The method of a label.
+
+    Examples
+    --------
+    >>> method_named("bbc(interval='calibrated')") == BBC(interval="calibrated")
+    True
+    """
+    name, settings = call_in(text) or (text, {})
+    method = method_of(name)
+    return cast(Method, replace(cast(Any, method), **settings)) if settings else method
 
 
 def label_of(method: Method) -> str:

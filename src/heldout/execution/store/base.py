@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, NamedTuple, Protocol, Self
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, Self
+
+from numpy.typing import NDArray
 
 from heldout.execution.blocks import CellBlock
 from heldout.execution.cells import CellKey, CellResult
@@ -67,6 +69,18 @@ class PlanNote:
     """Of the configurations."""
 
 
+@dataclass(frozen=True, eq=False)
+class SearchNote:
+    """What the estimate of a search reads besides its cells, for an estimate from the run alone.
+
+    - ``text``: JSON, written and read by ``store.search_note``.
+    - ``arrays``: the target, groups, weights and rows of splits, by name.
+    """
+
+    text: str
+    arrays: Mapping[str, NDArray[Any]]
+
+
 class Run(Protocol):
     """An open run of a store, as a context manager that commits and closes."""
 
@@ -106,6 +120,9 @@ class Run(Protocol):
 
     def note_plan(self, note: PlanNote) -> None:
         """Note the plan of the run for inspection; deletes earlier notes on barriers."""
+
+    def note_search(self, note: SearchNote) -> None:
+        """Keep what the estimate reads besides the cells, in place of an earlier note; ``note_plan`` writes it."""
 
     def note_end(self, n_configurations: int) -> None:
         """Note that an adaptive search is over, with so many configurations, which may be fewer than planned."""

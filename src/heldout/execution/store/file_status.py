@@ -70,13 +70,7 @@ def file_status(path: Path) -> FileStatus:
     Raises StoreError when there is no such file, or it is of another program, of a newer heldout, damaged or
     unreadable.
     """
-    if not path.exists():
-        raise StoreError(f"there is no run file {path}; name the folder or the run.db of a run.")
-    check_path(path)
-    with _explained(path), closing(_read_only(path)) as connection:
-        check_program(connection, path)
-        # One transaction reads one moment, while the writer may continue.
-        connection.execute("BEGIN")
+    with one_moment(path) as connection:
         (schema,) = connection.execute("PRAGMA user_version").fetchone()
         with read_as_written(path):
             runs = run_statuses(connection, schema) if has_tables(connection) else ()
@@ -85,6 +79,21 @@ def file_status(path: Path) -> FileStatus:
         state = _state(path, who) or _as_left(runs)
     sizes = [found.stat().st_size for found in (path, _log_of(path)) if found.exists()]
     return FileStatus(path, state, who, sum(sizes), schema, runs)
+
+
+@contextmanager
+def one_moment(path: Path) -> Iterator[sqlite3.Connection]:
+    """A read-only connection in a transaction, which reads one moment while the writer may continue.
+
+    Raises StoreError as ``file_status`` does.
+    """
+    if not path.exists():
+        raise StoreError(f"there is no run file {path}; name the folder or the run.db of a run.")
+    check_path(path)
+    with _explained(path), closing(_read_only(path)) as connection:
+        check_program(connection, path)
+        connection.execute("BEGIN")
+        yield connection
 
 
 @contextmanager

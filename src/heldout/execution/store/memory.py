@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Self
 
 from heldout.execution.blocks import CellBlock
 from heldout.execution.cells import CellKey, CellResult, is_among
-from heldout.execution.store.base import AddedConfiguration, PlanNote, RunIdentity
+from heldout.execution.store.base import AddedConfiguration, PlanNote, RunIdentity, SearchNote
 from heldout.folds.splits import Place
 
 if TYPE_CHECKING:
@@ -52,6 +52,9 @@ class MemoryRun:
 
     def note_plan(self, note: PlanNote) -> None:
         """Nothing to do: the run cannot be inspected from outside."""
+
+    def note_search(self, note: SearchNote) -> None:
+        """Nothing to do, as for the plan."""
 
     def note_end(self, n_configurations: int) -> None:
         """Nothing to do, as for the plan."""

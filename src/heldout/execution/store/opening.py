@@ -21,13 +21,8 @@ from pathlib import Path
 
 from heldout.data.declared import UNREADABLE
 from heldout.errors import StoreError
-from heldout.execution.store.schema import (
-    APPLICATION_ID,
-    SCHEMA_VERSION,
-    create_tables,
-    unlike_ours,
-    upgrade_tables,
-)
+from heldout.execution.store.schema import create_tables, unlike_ours, upgrade_tables
+from heldout.execution.store.tables import APPLICATION_ID, SCHEMA_VERSION
 
 _HEADER = b"SQLite format 3\x00"
 CLAIMS = 4
@@ -40,6 +35,17 @@ _STEPS_AT_LEAST, _STEPS_A_MIB = 100, 50
 each
 MiB, and one whose pages form a circle might never end."""
 _LENGTH_AT_LEAST, _LENGTH_OF_SQLITE = 64 * 2**20, 10**9
+
+
+def is_database(path: Path) -> bool:
+    """Whether a path is a file of SQLite, by its first bytes."""
+    try:
+        if what_it_is(path) != "a file":
+            return False
+        with path.open("rb") as file:
+            return file.read(len(_HEADER)) == _HEADER
+    except (OSError, ValueError):  # a path that cannot be read, or be a path
+        return False
 
 
 @contextmanager
@@ -219,13 +225,18 @@ def claim(connection: sqlite3.Connection, path: Path) -> None:
     connection.execute("PRAGMA busy_timeout = 10000")
     if not has_tables(connection):
         create_tables(connection)
+    check_sound(connection, path)
+    with read_as_written(path):
+        upgrade_tables(connection)
+
+
+def check_sound(connection: sqlite3.Connection, path: Path) -> None:
+    """Refuse a file with damaged pages, or rows that belong to nothing."""
     verdict = str(connection.execute("PRAGMA integrity_check(1)").fetchone()[0])
     if verdict != "ok":
         raise StoreError(damaged(path, verdict))
     if (astray := connection.execute("PRAGMA foreign_key_check").fetchone()) is not None:
         raise StoreError(damaged(path, f"a row of its table {astray[0]} belongs to nothing"))
-    with read_as_written(path):
-        upgrade_tables(connection)
 
 
 def owner(connection: sqlite3.Connection) -> str | None:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from heldout.errors import StoreError
+from heldout.estimates.types import Estimate
 from heldout.execution.store.base import RunIdentity
 from heldout.execution.store.matching import StoredRun, already_there, changed_versions, differences, other_run
 from heldout.execution.store.opening import claim, connect, explained, has_tables, set_owner, trust
@@ -20,6 +21,7 @@ from heldout.execution.store.runs import (
     stored_runs,
     write_opened,
 )
+from heldout.execution.store.so_far import search_so_far
 from heldout.execution.store.sqlite_run import SQLiteRun
 
 
@@ -126,6 +128,19 @@ class SQLiteStore:
             except BaseException:
                 connection.close()
                 raise
+
+    def estimate_so_far(self, n_jobs: int | None = None) -> Estimate:
+        """The estimate of the search in the file, of several the one that was opened last, finished or not.
+
+        Of an unfinished search it rests on the folds that are complete for all remaining configurations (flag
+        ``unfinished_search``). The file is not changed, and a process that writes it is not disturbed.
+
+        Raises
+        ------
+        StoreError
+            When no fold is complete yet, or the file holds no search with an estimate of its own.
+        """
+        return search_so_far(Path(self.path)).estimate(n_jobs)
 
     def _run_number(
         self,

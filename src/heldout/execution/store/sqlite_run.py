@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Self
 from heldout.errors import StoreError
 from heldout.execution.blocks import CellBlock
 from heldout.execution.cells import CellKey, CellResult, is_among
-from heldout.execution.store.base import AddedConfiguration, PlanNote
+from heldout.execution.store.base import AddedConfiguration, PlanNote, SearchNote
 from heldout.execution.store.block_rows import block_configurations, block_numbers, read_block, write_block
 from heldout.execution.store.growth import Growth
 from heldout.execution.store.opening import clear_owner, explained, read_as_written, sentence
@@ -30,6 +30,7 @@ from heldout.execution.store.runs import (
     write_plan,
 )
 from heldout.execution.store.schema import ResultRows, checksum, decoded, read_rows
+from heldout.execution.store.search_rows import write_search
 from heldout.folds.splits import Place
 
 if TYPE_CHECKING:
@@ -60,7 +61,8 @@ class SQLiteRun:
         self._configurations = list(configurations or ())
         self._positions = {number: position for position, number in enumerate(self._configurations)}
         self._pending = PendingResults(self._configurations, apart=configurations is None)
-        self._plan: PlanNote | None = None  # these four are not yet written
+        self._plan: PlanNote | None = None  # these five are not yet written
+        self._search: SearchNote | None = None
         self._end: int | None = None
         self._barriers: list[tuple[Sequence[Place], Barrier]] = []
         self._added: list[AddedRow] = []
@@ -149,6 +151,10 @@ class SQLiteRun:
         self._plan, self._barriers = note, []
         self.commit()
 
+    def note_search(self, note: SearchNote) -> None:
+        """Keep the note for ``note_plan``, which writes both."""
+        self._search = note
+
     def note_end(self, n_configurations: int) -> None:
         """Write at once that the plan ended with so many configurations."""
         self._end = n_configurations
@@ -189,6 +195,7 @@ class SQLiteRun:
             write_added(connection, self._number, self._added)
             if self._plan is not None:
                 write_plan(connection, self._number, self._configurations, self._plan)
+                write_search(connection, self._number, self._search)
             if self._end is not None:
                 write_end(connection, self._number, self._end)
             for race, barrier in self._barriers:
@@ -210,7 +217,7 @@ class SQLiteRun:
             self._bytes_in_log += _BYTES_OF_A_COMMIT
             self._acknowledged.update(written)
             self._blocks.update(written_blocks)
-            self._plan, self._end, self._barriers, self._added = None, None, [], []
+            self._plan, self._search, self._end, self._barriers, self._added = None, None, None, [], []
             self._pending = PendingResults(self._configurations, apart=self._growth is not None)
             self._in_doubt = False
         finally:

@@ -23,8 +23,9 @@ from heldout.dropping.base import DropRule
 from heldout.errors import InputError
 from heldout.estimates.question import Aggregate, check_interval_settings
 from heldout.estimates.types import Alternative
-from heldout.evaluate import chosen_in, evaluation_of
+from heldout.evaluate import evaluation_of
 from heldout.execution.collect import RaceResults
+from heldout.execution.conclusion import chosen_in
 from heldout.execution.run import RunSettings
 from heldout.execution.search import Search, warn_if_too_small, warn_of_flags
 from heldout.execution.sharing.groups import Share

@@ -11,8 +11,8 @@ import numpy as np
 from heldout._text import argument
 from heldout.arguments import SearchArguments
 from heldout.errors import InputError
-from heldout.evaluate import warn_of_failures, with_constants
 from heldout.execution.collect import RaceResults
+from heldout.execution.conclusion import warn_of_failures, with_constants
 from heldout.execution.fit import final_model
 from heldout.execution.run import RunSettings, open_run
 from heldout.execution.search import Search

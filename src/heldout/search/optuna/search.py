@@ -13,7 +13,8 @@ from heldout.arguments import SearchArguments
 from heldout.configurations import Configurations, refuses
 from heldout.estimates.question import Aggregate
 from heldout.estimates.types import Alternative
-from heldout.evaluate import Choose, evaluate_adaptive
+from heldout.evaluate import evaluate_adaptive
+from heldout.execution.conclusion import Choose
 from heldout.execution.fold_models import DeployedModel, KeepModels
 from heldout.execution.inner_split import InnerSplit
 from heldout.execution.run import RunSettings

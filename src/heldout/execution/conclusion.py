@@ -1,0 +1,171 @@
+"""The conclusion of a search: its winner, and the estimates of how good that is, from its cells."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from types import MappingProxyType
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.exceptions import FitFailedWarning
+
+from heldout._text import in_python
+from heldout.configurations import Configurations
+from heldout.dropping.replay import DroppingHistory
+from heldout.errors import HeldoutWarning, InputError
+from heldout.estimates.of_search import Estimation, estimates_of_search
+from heldout.estimates.types import Estimate
+from heldout.execution.cells import CellState
+from heldout.execution.collect import RaceResults
+from heldout.execution.complexity import mean_complexities
+from heldout.execution.search import Search
+from heldout.execution.table import constant_columns
+from heldout.execution.winner import flags_of_winner, pooled_scores, winner_of
+from heldout.flags import Flag
+from heldout.predictions import FoldScores
+from heldout.selection import CallableRefit
+
+Choose: TypeAlias = Callable[[RaceResults, Configurations], int]
+
+
+@dataclass(frozen=True, eq=False)
+class Chosen:
+    """The winner of a search, and what it was chosen by."""
+
+    winner: int
+    read: RaceResults
+    """The results that the choice and the estimate read: all, or those of the last splits of a strategy."""
+    estimation: Estimation
+    pooled: Mapping[str, NDArray[np.float64]]
+    """``pooled_scores`` of every opened scorer."""
+    within: Mapping[str, NDArray[np.float64]]
+    """The same of pairs of rows of one split, where the search asks for that."""
+    by_rule: bool
+    """Whether the estimation's rule chose, and not a function of the user."""
+
+
+def chosen_in(search: Search, found: RaceResults, *, choose: Choose | None = None, warned: bool = False) -> Chosen:
+    """The winner of a search whose cells are done; warns of failed configurations.
+
+    ``warned``: whether a warning has already said that there will be no estimate; then the first configuration that
+    did not fail wins if none has a score.
+    """
+    task, configurations = search.task, search.configurations
+    warn_of_failures(found, configurations, search.error_score)
+    metrics = {name: search.scoring.metrics.get(name) for name in found.fold_scores}
+    window = None if search.strategy is None else search.strategy.window
+    read = found if window is None else found.last(window)
+    pooled = pooled_scores(task, read.predictions, metrics)
+    estimation = with_constants(search.estimation, found)
+    within = pooled_scores(task, read.predictions, metrics, "within") if estimation.aggregate == "within" else {}
+    if choose is not None:
+        winner = choose(found, configurations)
+    else:
+        winner = winner_of(
+            read, task, estimation, configurations, metrics, within or pooled, else_the_first=warned
+        )  # a class too small for any score
+    return Chosen(winner, read, estimation, pooled, within, choose is None)
+
+
+def estimates_of(
+    search: Search,
+    found: RaceResults,
+    chosen: Chosen,
+    *,
+    n_jobs: int | None = None,
+    halves: Mapping[str, FoldScores] = MappingProxyType({}),
+    flags: Mapping[Flag, str] = MappingProxyType({}),
+    warned: bool = False,
+) -> dict[str, Estimate]:
+    """One estimate a scorer of the winner, by the search's method.
+
+    - ``halves``: the winner's scores in halves of the rows, where it was fitted there.
+    - ``flags``: what to know of the search beside its settings.
+    - ``warned``: whether a warning has already said that there will be no estimate.
+    """
+    task, read, estimation, winner = search.task, chosen.read, chosen.estimation, chosen.winner
+    of_winner = flags_of_winner(read, estimation, search.configurations, winner) if chosen.by_rule else {}
+    with _quiet_again(warned):
+        return estimates_of_search(
+            task.truth, read.predictions, estimation,
+            metrics={name: search.scoring.metrics.get(name) for name in found.fold_scores},
+            fold_scores=read.fold_scores, refit_metric=found.refit_metric, winner=winner, groups=task.groups,
+            sample_weight=task.sample_weight, entropy=search.entropy, n_jobs=n_jobs,
+            params=search.configurations.params, dropping=_history(search, found), halves=halves,
+            flags={**search.flags, **of_winner, **flags},
+        )  # fmt: skip
+
+
+def _history(search: Search, found: RaceResults) -> DroppingHistory | None:
+    """The parts of the race that an estimate repeats; None without dropping.
+
+    In an adaptive search each configuration raced against the best before it, which no bootstrap repeats.
+    """
+    if search.drop is None or found.predictions.adaptive:
+        return None
+    columns, outcome = found.folds.columns, found.outcome
+    met = tuple((columns[split.repeat], split.fold) for split in outcome.splits)
+    return DroppingHistory(search.drop, met, {j: left.after for j, left in outcome.dropped.items()})
+
+
+def with_constants(estimation: Estimation, found: RaceResults) -> Estimation:
+    """The estimation, with what its rule may read besides scores: columns, or the complexity of the models."""
+    rule: Any = estimation.rule
+    if rule.reads_models:
+        rule = replace(rule, complexity=mean_complexities(found.cells, found.predictions.names))
+    if isinstance(rule, CallableRefit):
+        rule = replace(rule, constants=constant_columns(found.cells))
+    return replace(estimation, selection=rule)
+
+
+class FailedConfigurationsWarning(FitFailedWarning, HeldoutWarning):  # type: ignore[misc]
+    """Some configurations failed and are no candidates."""
+
+
+class AllFailedTypeError(InputError, TypeError):
+    """Every configuration raised a TypeError, which callers of estimators may expect."""
+
+
+def warn_of_failures(found: RaceResults, configurations: Configurations, error_score: float | str) -> None:
+    """Warn of failed configurations; raise if all failed."""
+    total, failed = len(configurations), len(found.failures)
+    if failed == total:
+        reasons = list(dict.fromkeys(found.failures.values()))
+        all_of_type = all(reason.startswith("TypeError: ") for reason in reasons)
+        in_full = in_python(", or use error_score='raise' to see the first error in full")
+        raise (AllFailedTypeError if all_of_type else InputError)(
+            f"all {total} configurations failed, so there is no winner; fix them{in_full}: "
+            f"{'; '.join(reasons).rstrip('.')}."
+        )
+    if found.hopeless:
+        message = found.cells.columns["message"][found.cells.is_in(CellState.FAILED)][0]
+        lacking = "any event" if found.predictions.classes is None else "one of the classes"
+        warnings.warn(
+            f"{len(found.hopeless)} of {len(found.cells) // total} splits train without {lacking}, and no "
+            f"configuration could be scored there ({message}); scores leave these splits out.",
+            FailedConfigurationsWarning,
+            stacklevel=3,
+        )
+    if failed:
+        listed = [f"{configurations[j].name}: {why}" for j, why in found.failures.items()]
+        more = f"; and {failed - 5} more" if failed > 5 else ""
+        number = np.nan if error_score == "raise" else error_score
+        warnings.warn(
+            f"{failed} of {total} configurations failed and are not candidates (their missing scores are set to "
+            f"{number}): {'; '.join(listed[:5])}{more}",
+            FailedConfigurationsWarning,
+            stacklevel=3,
+        )
+
+
+@contextmanager
+def _quiet_again(warned: bool) -> Iterator[None]:
+    """Suppress warnings that were already given before fitting."""
+    with warnings.catch_warnings():
+        if warned:
+            warnings.simplefilter("ignore", HeldoutWarning)
+        yield

@@ -1,0 +1,262 @@
+"""What the estimate of a search reads besides its cells: noted when the run begins, and made a search again.
+
+Nothing is unpickled, so rules, methods and metrics are noted by name, and functions of the user cannot be noted.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from functools import cached_property
+from typing import Any, TypeVar, cast
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+
+from heldout.configurations import Configuration, Configurations
+from heldout.data.calls import call_text
+from heldout.data.declared import from_json
+from heldout.data.task import Task, TaskKind, Truth
+from heldout.dropping import drop_rule_of
+from heldout.errors import HeldoutError, InputError
+from heldout.estimates.methods import label_of, method_named
+from heldout.estimates.of_search import Estimation
+from heldout.estimates.question import Aggregate
+from heldout.estimates.types import Alternative
+from heldout.execution.fit import Scoring
+from heldout.execution.search import Search
+from heldout.execution.store.base import SearchNote
+from heldout.flags import Flag
+from heldout.folds.splits import Folds, Split
+from heldout.metrics import check_fits, metric_named
+from heldout.metrics.base import Metric
+from heldout.metrics.parameters import full_name
+from heldout.selection import configuration_rule_of
+from heldout.selection.base import metrics_read
+
+Thing = TypeVar("Thing")
+
+
+_FLAGS = {str(flag): flag for flag in Flag}
+
+
+@dataclass(frozen=True)
+class SplitSizes:
+    """A split without its rows."""
+
+    repeat: int
+    fold: int
+    n_test: int
+    n_train: int | None = None
+    """None where all other rows train, once each."""
+
+
+@dataclass(frozen=True)
+class SearchText:
+    """The note without its arrays."""
+
+    kind: TaskKind
+    splits: tuple[SplitSizes, ...]
+    exchangeable: bool
+    grouped: bool
+    refit_metric: str
+    metrics: Mapping[str, str | None]
+    """By scorer; None for a scorer that cannot be opened."""
+    unnoted: tuple[str, ...]
+    """What is a function or an object of the user, in words: there is no estimate without it."""
+    method: str | None
+    selection: str
+    aggregate: str
+    n_bootstraps: int
+    confidence_level: float
+    alternative: str
+    drop: str | None = None
+    adaptive: bool = False
+    classes: tuple[bool, ...] | tuple[int | float, ...] | tuple[str, ...] | None = None
+    positive: int | None = None
+    more_times: tuple[float, ...] = ()
+    n_halvings: int = 0
+    flags: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, eq=False)
+class StoredConfiguration(Configuration):
+    """A configuration as a run file has it: its name and its canonical JSON, without an estimator."""
+
+    json: str = ""
+
+    @classmethod
+    def of(cls, position: int, name: str, json: str) -> StoredConfiguration:
+        return cls(position, {}, BaseEstimator(), name, has_params=True, json=json)
+
+    @cached_property
+    def canonical(self) -> str:
+        return self.json
+
+
+def note_of(search: Search, *, adaptive: bool = False) -> SearchNote:
+    """The note on a search whose run begins."""
+    task, folds, scoring, estimation = search.task, search.folds, search.scoring, search.estimation
+    unnoted: list[str] = []
+
+    def text_of(what: str, thing: Thing, text: str, again: Any) -> str:
+        """The text, if the thing can be made from it again."""
+        try:
+            if again(text) == thing:
+                return text
+        except (HeldoutError, TypeError, ValueError):
+            pass
+        unnoted.append(what)
+        return text
+
+    metrics = {
+        name: None
+        if metric is None
+        else text_of(f"the metric of the scorer '{name}'", metric, full_name(metric), _metric_for(task.truth))
+        for name, metric in scoring.metrics.items()
+    }
+    rule = estimation.rule
+    read = metrics_read(rule, scoring.metrics, scoring.refit_metric)
+    selection = text_of("the selection rule", rule, _text(rule), configuration_rule_of)
+    try:
+        rule.check(2, [{}, {}], read)
+    except InputError:
+        unnoted.append("the selection rule")
+    method = None
+    if estimation.method is not None:
+        text = estimation.method if isinstance(estimation.method, str) else label_of(estimation.method)
+        wanted = method_named(text) if isinstance(estimation.method, str) else estimation.method
+        method = text_of("the method", wanted, text, method_named)
+    drop = None if search.drop is None else text_of("the drop rule", search.drop, _text(search.drop), drop_rule_of)
+    splits = [_sizes(split, task.n_rows) for split in folds.splits]
+    truth = task.truth
+    noted = SearchText(
+        kind=truth.kind,
+        splits=tuple(splits),
+        exchangeable=folds.exchangeable,
+        grouped=folds.grouped,
+        refit_metric=scoring.refit_metric,
+        metrics=metrics,
+        unnoted=tuple(dict.fromkeys(unnoted)),
+        method=method,
+        selection=selection,
+        aggregate=estimation.aggregate,
+        n_bootstraps=int(estimation.n_bootstraps),
+        confidence_level=float(estimation.confidence_level),
+        alternative=estimation.alternative,
+        drop=drop,
+        adaptive=adaptive,
+        classes=None if truth.classes is None else _plain_labels(truth.classes),
+        positive=truth.positive,
+        more_times=tuple(map(float, scoring.more_times)),
+        n_halvings=folds.n_halvings,
+        flags={str(flag): sentence for flag, sentence in search.flags.items()},
+    )
+    return SearchNote(json.dumps(asdict(noted)), _arrays(task, folds, splits))
+
+
+def search_of(
+    note: SearchNote, configurations: Sequence[StoredConfiguration], entropy: int
+) -> tuple[Search, SearchText]:
+    """The search of a note, without columns and estimators: for its estimate, not for its fits.
+
+    Raises ValueError when the note is damaged.
+    """
+    text: SearchText = from_json(SearchText, note.text)
+    arrays = note.arrays
+    values: NDArray[Any] = arrays["target"]
+    if text.kind is TaskKind.SURVIVAL:
+        timed = np.zeros(len(values), dtype=[("event", bool), ("time", np.float64)])
+        timed["event"], timed["time"] = arrays["event"], values
+        values = timed
+    classes = None if text.classes is None else np.asarray(text.classes)
+    truth = Truth(text.kind, values, classes, text.positive)
+    task = Task(None, truth, arrays.get("groups"), arrays.get("weights"))
+    folds = Folds(_splits(text.splits, arrays, task.n_rows), task.n_rows, text.exchangeable, text.grouped)
+    metric = _metric_for(truth)
+    noted = {
+        name: None if each is None or f"the metric of the scorer '{name}'" in text.unnoted else metric(each)
+        for name, each in text.metrics.items()
+    }
+    estimation = Estimation(
+        method=None if text.method is None else method_named(text.method),
+        selection=text.selection,
+        aggregate=cast("Aggregate", text.aggregate),
+        n_bootstraps=text.n_bootstraps,
+        confidence_level=text.confidence_level,
+        alternative=cast("Alternative", text.alternative),
+    )
+    scoring = Scoring(_no_scorer, noted, text.refit_metric, more_times=text.more_times)
+    search = Search(
+        task, Configurations(tuple(configurations)), folds, scoring, estimation, drop_rule_of(text.drop),
+        refit=False, share=False, entropy=entropy,
+    )  # fmt: skip
+    return search, text
+
+
+def flags_of(text: SearchText) -> dict[Flag, str]:
+    """The flags that the search had when its run began."""
+    return {_FLAGS[name]: sentence for name, sentence in text.flags.items()}
+
+
+def _no_scorer(*_: Any, **__: Any) -> float:
+    raise InputError("a search that was read from a run file cannot score a model; fit the search itself.")
+
+
+def _metric_for(truth: Truth) -> Any:
+    def metric(name: str) -> Metric:
+        return check_fits(metric_named(name), truth)
+
+    return metric
+
+
+def _text(rule: Any) -> str:
+    try:
+        return call_text(rule)
+    except TypeError:  # no dataclass: a class of the user
+        return str(rule.name)
+
+
+def _plain_labels(classes: NDArray[Any]) -> tuple[Any, ...]:
+    """Labels as JSON holds them: text in place of other types, such as dates."""
+    labels = classes.tolist()
+    plain = len({type(label) for label in labels} - {int, float}) <= 1
+    plain = plain and all(isinstance(label, bool | int | float | str) for label in labels)
+    return tuple(labels if plain else map(str, labels))
+
+
+def _sizes(split: Split, n_rows: int) -> SplitSizes:
+    sizes = SplitSizes(int(split.repeat), int(split.fold), len(split.test))
+    whole = len(split.train) + len(split.test) == n_rows and not split.has_copies
+    if whole and not np.intersect1d(split.train, split.test).size:
+        return sizes
+    return SplitSizes(sizes.repeat, sizes.fold, sizes.n_test, len(split.train))
+
+
+def _arrays(task: Task, folds: Folds, splits: Sequence[SplitSizes]) -> dict[str, NDArray[Any]]:
+    values = task.truth.values
+    is_survival = task.truth.kind is TaskKind.SURVIVAL
+    arrays: dict[str, NDArray[Any]] = {"target": values["time"] if is_survival else values}
+    if is_survival:
+        arrays["event"] = values["event"]
+    if task.groups is not None:
+        arrays["groups"] = np.unique(task.groups, return_inverse=True)[1].reshape(-1)
+    if task.sample_weight is not None:
+        arrays["weights"] = task.sample_weight
+    trains = [split.train for split, sizes in zip(folds.splits, splits, strict=True) if sizes.n_train is not None]
+    arrays["test"] = np.concatenate([split.test for split in folds.splits])
+    arrays["train"] = np.concatenate(trains) if trains else np.empty(0, dtype=np.intp)
+    return arrays
+
+
+def _splits(sizes: Sequence[SplitSizes], arrays: Mapping[str, NDArray[Any]], n_rows: int) -> tuple[Split, ...]:
+    tests = np.split(arrays["test"], np.cumsum([each.n_test for each in sizes])[:-1])
+    explicit = iter(np.split(arrays["train"], np.cumsum([each.n_train or 0 for each in sizes])[:-1]))
+    every = np.arange(n_rows)
+    splits = []
+    for each, test, train in zip(sizes, tests, explicit, strict=True):
+        rows = np.setdiff1d(every, test, assume_unique=True) if each.n_train is None else train
+        splits.append(Split(each.repeat, each.fold, rows, test))
+    return tuple(splits)

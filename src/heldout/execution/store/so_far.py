@@ -1,0 +1,330 @@
+"""A search as its run file has it at one moment: what is complete, and what can be said of it.
+
+The article names the incomplete cross-validation (Tsamardinos et al. 2018, section 4): the predictions of the folds
+that are complete are a matrix as any other. A fold counts once all remaining configurations have a result there.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import NamedTuple
+
+from heldout._text import counted
+from heldout.data.declared import from_json, of_type
+from heldout.dropping.base import Barrier, Dropped
+from heldout.errors import StoreError
+from heldout.estimates.methods import method_of
+from heldout.estimates.types import Estimate
+from heldout.execution.cells import CellKey, CellResult
+from heldout.execution.collect import RaceOutcome, RaceResults, ResultCollector
+from heldout.execution.conclusion import chosen_in, estimates_of
+from heldout.execution.search import Search
+from heldout.execution.store.block_rows import block_configurations, block_numbers, read_block
+from heldout.execution.store.file_status import one_moment
+from heldout.execution.store.opening import check_sound, has_tables, read_as_written
+from heldout.execution.store.schema import decoded, read_rows
+from heldout.execution.store.search_note import SearchText, StoredConfiguration, flags_of, search_of
+from heldout.execution.store.search_rows import read_search
+from heldout.flags import Flag
+from heldout.folds.splits import Place
+
+
+@dataclass(frozen=True, eq=False)
+class SearchSoFar:
+    """A stored search, finished or not.
+
+    - ``search``: without columns and estimators; with several metrics, those that can be found by name.
+    - ``found``: the results on the splits that are complete.
+    - ``flags``: what to know of it.
+    - ``fingerprints``: of rows and folds, as the run has them.
+    """
+
+    path: Path
+    search: Search
+    found: RaceResults
+    flags: Mapping[Flag, str]
+    fingerprints: Mapping[str, str]
+
+    @property
+    def is_finished(self) -> bool:
+        return Flag.UNFINISHED_SEARCH not in self.flags
+
+    def estimates(self, n_jobs: int | None = None) -> dict[str, Estimate]:
+        """One estimate a scorer, each of the configuration that the search would choose now."""
+        return estimates_of(
+            self.search, self.found, chosen_in(self.search, self.found), n_jobs=n_jobs, flags=self.flags
+        )
+
+    def estimate(self, n_jobs: int | None = None) -> Estimate:
+        """That of the scorer that decides.
+
+        Raises StoreError when the search has no estimate.
+        """
+        if self.search.estimation.method is None:
+            raise StoreError(
+                f"the search in {self.path} has method=None, so it has no estimate; name a method there."
+            )
+        return self.estimates(n_jobs)[self.found.refit_metric]
+
+
+def search_so_far(path: Path) -> SearchSoFar:
+    """The search of a run file that a process may be writing; of several runs the one that was opened last.
+
+    Raises StoreError when the file cannot be read, its run is no search with an estimate of its own, or no split is
+    complete yet.
+    """
+    with one_moment(path) as connection, read_as_written(path):
+        check_sound(connection, path)
+        run = _run(connection, path)
+        note = read_search(connection, run.number)
+        if note is None:
+            raise StoreError(
+                f"the run in {path} is of a protocol with fits of its own, such as nested cross-validation, whose "
+                "estimate needs all of them; continue it to its end."
+            )
+        members = _configurations(connection, run.number)
+        search, text = search_of(note, members, int(run.entropy, 16))
+        _check_estimable(path, search, text)
+        positions = {number: position for position, number in enumerate(_numbers(connection, run.number))}
+        done = _done(connection, run.number, positions)
+        barriers = _barriers(connection, run.number, positions, search)
+        course = _course(path, search, text, done, barriers, _n_planned(connection, run.number))
+        kept = [j for j in range(len(members)) if j not in course.left_out]
+        local = {j: place for place, j in enumerate(kept)}
+        search = replace(
+            search, configurations=type(search.configurations)(tuple(
+                replace(members[j], position=place) for j, place in local.items()
+            ))
+        )  # fmt: skip
+        wanted = {number: local[j] for number, j in positions.items() if j in local}
+        splits = [split for split in search.race.splits if split.place in course.complete]
+        collector = ResultCollector(
+            search.task.truth, search.configurations, search.folds.part(splits), search.scoring
+        )
+        for cell in _cells(connection, run.number, wanted):
+            collector.put(cell)
+        own = tuple(_renumbered(barrier, local) for barrier in barriers)
+        found = collector.results(RaceOutcome(tuple(splits), own))
+    if text.adaptive:
+        found = replace(found, predictions=replace(found.predictions, adaptive=True))
+    flags = flags_of(text) | _unfinished(search, found, course)
+    found = replace(found, n_fits_saved=_n_saved(search, found, course))
+    return SearchSoFar(
+        path, search, found, flags, {"fingerprint_of_rows": run.rows, "fingerprint_of_folds": run.folds}
+    )
+
+
+class _RunRow(NamedTuple):
+    number: int
+    entropy: str
+    rows: str
+    folds: str
+
+
+def _run(connection: sqlite3.Connection, path: Path) -> _RunRow:
+    (schema,) = connection.execute("PRAGMA user_version").fetchone()
+    if not has_tables(connection):
+        raise StoreError(f"the run file {path} holds no run yet; try again once its search has begun.")
+    if schema < 6:
+        raise StoreError(
+            f"the run file {path} was written by an older heldout, which did not keep what an estimate reads; "
+            "continue the run with this one (--resume)."
+        )
+    found = connection.execute(
+        "SELECT number, entropy, rows, folds FROM run ORDER BY opened DESC, number DESC"
+    ).fetchone()
+    if found is None:
+        raise StoreError(f"the run file {path} holds no run yet; try again once its search has begun.")
+    row: _RunRow = of_type(_RunRow, found, "a run")
+    return row
+
+
+def _numbers(connection: sqlite3.Connection, run: int) -> list[int]:
+    found = connection.execute("SELECT number FROM configuration WHERE run = ? ORDER BY position, number", (run,))
+    return [of_type(int, number, "a configuration") for (number,) in found]
+
+
+def _configurations(connection: sqlite3.Connection, run: int) -> list[StoredConfiguration]:
+    found = connection.execute(
+        "SELECT name, json FROM configuration WHERE run = ? ORDER BY position, number", (run,)
+    ).fetchall()
+    rows = [of_type(tuple[str | None, str], row, "a configuration") for row in found]
+    return [
+        StoredConfiguration.of(position, name or f"configuration {position}", json)
+        for position, (name, json) in enumerate(rows)
+    ]
+
+
+def _check_estimable(path: Path, search: Search, text: SearchText) -> None:
+    """Refuse a search whose estimate needs more than its cells and its note."""
+    if text.unnoted:
+        raise StoreError(
+            f"the search in {path} has no estimate before its end: {' and '.join(text.unnoted)} is an object of "
+            "your own, which a run file does not hold; continue the search to its end."
+        )
+    method = search.estimation.method
+    if method is not None and method_of(method).needs_halves:
+        raise StoreError(
+            f"the search in {path} has no estimate before its end: method '{method_of(method).name}' reads fits of "
+            "the winner that follow the search; continue the search to its end."
+        )
+    if search.strategy is not None:
+        raise StoreError(
+            f"the search in {path} has no estimate before its end: the rule '{search.strategy.name}' chooses by "
+            "its last steps; continue the search to its end."
+        )
+
+
+def _done(connection: sqlite3.Connection, run: int, positions: Mapping[int, int]) -> dict[Place, set[int]]:
+    """The configurations with a result on each split."""
+    done: dict[Place, set[int]] = defaultdict(set)
+    for key in _keys(connection, run, positions):
+        done[key.place].add(key.configuration)
+    return done
+
+
+def _keys(connection: sqlite3.Connection, run: int, positions: Mapping[int, int]) -> Iterator[CellKey]:
+    for _, key in _stored_cells(connection, run, positions):
+        yield key
+    for number in block_numbers(connection, run):
+        yield from read_block(connection, number, positions).keys
+
+
+def _stored_cells(
+    connection: sqlite3.Connection, run: int, positions: Mapping[int, int]
+) -> list[tuple[int, CellKey]]:
+    found = connection.execute(
+        "SELECT cell.number, cell.configuration, repeat, fold FROM cell "
+        "JOIN configuration ON configuration.number = cell.configuration WHERE run = ? ORDER BY cell.number",
+        (run,),
+    ).fetchall()
+    rows = [of_type(tuple[int, int, int, int], row, "a cell") for row in found]
+    return [(cell, CellKey(positions[j], repeat, fold)) for cell, j, repeat, fold in rows if j in positions]
+
+
+def _cells(connection: sqlite3.Connection, run: int, positions: Mapping[int, int]) -> Iterator[CellResult]:
+    """The results of some configurations, by their numbers in the file, one by one."""
+    for number, key in _stored_cells(connection, run, positions):
+        yield decoded(read_rows(connection, number), key.configuration)
+    every = {number: position for position, number in enumerate(_numbers(connection, run))}
+    own = {every[number]: position for number, position in positions.items()}
+    for number in block_numbers(connection, run):
+        if own.keys().isdisjoint(every[key] for key in block_configurations(connection, number)):
+            continue
+        for cell in read_block(connection, number, every).cells():
+            if cell.key.configuration in own:
+                yield replace(cell, key=cell.key._replace(configuration=own[cell.key.configuration]))
+
+
+def _barriers(
+    connection: sqlite3.Connection, run: int, positions: Mapping[int, int], search: Search
+) -> list[Barrier]:
+    """The barriers of the search so far, in their order."""
+    places = [split.place for split in search.race.splits]
+    rows = connection.execute(
+        "SELECT after, splits, n_rows, n_before, leader, risk, stopped FROM barrier WHERE run = ? ORDER BY after",
+        (run,),
+    ).fetchall()
+    left = connection.execute(
+        'SELECT configuration, barrier, statistic, reason FROM "drop" '
+        "JOIN configuration ON configuration.number = configuration WHERE run = ? ORDER BY barrier, position",
+        (run,),
+    ).fetchall()
+    dropped: dict[int, list[Dropped]] = defaultdict(list)
+    for row in left:
+        number, after, statistic, reason = of_type(tuple[int, int, str, str], row, "a dropped configuration")
+        place = places[after - 1]
+        dropped[after].append(Dropped(positions[number], after, float(statistic), reason, place))
+    least = 0 if search.drop is None else search.drop.min_predictions
+    barriers = []
+    for row in rows:
+        kinds = tuple[int, str, int, int, int, float | None, int]
+        after, order, n_rows, n_before, leader, risk, stopped = of_type(kinds, row, "a barrier")
+        if from_json(tuple[tuple[int, int], ...], order) != tuple(places):
+            continue  # of another race
+        shown = float("nan") if risk is None else risk
+        barriers.append(
+            Barrier(
+                after, n_rows, n_before, positions[leader], tuple(dropped[after]), shown, stopped=bool(stopped),
+                judged=n_rows >= least,
+            )
+        )  # fmt: skip
+    return barriers
+
+
+def _n_planned(connection: sqlite3.Connection, run: int) -> int:
+    (number,) = connection.execute("SELECT n_configurations FROM plan WHERE run = ?", (run,)).fetchone()
+    return int(of_type(int, number, "the plan"))
+
+
+class _Course(NamedTuple):
+    """How far a search is."""
+
+    complete: frozenset[Place]
+    remaining: frozenset[int]
+    left_out: frozenset[int]
+    """Of an adaptive search the proposals that have not run on all splits yet."""
+    is_over: bool
+
+
+def _course(
+    path: Path,
+    search: Search,
+    text: SearchText,
+    done: Mapping[Place, set[int]],
+    barriers: Sequence[Barrier],
+    n_planned: int,
+) -> _Course:
+    places = [split.place for split in search.race.splits]
+    gone = {each.configuration for barrier in barriers for each in barrier.dropped}
+    remaining = frozenset(range(len(search.configurations))) - gone
+    left_out: frozenset[int] = frozenset()
+    if text.adaptive:
+        whole = frozenset.intersection(*(frozenset(done.get(place, ())) for place in places))
+        left_out = remaining - whole
+        remaining &= whole
+    complete = frozenset(place for place in places if remaining <= done.get(place, set()))
+    if not remaining or not complete:
+        what = f"a fold that is complete for all {counted(len(remaining), 'remaining configuration')}"
+        raise StoreError(
+            f"the search in {path} does not have {'a configuration with all folds' if text.adaptive else what} "
+            "yet, so there is no estimate; try again when more fits are done (heldout status shows how many are)."
+        )
+    stopped = any(barrier.stopped for barrier in barriers)
+    is_over = stopped or (len(complete) == len(places) and n_planned == len(search.configurations) and not left_out)
+    return _Course(complete, remaining, left_out, is_over)
+
+
+def _unfinished(search: Search, found: RaceResults, course: _Course) -> dict[Flag, str]:
+    if course.is_over:
+        return {}
+    n_splits = search.folds.n_splits
+    splits = counted(n_splits, "fold" if search.folds.n_repeats == 1 else "split")
+    if found.predictions.adaptive:
+        which = f"{counted(len(course.remaining), 'configuration')} with results on all {splits} so far"
+        rest = "What else will be proposed is not known."
+    else:
+        n_tested = int((found.folds.labels >= 0).any(axis=1).sum())
+        which = (
+            f"{len(course.complete)} of {splits} ({n_tested:,} of {search.task.n_rows:,} rows), those that are "
+            f"complete for all {counted(len(course.remaining), 'remaining configuration')}"
+        )
+        rest = "Results on other folds are left out."
+    return {Flag.UNFINISHED_SEARCH: Flag.UNFINISHED_SEARCH.filled(which=which, rest=rest)}
+
+
+def _n_saved(search: Search, found: RaceResults, course: _Course) -> int:
+    """Fits that dropping has saved for certain."""
+    if course.is_over:
+        return len(search.configurations) * search.folds.n_splits - found.n_fits
+    return sum(search.folds.n_splits - each.after for each in found.outcome.dropped.values())
+
+
+def _renumbered(barrier: Barrier, local: Mapping[int, int]) -> Barrier:
+    """The barrier with the positions of the configurations that count."""
+    dropped = [replace(each, configuration=local[each.configuration]) for each in barrier.dropped]
+    return replace(barrier, leader=local.get(barrier.leader, 0), dropped=tuple(dropped))
