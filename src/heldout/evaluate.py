@@ -30,6 +30,7 @@ from heldout.execution.run import RunSettings, open_run
 from heldout.execution.search import Search, warn_if_too_small, warn_of_flags
 from heldout.execution.store.search_note import note_of
 from heldout.execution.store.so_far import SearchSoFar
+from heldout.execution.tight_interval import stop_of
 from heldout.flags import Flag
 from heldout.predictions import FoldScores
 from heldout.result import Evaluation
@@ -79,18 +80,16 @@ def evaluate(search: Search, running: RunSettings = RunSettings(), *, choose: Ch
     warned = warn_if_too_small(search)
     warn_of_flags(search)
     running = keeping(running, search.keep_models)
+    stops = search.stop_when_width is not None
     with open_run(
-        search.work,
-        search.task,
-        search.entropy,
-        running,
-        may_drop=search.drop is not None,
-        note=partial(note_of, search),
-    ) as run:
+        search.work, search.task, search.entropy, running, may_drop=search.drop is not None or stops,
+        note=partial(note_of, search), more={"stop_when_width": search.stop_when_width} if stops else {},
+    ) as run:  # fmt: skip
         estimation = search.estimation
         (outcome,) = run.run_races(
-            [search.race], rule=search.drop, selection=estimation.rule, aggregate=estimation.aggregate_so_far
-        )
+            [search.race], rule=search.drop, selection=estimation.rule, aggregate=estimation.aggregate_so_far,
+            stop=stop_of(search, running.n_jobs),
+        )  # fmt: skip
         found = run.race_results(search.race, outcome)
         chosen = chosen_in(search, found, choose=choose, warned=warned)
         halves = scores_in_halves(run, search.folds, search.scoring, tuple(found.fold_scores), chosen.winner)
@@ -231,5 +230,6 @@ def _provenance(search: Search, found: RaceResults) -> dict[str, Any]:
         "drop": None if drop is None else {"rule": drop.name, **settings_of(drop)},
         "n_splits_planned": search.folds.n_splits,
         "deploy": search.deploy,
+        **({} if search.stop_when_width is None else {"stop_when_width": float(search.stop_when_width)}),
         "finished": datetime.now(UTC).isoformat(timespec="seconds"),
     }

@@ -25,7 +25,7 @@ FITS = WORK | {
 TUNE = FITS | {
     "preset": "huge", "cv": "holdout:2.5", "deploy": "some", "repeats": "0",
     "drop": "bootstrap(threshold=5)", "aggregate": "sums",
-    "share": "some",
+    "share": "some", "stop-when-width": "0",
     "selection": "within(tolerance=-1)", "method": "magic", "inner": "1 --method nested",
     "across": "some --method nested", "interval": "wide", "scheme": "some --method bootstrap_search",
     "n-bootstraps": "0",

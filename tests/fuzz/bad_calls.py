@@ -102,6 +102,7 @@ SETTINGS: dict[str, Sequence[Any]] = {
     "adjust_optimism": (False, True, None, 1, "yes"),
     "repeats": (1, 2, 0, -1, 1.5, "2", None, 10**10),
     "drop": (None, "bootstrap", "never", "paired", "sequential", "x", 5),
+    "stop_when_width": (None, 0.3, 0.01, 0, -1, float("nan"), float("inf"), "0.1", True),
     "refit": (True, False, "accuracy", None, lambda results: 0, lambda results: 99, 5),
     "error_score": (float("nan"), "raise", 0, "x", None),
     "fit_timeout": (None, 5, 0, -1, float("nan"), "5"),

@@ -70,6 +70,7 @@ FIT = {
     "cv": ("2", "3", "holdout:0.25", "repeated_holdout:2:0.3", "loo", "paired_holdout:2:0.3:1", "auto",
            "bootstrap:2"),
     "drop": ("never", "bootstrap", "paired", "wilcoxon", "hoeffding_race", "sequential"),
+    "stop_when_width": ("0.5", "0.01"),
     "fold": ("fold", "g"), "group": ("g",), "groups": ("g",), "weight": ("w",), "event": ("event",),
     "repeat": ("fold",), "ties": ("first", "average"),
     "row": ("fold", "g"), "exclude": ("g", "w", "time", "m1"), "keep": ("a", "g"), "positive": ("0", "1"),

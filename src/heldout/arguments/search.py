@@ -89,6 +89,7 @@ class SearchArguments:
     imputation: Any = None
     keep_models: KeepModels = "none"
     deploy: DeployedModel = "all"
+    stop_when_width: float | None = None
     n_jobs: int | None = None
     pre_dispatch: int | str = "2*n_jobs"
     fit_timeout: float | None = None
@@ -182,6 +183,12 @@ class SearchArguments:
                 f"another rule, such as {argument('drop', 'bootstrap')}.",
                 argument="drop",
             )
+        if self.stop_when_width is not None:
+            raise InputError(
+                "a protocol repeats a search with all its folds, so the search must not stop early, got "
+                f"{argument('stop_when_width', self.stop_when_width)}; leave it out.",
+                argument="stop_when_width",
+            )
         search = replace(self, method=None).unchecked_on(X, y, groups, sample_weight, "protocol", "refuse")
         if search.folds.halves:
             instead = argument("cv", "repeated_holdout:50:0.2", python="ho.protocols.repeated_hold_out(50, 0.2)")
@@ -258,6 +265,7 @@ class SearchArguments:
             origin=self.cv.origin_of(task.X, task.target) if isinstance(self.cv, CopiesTogether) else None,
             keep_models=self.keep_models,
             deploy=self.deploy,
+            stop_when_width=self.stop_when_width,
         )
 
     def running(self, listeners: Sequence[Listener] = ()) -> RunSettings:

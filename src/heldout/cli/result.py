@@ -112,6 +112,8 @@ def search_rows(
         rows.append(("shared", [f"{where}{in_all}", *shared_lines(shared)]))
     if (compared := evaluation.share_comparison) is not None:
         rows.append(("check", _check(compared)))
+    if stopped := _stopped(evaluation):
+        rows.append(("stopped", stopped))
     if dropped := _dropped(evaluation):
         rows.append(("dropped", dropped))
     rows += [
@@ -157,6 +159,7 @@ def search_document(
                 for position, dropped in evaluation.dropped.items()
                 if position not in evaluation.failures
             },
+            "stopped_after": _stopped_after(evaluation),
             "failures": {str(position): reason for position, reason in evaluation.failures.items()},
             "seconds": {**evaluation.seconds, "command": seconds},
             "files": files,
@@ -204,6 +207,21 @@ def _dropped(evaluation: Evaluation) -> str:
         return f"{total}, after {times[0]} to {times[-1]} splits"
     each = ", ".join(f"{after.count(time)} after {time}" for time in times)
     return f"{total}: {each} splits" if len(times) > 1 else f"{total}, after {counted(times[0], 'split')}"
+
+
+def _stopped_after(evaluation: Evaluation) -> int | None:
+    """The number of splits of a search that did not run all of them; None for others."""
+    barriers = evaluation.barriers
+    return barriers[-1].after if barriers and barriers[-1].stopped else None
+
+
+def _stopped(evaluation: Evaluation) -> str:
+    """After how many splits a search stopped because its interval was tight; empty where it did not."""
+    after = _stopped_after(evaluation)
+    if after is None or "stop_when_width" not in evaluation.provenance:
+        return ""
+    planned = counted(int(evaluation.provenance["n_splits_planned"]), "split")
+    return f"after {after} of {planned}: the interval is {evaluation.barriers[-1].width:.3g} wide"
 
 
 def _number(value: float, decimals: int) -> str:

@@ -26,7 +26,7 @@ SECTIONS = {
     "The data": ("target", "event", "task", "positive", "groups", "weight", "keep"),
     "What is tried": ("preset", "models", "space", "search", "n_iter", "n_trials", "timeout", "batch_size"),
     "How it is scored and chosen": (
-        "metric", "aggregate", "selection", "cv", "repeats", "drop", "share",
+        "metric", "aggregate", "selection", "cv", "repeats", "drop", "stop_when_width", "share",
     ),
     "How good the winner is": (
         "method", "interval", "n_bootstraps", "confidence_level", "alternative", "inner", "across", "scheme",
@@ -127,6 +127,13 @@ SECTIONS = {
     help="When to drop losing configurations: never, bootstrap (after every fold those that are worse than the "
     "current best in 99 % of bootstraps), hoeffding_race, paired, wilcoxon or sequential; also with parameters, as "
     "in 'bootstrap(threshold=0.95)'.",
+)
+@click.option(
+    "--stop-when-width",
+    type=float,
+    metavar="WIDTH",
+    help="Stop after the fold or repeat at which the interval of the estimate is no wider than this, such as 0.05; "
+    "by default all folds are run.",
 )
 @click.option(
     "--share",

@@ -153,6 +153,7 @@ def search_of(options: TuneOptions, job: TuneJob) -> Search:
         job.scoring,
         estimation,
         drop=drop_rule_of(options.drop),
+        stop_when_width=options.stop_when_width,
         routed=job.routed,
         entropy=options.seed,
         seed_estimators=True,

@@ -50,6 +50,7 @@ class TuneOptions(RunOptions):
     cv: str
     repeats: int
     drop: str
+    stop_when_width: float | None
     share: str
     groups: str | None
     weight: str | None
@@ -108,6 +109,11 @@ def check_options(options: TuneOptions) -> None:
         )
     with about_option("--drop", options.drop):
         drop_rule_of(options.drop)
+    if options.stop_when_width is not None and is_protocol(options):
+        raise InputError(
+            f"--stop-when-width {options.stop_when_width:g} is for a search, and --method {options.method} "
+            "repeats it with all its folds; leave it out."
+        )
     if strategy_of(options.drop) is not None and options.repeats > 1:
         raise InputError(
             f"--drop {options.drop} plans its own splits, without repeats; leave --repeats out, or use --drop "

@@ -190,6 +190,8 @@ class Barrier:
         computes it.
     stopped : bool
         Whether the race ended here for all.
+    width : float
+        How wide the interval of the estimate so far is, if the search stops when that is tight; NaN if unknown.
     noted : mapping of int to float
         The notes of the rule on each configuration, if it makes any; it reads them at later barriers.
     judged : bool
@@ -207,6 +209,7 @@ class Barrier:
     stopped: bool = False
     noted: Mapping[int, float] = field(default_factory=dict)
     judged: bool = True
+    width: float = float("nan")
 
 
 def dropped_at(barriers: Iterable[Barrier]) -> dict[int, Dropped]:

@@ -81,6 +81,12 @@ def stopped_sentence(after: int, planned: int, remaining: int) -> str:
     )
 
 
+def tight_sentence(after: int, planned: int, most: float) -> str:
+    """For a race that ended because the interval of the estimate was tight."""
+    where = f"After {after} of {planned} splits"
+    return f"{where} the interval of the estimate was no wider than {most:g}, and the search stopped."
+
+
 def risk_sentence(risk: float, unknown: int) -> str:
     """The estimated probability that the best was dropped, and its limits.
 

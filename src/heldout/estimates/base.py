@@ -108,6 +108,8 @@ class Method(MethodDeclaration, Protocol):
         Whether it repeats a search's dropping in every bootstrap, where the user asks for that.
     alternatives : tuple of str
         The intervals that it has.
+    has_interval : bool
+        Whether it has an interval.
     needs_test_share : bool
         Whether it reads the splits of repeated subsampling.
     takes_test_share : bool
@@ -139,6 +141,10 @@ class Method(MethodDeclaration, Protocol):
     @property
     def alternatives(self) -> tuple[Alternative, ...]:
         return ("two-sided", "greater", "less")
+
+    @property
+    def has_interval(self) -> bool:
+        return True
 
     @property
     def needs_test_share(self) -> bool:

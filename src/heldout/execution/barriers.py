@@ -46,9 +46,7 @@ class BarrierJudge:
     def __call__(self, found: RaceResults, remaining: Sequence[int]) -> Barrier:
         """The record of a barrier that all remaining configurations have reached."""
         splits = found.outcome.splits
-        rows = np.unique(np.concatenate([split.test for split in splits]))
-        # The first is the leader if the rule does not apply: one configuration always remains.
-        nothing = Barrier(len(splits), len(rows), len(remaining), leader=remaining[0], judged=False)
+        nothing = unjudged_barrier(found, remaining)
         failed = {j: found.failures[j] for j in remaining if j in found.failures}
         if len(failed) == len(remaining):
             return nothing
@@ -56,7 +54,7 @@ class BarrierJudge:
         failures = [Dropped(j, len(splits), float("nan"), f"it failed: {why}", place) for j, why in failed.items()]
         racing = [j for j in remaining if j not in failed]
         barrier = replace(nothing, leader=racing[0], dropped=tuple(failures))
-        if len(racing) == 1 or len(rows) < self.rule.min_predictions or not self.judged[len(splits) - 1]:
+        if len(racing) == 1 or nothing.n_rows < self.rule.min_predictions or not self.judged[len(splits) - 1]:
             return barrier
         try:
             return self._judged_barrier(barrier, found)
@@ -155,6 +153,13 @@ class BarrierJudge:
                 break
             alone += 1
         return 1 - standing.leader if alone >= self.rule.resolve_ties_after else None
+
+
+def unjudged_barrier(found: RaceResults, remaining: Sequence[int]) -> Barrier:
+    """The record of a barrier at which no rule applies; the first is the leader, as one always remains."""
+    splits = found.outcome.splits
+    rows = np.unique(np.concatenate([split.test for split in splits]))
+    return Barrier(len(splits), len(rows), len(remaining), leader=remaining[0], judged=False)
 
 
 def _notes(outcome: RaceOutcome, columns: NDArray[np.intp]) -> NDArray[np.float64]:

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.exceptions import FitFailedWarning
 
-from heldout._text import in_python
+from heldout._text import counted, in_python
 from heldout.configurations import Configurations
 from heldout.dropping.replay import DroppingHistory
 from heldout.errors import HeldoutWarning, InputError
@@ -96,8 +96,25 @@ def estimates_of(
             fold_scores=read.fold_scores, refit_metric=found.refit_metric, winner=winner, groups=task.groups,
             sample_weight=task.sample_weight, entropy=search.entropy, n_jobs=n_jobs,
             params=search.configurations.params, dropping=_history(search, found), halves=halves,
-            flags={**search.flags, **of_winner, **flags},
+            flags={**search.flags, **of_winner, **flags_of_course(search, found), **flags},
         )  # fmt: skip
+
+
+def flags_of_course(search: Search, found: RaceResults) -> dict[Flag, str]:
+    """What to know of a search that stopped when its interval was tight."""
+    barriers = found.outcome.barriers
+    if search.stop_when_width is None or not barriers or not barriers[-1].stopped:
+        return {}
+    one_repeat = search.folds.n_repeats == 1
+    sentence = Flag.STOPPED_EARLY.filled(
+        done=len(found.outcome.splits),
+        planned=counted(search.folds.n_splits, "fold" if one_repeat else "split"),
+        level=f"{100 * search.estimation.confidence_level:.4g}",
+        width=f"{search.stop_when_width:g}",
+        rows=f"{int((found.folds.labels >= 0).any(axis=1).sum()):,}",
+        total=f"{search.task.n_rows:,}",
+    )
+    return {Flag.STOPPED_EARLY: sentence}
 
 
 def _history(search: Search, found: RaceResults) -> DroppingHistory | None:

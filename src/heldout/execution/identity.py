@@ -10,6 +10,7 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -65,15 +66,21 @@ class AdaptivePlan:
 
 
 def run_identity(
-    task: Task, work: Work, entropy: int, adaptive: AdaptivePlan | None = None
+    task: Task,
+    work: Work,
+    entropy: int,
+    adaptive: AdaptivePlan | None = None,
+    more: Mapping[str, Any] = MappingProxyType({}),
 ) -> tuple[RunIdentity, list[tuple[str, str]]]:
     """The identity of a stored run, and (id, canonical JSON) of each configuration.
+
+    ``more``: further settings that decide which cells are done.
 
     Raises StoreError when a configuration, scorer, provider of submodels or parameter has no canonical form.
     """
     with storable():
         ids = work.configurations.identities()
-        settings = json.dumps(_settings(work, adaptive), sort_keys=True)
+        settings = json.dumps({**_settings(work, adaptive), **more}, sort_keys=True)
         sources = sources_of(work.configurations) | _sources_of_providers(work.sharing)
         what = "".join(key for key, _ in ids)
         if adaptive is not None:

@@ -61,8 +61,10 @@ class RunPlan:
         return sum(len(race.entrants(self.n_configurations)) * len(race.splits) for race in self.races)
 
 
-def race_of_search(folds: Folds, rule: DropRule | None = None, entropy: int = 0) -> Race:
+def race_of_search(folds: Folds, rule: DropRule | None = None, entropy: int = 0, *, stops: bool = False) -> Race:
     """All splits in their order; with a drop rule, with barriers, and shuffled if the rule shuffles.
+
+    ``stops``: whether the search may end at a barrier, so that it has them without a drop rule too.
 
     Examples
     --------
@@ -72,7 +74,7 @@ def race_of_search(folds: Folds, rule: DropRule | None = None, entropy: int = 0)
     6
     """
     if rule is None:
-        return Race(folds.splits)
+        return Race(folds.splits, barriers=stops)
     return Race(in_racing_order(folds, rule, entropy), barriers=True)
 
 

@@ -6,16 +6,18 @@ A search runs one race; a protocol runs several side by side, and then single ce
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from types import MappingProxyType
+from typing import Any, TypeAlias
 
 from heldout.configurations import Configurations
 from heldout.data.limits import check_jobs, effective_threads, memory_there
 from heldout.data.task import Task
 from heldout.dropping.base import Barrier, DropRule, judged_after
 from heldout.estimates.question import Aggregate
-from heldout.execution.barriers import BarrierJudge
+from heldout.execution.barriers import BarrierJudge, unjudged_barrier
 from heldout.execution.blocks import CellBlock, each_cell
 from heldout.execution.cells import CellKey, CellResult
 from heldout.execution.collect import RaceOutcome, RaceResults, ResultCollector
@@ -31,6 +33,9 @@ from heldout.execution.sharing.groups import Sharing
 from heldout.execution.store.base import PlanNote, Run, RunIdentity, SearchNote, Store
 from heldout.execution.store.memory import MemoryStore
 from heldout.selection import SelectionRule
+
+Stop: TypeAlias = Callable[[Barrier, RaceResults], Barrier]
+"""From the record of a barrier and the results so far to the record that says whether the race ends there."""
 
 SHARED_PART = 0.25
 """Of the memory of this machine, for the output of shared steps."""
@@ -90,14 +95,15 @@ class OpenRun:
         selection: SelectionRule | None = None,
         aggregate: Aggregate = "pooled",
         tasks: Sequence[Task] | None = None,
+        stop: Stop | None = None,
     ) -> list[RaceOutcome]:
         """Run races side by side to their end.
 
         - ``races``: of splits that the run was opened for.
-        - ``rule``, ``selection``: the drop rule at barriers, and how the search chooses; needed where the races
-          have barriers.
+        - ``rule``, ``selection``: the drop rule at barriers, and how the search chooses.
         - ``aggregate``: how the rows predicted so far are scored there.
         - ``tasks``: one a race, where its rows have other weights at barriers than in the run.
+        - ``stop``: whether a race ends at a barrier. Races with barriers have this or a rule.
         """
         collectors = {number: self._collector(race) for number, race in enumerate(races) if race.barriers}
         collector_of = {
@@ -111,10 +117,15 @@ class OpenRun:
                 collector.put(result)
 
         def judge(number: int, outcome: RaceOutcome, remaining: Sequence[int]) -> Barrier:
-            assert rule is not None and selection is not None, "races with barriers are judged by a rule"
-            task = self._task if tasks is None else tasks[number]
-            judging = self._judging(races[number], task, rule, selection, aggregate)
-            return judging(collectors[number].results(outcome), remaining)
+            collector = collectors[number]
+            found = collector.results(outcome)
+            barrier = unjudged_barrier(found, remaining)
+            if rule is not None and selection is not None:
+                task = self._task if tasks is None else tasks[number]
+                barrier = self._judging(races[number], task, rule, selection, aggregate)(found, remaining)
+            if stop is None:
+                return barrier
+            return stop(barrier, collector.results(replace(outcome, barriers=(*outcome.barriers, barrier))))
 
         keeping = ResultKeeper(self.run, self.settings.listeners, take)
         if collectors:
@@ -181,6 +192,7 @@ def open_run(
     is_validation: bool = False,
     adaptive: AdaptivePlan | None = None,
     note: Callable[[], SearchNote] | None = None,
+    more: Mapping[str, Any] = MappingProxyType({}),
 ) -> Iterator[OpenRun]:
     """An open run of work whose folds hold every split of its races.
 
@@ -190,6 +202,8 @@ def open_run(
     - ``is_validation``: whether cells are scored when all are done, not one by one.
     - ``adaptive``: of a search whose configurations are added while the run is open.
     - ``note``: what the estimate of a search reads besides the cells, for an estimate from the run alone.
+
+    - ``more``: further settings that decide which cells are done, for the identity of the run.
 
     Raises InputError or StoreError when the predictions would not fit in memory, or the store cannot be used.
     """
@@ -202,7 +216,7 @@ def open_run(
     if in_memory:
         identity, ids = RunIdentity("", "", "", "", entropy), list[tuple[str, str]]()
     else:
-        identity, ids = run_identity(task, work, entropy, adaptive)
+        identity, ids = run_identity(task, work, entropy, adaptive, more)
     planned = n_configurations * folds.n_splits + len(folds.halves) if n_cells is None else n_cells
     with run_settings.store.open(identity, ids, resume=run_settings.resume) as run:
         metric = scoring.metrics.get(scoring.refit_metric)

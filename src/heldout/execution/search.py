@@ -67,6 +67,8 @@ class Search:
     """Which part of the training rows tells models when to stop."""
     origin: NDArray[np.intp] | None = None
     """The original row of each row, where some are copies that early stopping keeps together."""
+    stop_when_width: float | None = None
+    """Whether to stop after a fold or repeat when the interval of the estimate is no wider than this."""
     keep_models: KeepModels = "none"
     """Of which configurations the models of the splits are kept; no part of a run's identity."""
     deploy: DeployedModel = "all"
@@ -142,7 +144,7 @@ class Search:
     @property
     def race(self) -> Race:
         """All its configurations on all its splits."""
-        return race_of_search(self.folds, self.drop, self.entropy)
+        return race_of_search(self.folds, self.drop, self.entropy, stops=self.stop_when_width is not None)
 
     def check(self, n_planned: int | None = None) -> None:
         """Refuse, before anything is fitted, settings that do not go together.
@@ -175,6 +177,7 @@ class Search:
         check_selects(metrics, n_configurations if n_planned is None else 2)
         if self.drop is not None:
             _check_droppable(self, self.drop)
+        _check_stoppable(self, n_planned)
         if too_few_to_draw(self.task, self.scoring) is None:  # else a warning says that there will be no estimate
             _check_splits(self)
 
@@ -243,6 +246,47 @@ def _check_droppable(search: Search, drop: DropRule) -> None:
             "metric.",
             argument="drop",
         )
+
+
+def _check_stoppable(search: Search, n_planned: int | None) -> None:
+    """Refuse, before anything is fitted, a search that cannot stop early."""
+    most = search.stop_when_width
+    if most is None:
+        return
+    if isinstance(most, bool) or not isinstance(most, int | float | np.number) or not 0 < most < np.inf:
+        raise InputError(
+            f"stop_when_width must be a finite number above 0, in the units of the metric, or None, got {most!r}.",
+            argument="stop_when_width",
+        )
+    reason = _why_it_cannot_stop(search, n_planned)
+    if reason:
+        raise InputError(
+            f"{argument('stop_when_width', float(most))} does not fit: {reason}; leave it out.",
+            argument="stop_when_width",
+        )
+
+
+def _why_it_cannot_stop(search: Search, n_planned: int | None) -> str:
+    """Why a search cannot stop early, as half a sentence; empty if it can."""
+    estimation, folds = search.estimation, search.folds
+    method = None if estimation.method is None else method_of(estimation.method)
+    if method is None or not method.has_interval:
+        return f"{argument('method', 'none', python='None') if method is None else method.name} has no interval"
+    if method.needs_halves:
+        return f"{method.name} reads fits of the winner that follow the search"
+    if estimation.alternative != "two-sided":
+        return f"an interval of {argument('alternative', estimation.alternative)} is open at one side"
+    if search.strategy is not None:
+        return f"{argument('drop', search.strategy.name)} has an end of its own"
+    if n_planned is not None:
+        return "an adaptive search finishes all folds of a configuration before it proposes the next"
+    if isinstance(estimation.rule, CallableRefit):
+        return "a callable refit chooses only at the end"
+    if not folds.exchangeable:
+        return "folds that follow time do not stand for those after them"
+    if folds.n_splits < 2:
+        return "there is one split"
+    return ""
 
 
 def _check_splits(search: Search) -> None:

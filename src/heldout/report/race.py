@@ -20,6 +20,7 @@ from heldout.dropping.words import (
     race_sentence,
     risk_sentence,
     stopped_sentence,
+    tight_sentence,
 )
 from heldout.kernels.reference import Floats
 from heldout.report.numbers import Scale
@@ -107,7 +108,7 @@ class RaceSummary:
 def race_of(evaluation: Evaluation, scale: Scale) -> RaceSummary | None:
     """The decisions of a search; None if no configuration could be dropped."""
     barriers = evaluation.barriers
-    if not barriers:
+    if not barriers or not evaluation.provenance.get("drop"):
         return None
     settings: Mapping[str, Any] = evaluation.provenance.get("drop") or {}
     least = settings.get("min_predictions")
@@ -132,7 +133,7 @@ def race_of(evaluation: Evaluation, scale: Scale) -> RaceSummary | None:
         else none_dropped_sentence(
             sum(barrier.judged for barrier in barriers), saved, least if unjudged == len(quiet) else None
         ),
-        stopped=_stopped(barriers[-1], planned),
+        stopped=_stopped(barriers[-1], planned, evaluation.provenance.get("stop_when_width")),
         alive=alive,
         configurations=configurations,
         fits=fits,
@@ -167,9 +168,11 @@ def _row(barrier: Barrier, evaluation: Evaluation, failed: Mapping[int, str]) ->
     )
 
 
-def _stopped(last: Barrier, planned: int) -> str:
+def _stopped(last: Barrier, planned: int, most: float | None) -> str:
     if not last.stopped:
         return ""
+    if most is not None:
+        return tight_sentence(last.after, planned, most)
     return stopped_sentence(last.after, planned, last.n_before - len(last.dropped))
 
 

@@ -100,6 +100,11 @@ class HeldOutSearchCV(BaseHeldOutSearch):
         (``ho.protocols.ImputedModel``); ``ho.protocols.pooled_performance`` pools the scores of the completions
         instead. A fit includes one for every completion, and nothing is shared. By default the models receive X
         unchanged.
+    stop_when_width : float, optional
+        Stop when the two-sided interval of the estimate is no wider than this, in the units of the metric. That is
+        checked after each fold of the first repeat, from 50 predicted rows on, and after each later repeat. The
+        winner is refitted on all rows; the estimate rests on the folds so far (flag ``stopped_early``), and
+        ``evaluation_.barriers`` holds the width at each. ``n_fits_saved_`` counts the fits that were not made.
 
     Attributes
     ----------
@@ -182,6 +187,7 @@ class HeldOutSearchCV(BaseHeldOutSearch):
         keep_models: KeepModels = "none",
         deploy: DeployedModel = "all",
         imputation: Any = None,
+        stop_when_width: float | None = None,
     ) -> None:
         super().__init__(
             estimator, param_grid=param_grid, scoring=scoring, cv=cv, repeats=repeats, aggregate=aggregate,
@@ -190,5 +196,5 @@ class HeldOutSearchCV(BaseHeldOutSearch):
             pre_dispatch=pre_dispatch, error_score=error_score, return_train_score=return_train_score,
             keep_predictions=keep_predictions, store=store, random_state=random_state, verbose=verbose,
             fit_timeout=fit_timeout, share=share, share_memory=share_memory, early_stopping=early_stopping,
-            keep_models=keep_models, deploy=deploy, imputation=imputation,
+            keep_models=keep_models, deploy=deploy, imputation=imputation, stop_when_width=stop_when_width,
         )  # fmt: skip

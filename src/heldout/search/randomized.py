@@ -43,7 +43,7 @@ class HeldOutRandomizedSearchCV(BaseHeldOutSearch):
         the draws of a model then do not depend on the others.
     scoring, cv, repeats, aggregate, selection, drop, method, n_bootstraps, confidence_level, alternative, n_jobs, \
 refit, pre_dispatch, error_score, return_train_score, keep_predictions, store, verbose, fit_timeout, share, \
-share_memory, early_stopping, keep_models, deploy
+share_memory, early_stopping, keep_models, deploy, stop_when_width
         As in ``HeldOutSearchCV``.
     random_state : int, RandomState or Generator, optional
         Seeds the draws too.
@@ -108,6 +108,7 @@ share_memory, early_stopping, keep_models, deploy
         keep_models: KeepModels = "none",
         deploy: DeployedModel = "all",
         imputation: Any = None,
+        stop_when_width: float | None = None,
     ) -> None:
         super().__init__(
             estimator, param_distributions=param_distributions, n_iter=n_iter, scoring=scoring, cv=cv,
@@ -116,5 +117,5 @@ share_memory, early_stopping, keep_models, deploy
             refit=refit, pre_dispatch=pre_dispatch, error_score=error_score, return_train_score=return_train_score,
             keep_predictions=keep_predictions, store=store, random_state=random_state, verbose=verbose,
             fit_timeout=fit_timeout, share=share, share_memory=share_memory, early_stopping=early_stopping,
-            keep_models=keep_models, deploy=deploy, imputation=imputation,
+            keep_models=keep_models, deploy=deploy, imputation=imputation, stop_when_width=stop_when_width,
         )  # fmt: skip

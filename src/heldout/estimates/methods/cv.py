@@ -27,6 +27,7 @@ class CV(Method):
     name: str = "cv"
     reads: frozenset[str] = frozenset({"predictions", "fold scores"})
     draws: bool = False
+    has_interval: ClassVar[bool] = False
     scored: Literal["as asked"] = "as asked"
     sources: tuple[str, ...] = ("tsamardinos2018",)
     words: ClassVar[MethodWords] = MethodWords(

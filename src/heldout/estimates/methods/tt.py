@@ -33,6 +33,7 @@ class TT(Method):
     name: str = "tt"
     reads: frozenset[str] = frozenset({"fold scores"})
     draws: bool = False
+    has_interval: ClassVar[bool] = False
     scored: Literal["folds"] = "folds"
     sources: tuple[str, ...] = ("tibshirani2009", "tsamardinos2018")
     words: ClassVar[MethodWords] = MethodWords(

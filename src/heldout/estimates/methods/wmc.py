@@ -105,6 +105,7 @@ class WMC(OfSubsampling):
     name: str = "wmc"
     reads: frozenset[str] = frozenset({"fold scores"})
     draws: bool = False
+    has_interval: ClassVar[bool] = False
     scored: Literal["folds"] = "folds"
     sources: tuple[str, ...] = ("bernau2013", "nadeau2003", "higham1988")
     words: ClassVar[MethodWords] = MethodWords(
@@ -162,6 +163,7 @@ class WMCS(OfSubsampling):
     name: str = "wmcs"
     reads: frozenset[str] = frozenset({"fold scores"})
     draws: bool = False
+    has_interval: ClassVar[bool] = False
     scored: Literal["folds"] = "folds"
     sources: tuple[str, ...] = ("bernau2013", "nadeau2003", "higham1988")
     words: ClassVar[MethodWords] = MethodWords(

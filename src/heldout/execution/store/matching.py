@@ -26,6 +26,7 @@ _IN_WORDS = {
     "share": "share",
     "early_stopping": "early_stopping",
     "complexity": "the complexity of the selection",
+    "stop_when_width": "stop_when_width",
 }
 """The settings of ``execution.identity`` as users know them."""
 
@@ -78,7 +79,9 @@ def _changed_settings(there: str, here: str) -> str:
 
 
 def _changed_setting(name: str, old: object, new: object) -> str:
-    plain = all(isinstance(value, str | bool | int) and len(str(value)) <= _MOST_CHARACTERS for value in (old, new))
+    plain = all(
+        isinstance(value, str | bool | int | float) and len(str(value)) <= _MOST_CHARACTERS for value in (old, new)
+    )
     return f"{name} {old} then, {new} now" if plain else name
 
 

@@ -73,6 +73,7 @@ class SearchText:
     confidence_level: float
     alternative: str
     drop: str | None = None
+    stop_when_width: float | None = None
     adaptive: bool = False
     classes: tuple[bool, ...] | tuple[int | float, ...] | tuple[str, ...] | None = None
     positive: int | None = None
@@ -147,6 +148,7 @@ def note_of(search: Search, *, adaptive: bool = False) -> SearchNote:
         confidence_level=float(estimation.confidence_level),
         alternative=estimation.alternative,
         drop=drop,
+        stop_when_width=None if search.stop_when_width is None else float(search.stop_when_width),
         adaptive=adaptive,
         classes=None if truth.classes is None else _plain_labels(truth.classes),
         positive=truth.positive,
@@ -191,7 +193,7 @@ def search_of(
     scoring = Scoring(_no_scorer, noted, text.refit_metric, more_times=text.more_times)
     search = Search(
         task, Configurations(tuple(configurations)), folds, scoring, estimation, drop_rule_of(text.drop),
-        refit=False, share=False, entropy=entropy,
+        refit=False, share=False, entropy=entropy, stop_when_width=text.stop_when_width,
     )  # fmt: skip
     return search, text
 
