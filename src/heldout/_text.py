@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import re
 import shlex
+from ast import literal_eval
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -127,6 +128,14 @@ def argument(name: str, value: Any = _NAME_ONLY, *, python: str = "") -> str:
     if value is _NAME_ONLY or value is True:
         return option.name
     return f"{option.name} {option.metavar if value is ... else shlex.quote(str(value))}".rstrip()
+
+
+class ArgumentPlace:
+    """A place of a sentence: formats ``name=value`` as an argument, and ``name=`` as one with any value."""
+
+    def __format__(self, assignment: str) -> str:
+        name, _, value = assignment.partition("=")
+        return argument(name, literal_eval(value) if value else ...)
 
 
 def in_python(text: str, otherwise: str = "") -> str:

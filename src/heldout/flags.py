@@ -6,19 +6,10 @@ the command line prints as options.
 
 from __future__ import annotations
 
-from ast import literal_eval
 from enum import StrEnum
 from typing import Any
 
-from heldout._text import argument
-
-
-class _Argument:
-    """Formats ``name=value`` as an argument, and ``name=`` as one with any value."""
-
-    def __format__(self, assignment: str) -> str:
-        name, _, value = assignment.partition("=")
-        return argument(name, literal_eval(value) if value else ...)
+from heldout._text import ArgumentPlace
 
 
 class Flag(StrEnum):
@@ -64,10 +55,9 @@ class Flag(StrEnum):
     )
     STOPPED_EARLY = (
         "stopped_early",
-        "The search stopped after {done} of {planned}, because the {level} % interval was no wider than {width}. "
-        "The estimate rests on {rows} of {total} rows. An interval that ends a search is narrow partly by chance. In "
-        "simulations 95 % intervals that did covered the truth in 93 to 98 % of the searches, and in 92 to 98 % "
-        "with all folds.",
+        "The search stopped after {done} of {planned}, because the {level} % interval was no wider than {width}: "
+        "the estimate rests on {rows} of {total} rows. Such an interval is narrow partly by chance; in simulations "
+        "95 % intervals of searches that stopped covered the truth in 93 to 98 % of them.",
     )
     UNFINISHED_SEARCH = (
         "unfinished_search",
@@ -407,4 +397,4 @@ class Flag(StrEnum):
 
     def filled(self, **places: Any) -> str:
         """The sentence with its places filled."""
-        return self.sentence.format(argument=_Argument(), **places)
+        return self.sentence.format(argument=ArgumentPlace(), **places)

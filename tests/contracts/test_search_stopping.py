@@ -55,7 +55,7 @@ def test_by_hand_it_stops_at_the_first_fold_whose_interval_is_tight():
     assert interval.high - interval.low == widths[at] <= most
     assert made.estimate_.n_rows_used == 30 * at
     assert made.estimate_.flags[Flag.STOPPED_EARLY].startswith(
-        f"The search stopped after {at} of 10 folds, because the 95 % interval was no wider than 0.16. The "
+        f"The search stopped after {at} of 10 folds, because the 95 % interval was no wider than 0.16: the "
         f"estimate rests on {30 * at} of 300 rows."
     )
     assert made.best_estimator_.n_samples_fit_ == N  # refitted on all rows

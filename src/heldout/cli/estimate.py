@@ -150,7 +150,7 @@ def command(ctx: click.Context, /, **values: Any) -> None:
     console = Console(options.as_json, options.quiet)
     with console.noting_warnings(), options_in_sentences(ctx):
         if is_run(Path(options.file)):
-            _print(_estimate_of_run(ctx, options), {}, console)
+            _print(_estimate_of_run(ctx, options), {}, console, None)
             console.check_all_was_printed()
             return
         if options.out_of_core:
