@@ -27,8 +27,8 @@ def table(rows: Iterable[Sequence[Any]], *, head: Sequence[str] = (), caption: s
 
     Examples
     --------
-    >>> table([("a<b", Strong("0.5"))], caption="accuracy")
-    "<table><caption>accuracy</caption><tr><th style='text-align:left'>a&lt;b</th><td><strong>0.5</strong></td></tr></table>"
+    >>> table([("a<b", Strong("0.5"))])
+    "<table><tr><th style='text-align:left'>a&lt;b</th><td><strong>0.5</strong></td></tr></table>"
     """
     titled = f"<caption>{_text(caption)}</caption>" if caption else ""
     headed = f"<tr>{''.join(f'<th{_LEFT}>{_text(each)}</th>' for each in head)}</tr>" if head else ""
