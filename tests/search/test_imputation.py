@@ -148,3 +148,20 @@ def test_early_stopping_is_refused() -> None:
     )
     with pytest.raises(InputError, match="early_stopping divides the training rows"):
         boosted.fit(X, Y)
+
+
+def test_proposed_configurations_impute_too() -> None:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 3))
+    y = (X[:, 0] + rng.normal(size=60) > 0).astype(int)
+    X[rng.random(X.shape) < 0.1] = np.nan
+    values = [0.1, 1.0]
+    grid = ho.HeldOutSearchCV(
+        LogisticRegression(), {"C": values}, imputation=2, n_bootstraps=20, random_state=0
+    ).fit(X, y)
+    run = ho.open_search(X, y, imputation=2, n_bootstraps=20, random_state=0)
+    scores = [run.evaluate(LogisticRegression(C=value)) for value in values]
+    found = run.finish()
+    assert scores == pytest.approx(grid.cv_results_["mean_test_score"], abs=1e-12)
+    assert found.configurations.names == ("LogisticRegression (C=0.1)", "LogisticRegression")
+    assert isinstance(found.model, ho.protocols.ImputedModel)

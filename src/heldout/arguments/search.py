@@ -36,14 +36,15 @@ from heldout.execution.copies import CopiesTogether
 from heldout.execution.events import Listener
 from heldout.execution.fit import Routing, Scoring, make_scoring
 from heldout.execution.fold_models import DeployedModel, KeepModels
+from heldout.execution.imputed import imputed
 from heldout.execution.inner_split import checked_early_stopping
 from heldout.execution.run import RunSettings
 from heldout.execution.search import Search
 from heldout.execution.sharing.groups import Share, check_share
 from heldout.execution.store import entropy_of_run, store_of
 from heldout.folds.splits import Folds
-from heldout.imputation.imputed_model import ImputedModel, checked_within_a_fit
-from heldout.imputation.settings import imputation_of
+from heldout.imputation.imputed_model import checked_within_a_fit
+from heldout.imputation.settings import Imputation, imputation_of
 from heldout.selection import CallableRefit
 from heldout.spaces.procedure import TuningProcedure
 
@@ -108,20 +109,25 @@ class SearchArguments:
             tried = make_configurations(self.estimator, self.param_grid)
         else:
             tried = sample_configurations(self.estimator, self.param_distributions, self.n_iter, entropy)
+        imputation = self.imputation_within_a_fit
+        return tried if imputation is None else Configurations(tuple(imputed(one, imputation) for one in tried))
+
+    @property
+    def imputation_within_a_fit(self) -> Imputation | None:
+        """How every fit completes its rows; None where it does not.
+
+        Raises InputError for one that a fit cannot do.
+        """
         imputation = imputation_of(self.imputation)
         if imputation is None:
-            return tried
-        checked_within_a_fit(imputation)
+            return None
         if self.early_stopping is not None:
             raise InputError(
                 "early_stopping divides the training rows of a boosted model, and imputation completes them "
                 "before; use one of the two (boosted models accept missing values as they are).",
                 argument="early_stopping",
             )
-        return Configurations.of(
-            (one.params, ImputedModel(one.fresh(), imputation), one.model, True, type(one.template).__name__)
-            for one in tried
-        )
+        return checked_within_a_fit(imputation)
 
     @property
     def is_search(self) -> bool:
@@ -265,6 +271,7 @@ class SearchArguments:
             origin=self.cv.origin_of(task.X, task.target) if isinstance(self.cv, CopiesTogether) else None,
             keep_models=self.keep_models,
             deploy=self.deploy,
+            imputation=self.imputation_within_a_fit,
             stop_when_width=self.stop_when_width,
         )
 

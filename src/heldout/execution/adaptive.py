@@ -26,6 +26,7 @@ from heldout.execution.cells import CellResult
 from heldout.execution.collect import RaceOutcome, RaceResults
 from heldout.execution.events import BarrierPassed, ConfigurationsAdded
 from heldout.execution.identity import AdaptivePlan, sources_of, storable
+from heldout.execution.imputed import imputed
 from heldout.execution.kept_models import name_models
 from heldout.execution.parts import RunPart
 from heldout.execution.run import OpenRun, RunSettings, open_run
@@ -165,6 +166,8 @@ class AdaptiveRun:
             Configuration(position, dict(each.params), each.template(), each.model, each.has_params)
             for position, each in enumerate(batch, start=first)
         ]
+        if self._search.imputation is not None:
+            added = [imputed(one, self._search.imputation) for one in added]
         if not first and self._n_planned:
             # Refuse at once what the selection rule cannot choose from, as far as one of them tells.
             params = [dict(added[0].params)] * self._n_planned

@@ -30,6 +30,7 @@ from heldout.execution.sharing.groups import Share, Sharing, shared_in
 from heldout.execution.stopping_rows import check_stopping, flags_of_stopping
 from heldout.flags import Flag
 from heldout.folds.splits import Folds
+from heldout.imputation.settings import Imputation
 from heldout.metrics.base import Metric, Needs, fitted, positive_of
 from heldout.metrics.within import unfit_within
 from heldout.selection import Best, CallableRefit
@@ -71,6 +72,8 @@ class Search:
     """Whether to stop after a fold or repeat when the interval of the estimate is no wider than this."""
     keep_models: KeepModels = "none"
     """Of which configurations the models of the splits are kept; no part of a run's identity."""
+    imputation: Imputation | None = None
+    """How each fit of a proposed configuration completes its rows; those given beforehand are models that do."""
     deploy: DeployedModel = "all"
     """Whether the winner's model is one fitted on all rows, or that of a single hold-out ("bounded")."""
 

@@ -181,6 +181,7 @@ def open_search(
     verbose: int = 0,
     keep_models: KeepModels = "none",
     deploy: DeployedModel = "all",
+    imputation: Any = None,
 ) -> OpenSearch:
     """A search whose configurations come from a loop of your own, or from any optimiser.
 
@@ -193,7 +194,7 @@ def open_search(
         As in ``HeldOutSearchCV.fit``.
     scoring, cv, repeats, aggregate, selection, drop, method, n_bootstraps, confidence_level, alternative, n_jobs, \
 error_score, store, random_state, fit_timeout, early_stopping, verbose, \
-keep_models, deploy
+keep_models, deploy, imputation
         As in ``HeldOutSearchCV``. With a ``store``, the same loop does only the remaining fits when it runs again.
     groups : array-like of shape (N,), optional
     sample_weight : array-like of shape (N,), optional
@@ -225,7 +226,7 @@ keep_models, deploy
         "drop": drop, "method": method, "n_bootstraps": n_bootstraps, "confidence_level": confidence_level,
         "alternative": alternative, "n_jobs": n_jobs, "refit": refit, "error_score": error_score, "store": store,
         "random_state": random_state, "fit_timeout": fit_timeout, "early_stopping": early_stopping,
-        "verbose": verbose, "keep_models": keep_models, "deploy": deploy,
+        "verbose": verbose, "keep_models": keep_models, "deploy": deploy, "imputation": imputation,
     }  # fmt: skip
     return OpenSearch(X, y, settings, identity="open search", groups=groups, sample_weight=sample_weight)
 

@@ -62,7 +62,7 @@ class HeldOutOptunaSearchCV(BaseHeldOutSearch):
         How many trials are proposed at once, so that their fits run in parallel; by default one, whose folds do.
     scoring, cv, repeats, aggregate, selection, drop, method, n_bootstraps, confidence_level, alternative, n_jobs, \
 refit, pre_dispatch, error_score, return_train_score, keep_predictions, store, verbose, fit_timeout, share, \
-share_memory, early_stopping, keep_models, deploy
+share_memory, early_stopping, keep_models, deploy, imputation
         As in ``HeldOutSearchCV``. With ``drop`` each batch is compared with the best configuration so far; dropped
         trials are pruned.
     random_state : int, RandomState or Generator, optional
@@ -146,6 +146,7 @@ share_memory, early_stopping, keep_models, deploy
         early_stopping: InnerSplit | None = None,
         keep_models: KeepModels = "none",
         deploy: DeployedModel = "all",
+        imputation: Any = None,
     ) -> None:
         super().__init__(
             estimator, space=space, n_trials=n_trials, timeout=timeout, sampler=sampler, study=study,
@@ -155,7 +156,7 @@ share_memory, early_stopping, keep_models, deploy
             pre_dispatch=pre_dispatch, error_score=error_score, return_train_score=return_train_score,
             keep_predictions=keep_predictions, store=store, random_state=random_state, verbose=verbose,
             fit_timeout=fit_timeout, share=share, share_memory=share_memory, early_stopping=early_stopping,
-            keep_models=keep_models, deploy=deploy,
+            keep_models=keep_models, deploy=deploy, imputation=imputation,
         )  # fmt: skip
 
     def _configurations(self, arguments: SearchArguments, entropy: int) -> Configurations:
