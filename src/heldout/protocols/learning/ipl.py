@@ -143,7 +143,7 @@ def _evidence(
         winner,
         Settings(entropy=search.entropy),
         selection=search.estimation.rule.name,
-        aggregate="folds",
+        aggregate=search.estimation.aggregate,
         n_rows_used=task.n_rows,
         fold_scores=scores[-1][:, candidates],
         repeat_of_split=np.arange(scores.shape[1]),

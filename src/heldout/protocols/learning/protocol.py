@@ -11,6 +11,7 @@ import numpy as np
 from heldout._text import argument
 from heldout.arguments import SearchArguments
 from heldout.errors import InputError
+from heldout.estimates.question import Aggregate
 from heldout.execution.collect import RaceResults
 from heldout.execution.conclusion import warn_of_failures, with_constants
 from heldout.execution.fit import final_model
@@ -33,6 +34,7 @@ def learning_curve(
     training_sizes: Sequence[float] | Sequence[int] = SIZES,
     n_subsamples: int = 50,
     scoring: Any = None,
+    aggregate: Aggregate = "folds",
     selection: Any = "best",
     groups: Any = None,
     sample_weight: Any = None,
@@ -70,9 +72,8 @@ def learning_curve(
     ----------
     estimator : estimator, list of (name, estimator, grid), or search
         As ``ho.HeldOutSearchCV`` takes them, or a search (of ``ho``, ``GridSearchCV`` or ``RandomizedSearchCV``),
-        fitted or not. Its settings hold for every argument that is at its default here, except its ``cv``,
-        ``repeats`` and ``aggregate``: every split is a repeat by itself, whose rows are scored together under every
-        aggregate. A search with ``drop`` is refused, and so is an argument that differs from
+        fitted or not. Its settings hold for every argument that is at its default here, except its ``cv``
+        and ``repeats``; a search with ``drop`` is refused, and so is an argument that differs from
         that of the search. A random search draws once. Any other estimator that selects (by Optuna, halving) is one
         configuration, and every fit repeats its selection.
     X : array-like of shape (N, n_features)
@@ -82,6 +83,9 @@ def learning_curve(
         Shares of the rows, or numbers of rows; ascending.
     n_subsamples : int, default=50
         Of each size.
+    aggregate : {"folds", "pooled", "within"}, default="folds"
+        How scores choose the winner at the largest size. Every split is a repeat by itself, so "folds" and "pooled"
+        are the same; "within" weights splits by their pairs of rows, of which groups can make the numbers differ.
     scoring, selection, refit, error_score, n_jobs, pre_dispatch, fit_timeout, share, store
         As in ``ho.HeldOutSearchCV``. Of several scorers, the one that ``refit`` names.
     groups : array-like of shape (N,), optional
@@ -125,9 +129,9 @@ def learning_curve(
             argument="n_subsamples",
         )
     arguments = SearchArguments(
-        estimator, param_grid, scoring=scoring, selection=selection, refit=refit, error_score=error_score,
-        n_jobs=n_jobs, pre_dispatch=pre_dispatch, fit_timeout=fit_timeout, share=share, store=store,
-        random_state=random_state, verbose=verbose,
+        estimator, param_grid, scoring=scoring, aggregate=aggregate, selection=selection, refit=refit,
+        error_score=error_score, n_jobs=n_jobs, pre_dispatch=pre_dispatch, fit_timeout=fit_timeout, share=share,
+        store=store, random_state=random_state, verbose=verbose,
     ).with_search()  # fmt: skip
     if arguments.drop is not None:
         raise InputError(
@@ -135,7 +139,7 @@ def learning_curve(
             "search with "
             f"{argument('drop', arguments.drop)}; use {argument('drop', 'never', python='None')}."
         )
-    search = replace(arguments, cv=2, repeats=1, aggregate="folds").search_on(X, y, groups, sample_weight)
+    search = replace(arguments, cv=2, repeats=1).search_on(X, y, groups, sample_weight)
     counts = training_counts(training_sizes, search.task.n_rows)
     folds = subsampled_folds(search.task, counts, int(n_subsamples), search.entropy)
     search = replace(search, folds=folds)
