@@ -55,6 +55,12 @@ def test_every_published_space_is_in_the_public_package_and_no_name_of_ours() ->
             "'wainer_cawley2021' has no parameter 'large'; it has small.",
         ),
         (
+            "wainer_cawley2021(small=3)",
+            TaskKind.BINARY,
+            "preset 'wainer_cawley2021(small=3)': small must be True or",
+        ),
+        ("tsamardinos2018(n_trees=0)", TaskKind.BINARY, "n_trees must be a whole number of at least 1, got 0."),
+        (
             "wainer2021",
             TaskKind.BINARY,
             "preset must be one of quick, standard, boosted, tsamardinos2018, wainer_caw",

@@ -92,5 +92,10 @@ def published_space(text: str, X: Any, y: Any, kind: TaskKind) -> list[Entry] | 
             argument="preset",
         )
     make = getattr(import_module(f"heldout_papers.spaces.{PUBLISHED[name].module}"), name)
-    entries: list[Entry] = make(X, y, **given)
+    try:
+        entries: list[Entry] = make(X, y, **given)
+    except InputError as error:
+        if error.argument not in given:
+            raise
+        raise InputError(f"preset '{text}': {error}", argument="preset") from error
     return entries

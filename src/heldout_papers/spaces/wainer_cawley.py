@@ -19,6 +19,7 @@ from sklearn.neural_network import MLPClassifier
 from sklearn.pipeline import Pipeline
 from sklearn.svm import SVC
 
+from heldout.errors import InputError
 from heldout.spaces.preprocessing import default_preprocessing
 from heldout.spaces.presets import Entry
 from heldout_papers.spaces.boosted_linear import BoostedLinear
@@ -54,6 +55,11 @@ def wainer_cawley2021(X: Any, y: Any, *, small: bool = False) -> list[Entry]:
     list of (name, estimator, grid)
         The ``estimator`` of ``HeldOutSearchCV``.
 
+    Raises
+    ------
+    InputError
+        When ``small`` is no boolean, or a column holds dates or nested values.
+
     Examples
     --------
     >>> from sklearn.datasets import load_breast_cancer
@@ -64,6 +70,8 @@ def wainer_cawley2021(X: Any, y: Any, *, small: bool = False) -> list[Entry]:
     >>> [len(make_configurations(wainer_cawley2021(*cancer, small=small))) for small in (False, True)]
     [165, 108]
     """
+    if not isinstance(small, bool | np.bool_):
+        raise InputError(f"small must be True or False, got {small!r}.", argument="small")
     prepare = default_preprocessing(X)
     p = prepare.fit_transform(X).shape[1]
     models = _models(p, len(y), small)
