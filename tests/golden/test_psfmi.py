@@ -1,7 +1,7 @@
 """Numbers that psfmi (an R package, version 1.4) prints in its vignettes, from the same imputations.
 
 The vignettes fit logistic regressions on the first five completions of the package's table ``lbpmilr``. Below are
-the coefficients and covariances of these fits in each completion (intercept first), and beside them what psfmi pools.
+the coefficients and covariances of these fits in each completion (intercept first).
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
@@ -17,7 +17,7 @@ from sklearn.model_selection import KFold
 import heldout as ho
 from heldout.data.task import truth_of
 from heldout.errors import InputError
-from heldout.imputation import Imputation, ImputedModel
+from heldout.imputation import ChainedImputer, Imputation, ImputedModel
 
 N = 60
 RNG = np.random.default_rng(5)
@@ -84,6 +84,39 @@ def test_configurations_share_their_draws() -> None:
     found = search(keep_models="all")
     one, other = (found.fold_models_.of(j)[0, 0] for j in (0, 1))
     assert one.random_state == other.random_state
+
+
+class Counted(ChainedImputer):
+    n_fits: ClassVar[int] = 0
+
+    def fit_transform(self, X: Any, y: Any = None) -> Any:
+        type(self).n_fits += 1
+        return super().fit_transform(X, y)
+
+
+class Overwrites(LogisticRegression):
+    """Writes into the rows that it is fitted on."""
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
+        super().fit(X, y, sample_weight)
+        X[:] = 0.0
+        return self
+
+
+def test_configurations_share_the_imputation_of_a_split() -> None:
+    Counted.n_fits = 0
+    imputation = Imputation(2, imputer=Counted())
+    found = search(imputation=imputation)
+    # Two imputations for each of 3 splits and the last fit, each with the outcome and without it.
+    assert Counted.n_fits == 2 * 2 * (3 + 1)
+    alone = [
+        ho.HeldOutSearchCV(LogisticRegression(), {"C": [c]}, imputation=imputation, **SETTINGS).fit(X, Y)
+        for c in GRID["C"]
+    ]
+    for column, one in enumerate(alone):
+        np.testing.assert_array_equal(probabilities(one)[:, 0], probabilities(found)[:, column])
+    odd = ho.HeldOutSearchCV(Overwrites(), GRID, imputation=imputation, **SETTINGS).fit(X, Y)
+    np.testing.assert_array_equal(probabilities(odd), probabilities(found))
 
 
 def test_a_random_search_and_a_list_of_models() -> None:

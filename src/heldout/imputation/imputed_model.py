@@ -7,10 +7,12 @@ tells another anything, whatever divides the rows.
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
 from copy import deepcopy
 from typing import Any
 
+import joblib
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, MetaEstimatorMixin, TransformerMixin, clone, is_classifier, is_regressor
@@ -27,7 +29,7 @@ from heldout.imputation.coefficients import coefficients_of
 from heldout.imputation.pooled import PooledModel
 from heldout.imputation.rubin import PooledCoefficients, pool_coefficients
 from heldout.imputation.settings import Imputation, imputation_of
-from heldout.imputation.tables import columns_named, filled, holes_of, writable
+from heldout.imputation.tables import columns_named, filled, holes_of, is_frame, writable
 from heldout.kernels.reference import Floats
 from heldout.metrics.survival import ConcordanceIndex
 from heldout.metrics.survival_model import risks
@@ -64,6 +66,48 @@ class Completion(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             kind, name = type(self.imputer).__name__, columns_named(table)[int(left.any(axis=0).argmax())]
             raise InputError(f"the imputer {kind} left missing values in column {name!r}; it must fill all.")
         return whole
+
+
+MOST_KEPT = 2**28
+"""Bytes of completions that are kept for the next fit."""
+
+
+class _RecentCompletions(threading.local):
+    """The completions of the last fit.
+
+    The configurations of a search are fitted one after another on the same rows with the same seeds, and so need
+    the same completions.
+    """
+
+    def __init__(self) -> None:
+        self._key = ""
+        self._found: tuple[list[Any], list[Any]] = [], []
+
+    def of(self, imputation: Imputation, X: Any, truth: Truth | None, entropy: int) -> tuple[list[Any], list[Any]]:
+        """Completed training rows, each the caller's own, and imputers for other rows."""
+        outcome = None if truth is None else truth.values
+        try:
+            key = joblib.hash((imputation, X, outcome, None if truth is None else truth.kind.value, entropy))
+        except Exception:  # of an imputer that cannot be pickled
+            key = ""
+        if not key or key != self._key:
+            self._key, self._found = "", ([], [])  # before others take its memory
+            completed = imputation.completed(X, truth, entropy, "training rows")
+            found = completed, imputation.imputers(X, entropy, "new rows")
+            if not key or not _is_small(X, imputation.n_imputations):
+                return found
+            self._key, self._found = key, found
+        completed, imputers = self._found
+        # A model may write into its rows.
+        return [table.copy() for table in completed], list(imputers)
+
+
+_RECENT = _RecentCompletions()
+
+
+def _is_small(X: Any, n_imputations: int) -> bool:
+    one = X.memory_usage(deep=True).sum() if is_frame(X) else getattr(X, "nbytes", 0)
+    return int(one) * n_imputations <= MOST_KEPT
 
 
 def _has(method: str) -> Callable[[Any], bool]:
@@ -135,7 +179,7 @@ class ImputedModel(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         imputation = checked_within_a_fit(imputation_of(self.imputation) or Imputation())
         X = X if hasattr(X, "tocsr") else writable(X)
         entropy, holes = entropy_of(self.random_state), holes_of(X)
-        completed = imputation.completed(X, _truth(self.estimator, y), entropy, "training rows")
+        completed, imputers = _RECENT.of(imputation, X, _truth(self.estimator, y), entropy)
         if not holes.any() and imputation.selection is None:
             completed = completed[:1]  # all are the same
         fitted = imputation.fitted(
@@ -143,7 +187,6 @@ class ImputedModel(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         )
         repeated = imputation.n_imputations // len(completed)
         models = tuple(fitted.members) * repeated
-        imputers = imputation.imputers(X, entropy, "new rows")
         self.pooled_ = PooledModel(
             tuple(
                 Pipeline([("completion", Completion(imputer)), ("model", model)])
