@@ -13,7 +13,9 @@ from sklearn.metrics import accuracy_score, mean_squared_error, roc_auc_score
 from sklearn.model_selection import KFold
 
 import heldout as ho
+from heldout._random import numpy_seed
 from heldout.errors import InputError
+from heldout.imputation import Imputation, ImputedModel
 from heldout.protocols import pool_scores, pooled_performance
 
 N = 72
@@ -58,6 +60,29 @@ def test_other_scorers_aggregates_and_tables() -> None:
     assert found.scores == pytest.approx([accuracy_score(Y, each) for each in labels])
 
 
+def test_a_nested_estimate_is_scored_in_each_imputation() -> None:
+    settings: dict[str, Any] = {
+        "scoring": "roc_auc",
+        "cv": KFold(3, shuffle=True, random_state=1),
+        "random_state": 0,
+    }
+    nested = ho.nested_cv(LogisticRegression(), X, Y, {"C": [0.01, 1.0]}, imputation=3, **settings)
+    found = pooled_performance(nested, X, Y, n_bootstraps=100, random_state=0)
+    scores = np.zeros((3, 3))
+    for number, fold in enumerate(nested.outer_folds):
+        train, test = fold.training_rows, fold.test_rows
+        C = nested.evaluation.configurations[fold.tested].params["C"]
+        seed = numpy_seed(nested.provenance["entropy"], "cells", "random_state", "pooled performance", 0, fold.fold)
+        seeds = {"estimator__random_state": 0, "random_state": seed}
+        model = ImputedModel(LogisticRegression(C=C), Imputation(3)).set_params(**seeds).fit(X[train], Y[train])
+        for h, member in enumerate(model.pooled_.members):
+            scores[h, number] = roc_auc_score(Y[test], member.predict_proba(X[test])[:, 1])
+    np.testing.assert_allclose(found.scores, scores.mean(axis=1), rtol=1e-12)
+    assert abs(found.value - nested.value) < 0.1 and found.low < nested.value < found.high
+    repeated = ho.nested_cv(LogisticRegression(), X, Y, imputation=2, scoring="roc_auc", repeats=2, cv=3)
+    assert len(pooled_performance(repeated, X, Y, n_bootstraps=20).scores) == 2
+
+
 def test_numbers() -> None:
     y = WHOLE[:, 0] + RNG.normal(size=N)
     search = ho.HeldOutSearchCV(LinearRegression(), {}, scoring="neg_mean_squared_error", **SETTINGS).fit(X, y)
@@ -77,6 +102,13 @@ def test_numbers() -> None:
         (LogisticRegression, {}, "got LogisticRegression", "search"),
         (searched, {"X": X[:10]}, "the 72 rows", "X"),
         (searched, {"metric": "accuracy"}, "must be a scorer of the search", "metric"),
+        (lambda: ho.nested_cv(LogisticRegression(), WHOLE, Y, cv=2), {}, "imputed nothing", "search"),
+        (
+            lambda: ho.nested_cv(LogisticRegression(), X, Y, cv=2, imputation=2, sample_weight=np.ones(N) + Y),
+            {},
+            "without sample_weight",
+            "search",
+        ),
     ],
 )
 def test_bad_input_is_one_sentence(search: Any, more: dict[str, Any], said: str, argument: str) -> None:

@@ -1,4 +1,4 @@
-"""The performance of a search's winner, pooled over imputations: the other reading of Rubin's rules.
+"""The performance of a search, pooled over imputations: the other reading of Rubin's rules.
 
 A search with ``imputation=`` pools predictions, and scores the pooled ones: it estimates the performance of the
 model that is deployed, which pools too. Here each imputation is scored on its own, and the scores are pooled: this
@@ -7,22 +7,27 @@ estimates the performance of a model of one imputation, with the variance that m
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils import _safe_indexing
 
 from heldout._random import RandomState, entropy_of
 from heldout._text import argument
 from heldout.errors import InputError
 from heldout.estimates.estimate import estimate
-from heldout.execution.fit import CellContext, Routing, Scoring
+from heldout.estimates.question import Aggregate
+from heldout.execution.copies import with_copies_together
+from heldout.execution.fit import CellContext, Routing, Scoring, seeded_model
 from heldout.execution.responses import coded_responses
 from heldout.imputation.imputed_model import ImputedModel
 from heldout.imputation.pooled_scores import PooledScore, pool_scores
 from heldout.metrics.base import Metric, Response
 from heldout.predictions import HeldOutPredictions
+from heldout.protocols.nested.estimate import NestedEstimate
 from heldout.result import Evaluation
 
 
@@ -36,7 +41,7 @@ def pooled_performance(
     confidence_level: float = 0.95,
     random_state: RandomState = None,
 ) -> PooledScore:
-    """Score the winner of a search in each imputation, and pool the scores by Rubin's rules.
+    """Score the winner of a search, or of each outer fold, in each imputation; pool the scores by Rubin's rules.
 
     Imputation h is a whole analysis: training rows completed for the h-th time, the model fitted on them, and test
     rows completed by the h-th imputer. Its cross-validated score is computed as that of the search (``aggregate``),
@@ -45,8 +50,9 @@ def pooled_performance(
 
     Parameters
     ----------
-    search : HeldOutSearchCV or HeldOutRandomizedSearchCV
-        Fitted with ``imputation=``, ``keep_models="winner"`` (or "all") and ``keep_predictions=True``.
+    search : HeldOutSearchCV, HeldOutRandomizedSearchCV or NestedEstimate
+        Fitted with ``imputation=``, ``keep_models="winner"`` (or "all") and ``keep_predictions=True``; or the
+        result of ``ho.nested_cv(imputation=...)``, whose winners are then fitted once more in every outer fold.
     X, y
         The rows that it was fitted on.
     metric : str, optional
@@ -59,8 +65,9 @@ def pooled_performance(
     Returns
     -------
     PooledScore
-        It is not corrected for the choice of the winner: with several configurations it is about as optimistic as
-        ``search.best_score_``; ``search.estimate_`` corrects that.
+        Of a search it is not corrected for the choice of the winner: with several configurations it is about as
+        optimistic as ``search.best_score_``; ``search.estimate_`` corrects that, and a nested estimate needs no
+        correction.
 
     Raises
     ------
@@ -82,7 +89,8 @@ def pooled_performance(
     >>> found.scale, len(found.scores), 0 < found.variance_from_missing < 1
     ('logit', 3, True)
     """
-    evaluation = _evaluation(search, np.shape(X)[0] if hasattr(X, "shape") else len(X))
+    source = _source(search, X, y)
+    evaluation = source.evaluation
     name = evaluation.refit_metric if metric is None else metric
     opened = evaluation.metrics.get(name)
     if opened is None:
@@ -94,11 +102,11 @@ def pooled_performance(
     entropy = entropy_of(random_state)
     found = [
         estimate(
-            y, predictions, metric=opened, method="naive_bootstrap", aggregate=search.aggregate,
+            y, predictions, metric=opened, method="naive_bootstrap", aggregate=source.aggregate,
             groups=evaluation.task.groups, sample_weight=evaluation.task.sample_weight, n_bootstraps=n_bootstraps,
             confidence_level=confidence_level, random_state=entropy,
         )
-        for predictions in _of_imputations(evaluation, opened, X, y)
+        for predictions in source.of_imputations(opened, X, y)
     ]  # fmt: skip
     return pool_scores(
         [each.uncorrected for each in found],
@@ -109,13 +117,64 @@ def pooled_performance(
     )
 
 
-def _evaluation(search: Any, n_rows: int) -> Evaluation:
-    """The record of a search that has all that is needed."""
-    evaluation = getattr(search, "evaluation_", None)
+class _Tested(NamedTuple):
+    """A fitted model that imputes, and rows that it never saw."""
+
+    repeat: int
+    fold: int
+    model: ImputedModel
+    rows: NDArray[np.intp]
+
+
+@dataclass(frozen=True, eq=False)
+class _Source:
+    """What is scored in each imputation."""
+
+    evaluation: Evaluation
+    aggregate: Aggregate
+    tested: Sequence[_Tested]
+
+    def of_imputations(self, metric: Metric, X: Any, y: Any) -> list[HeldOutPredictions]:
+        """The held-out predictions of each imputation."""
+        evaluation = self.evaluation
+        task = replace(evaluation.task, X=X, y=y)
+        context = CellContext.of_task(task, Scoring(_no_scores, {"score": metric}), Routing(), np.nan, False, None)
+        response = next(each for each in metric.responses if each in evaluation.predictions.responses)
+        n_repeats = 1 + max(one.repeat for one in self.tested)
+        labels = np.full((task.n_rows, n_repeats), -1, dtype=np.int32)
+        by_imputation: dict[int, NDArray[Any]] = {}
+        for repeat, fold, model, rows in self.tested:
+            labels[rows, repeat] = fold
+            for h, member in enumerate(model.pooled_.members):
+                answer = coded_responses(context, member, _safe_indexing(X, rows))[response]
+                if h not in by_imputation:
+                    nothing = -1 if response is Response.LABELS else np.nan
+                    shape = (task.n_rows, 1, n_repeats, *answer.shape[1:])
+                    by_imputation[h] = np.full(shape, nothing, dtype=answer.dtype)
+                by_imputation[h][rows, 0, repeat] = answer
+        return [
+            replace(
+                evaluation.predictions, responses={response: values}, names=("winner",), folds=labels, failed={},
+                dropped={},
+            )
+            for values in by_imputation.values()
+        ]  # fmt: skip
+
+
+def _source(search: Any, X: Any, y: Any) -> _Source:
+    """The models of a search, or of a nested estimate, whose winners are fitted again.
+
+    Raises InputError when there are none.
+    """
+    if isinstance(search, NestedEstimate) and search.evaluation is not None:
+        _check_rows(search.evaluation, X)
+        aggregate = search.provenance.get("aggregate", "folds")
+        return _Source(search.evaluation, aggregate, _fitted_again(search, X, y))
+    evaluation: Any = getattr(search, "evaluation_", None)
     if not isinstance(evaluation, Evaluation):
         raise InputError(
-            "search must be a fitted HeldOutSearchCV or HeldOutRandomizedSearchCV with keep_predictions=True, got "
-            f"{type(search).__name__}.",
+            "search must be a fitted HeldOutSearchCV or HeldOutRandomizedSearchCV with keep_predictions=True, or "
+            f"the result of nested_cv, got {type(search).__name__}.",
             argument="search",
         )
     models = evaluation.fold_models
@@ -125,45 +184,54 @@ def _evaluation(search: Any, n_rows: int) -> Evaluation:
             f"{argument('keep_models', 'winner')}.",
             argument="search",
         )
-    if not all(isinstance(model, ImputedModel) for model in models.values()):
+    _check_rows(evaluation, X)
+    tested = [_Tested(*place, _imputing(models[place]), models.test_rows[place]) for place in models]
+    return _Source(evaluation, search.aggregate, tested)
+
+
+def _fitted_again(nested: NestedEstimate, X: Any, y: Any) -> list[_Tested]:
+    """The winners of the outer folds, each on all rows outside its fold."""
+    evaluation = nested.evaluation
+    assert evaluation is not None
+    if evaluation.task.sample_weight is not None:
+        raise InputError(
+            "the winners of the outer folds would be fitted again without sample_weight; pass a search with "
+            f"{argument('keep_models', 'winner')} instead.",
+            argument="search",
+        )
+    tested = []
+    for fold in nested.outer_folds:
+        if fold.tested is None:
+            raise InputError(
+                f"outer fold {fold.fold} of repeat {fold.repeat} has no winner: {fold.reason.rstrip('.')}.",
+                argument="search",
+            )
+        model = _imputing(evaluation.configurations[fold.tested].fresh())
+        place = ("pooled performance", fold.repeat, fold.fold)
+        model = seeded_model(model, int(nested.provenance["entropy"]), *place)
+        rows = fold.training_rows
+        fitted = with_copies_together(model, rows).fit(_safe_indexing(X, rows), _safe_indexing(y, rows))
+        tested.append(_Tested(fold.repeat, fold.fold, fitted, fold.test_rows))
+    return tested
+
+
+def _imputing(model: Any) -> ImputedModel:
+    if not isinstance(model, ImputedModel):
         raise InputError(
             "the search imputed nothing within its fits; search with imputation=5, for instance.", argument="search"
         )
+    return model
+
+
+def _check_rows(evaluation: Evaluation, X: Any) -> None:
+    n_rows = np.shape(X)[0] if hasattr(X, "shape") else len(X)
     if n_rows != evaluation.task.n_rows:
         raise InputError(
             f"X must hold the {evaluation.task.n_rows} rows that the search was fitted on, got {n_rows}.",
             argument="X",
         )
-    return evaluation
-
-
-def _of_imputations(evaluation: Evaluation, metric: Metric, X: Any, y: Any) -> list[HeldOutPredictions]:
-    """The winner's held-out predictions of each imputation."""
-    task = replace(evaluation.task, X=X, y=y)
-    context = CellContext.of_task(task, Scoring(_no_scores, {"score": metric}), Routing(), np.nan, False, None)
-    models = evaluation.fold_models
-    assert models is not None
-    response = next(each for each in metric.responses if each in evaluation.predictions.responses)
-    whole = evaluation.predictions.responses[response][:, [evaluation.winner]]
-    n_imputations = len(next(iter(models.values())).pooled_.members)
-    filled = [np.full_like(whole, -1 if response is Response.LABELS else np.nan) for _ in range(n_imputations)]
-    for (repeat, _), model, rows in ((place, models[place], models.test_rows[place]) for place in models):
-        for values, member in zip(filled, model.pooled_.members, strict=True):
-            values[rows, 0, repeat] = _answer(context, member, response, _rows_of(X, rows))
-    return [
-        replace(evaluation.predictions, responses={response: values}, names=("winner",), failed={}, dropped={})
-        for values in filled
-    ]
 
 
 def _no_scores(estimator: Any, X: Any, y: Any) -> dict[str, float]:
     """Predictions are scored later."""
     return {}
-
-
-def _rows_of(X: Any, rows: NDArray[np.intp]) -> Any:
-    return X.iloc[rows] if hasattr(X, "iloc") else np.asarray(X)[rows]
-
-
-def _answer(context: CellContext, model: Any, response: Response, X: Any) -> NDArray[Any]:
-    return coded_responses(context, model, X)[response]
