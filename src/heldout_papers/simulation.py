@@ -72,3 +72,35 @@ def predictions_of_r2(rng: np.random.Generator, y: Floats, r2: Floats) -> Floats
     """
     noise: Floats = rng.standard_normal((len(y), len(r2)))
     return r2 * (y[:, None] + noise * np.sqrt(1 / r2 - 1))
+
+
+def labels_of_recalls(rng: np.random.Generator, y: NDArray[np.intp], recalls: Floats) -> NDArray[np.intp]:
+    """Labels that are right with a probability for each class, and otherwise any other class alike.
+
+    ``y`` (N,): codes 0 .. n_classes - 1; ``recalls`` (C, n_classes): the probability of the right label in the rows
+    of each class. Returns (N, C).
+
+    Examples
+    --------
+    >>> rng, y = np.random.default_rng(0), np.repeat([0, 1], 20_000)
+    >>> labels = labels_of_recalls(rng, y, np.array([[0.9, 0.6]]))
+    >>> [round(float((labels[y == k, 0] == k).mean()), 2) for k in (0, 1)]
+    [0.9, 0.6]
+    """
+    n_classes = recalls.shape[1]
+    is_right = rng.random((len(y), len(recalls))) < recalls[:, y].T
+    other = rng.integers(1, n_classes, size=is_right.shape)
+    return np.where(is_right, y[:, None], (y[:, None] + other) % n_classes)
+
+
+def f1_of_recalls(recalls: Floats, positive: float) -> Floats:
+    """(C,): F1 = 2 TP / (2 TP + FP + FN) of class 1, of labels with these recalls and such a share of class 1.
+
+    Examples
+    --------
+    >>> f1_of_recalls(np.array([[1.0, 1.0], [0.5, 0.5]]), 0.5).tolist()
+    [1.0, 0.5]
+    """
+    found, missed = positive * recalls[:, 1], positive * (1 - recalls[:, 1])
+    wrong = (1 - positive) * (1 - recalls[:, 0])
+    return np.asarray(2 * found / (2 * found + missed + wrong))

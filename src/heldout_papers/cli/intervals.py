@@ -14,7 +14,7 @@ from heldout_papers.cli.options import (
 )
 from heldout_papers.cli.study import PreparedStudy, study_command
 
-TASKS = ("binary", "multiclass", "regression")
+TASKS = ("binary", "multiclass", "regression", "survival")
 
 
 TEXT = """\
@@ -28,12 +28,20 @@ them.
 """
 OPTIONS = (
     option(
-        "--task", "AUC of two classes, of five, or R2; the last two have bbc, bbc_f and naive_bootstrap only.",
+        "--task", "Two classes, five, numbers or censored times; all but two classes have bbc, bbc_f and "
+        "naive_bootstrap only.",
         type=click.Choice(TASKS), default="binary", show_default=True,
+    ),
+    option(
+        "--metric", "Of two classes roc_auc (default), accuracy, balanced_accuracy or f1; of five roc_auc_ovo "
+        "(default), accuracy or balanced_accuracy; r2 of numbers, concordance_index of times.", metavar="NAME",
     ),
     option("--rows", "Numbers of rows; 500,50 by default.", read=whole_numbers, metavar="N,N"),
     option("--configurations", "Numbers of configurations; 100,500 by default.", read=whole_numbers, metavar="C,C"),
-    option("--prevalence", "Shares of the rarer class; 0.1,0.5 by default.", read=numbers, metavar="B,B"),
+    option(
+        "--prevalence", "Shares of the rarer class, 0.1,0.5 by default; of events, 0.3,0.7.", read=numbers,
+        metavar="B,B",
+    ),
     option(
         "--beta", "True performances are drawn from Beta(A, B); repeatable. 24,6 and 9,6 by default.",
         read=pairs_of_numbers, metavar="A,B", multiple=True,

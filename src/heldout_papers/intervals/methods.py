@@ -29,11 +29,12 @@ from heldout.estimates.methods.two_part.template import FirstPart, TwoPart
 from heldout.estimates.methods.two_part.tilting import Tilting
 from heldout.estimates.types import Estimate
 from heldout.metrics.base import Response
+from heldout.metrics.named import metric_named
 from heldout.predictions import HeldOutPredictions
 from heldout_papers.engine.arguments import checked_names
 from heldout_papers.engine.results import Term
 
-TaskName: TypeAlias = Literal["binary", "multiclass", "regression"]
+TaskName: TypeAlias = Literal["binary", "multiclass", "regression", "survival"]
 Floats: TypeAlias = NDArray[np.float64]
 
 SHARE = 0.25
@@ -85,17 +86,16 @@ SELECTORS: Mapping[str, tuple[str, ...]] = MappingProxyType(
 """
 OTHERS = (*SELECTORS["best of 75 %"], *SELECTORS["best tenth of 75 %"])
 """The methods of two parts."""
-METRICS: Mapping[TaskName, str] = MappingProxyType(
-    {"binary": "roc_auc", "multiclass": "roc_auc_ovo", "regression": "r2"}
-)
-FOR_TASK: Mapping[TaskName, tuple[str, ...]] = MappingProxyType(
+METRICS: Mapping[TaskName, tuple[str, ...]] = MappingProxyType(
     {
-        "binary": tuple(METHODS),
-        "multiclass": ("bbc", "bbc_f", "naive_bootstrap"),
-        "regression": ("bbc", "bbc_f", "naive_bootstrap"),
+        "binary": ("roc_auc", "accuracy", "balanced_accuracy", "f1"),
+        "multiclass": ("roc_auc_ovo", "accuracy", "balanced_accuracy"),
+        "regression": ("r2",),
+        "survival": ("concordance_index",),
     }
 )
-"""The methods that a task has."""
+"""The metrics that a task has; the first by default."""
+OF_LABELS = ("accuracy", "balanced_accuracy", "f1")
 TILTING_TIMES = 2
 """Bootstraps of tilting for each of the others: 2000 and 1000, as published."""
 
@@ -117,10 +117,15 @@ class NoBound(StrEnum):
 class BoundSettings:
     """The settings that all methods of a study share."""
 
-    task: TaskName = "binary"  # The area under the ROC curve, Hand and Till's of several classes, or R²
-    methods: tuple[str, ...] = tuple(METHODS)  # Some of ``FOR_TASK[task]``
+    task: TaskName = "binary"
+    methods: tuple[str, ...] = tuple(METHODS)  # Some of ``methods_for(task, metric)``
     n_bootstraps: int = 1000  # Twice as many for tilting
     confidence_level: float = 0.95  # Of the one-sided interval
+    other_metric: str = ""  # In place of the first that the task has
+
+    @property
+    def metric(self) -> str:
+        return self.other_metric or METRICS[self.task][0]
 
 
 @dataclass(frozen=True, eq=False)
@@ -163,8 +168,9 @@ def bounds(
 ) -> dict[str, LowerBound]:
     """The result of each method on a matrix.
 
-    ``y`` (N,): 0 and 1; codes 0 .. n_classes - 1; or numbers; ``scores`` (N, C) or (N, C, n_classes): of
-    several classes one a class, which need not be probabilities: the area reads ranks alone; ``folds`` (N,):
+    ``y`` (N,): 0 and 1; codes 0 .. n_classes - 1; numbers; or events with times; ``scores`` (N, C): decisions,
+    labels, numbers or risks; or (N, C, n_classes), which need not be probabilities: the area reads ranks alone;
+    ``folds`` (N,):
     the fold in which each row was held out; ``seed``: of all draws: that of ``random_state`` in
     ``heldout.estimate``. The results are in the order of ``settings.methods``; a method that refuses the
     matrix is among them, as a failure.
@@ -214,17 +220,23 @@ def inputs_of(
     """The inputs of the methods, as ``heldout.estimate`` reads them."""
     return read_inputs(
         y,
-        _several_classes(y, scores) if settings.task == "multiclass" else scores,
-        metric=METRICS[settings.task],
+        _several_classes(y, scores) if scores.ndim == 3 else scores,
+        metric=settings.metric,
         folds=folds,
         aggregate="pooled",
         n_bootstraps=settings.n_bootstraps,
         confidence_level=settings.confidence_level,
         alternative="greater",
-        response="decision" if settings.task == "binary" else "auto",
+        response=_response(settings),
         random_state=seed,
         n_jobs=1,
     )
+
+
+def _response(settings: BoundSettings) -> Literal["auto", "decision", "labels"]:
+    if settings.metric in OF_LABELS:
+        return "labels"
+    return "decision" if settings.task == "binary" else "auto"
 
 
 def _several_classes(y: NDArray[Any], scores: Floats) -> HeldOutPredictions:
@@ -279,10 +291,32 @@ def _flag_text(estimate: Estimate) -> str:
     return " ".join(estimate.flags.values())
 
 
-def checked_methods(methods: Sequence[str] | str | None, task: TaskName) -> tuple[str, ...]:
-    """Names of methods that the task has, each once, in the order of the article's tables."""
-    able = FOR_TASK[task]
-    listed = able if methods is None else checked_names("methods", methods, able, of=f" of a {task} task")
+def methods_for(task: TaskName, metric: str) -> tuple[str, ...]:
+    """The methods that bound a metric of a task; those of two parts are for two classes alone.
+
+    Examples
+    --------
+    >>> methods_for("survival", "concordance_index")
+    ('bbc', 'bbc_f', 'naive_bootstrap')
+    >>> len(methods_for("binary", "roc_auc")) == len(METHODS)
+    True
+    """
+    found = metric_named(metric)
+    return tuple(
+        name
+        for name, method in METHODS.items()
+        if not isinstance(method, TwoPart) or (task == "binary" and method.unfit_metric(found) is None)
+    )
+
+
+def checked_methods(
+    methods: Sequence[str] | str | None, task: TaskName, metric: str | None = None
+) -> tuple[str, ...]:
+    """Names of methods that bound the metric, each once, in the order of the article's tables."""
+    metric = metric or METRICS[task][0]
+    able = methods_for(task, metric)
+    of = f" of a {task} task" if metric == METRICS[task][0] else f" of the {metric} of a {task} task"
+    listed = able if methods is None else checked_names("methods", methods, able, of=of)
     return tuple(name for name in able if name in listed)
 
 

@@ -15,7 +15,7 @@ from heldout_papers.engine.page import ClaimsText, Settings, StudyPage, StudyTab
 from heldout_papers.engine.pictures import Frame, Mark, Picture, PictureAxis, mark_picture
 from heldout_papers.intervals.claims import SELECTOR_TITLES, intervals_claims
 from heldout_papers.intervals.inclusion import Inclusion, ratios
-from heldout_papers.intervals.methods import SELECTORS, TERMS
+from heldout_papers.intervals.methods import OTHERS, SELECTORS, TERMS, methods_for
 from heldout_papers.intervals.published import TABLE_2, ArticleTable, Cell, SimulatedPlace
 from heldout_papers.intervals.setting import IntervalSetting
 from heldout_papers.intervals.study import IntervalStudy
@@ -26,30 +26,50 @@ SPREAD = 0.3
 SIDE_BY_SIDE = 5
 """Methods that a page has room for."""
 
-TASK_TITLES = {
-    "binary": "areas under the ROC curve",
-    "multiclass": "areas of five classes (Hand and Till)",
-    "regression": "R²",
+METRIC_TITLES = {
+    "roc_auc": "areas under the ROC curve",
+    "roc_auc_ovo": "areas of five classes (Hand and Till)",
+    "r2": "R²",
+    "concordance_index": "concordances of risks with censored times (Harrell)",
+    "accuracy": "accuracies",
+    "balanced_accuracy": "balanced accuracies",
+    "f1": "F1 of the rarer class",
 }
 SIMULATED = {
-    "binary": "C configurations get true areas under the ROC curve from a Beta distribution. Scores of rows of "
+    "roc_auc": "C configurations get true areas under the ROC curve from a Beta distribution. Scores of rows of "
     "class 0 are N(0, 1), those of class 1 N(μ, 1) with μ = √2 Φ⁻¹(AUC), each independent of the others.",
-    "multiclass": "For each configuration and each ordered pair of five classes an area is drawn from a Beta "
+    "roc_auc_ovo": "For each configuration and each ordered pair of five classes an area is drawn from a Beta "
     "distribution. A row has a score for each class k: N(0, 1) if it is of k, N(-√2 Φ⁻¹(AUC), 1) if it is of "
     "another. The true performance is the mean of the twenty areas, Hand and Till's. All classes but the first are "
     "of one size.",
-    "regression": "C configurations get true R² from a Beta distribution: predictions P (y + ε) of y ~ N(0, 1) "
+    "r2": "C configurations get true R² from a Beta distribution: predictions P (y + ε) of y ~ N(0, 1) "
     "with ε ~ N(0, 1/P - 1). A single linear map cannot improve them, so that P is 1 - SSE/SST and not a squared "
     "correlation only.",
+    "concordance_index": "C configurations get true concordances from a Beta distribution. The true risk of a row "
+    "is standard normal, and its time falls with it; censoring is independent of it, and as likely as the share of "
+    "events says. A predicted risk has the correlation with the true one that makes Harrell's index tend to its "
+    "concordance, under this censoring.",
+    "accuracy": "C configurations get true accuracies from a Beta distribution, and each of their labels is right "
+    "with that probability, independently of the others; a wrong one is any other class alike.",
+    "balanced_accuracy": "For each configuration and class a recall is drawn from a Beta distribution, and each "
+    "label in the rows of the class is right with that probability, independently of the others; a wrong one is "
+    "any other class alike. The true performance is the mean of the recalls.",
+    "f1": "For each configuration and class a recall is drawn from a Beta distribution, and each label in the rows "
+    "of the class is right with that probability, independently of the others. The true performance is the F1 that "
+    "follows from both recalls and the share of the rarer class.",
 }
 FOLDS_OF_CLASSES = (
     "Each class has as many rows as its share says. There are as many folds as rows of the rarest class, at most "
     "{most}; row i of those sorted by class is in fold i mod K."
 )
+FOLDS_OF_EVENTS = (
+    "There are as many folds as half of the expected events, at most {most}; row i of those sorted by event is in "
+    "fold i mod K."
+)
 FOLDS_OF_NUMBERS = "There are {most} folds; row i is in fold i mod K."
 INCLUSION = (
     "Each method's lower bound is compared with the true performance of the configuration that it selects: BBC by "
-    "the area over all rows, BBC-F and NB by the mean over folds. Inclusion is the share of bounds that are not "
+    "the score over all rows, BBC-F and NB by the mean over folds. Inclusion is the share of bounds that are not "
     "above it; it is tested against its level by the exact one-sided binomial test, and rejected where p < .05. "
     "Tightness is the mean of truth less bound. Repetitions without a bound are left out of both, and counted."
 )
@@ -97,19 +117,20 @@ def intervals_page(study: IntervalStudy, *, command: str = "") -> StudyPage:
             failures="Share of repetitions without a bound, and why",
         ),
         method=_method(first),
-        sources=(*sources(study.methods), *(("hand2001",) if first.task == "multiclass" else ())),
+        sources=(*sources(study.methods), *(("hand2001",) if first.metric == "roc_auc_ovo" else ())),
         entropy=study.entropy,
         command=command,
     )
 
 
 def _method(first: IntervalSetting) -> tuple[str, ...]:
-    folds = FOLDS_OF_NUMBERS if first.task == "regression" else FOLDS_OF_CLASSES
+    folds = {"regression": FOLDS_OF_NUMBERS, "survival": FOLDS_OF_EVENTS}.get(first.task, FOLDS_OF_CLASSES)
     n_bootstraps = first.settings.n_bootstraps
-    tilting = f", {2 * n_bootstraps:,} of tilting" if first.task == "binary" else ""
-    simulated = f"{SIMULATED[first.task]} {folds.format(most=first.most_folds)}"
+    has_two_parts = bool({*OTHERS} & {*methods_for(first.task, first.metric)})
+    tilting = f", {2 * n_bootstraps:,} of tilting" if has_two_parts else ""
+    simulated = f"{SIMULATED[first.metric]} {folds.format(most=first.most_folds)}"
     measured = f"{INCLUSION} There are {n_bootstraps:,} bootstraps{tilting}."
-    return (simulated, measured, *(TWO_PARTS if first.task == "binary" else ()), RANKED)
+    return (simulated, measured, *(TWO_PARTS if first.metric == "roc_auc" else ()), RANKED)
 
 
 def _lead(study: IntervalStudy) -> str:
@@ -132,11 +153,12 @@ def _joined(parts: Sequence[str]) -> str:
 def _settings(study: IntervalStudy) -> Settings:
     first = study.settings[0]
     shares = [setting.prevalence for setting in study.settings if setting.prevalence is not None]
+    of_what = "share of events" if first.task == "survival" else "share of the rarest class"
     return {
-        "performances": TASK_TITLES[first.task],
+        "performances": METRIC_TITLES[first.metric],
         "rows": [setting.rows for setting in study.settings],
         "configurations": [setting.configurations for setting in study.settings],
-        **({"share of the rarest class": shares} if shares else {}),
+        **({of_what: shares} if shares else {}),
         "true values": "; ".join(dict.fromkeys(_beta(setting) for setting in study.settings)),
         "repetitions": study.repetitions,
         "folds": f"up to {first.most_folds}",

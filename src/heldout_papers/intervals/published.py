@@ -28,7 +28,7 @@ class SimulatedPlace(NamedTuple):
         """Where a setting stands in the table; None where it is none of it."""
         settings = setting.settings
         usual = setting.most_folds == FOLDS and settings.confidence_level == LEVEL
-        if settings.task != "binary" or not usual or setting.prevalence is None:
+        if settings.metric != "roc_auc" or not usual or setting.prevalence is None:
             return None
         place = cls(setting.beta, setting.rows, setting.configurations, setting.prevalence)
         return place if place in TABLE_2.cells else None

@@ -14,16 +14,24 @@ from numpy.typing import NDArray
 from heldout._random import stream
 from heldout._text import argument
 from heldout.errors import InputError
+from heldout_papers.censored import censored_times, risks_of_concordance
 from heldout_papers.engine.arguments import checked_beta, checked_sizes
 from heldout_papers.intervals.methods import (
     METRICS,
+    OF_LABELS,
     BoundSettings,
     Floats,
     TaskName,
     checked_level,
     checked_methods,
 )
-from heldout_papers.simulation import predictions_of_r2, scores_of_auc, scores_of_class_aucs
+from heldout_papers.simulation import (
+    f1_of_recalls,
+    labels_of_recalls,
+    predictions_of_r2,
+    scores_of_auc,
+    scores_of_class_aucs,
+)
 
 ROWS = (500, 50)
 CONFIGURATIONS = (100, 500)
@@ -31,8 +39,12 @@ BETAS = ((24.0, 6.0), (9.0, 6.0))
 """The article's, in the order of its table 2."""
 CLASSES = 5
 """Of the multi-class variant."""
-PREVALENCES = MappingProxyType({"binary": (0.1, 0.5), "multiclass": (0.1, 1 / CLASSES), "regression": (None,)})
-"""The share of the rarest class; the others share the rest."""
+PREVALENCES = MappingProxyType(
+    {"binary": (0.1, 0.5), "multiclass": (0.1, 1 / CLASSES), "regression": (None,), "survival": (0.3, 0.7)}
+)
+"""The share of the rarest class, of which the others share the rest; of survival the expected share of events."""
+LEAST_EVENTS = 2
+"""Events of each fold of a survival task, on average: a fold without a pair has no concordance."""
 
 
 @dataclass(frozen=True)
@@ -44,7 +56,7 @@ class IntervalSetting:
     rows, configurations : int
         N and C.
     prevalence : float or None
-        The share of the first class (of class 1 of two); None for numbers.
+        The share of the first class (of class 1 of two), or of events; None for numbers.
     beta : (float, float)
         Of the distribution of true performances.
     most_folds : int
@@ -76,8 +88,17 @@ class IntervalSetting:
         return np.repeat(np.arange(CLASSES), sizes.astype(np.intp))
 
     @property
+    def metric(self) -> str:
+        return self.settings.metric
+
+    @property
     def rarest(self) -> int:
-        """Rows of the rarest class; half of the rows where there are none, as a spread needs two of them."""
+        """Rows of the rarest class, or what limits the folds where there are none.
+
+        Half of the rows of numbers, as a spread needs two of them, and half of the expected events.
+        """
+        if self.task == "survival":
+            return int(float(self.prevalence or 0.0) * self.rows / LEAST_EVENTS)
         return self.rows // 2 if self.task == "regression" else int(np.bincount(self.outcome).min())
 
     @property
@@ -95,7 +116,7 @@ class IntervalMatrix:
     """One simulated search."""
 
     y: NDArray[Any]  # (N,)
-    scores: Floats  # (N, C) or (N, C, n_classes)
+    scores: NDArray[Any]  # (N, C) or (N, C, n_classes)
     folds: NDArray[np.intp]  # (N,)
     truth: Floats  # (C,): the true performance of each configuration
     seed: int  # Of everything that the methods draw
@@ -107,9 +128,11 @@ class IntervalMatrix:
             str(part)
             for part in (setting.task, setting.rows, setting.configurations, setting.prevalence, setting.beta)
         ]
+        # The matrices of a task's first metric are those of earlier versions.
+        place += [setting.settings.other_metric] if setting.settings.other_metric else []
         rng = np.random.Generator(np.random.Philox(key=stream(entropy, "study intervals", *place, repetition)))
         y, scores, truth = _simulated(rng, setting)
-        # Of rows sorted by class: i mod K deals the rows of each class out to the folds.
+        # Of rows sorted by class, or by event: i mod K deals the rows of each class out to the folds.
         folds = np.arange(setting.rows) % setting.folds
         return cls(y, scores, folds, truth, stream(entropy, "study intervals draws", *place, repetition))
 
@@ -117,6 +140,14 @@ class IntervalMatrix:
 def _simulated(rng: np.random.Generator, setting: IntervalSetting) -> tuple[NDArray[Any], Floats, Floats]:
     """The outcome, the scores and the truth."""
     n = setting.configurations
+    if setting.metric in OF_LABELS:
+        return _labels(rng, setting)
+    if setting.task == "survival":
+        events, truth = float(setting.prevalence or 0.0), rng.beta(*setting.beta, size=n)
+        y, risk = censored_times(rng, setting.rows, events)
+        order = np.argsort(y["event"], kind="stable")
+        y, risk = y[order], risk[order]
+        return y, risks_of_concordance(rng, risk, truth, events), truth
     if setting.task == "multiclass":
         areas = rng.beta(*setting.beta, size=(n, CLASSES, CLASSES))
         truth = areas[:, ~np.eye(CLASSES, dtype=bool)].mean(axis=1)
@@ -124,8 +155,20 @@ def _simulated(rng: np.random.Generator, setting: IntervalSetting) -> tuple[NDAr
     truth = rng.beta(*setting.beta, size=n)
     if setting.task == "binary":
         return setting.outcome, scores_of_auc(rng, setting.outcome, truth), truth
-    y = rng.standard_normal(setting.rows)
-    return y, predictions_of_r2(rng, y, truth), truth
+    numbers = rng.standard_normal(setting.rows)
+    return numbers, predictions_of_r2(rng, numbers, truth), truth
+
+
+def _labels(rng: np.random.Generator, setting: IntervalSetting) -> tuple[NDArray[Any], NDArray[Any], Floats]:
+    """Labels that are right with a probability from Be(a, b), for all rows or for the rows of each class."""
+    n, y = setting.configurations, setting.outcome
+    n_classes = int(y.max()) + 1
+    if setting.metric == "accuracy":
+        truth = rng.beta(*setting.beta, size=n)
+        return y, labels_of_recalls(rng, y, np.repeat(truth[:, None], n_classes, axis=1)), truth
+    recalls = rng.beta(*setting.beta, size=(n, n_classes))
+    truth = f1_of_recalls(recalls, float(y.mean())) if setting.metric == "f1" else recalls.mean(axis=1)
+    return y, labels_of_recalls(rng, y, recalls), truth
 
 
 def checked_settings(
@@ -135,6 +178,7 @@ def checked_settings(
     beta: Any,
     *,
     task: str,
+    metric: str | None = None,
     folds: int,
     n_bootstraps: int,
     methods: Sequence[str] | str | None,
@@ -144,11 +188,17 @@ def checked_settings(
     known = next((name for name in METRICS if name == task), None)
     if known is None:
         raise InputError(f"task must be one of {', '.join(METRICS)}, got {task!r}.", argument="task")
-    named = checked_methods(methods, known)
+    metrics = METRICS[known]
+    measured = metrics[0] if metric is None else metric
+    if measured not in metrics:
+        raise InputError(
+            f"metric must be {' or '.join(metrics)} for a {known} task, got {metric!r}.", argument="metric"
+        )
+    named = checked_methods(methods, known, measured)
     (folds,), (n_bootstraps,) = checked_sizes("folds", folds, 2), checked_sizes("n_bootstraps", n_bootstraps, 1)
     level = checked_level(confidence_level)
     sizes = checked_sizes("rows", rows, 4), checked_sizes("configurations", configurations, 2)
-    shared = BoundSettings(known, named, n_bootstraps, level)
+    shared = BoundSettings(known, named, n_bootstraps, level, "" if measured == metrics[0] else measured)
     settings = tuple(
         IntervalSetting(n, c, share, pair, folds, shared)
         for pair, n, c, share in product(
@@ -156,6 +206,11 @@ def checked_settings(
         )
     )
     scarce = next((one for one in settings if one.rarest < 2), None)
+    if scarce is not None and known == "survival":
+        raise InputError(
+            f"two folds need {2 * LEAST_EVENTS} events, and with {argument('rows', scarce.rows)} and "
+            f"{argument('prevalence', scarce.prevalence)} {scarce.rarest * LEAST_EVENTS} are expected; take more."
+        )
     if scarce is not None:
         raise InputError(
             f"each class needs 2 rows to be in one fold and out of it, and with {argument('rows', scarce.rows)} "
@@ -172,7 +227,7 @@ def _checked_prevalence(prevalence: Any, task: TaskName) -> tuple[float | None, 
             f"prevalence is the share of a class, and a regression task has none; got {prevalence!r}.",
             argument="prevalence",
         )
-    most = 1 / 2 if task == "binary" else 1 / CLASSES
+    most = {"binary": 1 / 2, "multiclass": 1 / CLASSES}.get(task, 1.0)
     try:
         shares = np.asarray(prevalence, dtype=np.float64).reshape(-1)
     except (TypeError, ValueError):

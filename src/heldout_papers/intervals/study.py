@@ -34,7 +34,7 @@ from heldout_papers.intervals.inclusion import (
     inclusion_rows,
     true_performance,
 )
-from heldout_papers.intervals.methods import SELECTORS, BoundSettings, bounds
+from heldout_papers.intervals.methods import METRICS, SELECTORS, BoundSettings, bounds
 from heldout_papers.intervals.setting import (
     BETAS,
     CONFIGURATIONS,
@@ -130,6 +130,7 @@ class IntervalStudy(StudyResult):
         first = self.settings[0]
         return {
             "task": first.task,
+            "metric": first.metric,
             "repetitions": self.repetitions,
             "folds": first.most_folds,
             "n_bootstraps": first.settings.n_bootstraps,
@@ -165,6 +166,7 @@ class IntervalStudy(StudyResult):
                 "n_bootstraps": setting.settings.n_bootstraps,
                 "confidence_level": self.confidence_level,
                 "task": setting.task,
+                "metric": setting.metric,
                 "seed": str(self.entropy),
             }
             for setting in self.settings
@@ -189,7 +191,10 @@ class IntervalStudy(StudyResult):
         first = frame.iloc[0]
         names = tuple(str(name) for name in frame["method"].unique())
         task: Any = str(first["task"])
-        shared = BoundSettings(task, names, int(first["n_bootstraps"]), float(first["confidence_level"]))
+        # Tables of earlier versions have the first metric of their task, and do not name it.
+        metric = str(first["metric"]) if "metric" in frame else METRICS[task][0]
+        other = "" if metric == METRICS[task][0] else metric
+        shared = BoundSettings(task, names, int(first["n_bootstraps"]), float(first["confidence_level"]), other)
         settings, found = [], []
         for place, rows in frame.groupby(list(PLACE), sort=False, observed=True, dropna=False):
             beta, n, c, share = place
@@ -227,6 +232,7 @@ def intervals(
     beta: Any = BETAS,
     *,
     task: str = "binary",
+    metric: str | None = None,
     repetitions: int = 200,
     folds: int = 10,
     n_bootstraps: int = 1000,
@@ -242,8 +248,10 @@ def intervals(
     For each setting and repetition C true performances are drawn from Be(a, b), and N x C held-out scores of which
     they are true: areas under the ROC curve of two classes, by scores N(0, 1) and N(√2 Φ⁻¹(AUC), 1); for
     ``task="multiclass"`` the same for each pair of 5 classes; for ``task="regression"`` R² of predictions
-    P (y + ε). Each method bounds its choice from below; the bound is compared with the true performance of
-    *its* choice. All bounds are those of ``heldout.estimate(..., alternative="greater")``.
+    P (y + ε); for ``task="survival"`` Harrell's concordance of risks with censored times. With
+    ``metric="accuracy"`` labels are right with the probability P; with "balanced_accuracy" and "f1" with a P for
+    each class, of which the truth follows. Each method bounds its choice from below; the bound is compared with the
+    true performance of *its* choice. All bounds are those of ``heldout.estimate(..., alternative="greater")``.
 
     Parameters
     ----------
@@ -251,10 +259,13 @@ def intervals(
         N and C; the article's by default, which with its prevalences and ``beta`` are 16 settings.
     prevalence : float or sequence of float, optional
         The share of the rarer class; .1 and .5 by default. Of 5 classes that of the rarest, .1 and .2 by default;
-        the others are of one size.
+        the others are of one size. Of survival the expected share of events, .3 and .7 by default.
     beta : sequence of (a, b)
-    task : {"binary", "multiclass", "regression"}
-        The last two have ``bbc``, ``bbc_f`` and ``naive_bootstrap`` alone.
+    task : {"binary", "multiclass", "regression", "survival"}
+        All but the first have ``bbc``, ``bbc_f`` and ``naive_bootstrap`` alone.
+    metric : str, optional
+        Of two classes "roc_auc" by default, "accuracy", "balanced_accuracy" or "f1"; of five "roc_auc_ovo",
+        "accuracy" or "balanced_accuracy"; "r2" of numbers, and "concordance_index" of survival.
     repetitions : int, default=200
     folds : int, default=10
         At most; as many as the rarest class has rows, where these are fewer.
@@ -292,8 +303,8 @@ def intervals(
     naive_bootstrap 0.45 -0.01
     """
     settings = checked_settings(
-        rows, configurations, prevalence, beta,
-        task=task, folds=folds, n_bootstraps=n_bootstraps, methods=methods, confidence_level=confidence_level,
+        rows, configurations, prevalence, beta, task=task, metric=metric, folds=folds, n_bootstraps=n_bootstraps,
+        methods=methods, confidence_level=confidence_level,
     )  # fmt: skip
     (repetitions,) = checked_sizes("repetitions", repetitions, 1)
     plan = StudyPlan("intervals", settings, repetitions, entropy_of(random_state), do_batch)

@@ -13,7 +13,6 @@ from scipy.stats import norm
 import heldout as ho
 from heldout.estimates.methods.two_part.template import TwoPart
 from heldout_papers.intervals.methods import (
-    FOR_TASK,
     METHODS,
     SELECTORS,
     TILTING_TIMES,
@@ -24,6 +23,7 @@ from heldout_papers.intervals.methods import (
 )
 from heldout_papers.simulation import predictions_of_r2, scores_of_auc
 
+THREE = ("bbc", "bbc_f", "naive_bootstrap")
 IntervalMatrix = tuple[NDArray[Any], NDArray[np.float64], NDArray[np.intp]]
 
 
@@ -143,7 +143,7 @@ def test_numbers_and_several_classes_are_those_of_the_library() -> None:
     target = rng.standard_normal(80)
     predicted = predictions_of_r2(rng, target, rng.beta(9, 6, 10))
     folds = np.arange(80) % 5
-    found = bounds(target, predicted, folds, BoundSettings("regression", FOR_TASK["regression"], 50), seed=2)
+    found = bounds(target, predicted, folds, BoundSettings("regression", THREE, 50), seed=2)
     published = ho.estimates.BBC(control=False)
     expected = ho.estimate(
         target, predicted, metric="r2", folds=folds, alternative="greater", n_bootstraps=50, random_state=2,
@@ -154,7 +154,7 @@ def test_numbers_and_several_classes_are_those_of_the_library() -> None:
 
     y = np.repeat([0, 1, 2], 30)
     chances = rng.dirichlet(np.ones(3), size=(90, 6))
-    several = bounds(y, chances, np.arange(90) % 5, BoundSettings("multiclass", FOR_TASK["multiclass"], 50), seed=2)
+    several = bounds(y, chances, np.arange(90) % 5, BoundSettings("multiclass", THREE, 50), seed=2)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         same = ho.estimate(
@@ -165,7 +165,7 @@ def test_numbers_and_several_classes_are_those_of_the_library() -> None:
     assert (several["bbc"].low, several["bbc"].selected) == (same.interval.low, same.selected)
     # Ranks within a class are all that is read.
     scores = np.log(chances) * 3 - 1
-    again = bounds(y, scores, np.arange(90) % 5, BoundSettings("multiclass", FOR_TASK["multiclass"], 50), seed=2)
+    again = bounds(y, scores, np.arange(90) % 5, BoundSettings("multiclass", THREE, 50), seed=2)
     assert [each.low for each in again.values()] == [each.low for each in several.values()]
 
 
