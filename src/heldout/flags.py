@@ -53,16 +53,17 @@ class Flag(StrEnum):
         "incomplete_predictions",
         "The estimate uses {used} of {total} rows{often}: those that every candidate predicted.",
     )
+    DROPPING_NEVER_APPLIED = (
+        "dropping_never_applied",
+        "No configuration could be dropped: the rule applies once {least:,} rows are predicted, and before the "
+        "last split there were {rows:,}. A lower min_predictions allows it.",
+    )
     STOPPED_EARLY = (
         "stopped_early",
-        "The search stopped after {done} of {planned}, because the {level} % interval was no wider than {width}: "
-        "the estimate rests on {rows} of {total} rows. Such an interval is narrow partly by chance; in simulations "
-        "95 % intervals of searches that stopped covered the truth in 93 to 98 % of them.",
+        "The search stopped after {done} of {planned} because the {level} % interval was no wider than {width}; "
+        "it rests on {rows} of {total} rows. In simulations 95 % intervals of such searches covered in 93 to 98 %.",
     )
-    UNFINISHED_SEARCH = (
-        "unfinished_search",
-        "The search is unfinished. The estimate rests on {which}. {rest}",
-    )
+    UNFINISHED_SEARCH = ("unfinished_search", "The search is unfinished. The estimate rests on {which}. {rest}")
     FEW_GROUPS = (
         "few_groups",
         "There are only {groups} groups to draw from; with fewer than 10 the interval is unreliable.",

@@ -5,17 +5,22 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import joblib
 import numpy as np
 import pytest
 from flipping import Flipping, X, Y
+from sklearn.dummy import DummyRegressor
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GroupKFold
 
 import heldout as ho
+from heldout.cli.result import search_rows
 from heldout.dropping import Bootstrap, Racing, Standing, Verdict
 from heldout.dropping.base import Course
 from heldout.errors import HeldoutWarning, InputError
 from heldout.execution.executors import JoblibExecutor
+from heldout.flags import Flag
+from heldout.report import report_content
 
 N_FOLDS = 6
 QUALITIES = [0.0, 0.05, 0.1, 0.2, 0.35, 0.45, 0.5, 0.0]
@@ -233,3 +238,71 @@ def test_a_single_split_has_no_barrier() -> None:
         n_bootstraps=50, random_state=0,
     ).fit(X, Y)  # fmt: skip
     assert not found.evaluation_.barriers and found.n_fits_ == 2
+
+
+VARIANTS = (
+    "bootstrap(against='best_of_each', threshold=0.95)",
+    "bootstrap(against='double', threshold=0.9)",
+    "paired(pairs='all')",
+    "paired(pairs='all', looks='power_analysis')",
+)
+
+
+@pytest.mark.parametrize("drop", VARIANTS)
+def test_every_comparison_drops_and_does_not_depend_on_workers_or_interruption(drop: str, tmp_path: Path) -> None:
+    alone = search(drop=drop).fit(X, Y)
+    assert alone.n_fits_saved_ > 0
+    assert alone.best_index_ in (0, 7)
+
+    def compared(found: ho.HeldOutSearchCV) -> dict[str, Any]:
+        of = outcome(found)
+        return {**of, "barriers": repr(of["barriers"])}  # NaN equals nothing
+
+    with joblib.parallel_config("threading"):
+        assert compared(search(drop=drop, n_jobs=2).fit(X, Y)) == compared(alone)
+    path = tmp_path / "run.db"
+    search(drop=None, store=path).fit(X, Y)
+    again = search(drop=drop, store=path).fit(X, Y)  # from the cells of a run that dropped none
+    assert compared(again) == compared(alone)
+
+
+def test_a_rule_that_could_never_drop_says_so() -> None:
+    """Before the last of six splits 5/6 of the rows are predicted."""
+    n_before = len(Y) - len(Y) // N_FOLDS
+    never = search(drop=Bootstrap(min_predictions=len(Y))).fit(X, Y)
+    assert never.n_fits_saved_ == 0
+    assert never.estimate_.flags[Flag.DROPPING_NEVER_APPLIED] == (
+        f"No configuration could be dropped: the rule applies once {len(Y):,} rows are predicted, and before the "
+        f"last split there were {n_before:,}. A lower min_predictions allows it."
+    )
+    race = report_content(never.evaluation_).race
+    assert race is not None
+    assert race.how == "All configurations ran on all splits, one split after another."
+    assert race.quiet.startswith(f"The rule could not drop any: it applies once {len(Y)} rows are predicted")
+    shown = dict(search_rows(never.evaluation_, {}, 0, seconds=1.0))
+    assert shown["dropped"] == (
+        f"none could be: the rule applies from {len(Y):,} predicted rows, and the last split came after "
+        f"{n_before:,}"
+    )
+    could = search(drop=Bootstrap(min_predictions=n_before)).fit(X, Y)
+    assert Flag.DROPPING_NEVER_APPLIED not in could.estimate_.flags
+    assert "dropped" not in dict(search_rows(could.evaluation_, {}, 0, seconds=1.0)) or could.n_fits_saved_
+
+
+def test_a_loss_outside_its_range_ends_a_race_at_its_first_barrier() -> None:
+    """Squared errors of up to .49 where .3 is declared: refused after the first of ten splits, not at the end."""
+    y = np.linspace(0.9, 1.0, 200)
+    seen: list[int] = []
+
+    class Constant(DummyRegressor):  # type: ignore[misc]
+        def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
+            seen.append(len(X))
+            return super().fit(X, y)
+
+    models = [(str(c), Constant(strategy="constant", constant=c), {}) for c in (0.95, 0.3)]
+    made = ho.HeldOutSearchCV(
+        models, scoring="neg_mean_squared_error(most=0.3)", drop="hoeffding_race", cv=ho.protocols.k_folds(4)
+    )
+    with pytest.raises(InputError, match=r"declares losses of at most 0\.3, and a row has 0\.4"):
+        made.fit(y[:, None], y)
+    assert len(seen) <= 4  # two models on the first split or two: the rule applies from 50 rows on

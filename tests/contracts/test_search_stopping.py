@@ -47,7 +47,7 @@ def test_by_hand_it_stops_at_the_first_fold_whose_interval_is_tight():
     made = search(most).fit(X, Y)
     barriers = made.evaluation_.barriers
     assert [barrier.width for barrier in barriers[1:]] == [widths[k] for k in range(2, at + 1)]
-    assert np.isnan(barriers[0].width)  # 30 rows are too few
+    assert barriers[0].width is None  # 30 rows are too few
     assert [barrier.stopped for barrier in barriers] == [False] * (at - 1) + [True]
     assert made.n_fits_ == 3 * at
     assert made.n_fits_saved_ == 3 * (10 - at)
@@ -55,8 +55,8 @@ def test_by_hand_it_stops_at_the_first_fold_whose_interval_is_tight():
     assert interval.high - interval.low == widths[at] <= most
     assert made.estimate_.n_rows_used == 30 * at
     assert made.estimate_.flags[Flag.STOPPED_EARLY].startswith(
-        f"The search stopped after {at} of 10 folds, because the 95 % interval was no wider than 0.16: the "
-        f"estimate rests on {30 * at} of 300 rows."
+        f"The search stopped after {at} of 10 folds because the 95 % interval was no wider than 0.16; it rests "
+        f"on {30 * at} of 300 rows."
     )
     assert made.best_estimator_.n_samples_fit_ == N  # refitted on all rows
     assert made.cv_results_[f"split{at - 1}_test_score"].shape == (3,)
@@ -83,7 +83,7 @@ def test_methods_with_an_interval(method):
 
 def test_repeats_are_judged_when_they_are_complete():
     made = search(0.12, cv=3, repeats=4, scoring="roc_auc").fit(X, Y)
-    looked = [barrier.after for barrier in made.evaluation_.barriers if not np.isnan(barrier.width)]
+    looked = [barrier.after for barrier in made.evaluation_.barriers if barrier.width is not None]
     assert set(looked) <= {1, 2, 3, 6, 9}
     assert made.n_splits_ in (*looked, 12)
 

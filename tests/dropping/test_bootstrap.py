@@ -10,6 +10,7 @@ from standings import standing_of
 import heldout as ho
 from heldout.dropping import Bootstrap
 from heldout.dropping.base import Course
+from heldout.dropping.bootstrap import drawn_again
 from heldout.metrics import metric_named
 from heldout.metrics.opaque import OpaqueMetric
 from heldout.selection import draws as draws_module
@@ -163,5 +164,96 @@ def test_what_it_takes():
     ids=["threshold", "threshold_text", "bootstraps", "replay", "predictions"],
 )
 def test_what_it_refuses(wrong, says):
+    with pytest.raises(ho.InputError, match=says):
+        Bootstrap(**wrong)
+
+
+def four(seed=6, n=40):
+    """Four configurations of unequal skill, and one that repeats the best."""
+    rng = np.random.default_rng(seed)
+    y = np.resize([0, 1], n)
+    labels = np.where(rng.random((n, 4)) < [0.8, 0.75, 0.7, 0.5], y[:, None], 1 - y[:, None])
+    return y, np.column_stack([labels, labels[:, 0]])
+
+
+def test_against_the_best_of_each_bootstrap_by_hand():
+    """Worse than the best of a bootstrap: fewer rows right than another of the five there."""
+    y, labels = four()
+    standing = standing_of(y, labels)
+    right = drawn(standing, 300).astype(int) @ (labels == y[:, None])
+    expected = (right < right.max(axis=1, keepdims=True)).mean(axis=0)
+    found = Bootstrap(against="best_of_each", n_bootstraps=300, threshold=0.9).judge(standing)
+    others = np.arange(5) != standing.leader
+    np.testing.assert_array_equal(found.statistic[others], expected[others])
+    assert found.keep.tolist() == [not (j != standing.leader and expected[j] > 0.9) for j in range(5)]
+    assert found.statistic[4] == expected[0]  # a twin is as often the best
+    # What a configuration loses to the current best it also loses to the best.
+    alone = Bootstrap(n_bootstraps=300).judge(standing).statistic
+    assert (found.statistic[others] >= alone[others]).all()
+
+
+def test_of_two_the_best_of_each_bootstrap_is_the_current_best_or_the_other():
+    """Where the other one is the best it is not worse: both comparisons are the same for two."""
+    y, labels = four()
+    standing = standing_of(y, labels[:, :2])
+    one, other = (
+        Bootstrap(against=against, n_bootstraps=200).judge(standing).statistic
+        for against in ("current_best", "best_of_each")
+    )
+    np.testing.assert_array_equal(one, other)
+
+
+def test_the_probability_of_the_best_among_the_dropped_is_at_most_their_sum():
+    """The share of bootstraps in which one of the dropped is chosen, against the sum of 1 - p̂ over them."""
+    y, labels = four()
+    standing = standing_of(y, labels)
+    found = Bootstrap(against="best_of_each", threshold=0.6, n_bootstraps=500).judge(standing)
+    gone = np.flatnonzero(~found.keep)
+    assert gone.size
+    chosen = standing.replay.choose(drawn(standing, 500))
+    assert np.isin(chosen, gone).mean() <= (1 - found.statistic[gone]).sum() + 1e-12
+
+
+def test_the_double_bootstrap_is_the_nested_loop():
+    """A first sample chooses, and second samples of it compare: 300 x 50 of them here, one each in the rule. The
+    standard error of 2000 pairs is at most .0112, that of 300 first samples at most .029; four of the first and two
+    of the second are the tolerance."""
+    y, labels = four()
+    standing = standing_of(y, labels)
+    found = Bootstrap(against="double", n_bootstraps=2000).judge(standing).statistic
+    right = (labels == y[:, None]).astype(int)
+    rng = np.random.default_rng(9)
+    worse = np.zeros(5)
+    for _ in range(300):
+        rows = rng.integers(0, len(y), len(y))
+        best = right[rows].sum(axis=0).argmax()
+        again = rows[rng.integers(0, len(y), (50, len(y)))]
+        scores = right[again].sum(axis=1)
+        worse += (scores < scores[:, [best]]).mean(axis=0) / 300
+    others = np.arange(5) != standing.leader
+    np.testing.assert_allclose(found[others], worse[others], atol=4 * 0.0112 + 2 * 0.029)
+
+
+def test_the_double_bootstrap_draws_whole_groups_and_is_the_same_for_any_threads():
+    y, labels = four(n=60)
+    groups = np.arange(60) // 4
+    rule = Bootstrap(against="double", n_bootstraps=300)
+    one = rule.judge(standing_of(y, labels, groups=groups)).statistic
+    np.testing.assert_array_equal(one, rule.judge(standing_of(y, labels, groups=groups, n_threads=3)).statistic)
+    standing = standing_of(y, labels, groups=groups)
+    again = drawn_again(standing.draws, drawn(standing, 20), 0)
+    assert (np.diff(again.reshape(20, 15, 4), axis=2) == 0).all()
+    assert (again[drawn(standing, 20) == 0] == 0).all()
+
+
+@pytest.mark.parametrize(
+    ("wrong", "says"),
+    [
+        ({"against": "all"}, "against must be one of current_best, best_of_each, double, got 'all'"),
+        ({"against": "double", "replay": True}, "replay=True repeats comparisons with the current best"),
+    ],
+    ids=["word", "replay"],
+)
+def test_what_comparisons_it_refuses(wrong, says):
     with pytest.raises(ho.InputError, match=says):
         Bootstrap(**wrong)

@@ -146,3 +146,89 @@ def test_what_it_takes():
     for wrong in ({"alpha": 0.0}, {"power": 1.0}):
         with pytest.raises(ho.InputError, match=f"{next(iter(wrong))} must be a number between 0 and 1"):
             Paired(**wrong)
+
+
+@pytest.mark.parametrize("k", [3, 6, 12])
+def test_all_pairs_is_the_loop_over_pairs(k):
+    rng = np.random.default_rng(k)
+    scores = rng.normal(0.8, 0.05, size=(k, 7)) - np.linspace(0, 0.1, 7)
+    scores[0, 2], scores[:, 4] = np.nan, scores[:, 1]
+    found = Paired(pairs="all").judge(standing_of_scores(scores, leader=0, n_folds=10))
+    of_rivals = np.array([slow(scores, rival, 10) for rival in range(7)])
+    expected = np.fmin.reduce(of_rivals, axis=0)
+    np.testing.assert_allclose(found.statistic[1:], expected[1:], rtol=1e-9)
+    least = np.fmin(0.05, expected[0])  # what is no worse off than the leader stays with it
+    np.testing.assert_array_equal(found.keep[1:], ~(expected[1:] < least))
+    assert found.keep[0]  # the leader always stays
+
+
+def test_all_pairs_finds_one_that_only_another_than_the_leader_beats():
+    """The leader varies from fold to fold; the second is steadily ahead of the third by .02, .03, .02."""
+    scores = np.array([[0.99, 0.80, 0.78], [0.70, 0.80, 0.77], [0.99, 0.80, 0.78]])
+    standing = standing_of_scores(scores)
+    assert Paired().judge(standing).keep.all()
+    found = Paired(pairs="all").judge(standing)
+    assert found.keep.tolist() == [True, True, False]
+    d = np.array([0.02, 0.03, 0.02])
+    t = d.mean() / (d.std(ddof=1) * np.sqrt(1 / 3 + 1 / 9))
+    assert found.statistic[2] == pytest.approx(stats.t.sf(t, 2), rel=1e-9)
+
+
+def test_power_analysis_says_when_the_next_test_is():
+    """At k = 3 the differences .02, .04, .06 minus a little need more folds; before that there is no test."""
+    leader = np.array([0.9, 0.8, 0.85, 0.9, 0.8, 0.85, 0.9])
+    behind = np.array([0.01, 0.04, 0.06, 0.05, 0.05, 0.05, 0.05])
+    scores = np.column_stack([leader, leader - behind])
+    rule = Paired(looks="power_analysis")
+    first = rule.judge(standing_of_scores(scores[:3]))
+    assert first.keep.all() and first.statistic[1] > 0.05
+    needed = first.folds_needed[1]
+    assert 1 <= needed < np.inf
+    due = 3 + needed
+    assert first.noted[1] == due
+    notes = np.array([[np.nan, due]])
+    for k in range(4, 8):
+        standing = standing_of_scores(scores[:k])
+        found = rule.judge(type(standing)(**{**vars(standing), "noted": notes}))
+        plain = Paired().judge(standing)
+        if k < due:
+            assert found.keep.all() and np.isnan(found.statistic[1]) and np.isnan(found.noted[1])
+        else:
+            np.testing.assert_array_equal(found.keep, plain.keep)
+            np.testing.assert_array_equal(found.statistic, plain.statistic)
+    assert not Paired().judge(standing_of_scores(scores[:7])).keep[1]
+
+
+def test_one_that_no_number_of_folds_tells_apart_is_tested_once():
+    scores = np.array([[0.9, 0.95], [0.8, 0.7], [0.85, 0.84]])  # no clear difference
+    rule = Paired(looks="power_analysis")
+    first = rule.judge(standing_of_scores(scores))
+    assert first.noted[1] == np.inf
+    standing = standing_of_scores(np.vstack([scores, [[0.9, 0.1]] * 6]))
+    noted = type(standing)(**{**vars(standing), "noted": first.noted[None]})
+    assert rule.judge(noted).keep.all()
+    assert not Paired().judge(standing).keep[1]
+
+
+def test_of_alike_configurations_a_test_of_all_pairs_drops_as_often_as_their_greatest_t_says():
+    """Five with equal means and independent folds' errors: a given one is dropped at one look with the probability
+    that the greatest of its four t's passes the quantile, found by plain simulation of normal numbers. 800 looks
+    have a standard error below .012; the bound is two and a half times that of the difference."""
+    k, n_folds, alpha, n = 6, 10, 0.05, 800
+    rng = np.random.default_rng(4)
+    bound = stats.t.isf(alpha, k - 1)
+    times = expected = 0
+    for _ in range(n):
+        scores = rng.normal(size=(k, 5))
+        times += not Paired(pairs="all").judge(standing_of_scores(scores, leader=1, n_folds=n_folds)).keep[0]
+        d = rng.normal(size=(k, 5))
+        d = d[:, 1:] - d[:, :1]
+        expected += (d.mean(axis=0) / (d.std(axis=0, ddof=1) * np.sqrt(1 / k + 1 / (n_folds - 1))) > bound).any()
+    assert times / n == pytest.approx(expected / n, abs=0.042)
+    assert 0.02 < times / n < 3 * alpha
+
+
+@pytest.mark.parametrize("wrong", [{"pairs": "some"}, {"looks": 3}], ids=str)
+def test_words_are_checked(wrong):
+    with pytest.raises(ho.InputError, match=f"{next(iter(wrong))} must be one of"):
+        Paired(**wrong)

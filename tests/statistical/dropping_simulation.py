@@ -4,21 +4,23 @@ A configuration with true accuracy P gets row i right where z_ij < Φ⁻¹(P); z
 between configurations, as rows that are hard for one model are hard for others. 500 rows are met in ten folds of
 50, and the best by the accuracy on all rows wins. A rule is asked after every fold but the last.
 
-As a script it prints the table of docs/dropping.md:
+As a script it prints the tables of docs/dropping.md:
 
-    python tests/statistical/dropping_simulation.py [races]
+    python tests/statistical/dropping_simulation.py [races [races of the variants]]
 """
 
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 from scipy.stats import norm
 
+from heldout.data.calls import call_text
 from heldout.dropping import Bootstrap, DropRule, HoeffdingRace, Paired, Wilcoxon
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "dropping"))
@@ -26,6 +28,13 @@ from standings import standing_of
 
 ROWS, FOLDS = 500, 10
 RULES: tuple[DropRule, ...] = (Bootstrap(), HoeffdingRace(), Paired(), Wilcoxon())
+VARIANTS: tuple[DropRule, ...] = (
+    Bootstrap(against="best_of_each", threshold=0.999, n_bootstraps=5000),
+    Bootstrap(against="double"),
+    Paired(pairs="all"),
+    Paired(pairs="all", looks="power_analysis"),
+)
+"""What the rules can be asked for besides their defaults."""
 
 
 @dataclass(frozen=True)
@@ -74,6 +83,7 @@ def race(rule: DropRule, truth: np.ndarray, right: np.ndarray) -> Raced:
     folds, size = np.repeat(np.arange(FOLDS), ROWS // FOLDS), ROWS // FOLDS
     n_started = len(truth)
     alive, fits = np.arange(n_started), 0
+    notes = np.empty((0, n_started))
     for k in range(1, FOLDS + 1):
         fits += len(alive)
         rows = slice(0, k * size)
@@ -82,7 +92,11 @@ def race(rule: DropRule, truth: np.ndarray, right: np.ndarray) -> Raced:
         standing = standing_of(
             y[rows], labels[rows][:, alive], folds=folds[rows], seed=k, n_started=n_started, n_folds=FOLDS
         )
-        alive = alive[rule.judge(standing).keep]
+        verdict = rule.judge(replace(standing, noted=notes[:, alive]))
+        if verdict.noted is not None:
+            notes = np.vstack([notes, np.full(n_started, np.nan)])
+            notes[-1, alive] = verdict.noted
+        alive = alive[verdict.keep]
     total = right.sum(axis=0)
     winner = alive[total[alive].argmax()]
     lost = truth[total.argmax()] - truth[winner]
@@ -94,16 +108,19 @@ def races(rule: DropRule, setting: Setting, n: int) -> list[Raced]:
     return [race(rule, *setting.draw(np.random.default_rng([17, seed]))) for seed in range(n)]
 
 
-def table(n: int) -> list[str]:
+def table(n: int, rules: Sequence[DropRule] = RULES) -> list[str]:
     """The lines of a Markdown table."""
     lines = ["| setting | rule | the best dropped | fits saved | accuracy lost |", "|---|---|---|---|---|"]
     for setting in SETTINGS:
-        for rule in RULES:
+        for rule in rules:
             found = np.array(races(rule, setting, n))
             dropped, saved, lost = np.round(found.mean(axis=0), 4) + 0.0  # no negative zero
-            lines.append(f"| {setting.name} | `{rule.name}` | {dropped:.1%} | {saved:.0%} | {lost:.4f} |")
+            lines.append(f"| {setting.name} | `{call_text(rule)}` | {dropped:.1%} | {saved:.0%} | {lost:.4f} |")
     return lines
 
 
 if __name__ == "__main__":
-    print("\n".join(table(int(sys.argv[1]) if len(sys.argv) > 1 else 200)))
+    counts = [int(text) for text in sys.argv[1:]] or [200, 60]
+    for count, rules in zip(counts, (RULES, VARIANTS), strict=False):
+        if count:
+            print("\n".join(table(count, rules)), "\n")

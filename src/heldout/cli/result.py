@@ -197,16 +197,25 @@ def _check(compared: ShareComparison) -> str:
 
 
 def _dropped(evaluation: Evaluation) -> str:
-    """How many configurations were dropped, and after how many splits; empty where none was."""
+    """How many configurations were dropped, and after how many splits, or why none could be; else empty."""
     after = [dropped.after for j, dropped in evaluation.dropped.items() if j not in evaluation.failures]
     if not after:
-        return ""
+        return _never_dropped(evaluation)
     times = sorted(set(after))
     total = f"{len(after)} of {len(evaluation.configurations)} configurations"
     if len(times) > MOST_TIMES:
         return f"{total}, after {times[0]} to {times[-1]} splits"
     each = ", ".join(f"{after.count(time)} after {time}" for time in times)
     return f"{total}: {each} splits" if len(times) > 1 else f"{total}, after {counted(times[0], 'split')}"
+
+
+def _never_dropped(evaluation: Evaluation) -> str:
+    """Why a rule could never drop; empty where it could."""
+    least = (evaluation.provenance.get("drop") or {}).get("min_predictions", 0)
+    most = max((barrier.n_rows for barrier in evaluation.barriers), default=least)
+    if most >= least:
+        return ""
+    return f"none could be: the rule applies from {least:,} predicted rows, and the last split came after {most:,}"
 
 
 def _stopped_after(evaluation: Evaluation) -> int | None:
@@ -221,7 +230,9 @@ def _stopped(evaluation: Evaluation) -> str:
     if after is None or "stop_when_width" not in evaluation.provenance:
         return ""
     planned = counted(int(evaluation.provenance["n_splits_planned"]), "split")
-    return f"after {after} of {planned}: the interval is {evaluation.barriers[-1].width:.3g} wide"
+    width = evaluation.barriers[-1].width
+    wide = "" if width is None else f": the interval is {width:.3g} wide"  # a run file does not hold it
+    return f"after {after} of {planned}{wide}"
 
 
 def _number(value: float, decimals: int) -> str:

@@ -126,7 +126,7 @@ SECTIONS = {
     metavar="RULE",
     help="When to drop losing configurations: never, bootstrap (after every fold those that are worse than the "
     "current best in 99 % of bootstraps), hoeffding_race, paired, wilcoxon or sequential; also with parameters, as "
-    "in 'bootstrap(threshold=0.95)'.",
+    "in \"bootstrap(threshold=0.999, against='best_of_each')\".",
 )
 @click.option(
     "--stop-when-width",

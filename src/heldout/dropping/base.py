@@ -190,8 +190,8 @@ class Barrier:
         computes it.
     stopped : bool
         Whether the race ended here for all.
-    width : float
-        How wide the interval of the estimate so far is, if the search stops when that is tight; NaN if unknown.
+    width : float or None
+        How wide the interval of the estimate so far is, if the search stops when that is tight; None if unknown.
     noted : mapping of int to float
         The notes of the rule on each configuration, if it makes any; it reads them at later barriers.
     judged : bool
@@ -209,7 +209,7 @@ class Barrier:
     stopped: bool = False
     noted: Mapping[int, float] = field(default_factory=dict)
     judged: bool = True
-    width: float = float("nan")
+    width: float | None = None
 
 
 def dropped_at(barriers: Iterable[Barrier]) -> dict[int, Dropped]:
@@ -339,3 +339,9 @@ def check_share(value: object, name: str) -> None:
     """Refuse what is no number between 0 and 1."""
     if not isinstance(value, float | np.floating) or not 0 < value < 1:
         raise InputError(f"{name} must be a number between 0 and 1, got {value!r}.", argument=name)
+
+
+def check_word(value: object, name: str, allowed: Sequence[str]) -> None:
+    """Refuse what is none of some words."""
+    if not isinstance(value, str) or value not in allowed:
+        raise InputError(f"{name} must be one of {', '.join(allowed)}, got {value!r}.", argument=name)

@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import ClassVar
+from typing import ClassVar, Literal, TypeAlias, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
+from heldout._random import stream
 from heldout.data.limits import MOST_BOOTSTRAPS, refuse_more_than
-from heldout.dropping.base import Course, Racing, Standing, Verdict, check_count, check_share, verdict
+from heldout.dropping.base import Course, Racing, Standing, Verdict, check_count, check_share, check_word, verdict
 from heldout.errors import InputError
 from heldout.metrics.base import Metric, oriented, quiet_if_foreign
 from heldout.metrics.opaque import OpaqueMetric
-from heldout.selection.base import tie_exactly
-from heldout.selection.draws import UndefinedDrawsError, map_blocks
+from heldout.selection.base import NONE_CHOSEN, tie_exactly
+from heldout.selection.draws import Counts, Draws, UndefinedDrawsError, always, map_blocks
+
+Against: TypeAlias = Literal["current_best", "best_of_each", "double"]
+AGAINST: tuple[Against, ...] = get_args(Against)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,15 +36,29 @@ class Bootstrap(Racing):
     heuristic: each configuration is compared with the leader alone, as if the leader had not been chosen on these
     rows, and again at every barrier. docs/dropping.md shows how often the best is lost.
 
+    **Two other comparisons** of which the article speaks (at the end of section 5):
+
+    - ``against="best_of_each"``: θ₀ is in each bootstrap the configuration that the search would choose there. Then
+      1 - p̂ is the share of bootstraps in which none is better than θ, an estimate of the probability that it is
+      the one to choose, in the context of all others. Of C configurations that are alike each has 1/C of it, so
+      that α must be well above 1 - 1/C: use .999 with 5000 bootstraps for some hundred.
+    - ``against="double"``: a double bootstrap. Rows are drawn and θ₀ is chosen on them; then rows are drawn again
+      from the drawn ones, and the two are compared there. So p̂ is the mean, over the bootstraps that choose θ₀,
+      of the shares in which θ is worse than that θ₀: it has the uncertainty of the current best. One second draw
+      for each first one is enough for the mean, and costs as much as a second bootstrap.
+
     Attributes
     ----------
     threshold : float
         The article's α.
     n_bootstraps : int
         B.
+    against : "current_best", "best_of_each" or "double"
+        What a configuration is compared with: the article's θ₀, the best of each bootstrap, or the best of a first
+        bootstrap in a second one.
     replay : bool
-        Whether the estimate repeats the dropping inside its own bootstraps. That removes part of the small optimism
-        of dropping; the later predictions of dropped configurations are unknown.
+        Whether the estimate repeats the dropping inside its own bootstraps, against the current best only. That
+        removes part of the small optimism of dropping; the later predictions of dropped configurations are unknown.
 
     Examples
     --------
@@ -51,6 +69,7 @@ class Bootstrap(Racing):
 
     threshold: float = 0.99
     n_bootstraps: int = 1000
+    against: Against = "current_best"
     replay: bool = False
     name: ClassVar[str] = "bootstrap"
     statistic_name: ClassVar[str] = "the share of bootstraps in which it scores worse than the leader"
@@ -65,6 +84,13 @@ class Bootstrap(Racing):
         )
         if not isinstance(self.replay, bool | np.bool_):
             raise InputError(f"replay must be True or False, got {self.replay!r}.", argument="replay")
+        check_word(self.against, "against", AGAINST)
+        if self.replay and self.against != "current_best":
+            raise InputError(
+                f"replay=True repeats comparisons with the current best, got against={self.against!r}; leave one "
+                "of them out.",
+                argument="replay",
+            )
 
     def unfit(self, metric: Metric, course: Course) -> str | None:
         """It needs a metric that can be computed on any rows."""
@@ -73,21 +99,28 @@ class Bootstrap(Racing):
         return None
 
     def judge(self, standing: Standing) -> Verdict:
-        """Drop those worse than the leader in more than the share ``threshold`` of the bootstraps."""
+        """Drop those that are worse in more than the share ``threshold`` of the bootstraps."""
         share = self.share_worse(standing)
-        return verdict(standing, leaves=share > self.threshold, statistic=share)
+        # The leader always stays, and so does what is no worse than it by this measure, such as its twins.
+        return verdict(standing, leaves=share > np.fmax(self.threshold, share[standing.leader]), statistic=share)
 
     def share_worse(self, standing: Standing) -> NDArray[np.float64]:
         """(A,): p̂ of each configuration, NaN for all where no bootstrap can be drawn."""
-        score, leader = standing.score, standing.leader
+        score = standing.score
         draws = replace(standing.draws, n_bootstraps=self.n_bootstraps)
 
         def times_worse(first: int, last: int) -> NDArray[np.intp]:
             counts, _ = draws.block(first, last)
+            best = np.full(len(counts), standing.leader)
+            if self.against != "current_best":
+                best = standing.replay.choose(counts)
+            if self.against == "double":
+                counts = drawn_again(draws, counts, first)
             values = oriented(score.metric, score.all(counts))
             if not score.has_fused_path:  # fused scores are ratios of exact sums, which tie without rounding
                 values = tie_exactly(values)
-            return np.count_nonzero(values < values[:, leader, None], axis=0)
+            rivals = np.where(best == NONE_CHOSEN, np.nan, values[np.arange(len(best)), np.maximum(best, 0)])
+            return np.count_nonzero(values < rivals[:, None], axis=0)
 
         try:
             with quiet_if_foreign([score.metric]):
@@ -96,3 +129,19 @@ class Bootstrap(Racing):
             return np.full(standing.n_configurations, np.nan)
         share: NDArray[np.float64] = np.sum(blocks, axis=0) / self.n_bootstraps
         return share
+
+
+def drawn_again(draws: Draws, counts: Counts, first: int) -> Counts:
+    """A draw from each bootstrap sample (L, n), as large as the sample; ``first``: the number of the first one.
+
+    The places of a sample are its units in order, each as often as it was drawn. So the second count of a unit is
+    the number of draws among its places: a difference of sums.
+    """
+    seed, units = stream(draws.seed, "drawn again"), np.arange(draws.n_units)
+    of_places, _ = Draws(seed, draws.n_bootstraps, units, always, always).block(first, first + len(counts))
+    first_row = np.unique(draws.unit_of_row, return_index=True)[1]
+    end = np.cumsum(counts[:, first_row], axis=1, dtype=np.intp)
+    until = np.zeros((len(counts), draws.n_units + 1), dtype=np.intp)
+    np.cumsum(of_places, axis=1, out=until[:, 1:])
+    of_units = np.diff(np.take_along_axis(until, end, axis=1), prepend=0, axis=1)
+    return np.asarray(of_units[:, draws.unit_of_row], dtype=np.uint8)

@@ -21,8 +21,15 @@ _REASONS = {
 }
 
 
-def race_sentence(rule: str, min_predictions: int | None, *, one_of_many: bool = False) -> str:
-    """How the race was run; of the many searches of a protocol, the one on all rows."""
+def race_sentence(
+    rule: str, min_predictions: int | None, *, one_of_many: bool = False, could_drop: bool = True
+) -> str:
+    """How the race was run; of the many searches of a protocol, the one on all rows.
+
+    ``could_drop``: whether enough rows were predicted before the last split.
+    """
+    if not could_drop:
+        return "All configurations ran on all splits, one split after another."
     by = f" by {RULE_TITLES.get(rule, rule)}" if rule else ""
     since = f", once {min_predictions:,} rows had been predicted" if min_predictions else ""
     return (

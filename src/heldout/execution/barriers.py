@@ -17,6 +17,7 @@ from heldout.estimates.question import Aggregate, Question, Settings
 from heldout.execution.collect import RaceOutcome, RaceResults
 from heldout.execution.fit import Scoring
 from heldout.metrics.base import quiet_if_foreign
+from heldout.metrics.row_losses import LossOutsideRangeError
 from heldout.selection import SelectionRule
 from heldout.selection.base import metrics_read
 from heldout.selection.draws import Draws, UndefinedDrawsError, always
@@ -58,6 +59,8 @@ class BarrierJudge:
             return barrier
         try:
             return self._judged_barrier(barrier, found)
+        except LossOutsideRangeError:
+            raise  # more rows do not change that
         except (InputError, UndefinedDrawsError):
             # Too few rows so far: they lack a class or an event.
             return barrier

@@ -101,10 +101,17 @@ def estimates_of(
 
 
 def flags_of_course(search: Search, found: RaceResults) -> dict[Flag, str]:
-    """What to know of a search that stopped when its interval was tight."""
+    """What to know of a search whose rule could never drop, or that stopped when its interval was tight."""
+    flags: dict[Flag, str] = {}
     barriers = found.outcome.barriers
+    if search.drop is not None and barriers:
+        least = search.drop.min_predictions
+        most = max(barrier.n_rows for barrier in barriers)
+        if most < least:
+            flag = Flag.DROPPING_NEVER_APPLIED
+            flags[flag] = flag.filled(least=least, rows=most)
     if search.stop_when_width is None or not barriers or not barriers[-1].stopped:
-        return {}
+        return flags
     one_repeat = search.folds.n_repeats == 1
     sentence = Flag.STOPPED_EARLY.filled(
         done=len(found.outcome.splits),
@@ -114,7 +121,7 @@ def flags_of_course(search: Search, found: RaceResults) -> dict[Flag, str]:
         rows=f"{int((found.folds.labels >= 0).any(axis=1).sum()):,}",
         total=f"{search.task.n_rows:,}",
     )
-    return {Flag.STOPPED_EARLY: sentence}
+    return {**flags, Flag.STOPPED_EARLY: sentence}
 
 
 def _history(search: Search, found: RaceResults) -> DroppingHistory | None:

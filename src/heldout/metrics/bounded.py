@@ -12,7 +12,7 @@ from heldout.data.task import TaskKind, Truth
 from heldout.errors import InputError
 from heldout.metrics.base import Metric, Response, fitted
 from heldout.metrics.parameters import is_number
-from heldout.metrics.row_losses import Finish, OfRowLosses
+from heldout.metrics.row_losses import Finish, LossOutsideRangeError, OfRowLosses
 
 
 @dataclass(frozen=True)
@@ -107,7 +107,7 @@ class Bounded(OfRowLosses):
         losses = self.metric.losses(truth, predictions)
         greatest = losses.max(initial=0.0)
         if not greatest <= self.most:
-            raise InputError(
+            raise LossOutsideRangeError(
                 f"{self.name} declares losses of at most {self.most:g}, and a row has {greatest:g}; give the "
                 "greatest loss that is possible, or clip target and predictions.",
                 argument="metric",

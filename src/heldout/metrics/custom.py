@@ -18,7 +18,7 @@ from heldout.data.task import TaskKind, Truth
 from heldout.errors import InputError, NoExit
 from heldout.kernels.reference import Floats, Weightings
 from heldout.metrics.base import Metric, Needs, Response, Statistic, positive_of
-from heldout.metrics.row_losses import Finish, mean_loss
+from heldout.metrics.row_losses import Finish, LossOutsideRangeError, mean_loss
 
 _TASKS_OF: dict[Response, frozenset[TaskKind]] = {
     Response.LABELS: frozenset({TaskKind.BINARY, TaskKind.MULTICLASS}),
@@ -237,7 +237,7 @@ class CustomLoss(CustomMetric):
         low, high = self.range
         outside = values[~((values >= low) & (values <= high) & np.isfinite(values))]
         if outside.size:
-            raise InputError(
+            raise LossOutsideRangeError(
                 f"the loss of rows '{self.name}' gave {outside[0]:g} for a row, outside its range from {low:g} to "
                 f"{high:g}; declare the range that it has.",
                 argument="metric",

@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heldout.data.task import Truth
+from heldout.errors import InputError
 from heldout.kernels.dispatch import CellSums, LossSums, best_out_of_bag, total_weight
 from heldout.kernels.reference import Floats, Weightings
 from heldout.metrics.base import Metric, Selected, Sums
@@ -211,6 +212,10 @@ def half_width(n: float, delta: float, n_bounds: int, sides: int, width: float =
     0.064397
     """
     return width * math.sqrt(math.log(sides * n_bounds / delta) / (2 * n))
+
+
+class LossOutsideRangeError(InputError):
+    """A row has a loss outside the range that its metric declares, so that bounds do not hold."""
 
 
 def no_bounded_mean(metric: Metric) -> str | None:

@@ -126,7 +126,12 @@ def race_of(evaluation: Evaluation, scale: Scale) -> RaceSummary | None:
     fits, configurations = sum(alive), len(evaluation.configurations)
     saved = configurations * planned - fits
     return RaceSummary(
-        how=race_sentence(str(settings.get("rule", "")), least, one_of_many=not evaluation.is_one_search),
+        how=race_sentence(
+            str(settings.get("rule", "")),
+            least,
+            one_of_many=not evaluation.is_one_search,
+            could_drop=max(barrier.n_rows for barrier in barriers) >= (least or 0),
+        ),
         barriers=tuple(_row(barrier, evaluation, failed) for barrier in busy),
         quiet=quiet_barriers_sentence(len(quiet), unjudged, least)
         if busy
