@@ -95,7 +95,7 @@ def test_a_search_says_what_sharing_saved_and_what_the_check_measured(estimate: 
     }
     search: Any = SimpleNamespace(
         winner=0, configurations=[SimpleNamespace(name="a")], n_fits=8000, n_fits_saved=0, n_fits_of_search=2000,
-        is_one_search=False, barriers=(),
+        is_one_search=False,
         n_fits_shared=1600, shared_fits=shared, share_comparison=ShareComparison(20, 2e-16, "a", 4.0, 0.5),
         estimates={}, barriers=(), provenance={},
         estimate=replace(estimate, selected=0), failures={}, seconds={}, dropped={},
