@@ -138,6 +138,11 @@ def test_inner_folds_inside_a_hold_out_are_one_search_too() -> None:
     assert found.interval.low < found.value < found.interval.high
 
 
+def test_one_choice_for_all_outer_folds_is_that_of_the_only_one() -> None:
+    found = double(across="all")
+    assert "selection_uncorrected" not in found.flags and found.to_dict() == double().to_dict()
+
+
 def test_repeated_hold_outs_have_a_tuning_part_each() -> None:
     found = double(cv=ho.protocols.repeated_hold_out(3, 0.3))
     assert found.n_fits == 3 * 4 + 3 + 4 + 1 and found.provenance["interval"] == "nadeau_bengio"

@@ -191,7 +191,9 @@ def nested_of_search(search: Search, settings: NestedSettings, running: RunSetti
     settings.check(search)
     outer, further = settings.divided(search.folds)
     search, settings = replace(search, folds=outer), settings.of_outer(outer)
-    if len(search.configurations) == 1:
+    if (
+        len(search.configurations) == 1 or outer.n_splits == 1
+    ):  # one choice in any case, by no row that it is scored on
         settings = replace(settings, across="folds")
     nested = nested_folds(
         search.task,
