@@ -244,6 +244,14 @@ def test_the_winner_of_an_outer_fold_that_left_the_flat_race_is_fitted_there() -
     assert n_refits > 0
 
 
+def test_one_outer_fold_has_scores_without_intervals_and_says_so() -> None:
+    found = ho.compare_algorithms(
+        [NEIGHBOURS, TREE], X, Y, cv=ho.protocols.hold_out(0.3), inner="holdout", method="cv", random_state=0
+    )
+    assert found.n_fits == 6 + 6 + 1 and np.isnan([*found["tree"].nested_interval]).all()
+    assert any(note.startswith("one outer fold shows no spread") for note in found.notes)
+
+
 def test_of_a_loss_the_smallest_is_selected() -> None:
     found = ho.compare_algorithms([NEIGHBOURS, TREE], X, Y, scoring="brier_score", cv=FOLDS, **FAST)
 

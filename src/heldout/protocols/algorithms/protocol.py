@@ -363,6 +363,10 @@ def _notes(
             f"{argument('drop', drop.name)} drops configurations inside each algorithm, so that no score is "
             "corrected for the choice among all algorithms."
         )
+    if len(compared[0].outer_scores) == 1:
+        notes.append(
+            "one outer fold shows no spread, so that nested scores and their differences have no interval."
+        )
     if n_pairs > 1:
         notes.append(
             f"the first interval of a difference is for that pair alone, the second (Bonferroni) for all "
