@@ -1,7 +1,6 @@
 """Flags: conditions that a reader of a number must know, each with its sentence.
 
-A sentence may contain named places, which the raising code fills, and arguments such as ``{argument:cv=5}``, which
-the command line prints as options.
+The raising code fills the places of a sentence; ``{argument:cv=5}`` is an option on the command line.
 """
 
 from __future__ import annotations
@@ -55,8 +54,7 @@ class Flag(StrEnum):
     )
     DROPPING_NEVER_APPLIED = (
         "dropping_never_applied",
-        "No configuration could be dropped: the rule applies once {least:,} rows are predicted, and before the "
-        "last split there were {rows:,}. A lower min_predictions allows it.",
+        "Nothing could be dropped: min_predictions is {least:,}, and {rows:,} rows came before the last split.",
     )
     STOPPED_EARLY = (
         "stopped_early",

@@ -272,8 +272,8 @@ def test_a_rule_that_could_never_drop_says_so() -> None:
     never = search(drop=Bootstrap(min_predictions=len(Y))).fit(X, Y)
     assert never.n_fits_saved_ == 0
     assert never.estimate_.flags[Flag.DROPPING_NEVER_APPLIED] == (
-        f"No configuration could be dropped: the rule applies once {len(Y):,} rows are predicted, and before the "
-        f"last split there were {n_before:,}. A lower min_predictions allows it."
+        f"Nothing could be dropped: min_predictions is {len(Y):,}, and {n_before:,} rows came before the last "
+        "split."
     )
     race = report_content(never.evaluation_).race
     assert race is not None

@@ -286,6 +286,26 @@ def test_what_a_run_file_does_not_hold_is_named(path, settings, says):
         ho.estimate(store)
 
 
+def test_a_strategy_has_its_estimate_at_its_end(path):
+    """``sequential`` plans growing training parts, and chooses by its last three steps."""
+    settings = {"drop": "sequential", "cv": None, "scoring": "accuracy"}
+    store = interrupted(path, 10, **settings)
+    with pytest.raises(StoreError, match="before its end: the rule 'sequential' chooses by its last steps"):
+        ho.estimate(store)
+    whole = search(path, **settings).fit(X, LABELS)
+    assert ho.estimate(store).to_dict() == whole.estimate_.to_dict()
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [{"aggregate": "within"}, {"method": "bbc_f"}, {"drop": "bootstrap(replay=True)", "method": "bbc"}],
+    ids=["within", "folds", "replayed"],
+)
+def test_other_ways_to_estimate(path, settings):
+    whole = search(path, **settings).fit(X, LABELS)
+    assert ho.estimate(SQLiteStore(path)).to_dict() == whole.estimate_.to_dict()
+
+
 def test_a_protocol_has_no_estimate_of_part_of_its_fits(path):
     ho.nested_cv(Rows(), X, LABELS, param_grid=GRID, scoring="roc_auc", cv=3, store=path, random_state=0)
     with pytest.raises(StoreError, match="is of a protocol with fits of its own"):

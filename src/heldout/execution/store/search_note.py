@@ -118,13 +118,14 @@ def note_of(search: Search, *, adaptive: bool = False) -> SearchNote:
         else text_of(f"the metric of the scorer '{name}'", metric, full_name(metric), _metric_for(task.truth))
         for name, metric in scoring.metrics.items()
     }
-    rule = estimation.rule
-    read = metrics_read(rule, scoring.metrics, scoring.refit_metric)
-    selection = text_of("the selection rule", rule, _text(rule), configuration_rule_of)
-    try:
-        rule.check(2, [{}, {}], read)
-    except InputError:
-        unnoted.append("the selection rule")
+    rule, selection = estimation.rule, "best"
+    if search.strategy is None:  # else the drop rule chooses, and its search has no other selection
+        read = metrics_read(rule, scoring.metrics, scoring.refit_metric)
+        selection = text_of("the selection rule", rule, _text(rule), configuration_rule_of)
+        try:
+            rule.check(2, [{}, {}], read)
+        except InputError:
+            unnoted.append("the selection rule")
     method = None
     if estimation.method is not None:
         text = estimation.method if isinstance(estimation.method, str) else label_of(estimation.method)

@@ -163,19 +163,14 @@ def _check_estimable(path: Path, search: Search, text: SearchText) -> None:
     """Refuse a search whose estimate needs more than its cells and its note."""
     if text.unnoted:
         raise StoreError(
-            f"the search in {path} has no estimate before its end: {' and '.join(text.unnoted)} is an object of "
-            "your own, which a run file does not hold; continue the search to its end."
+            f"the search in {path} has no estimate from its run file: {' and '.join(text.unnoted)} is an object of "
+            "your own, which the file does not hold; fit the search to its end."
         )
     method = search.estimation.method
     if method is not None and method_of(method).needs_halves:
         raise StoreError(
-            f"the search in {path} has no estimate before its end: method '{method_of(method).name}' reads fits of "
-            "the winner that follow the search; continue the search to its end."
-        )
-    if search.strategy is not None:
-        raise StoreError(
-            f"the search in {path} has no estimate before its end: the rule '{search.strategy.name}' chooses by "
-            "its last steps; continue the search to its end."
+            f"the search in {path} has no estimate from its run file: method '{method_of(method).name}' reads fits "
+            "of the winner that follow the search; fit the search to its end."
         )
 
 
@@ -296,6 +291,11 @@ def _course(
         )
     stopped = any(barrier.stopped for barrier in barriers)
     is_over = stopped or (len(complete) == len(places) and n_planned == len(search.configurations) and not left_out)
+    if search.strategy is not None and not is_over:
+        raise StoreError(
+            f"the search in {path} has no estimate before its end: the rule '{search.strategy.name}' chooses by "
+            "its last steps; continue the search to its end."
+        )
     return _Course(complete, remaining, left_out, is_over)
 
 
