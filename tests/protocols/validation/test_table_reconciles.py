@@ -1,0 +1,66 @@
+"""The columns of a validation's table make its corrected score: by every correction, of every metric."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris
+from sklearn.linear_model import LinearRegression, LogisticRegression
+
+import heldout as ho
+from heldout.data.task import truth_of
+from heldout.metrics.base import Response
+from heldout.metrics.named import DECLARED
+from heldout.spaces import CoxRegression
+
+CANCER, IRIS, NUMBERS = load_breast_cancer(), load_iris(), load_diabetes()
+RNG = np.random.default_rng(0)
+TIMES = np.array(
+    [(seen, time) for seen, time in zip(RNG.random(60) < 0.8, RNG.exponential(size=60), strict=True)],
+    dtype=[("event", bool), ("time", float)],
+)
+TASKS = {
+    "binary": (LogisticRegression(), CANCER.data[:60, [1, 4, 8]], CANCER.target[:60]),
+    "multiclass": (LogisticRegression(max_iter=500), IRIS.data[::3], IRIS.target[::3]),
+    "regression": (LinearRegression(), NUMBERS.data[:60, :4], NUMBERS.target[:60]),
+    "survival": (CoxRegression(), RNG.normal(size=(60, 2)), TIMES),
+}
+
+
+def metrics_of(kind: str) -> list[Any]:
+    """Those that need no time; one that can choose among models comes first."""
+    truth = truth_of(TASKS[kind][2], kind if kind != "binary" else None)
+    readable = {Response.LABELS, Response.PROBABILITIES, Response.DECISION, Response.VALUES, Response.RISK}
+    fit = [metric for metric in DECLARED if truth.kind in metric.tasks and {*metric.responses} & readable]
+    at_times = {"roc_auc_at", "brier_score_at", "integrated_brier_score"}
+    timeless = [metric for metric in fit if metric.name not in at_times]
+    assert len(timeless) >= 3
+    return sorted(timeless, key=lambda metric: metric.ideal is not None)
+
+
+@pytest.mark.filterwarnings("ignore")  # of metrics that few rows leave undefined
+@pytest.mark.parametrize("kind", list(TASKS))
+@pytest.mark.parametrize("method", ["optimism", "632", "632+", "oob", "two_stage"])
+def test_by_every_correction_of_every_metric(kind: str, method: str) -> None:
+    model, X, y = TASKS[kind]
+    models = [("one", model), ("two", model)] if method == "two_stage" else model
+    metrics = metrics_of(kind)
+    found = ho.bootstrap_validate(models, X, y, metric=metrics, method=method, n_bootstraps=4, random_state=0)
+    table = found.to_frame().set_index("metric")
+    assert list(table.index) == list(found.rows)
+    sign = np.array([1 if found.metrics[name].greater_is_better else -1 for name in table.index])
+    np.testing.assert_allclose(table["optimism"], sign * (table["apparent"] - table["corrected"]), atol=1e-12)
+    if method in ("optimism", "two_stage"):
+        made = table["apparent"] - (table["in_bootstrap"] - table["on_original"])
+    else:
+        weight = table.get("weight", 1.0 if method == "oob" else np.nan)
+        left_out = table["out_of_bag"]
+        if method == "632+":
+            worse = np.where(sign > 0, left_out < table["no_information"], left_out > table["no_information"])
+            left_out = left_out.where(~worse, table["no_information"])
+        made = (0.0 if method == "oob" else (1 - weight) * table["apparent"]) + weight * left_out
+    defined = table["corrected"].notna()
+    assert defined.mean() > 0.5
+    np.testing.assert_allclose(table["corrected"][defined], made[defined], rtol=1e-12, atol=1e-12)
