@@ -95,6 +95,19 @@ def _check_engine(engine: str, fit_timeout: float | None) -> None:
         )
 
 
+MOST_IMPUTATIONS = 1000
+
+
+def check_imputations(number: int) -> None:
+    """Refuse a wrong --imputations."""
+    from heldout.errors import InputError
+
+    if number != 0 and not 2 <= number <= MOST_IMPUTATIONS:
+        raise InputError(
+            f"--imputations must be 0 for none, or from 2 to {MOST_IMPUTATIONS}, got {number}; 5 is usual."
+        )
+
+
 def check_choice(option: str, value: str, choices: Iterable[str]) -> None:
     """Refuse a value that is none of the choices."""
     from heldout.errors import InputError

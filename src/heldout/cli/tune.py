@@ -24,7 +24,8 @@ if TYPE_CHECKING:
 
 SECTIONS = {
     "The data": ("target", "event", "task", "positive", "groups", "weight", "keep"),
-    "What is tried": ("preset", "models", "space", "search", "n_iter", "n_trials", "timeout", "batch_size"),
+    "What is tried": ("preset", "models", "space", "search", "n_iter", "n_trials", "timeout", "batch_size",
+                      "imputations"),
     "How it is scored and chosen": (
         "metric", "aggregate", "selection", "cv", "repeats", "drop", "stop_when_width", "share",
     ),
@@ -127,6 +128,14 @@ SECTIONS = {
     help="When to drop losing configurations: never, bootstrap (after every fold those that are worse than the "
     "current best in 99 % of bootstraps), hoeffding_race, paired, wilcoxon or sequential; also with parameters, as "
     "in \"bootstrap(threshold=0.999, against='best_of_each')\".",
+)
+@click.option(
+    "--imputations",
+    type=int,
+    default=0,
+    show_default=True,
+    help="How often every fit imputes the missing values of its training rows, with pooled predictions; 0 leaves "
+    "them to the models.",
 )
 @click.option(
     "--stop-when-width",

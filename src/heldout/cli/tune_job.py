@@ -73,7 +73,7 @@ def job_of(options: TuneOptions, console: Console) -> TuneJob:
         check_folds_fit(found, options.fold_plan.most_folds() or 2)
     folds = _folds(task, options) if strategy is None else strategy.folds(task, options.seed)
     space = space_of(options, own, task, scoring.metrics, console)
-    configurations = configurations_of(space, options)
+    configurations = _imputing(configurations_of(space, options), options, task, console)
     number = n_planned(space, options, configurations)
     console.say(_plan_sentence(options, folds, number, space))
     why_pooled = "" if options.aggregate else _why_pooled(options, task, scoring, folds)
@@ -84,6 +84,22 @@ def job_of(options: TuneOptions, console: Console) -> TuneJob:
         found, task, scoring, folds, configurations, source, routing_of(space, task), space, number,
         cast("Aggregate", aggregate),
     )  # fmt: skip
+
+
+def _imputing(configurations: Configurations, options: TuneOptions, task: Task, console: Console) -> Configurations:
+    """The configurations, each of which imputes within its fits if --imputations says so."""
+    from heldout.configurations import Configurations
+    from heldout.execution.imputed import imputed
+    from heldout.flags import Flag
+    from heldout.imputation.settings import imputation_of
+    from heldout.imputation.tables import has_missing
+
+    imputation = imputation_of(options.imputations or None)
+    if imputation is None:
+        return configurations
+    if not has_missing(task.X):
+        console.note(Flag.NOTHING_MISSING.filled())
+    return Configurations(tuple(imputed(one, imputation) for one in configurations))
 
 
 def _metric_sentence(metrics: Sequence[str], is_chosen: bool) -> str:
@@ -124,10 +140,11 @@ def _plan_sentence(options: TuneOptions, folds: Folds, number: int, space: Space
     splits = options.fold_plan.words if strategy_of(options.drop) is None else steps
     repeats = f" x {options.repeats} repeats" if options.repeats > 1 else ""
     grouped = " of whole groups" if options.groups else ""
+    each = f", each of {options.imputations:,} imputations" if options.imputations else ""
     return (
         f"Plan: {most}{counted(number, 'configuration')}{drawn}{models} x "
         f"{splits}{grouped}{repeats} = "
-        f"{most}{counted(fits, 'fit')}, seed {options.seed}."
+        f"{most}{counted(fits, 'fit')}{each}, seed {options.seed}."
     )
 
 
@@ -137,6 +154,7 @@ def search_of(options: TuneOptions, job: TuneJob) -> Search:
     from heldout.dropping import drop_rule_of
     from heldout.estimates.of_search import Estimation
     from heldout.execution.search import Search
+    from heldout.imputation.settings import imputation_of
 
     estimation = Estimation(
         method_of_options(options),
@@ -159,4 +177,5 @@ def search_of(options: TuneOptions, job: TuneJob) -> Search:
         seed_estimators=True,
         share=False if options.share == "no" else cast("Share", options.share),
         deploy=cast("DeployedModel", options.deploy),
+        imputation=imputation_of(options.imputations or None),
     )

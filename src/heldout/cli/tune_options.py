@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, cast
 
 from heldout._defaults import DEFAULT_METHOD
 from heldout._text import OptionText, arguments_as_options
-from heldout.cli.options import RunOptions, about_option, check_choice, names_listed
+from heldout.cli.options import RunOptions, about_option, check_choice, check_imputations, names_listed
 
 if TYPE_CHECKING:
     from heldout.estimates.base import Method
@@ -64,6 +64,7 @@ class TuneOptions(RunOptions):
     deploy: str
     n_bootstraps: int
     aggregate: str | None = None
+    imputations: int = 0
 
     @property
     def metrics(self) -> tuple[str, ...]:
@@ -98,6 +99,7 @@ def check_options(options: TuneOptions) -> None:
     from heldout.spaces import published_name
 
     check_choice("--method", options.method, (*METHODS, *PROTOCOLS, "none"))
+    check_imputations(options.imputations)
     published_name(options.preset)
     _check_search(options)
     with about_option("--selection", options.selection):

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast, get_args
 
 from heldout.cli.console import Console
-from heldout.cli.options import RunOptions, check_choice
+from heldout.cli.options import RunOptions, check_choice, check_imputations
 
 if TYPE_CHECKING:
     from heldout.estimates.types import Alternative
@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from heldout.readers.table_task import TableTask
 
 
-MOST_IMPUTATIONS = 1000
 OF_A_TIME = ("brier_score_at", "roc_auc_at")
 """Metrics that --time is for; the first is reported by default."""
 
@@ -91,8 +90,7 @@ def _check_imputing(options: ValidateOptions) -> None:
     from heldout.imputation.settings import Order
 
     h = options.imputations
-    if h != 0 and not 2 <= h <= MOST_IMPUTATIONS:
-        raise InputError(f"--imputations must be 0 for none, or from 2 to {MOST_IMPUTATIONS}, got {h}; 5 is usual.")
+    check_imputations(h)
     check_choice("--imputation-order", options.imputation_order, get_args(Order))
     if not h and options.imputation_order != "boot_mi":
         raise InputError("--imputation-order needs --imputations, the number of them; 5 is usual.")
