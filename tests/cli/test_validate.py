@@ -214,6 +214,9 @@ def test_columns_are_selected_by_pooled_p_values(command: Command, table: Write,
     assert all(each["p_value"] > 0.2 for each in removed)
     assert f"\nBackward selection kept {', '.join(kept)}; removed {removed[0]['name']} (p = " in ended.out
     assert document["coefficients"]["names"][0] == "intercept"
+    shares = document["selection_frequency"]
+    assert shares.keys() == {"a", "text", "site"} and all(4 * share in range(5) for share in shares.values())
+    assert "\nKept in the bootstraps: " in ended.out
     page = (tmp_path / "out" / "report.html").read_text()
     assert "Backward selection kept" in page and "Every bootstrap selected anew" in page
     loaded = load_model(tmp_path / "out" / "model.skops")

@@ -161,12 +161,13 @@ def test_every_bootstrap_selects_anew() -> None:
     )
     entropy, truth = found.estimates["brier_score"].provenance["entropy"], truth_of(Y)
     evaluated = imputation.completed(X, None, entropy, "rows that are evaluated")
-    differences, sets = [], set()
+    differences, sets, selected = [], set(), []
     for b, counts in enumerate(found.replicates.counts):
         rows = drawn_rows(counts)
         own = imputation.completed(X[rows], truth.rows(rows), entropy, 1 + b, 0)
         kept = by_hand(own, Y[rows], 0.1)
         sets.add(tuple(kept))
+        selected.append(kept)
         members = [clone(MODEL).fit(table[:, kept], Y[rows]) for table in own]
 
         def pooled(table: np.ndarray, members: Any = members, kept: Any = kept) -> np.ndarray:
@@ -180,10 +181,17 @@ def test_every_bootstrap_selects_anew() -> None:
     assert found.model.selection_ is not None
     assert found.coefficients is not None and found.coefficients.names[1:] == found.model.selection_.kept
     assert len(sets) > 1, "samples select different columns"
+    shares = {f"x{j}": np.mean([j in kept for kept in selected]) for j in range(5)}
+    assert found.selection_frequency == pytest.approx(shares)
+    assert found.to_dict()["selection_frequency"] == found.selection_frequency
     everything = ho.bootstrap_validate(
         MODEL, X, Y, metric="brier_score", imputation=2, n_bootstraps=4, random_state=0
     )
-    assert everything.model.selection_ is None and everything.coefficients is not None
+    assert (
+        everything.selection_frequency == {}
+        and everything.model.selection_ is None
+        and everything.coefficients is not None
+    )
 
 
 def test_a_search_selects_in_every_training_part() -> None:

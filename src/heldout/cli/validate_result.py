@@ -26,6 +26,7 @@ def validation_lines(validation: Validation, files: Mapping[str, str], *, second
     """The table as users of rms know it, its notes, and the files."""
     from heldout.estimates.comparison import aligned
     from heldout.execution.listeners.words import command_words
+    from heldout.protocols.words import frequency_sentence
 
     between = _BETWEEN.get(validation.method, ("out_of_bag",))
     between += ("inner_optimism",) if validation.settings.get("adjust_optimism") else ()
@@ -42,7 +43,7 @@ def validation_lines(validation: Validation, files: Mapping[str, str], *, second
         confidence = float(validation.settings["confidence_level"])
         lines += ["", *_of_coefficients(validation.coefficients, confidence)]
     if validation.selection is not None:
-        lines += ["", str(validation.selection)]
+        lines += ["", str(validation.selection), frequency_sentence(validation.selection_frequency)]
     notes = [*_separation(validation), *validation_notes(validation)]
     lines += ["", *(f"- {note}" for note in notes)] if notes else []
     failed = f", {counted(len(validation.failures), 'bootstrap')} failed" if validation.failures else ""

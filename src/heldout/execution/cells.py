@@ -91,7 +91,8 @@ class CellResult:
     """What it shared with other configurations and what that saved: "steps", or a class of which one fit served
     several models or steps."""
     complexity: Mapping[str, float] = field(default_factory=dict)
-    """How many of each unit of ``execution.complexity`` its model has, where the selection reads that."""
+    """How many of each unit of ``execution.complexity`` its model has, where the selection reads that; of a model
+    that selected terms, 1 for each that it has and 0 for the others."""
     model: FittedModel | None = None
     """The model that made the predictions, where models are kept; not stored."""
 

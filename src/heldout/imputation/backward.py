@@ -54,6 +54,11 @@ class Selection:
     kept: tuple[str, ...]
     removed: tuple[RemovedTerm, ...]
 
+    @property
+    def kept_or_not(self) -> dict[str, float]:
+        """1 for each term that was kept, 0 for each that was removed."""
+        return {**dict.fromkeys(self.kept, 1.0), **{term.name: 0.0 for term in self.removed}}
+
     def to_dict(self) -> dict[str, Any]:
         """Plain values for JSON."""
         return {"kept": list(self.kept), "removed": [term._asdict() for term in self.removed]}

@@ -125,6 +125,18 @@ PROTOCOL_WORDS: Mapping[str, MethodWords] = {
 }
 
 
+def frequency_sentence(shares: Mapping[str, float]) -> str:
+    """How often the bootstraps kept each term, the commonest first.
+
+    Examples
+    --------
+    >>> frequency_sentence({"noise": 0.125, "age": 1.0})
+    'Kept in the bootstraps: age 100%, noise 12%.'
+    """
+    ordered = sorted(shares.items(), key=lambda item: -item[1])
+    return f"Kept in the bootstraps: {', '.join(f'{name} {share:.0%}' for name, share in ordered)}."
+
+
 def method_words(name: str) -> MethodWords:
     """The words of a method or protocol; of a method of the user's own just its name."""
     if name in METHODS:

@@ -19,7 +19,7 @@ from heldout.protocols.validation.curves import decision as decision_curves
 from heldout.protocols.validation.curves import roc as roc_curves
 from heldout.protocols.validation.curves.base import CONFIDENCE_LEVEL
 from heldout.protocols.validation.estimate import Candidate, Validation, ValidationRow
-from heldout.protocols.words import method_words
+from heldout.protocols.words import frequency_sentence, method_words
 from heldout.report import validation_words as words
 from heldout.report.content import Fact, Headline
 from heldout.report.estimate_parts import interval_label, shown_numbers
@@ -210,7 +210,8 @@ def _imputation(validation: Validation) -> ImputationPart | None:
     pooled = validation.coefficients
     sentence = words.imputation_sentence(validation.replicates.n_completions, str(imputation["order"]))
     if validation.selection is not None:
-        sentence = f"{sentence} {validation.selection} {words.SELECTED_ANEW}"
+        frequency = frequency_sentence(validation.selection_frequency)
+        sentence = f"{sentence} {validation.selection} {words.SELECTED_ANEW} {frequency}"
     if pooled is None:
         return ImputationPart(sentence)
     level = float(validation.settings.get("confidence_level", 0.95))

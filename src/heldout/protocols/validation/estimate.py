@@ -217,6 +217,11 @@ class Validation:
         return self.model.selection_ if isinstance(self.model, PooledModel) else None
 
     @property
+    def selection_frequency(self) -> Mapping[str, float]:
+        """With backward selection: the share of the bootstraps whose models kept each term."""
+        return self.replicates.terms
+
+    @property
     def _only(self) -> Estimate:
         if len(self.estimates) > 1:
             raise InputError(
@@ -323,6 +328,7 @@ class Validation:
             ],
             "coefficients": None if self.coefficients is None else self.coefficients.to_dict(),
             "selection": None if self.selection is None else self.selection.to_dict(),
+            "selection_frequency": dict(self.selection_frequency),
             "failures": {str(number): message for number, message in self.failures.items()},
             "n_fits": self.n_fits,
             "flags": [{"flag": flag.value, "message": message} for flag, message in self.flags.items()],

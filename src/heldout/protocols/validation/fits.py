@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -75,7 +75,7 @@ class Fits:
             inner = self.plan.inner[b]
             if not inner.splits:
                 continue
-            predictions, own, failed = self._of_samples(model, inner.splits)
+            predictions, own, failed = self._side_by_side(self._results(model, inner.splits))
             if predictions:
                 yield b, outer.of_samples_of(b, inner.counts, predictions, failed, own)
 
@@ -93,7 +93,8 @@ class Fits:
         (whole,) = self._results(model, (self.plan.all_rows,))
         if whole.state is CellState.FAILED:
             raise NoModelError(whole.message)
-        predictions, own, failed = self._of_samples(model, splits)
+        results = self._results(model, splits)
+        predictions, own, failed = self._side_by_side(results)
         n = self.plan.task.n_rows
         apparent = {response: values[-n:] for response, values in whole.predictions.items()}
         return Replicates(
@@ -103,18 +104,19 @@ class Fits:
             on_original=predictions
             or {response: values[:, :, None][:, :, :0] for response, values in apparent.items()},
             in_sample=own,
+            terms=_shares_kept(each for each in results if each.state is CellState.DONE),
             weights=self.plan.task.sample_weight,
             times=self.plan.context.scoring.times,
             failed=failed,
         )
 
-    def _of_samples(
-        self, model: int, splits: Sequence[Split]
+    def _side_by_side(
+        self, results: Sequence[CellResult]
     ) -> tuple[dict[Response, NDArray[np.float64]], dict[Response, list[NDArray[Any]]] | None, dict[int, str]]:
         """The predictions of the replicates for all rows, those for their own samples if these were imputed again,
         and the messages of those that failed."""
         n = self.plan.task.n_rows
-        of_rows, of_own = zip(*(_divided(each, n) for each in self._results(model, splits)), strict=True)
+        of_rows, of_own = zip(*(_divided(each, n) for each in results), strict=True)
         predictions, failed = _side_by_side(of_rows)
         own = {response: [each.predictions.get(response, _NOTHING) for each in of_own] for response in predictions}
         completed_anew = any(array.size for arrays in own.values() for array in arrays)
@@ -122,6 +124,13 @@ class Fits:
 
 
 _NOTHING = np.empty((0, 0))
+
+
+def _shares_kept(results: Iterable[CellResult]) -> dict[str, float]:
+    """The share of the models that kept each term; empty where none selected any."""
+    selected = [each.complexity for each in results if each.complexity]
+    terms = dict.fromkeys(term for kept in selected for term in kept)
+    return {term: sum(kept.get(term, 0.0) for kept in selected) / len(selected) for term in terms}
 
 
 def _divided(result: CellResult, n: int) -> tuple[CellResult, CellResult]:

@@ -222,7 +222,9 @@ class ImputedFits:
             except Exception as error:
                 return [CellResult(key, CellState.FAILED, error_line(error), time.perf_counter() - began)]
         asking = time.perf_counter() - fitted
-        return [CellResult(key, CellState.DONE, "", fitted - began, asking, predictions=predictions)]
+        kept = {} if pooled.selection_ is None else pooled.selection_.kept_or_not
+        done = CellResult(key, CellState.DONE, "", fitted - began, asking, predictions=predictions)
+        return [replace(done, complexity=kept)]
 
     def scored(self, results: Sequence[CellResult]) -> list[CellResult]:
         """The same: they are scored when all are done, under several weights of the rows."""

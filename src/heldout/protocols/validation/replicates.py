@@ -71,6 +71,8 @@ class Replicates:
     apparent_rows: NDArray[np.intp] | None = None
     """(n_drawn,): the rows that ``apparent`` is of, each as often as drawn, if the samples were drawn from a sample
     whose rows were imputed again."""
+    terms: Mapping[str, float] = field(default_factory=dict)
+    """The share of the models that kept each term, where every replicate selected terms."""
     times: tuple[float, ...] = ()
     """Of the outputs of the response ``survival``."""
     failed: Mapping[int, str] = field(default_factory=dict)
