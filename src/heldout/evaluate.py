@@ -32,6 +32,7 @@ from heldout.execution.store.search_note import note_of
 from heldout.execution.store.so_far import SearchSoFar
 from heldout.execution.tight_interval import stop_of
 from heldout.flags import Flag
+from heldout.imputation.settings import Imputation
 from heldout.predictions import FoldScores
 from heldout.result import Evaluation
 from heldout.selection.base import settings_of
@@ -230,6 +231,11 @@ def _provenance(search: Search, found: RaceResults) -> dict[str, Any]:
         "drop": None if drop is None else {"rule": drop.name, **settings_of(drop)},
         "n_splits_planned": search.folds.n_splits,
         "deploy": search.deploy,
+        **({} if search.imputation is None else _of_imputation(search.imputation)),
         **({} if search.stop_when_width is None else {"stop_when_width": float(search.stop_when_width)}),
         "finished": datetime.now(UTC).isoformat(timespec="seconds"),
     }
+
+
+def _of_imputation(imputation: Imputation) -> dict[str, Any]:
+    return {"n_imputations": imputation.n_imputations, "sources_of_imputation": list(imputation.sources_of_fits)}

@@ -18,6 +18,7 @@ import heldout as ho
 from heldout.data.task import truth_of
 from heldout.errors import InputError
 from heldout.imputation import ChainedImputer, Imputation, ImputedModel
+from heldout.report import report_content
 
 N = 60
 RNG = np.random.default_rng(5)
@@ -59,6 +60,17 @@ def test_the_held_out_predictions_are_pooled_over_imputations_of_the_training_ro
     assert found.best_params_.keys() == {"C"} and isinstance(found.best_estimator_, ImputedModel)
     assert found.predictions_.names == ("LogisticRegression (C=0.01)", "LogisticRegression (C=10)")
     assert np.isfinite(found.predict_proba(X)).all() and found.estimate_.interval is not None
+
+
+def test_the_report_says_how_often_rows_were_imputed() -> None:
+    found = search()
+    content = report_content(found.evaluation_)
+    assert {fact.label: fact.text for fact in content.settings}["Imputations of every fit"] == "2"
+    assert any("Multiple imputation" in work.text for work in content.citations)
+    plain = report_content(ho.HeldOutSearchCV(LogisticRegression(), GRID, **SETTINGS).fit(WHOLE, Y).evaluation_)
+    assert "Imputations of every fit" not in {fact.label for fact in plain.settings}
+    nested = ho.nested_cv(LogisticRegression(), X, Y, cv=2, imputation=2, random_state=0)
+    assert nested.provenance["n_imputations"] == 2 and "rubin1987" in nested.provenance["sources"]
 
 
 def test_it_is_the_search_over_the_model_that_imputes() -> None:

@@ -104,10 +104,15 @@ class Imputation:
 
     @property
     def sources(self) -> tuple[str, ...]:
-        """Keys of ``REFERENCES``."""
+        """Keys of ``REFERENCES``, of bootstraps that impute."""
+        return (*SOURCES_OF_ORDER[self.order], *self.sources_of_fits)
+
+    @property
+    def sources_of_fits(self) -> tuple[str, ...]:
+        """Keys of ``REFERENCES``, of fits that impute their rows, whatever divides these."""
         chained = ("buuren2011",) if self.imputer is None else ()
         selects = () if self.selection is None else ("wood2008", "li1991")
-        return (*SOURCES_OF_ORDER[self.order], *chained, "rubin1987", "barnard1999", "white2009", *selects)
+        return (*chained, "rubin1987", "barnard1999", "white2009", *selects)
 
     def _check_selects(self) -> None:
         if self.selection is None:

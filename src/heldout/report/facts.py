@@ -42,6 +42,7 @@ _SETTINGS = {
     "grouped": "Groups drawn whole",
     "weighted": "Rows weighted",
     "n_bootstraps": "Bootstraps",
+    "n_imputations": "Imputations of every fit",
     "n_second_bootstraps": "Bootstraps of the second stage",
     "inner_optimism": "Optimism by bootstraps of the bootstraps",
     "adjusted_optimism": "Adjusted optimism",

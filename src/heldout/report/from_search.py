@@ -51,6 +51,7 @@ def report_content(
     folds = _folds_text(evaluation)
     provenance = {} if estimate is None else estimate.provenance
     dropping = {"dropping": drop_text(evaluation.provenance.get("drop"))}
+    imputing = {key: evaluation.provenance[key] for key in ("n_imputations",) if key in evaluation.provenance}
     aggregate = provenance.get("aggregate", "folds")
     outer = outer_of(estimate, scale)
     ranking = rank_configurations(
@@ -96,12 +97,16 @@ def report_content(
         diagnostics=diagnostics,
         shared=tuple(_shared_row(what, each) for what, each in evaluation.shared_fits.items()),
         method=method_sentences(estimate),
-        settings=settings_of([provenance, dropping]),
+        settings=settings_of([provenance, dropping, imputing]),
         flags=flag_sentences(evaluation.estimates, name),
-        citations=citations_of(evaluation.estimates.values(), diagnostics, sources_of(evaluation)),
+        citations=citations_of(evaluation.estimates.values(), diagnostics, _further_sources(evaluation)),
         command=command or "",
         reproduction=reproduction_of([evaluation.provenance, provenance]) + _fingerprints(evaluation),
     )
+
+
+def _further_sources(evaluation: Evaluation) -> list[str]:
+    return [*sources_of(evaluation), *evaluation.provenance.get("sources_of_imputation", ())]
 
 
 def _search_scale(evaluation: Evaluation, name: str) -> Scale:

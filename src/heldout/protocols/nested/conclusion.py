@@ -252,6 +252,7 @@ def _provenance(
     sources += () if part is None else part.sources
     sources += SOURCES_ACROSS if settings.across == "all" else ()
     sources += search.drop.sources if search.drop is not None else ()
+    sources += () if search.imputation is None else search.imputation.sources_of_fits
     sources += [*search.estimation.rule.sources, *metric.sources]
     provenance: dict[str, Any] = {
         "quantity": QUANTITY_ONE_SPLIT if nested.is_one_split else QUANTITY_NESTED,
@@ -275,6 +276,8 @@ def _provenance(
         "weighted": search.task.sample_weight is not None,
         "sources": list(dict.fromkeys(sources)),
     }
+    if search.imputation is not None:
+        provenance["n_imputations"] = search.imputation.n_imputations
     if settings.interval_name == NADEAU_BENGIO:
         provenance["test_to_training_rows"] = nested.test_share
     if part is not None:
