@@ -5,19 +5,23 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
+import click
+
 from heldout.errors import InputError
 from heldout_papers.cli.options import StudyOptions, option, table_options, whole_numbers
 from heldout_papers.cli.study import PreparedStudy, study_command
 
 FULL_SPACE = "tsamardinos2018"
 QUICK_TABLES, FULL_TREES = 2, 1000
+TASKS = ("binary", "multiclass", "regression", "survival")
 
 
 TEXT = """\
 How far each protocol's estimate of the AUC is from the truth, and how good its winner is, on real tables.
 
-FOLDER holds tables of two classes, CSV or Parquet. Of 30 % of each, small sub-samples are drawn and searched by
-every protocol; what it chooses is scored on the other 70 % (Tsamardinos et al. 2018, section 6.2). DIR receives
+FOLDER holds tables, CSV or Parquet, of two classes or of what --task says. Of 30 % of each, small sub-samples are
+drawn and searched by every protocol; what it chooses is scored on the other 70 % (Tsamardinos et al. 2018,
+section 6.2). DIR receives
 search.parquet (a row a sub-sample and protocol), search.csv (a row a table, number of rows and protocol),
 study.json and report.html; finished sub-samples are kept in DIR/batches, and --resume continues from
 them.
@@ -30,6 +34,15 @@ OPTIONS = (
         "--rows", "Rows of a sub-sample; 20,40,60,80,100,500 by default, 40,80 with --quick.", read=whole_numbers,
         quick=(40, 80), metavar="N,N",
     ),
+    option(
+        "--task", "The tables that are searched; all but two classes need another --space.",
+        type=click.Choice(TASKS), default="binary", show_default=True,
+    ),
+    option(
+        "--metric", "What is estimated: roc_auc by default, accuracy of more classes, r2, concordance_index.",
+        metavar="NAME",
+    ),
+    option("--event", "The column of events of survival tables, whose --target holds times.", metavar="COL"),
     option(
         "--subsamples", "Sub-samples of each table and number of rows; 20 by default, 2 with --quick.",
         quick=2, type=int
@@ -81,7 +94,8 @@ def _prepared(wanted: StudyOptions) -> PreparedStudy:
 
     arguments = search_arguments(wanted)
     if wanted.chooses_tables:
-        size = {name: arguments[name] for name in ("rows", "target")}
+        how = ("rows", "target", "task", "event")
+        size = {name: arguments[name] for name in how if name in arguments}
         arguments["names"] = small_tables(wanted.folder, QUICK_TABLES, **size) or None
     job = search.job(wanted.folder, **arguments)
     plan = job.plan

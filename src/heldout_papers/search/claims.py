@@ -51,7 +51,9 @@ ClaimParts = tuple[Sequence[int], Callable[[SearchMeans], Any], Judge | None]
 
 
 def search_claims(study: SearchStudy) -> tuple[Claim, ...]:
-    """Every claim that a study can test, in the order of the article."""
+    """Every claim that a study can test, in the order of the article; none about another score than the AUC."""
+    if study.metric != "roc_auc":
+        return ()
     return judged_claims(_TESTS, SearchMeans(study))
 
 

@@ -58,7 +58,7 @@ def replayed_dropping(held: HeldOut, question: Question, rule: Bootstrap, entrop
     for n_done in range(1, n_splits):
         done = split_of < n_done
         dropped_before = np.flatnonzero(n_fits < n_done)
-        has_failed = (np.isnan(held.scores) & done[:, None, :]).any(axis=(0, 2))
+        has_failed = (held.failed & done[:, None, :]).any(axis=(0, 2))
         failed = has_failed & (n_fits >= n_done)
         if failed.sum() + len(dropped_before) < n_configurations:
             n_fits[failed] = n_done
@@ -69,7 +69,7 @@ def replayed_dropping(held: HeldOut, question: Question, rule: Bootstrap, entrop
         begun = (n_done - 1) // held.n_folds + 1  # repeats
         partial = replace(
             held.of_scores(
-                np.where(done[:, None, :begun], held.scores[:, :, :begun], np.nan),
+                held.where(done[:, :begun]),
                 np.where(done, held.folds.labels, -1)[:, :begun].astype(np.int32),
             ),
             dropped=dict.fromkeys(np.flatnonzero(n_fits <= n_done).tolist(), REASON),

@@ -19,15 +19,18 @@ from heldout.execution.responses import coded_responses
 from heldout.execution.sharing.groups import Sharing, shared_in
 from heldout.execution.split_fits import SplitFits
 from heldout.folds.splits import Split
+from heldout.metrics.base import Response
 
 Floats = NDArray[np.float64]
+SCORE = "score"
+"""What ``make_scoring`` calls a single scorer."""
 
 
 @dataclass(frozen=True, eq=False)
 class SplitScores:
     """The scores of all configurations on one split."""
 
-    scores: Floats  # (n_test, C): what the metric reads of the test rows; NaN where it failed
+    scores: Floats  # (n_test, C[, n_classes]): what the metric reads of the test rows; NaN where it failed
     # (C,): of each fit, with the steps that others fitted for it; a part of those of a fit that serves several
     seconds: Floats
 
@@ -44,6 +47,14 @@ class RowFits:
         """What the configurations share."""
         return shared_in(self.context, self.configurations, "exact")
 
+    @property
+    def outputs(self) -> tuple[int, ...]:
+        """The shape of what the metric reads of one row: of several classes a probability or a score of each."""
+        truth, metric = self.context.truth, self.context.scoring.metrics[SCORE]
+        assert metric is not None, "the study opens its scorer"
+        reads_each = metric.responses[0] in (Response.PROBABILITIES, Response.DECISION)
+        return (truth.n_classes,) if reads_each and truth.n_classes > 2 else ()
+
     def scores_on(self, split: Split, *seed_place: int | str) -> SplitScores:
         """Fit every configuration on the training rows, and have it score the test rows.
 
@@ -54,7 +65,8 @@ class RowFits:
             self.context, self.configurations, split, every, self.sharing,
             seed_place=seed_place or None, is_scored=False,
         )  # fmt: skip
-        scores, seconds = np.full((len(split.test), len(every)), np.nan), np.zeros(len(every))
+        scores = np.full((len(split.test), len(every), *self.outputs), np.nan)
+        seconds = np.zeros(len(every))
         with _no_news():
             for result in (result for unit in fits.units for result in fits.results(unit)):
                 number = result.key.configuration

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,8 +18,8 @@ from numpy.typing import NDArray
 from heldout.data.task import Task, Truth
 from heldout.folds.splits import Folds, Rows, Split
 from heldout.metrics.base import Response
-from heldout.predictions import HeldOutPredictions
-from heldout_papers.search.fits import RowFits, SplitScores
+from heldout.predictions import UNPREDICTED_LABEL, HeldOutPredictions
+from heldout_papers.search.fits import SCORE, RowFits, SplitScores
 
 Floats = NDArray[np.float64]
 
@@ -28,11 +29,12 @@ class HeldOut:
     """What was predicted of a sub-sample's N rows, by C configurations."""
 
     truth: Truth
+    response: Response  # What the scores are
     folds: Folds  # K folds, R repeats of them
     names: tuple[str, ...]
-    scores: Floats  # (N, C, R): naN where a fit failed
+    scores: Floats  # (N, C, R[, n_classes]): naN where a fit failed
     seconds: Floats  # (C, K, R): of each fit
-    # (N, C): by models that saw neither fold of the first repeat; NaN outside these two
+    # (N, C[, n_classes]): by models that saw neither fold of the first repeat; NaN outside these two
     pairs: dict[tuple[int, int], Floats]
     pair_seconds: float  # Of all these fits together
 
@@ -40,14 +42,29 @@ class HeldOut:
     def n_folds(self) -> int:
         return self.seconds.shape[1]
 
+    @property
+    def failed(self) -> NDArray[np.bool_]:
+        """(N, C, R): where there is no prediction."""
+        missing = np.isnan(self.scores)
+        return missing if missing.ndim == 3 else np.asarray(missing.any(axis=3))
+
+    def where(self, known: NDArray[np.bool_]) -> Floats:
+        """The scores of the first repeats in rows that are known, (N, r); NaN in others."""
+        scores = self.scores[:, :, : known.shape[1]]
+        is_known = known[:, None] if scores.ndim == 3 else known[:, None, :, None]
+        return np.where(is_known, scores, np.nan)
+
     def predictions(self, repeats: int) -> HeldOutPredictions:
         """Of the first repeats."""
         return self.of_scores(self.scores[:, :, :repeats], self.folds.labels[:, :repeats])
 
     def of_scores(self, scores: Floats, labels: NDArray[np.int32]) -> HeldOutPredictions:
-        """Predictions that a metric of ranks can read; decisions stand for any score that it reads."""
+        """Predictions that the metric can read; decisions stand for any score whose ranks it reads."""
+        held: NDArray[Any] = scores
+        if self.response is Response.LABELS:
+            held = np.where(np.isnan(scores), UNPREDICTED_LABEL, scores).astype(np.int32)
         return HeldOutPredictions(
-            {Response.DECISION: scores}, self.names, labels, self.truth.classes, self.truth.positive
+            {self.response: held}, self.names, labels, self.truth.classes, self.truth.positive
         )
 
 
@@ -55,7 +72,7 @@ def held_out(fits: RowFits, task: Task, folds: Folds, *, nested: bool) -> HeldOu
     """Fit every configuration on every split, and where ``nested`` without each pair of folds too."""
     n_folds, n_repeats = folds.n_splits // folds.n_repeats, folds.n_repeats
     names = fits.configurations.names
-    scores = np.full((task.n_rows, len(names), n_repeats), np.nan)
+    scores = np.full((task.n_rows, len(names), n_repeats, *fits.outputs), np.nan)
     seconds = np.zeros((len(names), n_folds, n_repeats))
     for split in folds.splits:
         found = fits.scores_on(split)
@@ -64,10 +81,16 @@ def held_out(fits: RowFits, task: Task, folds: Folds, *, nested: bool) -> HeldOu
     pairs, pair_seconds = {}, 0.0
     for first, second in combinations(range(n_folds) if nested else (), 2):
         found, rows = _without(fits, folds, first, second)
-        pairs[first, second] = np.full((task.n_rows, len(names)), np.nan)
+        pairs[first, second] = np.full((task.n_rows, len(names), *fits.outputs), np.nan)
         pairs[first, second][rows] = found.scores
         pair_seconds += float(found.seconds.sum())
-    return HeldOut(task.truth, folds, tuple(names), scores, seconds, pairs, pair_seconds)
+    return HeldOut(task.truth, _response(fits), folds, tuple(names), scores, seconds, pairs, pair_seconds)
+
+
+def _response(fits: RowFits) -> Response:
+    metric = fits.context.scoring.metrics[SCORE]
+    assert metric is not None, "the study opens its scorer"
+    return metric.responses[0]
 
 
 def _without(fits: RowFits, folds: Folds, first: int, second: int) -> tuple[SplitScores, Rows]:

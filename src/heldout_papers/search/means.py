@@ -51,9 +51,9 @@ class SearchMeans:
         return enough and n_each > 1 and self.study.folds == 10 and self.study.repeats >= repeats
 
     def errors(self, entry: RepeatedProtocol, rows: int) -> list[Floats]:
-        """Estimate less truth, one array per table."""
+        """Estimate less truth, of a loss truth less estimate, one array per table."""
         return [
-            self.study.of("estimate", entry, place) - self.study.of("truth", entry, place)
+            self.study.sign * (self.study.of("estimate", entry, place) - self.study.of("truth", entry, place))
             for place in self.places(rows)
         ]
 
@@ -71,11 +71,12 @@ class SearchMeans:
         return mean_over_tables([mine - other for mine, other in pairs])
 
     def relative(self, entry: RepeatedProtocol, to: RepeatedProtocol, place: SearchPlace) -> Mean:
-        """The mean truth of one protocol's winners over that of another's, less 1."""
+        """The mean truth of one protocol's winners over that of another's, less 1; of a loss 1 less that."""
         mine, other = self.study.of("truth", entry, place), self.study.of("truth", to, place)
         change = mean_over_tables([mine - other])
         base = mean_over_tables([other[~np.isnan(mine)]])
-        return Mean(change.value / base.value, change.error / base.value)
+        size = self.study.sign * abs(base.value) or float("nan")
+        return Mean(change.value / size, change.error / abs(size))
 
     def relative_over_tables(self, entry: RepeatedProtocol, to: RepeatedProtocol, rows: int) -> Mean:
         return average(self.relative(entry, to, place) for place in self.places(rows))

@@ -10,6 +10,7 @@ import numpy as np
 import sklearn
 
 from heldout._text import counted
+from heldout.metrics.named import in_sentence, metric_words
 from heldout_papers.engine.page import ClaimsText, StudyPage, StudyTable, shown, study_tables
 from heldout_papers.engine.pictures import Frame, Line, Picture, PictureAxis, line_picture, line_summary
 from heldout_papers.search.claims import BBC, BCED, CV, LARGE, LATE, NCV, TT, search_claims
@@ -24,8 +25,8 @@ METHOD = (
     "Each table is divided, with its classes in proportion, into 30 % from which sub-samples are drawn without "
     "replacement and 70 % that no search uses. On a sub-sample all configurations are fitted on stratified folds, "
     "as often as there are repeats; the first repeat serves all protocols. The winner of each protocol is fitted "
-    "on the whole sub-sample, and its AUC on the 70 % is the truth: bias is estimate less truth. Positive "
-    "flatters.",
+    "on the whole sub-sample, and its score on the 70 % is the truth: bias is estimate less truth, of a loss truth "
+    "less estimate. Positive flatters.",
     "Scores are pooled over the folds of a repeat, in the choice and in the estimate. NCV scores its outer folds "
     "one by one and takes their mean, because the winners of two folds are different models whose scores have no "
     "common scale. Its model is that of CVT (algorithm 3), and so that of BBC-CV: the two halves of the article's "
@@ -53,6 +54,7 @@ def search_page(study: SearchStudy, *, command: str = "") -> StudyPage:
             "tables": ", ".join(dict.fromkeys(place.table for place in study.places)),
             "rows": contents.sizes,
             "sub-samples of each": study.subsamples,
+            "metric": study.metric,
             "space": study.space,
             "configurations": f"{fewest:,}" if fewest == most else f"{fewest:,} to {most:,}",
             "folds": study.folds,
@@ -86,6 +88,8 @@ class _Contents:
 
     def __init__(self, study: SearchStudy) -> None:
         self.study, self.means = study, SearchMeans(study)
+        self.score = "AUC" if study.metric == "roc_auc" else in_sentence(metric_words(study.metric)[0])
+        self.gap = "estimate less truth" if study.greater_is_better else "truth less estimate"
         self.sizes = sorted({place.rows for place in study.places})
         self.repeated = [RepeatedProtocol("bbc", study.repeats)] if study.repeats > 1 else []
         self.n_tables = len({place.table for place in study.places})
@@ -97,27 +101,27 @@ class _Contents:
         cv, bbc = (f"{self.means.bias(protocol, least).value:+.3f}" for protocol in (CV, BBC))
         return (
             f"On {counted(self.n_tables, 'table')}, {counted(self.study.subsamples, 'sub-sample')} of each size: "
-            f"with {least:,} rows the winner's own AUC is off by {cv} on average, that of BBC-CV by {bbc}."
+            f"with {least:,} rows the winner's own {self.score} is off by {cv} on average, that of BBC-CV by {bbc}."
         )
 
     def pictures(self) -> list[Picture]:
-        truth = "The AUC of the winner's model on rows never searched, relative to that of"
+        truth = f"The {self.score} of the winner's model on rows never searched, relative to that of"
         by_rows = [
             self._by_rows(
-                "Bias (figure 2)", PROTOCOLS[:5], self._bias, PictureAxis("estimate less truth", "+.2f"), 0.0,
-                "Mean of estimate less truth over the sub-samples, above 0 flattering",
+                "Bias (figure 2)", PROTOCOLS[:5], self._bias, PictureAxis(self.gap, "+.2f"), 0.0,
+                f"Mean of {self.gap} over the sub-samples, above 0 flattering",
             ),
             *self._by_table(
                 "Bias of {} by table (figure 2)", PROTOCOLS[:5], self._bias,
-                PictureAxis("estimate less truth", "+.2f"), 0.0, "Mean of estimate less truth of {}",
+                PictureAxis(self.gap, "+.2f"), 0.0, f"Mean of {self.gap} of {{}}",
             ),
             self._by_rows(
                 "What dropping does to the winner (figure 3)", (BCED, LATE), partial(self._relative, CV),
-                PictureAxis("AUC relative to CVT's", "+.1%"), 0.0, f"{truth} CVT's winner",
+                PictureAxis(f"{self.score} relative to CVT's", "+.1%"), 0.0, f"{truth} CVT's winner",
             ),
             *self._by_table(
                 "What the dropping of {} does to the winner, by table (figure 3)", (BCED, LATE),
-                partial(self._relative, CV), PictureAxis("AUC relative to CVT's", "+.1%"), 0.0,
+                partial(self._relative, CV), PictureAxis(f"{self.score} relative to CVT's", "+.1%"), 0.0,
                 f"{truth} CVT's winner, by {{}}",
             ),
             self._by_rows(
@@ -130,19 +134,21 @@ class _Contents:
             return [*by_rows, *coverages]
         by_repeats = self._by_rows(
             f"What {self.study.repeats} repeats do to the winner (figure 5)", self.repeated,
-            partial(self._relative, BBC), PictureAxis("AUC relative to one repeat's", "+.1%"), 0.0,
+            partial(self._relative, BBC), PictureAxis(f"{self.score} relative to one repeat's", "+.1%"), 0.0,
             f"{truth} BBC-CV's winner",
         )  # fmt: skip
         of_tables = self._by_table(
             "What {} does to the winner, by table (figure 5)", self.repeated, partial(self._relative, BBC),
-            PictureAxis("AUC relative to one repeat's", "+.1%"), 0.0, f"{truth} BBC-CV's winner, by {{}}",
+            PictureAxis(f"{self.score} relative to one repeat's", "+.1%"), 0.0, f"{truth} BBC-CV's winner, by {{}}",
         )  # fmt: skip
         repeated = [one for one in (BBC, BCED) if replace(one, repeats=2) in self.study.protocols]
         widths = [picture for one in repeated for picture in (self._widths(one), *self._widths_by_table(one))]
         return [*by_rows, by_repeats, *of_tables, *coverages, *widths]
 
     def _bias(self, protocol: RepeatedProtocol, place: SearchPlace) -> float:
-        errors = self.study.of("estimate", protocol, place) - self.study.of("truth", protocol, place)
+        errors = self.study.sign * (
+            self.study.of("estimate", protocol, place) - self.study.of("truth", protocol, place)
+        )
         return mean_over_tables([errors]).value
 
     def _relative(self, to: RepeatedProtocol, protocol: RepeatedProtocol, place: SearchPlace) -> float:
@@ -208,7 +214,8 @@ class _Contents:
             Line(protocol.title, LEVELS, self.means.coverage(protocol, n).tolist())
             for protocol in (BBC, BCED, *self.repeated)
         ]
-        what = "The share of intervals that hold the winner's AUC, over all tables; on the diagonal it is the level"
+        held = f"The share of intervals that hold the winner's {self.score}"
+        what = f"{held}, over all tables; on the diagonal it is the level"
         frame = Frame(
             PictureAxis("level", ".0%", LEVELS[::2]), PictureAxis("share of intervals", ".0%", SHARES),
             f"search-coverage-{n}", has_diagonal=True,
@@ -299,8 +306,8 @@ class _Contents:
             advice = "BBC-CV, with as many repeats as time allows; 3 or 4 suffice for the interval"
         return {
             "the article advises": advice,
-            "AUC gained by repeats": shown(gained.value, "+.1%"),
-            "AUC lost by dropping": shown(-lost.value, "+.1%"),
+            f"{self.score} gained by repeats": shown(gained.value, "+.1%"),
+            f"{self.score} lost by dropping": shown(-lost.value, "+.1%"),
             "models it trains": f"1/{saved:.1f}",
             "width with 3 or 4 repeats to 1": shown(narrower, ".0%"),
         }

@@ -1,4 +1,4 @@
-"""The result of each protocol on a sub-sample: an estimate of the AUC, the configuration, and the number of fits.
+"""The result of each protocol on a sub-sample: an estimate of the score, the configuration, and the number of fits.
 
 Scores are pooled over the folds of a repeat, as the article has them, in the choice and in the estimate; TT alone
 reads the scores of single folds, and nested cross-validation scores its outer folds one by one, as the winners of
@@ -8,12 +8,11 @@ different folds are different models, whose scores have no common scale.
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.metrics import roc_auc_score
 
+from heldout.data.task import Truth
 from heldout.dropping.bootstrap import Bootstrap
 from heldout.errors import InputError
 from heldout.estimates.evidence import Evidence
@@ -22,7 +21,7 @@ from heldout.estimates.intervals import percentile_interval
 from heldout.estimates.methods.bbc import BBC
 from heldout.estimates.methods.tt import TT
 from heldout.estimates.question import Question, Settings
-from heldout.metrics.base import Metric
+from heldout.metrics.base import Metric, Response, positive_of
 from heldout.selection import Best
 from heldout_papers.search.dropping import ReplayedDropping, replayed_dropping
 from heldout_papers.search.held_out import HeldOut
@@ -113,7 +112,7 @@ def bced(search: SubsampleSearch, rule: Bootstrap, repeats: int = 1) -> Protocol
 def nested(search: SubsampleSearch) -> ProtocolResult:
     """NCV (algorithm 3) with the other outer folds inside; it returns the winner of all rows.
 
-    Raises InputError when an outer fold has no winner, or it failed there, or no fold has both classes.
+    Raises InputError when an outer fold has no winner, or it failed there, or the metric has no value in any fold.
     """
     held = search.held
     labels = held.folds.labels[:, 0]
@@ -124,11 +123,11 @@ def nested(search: SubsampleSearch) -> ProtocolResult:
         predicted = held.scores[rows, winner, 0]
         if np.isnan(predicted).any():
             raise InputError(f"the winner without fold {fold} failed when it was fitted on all other rows")
-        scores.append(auc(held.truth.values[rows], predicted))
+        scores.append(score_of(search.metric, held.truth.rows(rows), predicted))
         seconds += float(held.seconds[winner, fold, 0])
     defined = [score for score in scores if not np.isnan(score)]
     if not defined:
-        raise InputError("no outer fold has rows of both classes")
+        raise InputError(f"no outer fold has {search.metric.undefined_without}")
     n_configurations, n_folds = len(held.names), held.n_folds
     models, search_seconds = _cost_of_repeats(held, 1)
     return ProtocolResult(
@@ -140,16 +139,20 @@ def nested(search: SubsampleSearch) -> ProtocolResult:
     )
 
 
-def auc(truth: NDArray[Any], scores: NDArray[np.float64]) -> float:
-    """NaN where there is one class only."""
-    return float(roc_auc_score(truth, scores)) if len(np.unique(truth)) == 2 else float("nan")
+def score_of(metric: Metric, truth: Truth, scores: NDArray[np.float64]) -> float:
+    """The metric of one configuration's predictions (n,) or (n, n_classes); NaN where it has no value."""
+    once = np.ones((1, truth.n_rows))
+    if not metric.undefined_without.met(metric.truth_for_needs(truth), positive_of(metric, truth), once)[0]:
+        return float("nan")
+    predictions = scores.astype(np.int32) if metric.responses[0] is Response.LABELS else scores
+    return float(metric.statistic(truth, predictions[:, None]).all(once)[0, 0])
 
 
 def _inner_winner(search: SubsampleSearch, fold: int) -> int:
     """The winner on the other folds, each predicted without it and without ``fold``."""
     held = search.held
     labels = held.folds.labels[:, :1]
-    inner = np.full(held.scores.shape[:2], np.nan)
+    inner = np.full_like(held.scores[:, :, 0], np.nan)
     for (first, second), scores in held.pairs.items():
         if fold in (first, second):
             rows = labels[:, 0] == (second if fold == first else first)

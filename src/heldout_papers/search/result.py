@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heldout.errors import InputError
+from heldout.metrics.named import metric_named
 from heldout_papers.engine.batches import Columns
 from heldout_papers.engine.results import StudyResult, Term
 from heldout_papers.search.protocols import LEVELS
@@ -24,7 +25,7 @@ SHOWN_LEVEL = 0.95
 
 
 TERMS = {
-    "cv": Term("CVT", "the winner's own cross-validated AUC"),
+    "cv": Term("CVT", "the winner's own cross-validated score"),
     "tt": Term("TT", "the winner's mean over folds, less how far it is behind the best of each fold (Tibshirani)"),
     "nested_cv": Term(
         "NCV",
@@ -98,6 +99,8 @@ class SearchStudy(StudyResult):
         Tables, and tables with numbers of rows, with the reason.
     tables : tuple of TableCharacteristics
         Rows, columns, classes and parts of each table; empty of a study that is made from its frame.
+    metric : str
+    greater_is_better : bool
     """
 
     places: tuple[SearchPlace, ...]
@@ -109,6 +112,8 @@ class SearchStudy(StudyResult):
     entropy: int
     left_out: Mapping[str, str] = field(default_factory=dict)
     tables: tuple[TableCharacteristics, ...] = ()
+    metric: str = "roc_auc"
+    greater_is_better: bool = True
     name: ClassVar[str] = "search"
     page_function: ClassVar[str] = "search.page:search_page"
 
@@ -126,6 +131,11 @@ class SearchStudy(StudyResult):
         all_of = np.concatenate([columns["configurations"] for columns in self.columns])
         return int(all_of.min()), int(all_of.max())
 
+    @property
+    def sign(self) -> int:
+        """What makes a bias above 0 flatter: -1 for a loss."""
+        return 1 if self.greater_is_better else -1
+
     def of(self, what: str, protocol: RepeatedProtocol, place: SearchPlace) -> NDArray[np.float64]:
         """(sub-samples, ...): one column of a protocol at a place."""
         column = self.columns[self.places.index(place)][what]
@@ -136,6 +146,7 @@ class SearchStudy(StudyResult):
             "tables": list(dict.fromkeys(place.table for place in self.places)),
             "subsamples": self.subsamples,
             "space": self.space,
+            "metric": self.metric,
             "configurations": list(self.configurations),
             "folds": self.folds,
             "repeats": self.repeats,
@@ -147,6 +158,8 @@ class SearchStudy(StudyResult):
     def rows(self) -> list[dict[str, Any]]:
         """A row a table, N and protocol: means over the sub-samples that have an estimate and a truth.
 
+        ``bias`` above 0 flatters: it is estimate less truth, and of a loss truth less estimate.
+
         ``relative_truth`` is the mean truth over that of ``cv``'s winner, ``speed_up`` how many times as many
         models ``cv`` trains, ``coverage`` and ``width`` those of the 95 % interval.
         """
@@ -156,7 +169,7 @@ class SearchStudy(StudyResult):
         columns = {name: self.of(name, protocol, place) for name in (*NUMBERS, "low", "high")}
         estimate, truth = columns["estimate"], columns["truth"]
         known = ~np.isnan(estimate - truth)
-        bias = (estimate - truth)[known]
+        bias = self.sign * (estimate - truth)[known]
         level = LEVELS.index(SHOWN_LEVEL)
         low, high = columns["low"][known, level], columns["high"][known, level]
         has_interval = bool(known.any()) and not np.isnan(low).any()
@@ -204,7 +217,14 @@ class SearchStudy(StudyResult):
 
     @classmethod
     def from_frame(
-        cls, frame: Any, *, folds: int = 10, n_bootstraps: int = 1000, space: str = "", entropy: int = 0
+        cls,
+        frame: Any,
+        *,
+        folds: int = 10,
+        n_bootstraps: int = 1000,
+        space: str = "",
+        entropy: int = 0,
+        metric: str = "roc_auc",
     ) -> SearchStudy:
         """A study from its ``to_frame(each=True)``, and from the parameters that the frame lacks.
 
@@ -224,7 +244,10 @@ class SearchStudy(StudyResult):
             raise InputError(
                 f"this is not a table of a study of searches from SearchStudy.to_frame(each=True): {error}."
             ) from None
-        return cls(tuple(places), tuple(columns), folds, repeats, n_bootstraps, space, entropy)
+        return cls(
+            tuple(places), tuple(columns), folds, repeats, n_bootstraps, space, entropy, metric=metric,
+            greater_is_better=metric_named(metric).greater_is_better,
+        )  # fmt: skip
 
 
 def _columns_of(mine: Any, n_protocols: int) -> Columns:

@@ -1,30 +1,36 @@
 """Searches on real tables, against rows that they never saw (Tsamardinos et al. 2018, section 6.2).
 
-Every protocol searches small samples of a table; each returns a model and an estimate of its AUC. The truth is the
-model's AUC on the 70 % of the table from which no sample was drawn.
+Every protocol searches small samples of a table; each returns a model and an estimate of its AUC, or of another
+score. The truth is the model's score on the 70 % of the table from which no sample was drawn.
 """
 
 from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
-from sklearn.metrics import get_scorer
 from sklearn.utils import _safe_indexing
 
 from heldout._random import RandomState, entropy_of, stream
 from heldout._text import argument
+from heldout.data.task import TaskKind
 from heldout.dropping.bootstrap import Bootstrap
 from heldout.errors import InputError
+from heldout.estimates.candidates import check_selects
 from heldout.execution.fit import CellContext, Routing, make_scoring
 from heldout.execution.threads import on_one_thread
 from heldout.folds.plans import KFolds
 from heldout.folds.splits import make_folds
+from heldout.metrics.base import Metric
+from heldout.metrics.named import check_fits, metric_named
+from heldout.metrics.parameters import times_of
+from heldout.metrics.to_scorer import scorer
 from heldout_papers.engine.arguments import checked_sizes
 from heldout_papers.engine.batches import (
     Batch,
@@ -40,20 +46,30 @@ from heldout_papers.search.protocols import (
     NO_WINNER,
     ProtocolResult,
     SubsampleSearch,
-    auc,
     bbc,
     bced,
     cross_validation,
     nested,
+    score_of,
     tibshirani,
 )
 from heldout_papers.search.result import RepeatedProtocol, SearchPlace, SearchStudy, protocols_of
 from heldout_papers.search.space import Space, space_of
 from heldout_papers.search.subsamples import LEAST_EXPECTED, POOL_SHARE, DividedTable, characteristics, unfit
-from heldout_papers.tables import TableFile, smallest_tables, tables_in
+from heldout_papers.tables import CLASSES, TableFile, smallest_tables, tables_in
 
 ROWS = (20, 40, 60, 80, 100, 500)
 """The article's."""
+ARTICLE = "tsamardinos2018"
+METRICS: Mapping[TaskKind, str] = MappingProxyType(
+    {
+        TaskKind.BINARY: "roc_auc",
+        TaskKind.MULTICLASS: "accuracy",
+        TaskKind.REGRESSION: "r2",
+        TaskKind.SURVIVAL: "concordance_index",
+    }
+)
+"""By the kind of the tables, where none is asked for."""
 DROPPING_THRESHOLD = 0.99
 FROM_THE_FIRST, FROM_FIFTY = 1, 50
 """Predictions from which BCED may drop: as the article ran it, and as it advises."""
@@ -70,6 +86,7 @@ class SearchSetting:
     rows, folds, repeats, n_bootstraps : int
         N, K, R and B.
     space : Space
+    metric : str
     """
 
     table: TableFile
@@ -78,10 +95,11 @@ class SearchSetting:
     repeats: int
     n_bootstraps: int
     space: Space
+    metric: str = "roc_auc"
 
 
 def do_batch(batch: Batch[SearchSetting], entropy: int) -> Columns:
-    """The estimate of every protocol on each sub-sample, and the AUC of its winner on the hold-out."""
+    """The estimate of every protocol on each sub-sample, and the score of its winner on the hold-out."""
     setting = batch.setting
     divided = DividedTable.of(setting.table, entropy)
     protocols = protocols_of(setting.repeats)
@@ -96,7 +114,7 @@ def _searched(
     rows = divided.drawn(setting.rows, digest, number, entropy=entropy)
     task = divided.task(rows)
     own = stream(entropy, "study search cells", digest, setting.rows, number)
-    scoring = make_scoring(task.truth, get_scorer("roc_auc"))
+    scoring = make_scoring(task.truth, scorer(setting.metric))
     context = CellContext.of_task(task, scoring, Routing(), np.nan, False, own)
     configurations = setting.space.configurations(task.X, divided.y[rows])
     fits = RowFits(context, configurations)
@@ -104,10 +122,9 @@ def _searched(
         warnings.simplefilter("ignore", UserWarning)  # that a class has fewer rows than there are folds
         folds = make_folds(task, KFolds(setting.folds), repeats=setting.repeats, entropy=own, small_classes="allow")
         held = held_out(fits, task, folds, nested=True)
-        metric = scoring.metrics["score"]
-        assert metric is not None, "the AUC can be opened"
+        metric = check_fits(metric_named(setting.metric), task.truth)
         results = _results(SubsampleSearch(held, metric, setting.n_bootstraps, own), protocols)
-        truths = _truths({one.winner for one in results}, fits, divided)
+        truths = _truths({one.winner for one in results}, fits, divided, metric)
     return _columns(results, truths, len(configurations))
 
 
@@ -133,12 +150,13 @@ def _result(search: SubsampleSearch, protocol: RepeatedProtocol) -> ProtocolResu
     return {"cv": cross_validation, "tt": tibshirani, "nested_cv": nested}[protocol.protocol](search)
 
 
-def _truths(winners: set[int], fits: RowFits, divided: DividedTable) -> dict[int, float]:
-    """The AUC on the hold-out of each winner, fitted on the whole sub-sample."""
+def _truths(winners: set[int], fits: RowFits, divided: DividedTable, metric: Metric) -> dict[int, float]:
+    """The score on the hold-out of each winner, fitted on the whole sub-sample."""
     found, rest = {NO_WINNER: float("nan")}, _safe_indexing(divided.X, divided.rest)
+    truth = divided.table.truth(divided.y[divided.rest])
     for winner in sorted(winners - {NO_WINNER}):
         scores = fits.refitted_scores(winner, rest)
-        found[winner] = float("nan") if scores is None else auc(divided.y[divided.rest], scores)
+        found[winner] = float("nan") if scores is None else score_of(metric, truth, scores)
     return found
 
 
@@ -165,6 +183,9 @@ def search(
     names: Sequence[str] | None = None,
     rows: Any = ROWS,
     subsamples: int = 20,
+    task: str = "binary",
+    metric: str | None = None,
+    event: str | None = None,
     space: Any = "tsamardinos2018",
     configurations: int | None = None,
     folds: int = 10,
@@ -178,23 +199,30 @@ def search(
 ) -> StudyJob[SearchSetting, SearchStudy]:
     """How far each protocol's estimate of the AUC is from the truth, and how good its winner is, on real tables.
 
-    Each table is divided, with its classes in proportion, into 30 % from which sub-samples are drawn and 70 % on
-    which the winners are scored. On each sub-sample every protocol selects a configuration and estimates its AUC:
+    The AUC may be another metric, and the tables of more classes, of numbers or of censored times. Each table is
+    divided, with its classes or events in proportion, into 30 % from which sub-samples are drawn and 70 % on
+    which the winners are scored. On each sub-sample every protocol selects a configuration and estimates its score:
     ``cv`` (CVT), ``tt``, ``nested_cv`` (NCV), ``bbc`` with 1 to R repeats, ``bced``, which may drop from the first
     fold on, as the article ran it, and ``bced_late``, from 50 predictions on, as it advises.
 
     Parameters
     ----------
     tables : path
-        A folder of binary tables, CSV or Parquet.
+        A folder of tables, CSV or Parquet.
     names : sequence of str, optional
         Only these, by their names without ending.
     rows : int or sequence of int
         N; the article's by default. A table is left out where its pool has fewer, or too few of a class.
     subsamples : int, default=20
         Of each table and N.
+    task : {"binary", "multiclass", "regression", "survival"}
+        The tables that are searched; the others of the folder are left out.
+    metric : str, optional
+        By default the AUC of two classes, the accuracy of more, R² and Harrell's concordance.
+    event : str, optional
+        The column of events of survival tables; the target then holds the times.
     space : {"tsamardinos2018", "quick", "standard"}, list of (name, estimator, grid), or callable
-        What is searched; ``callable(X, y)`` gives a list, for each sub-sample anew.
+        What is searched; the first is of two classes. ``callable(X, y)`` gives a list, for each sub-sample anew.
     configurations : int, optional
         How many are taken of the space, at equal distances; all by default.
     folds, repeats, n_bootstraps : int
@@ -233,7 +261,14 @@ def search(
     >>> [row["protocol"] for row in found.rows() if row["truth"] > 0.9][:3]
     ['cv', 'tt', 'nested_cv']
     """
+    kind, used = _checked_task(task, metric, event)
     searched = space_of(space, configurations)
+    if searched.name.partition("(")[0] == ARTICLE and kind is not TaskKind.BINARY:
+        raise InputError(
+            f"the space {ARTICLE} is of two classes, got {argument('task', task)}; take another, such as "
+            f"{argument('space', 'quick')}.",
+            argument="space",
+        )
     sizes = checked_sizes("rows", rows, 4)
     (folds,), (repeats,) = checked_sizes("folds", folds, 3), checked_sizes("repeats", repeats, 1)
     (n_bootstraps,) = checked_sizes("n_bootstraps", n_bootstraps, 1)
@@ -244,12 +279,13 @@ def search(
             f"{argument('rows', min(sizes))} and {argument('folds', folds)}.",
             argument="rows",
         )
-    found = tables_in(tables, names=names, target=target)
+    guessed = None if kind in CLASSES else task
+    found = tables_in(tables, names=names, target=target, event=event, task=guessed, kinds=frozenset({kind}))
     settings, left_out = [], dict(found.left_out)
     for table, n in product(found.tables, sizes):
         reason = unfit(table, n)
         if reason is None:
-            settings.append(SearchSetting(table, n, folds, repeats, n_bootstraps, searched))
+            settings.append(SearchSetting(table, n, folds, repeats, n_bootstraps, searched, used.name))
         else:
             left_out[f"{table.name} with {n} rows"] = reason
     if not settings:
@@ -262,14 +298,39 @@ def search(
         of_each = {setting.table.name: setting.table for setting in settings}
         return SearchStudy(
             places, tuple(columns), folds, repeats, n_bootstraps, searched.name, plan.entropy, left_out,
-            tuple(characteristics(table) for table in of_each.values()),
+            tuple(characteristics(table) for table in of_each.values()), used.name, used.greater_is_better,
         )  # fmt: skip
 
     return StudyJob(plan, result, left_out=left_out, n_jobs=n_jobs, folder=folder, told=told)
 
 
-def small_tables(tables: str | os.PathLike[str], n: int, *, rows: Any = ROWS, target: str = "target") -> list[str]:
+def _checked_task(task: str, metric: Any, event: str | None) -> tuple[TaskKind, Metric]:
+    """The kind of the tables, and a metric that can select on them."""
+    kind = next((one for one in METRICS if one.value == task), None)
+    if kind is None:
+        raise InputError(f"task must be one of {', '.join(METRICS)}, got {task!r}.", argument="task")
+    if (event is None) == (kind is TaskKind.SURVIVAL):
+        what = "needs the column of events" if event is None else "has no events"
+        raise InputError(f"a {task} task {what}, got {argument('event', event)}.", argument="event")
+    used = metric_named(METRICS[kind] if metric is None else metric)
+    check_selects([used], 2)
+    if kind not in used.tasks or times_of(used):
+        able = "no times of its own" if kind in used.tasks else f"a metric of a {task} task"
+        raise InputError(f"metric must be {able}, got {used.name!r}.", argument="metric")
+    return kind, used
+
+
+def small_tables(
+    tables: str | os.PathLike[str],
+    n: int,
+    *,
+    rows: Any = ROWS,
+    target: str = "target",
+    task: str = "binary",
+    event: str | None = None,
+) -> list[str]:
     """Names of some small tables of a folder that have sub-samples of every size, without reading all of it."""
+    kind, _ = _checked_task(task, None, event)
     sizes = checked_sizes("rows", rows, 4)
     least = int(max(sizes) / POOL_SHARE) + 1
     return smallest_tables(
@@ -277,6 +338,9 @@ def small_tables(tables: str | os.PathLike[str], n: int, *, rows: Any = ROWS, ta
         n,
         lambda table: next((reason for size in sizes if (reason := unfit(table, size))), None),
         target=target,
+        event=event,
+        task=None if kind in CLASSES else task,
+        kinds=frozenset({kind}),
         least_rows=least,
-        least_minority=int(LEAST_EXPECTED / min(sizes) * least) + 1,
+        least_minority=0 if kind is TaskKind.REGRESSION else int(LEAST_EXPECTED / min(sizes) * least) + 1,
     )

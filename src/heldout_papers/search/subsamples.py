@@ -11,9 +11,9 @@ from sklearn.model_selection import train_test_split
 from sklearn.utils import _safe_indexing
 
 from heldout._random import numpy_seed, stream
-from heldout.data.task import Task, truth_of
+from heldout.data.task import Task, TaskKind
 from heldout.errors import InputError
-from heldout_papers.tables import TableCharacteristics, TableFile, arrays_of, characteristics_of
+from heldout_papers.tables import TableCharacteristics, TableFile, Target, arrays_of, characteristics_of
 
 Rows = NDArray[np.intp]
 
@@ -29,9 +29,10 @@ MOST_DRAWS = 1000
 class DividedTable:
     """A table with its pool and its hold-out."""
 
+    table: TableFile
     X: Any  # (n, p)
-    y: NDArray[np.intp]  # (n,): 1 for the rarer class
-    # 30 % and 70 % of the rows, with the classes in proportion
+    y: Target  # (n,)
+    # 30 % and 70 % of the rows, with classes or events in proportion
     pool: Rows
     rest: Rows
 
@@ -40,16 +41,18 @@ class DividedTable:
         """The division of a table under a seed."""
         X, y = arrays_of(table)
         seed = numpy_seed(entropy, "study search pool", table.digest)
-        pool, rest = train_test_split(np.arange(len(y)), train_size=POOL_SHARE, stratify=y, random_state=seed)
-        return cls(X, y, np.sort(pool), np.sort(rest))
+        pool, rest = train_test_split(
+            np.arange(len(y)), train_size=POOL_SHARE, stratify=_strata(y), random_state=seed
+        )
+        return cls(table, X, y, np.sort(pool), np.sort(rest))
 
     def drawn(self, n_rows: int, *place: int | str, entropy: int) -> Rows:
-        """Rows of the pool, drawn without replacement until each class has ``LEAST_OF_CLASS``."""
+        """Rows of the pool, drawn without replacement until each class, or the events, are ``LEAST_OF_CLASS``."""
         key = stream(entropy, "study search rows", n_rows, *place)
         rng = np.random.Generator(np.random.Philox(key=key))
         for _ in range(MOST_DRAWS):
             rows = rng.choice(self.pool, n_rows, replace=False)
-            if np.bincount(self.y[rows], minlength=2).min() >= LEAST_OF_CLASS:
+            if self._rarest(rows) >= LEAST_OF_CLASS:
                 return np.asarray(rows, dtype=np.intp)
         raise InputError(
             f"no {n_rows} rows of {len(self.pool)} could be drawn with {LEAST_OF_CLASS} of each class, in "
@@ -58,7 +61,23 @@ class DividedTable:
 
     def task(self, rows: Rows) -> Task:
         """Some rows as a task."""
-        return Task(_safe_indexing(self.X, rows), truth_of(self.y[rows], "binary"))
+        return Task(_safe_indexing(self.X, rows), self.table.truth(self.y[rows]))
+
+    def _rarest(self, rows: Rows) -> int:
+        """The fewest rows of any class, or the events, among some rows; of numbers all."""
+        strata = _strata(self.y)
+        if strata is None:
+            return len(rows)
+        if self.table.kind is TaskKind.SURVIVAL:
+            return int(strata[rows].sum())
+        return int(np.bincount(strata[rows], minlength=self.table.n_classes).min())
+
+
+def _strata(y: Target) -> NDArray[np.intp] | None:
+    """What is kept in proportion: classes, or whether there was an event; nothing of numbers."""
+    if y.dtype.names:
+        return np.asarray(y["event"], dtype=np.intp)
+    return None if y.dtype.kind == "f" else np.asarray(y, dtype=np.intp)
 
 
 def characteristics(table: TableFile) -> TableCharacteristics:
@@ -73,5 +92,6 @@ def unfit(table: TableFile, n_rows: int) -> str | None:
     if n_rows > pool:
         return f"its pool has {pool} rows"
     if n_rows * table.minority < LEAST_EXPECTED:
-        return f"a sub-sample would have {n_rows * table.minority:.1f} rows of the rarer class on average"
+        of_what = "with an event" if table.kind is TaskKind.SURVIVAL else "of the rarer class"
+        return f"a sub-sample would have {n_rows * table.minority:.1f} rows {of_what} on average"
     return None

@@ -22,6 +22,7 @@ from heldout_papers.spaces.tsamardinos2018 import tsamardinos2018
 
 Command = Callable[..., Any]
 PAGE = Path(__file__).parents[3] / "docs" / "study-search.md"
+OF_TASK = {"regression": "numbers", "survival": "times"}
 SMALL = [
     "--rows", "20", "--subsamples", "1", "--trees", "2", "--configurations", "3", "--folds", "4", "--repeats", "2",
     "--bootstraps", "30", "--quick", "--n-jobs", "1",
@@ -103,7 +104,7 @@ def test_bad_input_is_one_sentence(command: Command, tables: Path, options: str,
 
 
 def test_quick_sets_smaller_values_and_typed_options_override_them() -> None:
-    always = {"target": "target", "folds": 10, "random_state": 0}
+    always = {"target": "target", "task": "binary", "folds": 10, "random_state": 0}
     quick = search_arguments(typed_options(OPTIONS))
     space = quick.pop("space")
     mine = typed_options(OPTIONS, repeats=4, space="quick", rows="30")
@@ -125,17 +126,23 @@ def test_the_commands_and_the_python_of_the_page(command: Command, tables: Path)
     (tables / "narrow.csv").rename(tables / "mine.csv")
     for name in ("madelon", "jasmine", "sylvine"):
         (tables / f"{name}.csv").write_bytes((tables / "middle.csv").read_bytes())
+    rng, x = np.random.default_rng(1), np.arange(90) / 90
+    numbers = pd.DataFrame({"a": x, "b": rng.normal(size=90), "target": x + rng.normal(size=90)})
+    numbers.to_csv(tables / "numbers.csv", index=False)
+    times = pd.DataFrame({"a": x, "time": rng.exponential(1 + x), "died": (rng.random(90) < 0.7).astype(int)})
+    times.to_csv(tables / "times.csv", index=False)
     names: dict[str, Any] = {}
 
     smaller = [*(option for option in SMALL if option != "--quick"), "--repeats", "1", "--configurations", "2"]
     untreed = [option for n, option in enumerate(smaller) if "--trees" not in smaller[max(n - 1, 0) : n + 1]]
     for line in commands:  # of options that are named twice the last counts
-        only = [] if "--tables" in line else ["--tables", "mine"]
+        named = next((name for task, name in OF_TASK.items() if task in line), "mine")
+        only = [] if "--tables" in line else ["--tables", named]
         ended = command(*line, *(untreed if "--space" in line else smaller), *only)
         assert ended.code == 0, (line, ended.err)
     few = first.replace("rows=60, subsamples=5", "rows=20, subsamples=1, folds=4, repeats=2, n_bootstraps=20")
     exec(compile(few.replace("n_jobs=-1", "n_jobs=1"), "page", "exec"), names)
     exec(compile(second, "page", "exec"), names)
 
-    assert [line[-1] for line in commands] == ["quick", "mine", "part", "all"]
+    assert [line[-1] for line in commands] == ["quick", "mine", "part", "all", "numbers", "times"]
     assert len(names["table"]) == 9 and names["claims"] == ()
