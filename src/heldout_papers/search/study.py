@@ -56,7 +56,7 @@ from heldout_papers.search.protocols import (
 from heldout_papers.search.result import RepeatedProtocol, SearchPlace, SearchStudy, protocols_of
 from heldout_papers.search.space import Space, space_of
 from heldout_papers.search.subsamples import LEAST_EXPECTED, POOL_SHARE, DividedTable, characteristics, unfit
-from heldout_papers.tables import CLASSES, TableFile, smallest_tables, tables_in
+from heldout_papers.tables import TableFile, smallest_tables, tables_in
 
 ROWS = (20, 40, 60, 80, 100, 500)
 """The article's."""
@@ -216,7 +216,8 @@ def search(
     subsamples : int, default=20
         Of each table and N.
     task : {"binary", "multiclass", "regression", "survival"}
-        The tables that are searched; the others of the folder are left out.
+        The tables that are searched; the others of the folder are left out. A target of few whole numbers is read
+        as classes, unless the task is a regression and ``names`` has the table.
     metric : str, optional
         By default the AUC of two classes, the accuracy of more, R² and Harrell's concordance.
     event : str, optional
@@ -279,8 +280,9 @@ def search(
             f"{argument('rows', min(sizes))} and {argument('folds', folds)}.",
             argument="rows",
         )
-    guessed = None if kind in CLASSES else task
-    found = tables_in(tables, names=names, target=target, event=event, task=guessed, kinds=frozenset({kind}))
+    # A table that is named is read as told; of others whole numbers may be classes.
+    told_kind = task if names and kind is TaskKind.REGRESSION else None
+    found = tables_in(tables, names=names, target=target, event=event, task=told_kind, kinds=frozenset({kind}))
     settings, left_out = [], dict(found.left_out)
     for table, n in product(found.tables, sizes):
         reason = unfit(table, n)
@@ -309,9 +311,17 @@ def _checked_task(task: str, metric: Any, event: str | None) -> tuple[TaskKind, 
     kind = next((one for one in METRICS if one.value == task), None)
     if kind is None:
         raise InputError(f"task must be one of {', '.join(METRICS)}, got {task!r}.", argument="task")
-    if (event is None) == (kind is TaskKind.SURVIVAL):
-        what = "needs the column of events" if event is None else "has no events"
-        raise InputError(f"a {task} task {what}, got {argument('event', event)}.", argument="event")
+    if event is None and kind is TaskKind.SURVIVAL:
+        raise InputError(
+            f"{argument('task', task)} needs the column of events; name it with {argument('event', ...)}.",
+            argument="event",
+        )
+    if event is not None and kind is not TaskKind.SURVIVAL:
+        raise InputError(
+            f"{argument('event', event)} is for {argument('task', 'survival')}, got {argument('task', task)}; "
+            "leave one of them out.",
+            argument="event",
+        )
     used = metric_named(METRICS[kind] if metric is None else metric)
     check_selects([used], 2)
     if kind not in used.tasks or times_of(used):
@@ -339,7 +349,6 @@ def small_tables(
         lambda table: next((reason for size in sizes if (reason := unfit(table, size))), None),
         target=target,
         event=event,
-        task=None if kind in CLASSES else task,
         kinds=frozenset({kind}),
         least_rows=least,
         least_minority=0 if kind is TaskKind.REGRESSION else int(LEAST_EXPECTED / min(sizes) * least) + 1,

@@ -97,6 +97,14 @@ def test_numbers_by_r2_and_the_protocols_of_the_library(folder: Path) -> None:
     assert winner(study) == winner(errors)
 
 
+def test_tables_of_another_kind_are_left_out(folder: Path) -> None:
+    job = search.job(folder, rows=40, task="regression", space=REGRESSORS)
+    assert {setting.table.name for setting in job.plan.settings} == {"sugar", "times"}
+    assert job.left_out["iris"] == "its target is multiclass"
+    named = search.job(folder, rows=40, task="regression", space=REGRESSORS, names=["iris"])
+    assert named.plan.settings[0].table.n_classes == 0
+
+
 @pytest.mark.usefixtures("without_pictures")
 def test_censored_times_by_concordance(folder: Path) -> None:
     study = search(folder, names=["times"], rows=60, task="survival", event="died", space=COX, **HOW)
@@ -126,8 +134,11 @@ def test_censored_times_by_concordance(folder: Path) -> None:
             {"task": "regression", "metric": "accuracy"},
             "metric must be a metric of a regression task, got 'accuracy'",
         ),
-        ({"task": "survival"}, "a survival task needs the column of events, got event=None"),
-        ({"task": "binary", "event": "died"}, "a binary task has no events, got event='died'"),
+        ({"task": "survival"}, "task='survival' needs the column of events; name it with event="),
+        (
+            {"task": "binary", "event": "died"},
+            "event='died' is for task='survival', got task='binary'; leave one of them out",
+        ),
         ({"task": "regression", "space": REGRESSORS, "names": ["iris"], "target": "nothing"}, "cannot be used"),
     ],
     ids=["task", "space", "metric", "no event", "an event", "column"],
