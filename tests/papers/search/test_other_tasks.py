@@ -11,10 +11,12 @@ import pytest
 from sklearn.datasets import load_diabetes, load_iris
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.metrics import accuracy_score, log_loss, mean_squared_error, r2_score
+from sklearn.model_selection import GridSearchCV
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 
+from heldout.data.task import TaskKind
 from heldout.errors import InputError
-from heldout.spaces import CoxRegression
+from heldout.spaces import CoxRegression, TuningProcedure
 from heldout_papers import SearchStudy, search
 from heldout_papers.censored import censored_times
 from heldout_papers.search.result import RepeatedProtocol, SearchPlace
@@ -53,7 +55,7 @@ def winner(study: SearchStudy) -> int:
 
 
 def test_several_classes_by_accuracy_and_by_log_loss(folder: Path) -> None:
-    table = tables_in(folder, names=["iris"], kinds=frozenset({"multiclass"})).tables[0]  # type: ignore[arg-type]
+    table = tables_in(folder, names=["iris"], kinds=frozenset({TaskKind.MULTICLASS})).tables[0]
     divided = DividedTable.of(table, 1)
     rows = divided.drawn(40, table.digest, 0, entropy=1)
     X, y, rest = divided.X, divided.y, divided.rest
@@ -76,7 +78,7 @@ def test_numbers_by_r2_and_the_protocols_of_the_library(folder: Path) -> None:
     study = search(folder, names=["sugar"], rows=40, task="regression", space=REGRESSORS, **HOW)
     table = study.tables[0]
     assert (study.metric, table.classes, table.minority) == ("r2", 0, 1.0)
-    found = tables_in(folder, names=["sugar"], kinds=frozenset({"regression"}), task="regression")  # type: ignore[arg-type]
+    found = tables_in(folder, names=["sugar"], kinds=frozenset({TaskKind.REGRESSION}), task="regression")
     divided = DividedTable.of(found.tables[0], 1)
     rows = divided.drawn(40, found.tables[0].digest, 0, entropy=1)
     X, y = divided.X, divided.y
@@ -146,3 +148,26 @@ def test_censored_times_by_concordance(folder: Path) -> None:
 def test_what_does_not_go_together_is_refused(folder: Path, how: dict[str, Any], said: str) -> None:
     with pytest.raises(InputError, match=said):
         search.job(folder, **{"rows": 40, **how})
+
+
+def tuned(X: Any, y: Any) -> Any:
+    """Chooses among neighbourhoods by an inner search of its own, and returns one model."""
+    return GridSearchCV(KNeighborsClassifier(), {"n_neighbors": [1, 5, 9]}, cv=2).fit(X, y)
+
+
+def test_any_procedure_that_returns_one_model_is_a_space(folder: Path) -> None:
+    """Of one configuration all protocols estimate the procedure: NCV is its score in the outer folds."""
+    whole: list[Any] = [("tuned", TuningProcedure(tuned, kind="classifier"), {})]
+    study = search(folder, names=["iris"], rows=40, task="multiclass", space=whole, **HOW)
+    table = tables_in(folder, names=["iris"], kinds=frozenset({TaskKind.MULTICLASS})).tables[0]
+    divided = DividedTable.of(table, 1)
+    rows = divided.drawn(40, table.digest, 0, entropy=1)
+    model = tuned(divided.X[rows], divided.y[rows])
+
+    place = study.places[0]
+    truth = study.of("truth", RepeatedProtocol("nested_cv"), place)[0]
+    assert truth == pytest.approx(model.score(divided.X[divided.rest], divided.y[divided.rest]))
+    nested, cv = (study.of("estimate", RepeatedProtocol(name), place) for name in ("nested_cv", "cv"))
+    # The mean over folds of 14, 13 and 13 rows, and the share of all rows.
+    np.testing.assert_allclose(nested, cv, atol=0.02)
+    assert study.configurations == (1, 1)
