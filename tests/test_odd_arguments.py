@@ -22,7 +22,7 @@ TREE, GRID = DecisionTreeClassifier(), {"max_depth": [1, 2]}
 @pytest.mark.parametrize(
     "given, said",
     [
-        ({"cv": 2.5}, "cv must be an integer of at least 2, a splitter .*, got 2.5"),
+        ({"cv": 2.5}, "cv must be an integer of at least 2, 'auto', a splitter .*, got 2.5"),
         ({"n_jobs": "x"}, "n_jobs must be a number of processes, -1 for every core, or None, got 'x'"),
         ({"n_jobs": 10**12}, "n_jobs must be at most 10,000, got 1000000000000; -1 uses every core"),
         ({"scoring": []}, r"scoring=\[\] with refit=False cannot be used: .*Empty list was given"),

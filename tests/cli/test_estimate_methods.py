@@ -181,3 +181,34 @@ def test_a_failed_configuration_is_noted_once(command: Command, scores: pd.DataF
     assert ended.code == 0
     assert ended.err.count("1 of 4 configurations failed and could not be selected: two (it predicted an") == 1
     assert "About shrinkage:" in ended.out
+
+
+@pytest.mark.parametrize(
+    ("text", "method"),
+    [
+        ("naive_bootstrap(unit='folds')", ho.estimates.NaiveBootstrap(unit="folds")),
+        ("delong(within_classes=False)", ho.estimates.DeLong(within_classes=False)),
+        ("bbc(interval='calibrated', ties='average')", ho.estimates.BBC(interval="calibrated", ties="average")),
+    ],
+)
+def test_a_method_takes_its_parameters(command: Command, scores: pd.DataFrame, text: str, method: Any) -> None:
+    ended = command(*READ, "--metric", "roc_auc", "--method", text, "--seed", "0", "--json")
+    found = ho.estimate(
+        scores["truth"], scores[NAMES], metric="roc_auc", folds=scores["fold"], method=method, n_bootstraps=100,
+        random_state=0,
+    )  # fmt: skip
+    assert ended.code == 0, ended.err
+    assert json.loads(ended.out)["value"] == found.value
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("bbc(intervall='x')", "--method 'bbc' has no parameter 'intervall'; it has control, interval"),
+        ("bbc(interval='x')", "--interval must be one of percentile, calibrated, sampling, got 'x'"),
+        ("all(x=1)", "--method 'all' has no parameter 'x'; it takes no parameters"),
+    ],
+)
+def test_wrong_parameters_are_named(command: Command, scores: pd.DataFrame, text: str, sentence: str) -> None:
+    ended = command(*READ, "--metric", "roc_auc", "--method", text)
+    assert ended.code == 2 and sentence in ended.err

@@ -82,7 +82,8 @@ _OF_A_RUN = ("file", "n_jobs", "as_json", "quiet")
     default=DEFAULT_METHOD,
     show_default=True,
     metavar="NAME",
-    help="A method's name, or all: every method that applies, side by side.",
+    help="A method's name, also with parameters, as in \"naive_bootstrap(unit='folds')\"; or all: every method "
+    "that applies, side by side.",
 )
 @click.option("--candidates", metavar="best|SHARE", help="Two-part methods: the best one, or a share such as 0.1.")
 @click.option("--evaluation-share", type=float, help="Two-part methods: the share of rows for the bound.")
@@ -333,7 +334,7 @@ def _estimate_out_of_core(options: EstimateOptions, console: Console) -> Estimat
     return estimate_from_blocks(
         source,
         metric,
-        method=methods[options.method],
+        method=next(iter(methods.values())),
         response=cast("ResponseName", options.response),
         threshold=options.threshold,
         n_bootstraps=1000 if options.n_bootstraps is None else options.n_bootstraps,

@@ -239,10 +239,10 @@ def _metric(
 
 def _check_folds(options: EstimateOptions, found: TablePredictions) -> None:
     """Refuse methods that compare fold by fold where there are no folds."""
-    from heldout.estimates import METHODS
+    from heldout.cli.estimate_methods import method_of_text
 
     folds = found.folds if found.held is None else found.held.folds
-    method = None if options.method == "all" else METHODS[options.method]()
+    method = None if options.method == "all" else method_of_text(options.method)
     needs_more = method is not None and method.needs_test_share  # more than folds: it refuses by itself
     by_fold = method is not None and method.reads == {"fold scores"} and not needs_more
     is_by_fold = options.aggregate in ("folds", "within")

@@ -15,13 +15,30 @@ if TYPE_CHECKING:
 
 def check_names(options: EstimateOptions) -> None:
     """Refuse unknown methods and selection rules before anything is read."""
-    from heldout.estimates import METHODS
     from heldout.selection import rule_of
 
-    check_choice("--method", options.method, ("all", *METHODS))
-
+    if options.method != "all":
+        method_of_text(options.method)
     with about_option("--selection", options.selection):
         rule_of(options.selection)
+
+
+def method_of_text(text: str) -> Method:
+    """A method by its name, with the parameters that may follow it: ``naive_bootstrap(unit='folds')``.
+
+    Raises InputError for an unknown name or parameter, and a wrong value.
+    """
+    from heldout.data.calls import call_in, check_known
+    from heldout.estimates import METHODS
+
+    name, given = call_in(text) or (text, {})
+    check_choice("--method", name, ("all", *METHODS))
+    with about_option("--method", text):
+        if name == "all":
+            check_known("method", name, given, [])
+        method = METHODS[name]()
+        check_known("method", name, given, sorted(_fields(method) - _DECLARED))
+        return _configured(method, given)
 
 
 def methods_of_options(options: EstimateOptions, found: EstimateInput) -> dict[str, Method]:
@@ -33,7 +50,11 @@ def methods_with(settings: dict[str, Any], method: str) -> dict[str, Method]:
     """All methods, or the one named, each with those of the settings that it has."""
     from heldout.estimates import METHODS
 
-    names = list(METHODS) if method == "all" else [method]
+    if method != "all":
+        chosen = method_of_text(method)
+        made, names = {chosen.name: chosen}, [chosen.name]
+    else:
+        made, names = {name: make() for name, make in METHODS.items()}, list(METHODS)
     for setting in settings:
         able = [name for name, make in METHODS.items() if setting in _fields(make())]
         if not set(able) & set(names):
@@ -41,7 +62,7 @@ def methods_with(settings: dict[str, Any], method: str) -> dict[str, Method]:
             of = f"it is one of {', '.join(able)}" if able else "no method of this version has it"
             use = f"use --method {able[0]}, or " if able else ""
             raise InputError(f"{option} is not a setting of --method {method}; {of}: {use}leave it out.")
-    return {name: _configured(METHODS[name](), settings) for name in names}
+    return {name: _configured(made[name], settings) for name in names}
 
 
 def _settings(options: EstimateOptions, found: EstimateInput) -> dict[str, Any]:
@@ -94,6 +115,10 @@ def _configuration(options: EstimateOptions, found: EstimateInput) -> str | None
         f"{quoted(found.held.names)} (to name the column that identifies configurations: --configuration COL "
         "--row COL)."
     )
+
+
+_DECLARED = {"name", "reads", "draws", "scored", "sources"}
+"""Fields by which a method says what it is; the others are its parameters."""
 
 
 def _fields(method: Method) -> set[str]:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from importlib import import_module
 from inspect import signature
 from os import PathLike
+from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
 from heldout._defaults import DEFAULT_METHOD
@@ -55,8 +57,9 @@ def estimate(
     y_true : array-like of shape (N,)
         Labels of any one type, or numbers for a regression metric; no missing or masked value. For a survival
         metric scikit-survival's structured array, a table or list of (event, time), or a tuple of the two columns.
-        Or a store (``SQLiteStore("run.db")``) alone. Its search may be unfinished, or running: the estimate is then
-        from the folds that are complete for all remaining configurations (flag ``unfinished_search``).
+        Or a search's store alone: the path of its run file ("run.db"), or what else was its ``store``. The search
+        may be unfinished, or running: the estimate is then from the folds that are complete for all remaining
+        configurations (flag ``unfinished_search``).
     predictions : array-like, table or HeldOutPredictions
         (N, C), (N, C, R repeats) or (N, C, R, n_classes or n_times), always in that order: the prediction of each
         row by each configuration, from a model that had not seen the row. NaN (None for labels) or masked where
@@ -136,6 +139,8 @@ def estimate(
     (True, True)
     """
     arguments = dict(locals())
+    if isinstance(y_true, str | PathLike):
+        y_true = _store_at(y_true)
     if isinstance(y_true, KeptSearch):
         _check_alone(arguments)
         return y_true.estimate_so_far(n_jobs)
@@ -145,6 +150,18 @@ def estimate(
     found = answer(chosen, inputs.evidence(chosen))
     warn_of(found, stacklevel=2)
     return found
+
+
+def _store_at(path: str | PathLike[str]) -> KeptSearch:
+    """The store in a run file; imported by name, because estimates know nothing of stores."""
+    if not Path(path).is_file():
+        raise InputError(
+            f"y_true must be the true values, or a search's store, and there is no run file {str(path)!r}; pass "
+            "the path that was the store of a search, or the true values as an array.",
+            argument="y_true",
+        )
+    store: KeptSearch = import_module("heldout.execution.store").store_of(path)
+    return store
 
 
 def _check_alone(arguments: Mapping[str, Any]) -> None:
@@ -161,13 +178,6 @@ def _check_alone(arguments: Mapping[str, Any]) -> None:
 
 def _check_complete(arguments: Mapping[str, Any]) -> None:
     """Refuse a call without predictions or metric."""
-    y_true = arguments["y_true"]
-    if isinstance(y_true, str | PathLike):
-        raise InputError(
-            f"y_true must be the true values, or a store, got the path {str(y_true)!r}; for the search in a run "
-            "file pass heldout.execution.store.SQLiteStore(path).",
-            argument="y_true",
-        )
     for name in ("predictions", "metric"):
         if arguments[name] is None:
             raise InputError(
