@@ -63,6 +63,10 @@ OPTIONS = (
     option("--folds", "Folds of the cross-validation.", type=int, default=10, show_default=True),
     option("--repeats", "Repeats of the folds; 10 by default, 3 with --quick.", quick=3, type=int),
     option(
+        "--samples", "Samples of the direct bootstrap, each a whole search; none by default.",
+        type=int, metavar="N",
+    ),
+    option(
         "--bootstraps", "Bootstraps of bbc and bced; 1000 by default, 200 with --quick.",
         argument="n_bootstraps", quick=200, type=int,
     ),

@@ -16,9 +16,10 @@ from heldout_papers.engine.pictures import Frame, Line, Picture, PictureAxis, li
 from heldout_papers.search.claims import BBC, BCED, CV, LARGE, LATE, NCV, TT, search_claims
 from heldout_papers.search.means import SearchMeans, mean_over_tables
 from heldout_papers.search.protocols import LEVELS
-from heldout_papers.search.result import TERMS, RepeatedProtocol, SearchPlace, SearchStudy
+from heldout_papers.search.result import DIRECT, TERMS, RepeatedProtocol, SearchPlace, SearchStudy
 
 PROTOCOLS = (CV, TT, NCV, BBC, BCED, LATE)
+WITH_INTERVAL = ("bbc", "bced", "bced_late", DIRECT.protocol)
 SHARES = (0.0, 0.2, 0.4, 0.6, 0.8, 1.0)
 
 METHOD = (
@@ -68,7 +69,7 @@ def search_page(study: SearchStudy, *, command: str = "") -> StudyPage:
             f" on these tables, with {counted(most, 'configuration')} of the space {study.space}",
         ),
         pictures=contents.pictures(),
-        glossary=dict(TERMS.values()),
+        glossary=dict(TERMS[name] for name in dict.fromkeys(one.protocol for one in study.protocols)),
         tables=contents.tables(),
         method=METHOD,
         sources=("tsamardinos2018", "tibshirani2009"),
@@ -263,8 +264,9 @@ class _Contents:
         return line_picture(title, lines, frame, summary=summary, caption=caption)
 
     def tables(self) -> list[StudyTable]:
-        protocols, means = (*PROTOCOLS, *self.repeated), self.means
-        with_interval = [one for one in protocols if one.protocol in ("bbc", "bced", "bced_late")]
+        asked = [DIRECT] if DIRECT in self.study.protocols else []
+        protocols, means = (*PROTOCOLS, *self.repeated, *asked), self.means
+        with_interval = [one for one in protocols if one.protocol in WITH_INTERVAL]
 
         def mean(what: str, form: str, protocol: RepeatedProtocol, n: int) -> str:
             values = [self.study.of(what, protocol, place) for place in means.places(n)]

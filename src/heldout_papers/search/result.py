@@ -43,8 +43,12 @@ TERMS = {
         "BCED-CV late",
         "the same, but it drops from 50 predictions on, as the article advises; with few rows it is BBC",
     ),
+    "direct_bootstrap": Term(
+        "direct bootstrap",
+        "the whole search again on bootstrap samples, each scored on the rows that it left out; CVT's model",
+    ),
 }
-"""By the article's names, except for the last."""
+"""By the article's names, except for the last two."""
 
 
 @dataclass(frozen=True)
@@ -58,6 +62,10 @@ class RepeatedProtocol:
     def title(self) -> str:
         title = TERMS[self.protocol].title
         return title if self.repeats == 1 else f"{title}, {self.repeats} repeats"
+
+
+DIRECT = RepeatedProtocol("direct_bootstrap")
+"""After all others, where it was asked for."""
 
 
 @dataclass(frozen=True)
@@ -119,7 +127,8 @@ class SearchStudy(StudyResult):
 
     @property
     def protocols(self) -> tuple[RepeatedProtocol, ...]:
-        return protocols_of(self.repeats)[: self.columns[0]["estimate"].shape[1]]
+        every, n = (*protocols_of(self.repeats), DIRECT), self.columns[0]["estimate"].shape[1]
+        return every[:n]
 
     @property
     def subsamples(self) -> int:

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import product
 from types import MappingProxyType
 from typing import Any
@@ -40,6 +41,7 @@ from heldout_papers.engine.batches import (
     StudyPlan,
     study,
 )
+from heldout_papers.search.direct_bootstrap import direct_bootstrap
 from heldout_papers.search.fits import RowFits
 from heldout_papers.search.held_out import held_out
 from heldout_papers.search.protocols import (
@@ -53,7 +55,7 @@ from heldout_papers.search.protocols import (
     score_of,
     tibshirani,
 )
-from heldout_papers.search.result import RepeatedProtocol, SearchPlace, SearchStudy, protocols_of
+from heldout_papers.search.result import DIRECT, RepeatedProtocol, SearchPlace, SearchStudy, protocols_of
 from heldout_papers.search.space import Space, space_of
 from heldout_papers.search.subsamples import LEAST_EXPECTED, POOL_SHARE, DividedTable, characteristics, unfit
 from heldout_papers.tables import TableFile, smallest_tables, tables_in
@@ -87,6 +89,8 @@ class SearchSetting:
         N, K, R and B.
     space : Space
     metric : str
+    samples : int
+        Of the direct bootstrap; 0 for none.
     """
 
     table: TableFile
@@ -96,6 +100,7 @@ class SearchSetting:
     n_bootstraps: int
     space: Space
     metric: str = "roc_auc"
+    samples: int = 0
 
 
 def do_batch(batch: Batch[SearchSetting], entropy: int) -> Columns:
@@ -123,21 +128,25 @@ def _searched(
         folds = make_folds(task, KFolds(setting.folds), repeats=setting.repeats, entropy=own, small_classes="allow")
         held = held_out(fits, task, folds, nested=True)
         metric = check_fits(metric_named(setting.metric), task.truth)
-        results = _results(SubsampleSearch(held, metric, setting.n_bootstraps, own), protocols)
+        search = SubsampleSearch(held, metric, setting.n_bootstraps, own)
+        results = _results(search, protocols)
+        if setting.samples:
+            results.append(_named(DIRECT, lambda: direct_bootstrap(search, fits, setting.samples)))
         truths = _truths({one.winner for one in results}, fits, divided, metric)
     return _columns(results, truths, len(configurations))
 
 
 def _results(search: SubsampleSearch, protocols: Sequence[RepeatedProtocol]) -> list[ProtocolResult]:
     """Of every protocol; without an estimate, and with the reason, where it cannot be computed."""
-    found = []
-    for protocol in protocols:
-        try:
-            found.append(_result(search, protocol))
-        except InputError as error:
-            nan = float("nan")
-            found.append(ProtocolResult(nan, NO_WINNER, 0, nan, reason=f"{protocol.protocol}: {error}"))
-    return found
+    return [_named(protocol, partial(_result, search, protocol)) for protocol in protocols]
+
+
+def _named(protocol: RepeatedProtocol, result: Callable[[], ProtocolResult]) -> ProtocolResult:
+    try:
+        return result()
+    except InputError as error:
+        nan = float("nan")
+        return ProtocolResult(nan, NO_WINNER, 0, nan, reason=f"{protocol.protocol}: {error}")
 
 
 def _result(search: SubsampleSearch, protocol: RepeatedProtocol) -> ProtocolResult:
@@ -191,6 +200,7 @@ def search(
     folds: int = 10,
     repeats: int = 10,
     n_bootstraps: int = 1000,
+    samples: int = 0,
     target: str = "target",
     n_jobs: int | None = None,
     folder: str | os.PathLike[str] | None = None,
@@ -228,6 +238,8 @@ def search(
         How many are taken of the space, at equal distances; all by default.
     folds, repeats, n_bootstraps : int
         K (stratified), R and B.
+    samples : int, default=0
+        Of the direct bootstrap, each a whole search; it is left out where there are none.
     target : str
         The column that holds the classes.
     n_jobs : int, optional
@@ -273,6 +285,7 @@ def search(
     sizes = checked_sizes("rows", rows, 4)
     (folds,), (repeats,) = checked_sizes("folds", folds, 3), checked_sizes("repeats", repeats, 1)
     (n_bootstraps,) = checked_sizes("n_bootstraps", n_bootstraps, 1)
+    (samples,) = checked_sizes("samples", samples, 0)
     (subsamples,) = checked_sizes("subsamples", subsamples, 1)
     if min(sizes) < 2 * folds:
         raise InputError(
@@ -287,7 +300,7 @@ def search(
     for table, n in product(found.tables, sizes):
         reason = unfit(table, n)
         if reason is None:
-            settings.append(SearchSetting(table, n, folds, repeats, n_bootstraps, searched, used.name))
+            settings.append(SearchSetting(table, n, folds, repeats, n_bootstraps, searched, used.name, samples))
         else:
             left_out[f"{table.name} with {n} rows"] = reason
     if not settings:
