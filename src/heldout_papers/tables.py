@@ -21,6 +21,7 @@ from heldout.spaces.preprocessing import column_kinds
 SUFFIXES = (".parquet", ".csv")
 BINARY: frozenset[TaskKind] = frozenset({TaskKind.BINARY})
 CLASSES: frozenset[TaskKind] = frozenset({TaskKind.BINARY, TaskKind.MULTICLASS})
+SURVIVAL: frozenset[TaskKind] = frozenset({TaskKind.SURVIVAL})
 _TARGETS: Mapping[frozenset[TaskKind], str] = {BINARY: "with two classes", CLASSES: "with classes"}
 
 Target: TypeAlias = NDArray[Any]

@@ -11,11 +11,11 @@ QUICK_TABLES = 3
 TEXT = """\
 How often each method's lower bound of the AUC holds on real tables, and how tight it is.
 
-FOLDER holds tables of two classes, CSV or Parquet. Of each, small training sets are searched, and what each
-method chooses is scored on all other rows (Paraschakis et al. 2024, table 3). DIR receives
-intervals-on-tables.parquet (a row a training set and method), intervals-on-tables.csv (a row a table and
-method), study.json and report.html; finished training sets are kept in DIR/batches, and --resume continues
-from them.
+FOLDER holds tables of two classes, or with --event of censored times, CSV or Parquet. Of each, small training
+sets are searched, and what each method chooses is scored on all other rows (Paraschakis et al. 2024, table 3).
+DIR receives intervals-on-tables.parquet (a row a training set and method), intervals-on-tables.csv (a row a
+table and method), study.json and report.html; finished training sets are kept in DIR/batches, and --resume
+continues from them.
 """
 OPTIONS = (
     *table_options("three"),
@@ -23,6 +23,11 @@ OPTIONS = (
         "--train-rows", "Rows of a training set; 50 by default, 500 for tables of 12 000 rows and more.", type=int,
         metavar="N",
     ),
+    option(
+        "--metric", "roc_auc (default), accuracy, balanced_accuracy or f1; of times concordance_index.",
+        metavar="NAME",
+    ),
+    option("--event", "The column of events of survival tables, whose --target holds times.", metavar="COL"),
     option("--repetitions", "Training sets of each table; 100 by default, 3 with --quick.", quick=3, type=int),
     option("--space", "The space to search: light, quick or standard.", default="light", show_default=True),
     option(
@@ -48,7 +53,7 @@ def _prepared(wanted: StudyOptions) -> PreparedStudy:
 
     arguments = dict(wanted.arguments)
     if wanted.chooses_tables:
-        size = {"train_rows": arguments.get("train_rows"), "target": arguments["target"]}
+        size = {name: arguments[name] for name in ("train_rows", "target", "event") if name in arguments}
         arguments["names"] = small_tables(wanted.folder, QUICK_TABLES, **size) or None
     job = intervals_on_tables.job(wanted.folder, **arguments)
     plan = job.plan

@@ -30,7 +30,7 @@ from heldout.estimates.methods.two_part.tilting import Tilting
 from heldout.estimates.types import Estimate
 from heldout.metrics.base import Response
 from heldout.metrics.named import metric_named
-from heldout.predictions import HeldOutPredictions
+from heldout.predictions import UNPREDICTED_LABEL, HeldOutPredictions
 from heldout_papers.engine.arguments import checked_names
 from heldout_papers.engine.results import Term
 
@@ -95,6 +95,8 @@ METRICS: Mapping[TaskName, tuple[str, ...]] = MappingProxyType(
     }
 )
 """The metrics that a task has; the first by default."""
+LEAST_EVENTS = 2
+"""Events of each fold of a survival task, on average: a fold without a pair has no concordance."""
 OF_LABELS = ("accuracy", "balanced_accuracy", "f1")
 TILTING_TIMES = 2
 """Bootstraps of tilting for each of the others: 2000 and 1000, as published."""
@@ -220,7 +222,7 @@ def inputs_of(
     """The inputs of the methods, as ``heldout.estimate`` reads them."""
     return read_inputs(
         y,
-        _several_classes(y, scores) if scores.ndim == 3 else scores,
+        _predictions(y, scores, settings),
         metric=settings.metric,
         folds=folds,
         aggregate="pooled",
@@ -231,6 +233,16 @@ def inputs_of(
         random_state=seed,
         n_jobs=1,
     )
+
+
+def _predictions(y: NDArray[Any], scores: NDArray[Any], settings: BoundSettings) -> Any:
+    if scores.ndim == 3:
+        return _several_classes(y, scores)
+    if settings.metric in OF_LABELS and scores.dtype.kind == "f":  # of fits, some of which may have failed
+        labels = np.where(np.isnan(scores), UNPREDICTED_LABEL, scores).astype(np.int32)
+        names = tuple(f"configuration {j}" for j in range(scores.shape[1]))
+        return HeldOutPredictions({Response.LABELS: labels[:, :, None]}, names, classes=np.unique(y), positive=1)
+    return scores
 
 
 def _response(settings: BoundSettings) -> Literal["auto", "decision", "labels"]:
@@ -307,6 +319,16 @@ def methods_for(task: TaskName, metric: str) -> tuple[str, ...]:
         for name, method in METHODS.items()
         if not isinstance(method, TwoPart) or (task == "binary" and method.unfit_metric(found) is None)
     )
+
+
+def checked_metric(metric: str | None, task: TaskName) -> str:
+    """One of the metrics of a task; the first by default."""
+    metrics = METRICS[task]
+    if metric is not None and metric not in metrics:
+        raise InputError(
+            f"metric must be {' or '.join(metrics)} for a {task} task, got {metric!r}.", argument="metric"
+        )
+    return metric or metrics[0]
 
 
 def checked_methods(

@@ -1,7 +1,7 @@
 """Lower bounds of every method on real tables, with all other rows as the truth (Paraschakis et al. 2024, table 3).
 
 Small training sets of a table are searched, each method bounds the AUC of its winner from below, and the truth is
-the AUC of that winner on all other rows of the table.
+the AUC of that winner on all other rows of the table. Other metrics, and censored times, are studied likewise.
 """
 
 from __future__ import annotations
@@ -14,18 +14,20 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.metrics import get_scorer, roc_auc_score
 from sklearn.model_selection import train_test_split
 from sklearn.utils import _safe_indexing
 
 from heldout._random import RandomState, entropy_of, numpy_seed, stream
 from heldout._text import argument
-from heldout.data.task import Task, truth_of
+from heldout.data.task import Task, TaskKind, Truth
 from heldout.errors import InputError
 from heldout.execution.fit import CellContext, Routing, make_scoring
 from heldout.execution.threads import on_one_thread
 from heldout.folds.plans import KFolds
 from heldout.folds.splits import make_folds
+from heldout.metrics.base import Metric
+from heldout.metrics.named import metric_named
+from heldout.metrics.to_scorer import scorer
 from heldout_papers.engine.arguments import checked_sizes
 from heldout_papers.engine.batches import (
     Batch,
@@ -37,17 +39,23 @@ from heldout_papers.engine.batches import (
 )
 from heldout_papers.intervals.light import light
 from heldout_papers.intervals.methods import (
+    LEAST_EVENTS,
+    METRICS,
     BoundSettings,
     NoBound,
+    TaskName,
     bounds,
     checked_level,
     checked_methods,
+    checked_metric,
     without_bound,
 )
 from heldout_papers.intervals.tables_result import WHAT, IntervalsOnTables, TablePlace
 from heldout_papers.search.fits import RowFits
+from heldout_papers.search.protocols import score_of
 from heldout_papers.search.space import SPACES, Space, space_of
-from heldout_papers.tables import TableFile, arrays_of, smallest_tables, tables_in
+from heldout_papers.search.subsamples import strata_of
+from heldout_papers.tables import BINARY, SURVIVAL, TableFile, arrays_of, smallest_tables, tables_in
 
 FEW_ROWS, MANY_ROWS = 50, 500
 LARGE = 12_000
@@ -83,12 +91,13 @@ def _repetition(setting: TableSetting, number: int, entropy: int) -> dict[str, N
     X, y = arrays_of(setting.table)
     place = (digest, setting.rows, number)
     seed = numpy_seed(entropy, "study intervals on tables rows", *place)
-    train, rest = train_test_split(np.arange(len(y)), train_size=setting.rows, stratify=y, random_state=seed)
-    own = stream(entropy, "study intervals on tables cells", *place)
-    task = Task(_safe_indexing(X, train), truth_of(y[train], "binary"))
-    context = CellContext.of_task(
-        task, make_scoring(task.truth, get_scorer("roc_auc")), Routing(), np.nan, False, own
+    train, rest = train_test_split(
+        np.arange(len(y)), train_size=setting.rows, stratify=strata_of(y), random_state=seed
     )
+    own = stream(entropy, "study intervals on tables cells", *place)
+    task = Task(_safe_indexing(X, train), setting.table.truth(y[train]))
+    scoring = make_scoring(task.truth, scorer(setting.bounds.metric))
+    context = CellContext.of_task(task, scoring, Routing(), np.nan, False, own)
     configurations = setting.space.configurations(task.X, y[train])
     fits = RowFits(context, configurations)
     with warnings.catch_warnings(), on_one_thread():
@@ -96,8 +105,9 @@ def _repetition(setting: TableSetting, number: int, entropy: int) -> dict[str, N
         scores, folds = _held_out(task, fits, own)
         found = bounds(y[train], scores, folds, setting.bounds, own)
         chosen = {one.selected for one in found.values()}
+        others, metric = setting.table.truth(y[rest]), metric_named(setting.bounds.metric)
         truths = {
-            winner: _truth(fits, winner, _safe_indexing(X, rest), y[rest])
+            winner: _truth(fits, winner, _safe_indexing(X, rest), others, metric)
             for winner in sorted(chosen - {NONE_CHOSEN})
         }
     lost = without_bound(NoBound.NOT_REFITTED, "")
@@ -120,7 +130,7 @@ def _repetition(setting: TableSetting, number: int, entropy: int) -> dict[str, N
 
 def _held_out(task: Task, fits: RowFits, own: int) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
     """Scores (N, C), NaN where a fit failed, and the fold of each row."""
-    n_folds = min(MOST_FOLDS, int(task.truth.class_counts().min()))
+    n_folds = min(MOST_FOLDS, _most_folds(task.truth))
     folds = make_folds(task, KFolds(n_folds), entropy=own)
     scores = np.full((task.n_rows, len(fits.configurations)), np.nan)
     for split in folds.splits:
@@ -128,10 +138,17 @@ def _held_out(task: Task, fits: RowFits, own: int) -> tuple[NDArray[np.float64],
     return scores, folds.labels[:, 0].astype(np.intp)
 
 
-def _truth(fits: RowFits, winner: int, X: Any, y: NDArray[np.intp]) -> float:
-    """The AUC, on the rows that the search did not use, of a configuration fitted on all rows that it used."""
+def _most_folds(truth: Truth) -> int:
+    """The rows of the rarer class; of censored times half of the events."""
+    if truth.kind is TaskKind.SURVIVAL:
+        return max(2, int(truth.values["event"].sum()) // LEAST_EVENTS)
+    return int(truth.class_counts().min())
+
+
+def _truth(fits: RowFits, winner: int, X: Any, truth: Truth, metric: Metric) -> float:
+    """The score, on the rows that the search did not use, of a configuration fitted on all rows that it used."""
     scores = fits.refitted_scores(winner, X)
-    return float("nan") if scores is None else float(roc_auc_score(y, scores))
+    return float("nan") if scores is None else score_of(metric, truth, scores)
 
 
 @study(IntervalsOnTables)
@@ -141,6 +158,8 @@ def intervals_on_tables(
     names: Sequence[str] | None = None,
     train_rows: int | None = None,
     repetitions: int = 100,
+    metric: str | None = None,
+    event: str | None = None,
     space: Any = "light",
     configurations: int | None = None,
     methods: Sequence[str] | str | None = None,
@@ -161,13 +180,19 @@ def intervals_on_tables(
     Parameters
     ----------
     tables : path
-        A folder of binary tables, CSV or Parquet.
+        A folder of binary tables, or with ``event`` of survival tables, CSV or Parquet.
     names : sequence of str, optional
         Only these, by their names without ending.
     train_rows : int, optional
         N; by default 50, and 500 for tables of 12 000 rows and more.
     repetitions : int, default=100
         Training sets of each table.
+    metric : {"roc_auc", "accuracy", "balanced_accuracy", "f1"}, optional
+        Of two classes, "roc_auc" by default; of survival Harrell's concordance. The rarer class is the positive
+        one.
+    event : str, optional
+        The column of events of survival tables, whose target holds the times; these need another space than the
+        default.
     space : {"light", "quick", "standard", ...}, list of (name, estimator, grid), or callable
         What is searched; ``callable(X, y)`` gives a list, for each training set anew.
     configurations : int, optional
@@ -215,11 +240,21 @@ def intervals_on_tables(
     (n_bootstraps,) = checked_sizes("n_bootstraps", n_bootstraps, 1)
     if train_rows is not None:
         (train_rows,) = checked_sizes("train_rows", train_rows, 2 * LEAST_OF_CLASS)
+    task: TaskName = "binary" if event is None else "survival"
+    measured = checked_metric(metric, task)
     shared = BoundSettings(
-        "binary", checked_methods(methods, "binary"), n_bootstraps, checked_level(confidence_level)
-    )
+        task, checked_methods(methods, task, measured), n_bootstraps, checked_level(confidence_level),
+        "" if measured == METRICS[task][0] else measured,
+    )  # fmt: skip
+    if event is not None and isinstance(space, str) and space == "light":
+        raise InputError(
+            f"the space light is of classes, got {argument('event', event)}; take another, such as "
+            f"{argument('space', 'quick')}.",
+            argument="space",
+        )
     searched = space_of(space, configurations, {"light": light, **SPACES})
-    found = tables_in(tables, names=names, target=target)
+    kinds = BINARY if event is None else SURVIVAL
+    found = tables_in(tables, names=names, target=target, event=event, kinds=kinds)
     settings, left_out = [], dict(found.left_out)
     for table in found.tables:
         n = train_rows or usual_train_rows(table.rows)
@@ -241,7 +276,7 @@ def intervals_on_tables(
         places = tuple(TablePlace(setting.table.name, setting.rows) for setting in settings)
         return IntervalsOnTables(
             places, shared.methods, tuple(columns), shared.confidence_level, n_bootstraps, searched.name,
-            plan.entropy, left_out,
+            plan.entropy, left_out, measured,
         )  # fmt: skip
 
     return StudyJob(plan, result, left_out=left_out, n_jobs=n_jobs, folder=folder, told=told)
@@ -259,7 +294,12 @@ def usual_train_rows(n_rows: int) -> int:
 
 
 def small_tables(
-    tables: str | os.PathLike[str], n: int, *, train_rows: int | None = None, target: str = "target"
+    tables: str | os.PathLike[str],
+    n: int,
+    *,
+    train_rows: int | None = None,
+    target: str = "target",
+    event: str | None = None,
 ) -> list[str]:
     """Names of some small tables of a folder that can be studied, without reading all of it."""
     least = int((train_rows or FEW_ROWS) / MOST_SHARE)
@@ -268,6 +308,8 @@ def small_tables(
         n,
         lambda table: unfit(table, train_rows or usual_train_rows(table.rows)),
         target=target,
+        event=event,
+        kinds=BINARY if event is None else SURVIVAL,
         least_rows=least,
     )
 
@@ -276,6 +318,8 @@ def unfit(table: TableFile, n_rows: int) -> str | None:
     """Why a table cannot be studied with training sets of a size, as half a sentence; None where it can."""
     if n_rows > MOST_SHARE * table.rows:
         return f"it has {table.rows} rows, and a training set of {n_rows} would leave too few to score on"
-    if n_rows * table.minority < LEAST_OF_CLASS:
-        return f"a training set of {n_rows} would have {n_rows * table.minority:.1f} rows of the rarer class"
+    is_survival = table.kind is TaskKind.SURVIVAL
+    if n_rows * table.minority < (2 * LEAST_EVENTS if is_survival else LEAST_OF_CLASS):
+        of_what = "with an event" if is_survival else "of the rarer class"
+        return f"a training set of {n_rows} would have {n_rows * table.minority:.1f} rows {of_what}"
     return None

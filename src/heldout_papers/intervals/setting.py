@@ -17,6 +17,7 @@ from heldout.errors import InputError
 from heldout_papers.censored import censored_times, risks_of_concordance
 from heldout_papers.engine.arguments import checked_beta, checked_sizes
 from heldout_papers.intervals.methods import (
+    LEAST_EVENTS,
     METRICS,
     OF_LABELS,
     BoundSettings,
@@ -24,6 +25,7 @@ from heldout_papers.intervals.methods import (
     TaskName,
     checked_level,
     checked_methods,
+    checked_metric,
 )
 from heldout_papers.simulation import (
     f1_of_recalls,
@@ -43,8 +45,6 @@ PREVALENCES = MappingProxyType(
     {"binary": (0.1, 0.5), "multiclass": (0.1, 1 / CLASSES), "regression": (None,), "survival": (0.3, 0.7)}
 )
 """The share of the rarest class, of which the others share the rest; of survival the expected share of events."""
-LEAST_EVENTS = 2
-"""Events of each fold of a survival task, on average: a fold without a pair has no concordance."""
 
 
 @dataclass(frozen=True)
@@ -188,17 +188,12 @@ def checked_settings(
     known = next((name for name in METRICS if name == task), None)
     if known is None:
         raise InputError(f"task must be one of {', '.join(METRICS)}, got {task!r}.", argument="task")
-    metrics = METRICS[known]
-    measured = metrics[0] if metric is None else metric
-    if measured not in metrics:
-        raise InputError(
-            f"metric must be {' or '.join(metrics)} for a {known} task, got {metric!r}.", argument="metric"
-        )
+    measured = checked_metric(metric, known)
     named = checked_methods(methods, known, measured)
     (folds,), (n_bootstraps,) = checked_sizes("folds", folds, 2), checked_sizes("n_bootstraps", n_bootstraps, 1)
     level = checked_level(confidence_level)
     sizes = checked_sizes("rows", rows, 4), checked_sizes("configurations", configurations, 2)
-    shared = BoundSettings(known, named, n_bootstraps, level, "" if measured == metrics[0] else measured)
+    shared = BoundSettings(known, named, n_bootstraps, level, "" if measured == METRICS[known][0] else measured)
     settings = tuple(
         IntervalSetting(n, c, share, pair, folds, shared)
         for pair, n, c, share in product(

@@ -51,6 +51,7 @@ class TableRows(ArticleRows):
     def of(cls, study: IntervalsOnTables) -> TableRows:
         """The tables of a study that are the article's, if it has enough repetitions."""
         usual = study.confidence_level == LEVEL and study.repetitions >= LEAST_REPETITIONS
+        usual = usual and study.metric == "roc_auc"
         places = {(place.table, place.train_rows): n for n, place in enumerate(study.places)}
         mine = {key: n for key, n in places.items() if key in TABLE_3.cells} if usual else {}
         columns = {key: study.columns[n] for key, n in mine.items()}

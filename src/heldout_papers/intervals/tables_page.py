@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import sklearn
 
 from heldout._text import counted
 from heldout_papers.engine.page import ClaimsText, Settings, StudyPage
 from heldout_papers.intervals.methods import TERMS
 from heldout_papers.intervals.page import (
+    METRIC_TITLES,
     RANKED,
     TWO_PARTS,
     Row,
@@ -44,12 +47,12 @@ def tables_page(study: IntervalsOnTables, *, command: str = "") -> StudyPage:
         tables=inclusion_tables(
             study,
             [(f"{place.table}, N {place.train_rows}", (place.table, place.train_rows)) for place in study.places],
-            TABLE_3,
+            TABLE_3 if study.metric == "roc_auc" else replace(TABLE_3, cells={}),
             decimals=2,
-            performance="Mean area, on rows that no search used, of what each group chooses",
+            performance="Mean performance, on rows that no search used, of what each group chooses",
             failures="Share of training sets without a bound, and why",
         ),
-        method=(*_method(study), *TWO_PARTS, RANKED),
+        method=(*_method(study), *(TWO_PARTS if study.metric == "roc_auc" else ()), RANKED),
         sources=sources(study.methods),
         entropy=study.entropy,
         versions={"scikit-learn": sklearn.__version__},
@@ -72,6 +75,7 @@ def _settings(study: IntervalsOnTables) -> Settings:
         "tables": len(study.places),
         "training rows": [place.train_rows for place in study.places],
         "training sets of each": study.repetitions,
+        "performances": METRIC_TITLES[study.metric],
         "space": study.space,
         "bootstraps": study.n_bootstraps,
         "level": f"{study.confidence_level:.0%}, one-sided",
@@ -82,10 +86,11 @@ def _settings(study: IntervalsOnTables) -> Settings:
 def _method(study: IntervalsOnTables) -> tuple[str, ...]:
     n = study.n_bootstraps
     paragraphs = (
-        "Of each table training sets are drawn, its classes in proportion, and each is searched by stratified "
-        "cross-validation with 10 folds, or with as many as the rarer class has rows. Every method bounds the "
-        f"area under the ROC curve of its choice, with {n:,} bootstraps ({2 * n:,} for tilting). The choice is "
-        "fitted on the whole training set and scored on all other rows of the table: that is its truth.",
+        "Of each table training sets are drawn, its classes (or events) in proportion, and each is searched by "
+        "stratified cross-validation with 10 folds, or with as many as the rarer class has rows, or half of the "
+        f"events. Performances are {METRIC_TITLES[study.metric]}; every method bounds that of its choice, with "
+        f"{n:,} bootstraps ({2 * n:,} for tilting). The choice is fitted on the "
+        "whole training set and scored on all other rows of the table: that is its truth.",
         f"The space that is searched here is called {study.space}. The article searched 766 configurations of a "
         "commercial system, so its areas and its tightness are others; its statements about the methods can be "
         "compared.",

@@ -42,15 +42,16 @@ class IntervalsOnTables(StudyResult):
     places : tuple of TablePlace
     methods : tuple of str
     columns : tuple of mapping
-        One a place: ``low``, ``value`` (the method's point value), ``truth`` (the AUC on all other rows of what it
-        chose), ``percentile`` (of the truth among what the method holds possible), ``selected`` (-1 where nothing
-        was) and ``failure`` (why there is no bound), arrays of shape (repetitions, methods).
+        One a place: ``low``, ``value`` (the method's point value), ``truth`` (the score on all other rows of what
+        it chose), ``percentile`` (of the truth among what the method holds possible), ``selected`` (-1 where
+        nothing was) and ``failure`` (why there is no bound), arrays of shape (repetitions, methods).
     confidence_level : float
     n_bootstraps : int
     space : str
     entropy : int
     left_out : mapping of str to str
         Tables that were not studied, and why.
+    metric : str
     """
 
     places: tuple[TablePlace, ...]
@@ -61,6 +62,7 @@ class IntervalsOnTables(StudyResult):
     space: str
     entropy: int
     left_out: Mapping[str, str] = field(default_factory=dict)
+    metric: str = "roc_auc"
     name: ClassVar[str] = "intervals-on-tables"
     page_function: ClassVar[str] = "intervals.tables_page:tables_page"
 
@@ -73,6 +75,7 @@ class IntervalsOnTables(StudyResult):
         n_bootstraps: int = 1000,
         space: str = "light",
         entropy: int = 0,
+        metric: str = "roc_auc",
     ) -> IntervalsOnTables:
         """A study from its ``to_frame(each=True)``.
 
@@ -92,7 +95,9 @@ class IntervalsOnTables(StudyResult):
             columns.append({name: _values(part[name], name).reshape(-1, len(methods)) for name in WHAT})
         if len({len(found["low"]) for found in columns}) != 1:
             raise InputError("every table must have been studied equally often.")
-        return cls(tuple(places), methods, tuple(columns), confidence_level, n_bootstraps, space, entropy)
+        return cls(
+            tuple(places), methods, tuple(columns), confidence_level, n_bootstraps, space, entropy, metric=metric
+        )
 
     @property
     def repetitions(self) -> int:
@@ -105,6 +110,7 @@ class IntervalsOnTables(StudyResult):
             "n_bootstraps": self.n_bootstraps,
             "confidence_level": self.confidence_level,
             "space": self.space,
+            "metric": self.metric,
             "left_out": dict(self.left_out),
         }
 
@@ -134,7 +140,7 @@ class IntervalsOnTables(StudyResult):
 
     @cached_property
     def true_performance(self) -> dict[str, float]:
-        """The mean AUC, on rows that no search saw, of what each group of methods chose."""
+        """The mean score, on rows that no search saw, of what each group of methods chose."""
         return true_performance(self.inclusions, SELECTORS)
 
     def rows(self) -> list[dict[str, Any]]:

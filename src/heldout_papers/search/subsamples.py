@@ -42,7 +42,7 @@ class DividedTable:
         X, y = arrays_of(table)
         seed = numpy_seed(entropy, "study search pool", table.digest)
         pool, rest = train_test_split(
-            np.arange(len(y)), train_size=POOL_SHARE, stratify=_strata(y), random_state=seed
+            np.arange(len(y)), train_size=POOL_SHARE, stratify=strata_of(y), random_state=seed
         )
         return cls(table, X, y, np.sort(pool), np.sort(rest))
 
@@ -65,7 +65,7 @@ class DividedTable:
 
     def _rarest(self, rows: Rows) -> int:
         """The fewest rows of any class, or the events, among some rows; of numbers all."""
-        strata = _strata(self.y)
+        strata = strata_of(self.y)
         if strata is None:
             return len(rows)
         if self.table.kind is TaskKind.SURVIVAL:
@@ -73,7 +73,7 @@ class DividedTable:
         return int(np.bincount(strata[rows], minlength=self.table.n_classes).min())
 
 
-def _strata(y: Target) -> NDArray[np.intp] | None:
+def strata_of(y: Target) -> NDArray[np.intp] | None:
     """What is kept in proportion: classes, or whether there was an event; nothing of numbers."""
     if y.dtype.names:
         return np.asarray(y["event"], dtype=np.intp)

@@ -9,7 +9,8 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
-from sklearn.metrics import roc_auc_score
+from sklearn.datasets import load_breast_cancer
+from sklearn.metrics import accuracy_score, f1_score, roc_auc_score
 from sklearn.model_selection import ParameterGrid, train_test_split
 from sklearn.neighbors import KNeighborsClassifier
 
@@ -19,6 +20,8 @@ from heldout.data.task import Task, truth_of
 from heldout.errors import InputError
 from heldout.folds.plans import KFolds
 from heldout.folds.splits import make_folds
+from heldout.spaces import CoxRegression
+from heldout_papers.censored import censored_times
 from heldout_papers.intervals.methods import METHODS, NoBound
 from heldout_papers.intervals.on_tables import (
     intervals_on_tables,
@@ -217,3 +220,52 @@ def test_what_leaves_too_few_rows_is_unfit() -> None:
 def test_bad_input_is_one_sentence(folder: Path, asked: dict[str, Any], sentence: str) -> None:
     with pytest.raises(InputError, match=sentence.replace("(", r"\(")):
         intervals_on_tables.job(folder, **asked)
+
+
+KNN: list[Any] = [("knn", KNeighborsClassifier(), {"n_neighbors": [1, 5, 9]})]
+BRIEFLY: dict[str, Any] = {
+    "repetitions": 2, "n_bootstraps": 30, "methods": ["bbc", "bbc_f"], "random_state": 0, "n_jobs": 1,
+}  # fmt: skip
+
+
+@pytest.mark.usefixtures("without_pictures")
+@pytest.mark.parametrize(("metric", "by_hand"), [("accuracy", accuracy_score), ("f1", f1_score)])
+def test_the_truth_of_labels(tmp_path: Path, metric: str, by_hand: Any) -> None:
+    """The winner again, fitted on the training rows and scored on all others; the rarer class is positive."""
+    load_breast_cancer(as_frame=True).frame.iloc[:, [0, 1, 30]].to_parquet(tmp_path / "cancer.parquet")
+    study = intervals_on_tables(tmp_path, metric=metric, space=KNN, train_rows=60, **BRIEFLY)
+    X, y = load_breast_cancer(return_X_y=True)
+    X, y = X[:, :2], (y == 0).astype(int)
+    digest = intervals_on_tables.job(tmp_path, space=KNN, train_rows=60).plan.settings[0].table.digest
+    for repetition in range(2):
+        seed = numpy_seed(study.entropy, "study intervals on tables rows", digest, 60, repetition)
+        train, rest = train_test_split(np.arange(len(y)), train_size=60, stratify=y, random_state=seed)
+        selected = int(study.columns[0]["selected"][repetition, 0])
+        model = KNeighborsClassifier([1, 5, 9][selected]).fit(X[train], y[train])
+        assert study.columns[0]["truth"][repetition, 0] == pytest.approx(by_hand(y[rest], model.predict(X[rest])))
+        assert study.columns[0]["low"][repetition, 0] < study.columns[0]["value"][repetition, 0]
+    assert study.parameters()["metric"] == metric
+    assert study.page().claims == ()
+
+
+@pytest.mark.usefixtures("without_pictures")
+def test_censored_times_on_tables(tmp_path: Path) -> None:
+    target, risk = censored_times(np.random.default_rng(0), 300, 0.6)
+    columns = {
+        "target": target["time"],
+        "a": risk + np.random.default_rng(1).normal(size=300),
+        "b": np.arange(300) % 7,
+    }
+    frame = pd.DataFrame(columns).assign(died=target["event"].astype(int))
+    frame.to_parquet(tmp_path / "times.parquet")
+    cox: list[Any] = [("cox", CoxRegression(), {"alpha": [0.0, 10.0]})]
+    study = intervals_on_tables(tmp_path, event="died", space=cox, **BRIEFLY)
+
+    assert study.metric == "concordance_index"
+    assert ((study.columns[0]["truth"] > 0.55) & (study.columns[0]["truth"] < 0.85)).all()
+    assert (study.columns[0]["low"] < study.columns[0]["value"]).all()
+    assert "concordances" in str(study.page().settings["performances"])
+    with pytest.raises(InputError, match="the space light is of classes, got event='died'; take another"):
+        intervals_on_tables.job(tmp_path, event="died")
+    with pytest.raises(InputError, match="metric must be concordance_index for a survival task, got 'f1'"):
+        intervals_on_tables.job(tmp_path, event="died", metric="f1", space=cox)
