@@ -300,9 +300,9 @@ class _Contents:
         gained = self.means.relative_over_tables(RepeatedProtocol("bbc", repeats), BBC, n)
         lost = self.means.relative_over_tables(dropping, CV, n)
         saved = np.mean([self.means.speed_up(dropping, place) for place in self.means.places(n)])
-        narrower = (
-            self.means.width(RepeatedProtocol("bbc", min(4, repeats)), n).value / self.means.width(BBC, n).value
-        )
+        repeated = self.means.width(RepeatedProtocol("bbc", min(4, repeats)), n).value
+        once = self.means.width(BBC, n).value
+        narrower = repeated / once if once else float("nan")  # all right on an easy table: nothing to compare
         advice = "BCED-CV, dropping from 50 predictions on; one repeat or a few"
         if n < 100:
             advice = "BBC-CV, with as many repeats as time allows; 3 or 4 suffice for the interval"
