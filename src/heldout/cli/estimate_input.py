@@ -239,7 +239,7 @@ def _metric(
 
 def _check_folds(options: EstimateOptions, found: TablePredictions) -> None:
     """Refuse methods that compare fold by fold where there are no folds."""
-    from heldout.cli.estimate_methods import method_of_text
+    from heldout.cli.method_text import method_of_text
 
     folds = found.folds if found.held is None else found.held.folds
     method = None if options.method == "all" else method_of_text(options.method)

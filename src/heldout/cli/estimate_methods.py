@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any, Literal, cast
 
-from heldout.cli.options import about_option, check_choice
+from heldout.cli.method_text import configured, fields_of, method_of_text
+from heldout.cli.options import about_option
 from heldout.errors import InputError
 
 if TYPE_CHECKING:
@@ -23,24 +23,6 @@ def check_names(options: EstimateOptions) -> None:
         rule_of(options.selection)
 
 
-def method_of_text(text: str) -> Method:
-    """A method by its name, with the parameters that may follow it: ``naive_bootstrap(unit='folds')``.
-
-    Raises InputError for an unknown name or parameter, and a wrong value.
-    """
-    from heldout.data.calls import call_in, check_known
-    from heldout.estimates import METHODS
-
-    name, given = call_in(text) or (text, {})
-    check_choice("--method", name, ("all", *METHODS))
-    with about_option("--method", text):
-        if name == "all":
-            check_known("method", name, given, [])
-        method = METHODS[name]()
-        check_known("method", name, given, sorted(_fields(method) - _DECLARED))
-        return _configured(method, given)
-
-
 def methods_of_options(options: EstimateOptions, found: EstimateInput) -> dict[str, Method]:
     """The methods by name, each with those of the options that are its settings."""
     return methods_with(_settings(options, found), options.method)
@@ -56,13 +38,13 @@ def methods_with(settings: dict[str, Any], method: str) -> dict[str, Method]:
     else:
         made, names = {name: make() for name, make in METHODS.items()}, list(METHODS)
     for setting in settings:
-        able = [name for name, make in METHODS.items() if setting in _fields(make())]
+        able = [name for name, make in METHODS.items() if setting in fields_of(make())]
         if not set(able) & set(names):
             option = "--fixed-configuration" if setting == "configuration" else f"--{setting.replace('_', '-')}"
             of = f"it is one of {', '.join(able)}" if able else "no method of this version has it"
             use = f"use --method {able[0]}, or " if able else ""
             raise InputError(f"{option} is not a setting of --method {method}; {of}: {use}leave it out.")
-    return {name: _configured(made[name], settings) for name in names}
+    return {name: configured(made[name], settings) for name in names}
 
 
 def _settings(options: EstimateOptions, found: EstimateInput) -> dict[str, Any]:
@@ -115,16 +97,3 @@ def _configuration(options: EstimateOptions, found: EstimateInput) -> str | None
         f"{quoted(found.held.names)} (to name the column that identifies configurations: --configuration COL "
         "--row COL)."
     )
-
-
-_DECLARED = {"name", "reads", "draws", "scored", "sources"}
-"""Fields by which a method says what it is; the others are its parameters."""
-
-
-def _fields(method: Method) -> set[str]:
-    return {field.name for field in fields(method) if field.init}  # type: ignore[arg-type]
-
-
-def _configured(method: Method, settings: dict[str, Any]) -> Method:
-    mine: dict[str, Any] = {name: value for name, value in settings.items() if name in _fields(method)}
-    return replace(method, **mine) if mine else method  # type: ignore[type-var]
