@@ -68,13 +68,13 @@ def harrell(target: Any, risk: np.ndarray) -> float:
 @pytest.mark.parametrize("events", [0.3, 0.7])
 def test_what_risks_truly_score(events: float) -> None:
     rng = np.random.default_rng(5)
-    target, risk = censored_times(rng, 3000, events)
+    target, risk = censored_times(rng, 1600, events)
     wanted = np.array([0.35, 0.5, 0.65, 0.8, 0.95])
     scores = risks_of_concordance(rng, risk, wanted, events)
 
-    assert target["event"].mean() == pytest.approx(events, abs=0.035)
+    assert target["event"].mean() == pytest.approx(events, abs=0.05)
     observed = [harrell(target, scores[:, j]) for j in range(5)]
-    np.testing.assert_allclose(observed, wanted, atol=0.03)
+    np.testing.assert_allclose(observed, wanted, atol=0.04)
 
 
 def test_the_limit_of_harrells_index() -> None:
@@ -130,11 +130,11 @@ def test_a_study_of_it_and_the_same_from_its_table(task: str, metric: str | None
 
 
 def test_flattered_winners_are_held_by_bbc_and_not_by_the_naive_bootstrap() -> None:
-    """30 repetitions with 60 configurations each: the naive bound is above the truth often."""
+    """20 repetitions with 50 configurations each: the naive bound is above the truth often."""
     for task, metric in (("binary", "accuracy"), ("survival", None)):
         study = intervals(
-            100, 60, 0.5, [(24, 6)], task=task, metric=metric, methods=["bbc", "naive_bootstrap"], repetitions=30,
-            n_bootstraps=100, random_state=1,
+            80, 50, 0.5, [(24, 6)], task=task, metric=metric, methods=["bbc", "naive_bootstrap"], repetitions=20,
+            n_bootstraps=60, random_state=1,
         )  # fmt: skip
         inclusion = {row["method"]: row["inclusion"] for row in study.rows()}
         assert inclusion["bbc"] >= 0.9
