@@ -206,9 +206,11 @@ def test_a_method_takes_its_parameters(command: Command, scores: pd.DataFrame, t
     [
         ("bbc(intervall='x')", "--method 'bbc' has no parameter 'intervall'; it has control, interval"),
         ("bbc(interval='x')", "--interval must be one of percentile, calibrated, sampling, got 'x'"),
+        ("bbc(ties='first') --ties average", "--method bbc(ties='first') says ties, and so does an option"),
         ("all(x=1)", "--method 'all' has no parameter 'x'; it takes no parameters"),
     ],
 )
 def test_wrong_parameters_are_named(command: Command, scores: pd.DataFrame, text: str, sentence: str) -> None:
-    ended = command(*READ, "--metric", "roc_auc", "--method", text)
+    method, _, others = text.partition(" --")
+    ended = command(*READ, "--metric", "roc_auc", "--method", method, *(f"--{others}".split(" ") if others else []))
     assert ended.code == 2 and sentence in ended.err

@@ -72,7 +72,7 @@ REFUSED: dict[str, tuple[Callable[[], Any], str]] = {
         lambda: ho.bootstrap_search(MODEL, X, Y, GRID, n_bootstraps=10**6, scheme="models"),
         "1,000,000 splits are more",
     ),
-    "validation": (lambda: ho.bootstrap_validate(MODEL, X, Y, n_bootstraps=10**7), "10,000,001 fits .* are more"),
+    "validation": (lambda: ho.bootstrap_validate(MODEL, X, Y, n_bootstraps=10**7), "10,000,002 fits .* are more"),
     "learning curve": (
         lambda: ho.protocols.learning_curve(MODEL, X, Y, GRID, n_subsamples=10**9),
         "7,000,000,000 splits are more",

@@ -147,6 +147,62 @@ def test_nested_folds_count_their_own_models() -> None:
     assert counted.value == by_name.value  # each tree uses all the leaves that it may
 
 
+class Failing(DecisionTreeClassifier):  # type: ignore[misc]
+    """A tree that fails on some splits."""
+
+    def fit(self, X: Any, y: Any) -> Failing:
+        if X[0, 0] > X[1, 0]:
+            raise ValueError("not today")
+        return super().fit(X, y)
+
+
+def test_configurations_that_failed_do_not_count() -> None:
+    # Four folds, of which some lead with the greater value.
+    data = np.random.default_rng(2).normal(size=(80, 2))
+    data[:2, 0], data[20:22, 0] = [0.0, 1.0], [1.0, 0.0]
+    models = [
+        ("tree", DecisionTreeClassifier(random_state=0), {"max_leaf_nodes": [2, 5]}),
+        ("own", make_pipeline(SelectKBest(k=1), Failing(random_state=0)), {}),
+    ]
+    rule = Within(1.0, complexity="measured")
+    with pytest.warns(Warning):  # that it failed, and that a score is not finite
+        search = ho.HeldOutSearchCV(models, selection=rule, cv=KFold(4), n_bootstraps=20, random_state=0).fit(
+            data, np.random.default_rng(3).integers(0, 2, 80)
+        )
+    assert search.best_params_["max_leaf_nodes"] == 2
+    assert search.cv_results_["mean_complexity"].tolist() == [2, 5, np.inf]
+
+
+@pytest.mark.parametrize("number", [np.inf, np.nan, "x", True])
+def test_an_own_complexity_is_a_finite_number(number: Any) -> None:
+    model = Own().fit(X, Y)
+    model.complexity_ = number
+    with pytest.raises(InputError, match="complexity_ of Own must be a finite number, got"):
+        measured(model)
+
+
+def test_imputed_models_count_as_the_mean_of_theirs() -> None:
+    gaps = X.copy()
+    gaps[::7, 0] = np.nan
+    model = ho.protocols.ImputedModel(Lasso(alpha=0.5), 3, random_state=0).fit(gaps, Y)
+    each = [np.count_nonzero(member[-1].coef_) for member in model.pooled_.members]
+    assert measured(model) == {"non-zero coefficients": pytest.approx(np.mean(each))}
+
+
+def test_a_learning_curve_counts_at_the_largest_size() -> None:
+    class Growing(Own):
+        def fit(self, X: Any, y: Any) -> Growing:
+            super().fit(X, y)
+            self.complexity_ = 10 if self.size == 0 else 11 if len(y) >= 60 else 0
+            return self
+
+    curve = ho.protocols.learning_curve(
+        Growing(), X, Y, {"size": [0, 1]}, training_sizes=[0.2, 0.4, 0.8], n_subsamples=2,
+        selection=Within(1e9, complexity="measured"), random_state=0,
+    )  # fmt: skip
+    assert curve.estimate.selected == 0  # 10 is less than 11
+
+
 def test_where_it_cannot_be_counted_it_is_refused() -> None:
     rule = Within(0.02, complexity="measured")
     labels = np.stack([Y > 100, Y > 150], axis=1).astype(int)

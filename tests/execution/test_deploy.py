@@ -58,6 +58,13 @@ def test_it_needs_one_split_and_a_model() -> None:
         ho.HeldOutSearchCV(KNeighborsClassifier(), GRID, deploy="tested").fit(X, Y)
 
 
+def test_a_protocol_refuses_it() -> None:
+    search = ho.HeldOutSearchCV(KNeighborsClassifier(), GRID, cv=ho.protocols.hold_out(), deploy="bounded")
+    for protocol in (ho.nested_cv, ho.bootstrap_search, ho.protocols.learning_curve):
+        with pytest.raises(InputError, match="a protocol deploys the winner of its search on all rows"):
+            protocol(search, X, Y)
+
+
 def test_an_open_search_takes_it() -> None:
     run = ho.open_search(X, Y, cv=ho.protocols.hold_out(0.3, random_state=1), random_state=0, deploy="bounded")
     run.evaluate(KNeighborsClassifier(5))

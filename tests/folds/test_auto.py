@@ -89,3 +89,21 @@ def test_the_splitter_needs_rows_and_a_limit_of_two() -> None:
         auto_folds().get_n_splits()
     with pytest.raises(InputError, match="most must be an integer of at least 2, got 1"):
         auto_folds(1)
+
+
+def test_events_count_like_a_class() -> None:
+    seen = np.arange(60) % 15 == 0  # four events
+    y = np.array(list(zip(seen, 1.0 + np.arange(60), strict=True)), dtype=[("event", bool), ("time", float)])
+    assert auto_folds().get_n_splits(np.zeros((60, 1)), y) == 4
+    with pytest.raises(InputError, match="the event has 1 row, which cannot both train and test"):
+        auto_folds().get_n_splits(np.zeros((60, 1)), np.concatenate([y[:1], y[1:15]]))
+
+
+def test_inner_folds_and_errors_name_their_argument() -> None:
+    balanced = np.array([0, 1] * 20)
+    grid = {"n_neighbors": [1, 3]}
+    found = ho.nested_cv(KNeighborsClassifier(), X, balanced, grid, cv=4, inner="auto", random_state=0)
+    assert found.n_fits == 4 * (10 * 2 + 1) + 10 * 2 + 1
+    with pytest.raises(InputError) as raised:
+        make_folds(Task(X, truth_of([0] * 39 + [1])), "auto")
+    assert raised.value.argument == "cv" and "refused the data" not in str(raised.value)

@@ -29,6 +29,7 @@ def test_names_say_the_greatest_loss() -> None:
     assert quantile == Bounded(PinballLoss(0.9), 2)
     assert (quantile.name, quantile.range) == ("mean_pinball_loss(alpha=0.9, most=2)", (0, 2))
     assert metric_named(quantile.name) == quantile
+    assert Bounded(MeanSquaredError(), np.float64(4)).name == "mean_squared_error(most=4.0)"
     for wrong in ("accuracy(most=1)", "root_mean_squared_error(most=1)", "r2(most=1)"):
         with pytest.raises(InputError, match="has no parameter 'most'"):
             metric_named(wrong)

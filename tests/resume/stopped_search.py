@@ -7,6 +7,7 @@ import os
 import pickle
 import signal
 import sys
+import time
 import warnings
 from pathlib import Path
 
@@ -44,6 +45,7 @@ def run(store, log, random_state=None, die_at=0):
             lines.write(f"{len(X)}\n")
         if count(log) == die_at:
             os.kill(os.getpid(), signal.SIGKILL)
+        time.sleep(0.02)  # results are acknowledged after 50 ms of work: three fits
         return original(self, X, *args, **params)
 
     LGBMClassifier.fit = counted

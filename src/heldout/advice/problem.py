@@ -14,7 +14,7 @@ from heldout.data.calls import call_in
 from heldout.data.task import TaskKind
 from heldout.errors import InputError
 from heldout.execution.search import Search
-from heldout.folds.auto import number_of_folds
+from heldout.folds.auto import events_of, number_of_folds
 from heldout.protocols.nested.plan import REMAINING, NestedFolds, nested_folds
 from heldout.spaces.presets import PRESETS, kind_of_target, preset
 from heldout.spaces.published import PUBLISHED, published_space
@@ -78,7 +78,7 @@ class SearchProblem:
         task = self.search.task
         classes = np.asarray(task.target) if task.truth.kind.is_classification else None
         try:
-            return number_of_folds(task.n_rows, classes, task.groups)
+            return number_of_folds(task.n_rows, classes, task.groups, events=events_of(task.target))
         except InputError:
             return None
 

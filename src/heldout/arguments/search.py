@@ -169,7 +169,7 @@ class SearchArguments:
         fixed = {*PARTS_OF_A_SEARCH, *(["random_state"] if is_random else [])} - {*free}
         taken = {name: getattr(own, name) for name in PARTS_OF_A_SPACE}
         for each in fields(self):
-            if each.name in {*taken, "method", "n_bootstraps", "return_train_score", "keep_models", "deploy"}:
+            if each.name in {*taken, "method", "n_bootstraps", "return_train_score", "keep_models"}:
                 continue
             passed, its = getattr(self, each.name), getattr(own, each.name)
             if are_same(passed, each.default):
@@ -194,6 +194,12 @@ class SearchArguments:
                 "a protocol repeats a search with all its folds, so the search must not stop early, got "
                 f"{argument('stop_when_width', self.stop_when_width)}; leave it out.",
                 argument="stop_when_width",
+            )
+        if self.deploy != "all":
+            raise InputError(
+                f"{argument('deploy', self.deploy)} deploys the model that one hold-out tested, and a protocol "
+                "deploys the winner of its search on all rows; leave it out.",
+                argument="deploy",
             )
         search = replace(self, method=None).unchecked_on(X, y, groups, sample_weight, "protocol", "refuse")
         if search.folds.halves:

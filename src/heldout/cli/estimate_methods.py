@@ -30,11 +30,15 @@ def methods_of_options(options: EstimateOptions, found: EstimateInput) -> dict[s
 
 def methods_with(settings: dict[str, Any], method: str) -> dict[str, Method]:
     """All methods, or the one named, each with those of the settings that it has."""
+    from heldout.data.calls import call_in
     from heldout.estimates import METHODS
 
     if method != "all":
         chosen = method_of_text(method)
         made, names = {chosen.name: chosen}, [chosen.name]
+        twice = next((name for name in (call_in(method) or ("", {}))[1] if name in settings), None)
+        if twice is not None:
+            raise InputError(f"--method {method} says {twice}, and so does an option; leave one of them out.")
     else:
         made, names = {name: make() for name, make in METHODS.items()}, list(METHODS)
     for setting in settings:

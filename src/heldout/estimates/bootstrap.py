@@ -30,7 +30,7 @@ from heldout.flags import Flag
 from heldout.metrics.aggregate import AggregateScore
 from heldout.metrics.base import Needs, quiet_if_foreign
 from heldout.metrics.within import PairSegment
-from heldout.selection.base import Choice, joined
+from heldout.selection.base import Choice, joined, together
 from heldout.selection.draws import Draws, UndefinedDrawsError, always, map_blocks, out_of_bag
 
 MANY_REDRAWS = 0.05
@@ -226,13 +226,18 @@ def control_of(
 ) -> Control:
     """The control of bootstraps that gave ``scores`` (B,): one more score a bootstrap.
 
-    The bootstraps are divided evenly among the choices, and each scores its own on the rows that it left out.
+    The bootstraps are divided evenly among the choices, and each scores its own on the rows that it left out. Where
+    ties are averaged each scores all choices, so that their order does not matter.
     """
-    competing = _competing(evidence, joined([block.chosen for block in blocks]))
-    places = places_of(len(scores), len(competing))
+    chosen = joined([block.chosen for block in blocks])
+    competing = _competing(evidence, chosen)
+    n_choices = len(competing)
     whole = _on_all_rows(matrix, competing)
-    if len(competing) == 1:  # scored already
-        return control_from(scores, whole[places], scores, 1)
+    if n_choices == 1:  # scored already
+        return control_from(scores, np.repeat(whole, len(scores)), scores, 1)
+    if chosen.tied is not None:
+        whole, competing = whole.mean(keepdims=True), together(competing.columns, chosen.tied.shape[1])
+    places = places_of(len(scores), len(competing))
     draws = draws_of(matrix, evidence, stratify=stratify)
     as_drawn = replace(draws, defined_in_bag=always, defined_out_of_bag=always)  # what passed is not checked again
     ends = np.cumsum([len(block.scores) for block in blocks])
@@ -245,7 +250,7 @@ def control_of(
         return matrix.score(matrix.out_of_bag, competing.of(places[first:last]), left_out)
 
     left_out = np.concatenate(map_draws(block, matrix, evidence))
-    return control_from(left_out, whole[places], scores, len(competing))
+    return control_from(left_out, whole[places], scores, n_choices)
 
 
 def places_of(n_bootstraps: int, n_choices: int) -> NDArray[np.intp]:

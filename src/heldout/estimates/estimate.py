@@ -168,7 +168,9 @@ def _check_alone(arguments: Mapping[str, Any]) -> None:
     """Refuse settings beside a store: its search has its own."""
     parameters = signature(estimate).parameters
     for name, value in arguments.items():
-        if name not in ("y_true", "n_jobs") and value is not parameters[name].default:
+        default = parameters[name].default
+        is_default = value is default or (isinstance(value, str | int | float) and value == default)
+        if name not in ("y_true", "n_jobs") and not is_default:
             raise InputError(
                 f"a store is passed, whose search has its own settings, so {name} must be left out, got "
                 f"{shortened(value)}; pass n_jobs alone beside it.",

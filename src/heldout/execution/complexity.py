@@ -7,7 +7,8 @@ A selection rule can weigh the complexity of the models that a configuration pro
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ from heldout._text import argument
 from heldout.errors import InputError
 from heldout.execution.cell_table import CellTable
 from heldout.execution.cells import CellState
+from heldout.folds.splits import Place
 
 OWN, VECTORS, LEAVES, COEFFICIENTS, WEIGHTS, COLUMNS = UNITS = (
     "own complexity", "support vectors", "leaves", "non-zero coefficients", "weights", "selected columns",
@@ -40,6 +42,9 @@ def measured(model: Any) -> dict[str, float]:
     >>> measured(Lasso(alpha=0.1).fit(X, [0.0, 1.0, 2.0]))
     {'non-zero coefficients': 1.0}
     """
+    if members := getattr(getattr(model, "pooled_", None), "members", ()):  # a model for each imputation
+        each = [measured(member) for member in members]
+        return {unit: sum(one[unit] for one in each) / len(each) for unit in _common(each)}
     found = _of_selectors(model)
     last = model
     while (inner := _inside(last)) is not None:
@@ -47,7 +52,7 @@ def measured(model: Any) -> dict[str, float]:
         found = _of_selectors(last) or found
     for unit, number in ((unit, count(last)) for unit, count in _COUNTS.items()):
         if number is not None:
-            found[unit] = float(number)
+            found[unit] = _checked(number, last)
     if not found:
         raise InputError(
             f"{argument('complexity', 'measured')} counts {', '.join(UNITS[1:])} of fitted models, and "
@@ -56,6 +61,14 @@ def measured(model: Any) -> dict[str, float]:
             argument="selection",
         )
     return found
+
+
+def _checked(number: Any, model: Any) -> float:
+    if isinstance(number, bool | np.bool_) or not isinstance(number, Real) or not np.isfinite(float(number)):
+        raise InputError(
+            f"complexity_ of {type(model).__name__} must be a finite number, got {number!r}.", argument="selection"
+        )
+    return float(number)
 
 
 def _inside(model: Any) -> Any:
@@ -81,8 +94,8 @@ def _vectors(model: Any) -> float | None:
 
 def _leaves(model: Any) -> float | None:
     """Of a tree, or of all trees of an ensemble, those of LightGBM, XGBoost and CatBoost included."""
-    if hasattr(model, "get_n_leaves"):
-        return float(model.get_n_leaves())
+    if hasattr(model, "tree_"):
+        return float(model.tree_.n_leaves)
     if hasattr(model, "_predictors"):  # scikit-learn's histogram boosting
         return float(sum(tree.get_n_leaf_nodes() for trees in model._predictors for tree in trees))
     if hasattr(model, "booster_"):
@@ -101,6 +114,8 @@ def _coefficients(model: Any) -> float | None:
     coefficients = getattr(model, "coef_", None)
     if coefficients is None:
         return None
+    if hasattr(model, "alphas_") and np.ndim(coefficients) == 2 and np.shape(coefficients)[1] == len(model.alphas_):
+        coefficients = coefficients[:, -1]  # of a path of penalties the last, by which it predicts
     return float(coefficients.count_nonzero() if hasattr(coefficients, "nnz") else np.count_nonzero(coefficients))
 
 
@@ -117,12 +132,20 @@ _COUNTS = {
 }
 
 
-def mean_complexities(cells: CellTable, names: Sequence[str]) -> NDArray[np.float64]:
+def mean_complexities(
+    cells: CellTable, names: Sequence[str], out: Collection[int] = (), places: Collection[Place] | None = None
+) -> NDArray[np.float64]:
     """(C,): of each configuration the mean over its models, in a unit that all have; infinite without a model.
 
-    Raises InputError where no unit is common to all.
+    - ``out``: configurations that are no candidates.
+    - ``places``: of the splits whose models count; all by default.
+
+    Raises InputError where no unit is common to all candidates.
     """
     done = cells.is_in(CellState.DONE)
+    done[list(out)] = False
+    if places is not None:
+        done &= np.array([place in places for place in cells.places])
     numbers = cells.columns["complexity"]
     with_models = np.flatnonzero(done.any(axis=1)).tolist()
     units = {j: _common(numbers[j, done[j]]) for j in with_models}

@@ -140,7 +140,9 @@ def with_constants(estimation: Estimation, found: RaceResults) -> Estimation:
     """The estimation, with what its rule may read besides scores: columns, or the complexity of the models."""
     rule: Any = estimation.rule
     if rule.reads_models:
-        rule = replace(rule, complexity=mean_complexities(found.cells, found.predictions.names))
+        places = {split.place for split in found.folds.splits}
+        numbers = mean_complexities(found.cells, found.predictions.names, found.out, places)
+        rule = replace(rule, complexity=numbers)
     if isinstance(rule, CallableRefit):
         rule = replace(rule, constants=constant_columns(found.cells))
     return replace(estimation, selection=rule)

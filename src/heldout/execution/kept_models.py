@@ -128,7 +128,7 @@ def only_model(fold_models: FoldModels) -> BaseEstimator:
     if model is None:
         raise InputError(
             f"{argument('deploy', 'bounded')} deploys the model that the hold-out tested, which cannot be made "
-            f"again (a warning says why); use {argument('deploy', 'all')}.",
+            f"again (a warning says why); use {argument('keep_models', 'all')}, or {argument('deploy', 'all')}.",
             argument="deploy",
         )
     return model

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heldout._text import argument
+from heldout.data.arrays import has_fields
 from heldout.data.task import Task, labels_text
 from heldout.errors import InputError
 from heldout.folds.plans import FoldPlan, KFolds, Pair, Splitter, check_count
@@ -74,16 +75,22 @@ class _AutoSplitter:
         if counted is None:
             raise InputError("the number of folds depends on the rows; pass X, or the target.", argument="cv")
         classes = np.asarray(y) if self.stratified else None
-        return number_of_folds(len(counted), classes, groups if self.grouped else None, self.most)
+        return number_of_folds(len(counted), classes, groups if self.grouped else None, self.most, events_of(y))
 
 
 def number_of_folds(
-    n_rows: int, classes: NDArray[Any] | None = None, groups: Any = None, most: int = MOST_FOLDS
+    n_rows: int,
+    classes: NDArray[Any] | None = None,
+    groups: Any = None,
+    most: int = MOST_FOLDS,
+    events: NDArray[np.bool_] | None = None,
 ) -> int:
     """The largest K up to ``most`` for which every fold can test a row, or a group, of every class.
 
     - ``classes`` (N,): the label of each row; None where there are none.
     - ``groups`` (N,): the group of each row; a class then counts the groups that hold it.
+    - ``events`` (N,): whether the event of a row was seen. There are no more folds than events; as nothing keeps
+      events in proportion, a fold may still lack one.
 
     Raises InputError where K would be below 2.
 
@@ -100,6 +107,8 @@ def number_of_folds(
             f"class {labels_text(np.array([label]))}": len(np.unique(unit_of_row[classes == label]))
             for label in np.unique(classes)
         }
+    if events is not None:
+        sizes["the event"] = len(np.unique(unit_of_row[events]))
     least = min(sizes, key=sizes.__getitem__)
     if sizes[least] < 2:
         what = f"{least} has" if least else "the data have"
@@ -109,6 +118,20 @@ def number_of_folds(
             argument="cv",
         )
     return min(most, sizes[least])
+
+
+def events_of(y: Any) -> NDArray[np.bool_] | None:
+    """(N,): whether the event was seen, of a target of events and times; None of any other.
+
+    Examples
+    --------
+    >>> events_of(np.array([(True, 1.0), (False, 2.0)], dtype=[("event", bool), ("time", float)])).tolist()
+    [True, False]
+    """
+    if not has_fields(y):
+        return None
+    name = next(name for name in y.dtype.names if y.dtype[name].kind == "b")
+    return np.asarray(y[name], dtype=np.bool_)
 
 
 def check_class_sizes(task: Task, n_folds: int) -> None:

@@ -223,6 +223,8 @@ def make_folds(
     for splitter in _splitters(cv, repeats, entropy, labels, stratify, grouped):
         try:
             pairs = list(islice(splitter.split(task.X, labels, **params), MOST_SPLITS + 1 - len(splits)))
+        except InputError:
+            raise
         except ValueError as error:
             raise InputError(f"the splitter {splitter} refused the data: {error}") from error
         check_splits(len(splits) + len(pairs), task.n_rows)

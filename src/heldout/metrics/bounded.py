@@ -57,6 +57,8 @@ class Bounded(OfRowLosses):
                 "have.",
                 argument="most",
             )
+        if isinstance(self.most, np.generic):  # the name is read back as Python's own number
+            object.__setattr__(self, "most", self.most.item())
 
     @property
     def name(self) -> str:

@@ -316,7 +316,7 @@ class BaseHeldOutSearch(BaseSearchCV):  # type: ignore[misc]
                 self.cv_results_[f"rank_{aggregate}_test_{name}"] = ranks(scores)
         if evaluation.cells.columns["complexity"].any():
             self.cv_results_["mean_complexity"] = mean_complexities(
-                evaluation.cells, evaluation.configurations.names
+                evaluation.cells, evaluation.configurations.names, evaluation.predictions.out
             )
         self.n_splits_ = evaluation.folds.n_splits
         self.n_fits_, self.n_fits_saved_ = evaluation.n_fits, evaluation.n_fits_saved

@@ -388,6 +388,19 @@ def of_all_tied(scores: Floats) -> Choice:
     return Choice(columns, tied=tied / np.maximum(tied.sum(axis=1, keepdims=True), 1))
 
 
+def together(columns: NDArray[np.intp], n_columns: int) -> Choice:
+    """One choice that some of the columns share.
+
+    Examples
+    --------
+    >>> together(np.array([0, 2]), 3).tied.tolist()
+    [[0.5, 0.0, 0.5]]
+    """
+    shares = np.zeros((1, n_columns))
+    shares[0, columns] = 1 / len(columns)
+    return Choice(columns[:1], tied=shares)
+
+
 def joined(choices: list[Choice]) -> Choice:
     """Choices of consecutive weightings as one."""
     weights = [choice.weights for choice in choices if choice.weights is not None]

@@ -189,4 +189,6 @@ def _winner(search: Search, found: RaceResults, n_subsamples: int) -> int:
     """The winner on the splits of the largest size alone, which are the last."""
     largest = found.last(n_subsamples)
     metrics = {name: search.scoring.metrics.get(name) for name in largest.fold_scores}
-    return winner_of(largest, search.task, with_constants(search.estimation, found), search.configurations, metrics)
+    return winner_of(
+        largest, search.task, with_constants(search.estimation, largest), search.configurations, metrics
+    )

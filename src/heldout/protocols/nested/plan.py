@@ -22,6 +22,7 @@ from heldout.errors import InputError
 from heldout.estimates.question import check_interval_settings
 from heldout.estimates.types import Alternative
 from heldout.execution.search import Search
+from heldout.folds.auto import plan_of_cv
 from heldout.folds.plans import HoldOut, KFolds
 from heldout.folds.splits import Folds, Place, Rows, Split, check_splits
 from heldout.protocols.branches import RepeatNumbers, folds_of_part
@@ -142,6 +143,7 @@ def nested_folds(
     Raises InputError where the outer folds are no partition and ``inner`` or ``pairs`` needs one, or leave too few
     folds inside.
     """
+    inner = plan_of_cv(inner)
     of_repeat = _by_repeat(folds.splits)
     of_further = {} if further is None else _by_repeat(further.splits)
     n_folds = _number_of_folds(folds, of_repeat)
