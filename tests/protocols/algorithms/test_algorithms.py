@@ -356,3 +356,23 @@ def test_the_page_prints_what_it_says(capsys: pytest.CaptureFixture[str]) -> Non
     exec(compile(code, PAGE.name, "exec"), {})
     for printed in re.findall(r"```text\n(.*?)```", page, flags=re.DOTALL):
         assert printed in capsys.readouterr().out
+
+
+def test_a_notebook_shows_every_algorithm_and_what_to_deploy() -> None:
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(60, 2)), np.arange(60) % 2
+    models = [("<one>", KNeighborsClassifier(), {"n_neighbors": [1, 5]}), ("two", KNeighborsClassifier(9), {})]
+    found = ho.compare_algorithms(models, X, y, cv=3, n_bootstraps=30, random_state=0)
+    page = found._repr_html_()
+    assert page.count("<tr>") == 3
+    for each in found.algorithms:
+        assert f"{each.nested:.4f}" in page and str(each.nested_interval) in page
+    assert "&lt;one&gt;" in page and "<one>" not in page
+    deployed = found.deployed.replace("<", "&lt;").replace(">", "&gt;")
+    assert f"<strong>{deployed}</strong>" in page and "Deploy " in page
+
+    nested = ho.nested_cv(KNeighborsClassifier(), X, y, {"n_neighbors": [1, 5]}, cv=3, repeats=7, random_state=0)
+    page = nested._repr_html_()
+    assert page.startswith("<table><caption>accuracy by nested_cv</caption>")
+    assert page.count("KNeighborsClassifier (n_neighbors=") >= 20 and "and 1 more" in page
+    assert f"<td>{nested.outer_folds[0].score:.4g}</td>" in page

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from heldout._notebook import Strong, notes, table
 from heldout._text import counted, number_text
 from heldout.estimates.types import Estimate, Interval, frame_of, json_number, json_safe
 from heldout.protocols.algorithms.differences import AlgorithmDifference, Relevance
@@ -255,6 +256,18 @@ class AlgorithmComparison:
 
     def __str__(self) -> str:
         return "\n".join(self.lines())
+
+    def _repr_html_(self) -> str:
+        shown = []
+        for each in self.algorithms:
+            cells = [
+                each.name, _number(each.flat), _number(each.corrected_value), each.corrected_interval or "none",
+                _number(each.nested), each.nested_interval or "none",
+            ]  # fmt: skip
+            shown.append([Strong(cell) if each.name == self.deployed else cell for cell in cells])
+        head = ("algorithm", "flat", "corrected", "interval", "nested", "interval")
+        said = [text.strip() for text in self.lines()[1 + len(self.algorithms) :]]
+        return table(shown, head=head, caption=self.lines()[0].rstrip(":")) + notes(said)
 
     def lines(self) -> list[str]:
         """The result in plain words, line by line, without times."""

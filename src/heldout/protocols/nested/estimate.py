@@ -10,9 +10,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from heldout._notebook import notes, table
 from heldout.dropping.base import Barrier
 from heldout.estimates.types import Estimate, frame_of, json_number, json_safe
 from heldout.result import Evaluation
+
+MOST_SHOWN = 20
+"""Outer folds in a notebook."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -162,6 +166,22 @@ class NestedEstimate(Estimate):
         as many inner folds.
         """
         return np.stack([fold.inner_scores for fold in self.outer_folds]).mean(axis=0)
+
+    def _repr_html_(self) -> str:
+        rows = [
+            (
+                f"{fold.repeat + 1}, {fold.fold + 1}", fold.tested_name or fold.reason, f"{fold.inner_score:.4g}",
+                f"{fold.score:.4g}",
+            )
+            for fold in self.outer_folds[:MOST_SHOWN]
+        ]  # fmt: skip
+        more = len(self.outer_folds) - len(rows)
+        head = ("repeat, fold", "configuration", "inner score", "outer score")
+        return (
+            super()._repr_html_()
+            + table(rows, head=head, caption="outer folds")
+            + notes([f"and {more} more: .to_frame() has all"] if more else [])
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values for JSON: those of every estimate, the outer folds and their agreement."""
