@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from heldout.data.task import TaskKind, Truth
+from heldout.data.task import Truth
 from heldout.errors import InputError
-from heldout.metrics.base import Metric, Response, fitted
+from heldout.metrics.around import AroundMetric
+from heldout.metrics.base import Metric
 from heldout.metrics.parameters import is_number
 from heldout.metrics.row_losses import Finish, LossOutsideRangeError, OfRowLosses
 
 
 @dataclass(frozen=True)
-class Bounded(OfRowLosses):
+class Bounded(AroundMetric, OfRowLosses):
     """The mean of one loss per row, of which none exceeds ``most``: "mean_squared_error(most=25)".
 
     Hoeffding's inequality needs losses within a range, and squared errors have none by themselves. If target and
@@ -66,40 +67,8 @@ class Bounded(OfRowLosses):
         return f"{stem}({parameters.removesuffix(')')}{', ' if bracket else ''}most={self.most!r})"
 
     @property
-    def title(self) -> str:
-        return self.metric.title
-
-    @property
-    def definition(self) -> str:
-        return self.metric.definition
-
-    @property
-    def greater_is_better(self) -> bool:
-        return self.metric.greater_is_better
-
-    @property
-    def responses(self) -> tuple[Response, ...]:
-        return self.metric.responses
-
-    @property
-    def tasks(self) -> frozenset[TaskKind]:
-        return self.metric.tasks
-
-    @property
     def range(self) -> tuple[float, float]:
         return self.metric.range[0], float(self.most)
-
-    @property
-    def squares_errors(self) -> bool:
-        return self.metric.squares_errors
-
-    def clipped(self, truth: Truth, predictions: NDArray[Any]) -> NDArray[np.bool_] | None:
-        return self.metric.clipped(truth, predictions)
-
-    def for_truth(self, truth: Truth) -> Bounded:
-        """The same of the metric as it is on this target."""
-        inner: Any = fitted(self.metric, truth)
-        return replace(self, metric=inner)
 
     def losses(self, truth: Truth, predictions: NDArray[Any]) -> NDArray[Any]:
         """(n, C): those of the metric.

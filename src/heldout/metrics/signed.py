@@ -8,7 +8,7 @@ Bounds of two-part methods, and the least width of an interval, are those of a s
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, NamedTuple
 
@@ -17,7 +17,8 @@ from numpy.typing import NDArray
 
 from heldout.data.task import TaskKind, Truth
 from heldout.kernels.reference import Floats, Weightings
-from heldout.metrics.base import Failing, Fused, Metric, Needs, Response, Selected, Statistic, fitted
+from heldout.metrics.around import AroundMetric
+from heldout.metrics.base import Failing, Fused, Metric, Selected, Statistic
 from heldout.metrics.classification import Accuracy, ZeroOneLoss
 from heldout.metrics.parameters import times_of
 from heldout.metrics.ranking import RocAuc, RocAucOneVsOne, RocAucOneVsRest
@@ -25,7 +26,7 @@ from heldout.metrics.within import PairBased, PairStatistic, is_pair_based
 
 
 @dataclass(frozen=True)
-class Signed(Metric):
+class Signed(AroundMetric):
     """``sign`` times a metric, with greater = better.
 
     Attributes
@@ -54,71 +55,13 @@ class Signed(Metric):
         return True
 
     @property
-    def responses(self) -> tuple[Response, ...]:
-        return self.metric.responses
-
-    @property
-    def tasks(self) -> frozenset[TaskKind]:
-        return self.metric.tasks
-
-    @property
     def range(self) -> tuple[float, float]:
         low, high = self.metric.range
         return (low, high) if self.sign > 0 else (0.0 - high, 0.0 - low)
 
     @property
-    def needs(self) -> Needs:
-        return self.metric.needs
-
-    @property
-    def undefined_without(self) -> Needs:
-        return self.metric.undefined_without
-
-    @property
-    def row_wise(self) -> bool:
-        return self.metric.row_wise
-
-    @property
-    def mean_within_classes(self) -> bool:
-        return self.metric.mean_within_classes
-
-    @property
-    def squares_errors(self) -> bool:
-        return self.metric.squares_errors
-
-    @property
-    def pos_label(self) -> Any:
-        return self.metric.pos_label
-
-    @property
-    def sources(self) -> tuple[str, ...]:
-        return self.metric.sources
-
-    @property
     def times(self) -> tuple[float, ...]:
         return times_of(self.metric)
-
-    @property
-    def title(self) -> str:
-        return self.metric.title
-
-    @property
-    def definition(self) -> str:
-        return self.metric.definition
-
-    @property
-    def takes_weights(self) -> bool:
-        return self.metric.takes_weights
-
-    @property
-    def calls_foreign_code(self) -> bool:
-        return self.metric.calls_foreign_code
-
-    def clipped(self, truth: Truth, predictions: NDArray[Any]) -> NDArray[np.bool_] | None:
-        return self.metric.clipped(truth, predictions)
-
-    def for_truth(self, truth: Truth) -> Signed:
-        return replace(self, metric=fitted(self.metric, truth))
 
     def statistic(self, truth: Truth, predictions: NDArray[Any]) -> SignedStatistic:
         inner = self.metric.statistic(truth, predictions)
