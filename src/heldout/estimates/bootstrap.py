@@ -30,7 +30,7 @@ from heldout.flags import Flag
 from heldout.metrics.aggregate import AggregateScore
 from heldout.metrics.base import Needs, quiet_if_foreign
 from heldout.metrics.within import PairSegment
-from heldout.selection.base import Choice, joined, together
+from heldout.selection.choice import Choice, joined, together
 from heldout.selection.draws import Draws, UndefinedDrawsError, always, map_blocks, out_of_bag
 
 MANY_REDRAWS = 0.05

@@ -28,7 +28,7 @@ from heldout.metrics.aggregate import AggregateScore
 from heldout.metrics.base import Metric, Needs
 from heldout.metrics.row_losses import effective_size
 from heldout.metrics.within import is_pair_based
-from heldout.selection.base import Choice
+from heldout.selection.choice import Choice
 
 LEAST_DIFFERENCE = 0.01
 """Of the metric's range: a difference between pooled and within-fold values that changes what one would report."""

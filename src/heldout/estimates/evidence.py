@@ -19,7 +19,8 @@ from heldout.kernels.dispatch import KERNELS
 from heldout.kernels.reference import Floats, Weightings
 from heldout.metrics.aggregate import AggregateScore
 from heldout.metrics.base import Metric, oriented, quiet_if_foreign
-from heldout.selection.base import NONE_CHOSEN, Choice
+from heldout.selection.base import NONE_CHOSEN
+from heldout.selection.choice import Choice
 from heldout.selection.ensembles import Averages
 from heldout.selection.replay import FoldReplay, SelectionReplay
 

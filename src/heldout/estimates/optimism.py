@@ -30,7 +30,8 @@ from heldout.estimates.types import Alternative, Interval
 from heldout.kernels.reference import Floats
 from heldout.metrics.aggregate import AggregateScore
 from heldout.metrics.base import Metric, needed_codes, oriented, quiet_if_foreign
-from heldout.selection.base import NONE_CHOSEN, Choice, first_greatest_of_tied, joined
+from heldout.selection.base import NONE_CHOSEN, first_greatest_of_tied
+from heldout.selection.choice import Choice, joined
 
 Result = TypeVar("Result")
 

@@ -12,7 +12,6 @@ from heldout.errors import InputError
 from heldout.selection.base import (
     NONE_CHOSEN,
     Best,
-    Choice,
     Library,
     ScoreTable,
     SelectionFailedError,
@@ -20,6 +19,7 @@ from heldout.selection.base import (
     WeightRule,
 )
 from heldout.selection.callables import CallableRefit, CallableRule
+from heldout.selection.choice import Choice
 from heldout.selection.ensemble_rules import GreedyEnsemble, TopK
 from heldout.selection.rank_rules import AverageRank, RankOverRepeats
 from heldout.selection.simplest import OneStandardError, Within

@@ -22,7 +22,8 @@ from heldout.metrics.aggregate import AggregateScore
 from heldout.metrics.base import Metric, Statistic, oriented
 from heldout.metrics.row_losses import MeanLoss, OfRowLosses
 from heldout.metrics.signed import Signed, SignedStatistic
-from heldout.selection.base import NONE_CHOSEN, Choice, WeightRule, of_weights, tie_exactly
+from heldout.selection.base import NONE_CHOSEN, WeightRule, tie_exactly
+from heldout.selection.choice import Choice, of_weights
 
 CELLS_AT_ONCE = 4_000_000
 """Predictions of ensembles that are held at once."""

@@ -23,7 +23,7 @@ from heldout.metrics.aggregate import Segment
 from heldout.metrics.base import Metric, fitted
 from heldout.metrics.row_losses import Finish, OfRowLosses
 from heldout.metrics.signed import Reading, Share, reading_of, unsigned
-from heldout.selection.base import Choice
+from heldout.selection.choice import Choice
 
 VARIANCES = ("all_rows", "within_folds")
 
