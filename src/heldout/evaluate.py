@@ -19,7 +19,7 @@ from heldout.estimates.types import Estimate
 from heldout.execution.adaptive import Proposals, open_adaptive
 from heldout.execution.collect import RaceResults
 from heldout.execution.comparison import compared_with_separate_fits
-from heldout.execution.conclusion import Choose, Chosen, chosen_in, estimates_of
+from heldout.execution.conclusion import Choose, ChosenWinner, chosen_in, estimates_of
 from heldout.execution.events import SearchFinished, StageStarted
 from heldout.execution.fit import final_model
 from heldout.execution.halves import scores_in_halves
@@ -144,7 +144,7 @@ def evaluation_of(
     running: RunSettings,
     found: RaceResults,
     searched: float,
-    chosen: Chosen,
+    chosen: ChosenWinner,
     *,
     halves: Mapping[str, FoldScores] = MappingProxyType({}),
     flags: Mapping[Flag, str] = MappingProxyType({}),
@@ -156,7 +156,7 @@ def evaluation_of(
     ----------
     searched : float
         Seconds of all cells and of the choice.
-    chosen : Chosen
+    chosen : ChosenWinner
     halves : mapping
         The winner's scores in halves of the rows, where it was fitted there.
     flags : mapping

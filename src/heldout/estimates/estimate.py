@@ -21,7 +21,7 @@ from heldout.estimates.types import Alternative, Estimate
 
 
 @runtime_checkable
-class KeptSearch(Protocol):
+class StoredSearch(Protocol):
     """Where a search keeps its results and what its estimate reads, such as a store."""
 
     def estimate_so_far(self, n_jobs: int | None = None) -> Estimate:
@@ -141,7 +141,7 @@ def estimate(
     arguments = dict(locals())
     if isinstance(y_true, str | PathLike):
         y_true = _store_at(y_true)
-    if isinstance(y_true, KeptSearch):
+    if isinstance(y_true, StoredSearch):
         _check_alone(arguments)
         return y_true.estimate_so_far(n_jobs)
     _check_complete(arguments)
@@ -152,7 +152,7 @@ def estimate(
     return found
 
 
-def _store_at(path: str | PathLike[str]) -> KeptSearch:
+def _store_at(path: str | PathLike[str]) -> StoredSearch:
     """The store in a run file; imported by name, because estimates know nothing of stores."""
     if not Path(path).is_file():
         raise InputError(
@@ -160,7 +160,7 @@ def _store_at(path: str | PathLike[str]) -> KeptSearch:
             "the path that was the store of a search, or the true values as an array.",
             argument="y_true",
         )
-    store: KeptSearch = import_module("heldout.execution.store").store_of(path)
+    store: StoredSearch = import_module("heldout.execution.store").store_of(path)
     return store
 
 

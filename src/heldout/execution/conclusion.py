@@ -33,7 +33,7 @@ Choose: TypeAlias = Callable[[RaceResults, Configurations], int]
 
 
 @dataclass(frozen=True, eq=False)
-class Chosen:
+class ChosenWinner:
     """The winner of a search, and what it was chosen by."""
 
     winner: int
@@ -48,7 +48,9 @@ class Chosen:
     """Whether the estimation's rule chose, and not a function of the user."""
 
 
-def chosen_in(search: Search, found: RaceResults, *, choose: Choose | None = None, warned: bool = False) -> Chosen:
+def chosen_in(
+    search: Search, found: RaceResults, *, choose: Choose | None = None, warned: bool = False
+) -> ChosenWinner:
     """The winner of a search whose cells are done; warns of failed configurations.
 
     ``warned``: whether a warning has already said that there will be no estimate; then the first configuration that
@@ -68,13 +70,13 @@ def chosen_in(search: Search, found: RaceResults, *, choose: Choose | None = Non
         winner = winner_of(
             read, task, estimation, configurations, metrics, within or pooled, else_the_first=warned
         )  # a class too small for any score
-    return Chosen(winner, read, estimation, pooled, within, choose is None)
+    return ChosenWinner(winner, read, estimation, pooled, within, choose is None)
 
 
 def estimates_of(
     search: Search,
     found: RaceResults,
-    chosen: Chosen,
+    chosen: ChosenWinner,
     *,
     n_jobs: int | None = None,
     halves: Mapping[str, FoldScores] = MappingProxyType({}),

@@ -26,14 +26,14 @@ from heldout.metrics.named import metric_named
 
 
 @dataclass(frozen=True)
-class Scale:
+class PoolingScale:
     """The scale on which scores in a range are pooled.
 
     Examples
     --------
-    >>> Scale(0.0, 1.0).name, Scale(0.0, float("inf")).name, Scale(-float("inf"), float("inf")).name
-    ('logit', 'log', 'identity')
-    >>> Scale(0.0, 1.0).to(0.5), Scale(0.0, 1.0).back(0.0), Scale(0.0, 1.0).slope(0.5)
+    >>> [PoolingScale(*ends).name for ends in ((0.0, 1.0), (0.0, float("inf")), (-float("inf"), float("inf")))]
+    ['logit', 'log', 'identity']
+    >>> PoolingScale(0.0, 1.0).to(0.5), PoolingScale(0.0, 1.0).back(0.0), PoolingScale(0.0, 1.0).slope(0.5)
     (0.0, 0.5, 4.0)
     """
 
@@ -187,7 +187,7 @@ def pool_scores(
             f"confidence_level must lie between 0 and 1, got {shortened(confidence_level)}; for instance .95.",
             argument="confidence_level",
         )
-    level, scale = float(confidence_level), Scale(*declared.range)
+    level, scale = float(confidence_level), PoolingScale(*declared.range)
     given = (tuple(values.tolist()), tuple(errors.tolist()))
     if not all(map(scale.holds, given[0])) or not np.isfinite(errors).all():
         warnings.warn(

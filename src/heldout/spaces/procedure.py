@@ -123,7 +123,7 @@ class TuningProcedure(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         return tags
 
     def scored_as(self) -> tuple[Any, str | None]:
-        """What ``score`` computes, for whoever asks before it is fitted: an estimator, and a metric if it has one.
+        """What ``score`` computes, known before it is fitted: an estimator, and a metric if it has one.
 
         An estimator's own score; of a function the accuracy, R² or the concordance index of its models.
         """

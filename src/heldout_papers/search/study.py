@@ -293,9 +293,9 @@ def search(
             f"{argument('rows', min(sizes))} and {argument('folds', folds)}.",
             argument="rows",
         )
-    # A table that is named is read as told; of others whole numbers may be classes.
-    told_kind = task if names and kind is TaskKind.REGRESSION else None
-    found = tables_in(tables, names=names, target=target, event=event, task=told_kind, kinds=frozenset({kind}))
+    # A named table is read as the task says; in others whole numbers may be classes.
+    declared_task = task if names and kind is TaskKind.REGRESSION else None
+    found = tables_in(tables, names=names, target=target, event=event, task=declared_task, kinds=frozenset({kind}))
     settings, left_out = [], dict(found.left_out)
     for table, n in product(found.tables, sizes):
         reason = unfit(table, n)

@@ -118,14 +118,14 @@ def search_so_far(path: Path) -> SearchSoFar:
     )
 
 
-class _RunRow(NamedTuple):
+class _LastRun(NamedTuple):
     number: int
     entropy: str
     rows: str
     folds: str
 
 
-def _run(connection: sqlite3.Connection, path: Path) -> _RunRow:
+def _run(connection: sqlite3.Connection, path: Path) -> _LastRun:
     (schema,) = connection.execute("PRAGMA user_version").fetchone()
     if not has_tables(connection):
         raise StoreError(f"the run file {path} holds no run yet; try again once its search has begun.")
@@ -139,7 +139,7 @@ def _run(connection: sqlite3.Connection, path: Path) -> _RunRow:
     ).fetchone()
     if found is None:
         raise StoreError(f"the run file {path} holds no run yet; try again once its search has begun.")
-    row: _RunRow = of_type(_RunRow, found, "a run")
+    row: _LastRun = of_type(_LastRun, found, "a run")
     return row
 
 
@@ -256,7 +256,7 @@ def _n_planned(connection: sqlite3.Connection, run: int) -> int:
     return int(of_type(int, number, "the plan"))
 
 
-class _Course(NamedTuple):
+class _ProgressSoFar(NamedTuple):
     """How far a search is."""
 
     complete: frozenset[Place]
@@ -273,7 +273,7 @@ def _course(
     done: Mapping[Place, set[int]],
     barriers: Sequence[Barrier],
     n_planned: int,
-) -> _Course:
+) -> _ProgressSoFar:
     places = [split.place for split in search.race.splits]
     gone = {each.configuration for barrier in barriers for each in barrier.dropped}
     remaining = frozenset(range(len(search.configurations))) - gone
@@ -296,10 +296,10 @@ def _course(
             f"the search in {path} has no estimate before its end: the rule '{search.strategy.name}' chooses by "
             "its last steps; continue the search to its end."
         )
-    return _Course(complete, remaining, left_out, is_over)
+    return _ProgressSoFar(complete, remaining, left_out, is_over)
 
 
-def _unfinished(search: Search, found: RaceResults, course: _Course) -> dict[Flag, str]:
+def _unfinished(search: Search, found: RaceResults, course: _ProgressSoFar) -> dict[Flag, str]:
     if course.is_over:
         return {}
     n_splits = search.folds.n_splits
@@ -317,7 +317,7 @@ def _unfinished(search: Search, found: RaceResults, course: _Course) -> dict[Fla
     return {Flag.UNFINISHED_SEARCH: Flag.UNFINISHED_SEARCH.filled(which=which, rest=rest)}
 
 
-def _n_saved(search: Search, found: RaceResults, course: _Course) -> int:
+def _n_saved(search: Search, found: RaceResults, course: _ProgressSoFar) -> int:
     """Fits that dropping has saved for certain."""
     if course.is_over:
         return len(search.configurations) * search.folds.n_splits - found.n_fits

@@ -23,7 +23,7 @@ from heldout.protocols.validation.corrections.adjusted import with_inner_optimis
 from heldout.protocols.validation.corrections.base import CorrectedScore
 from heldout.protocols.validation.estimate import Candidate, Validation, ValidationRow
 from heldout.protocols.validation.fits import Fits, NoModelError
-from heldout.protocols.validation.intervals import SOURCES_OF_INTERVAL, Bounded, IntervalKind, interval_of
+from heldout.protocols.validation.intervals import SOURCES_OF_INTERVAL, IntervalKind, IntervalOrFlags, interval_of
 from heldout.protocols.validation.plan import ValidationPlan
 from heldout.protocols.validation.replicates import Replicates, ReplicateScores
 from heldout.protocols.words import QUANTITY_OPTIMISM, QUANTITY_OUT_OF_BAG, QUANTITY_POINT632
@@ -177,7 +177,7 @@ class ValidationConclusion:
             corrected = self.plan.correction.corrected(replicates, scores)
             if doubles is not None and self.plan.correction.name == "optimism":
                 corrected = with_inner_optimism(corrected, scores, doubles[name], adjust=self.plan.adjusts)
-            bounded = Bounded(None, {})
+            bounded = IntervalOrFlags(None, {})
             if doubles is not None or self.interval != "double":
                 settings = self.settings
                 bounded = interval_of(

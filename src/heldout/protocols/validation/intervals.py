@@ -40,7 +40,7 @@ sample is 1, up to the tolerance of its solver) or the model memorises its rows.
 """
 
 
-class Bounded(NamedTuple):
+class IntervalOrFlags(NamedTuple):
     """An interval, or the flags that say why there is none."""
 
     interval: Interval | None
@@ -88,7 +88,7 @@ def interval_of(
     alternative: Alternative,
     *,
     doubles: Floats | None = None,
-) -> Bounded:
+) -> IntervalOrFlags:
     """The interval of a corrected score.
 
     - ``kind``: as returned by ``interval_kind``.
@@ -109,7 +109,7 @@ def interval_of(
     [0.7149, 0.8903] (90%)
     """
     if kind is None:
-        return Bounded(None, {})
+        return IntervalOrFlags(None, {})
     if math.isnan(corrected):
         return _none("there is no corrected score")
     if kind == "double":
@@ -125,16 +125,16 @@ def interval_of(
         if found.interval is None:
             return found
         wide = Flag.OUT_OF_BAG_PERCENTILES
-        return Bounded(found.interval, {**found.flags, wide: wide.filled()})
+        return IntervalOrFlags(found.interval, {**found.flags, wide: wide.filled()})
     own = scores.in_bootstrap[successful]
     if hardly_varies(own, scores.on_original[successful]):
         flag = Flag.CONSTANT_APPARENT
-        return Bounded(None, {flag: flag.filled(metric=scores.metric.name)})
+        return IntervalOrFlags(None, {flag: flag.filled(metric=scores.metric.name)})
     shifted = _percentiles(scores, own - (scores.apparent - corrected), confidence_level, alternative)
     if shifted.interval is not None and corrected not in shifted.interval:
         # On copies a model looks better than on distinct rows: the optimism shifts the percentiles off the centre.
         flag = Flag.INTERVAL_OFF_CENTRE
-        return Bounded(None, {flag: flag.filled(metric=scores.metric.name)})
+        return IntervalOrFlags(None, {flag: flag.filled(metric=scores.metric.name)})
     return shifted
 
 
@@ -161,7 +161,7 @@ def _central_range(values: Floats) -> float:
 
 def _percentiles(
     scores: ReplicateScores, distribution: Floats, confidence_level: float, alternative: Alternative
-) -> Bounded:
+) -> IntervalOrFlags:
     undefined = int(np.isnan(distribution).sum())
     interval = bootstrap_interval(
         distribution, scores.metric, Settings(confidence_level=confidence_level, alternative=alternative)
@@ -179,8 +179,8 @@ def _percentiles(
     wanted = math.ceil(tails / (1 - interval.confidence_level) - 1e-9)
     if len(distribution) - undefined < wanted:
         flags[Flag.FEW_BOOTSTRAPS] = Flag.FEW_BOOTSTRAPS.filled(total=len(distribution) - undefined, wanted=wanted)
-    return Bounded(interval, flags)
+    return IntervalOrFlags(interval, flags)
 
 
-def _none(reason: str) -> Bounded:
-    return Bounded(None, {Flag.NO_BOUND: Flag.NO_BOUND.filled(reason=reason)})
+def _none(reason: str) -> IntervalOrFlags:
+    return IntervalOrFlags(None, {Flag.NO_BOUND: Flag.NO_BOUND.filled(reason=reason)})
