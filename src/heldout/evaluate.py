@@ -27,7 +27,9 @@ from heldout.execution.identity import versions
 from heldout.execution.kept_models import fold_models_of, keeping, only_model
 from heldout.execution.loop import tell
 from heldout.execution.run import RunSettings, open_run
-from heldout.execution.search import Search, warn_if_too_small, warn_of_flags
+from heldout.execution.search import Search
+from heldout.execution.search_check import check_search
+from heldout.execution.shortage import warn_if_too_small, warn_of_flags
 from heldout.execution.store.search_note import note_of
 from heldout.execution.store.so_far import SearchSoFar
 from heldout.execution.tight_interval import stop_of
@@ -77,7 +79,7 @@ def evaluate(search: Search, running: RunSettings = RunSettings(), *, choose: Ch
     (0, 10, True)
     """
     started = time.perf_counter()
-    search.check()
+    check_search(search)
     warned = warn_if_too_small(search)
     warn_of_flags(search)
     running = keeping(running, search.keep_models)
@@ -126,7 +128,7 @@ def evaluate_adaptive(
         As ``evaluate``, and when nothing was proposed.
     """
     started = time.perf_counter()
-    search.check(n_planned)
+    check_search(search, n_planned)
     warned = warn_if_too_small(search)
     running = keeping(running, search.keep_models)
     with open_adaptive(search, running, proposals.identity, n_planned) as run:

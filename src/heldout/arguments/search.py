@@ -40,6 +40,7 @@ from heldout.execution.imputed import imputed
 from heldout.execution.inner_split import checked_early_stopping
 from heldout.execution.run import RunSettings
 from heldout.execution.search import Search
+from heldout.execution.search_check import check_search
 from heldout.execution.sharing.groups import Share, check_share
 from heldout.execution.store import entropy_of_run, store_of
 from heldout.folds.splits import Folds
@@ -210,7 +211,7 @@ class SearchArguments:
                 argument="cv",
             )
         search = replace(search, configurations=self.configurations(search.entropy))
-        search.check()
+        check_search(search)
         return search
 
     def unchecked_on(

@@ -117,7 +117,7 @@ def _folds(task: Task, options: TuneOptions) -> Folds:
 
 def _why_pooled(options: TuneOptions, task: Task, scoring: Scoring, folds: Folds) -> str:
     """Why folds of one row or one group cannot be scored one by one; empty where they can."""
-    from heldout.execution.search import unscored_splits
+    from heldout.execution.shortage import unscored_splits
     from heldout.folds.leave_out import LeaveOut
 
     if not isinstance(options.fold_plan, LeaveOut):

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from heldout.estimates.base import Method
     from heldout.estimates.types import Alternative
     from heldout.folds.plans import FoldPlan
-    from heldout.protocols.nested.plan import Across, NestedSettings
+    from heldout.protocols.nested.settings import Across, NestedSettings
 
 GRID, RANDOM, OPTUNA = SEARCHES = ("grid", "random", "optuna")
 """Values of ``--search``."""
@@ -250,7 +250,7 @@ def nested_settings(options: TuneOptions) -> NestedSettings:
     """The settings of nested cross-validation."""
     from heldout.errors import InputError
     from heldout.protocols.nested.intervals import AUTO, INTERVALS
-    from heldout.protocols.nested.plan import NestedSettings
+    from heldout.protocols.nested.settings import NestedSettings
 
     inner = inner_named(options.inner)
     if options.across not in ("folds", "all"):

@@ -27,6 +27,7 @@ from heldout.execution.conclusion import Choose, chosen_in, with_constants
 from heldout.execution.plan import Race, race_of_search
 from heldout.execution.run import OpenRun, RunSettings, open_run
 from heldout.execution.search import Search
+from heldout.execution.search_check import check_search
 from heldout.execution.table import mean_over_splits
 from heldout.execution.winner import pooled_scores, winner_of
 from heldout.folds.splits import Folds, Rows, Split
@@ -177,7 +178,7 @@ def run_branches(
     reason.
     """
     started = time.perf_counter()
-    search.check()
+    check_search(search)
     known = {split.place for split in search.folds.splits}
     refits = [branch.refit for branch in branches if branch.refit.place not in known]
     searched = [number for number, each in enumerate(branches) if each.inner and each.inner[0].place not in known]

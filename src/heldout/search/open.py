@@ -28,7 +28,9 @@ from heldout.execution.fold_models import DeployedModel, KeepModels
 from heldout.execution.inner_split import InnerSplit
 from heldout.execution.kept_models import keeping
 from heldout.execution.run import RunSettings
-from heldout.execution.search import Search, warn_if_too_small
+from heldout.execution.search import Search
+from heldout.execution.search_check import check_search
+from heldout.execution.shortage import warn_if_too_small
 from heldout.result import Evaluation
 
 
@@ -147,7 +149,7 @@ class OpenSearch:
         """The run, for the kind of the first estimator."""
         arguments = self._arguments(estimator)
         search = arguments.unchecked_on(**self._data, purpose="search")
-        search.check(n_planned=0)
+        check_search(search, n_planned=0)
         self._warned, self._kind = warn_if_too_small(search), kind_of(estimator)
         self._started = time.perf_counter()
         self._running = keeping(arguments.running(), search.keep_models)

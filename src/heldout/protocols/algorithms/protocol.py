@@ -27,8 +27,10 @@ from heldout.evaluate import evaluation_of
 from heldout.execution.collect import RaceResults
 from heldout.execution.conclusion import chosen_in
 from heldout.execution.run import RunSettings
-from heldout.execution.search import Search, warn_if_too_small, warn_of_flags
+from heldout.execution.search import Search
+from heldout.execution.search_check import check_search
 from heldout.execution.sharing.groups import Share
+from heldout.execution.shortage import warn_if_too_small, warn_of_flags
 from heldout.flags import Flag
 from heldout.kernels.reference import Floats
 from heldout.metrics.opaque import OpaqueMetric
@@ -279,7 +281,7 @@ def algorithms_of_search(search: Search, settings: AlgorithmSettings, running: R
     """The comparison of a search over all algorithms, whose folds are the outer ones."""
     settings.check()
     columns = columns_of(search)
-    search.check()
+    check_search(search)
     warned = warn_if_too_small(search)
     warn_of_flags(search)
     nested, plan = plan_of(search, settings.inner)

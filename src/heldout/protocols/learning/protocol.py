@@ -17,6 +17,7 @@ from heldout.execution.conclusion import warn_of_failures, with_constants
 from heldout.execution.fit import final_model
 from heldout.execution.run import RunSettings, open_run
 from heldout.execution.search import Search
+from heldout.execution.search_check import check_search
 from heldout.execution.sharing.groups import Share
 from heldout.execution.winner import winner_of
 from heldout.metrics.opaque import OpaqueMetric
@@ -143,7 +144,7 @@ def learning_curve(
     counts = training_counts(training_sizes, search.task.n_rows)
     folds = subsampled_folds(search.task, counts, int(n_subsamples), search.entropy)
     search = replace(search, folds=folds)
-    search.check()
+    check_search(search)
     return _curve_of(search, len(counts), arguments.running())
 
 

@@ -34,7 +34,8 @@ from heldout.protocols.nested.intervals import (
     bates_hastie_tibshirani,
 )
 from heldout.protocols.nested.part_interval import PartInterval, interval_of_part
-from heldout.protocols.nested.plan import HOLD_OUT, NestedBranch, NestedFolds, NestedSettings
+from heldout.protocols.nested.plan import HOLD_OUT, NestedBranch, NestedFolds
+from heldout.protocols.nested.settings import NestedSettings
 from heldout.protocols.words import QUANTITY_NESTED, QUANTITY_ONE_SPLIT
 
 SOURCES = ("tsamardinos2018", "varma2006")

@@ -27,7 +27,8 @@ from heldout.flags import Flag
 from heldout.metrics.base import Metric
 from heldout.predictions import HeldOutPredictions
 from heldout.protocols.branches import BranchScore
-from heldout.protocols.nested.plan import NestedBranch, NestedSettings
+from heldout.protocols.nested.plan import NestedBranch
+from heldout.protocols.nested.settings import NestedSettings
 from heldout.selection import Best
 
 METHODS_OF_TEST_PART: tuple[Method, ...] = (

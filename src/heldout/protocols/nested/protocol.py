@@ -26,7 +26,8 @@ from heldout.protocols.branches import BranchWinner, run_branches
 from heldout.protocols.nested.conclusion import nested_estimate
 from heldout.protocols.nested.estimate import NestedEstimate
 from heldout.protocols.nested.intervals import AUTO, BATES, BatesHastieTibshirani
-from heldout.protocols.nested.plan import REMAINING, Across, NestedSettings, nested_folds
+from heldout.protocols.nested.plan import REMAINING, nested_folds
+from heldout.protocols.nested.settings import Across, NestedSettings
 from heldout.selection import NONE_CHOSEN
 from heldout.selection.replay import chosen_columns
 from heldout.spaces.procedure import procedure_of
