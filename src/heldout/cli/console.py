@@ -18,7 +18,7 @@ import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, redirect_stdout, suppress
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias
+from typing import Any, Protocol, TypeAlias
 
 import click
 
@@ -29,6 +29,12 @@ Row: TypeAlias = tuple[str, str | Sequence[str]]
 """A label and its text, of one line or several."""
 
 
+class Printer(Protocol):
+    """Prints a line."""
+
+    def __call__(self, text: str, *, err: bool = False) -> None: ...
+
+
 @dataclass
 class Console:
     """Prints for one command."""
@@ -36,6 +42,8 @@ class Console:
     as_json: bool = False
     quiet: bool = False
     """``as_json``, ``quiet``: the options --json and --quiet."""
+    printer: Printer | None = None
+    """Receives each line in place of stdout and stderr."""
     _noted: set[str] = field(default_factory=set)
     _lost: OSError | None = None
     _began: float = field(default_factory=time.perf_counter)
@@ -85,7 +93,7 @@ class Console:
 
     def _print(self, text: str, *, err: bool = False) -> None:
         try:
-            echo(text, err=err)
+            (self.printer or echo)(text, err=err)
         except BrokenPipeError:
             discard(err)
         except OSError as error:

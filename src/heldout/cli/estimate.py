@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from heldout.estimates.question import Aggregate
     from heldout.estimates.responses import ResponseName
     from heldout.estimates.types import Alternative, Estimate
+    from heldout.report import ReportContent
 
 _OUT_OF_CORE_METHODS = ("shrinkage", "bbc")
 _NOT_OUT_OF_CORE = (
@@ -158,8 +159,9 @@ def command(ctx: click.Context, /, **values: Any) -> None:
             _print(_estimate_out_of_core(options, console), {}, console, None)
             return
         folder = _folder(options)
-        result, files, saved = _estimate(options, folder, command_line(ctx), console)
-    _print(result, files, console, saved)
+        answer = estimate_file(options, console, folder)
+        files = {} if folder is None else _write_files(folder, answer, command_line(ctx))
+    _print(answer.result, files, console, answer.saved)
     where = f"the files are in {folder.path}" if folder else "nothing else was kept"
     console.check_all_was_printed(where)
 
@@ -178,14 +180,48 @@ def _estimate_of_run(ctx: click.Context, options: EstimateOptions) -> Estimate:
     return SQLiteStore(run_file_in(Path(options.file))).estimate_so_far(options.n_jobs)
 
 
-def _estimate(
-    options: EstimateOptions, folder: OutputFolder | None, command: str, console: Console
-) -> tuple[Estimate | Comparison, dict[str, str], SavedWinner | None]:
-    """The estimate, or the comparison of all methods; the paths of the files by their names; the saved model."""
+@dataclass(frozen=True, eq=False)
+class FileEstimate:
+    """The answer to a file of predictions, and what its report needs."""
+
+    result: Estimate | Comparison
+    """A ``Comparison`` for ``--method all``."""
+    inputs: Inputs
+    table: str
+    saved: SavedWinner | None
+    """The model that was saved beside the file."""
+
+    @property
+    def main(self) -> Estimate:
+        """The estimate that the report is about."""
+        from heldout.estimates.types import Estimate
+
+        return self.result if isinstance(self.result, Estimate) else self.result[self.result.main]
+
+    @property
+    def comparison(self) -> Comparison | None:
+        from heldout.estimates.comparison import Comparison
+
+        return self.result if isinstance(self.result, Comparison) else None
+
+    def content(self, command: str, title: str | None = None) -> ReportContent:
+        """The content of the report; ``title`` by default the file as the user wrote it."""
+        from heldout.report import estimate_content
+
+        return estimate_content(
+            self.main,
+            self.inputs,
+            comparison=self.comparison,
+            command=command,
+            title=self.table if title is None else title,
+        )
+
+
+def estimate_file(options: EstimateOptions, console: Console, folder: OutputFolder | None = None) -> FileEstimate:
+    """Read the file, and estimate; ``folder`` is where files will be written, if any."""
     from heldout.cli.estimate_input import read
     from heldout.cli.estimate_methods import check_names, methods_of_options
     from heldout.errors import InputError
-    from heldout.estimates.comparison import Comparison
 
     if options.n_jobs is not None:
         raise InputError("--n-jobs is for --out-of-core; leave it out, or add that.")
@@ -198,10 +234,9 @@ def _estimate(
     result, saved = _answer(options, inputs, methods), SavedWinner.of(reading.table, options.file)
     if saved is not None:
         result = _with_saved(result, saved, reading.metric, options.selection)
-    _note_other_way(result[result.main] if isinstance(result, Comparison) else result, reading, console)
-    if folder is None:
-        return result, {}, saved
-    return result, _write_files(folder, inputs, result, table=reading.table.name, command=command), saved
+    answer = FileEstimate(result, inputs, reading.table.name, saved)
+    _note_other_way(answer.main, reading, console)
+    return answer
 
 
 def _ask(options: EstimateOptions, reading: EstimateInput) -> Inputs:
@@ -286,24 +321,18 @@ def _note_other_way(main: Estimate, reading: EstimateInput, console: Console) ->
     console.note(scores_reversed_sentence(labels_text([truth.pos_label]), labels_text([other]), str(other)))
 
 
-def _write_files(
-    folder: OutputFolder, inputs: Inputs, result: Estimate | Comparison, *, table: str, command: str
-) -> dict[str, str]:
-    """Write the files in place of those of an earlier estimate."""
+def _write_files(folder: OutputFolder, answer: FileEstimate, command: str) -> dict[str, str]:
+    """Write the files in place of those of an earlier estimate; returns their paths by their names."""
     from heldout.cli.files import write_report_files
-    from heldout.estimates.types import Estimate
-    from heldout.report import estimate_content
 
     folder.check_writable()
-    comparison = None if isinstance(result, Estimate) else result
-    main = result if isinstance(result, Estimate) else result[result.main]
-    content = estimate_content(main, inputs, comparison=comparison, command=command, title=table)
-    written = [folder.write_json("estimate.json", main.to_dict())]
-    if comparison is None:
+    content = answer.content(command)
+    written = [folder.write_json("estimate.json", answer.main.to_dict())]
+    if answer.comparison is None:
         with suppress(FileNotFoundError):  # of other methods than those of this report
             (folder.path / "comparison.json").unlink()
     else:
-        written.append(folder.write_json("comparison.json", comparison.to_dict()))
+        written.append(folder.write_json("comparison.json", answer.comparison.to_dict()))
     report = write_report_files(content, folder)
     written += [report.with_name("report.json"), report]
     return {path.name: str(path) for path in written}

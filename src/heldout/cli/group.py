@@ -27,6 +27,7 @@ COMMANDS = {
     "study": "heldout_papers.cli",
     "report": "heldout.cli.report",
     "status": "heldout.cli.status",
+    "open": "heldout.cli.open",
 }
 
 EXIT_FAULT, EXIT_BAD_INPUT, EXIT_INTERRUPTED = 1, 2, 130

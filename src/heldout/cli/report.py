@@ -36,7 +36,11 @@ def command(folder: str, destination: str | None) -> None:
     if target.is_dir():
         raise InputError(f"--to {target} is a folder; name a file, such as {target / 'report.html'}.")
     console = Console()
-    content = _content_so_far(source.parent, console) if _is_unfinished(source) else read_content(source)
+    content: ReportContent | ValidationContent
+    if _is_unfinished(source):
+        content = content_so_far(source.with_name("run.db"), console, f"heldout report {source.parent}")
+    else:
+        content = read_content(source)
     page = page_of(source, content)
     output = OutputFolder(target.parent)
     output.check_writable()
@@ -50,19 +54,22 @@ def _is_unfinished(source: Path) -> bool:
     return not source.exists() and (source.parent / "run.db").exists()
 
 
-def _content_so_far(folder: Path, console: Console) -> ReportContent:
-    """The content from what is complete in the run file of a folder."""
+def content_so_far(run_file: Path, console: Console, command: str) -> ReportContent:
+    """The content from what is complete in a run file.
+
+    Raises StoreError as ``search_so_far``.
+    """
     from heldout.evaluate import evaluation_so_far
     from heldout.execution.store.so_far import search_so_far
     from heldout.flags import Flag
     from heldout.report import report_content
 
-    stored = search_so_far(folder / "run.db")
+    stored = search_so_far(run_file)
     with console.noting_warnings():
         evaluation = evaluation_so_far(stored)
     if Flag.UNFINISHED_SEARCH in stored.flags:
         console.note(stored.flags[Flag.UNFINISHED_SEARCH])
-    return report_content(evaluation, command=f"heldout report {folder}")
+    return report_content(evaluation, command=command)
 
 
 def read_content(path: Path) -> ReportContent | ValidationContent:

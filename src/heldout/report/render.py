@@ -90,8 +90,8 @@ def written(page: str, path: str | os.PathLike[str], what: str) -> Path:
     return target
 
 
-def render_html(content: ReportContent | ValidationContent) -> str:
-    """The page as text; the same content gives the same text."""
+def render_html(content: ReportContent | ValidationContent, *, above: str = "") -> str:
+    """The page as text; the same content gives the same text. ``above`` is markup before the report."""
     title = f"{content.title or 'heldout report'}: {content.headline.metric.title}"
     if isinstance(content, ValidationContent):
         captions = {"roc": words.CORRECTED_ROC_CAPTION, "decision": words.DECISION_CAPTION}
@@ -100,13 +100,20 @@ def render_html(content: ReportContent | ValidationContent) -> str:
             {
                 "content": content,
                 "page_title": title,
+                "above": safe(above),
                 "figures": _validation_figures(content),
                 "captions": captions,
             },
         )
     return filled(
         "report.html.jinja",
-        {"content": content, "page_title": title, "figures": _figures(content), "captions": _captions(content)},
+        {
+            "content": content,
+            "page_title": title,
+            "above": safe(above),
+            "figures": _figures(content),
+            "captions": _captions(content),
+        },
     )
 
 

@@ -1,0 +1,79 @@
+"""What a page's address answers with, and the policy that the browser must follow on it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from http import HTTPStatus
+from typing import Any, Protocol
+
+from heldout.cli.server.upload import Upload
+
+
+def _policy(script: str) -> str:
+    """Nothing is loaded but what the page itself holds and what this server has."""
+    return (
+        f"default-src 'none'; script-src {script}; style-src 'unsafe-inline'; img-src data:; connect-src 'self'; "
+        "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+    )
+
+
+OWN_POLICY = _policy("'self'")
+"""Of the pages of this package, whose script is a file of this server: no text inside a page can run."""
+REPORT_POLICY = _policy("'unsafe-inline'")
+"""Of a report, which is one file with all that it needs; it may narrow this by a policy of its own."""
+
+
+@dataclass(frozen=True)
+class Response:
+    """The answer to a request."""
+
+    body: bytes
+    content_type: str
+    status: int = HTTPStatus.OK
+    policy: str = OWN_POLICY
+    location: str | None = None
+    """Where the browser goes next, relative to the page."""
+
+
+class Site(Protocol):
+    """Pages by their addresses, which are names that the site knows and never paths of files."""
+
+    @property
+    def most_bytes(self) -> int:
+        """The largest upload that it takes; 0 if it takes none."""
+        ...
+
+    def get(self, name: str) -> Response | None:
+        """The page of this name; None if there is none."""
+        ...
+
+    def post(self, name: str, upload: Upload) -> Response | None:
+        """The answer to a form; None if no form of this name exists."""
+        ...
+
+
+def page(html: str, *, status: int = HTTPStatus.OK, policy: str = OWN_POLICY) -> Response:
+    """A page of HTML."""
+    return Response(html.encode(), "text/html; charset=utf-8", status, policy)
+
+
+def script(text: str) -> Response:
+    """The script of a page."""
+    return Response(text.encode(), "text/javascript; charset=utf-8")
+
+
+def document(values: Mapping[str, Any]) -> Response:
+    """Values for a script."""
+    return Response(json.dumps(values, allow_nan=False).encode(), "application/json")
+
+
+def sentence(text: str, status: int) -> Response:
+    """A refusal: one sentence."""
+    return Response(f"{text}\n".encode(), "text/plain; charset=utf-8", status)
+
+
+def moved(location: str) -> Response:
+    """The browser opens another page, so that reloading it sends no form again."""
+    return Response(b"", "text/plain; charset=utf-8", HTTPStatus.SEE_OTHER, location=location)
