@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+import threading
 import webbrowser
 from contextlib import suppress
 from typing import TYPE_CHECKING
@@ -75,11 +76,12 @@ def _site(folder: str | None) -> tuple[Site, str]:
 
 
 def _show(address: str) -> None:
-    """Open the browser, if there is one with a window of its own; one of the terminal would take it over."""
-    with suppress(webbrowser.Error, OSError):
+    """Open the browser of the user's choice (``BROWSER``), or one with a window, not one inside the terminal."""
+    with suppress(webbrowser.Error):
         browser = webbrowser.get()
-        if not isinstance(browser, webbrowser.GenericBrowser) or isinstance(browser, webbrowser.BackgroundBrowser):
-            browser.open(address)
+        if os.environ.get("BROWSER") or type(browser) is not webbrowser.GenericBrowser:
+            # Some return when they are closed.
+            threading.Thread(target=browser.open, args=(address,), daemon=True).start()
 
 
 def _end_at_once() -> None:

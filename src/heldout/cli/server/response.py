@@ -10,18 +10,13 @@ from typing import Any, Protocol
 
 from heldout.cli.server.upload import Upload
 
-
-def _policy(script: str) -> str:
-    """Nothing is loaded but what the page itself holds and what this server has."""
-    return (
-        f"default-src 'none'; script-src {script}; style-src 'unsafe-inline'; img-src data:; connect-src 'self'; "
-        "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
-    )
-
-
-OWN_POLICY = _policy("'self'")
+_POLICY = (
+    "default-src 'none'; style-src 'unsafe-inline'; img-src data:; form-action 'self'; base-uri 'none'; "
+    "frame-ancestors 'none'; "
+)
+OWN_POLICY = _POLICY + "script-src 'self'; connect-src 'self'"
 """Of the pages of this package, whose script is a file of this server: no text inside a page can run."""
-REPORT_POLICY = _policy("'unsafe-inline'")
+REPORT_POLICY = _POLICY + "script-src 'unsafe-inline'"
 """Of a report, which is one file with all that it needs; it may narrow this by a policy of its own."""
 
 
