@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
-from urllib.error import URLError
+from urllib.error import HTTPError, URLError
 from urllib.request import Request, urlopen
 
 import pytest
@@ -116,7 +116,11 @@ def test_the_browser_opens(opened: Callable[..., Any], tmp_path: Path) -> None:
     while not (tmp_path / "shown").exists():
         assert time.monotonic() < deadline
         time.sleep(0.02)
-    assert (tmp_path / "shown").read_text().strip() == address
+    shown = (tmp_path / "shown").read_text().strip()
+    with urlopen(shown, timeout=SECONDS) as page:
+        assert page.url == address, "the argument of the browser leads there"
+    with pytest.raises(HTTPError, match="403"):
+        urlopen(shown, timeout=SECONDS)
     assert end(process, signal.SIGINT)[0] == 130
 
 

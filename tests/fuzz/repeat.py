@@ -17,6 +17,7 @@ from types import ModuleType
 
 import bad_calls
 import bad_documents
+import bad_forms
 import bad_options
 import bad_run_files
 import bad_tables
@@ -28,6 +29,7 @@ KINDS: dict[str, ModuleType] = {
     "calls": bad_calls,
     "run_files": bad_run_files,
     "documents": bad_documents,
+    "forms": bad_forms,
 }
 
 

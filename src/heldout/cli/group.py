@@ -182,5 +182,6 @@ def heldout(debug: bool) -> None:
     heldout compare data.csv --target outcome --models forest,boosting
     heldout estimate predictions.csv --target truth --fold fold
     heldout validate data.csv --target outcome --model logistic
+    heldout open results
     heldout study bias --quick
     """

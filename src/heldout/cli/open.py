@@ -47,9 +47,8 @@ def command(folder: str | None, port: int, no_browser: bool) -> None:
         try:
             server.start()
             console.say(f"{what}: {server.address} (Ctrl-C ends it)")
-            sys.stdout.flush()
             if not no_browser:
-                _show(server.address)
+                _show(server.address_for_once())
             server.wait()
         except KeyboardInterrupt:
             raise Interruption(_ENDED) from None

@@ -71,6 +71,14 @@ def test_without_the_token_nothing_is_answered(client: Any) -> None:
     assert client.ask("GET", "/favicon.ico").status == 204
 
 
+def test_an_address_for_once_is_used_up(client: Any) -> None:
+    once = client.server.address_for_once().split("/")[3]
+    assert client.ask("GET", f"/{once}/", Host="example.org").status == 403
+    led = client.ask("GET", f"/{once}/")
+    assert (led.status, led.headers["location"]) == (303, f"/{client.server.token}/")
+    assert client.ask("GET", f"/{once}/").status == client.ask("GET", "//").status == 403
+
+
 @pytest.mark.parametrize("host", ["example.org", "example.org:80", "127.0.0.1", "127.0.0.1:1", "[::1]:80", ""])
 def test_other_hosts_are_refused(client: Any, host: str) -> None:
     assert client.get(Host=host).status == 403

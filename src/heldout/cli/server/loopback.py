@@ -24,7 +24,7 @@ from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from heldout._text import bytes_text
-from heldout.cli.server.response import Response, Site, sentence
+from heldout.cli.server.response import Response, Site, moved, sentence
 from heldout.cli.server.upload import BLOCK, Upload, read_upload
 from heldout.errors import HeldoutError, InputError
 
@@ -56,6 +56,11 @@ class LoopbackServer:
     def address(self) -> str:
         return f"http://{HOST}:{self.port}/{self.token}/"
 
+    def address_for_once(self) -> str:
+        """An address that leads to the other one, once: other users can read the arguments of a browser."""
+        self._server.once = secrets.token_urlsafe(24)
+        return f"http://{HOST}:{self.port}/{self._server.once}/"
+
     def start(self) -> None:
         self._thread.start()
 
@@ -84,6 +89,8 @@ class _Server(ThreadingHTTPServer):
     of_token: str
     site: Site
     uploads: Path
+    once: str = ""
+    """A token that leads to the other one and is then used up."""
 
     def __init__(self, port: int) -> None:
         self.at_work: set[threading.Thread] = set()
@@ -119,6 +126,11 @@ def _bound(port: int) -> _Server:
         ) from None
 
 
+def _are_equal(given: str, token: str) -> bool:
+    """Compared in a time that does not depend on where they differ."""
+    return secrets.compare_digest(given.encode(), token.encode())
+
+
 class _Handler(BaseHTTPRequestHandler):
     server: _Server
     timeout = SECONDS_TO_SEND
@@ -148,8 +160,11 @@ class _Handler(BaseHTTPRequestHandler):
             return sentence(f"Only http://{HOST}:{port} is answered.", HTTPStatus.FORBIDDEN)
         if self.path == "/favicon.ico":  # browsers ask without the token
             return Response(b"", "image/x-icon", HTTPStatus.NO_CONTENT)
-        given = urlsplit(self.path).path.split("/")[1:2]
-        if not secrets.compare_digest("".join(given).encode(), self.server.of_token.encode()):
+        given = "".join(urlsplit(self.path).path.split("/")[1:2])
+        if self.server.once and _are_equal(given, self.server.once):
+            self.server.once = ""
+            return moved(f"/{self.server.of_token}/")
+        if not _are_equal(given, self.server.of_token):
             return sentence(
                 "The address lacks the token, or has another one; open the address that the command printed.",
                 HTTPStatus.FORBIDDEN,
@@ -169,7 +184,7 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _got(self) -> Response:
         if urlsplit(self.path).path == f"/{self.server.of_token}":  # links are relative to the folder
-            return Response(b"", "text/plain", HTTPStatus.SEE_OTHER, location=f"/{self.server.of_token}/")
+            return moved(f"/{self.server.of_token}/")
         return self._caught(lambda: self.server.site.get(self._name))
 
     def _posted(self) -> Response:

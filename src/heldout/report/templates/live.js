@@ -2,6 +2,7 @@
 // Keeps the parts of the page up to date. A part is replaced only where it changed, so that nothing flickers.
 
 const gone = document.getElementById("gone");
+const noAnswer = gone.textContent;
 const shown = {};
 
 function put(id, html) {
@@ -24,7 +25,7 @@ async function follow(address) {
     let wait = 5;
     try {
       const answer = await fetch(address, { cache: "no-store" });
-      if (!answer.ok) throw new Error(answer.statusText);
+      if (!answer.ok) throw new Error(await answer.text());
       const found = await answer.json();
       if (found.ended) {
         location.reload();
@@ -35,7 +36,8 @@ async function follow(address) {
       if (found.title) document.title = found.title;
       wait = found.wait;
       gone.hidden = true;
-    } catch {
+    } catch (error) {
+      write(gone, error instanceof TypeError ? noAnswer : error.message);
       gone.hidden = false;
     }
     await new Promise((go) => setTimeout(go, 1000 * wait));
