@@ -14,7 +14,7 @@ from bad_options import FIT, WORDS
 from bad_values import TEXTS, Generator, damaged, pick, some
 from oracle import Case, sentence_fault
 
-from heldout.cli.server.fields import FIELDS
+from heldout.cli.server.fields import form_options
 from heldout.cli.server.file_site import FileSite
 from heldout.cli.server.response import Response
 from heldout.cli.server.upload import read_upload
@@ -44,7 +44,7 @@ def make(rng: Generator, folder: Path) -> Case:
     body, name = _body(table.to_csv(index=False).encode(), pick(rng, NAMES)), ""
     if rng.random() < 0.6:
         body, name = damaged(rng, body)
-    pairs = [(each.name, _value(rng, each.name)) for each in some(rng, FIELDS, 0, 4)]
+    pairs = [(name, _value(rng, name)) for name in some(rng, [*form_options()], 0, 4)]
     options = urlencode([("target", "y"), *pairs] if rng.random() < 0.9 else pairs, errors="replace")
     site, sent = FileSite(), folder / "sent"
     sent.mkdir()

@@ -15,8 +15,8 @@ from heldout.report.render import filled
 class FormField:
     """A field of the form.
 
-    - ``choices``: what can be chosen; empty where the value is typed.
-    - ``is_open``: whether other values than the choices may be typed.
+    - ``choices``: what can be chosen; empty where the value is typed. Only columns are chosen from a list.
+    - ``default``: what holds if nothing is typed.
     - ``always_shown``: whether it stands in the form at once, and not among the others.
     - ``is_asked``: whether the sentence above the form is about it.
     """
@@ -27,9 +27,10 @@ class FormField:
     help: str
     values: tuple[str, ...] = ()
     choices: tuple[str, ...] = ()
-    is_open: bool = False
+    of_columns: bool = False
     is_flag: bool = False
     multiple: bool = False
+    default: str = ""
     always_shown: bool = False
     is_asked: bool = False
 

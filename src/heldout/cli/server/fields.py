@@ -1,4 +1,8 @@
-"""The form for a file of predictions: options of ``heldout estimate``, and the columns of the file."""
+"""The form for a file of predictions: options of ``heldout estimate``, and the columns of the file.
+
+Every option of that command is a field, except those about what the command prints and writes; so an option has one
+meaning and one help text, and a new one is in the form without a change here.
+"""
 
 from __future__ import annotations
 
@@ -19,47 +23,28 @@ if TYPE_CHECKING:
 
 MOST_LABELS = 20
 """Classes that are offered; a target with more has them typed."""
+_OF_THE_OUTPUT = ("out", "as_json", "quiet", "out_of_core", "n_jobs")
+_ALWAYS_SHOWN = ("target", "metric", "positive")
+_OF_COLUMNS = "COL"
+"""What stands for the value of an option whose value is a column."""
 
 
-@dataclass(frozen=True)
-class _Field:
-    """An option that the form has."""
-
-    name: str
-    label: str
-    of_columns: bool = False
-    always_shown: bool = False
-    is_open: bool = False
-    """Whether other values than those offered may be typed."""
-
-
-FIELDS = (
-    _Field("target", "Target", of_columns=True, always_shown=True),
-    _Field("metric", "Metric", always_shown=True, is_open=True),
-    _Field("positive", "Positive class", always_shown=True, is_open=True),
-    _Field("method", "Method", is_open=True),
-    _Field("fold", "Fold", of_columns=True),
-    _Field("row", "Row", of_columns=True),
-    _Field("configuration", "Configuration", of_columns=True),
-    _Field("repeat", "Repeat", of_columns=True),
-    _Field("prediction", "Predictions", of_columns=True),
-    _Field("event", "Event", of_columns=True),
-    _Field("group", "Group", of_columns=True),
-    _Field("weight", "Weight", of_columns=True),
-    _Field("exclude", "Ignored columns", of_columns=True),
-    _Field("adaptive", "Adaptive search"),
-)
+@cache
+def form_options() -> Mapping[str, click.Option]:
+    """The options in the form, by name: first those that are always shown."""
+    options = {str(each.name): each for each in estimate_command.params if isinstance(each, click.Option)}
+    names = [*_ALWAYS_SHOWN, *(name for name in options if name not in (*_ALWAYS_SHOWN, *_OF_THE_OUTPUT))]
+    return {name: options[name] for name in names}
 
 
 def arguments_of(values: Mapping[str, Sequence[str]]) -> list[str]:
     """The fields as words of the command line; fields that the form does not have are left out."""
     words: list[str] = []
-    for each in FIELDS:
-        option = _option(each.name)
+    for name, option in form_options().items():
         if option.is_flag:
-            words += [option.opts[0]] if values.get(each.name) else []
+            words += [option.opts[0]] if values.get(name) else []
             continue
-        for value in values.get(each.name, ())[: None if option.multiple else 1]:
+        for value in values.get(name, ())[: None if option.multiple else 1]:
             # One word, so that a value that begins with a hyphen is no option.
             words.append(f"{option.opts[0]}={value}")
     return words
@@ -85,49 +70,39 @@ class FileColumns:
 
     def fields(self, values: Mapping[str, Sequence[str]], why_not: str) -> tuple[FormField, ...]:
         """The fields with their values, and what can be chosen; ``why_not`` is the sentence above the form."""
-        return tuple(self._shown(each, tuple(values.get(each.name, ())), values, why_not) for each in FIELDS)
-
-    def _shown(
-        self, each: _Field, own: tuple[str, ...], values: Mapping[str, Sequence[str]], why_not: str
-    ) -> FormField:
-        option = _option(each.name)
-        return FormField(
-            name=each.name,
-            label=each.label,
-            option=option.opts[0],
-            help=option.help or "",
-            values=own,
-            choices=tuple(self.values) if each.of_columns else self._offered(each.name, values),
-            is_open=each.is_open,
-            is_flag=option.is_flag,
-            multiple=option.multiple,
-            always_shown=each.always_shown or bool(own),
-            is_asked=_names(why_not, option.opts[0]),
+        return tuple(
+            FormField(
+                name=name,
+                label=name.replace("_", " ").capitalize(),
+                option=option.opts[0],
+                help=option.help or "",
+                values=tuple(values.get(name, ())),
+                choices=self._offered(option, values),
+                of_columns=option.metavar == _OF_COLUMNS,
+                is_flag=option.is_flag,
+                multiple=option.multiple,
+                default=option.default if isinstance(option.default, str) else "",
+                always_shown=name in _ALWAYS_SHOWN or bool(values.get(name)),
+                is_asked=_names(why_not, option.opts[0]),
+            )
+            for name, option in form_options().items()
         )
 
-    def _offered(self, name: str, values: Mapping[str, Sequence[str]]) -> tuple[str, ...]:
+    def _offered(self, option: click.Option, values: Mapping[str, Sequence[str]]) -> tuple[str, ...]:
         from heldout.estimates import METHODS
         from heldout.metrics import all_names
 
-        match name:
+        if option.metavar == _OF_COLUMNS:
+            return tuple(self.values)
+        match option.name:
             case "metric":
                 return all_names()
             case "method":
                 return (*METHODS, "all")
             case "positive":
-                target = next(iter(values.get("target", ())), "")
-                return self.values.get(target, ())
+                return self.values.get(next(iter(values.get("target", ())), ""), ())
             case _:
                 return ()
-
-
-def _option(name: str) -> click.Option:
-    return _options()[name]
-
-
-@cache
-def _options() -> dict[str, click.Option]:
-    return {str(each.name): each for each in estimate_command.params if isinstance(each, click.Option)}
 
 
 def _names(sentence: str, option: str) -> bool:
