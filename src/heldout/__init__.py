@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from heldout.protocols.nested.protocol import nested_cv
     from heldout.protocols.search_bootstrap.protocol import bootstrap_search
     from heldout.protocols.validation.protocol import bootstrap_validate
+    from heldout.readers.any_tool import read_predictions
     from heldout.readers.correct import correct
     from heldout.readers.saved_model import load_model
     from heldout.search import HeldOutRandomizedSearchCV, HeldOutSearchCV
@@ -62,6 +63,7 @@ __all__ = [
     "open_search",
     "plots",
     "protocols",
+    "read_predictions",
     "rows_needed",
     "selection",
     "spaces",
@@ -93,6 +95,7 @@ _HOMES = {
     "load_model": "heldout.readers.saved_model",
     "nested_cv": "heldout.protocols.nested.protocol",
     "open_search": "heldout.search.open",
+    "read_predictions": "heldout.readers.any_tool",
     "rows_needed": "heldout.estimates.development_set",
 }
 _PACKAGES = {

@@ -52,6 +52,22 @@ class Flag(StrEnum):
         "incomplete_predictions",
         "The estimate uses {used} of {total} rows{often}: those that every candidate predicted.",
     )
+    INCOMPLETE_CONFIGURATIONS = (
+        "incomplete_configurations",
+        "{lacking} of {total} configurations lack the predictions of whole folds, because their fits failed or a "
+        "race dropped them, and could not be selected: {which}. If a race dropped them, the estimate is a little "
+        "more optimistic than without it.",
+    )
+    FOLDS_UNKNOWN = (
+        "folds_unknown",
+        "{source} does not say in which fold a row was held out. Methods that compare fold by fold (tt, bbc_f) "
+        "cannot be used, and whether the scores of different folds are on one scale cannot be checked.",
+    )
+    AVERAGED_REPEATS = (
+        "averaged_repeats",
+        "{source} holds the mean of each row's predictions over {what}. Such a mean often scores better than the "
+        "single models behind it, and the folds and the spread between them are lost: {remedy}.",
+    )
     DROPPING_NEVER_APPLIED = (
         "dropping_never_applied",
         "Nothing could be dropped: min_predictions is {least:,}, and {rows:,} rows came before the last split.",

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heldout.errors import InputError
+from heldout.flags import Flag
 from heldout.metrics.base import Metric, Response
 from heldout.metrics.parameters import at_times_of
 
@@ -57,6 +58,8 @@ class HeldOutPredictions:
         The share of the rows that each split tests, if the splits are those of repeated subsampling.
     adaptive : bool
         Whether the search proposed or dropped configurations because of scores on these rows.
+    flags : mapping of Flag to str
+        Conditions of their origin that a reader of any estimate must know, such as repeats that were averaged.
     """
 
     responses: Mapping[Response, NDArray[Any]]
@@ -73,6 +76,7 @@ class HeldOutPredictions:
     times: tuple[float, ...] = ()
     test_share: float | None = None
     adaptive: bool = False
+    flags: Mapping[Flag, str] = field(default_factory=dict)
 
     @property
     def n_rows(self) -> int:

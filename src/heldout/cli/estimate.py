@@ -42,6 +42,14 @@ _OF_A_RUN = ("file", "n_jobs", "as_json", "quiet")
     name="estimate", short_help="Estimate how good the best of many configurations is, from predictions."
 )
 @click.argument("file")
+@click.option(
+    "--format",
+    default="auto",
+    show_default=True,
+    metavar="NAME",
+    help="The format of FILE: the name of a tool (caret, tidymodels, mlr3, ...), wide or long; a wrong name lists "
+    "them.",
+)
 @click.option("--target", metavar="COL", help="The column of true values; of times, with --event.")
 @click.option("--event", metavar="COL", help="Survival: 1 where the event was seen, 0 where the time is censored.")
 @click.option("--fold", metavar="COL", help="The column of the fold in which a row was held out.")
@@ -231,10 +239,10 @@ def estimate_file(options: EstimateOptions, console: Console, folder: OutputFold
     inputs = _ask(options, reading)
     if folder is not None:
         folder.check_writable()  # before the work that would be lost
-    result, saved = _answer(options, inputs, methods), SavedWinner.of(reading.table, options.file)
+    result, saved = _answer(options, inputs, methods), SavedWinner.of(reading.roles, options.file)
     if saved is not None:
         result = _with_saved(result, saved, reading.metric, options.selection)
-    answer = FileEstimate(result, inputs, reading.table.name, saved)
+    answer = FileEstimate(result, inputs, reading.name, saved)
     _note_other_way(answer.main, reading, console)
     return answer
 
@@ -242,7 +250,7 @@ def estimate_file(options: EstimateOptions, console: Console, folder: OutputFold
 def _ask(options: EstimateOptions, reading: EstimateInput) -> Inputs:
     from heldout.estimates.inputs import read_inputs
 
-    own = reading.table.search_settings
+    own = reading.search_settings
     return read_inputs(
         reading.y_true,
         reading.held,

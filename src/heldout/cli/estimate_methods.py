@@ -54,7 +54,7 @@ def methods_with(settings: dict[str, Any], method: str) -> dict[str, Method]:
 def _settings(options: EstimateOptions, found: EstimateInput) -> dict[str, Any]:
     settings = {
         "stratify": options.stratify or None,
-        "interval": options.interval or (found.table.search_settings.interval if options.method == "bbc" else None),
+        "interval": options.interval or (found.search_settings.interval if options.method == "bbc" else None),
         "control": control_of(options.control),
         "ties": options.ties,
         "candidates": _candidates(options.candidates),

@@ -11,7 +11,7 @@ from heldout.flags import Flag
 if TYPE_CHECKING:
     from heldout.cli.console import Row
     from heldout.estimates.types import Estimate
-    from heldout.readers.tables import Table
+    from heldout.readers.own_metadata import ColumnRoles
 
 MODEL_FILE = "model.skops"
 
@@ -28,9 +28,8 @@ class SavedWinner:
     """The path of the model beside the predictions; empty where there is none."""
 
     @classmethod
-    def of(cls, table: Table, path: str) -> SavedWinner | None:
+    def of(cls, roles: ColumnRoles | None, path: str) -> SavedWinner | None:
         """That of a table of ``heldout tune``; None of another table, or where the file does not say."""
-        roles = table.roles
         if roles is None or roles.settings.winner is None:
             return None
         model = Path(path).with_name(MODEL_FILE)

@@ -64,7 +64,7 @@ def candidate_rows(
             f"no row was predicted by all {len(candidates)} configurations; leave out the configurations that "
             "predicted few rows."
         )
-    flags: dict[Flag, str] = {}
+    flags: dict[Flag, str] = dict(predictions.flags)
     if failed:
         flags[Flag.FAILED_CONFIGURATIONS] = failed_sentence(predictions.names, failed)
     if predictions.dropped:

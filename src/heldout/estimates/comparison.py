@@ -182,7 +182,7 @@ class Comparison(Mapping[str, Estimate]):
 
 def compare_estimates(
     y_true: Any,
-    predictions: Any,
+    predictions: Any = None,
     *,
     metric: Any,
     methods: Any = "all",
@@ -212,7 +212,7 @@ def compare_estimates(
     methods : "all", or list of names and configured methods
         The methods to compare. For two settings of one method pass a mapping from your names to methods.
     y_true, predictions, metric, folds, ... :
-        As in ``heldout.estimate``.
+        As in ``heldout.estimate``; what ``ho.read_predictions`` returns stands for the first two.
 
     Returns
     -------

@@ -13,7 +13,7 @@ from heldout._defaults import DEFAULT_METHOD
 from heldout._random import RandomState
 from heldout.data.arrays import shortened
 from heldout.errors import InputError
-from heldout.estimates.inputs import read_inputs, warn_of
+from heldout.estimates.inputs import KnownPredictions, read_inputs, warn_of
 from heldout.estimates.methods import answer, method_of
 from heldout.estimates.question import Aggregate
 from heldout.estimates.responses import ResponseName
@@ -59,7 +59,8 @@ def estimate(
         metric scikit-survival's structured array, a table or list of (event, time), or a tuple of the two columns.
         Or a search's store alone: the path of its run file ("run.db"), or what else was its ``store``. The search
         may be unfinished, or running: the estimate is then from the folds that are complete for all remaining
-        configurations (flag ``unfinished_search``).
+        configurations (flag ``unfinished_search``). Or what ``ho.read_predictions`` returns, alone: predictions of
+        another tool with the true values, folds, groups and weights.
     predictions : array-like, table or HeldOutPredictions
         (N, C), (N, C, R repeats) or (N, C, R, n_classes or n_times), always in that order: the prediction of each
         row by each configuration, from a model that had not seen the row. NaN (None for labels) or masked where
@@ -144,7 +145,10 @@ def estimate(
     if isinstance(y_true, StoredSearch):
         _check_alone(arguments)
         return y_true.estimate_so_far(n_jobs)
-    _check_complete(arguments)
+    if isinstance(y_true, KnownPredictions):
+        _check_metric(metric)
+    else:
+        _check_complete(arguments)
     chosen = method_of(arguments.pop("method"))
     inputs = read_inputs(**arguments)
     found = answer(chosen, inputs.evidence(chosen))
@@ -176,6 +180,14 @@ def _check_alone(arguments: Mapping[str, Any]) -> None:
                 f"{shortened(value)}; pass n_jobs alone beside it.",
                 argument=name,
             )
+
+
+def _check_metric(metric: Any) -> None:
+    if metric is None:
+        raise InputError(
+            "metric must be given beside a table of predictions, got None; such as metric='roc_auc'.",
+            argument="metric",
+        )
 
 
 def _check_complete(arguments: Mapping[str, Any]) -> None:

@@ -153,16 +153,23 @@ def without_infinite(predictions: HeldOutPredictions, metric: Metric) -> HeldOut
 
 
 def _training_rows(predictions: HeldOutPredictions, metric: Metric) -> float | None:
+    return training_rows_of(predictions.folds, np.asarray(predictions.predicted(metric).any(axis=1)))
+
+
+def training_rows_of(folds: NDArray[np.int32] | None, tested: NDArray[np.bool_]) -> float | None:
     """Mean rows behind a prediction, where the labels are those of a K-fold: each row in one of several folds.
 
-    Folds without predictions, as those of the training rows of a hold-out, have no models.
+    Folds (N, R) without tested rows (N, R), as those of the training rows of a hold-out, have no models.
+
+    Examples
+    --------
+    >>> training_rows_of(np.array([[0], [0], [1], [1]], dtype=np.int32), np.ones((4, 1), dtype=bool))
+    2.0
     """
-    folds = predictions.folds
     if folds is None or (folds < 0).any():
         return None
-    predicted: NDArray[np.bool_] = np.asarray(predictions.predicted(metric).any(axis=1))
     sizes = []
-    for column, seen in zip(folds.T, predicted.T, strict=True):
+    for column, seen in zip(folds.T, tested.T, strict=True):
         of_all = np.bincount(column)
         if len(of_all) < 2:
             return None

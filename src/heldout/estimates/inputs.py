@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -107,9 +107,27 @@ class Inputs:
         return self._gathered[aggregate]
 
 
+@runtime_checkable
+class KnownPredictions(Protocol):
+    """True values with held-out predictions of them, such as a table of another tool."""
+
+    def arguments(
+        self,
+        metric: Metric,
+        rule: Rule,
+        *,
+        classes: Any,
+        pos_label: Any,
+        response: ResponseName,
+        threshold: float | None,
+    ) -> dict[str, Any]:
+        """The arguments of ``read_inputs`` that stand for them: y_true, predictions, groups, sample_weight
+        and, where averages are cut, threshold."""
+
+
 def read_inputs(
     y_true: Any,
-    predictions: Any,
+    predictions: Any = None,
     *,
     metric: Any,
     folds: Any = None,
@@ -135,7 +153,26 @@ def read_inputs(
             f"aggregate must be one of {', '.join(AGGREGATES)}, got {aggregate!r}.", argument="aggregate"
         )
     named = metric_named(metric)
-    truth = _truth(y_true, named, predictions, classes, pos_label)
+    if isinstance(y_true, KnownPredictions):
+        if predictions is not None:
+            raise InputError(
+                "predictions must be left out beside a table that holds them; pass the true values as an array to "
+                "give other predictions.",
+                argument="predictions",
+            )
+        own = y_true.arguments(
+            named,
+            rule_of(selection),
+            classes=classes,
+            pos_label=pos_label,
+            response=response,
+            threshold=threshold,
+        )
+        groups = own["groups"] if groups is None else groups
+        sample_weight = own["sample_weight"] if sample_weight is None else sample_weight
+        y_true, predictions = own["y_true"], own["predictions"]
+        response, threshold = "auto", own["threshold"]
+    truth = truth_for(y_true, named, predictions, classes, pos_label)
     check_room(predictions)
     measured = check_fits(named, truth)
     rule = rule_of(selection)
@@ -165,7 +202,7 @@ def warn_of(estimate: Estimate, *, stacklevel: int) -> None:
             warnings.warn(HeldoutWarning(estimate.flags[flag]), stacklevel=stacklevel + 1)
 
 
-def _truth(y_true: Any, metric: Metric, predictions: Any, classes: Any, pos_label: Any) -> Truth:
+def truth_for(y_true: Any, metric: Metric, predictions: Any, classes: Any, pos_label: Any) -> Truth:
     if metric.tasks == {TaskKind.SURVIVAL} or has_fields(y_true):
         return truth_of(y_true, TaskKind.SURVIVAL, classes=classes, pos_label=pos_label)
     if isinstance(predictions, HeldOutPredictions) and predictions.classes is not None:

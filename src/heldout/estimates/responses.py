@@ -30,12 +30,7 @@ def read_response(
     """The response that a metric reads, and an array (N, C, R, outputs) of a classification in that response, as
     ``HeldOutPredictions`` holds it."""
     on_labels = Response.LABELS in metric.responses
-    if threshold is not None and not on_labels:
-        raise InputError(
-            f"{argument('threshold', threshold)} cuts scores into labels, but {metric.name} reads the scores; "
-            "leave it out.",
-            argument="threshold",
-        )
+    check_cuts(metric, threshold)
     kind = response_of(truth, array, metric, threshold) if response == "auto" else Response(response)
     if kind is Response.LABELS:
         return kind, _from_labels(truth, array, metric, threshold)
@@ -58,6 +53,16 @@ def check_settings(response: Any, threshold: Any) -> None:
     if not is_number or not np.isfinite(threshold):
         raise InputError(
             f"threshold must be a finite number, got {threshold!r}; .5 is usual for probabilities.",
+            argument="threshold",
+        )
+
+
+def check_cuts(metric: Metric, threshold: float | None) -> None:
+    """Refuse a threshold for a metric that reads scores as they are."""
+    if threshold is not None and Response.LABELS not in metric.responses:
+        raise InputError(
+            f"{argument('threshold', threshold)} cuts scores into labels, but {metric.name} reads the scores; "
+            "leave it out.",
             argument="threshold",
         )
 

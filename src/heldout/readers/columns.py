@@ -18,6 +18,8 @@ from heldout.errors import InputError
 
 MOST_CLASSES = 50
 """Numbers with more distinct values are amounts."""
+MOST_NUMBERED_CLASSES = 10
+"""Numbers that are predicted with more distinct values are not labels."""
 _ONLY_PYTHON = re.compile(r"_|[^\x00-\x7f]|nan", re.IGNORECASE)
 """Texts that Python's float accepts and readers of tables do not: 1_000, digits of other scripts, NaN."""
 TRUE_VALUE = "its true value: leave these rows out"
@@ -147,12 +149,28 @@ def events_of_column(column: Any) -> NDArray[np.bool_]:
     return np.asarray(words.map(_MEANINGS).to_numpy().astype(bool))
 
 
-def texts_of_classes(target: Any) -> list[str]:
-    """The classes of a target column as text; empty for a column of amounts."""
-    if target.dtype.kind == "f" and (target != target.round()).any():
+def texts_of_classes(*columns: Any) -> list[str]:
+    """The classes in a target column, or in columns of labels, as text; empty for amounts."""
+    if any(column.dtype.kind == "f" and (column != column.round()).any() for column in columns):
         return []
-    values = sorted(target.unique().tolist(), key=str)
+    values = sorted({value for column in columns for value in column.dropna().unique().tolist()}, key=str)
     return [] if len(values) > MOST_CLASSES else [str(value) for value in values]
+
+
+def holds_labels(truth: Any, predicted: Any) -> bool:
+    """Whether a column of predictions holds labels of the target: text, or few whole numbers that the target has.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> truth = pd.Series([0, 1, 1])
+    >>> holds_labels(truth, pd.Series([0, 0, 1])), holds_labels(truth, pd.Series([0.2, 0.0, 0.9]))
+    (True, False)
+    """
+    if truth.dtype.kind not in "iuf" or predicted.dtype.kind not in "iuf":
+        return True
+    known = {*truth.dropna().unique().tolist()}
+    return len(known) <= MOST_NUMBERED_CLASSES and {*predicted.dropna().unique().tolist()} <= known
 
 
 def columns_of_classes(names: Sequence[str], classes: Sequence[str]) -> list[dict[str, str]]:

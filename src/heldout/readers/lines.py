@@ -14,8 +14,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from heldout._text import counted
 from heldout.errors import InputError
-from heldout.readers.columns import plain
+from heldout.readers.columns import plain, quoted
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,6 +39,34 @@ def line_key(noun: str, column: Any) -> LineKey:
     """The key with a column's values, none of them missing; sorted, so that the order of lines does not matter."""
     codes, labels = column.factorize(sort=True)
     return LineKey(noun, codes, labels)
+
+
+def configuration_key(frame: Any, columns: Sequence[str], name: str) -> LineKey:
+    """The configurations: combinations of the values of their columns, by the sorted values of each column.
+
+    Columns of which most combinations are in one line, as those of identifiers are, are refused; ``name`` is the
+    table's, for the sentence.
+    """
+    keys = [line_key("configuration", frame[column]) for column in columns]
+    codes = np.zeros(len(frame), dtype=np.intp)
+    for key in keys:  # one column after the other: all combinations of many settings would be too many to number
+        codes = np.unique(codes * len(key.labels) + key.codes, return_inverse=True)[1].reshape(-1)
+    first = np.unique(codes, return_index=True)[1]
+    alone = len(keys) == 1 and isinstance(keys[0].labels[0], str)
+    labels = [
+        ", ".join(
+            plain(value, 200) if alone else f"{column}={plain(value, 200)}"
+            for column, value in zip(columns, (key.labels[key.codes[line]] for key in keys), strict=True)
+        )
+        for line in first
+    ]
+    if 2 * len(labels) > len(codes):
+        raise InputError(
+            f"{quoted(columns)} of {name} would make {len(labels)} configurations of "
+            f"{counted(len(codes), 'line')}, most of them with one row; name the columns of settings with "
+            "--configuration (to bound one configuration named beforehand: --fixed-configuration NAME)."
+        )
+    return LineKey("configuration", codes, labels)
 
 
 def lines_of_cells(keys: Sequence[LineKey], remedies: tuple[str, str]) -> NDArray[np.intp]:
@@ -107,6 +136,24 @@ def places_of_repeats(repeat: Any, row: Any, shared: Mapping[str, Any], n_lines:
     for what, column in shared.items():
         check_agree(what, column, places, repeats.labels, row)
     return places
+
+
+def check_same(what: str, column: Any, places: NDArray[np.intp], rows: Any) -> None:
+    """Refuse rows with two values of a column; ``places`` (N, n) has lines of each row, -1 for none."""
+    codes = column.factorize()[0][places]
+    codes = np.where(places < 0, codes[np.arange(len(codes)), (places >= 0).argmax(axis=1)][:, None], codes)
+    differs = np.argwhere(codes != codes[:, :1])
+    if not differs.size:
+        return
+    row = places[differs[0][0]]
+    first, other = int(row[row >= 0][0]), int(row[differs[0][1]])
+    one, two = sorted((first, other))
+    raise InputError(
+        f"row {plain(rows.iloc[one])} has two values of {what} (column {column.name!r}): "
+        f"{plain(column.iloc[one])} in "
+        f"line {one + 1} and {plain(column.iloc[two])} in line {two + 1}; fix the file, or name the column that "
+        "numbers the rows with --row."
+    )
 
 
 def _by_order(repeats: LineKey) -> NDArray[np.intp]:

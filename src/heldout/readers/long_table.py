@@ -14,15 +14,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from heldout._text import counted
 from heldout.errors import InputError
+from heldout.readers.column_predictions import Configurations
 from heldout.readers.columns import check_complete, columns_of_classes, free_name, plain, quoted, texts_of_classes
-from heldout.readers.lines import LineKey, line_key, lines_of_cells
-from heldout.readers.predictions import (
-    Configurations,
-    TablePredictions,
-    predictions_from_table,
-)
+from heldout.readers.lines import LineKey, check_same, configuration_key, line_key, lines_of_cells
+from heldout.readers.prediction_table import PredictionTable
+from heldout.readers.predictions import predictions_from_table
 from heldout.readers.tables import Table
 
 _REPEAT_IN_FOLD = re.compile(r"(.+)\.(Rep\d+)")
@@ -97,7 +94,7 @@ def wide_table(table: Table, columns: LongColumns) -> WideTable:
         if purpose not in ("the predictions", "one to leave out", "the folds"):
             check_complete(column, purpose)
     table, columns, remarks = _with_repeats_of_folds(table, columns)
-    configurations = _configuration_key(table, columns)
+    configurations = configuration_key(table.frame, columns.configuration, table.name)
     lines = _lines(table, columns, configurations)
     _check_agreement(table, columns, lines)
     predictions, more = _prediction_columns(table, columns, configurations)
@@ -105,7 +102,7 @@ def wide_table(table: Table, columns: LongColumns) -> WideTable:
     return WideTable(replace(table, frame=wide, remarks=(*table.remarks, *remarks, *more)), columns, found)
 
 
-def predictions_from_long_table(table: Table, columns: LongColumns) -> tuple[Table, TablePredictions]:
+def predictions_from_long_table(table: Table, columns: LongColumns) -> tuple[Table, PredictionTable]:
     """Read a table with a line per row and configuration; the table returned is wide, with further remarks."""
     wide = wide_table(table, columns)
     named = wide.columns
@@ -141,32 +138,6 @@ def _with_repeats_of_folds(table: Table, columns: LongColumns) -> tuple[Table, L
     return replace(table, frame=table.frame.assign(**{name: numbers})), replace(columns, repeat=name), (remark,)
 
 
-def _configuration_key(table: Table, columns: LongColumns) -> LineKey:
-    """The configurations: combinations of the values of their columns, by the sorted values of each column."""
-    keys = [line_key("configuration", table.frame[name]) for name in columns.configuration]
-    codes = np.zeros(len(table.frame), dtype=np.intp)
-    for key in keys:  # one column after the other: all combinations of many settings would be too many to number
-        codes = np.unique(codes * len(key.labels) + key.codes, return_inverse=True)[1].reshape(-1)
-    first = np.unique(codes, return_index=True)[1]
-    alone = len(keys) == 1 and isinstance(keys[0].labels[0], str)
-    labels = [
-        ", ".join(
-            plain(value, 200) if alone else f"{name}={plain(value, 200)}"
-            for name, value in zip(
-                columns.configuration, (key.labels[key.codes[line]] for key in keys), strict=True
-            )
-        )
-        for line in first
-    ]
-    if 2 * len(labels) > len(codes):
-        raise InputError(
-            f"{quoted(columns.configuration)} of {table.name} would make {len(labels)} configurations of "
-            f"{counted(len(codes), 'line')}, most of them with one row; name the columns of settings with "
-            "--configuration (to bound one configuration named beforehand: --fixed-configuration NAME)."
-        )
-    return LineKey("configuration", codes, labels)
-
-
 def _lines(table: Table, columns: LongColumns, configurations: LineKey) -> NDArray[np.intp]:
     """The line of each row, repeat and configuration: (N, R, C)."""
     frame = table.frame
@@ -198,22 +169,7 @@ def _check_agreement(table: Table, columns: LongColumns, lines: NDArray[np.intp]
         ("the folds", columns.fold, in_repeat),
     ):
         if name is not None:
-            _check_same(what, table.frame[name], places, table.frame[columns.row])
-
-
-def _check_same(what: str, column: Any, places: NDArray[np.intp], rows: Any) -> None:
-    codes = column.factorize()[0][places]
-    differs = np.argwhere(codes != codes[:, :1])
-    if not differs.size:
-        return
-    first, other = int(places[differs[0][0], 0]), int(places[differs[0][0], differs[0][1]])
-    one, two = sorted((first, other))
-    raise InputError(
-        f"row {plain(rows.iloc[one])} has two values of {what} (column {column.name!r}): "
-        f"{plain(column.iloc[one])} in "
-        f"line {one + 1} and {plain(column.iloc[two])} in line {two + 1}; fix the file, or name the column that "
-        "numbers the rows with --row."
-    )
+            check_same(what, table.frame[name], places, table.frame[columns.row])
 
 
 def _prediction_columns(

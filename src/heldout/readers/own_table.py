@@ -28,7 +28,7 @@ from heldout.readers.columns import (
 )
 from heldout.readers.lines import LineKey, check_agree, lines_of_cells
 from heldout.readers.own_metadata import ColumnRoles
-from heldout.readers.predictions import TablePredictions
+from heldout.readers.prediction_table import PredictionTable, Source
 from heldout.readers.tables import Table
 
 OWN_COLUMNS = ("row", "repeat", "fold", "group", "weight")
@@ -107,7 +107,7 @@ def table_of_predictions(
     return pd.DataFrame(columns), roles
 
 
-def predictions_from_own_table(table: Table) -> TablePredictions:
+def predictions_from_own_table(table: Table) -> PredictionTable:
     """Read back what ``table_of_predictions`` wrote, in any order of its lines.
 
     Lines and columns that are missing, occur twice or contradict each other are refused.
@@ -136,11 +136,13 @@ def predictions_from_own_table(table: Table) -> TablePredictions:
         times=roles.times,
         test_share=roles.test_share,
     )
-    return TablePredictions(
+    return PredictionTable(
         _true_values(roles, once, classes),
         predictions,
+        predictions.folds,
         groups=checked_groups(labels_of_column(once.get("group")), len(places)),
         sample_weight=checked_weights(None if "weight" not in once else once["weight"].to_numpy(), len(places)),
+        source=Source(table.name),
     )
 
 

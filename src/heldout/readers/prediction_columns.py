@@ -20,9 +20,9 @@ from heldout.estimates.input_arrays import TWO_DECIMALS, read_predictions
 from heldout.estimates.responses import ResponseName
 from heldout.metrics.base import Metric, Response
 from heldout.predictions import HeldOutPredictions
+from heldout.readers.column_predictions import ColumnPredictions
 from heldout.readers.columns import class_code, plain, quoted, reads_as_number
 from heldout.readers.long_table_signs import check_no_probabilities_of_classes
-from heldout.readers.predictions import TablePredictions
 
 _OF_CLASS = re.compile(r"(.+)\[([^\[\]]*)\]")
 MOST_REMARKS = 3
@@ -39,15 +39,13 @@ class PredictionColumns:
     """Whether each column belongs to a class."""
 
 
-def prediction_columns_of(found: TablePredictions, truth: Truth) -> PredictionColumns:
+def prediction_columns_of(found: ColumnPredictions, truth: Truth) -> PredictionColumns:
     """Find the columns of each configuration.
 
     ``name[class]`` is the column of a class if the text in brackets is a class of the target; with two classes the
     column of the positive one is enough. Missing classes, or columns of which only some name a class, are refused.
     """
-    if found.held is not None:
-        return PredictionColumns(found.held.names, ())
-    frame = found.predictions
+    frame = found.frame
     if found.configurations is not None:
         names = tuple(name for name, _ in found.configurations)
         plain = PredictionColumns(names, tuple(tuple(own) for _, own in found.configurations))
@@ -97,7 +95,8 @@ def _check_a_column_each(heads: PredictionColumns) -> None:
 
 
 def held_out(
-    found: TablePredictions,
+    found: ColumnPredictions,
+    folds: NDArray[Any] | None,
     heads: PredictionColumns,
     truth: Truth,
     metric: Metric,
@@ -109,18 +108,13 @@ def held_out(
 
     Predictions that the metric cannot use, or that can be read in two ways, are refused.
     """
-    if found.held is not None:
-        return found.held
-    assert found.places is not None, "a table that heldout did not write has places"
     if len(heads.columns[0]) == 1:
-        lines = array_of(found.predictions[[column for (column,) in heads.columns]], "predictions")
+        lines = array_of(found.frame[[column for (column,) in heads.columns]], "predictions")
         array = np.moveaxis(lines[found.places], 2, 1)[..., None]  # (N, R, C) as (N, C, R, 1)
     else:
-        of_each = [
-            numbers_of(array_of(found.predictions[list(own)], "predictions"), own[0]) for own in heads.columns
-        ]
+        of_each = [numbers_of(array_of(found.frame[list(own)], "predictions"), own[0]) for own in heads.columns]
         array = np.stack([lines[found.places] for lines in of_each], axis=1)
-    held = read_predictions(truth, array, metric, response=response, threshold=threshold, folds=found.folds)
+    held = read_predictions(truth, array, metric, response=response, threshold=threshold, folds=folds)
     return replace(held, names=heads.names)
 
 
@@ -176,11 +170,9 @@ def _check_classes(
         )
 
 
-def check_kinds(found: TablePredictions, heads: PredictionColumns, truth: Truth, metric: Metric) -> None:
+def check_kinds(found: ColumnPredictions, heads: PredictionColumns, truth: Truth, metric: Metric) -> None:
     """Refuse text among numbers, and numbers beside labels, naming the column, value and row."""
-    if found.held is not None:
-        return
-    frame = found.predictions
+    frame = found.frame
     _check_no_dates(frame)
     if truth.classes is not None and not heads.per_class and found.configurations is None:
         check_no_probabilities_of_classes(frame, truth.classes.tolist())
@@ -245,11 +237,9 @@ def _example(column: Any) -> str:
     return f"{shortened(first.iloc[0])} in row {first.index[0] + 1}"
 
 
-def remarks_on_whole_numbers(found: TablePredictions) -> tuple[str, ...]:
+def remarks_on_whole_numbers(found: ColumnPredictions) -> tuple[str, ...]:
     """Remarks on columns of whole numbers: a forgotten column of groups or rows would count as a configuration."""
-    if found.held is not None:
-        return ()
-    frame = found.predictions
+    frame = found.frame
     whole = [name for name in frame.columns if frame[name].dtype.kind in "iu" and frame[name].nunique() > 2]
     others = [name for name in frame.columns if name not in whole]
     if not whole or len(whole) >= len(others) or any(frame[name].dtype.kind != "f" for name in others):
@@ -289,17 +279,9 @@ def _check_labels_of_several_classes(frame: Any, truth: Truth, metric: Metric) -
         )
 
 
-def guessed_metric(truth: Truth, found: TablePredictions, heads: PredictionColumns) -> str:
-    """A metric that fits the predictions: ranks for scores, else accuracy or R²."""
-    if truth.kind is TaskKind.SURVIVAL:
-        return "concordance_index"
-    if truth.kind is TaskKind.REGRESSION:
-        return "r2"
-    if truth.kind is TaskKind.BINARY and found.held is None:
-        numeric = all(dtype.kind in "iuf" for dtype in found.predictions.dtypes)
-        assert truth.classes is not None
-        labels = set(truth.classes.tolist())
-        hard = all(set(found.predictions[name].dropna()) <= labels for name in found.predictions)
-        if numeric and (heads.per_class or not hard):
-            return "roc_auc"
-    return "accuracy"
+def holds_scores(found: ColumnPredictions, heads: PredictionColumns, truth: Truth) -> bool:
+    """Whether columns of a classification hold scores, or only labels of its classes."""
+    numeric = all(dtype.kind in "iuf" for dtype in found.frame.dtypes)
+    labels = set([] if truth.classes is None else truth.classes.tolist())
+    hard = all(set(found.frame[name].dropna()) <= labels for name in found.frame)
+    return numeric and (heads.per_class or not hard)

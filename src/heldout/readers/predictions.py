@@ -8,8 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +16,7 @@ from numpy.typing import NDArray
 from heldout._text import counted
 from heldout.data.survival_target import survival_target
 from heldout.errors import InputError
-from heldout.predictions import HeldOutPredictions
+from heldout.readers.column_predictions import ColumnPredictions, Configurations
 from heldout.readers.columns import check_complete, check_numbers, events_of_column, labels_of_column, quoted
 from heldout.readers.lines import places_of_repeats
 from heldout.readers.long_table_signs import (
@@ -28,6 +27,7 @@ from heldout.readers.long_table_signs import (
     check_no_setting,
     check_uses,
 )
+from heldout.readers.prediction_table import PredictionTable, Source
 from heldout.readers.tables import Table
 
 NO_CONFIGURATION = {
@@ -46,35 +46,6 @@ MATCHED_BY_ORDER = (
     "The rows of the {repeats} repeats were matched by their order in the file; --row COL matches them by a name."
 )
 
-Configurations: TypeAlias = tuple[tuple[str, Mapping[str, str | None]], ...]
-"""Names of configurations, each with its columns and their classes; the class is None for a single column."""
-
-
-@dataclass(frozen=True, eq=False)
-class TablePredictions:
-    """The input of ``heldout.estimate``, read from a table."""
-
-    y_true: NDArray[Any]
-    """(N,): a structured array of ``event`` and ``time`` for survival."""
-    predictions: Any
-    """The data frame has a row per line of the file, and one column, or one per class, for each configuration."""
-    folds: NDArray[Any] | None = None
-    """(N,) or (N, R)."""
-    groups: NDArray[Any] | None = None
-    sample_weight: NDArray[Any] | None = None
-    """``groups``, ``sample_weight``: (N,)."""
-    places: NDArray[np.intp] | None = None
-    """(N, R): the line of the data frame of each row in each repeat; None with ``HeldOutPredictions``."""
-    remarks: tuple[str, ...] = ()
-    """Sentences about assumptions that were made."""
-    configurations: Configurations | None = None
-    """The columns of each configuration; None if they follow from the names of the columns."""
-
-    @property
-    def held(self) -> HeldOutPredictions | None:
-        """The predictions of a table that heldout wrote."""
-        return self.predictions if isinstance(self.predictions, HeldOutPredictions) else None
-
 
 def predictions_from_table(
     table: Table,
@@ -89,7 +60,7 @@ def predictions_from_table(
     exclude: Sequence[str] = (),
     predictions: Sequence[str] = (),
     configurations: Configurations | None = None,
-) -> TablePredictions:
+) -> PredictionTable:
     """Read a table of predictions of another tool, with a line per row, or per row and repeat.
 
     All but ``configurations`` are names of columns. With ``event`` the target holds times to that event or to
@@ -127,15 +98,14 @@ def predictions_from_table(
     if folds is not None and repeat is not None:
         check_folds_of_repeats(columns["the folds"], columns["the repeats"], folds[places])
     by_order = places.shape[1] > 1 and row is None
-    return TablePredictions(
-        y_true=_truth(columns, first),
-        predictions=kept,
+    return PredictionTable(
+        truth=_truth(columns, first),
+        predictions=ColumnPredictions(kept, places, configurations),
         folds=None if folds is None else folds[places] if places.shape[1] > 1 else folds[first],
         groups=None if group is None else labels_of_column(columns["the groups"])[first],
         sample_weight=None if weights is None else weights.to_numpy()[first],
-        places=places,
+        source=Source(table.name),
         remarks=(MATCHED_BY_ORDER.format(repeats=places.shape[1]),) if by_order else (),
-        configurations=configurations,
     )
 
 

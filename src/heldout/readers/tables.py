@@ -18,7 +18,7 @@ import numpy as np
 from heldout.errors import InputError, MissingExtraError
 from heldout.readers.columns import check_names, first_line, plain, quoted, reads_as_number
 from heldout.readers.csv_table import read_csv
-from heldout.readers.own_metadata import ColumnRoles, SearchSettings, roles_of_metadata
+from heldout.readers.own_metadata import ColumnRoles, roles_of_metadata
 
 EXAMPLES = ("breast_cancer", "diabetes", "digits", "iris", "wine")
 
@@ -35,11 +35,6 @@ class Table:
     """Sentences about assumptions that were made."""
     roles: ColumnRoles | None = None
     """What the columns are, in a file of predictions that heldout wrote."""
-
-    @property
-    def search_settings(self) -> SearchSettings:
-        """Those of the search that wrote the table; empty for a table of another tool."""
-        return SearchSettings() if self.roles is None else self.roles.settings
 
     def column(self, name: str, purpose: str) -> Any:
         """A column by name, as a pandas Series; the error for an unknown name suggests the nearest."""
@@ -85,9 +80,31 @@ def read_table(source: str | Path) -> Table:
         frame, roles = read_parquet(path)
     else:
         frame, remarks = read_csv(path)
-    table = Table(text, _plain_types(frame), remarks, roles)
+    return _with_rows(Table(text, _plain_types(frame), remarks, roles))
+
+
+def table_of_frame(frame: Any, name: str = "the table") -> Table:
+    """A data frame of pandas or polars as a table; an index with names becomes columns.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> table_of_frame(pd.DataFrame({"a": [1, 2]}, index=pd.Index(["x", "y"], name="row"))).frame.shape
+    (2, 2)
+    """
+    pd = _pandas()
+    if not isinstance(frame, pd.DataFrame):
+        frame = frame.to_pandas()
+    named = [level for level in frame.index.names if level is not None]
+    frame = frame.reset_index(drop=not named)
+    frame.columns = [str(column) for column in frame.columns]
+    check_names(name, list(frame.columns))
+    return _with_rows(Table(name, _plain_types(frame)))
+
+
+def _with_rows(table: Table) -> Table:
     if not len(table.frame):
-        raise InputError(f"{text} has column names but no rows; a table needs at least one row.")
+        raise InputError(f"{table.name} has column names but no rows; a table needs at least one row.")
     return table
 
 

@@ -1,0 +1,57 @@
+"""Formats of predictions: which of them an export is.
+
+Two formats that recognise one export are an error that names both; nothing is guessed.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Mapping
+
+from heldout.errors import InputError
+from heldout.readers.formats.base import ColumnUses, Export, PredictionFormat
+from heldout.readers.formats.caret import Caret
+from heldout.readers.formats.own import OwnFile
+from heldout.readers.formats.plain import LongTable, WideTable
+
+FORMATS: Mapping[str, PredictionFormat] = {
+    known.name: known
+    for known in (
+        OwnFile(),
+        WideTable(),
+        LongTable(),
+        Caret(),
+    )
+}
+"""By name; to add a tool, write one file and one line here."""
+
+
+def format_of(export: Export, uses: ColumnUses, name: str = "auto") -> PredictionFormat:
+    """The format of an export: the one named, or the only one that recognises it.
+
+    A description of all columns by the user comes first. A table that no format recognises is a wide one.
+    """
+    if name != "auto":
+        if name not in FORMATS:
+            close = difflib.get_close_matches(str(name), FORMATS, n=1)
+            hint = f" Did you mean {close[0]}?" if close else ""
+            raise InputError(
+                f"format must be auto or one of {', '.join(FORMATS)}, got {name!r}.{hint}", argument="format"
+            )
+        return FORMATS[name]
+    if FORMATS["long"].recognises(export, uses):
+        return FORMATS["long"]
+    found = [known for known in FORMATS.values() if known.recognises(export, uses)]
+    if len(found) > 1:
+        raise InputError(
+            f"{export.name} can be read in {len(found)} ways: "
+            + ", or ".join(f"as {known.title} (--format {known.name}, by {known.signs})" for known in found)
+            + "; say which with --format NAME.",
+            argument="format",
+        )
+    if found:
+        return found[0]
+    if export.table is not None:
+        return FORMATS["wide"]
+    known = "; ".join(f"{each.name}: {each.title}, by {each.signs}" for each in FORMATS.values())
+    raise InputError(f"{export.name} is no predictions of any known tool. The formats are {known}.")

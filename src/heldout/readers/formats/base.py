@@ -1,0 +1,122 @@
+"""What a format of predictions is: how it recognises an export of a tool, and how it reads it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Protocol
+
+from heldout.errors import InputError
+from heldout.readers.prediction_table import PredictionTable
+from heldout.readers.tables import Table, read_table, table_of_frame
+
+
+@dataclass(frozen=True, eq=False)
+class Export:
+    """What a user has of a tool: a file or folder, a table in memory, or another object."""
+
+    name: str
+    """As the user wrote it, or a noun for an object; for sentences."""
+    path: Path | None = None
+    value: Any = None
+    """The object where there is no path."""
+
+    @classmethod
+    def of(cls, source: Any) -> Export:
+        """The export at a path, or of an object."""
+        if isinstance(source, str | Path):
+            return cls(str(source), Path(source))
+        if is_frame(source):
+            return cls("the table", value=source)
+        return cls(f"the {type(source).__name__}", value=source)
+
+    @cached_property
+    def table(self) -> Table | None:
+        """The table in a file or in memory; None of a folder and of other objects."""
+        if self.path is not None:
+            return None if self.path.is_dir() else read_table(self.name)
+        return table_of_frame(self.value, self.name) if is_frame(self.value) else None
+
+    @cached_property
+    def columns(self) -> frozenset[str]:
+        """The names of the columns of the table; none where there is no table."""
+        return frozenset(()) if self.table is None else frozenset(self.table.frame.columns)
+
+    def table_with(self, *columns: str) -> Table:
+        """The table; refused where there is none, or a column that the format needs is missing."""
+        if self.table is None:
+            raise InputError(f"{self.name} is no table; give a CSV or Parquet file, or a data frame.")
+        for name in columns:
+            self.table.column(name, "one of the format")
+        return self.table
+
+
+@dataclass(frozen=True, eq=False)
+class ColumnUses:
+    """What the user says about an export: names of columns, or for some of them arrays with a value a row."""
+
+    target: Any = None
+    """A column, or an array of true values where the export has none."""
+    event: str | None = None
+    fold: Any = None
+    """A column, or an array of the folds."""
+    repeat: str | None = None
+    row: str | None = None
+    group: Any = None
+    weight: Any = None
+    """``group``, ``weight``: a column, or an array."""
+    configuration: tuple[str, ...] = ()
+    """Columns that together identify the configuration of a line."""
+    predictions: tuple[str, ...] = ()
+    exclude: tuple[str, ...] = ()
+
+    @property
+    def described(self) -> bool:
+        """Whether the user describes a table with a line for each row and configuration."""
+        return bool(self.configuration) and self.row is not None
+
+    def check_agree(self, found: Mapping[str, Any], title: str) -> None:
+        """Refuse a use that contradicts the one that a format found; ``found`` has the fields of this class."""
+        for field in fields(self):
+            name, said = field.name, getattr(self, field.name)
+            if name not in found or not isinstance(said, str | tuple) or said in ((), found[name]):
+                continue
+            option = f"--{name.removesuffix('s')} {said if isinstance(said, str) else said[0]}"
+            own = "has no such column" if found[name] is None else f"it is {found[name]!r}"
+            raise InputError(
+                f"{option} contradicts what was recognised, {title}, where {own}; leave it out, or describe all "
+                "columns yourself with --configuration COL --row COL (and --format long).",
+                argument=name,
+            )
+
+
+class PredictionFormat(Protocol):
+    """A format of predictions: one file in this folder, and one line in ``FORMATS``."""
+
+    @property
+    def name(self) -> str:
+        """What users write for it, such as "caret"."""
+
+    @property
+    def title(self) -> str:
+        """What it is, such as "fit$pred of caret"."""
+
+    @property
+    def signs(self) -> str:
+        """What it is recognised by, for sentences, such as "columns pred, obs and rowIndex"."""
+
+    def recognises(self, export: Export, uses: ColumnUses) -> bool:
+        """Whether an export is of this format; certain, never likely: two formats must not recognise one export."""
+
+    def read(self, export: Export, uses: ColumnUses) -> PredictionTable:
+        """The predictions; called where the format was recognised, or named by the user.
+
+        Raises InputError where a column is missing, a line occurs twice, or a column could have two uses.
+        """
+
+
+def is_frame(value: Any) -> bool:
+    """Whether an object is a data frame, of pandas, polars and so on."""
+    return hasattr(value, "columns") and hasattr(value, "to_numpy")

@@ -1,0 +1,71 @@
+"""``fit$pred`` of caret: held-out predictions that ``trainControl(savePredictions = "all")`` keeps.
+
+One line for each row, resample and configuration: ``pred``, ``obs``, with ``classProbs = TRUE`` a column for each
+class, ``weights`` if there were any, ``rowIndex`` from 1, a column for each tuning parameter, and ``Resample``
+(``Fold1``, ``Fold1.Rep2``, ``Resample01``), which leave-one-out lacks.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+from heldout.readers.columns import free_name, holds_labels, texts_of_classes
+from heldout.readers.formats.base import ColumnUses, Export
+from heldout.readers.line_roles import LineRoles, predictions_of_lines
+from heldout.readers.prediction_table import PredictionTable
+from heldout.readers.tables import Table
+
+KEYS = ("pred", "obs", "rowIndex")
+_REPEAT = re.compile(r".+\.Rep(\d+)")
+
+
+@dataclass(frozen=True)
+class Caret:
+    """A ``PredictionFormat``."""
+
+    name: ClassVar[str] = "caret"
+    title: ClassVar[str] = "fit$pred of caret"
+    signs: ClassVar[str] = "columns pred, obs and rowIndex"
+
+    def recognises(self, export: Export, uses: ColumnUses) -> bool:
+        return export.columns >= {*KEYS}
+
+    def read(self, export: Export, uses: ColumnUses) -> PredictionTable:
+        table = export.table_with(*KEYS)
+        resample = "Resample" if "Resample" in export.columns else None
+        found = {"target": "obs", "row": "rowIndex", "fold": resample, "repeat": None, "event": None}
+        uses.check_agree({**found, "predictions": ()}, self.title)
+        frame = table.frame
+        texts = (
+            [] if not holds_labels(frame["obs"], frame["pred"]) else texts_of_classes(frame["obs"], frame["pred"])
+        )
+        probabilities = {text: text for text in texts if text in frame.columns}
+        weight = uses.weight or ("weights" if "weights" in frame.columns else None)
+        taken = {*KEYS, "Resample", *probabilities, weight, uses.group, *uses.exclude}
+        table, repeat = _with_repeats(table, resample)
+        roles = LineRoles(
+            target="obs",
+            row="rowIndex",
+            configuration=tuple(name for name in frame.columns if name not in taken),
+            fold=(resample,) if resample else (),
+            repeat=repeat,
+            labels="pred" if texts else None,
+            probabilities=probabilities,
+            values=None if texts else "pred",
+            group=uses.group,
+            weight=weight,
+        )
+        return predictions_of_lines(table, roles, roles.source(export.name, self.name, self.title))
+
+
+def _with_repeats(table: Table, resample: str | None) -> tuple[Table, str | None]:
+    """The table with a column of the repeats that caret writes into the names of folds, if it does."""
+    if resample is None:
+        return table, None
+    matches = table.frame[resample].map(lambda label: _REPEAT.fullmatch(str(label)))
+    if matches.isna().any():
+        return table, None
+    name = free_name("repeat", table.frame.columns)
+    return replace(table, frame=table.frame.assign(**{name: matches.map(lambda match: int(match[1]))})), name

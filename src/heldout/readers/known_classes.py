@@ -1,0 +1,117 @@
+"""The classes of a table: true values, predicted labels, and columns of probabilities that are named after them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from heldout.data.task import codes_of, labels_text, no_labels
+from heldout.errors import InputError
+from heldout.readers.columns import check_numbers, labels_of_column, quoted, reads_as_number
+
+OFF_ONE = 0.0201
+"""How far from 1 the sum of probabilities lies at most, which may be rounded to two decimals."""
+
+
+@dataclass(frozen=True, eq=False)
+class KnownClasses:
+    """The classes, and the column of each one's probability."""
+
+    labels: NDArray[Any]
+    """(K,): sorted."""
+    columns: tuple[str, ...] = ()
+    """(K,): the columns of their probabilities, or none."""
+
+    @classmethod
+    def of_columns(
+        cls, frame: Any, target: str, labels: str | None, probabilities: Mapping[str, str]
+    ) -> KnownClasses | None:
+        """The classes of a table; None if nothing in it is predicted labels or probabilities of classes.
+
+        ``probabilities`` has the column of each class by the class's text.
+        """
+        if labels is None and not probabilities:
+            return None
+        held = [frame[name].dropna() for name in (target, labels) if name is not None]
+        values = sorted({value for column in held for value in column.unique().tolist()}, key=_order)
+        if isinstance(values[0], str) and not all(isinstance(value, str) for value in values):
+            values = sorted(map(str, values))
+        texts = {text: class_of_text(text, values) for text in probabilities}
+        if all(isinstance(value, str) for value in values):  # a class that no row has can still have a probability
+            texts = {text: text if found is None else found for text, found in texts.items()}
+            values = sorted({*values, *texts.values()})
+        strange = [probabilities[text] for text, found in texts.items() if found is None]
+        absent = [value for value in values if probabilities and value not in texts.values()]
+        if strange or absent:
+            what = f"column {quoted(strange)} belongs to no class of the target"
+            if absent:
+                beside = quoted([*probabilities.values()])
+                what = f"class {labels_text(absent)} has no column of probabilities beside {beside}"
+            raise InputError(f"{what} (the classes are {labels_text(values)}); export a column for each class.")
+        known = np.asarray(values)
+        if len(known) < 2:
+            raise InputError(
+                f"the target {target!r} holds one class, {labels_text(known)}; with one class there is nothing to "
+                "predict."
+            )
+        if no_labels(known).any():
+            raise InputError(
+                f"the target {target!r} holds numbers with decimals ({known[no_labels(known)][0]:.6g}), but "
+                "the predictions are labels or probabilities of classes; name another target."
+            )
+        by_class = {found: probabilities[text] for text, found in texts.items()}
+        found = cls(known, tuple(by_class[value] for value in values) if probabilities else ())
+        found._check_probabilities(frame)
+        return found
+
+    def codes(self, column: Any) -> NDArray[np.int32]:
+        """The code of each label, -1 for a missing one."""
+        absent = column.isna().to_numpy()
+        codes = np.full(len(column), -1, dtype=np.int32)
+        present = column[~absent]
+        values = present.map(str) if self.labels.dtype.kind == "U" else present
+        codes[~absent] = codes_of(labels_of_column(values), self.labels)
+        return codes
+
+    def scores(self, frame: Any) -> NDArray[np.float64]:
+        """(lines, K): the probabilities."""
+        return np.asarray(frame[list(self.columns)].to_numpy(dtype=np.float64))
+
+    def _check_probabilities(self, frame: Any) -> None:
+        for name in self.columns:
+            check_numbers(frame[name], "the probabilities")
+        if not self.columns:
+            return
+        sums = self.scores(frame).sum(axis=1)
+        off = np.abs(sums - 1) > OFF_ONE
+        if off.any():
+            line = int(off.argmax())
+            raise InputError(
+                f"{quoted(self.columns)} are the probabilities of the classes, but sum to {sums[line]:.4g} in line "
+                f"{line + 1}; is the column of a class missing?"
+            )
+
+
+def class_of_text(text: str, classes: list[Any]) -> Any:
+    """The class that a text names, or None: ``X1`` names no class, ``1`` the class 1, ``TRUE`` the class True.
+
+    Examples
+    --------
+    >>> class_of_text("1", [0, 1]), class_of_text("TRUE", [False, True]), class_of_text("b", ["a", "c"])
+    (1, True, None)
+    """
+    for known in classes:
+        if isinstance(known, bool):
+            if text.lower() == str(known).lower():
+                return known
+        elif text == str(known) or (not isinstance(known, str) and reads_as_number(text) and float(text) == known):
+            return known
+    return None
+
+
+def _order(value: Any) -> tuple[str, Any]:
+    return ("" if isinstance(value, int | float) else "text", value)

@@ -1,0 +1,185 @@
+"""A table of a tool with a line for each row, resample and configuration, whose columns are known.
+
+Lines are placed by their keys (``line_grid``), so their order means nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from heldout.data.task import checked_groups, checked_weights
+from heldout.flags import Flag
+from heldout.readers.columns import check_complete, check_numbers, labels_of_column, plain, quoted
+from heldout.readers.known_classes import KnownClasses
+from heldout.readers.line_grid import grid_of_lines
+from heldout.readers.lines import LineKey, check_same, configuration_key, line_key
+from heldout.readers.prediction_arrays import PredictionArrays
+from heldout.readers.prediction_table import PredictionTable, Source
+from heldout.readers.resamples import natural_order
+from heldout.readers.tables import Table
+
+
+@dataclass(frozen=True)
+class LineRoles:
+    """The role of each column that matters; all are names of columns."""
+
+    target: str
+    row: str
+    configuration: tuple[str, ...] = ()
+    """Columns that together identify a configuration; none for a single configuration."""
+    fold: tuple[str, ...] = ()
+    """Columns that together identify a resample, such as ``("id", "id2")``."""
+    repeat: str | None = None
+    """By default repeats are found from which resamples overlap."""
+    labels: str | None = None
+    probabilities: Mapping[str, str] = field(default_factory=dict)
+    """The column of each class, by the text of the class."""
+    values: str | None = None
+    """Predicted numbers of a regression; at least one of ``labels``, ``probabilities`` and ``values`` is given."""
+    group: str | None = None
+    weight: str | None = None
+    settings: tuple[str, ...] = ()
+    """Columns with one value in each configuration, which are added to its name."""
+
+    @property
+    def keys(self) -> str:
+        """The columns that identify a line, for sentences."""
+        folds, settings = quoted(self.fold) or "unknown", quoted(self.configuration) or "one"
+        return f"rows: {self.row!r}, folds: {folds}, configurations: {settings}"
+
+    def source(self, name: str, format: str, title: str) -> Source:
+        """What was recognised, with the columns of each use."""
+        found = {
+            "truth": self.target,
+            "rows": self.row,
+            "folds": " in ".join(reversed(self.fold)),
+            "repeats": self.repeat or "",
+            "configurations": ", ".join((*self.configuration, *self.settings)),
+            "labels": self.labels or "",
+            "probabilities": ", ".join(self.probabilities.values()),
+            "predictions": self.values or "",
+            "groups": self.group or "",
+            "weights": self.weight or "",
+        }
+        return Source(name, format, title, {use: column for use, column in found.items() if column})
+
+
+def predictions_of_lines(
+    table: Table,
+    roles: LineRoles,
+    source: Source,
+    *,
+    flags: Mapping[Flag, str] | None = None,
+    adaptive: bool = False,
+    name: str = "the configuration",
+) -> PredictionTable:
+    """The predictions of a table whose columns are known.
+
+    Parameters
+    ----------
+    flags : mapping of Flag to str, optional
+        What the format knows to be lost; unknown folds are flagged here.
+    adaptive : bool
+        Whether configurations were proposed or dropped because of scores.
+    name : str
+        The name of the configuration where no column has one.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> frame = pd.DataFrame({"row": [2, 1, 1, 2], "k": [5, 5, 9, 9], "obs": [0.2, 0.1, 0.1, 0.2],
+    ...                       "pred": [0.21, 0.12, 0.13, 0.24]})
+    >>> roles = LineRoles("obs", "row", ("k",), values="pred")
+    >>> read = predictions_of_lines(Table("t", frame), roles, roles.source("t", "mine", "my table"))
+    >>> read.truth.tolist(), read.predictions.names, read.predictions.responses["values"][..., 0].tolist()
+    ([0.1, 0.2], ('k=5', 'k=9'), [[0.12, 0.13], [0.21, 0.24]])
+    """
+    frame = table.frame
+    check_columns(table, roles)
+    configurations = _configurations(table, roles, name)
+    rows = line_key("row", frame[roles.row])
+    resamples = _resample_key(frame, roles)
+    repeats = None if roles.repeat is None else line_key("repeat", frame[roles.repeat])
+    grid = grid_of_lines(rows, resamples, configurations, repeats, roles.keys)
+    lines, first = grid.lines.reshape(len(grid.lines), -1), grid.first
+    for what, column in (("the target", roles.target), ("the groups", roles.group), ("the weights", roles.weight)):
+        if column is not None:
+            check_same(what, frame[column], lines, frame[roles.row])
+    truth = labels_of_column(frame[roles.target])[first]
+    known = KnownClasses.of_columns(frame, roles.target, roles.labels, roles.probabilities)
+    found = {**(flags or {}), **grid.flags}
+    if grid.folds is None:
+        found[Flag.FOLDS_UNKNOWN] = Flag.FOLDS_UNKNOWN.filled(source=source.name)
+    arrays = PredictionArrays(names=grid.names, folds=grid.folds, adaptive=adaptive, flags=found)
+    if known is not None:
+        arrays = replace(arrays, classes=known.labels)
+        if roles.labels is not None:
+            arrays = replace(arrays, labels=grid.placed(known.codes(frame[roles.labels]), -1))
+        if roles.probabilities:
+            arrays = replace(arrays, probabilities=grid.placed(known.scores(frame), np.nan))
+    if roles.values is not None:
+        arrays = replace(arrays, values=grid.placed(_numbers(frame[roles.values]), np.nan))
+    groups = None if roles.group is None else labels_of_column(frame[roles.group])[first]
+    weights = None if roles.weight is None else frame[roles.weight].to_numpy()[first]
+    return PredictionTable.of_arrays(
+        truth,
+        arrays,
+        source,
+        groups=checked_groups(groups, len(first)),
+        sample_weight=checked_weights(weights, len(first)),
+        remarks=table.remarks,
+    )
+
+
+def check_columns(table: Table, roles: LineRoles) -> None:
+    """Refuse columns that are missing, or that have missing values where every line needs one."""
+    needed = [
+        (roles.target, "the target"), (roles.row, "the rows"), (roles.repeat, "the repeats"),
+        (roles.group, "the groups"), (roles.weight, "the weights"),
+        *((name, "the folds") for name in roles.fold),
+        *((name, "the configurations") for name in roles.configuration),
+    ]  # fmt: skip
+    for column, use in needed:
+        if column is not None:
+            check_complete(table.column(column, use), use)
+    if roles.weight is not None:
+        check_numbers(table.frame[roles.weight], "the weights")
+
+
+def _configurations(table: Table, roles: LineRoles, name: str) -> LineKey:
+    """The configurations, with the values of their settings in their names."""
+    if not roles.configuration:
+        return LineKey("configuration", np.zeros(len(table.frame), dtype=np.intp), [name])
+    key = configuration_key(table.frame, roles.configuration, table.name)
+    if not roles.settings:
+        return key
+    first = np.unique(key.codes, return_index=True)[1]
+    labels = [
+        f"{label} ({', '.join(f'{column}={plain(table.frame[column].iloc[line])}' for column in roles.settings)})"
+        for label, line in zip(key.labels, first, strict=True)
+    ]
+    return LineKey(key.noun, key.codes, labels)
+
+
+def _resample_key(frame: Any, roles: LineRoles) -> LineKey | None:
+    """The resamples, in the order of the numbers in their names."""
+    if not roles.fold:
+        return None
+    names = frame[roles.fold[0]].map(plain)
+    for column in roles.fold[1:]:
+        names = names + ", " + frame[column].map(plain)
+    codes, labels = names.factorize()
+    order = natural_order(labels)
+    ranks = np.empty(len(order), dtype=np.intp)
+    ranks[order] = np.arange(len(order))
+    return LineKey("fold", ranks[codes], [labels[place] for place in order])
+
+
+def _numbers(column: Any) -> NDArray[np.float64]:
+    check_numbers(column, "the predictions")
+    return np.asarray(column.to_numpy(dtype=np.float64))

@@ -1,0 +1,160 @@
+"""True values with held-out predictions of them, as ``ho.read_predictions`` finds them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from numpy.typing import NDArray
+
+from heldout._text import counted
+from heldout.data.task import TaskKind, Truth
+from heldout.estimates.input_arrays import checked_held_out, read_as, refuse_labels, threshold_of_reading
+from heldout.estimates.inputs import truth_for
+from heldout.estimates.responses import ResponseName, check_cuts
+from heldout.metrics.base import Metric
+from heldout.predictions import HeldOutPredictions
+from heldout.readers.column_predictions import ColumnPredictions
+from heldout.readers.prediction_arrays import PredictionArrays
+from heldout.readers.prediction_columns import check_kinds, held_out, holds_scores, prediction_columns_of
+from heldout.selection import Rule
+
+
+@dataclass(frozen=True)
+class Source:
+    """Where predictions come from; its text is one line for people."""
+
+    name: str = "the predictions"
+    """The file as the user wrote it, or what the object is."""
+    format: str = "wide"
+    """The name of the format that was recognised."""
+    title: str = "a table with a column for each configuration"
+    """The format for people."""
+    columns: Mapping[str, str] = field(default_factory=dict)
+    """What was found where: such as ``{"truth": "obs", "folds": "Resample"}``."""
+
+    def __str__(self) -> str:
+        found = ", ".join(f"{use} {column}" for use, column in self.columns.items())
+        return f"{self.name} is {self.title}" + (f": {found}." if found else ".")
+
+
+@dataclass(frozen=True, eq=False)
+class PredictionTable:
+    """True values of N rows and held-out predictions of them by C configurations in R repeats.
+
+    Attributes
+    ----------
+    truth : ndarray of shape (N,)
+        Labels, or numbers; a structured array of ``event`` and ``time`` for survival.
+    predictions : HeldOutPredictions or ColumnPredictions
+        The latter where nothing says what the columns of a table hold: the metric decides whether they are labels,
+        scores or numbers.
+    folds : ndarray of shape (N,) or (N, R), or None
+    groups, sample_weight : ndarray of shape (N,), or None
+    source : Source
+        What was recognised; ``str(table.source)`` is one line.
+    arrays : PredictionArrays or None
+        The predictions for either positive class, where a tool says what they are.
+    remarks : tuple of str
+        Sentences about assumptions that were made.
+    """
+
+    truth: NDArray[Any]
+    predictions: HeldOutPredictions | ColumnPredictions
+    folds: NDArray[Any] | None = None
+    groups: NDArray[Any] | None = None
+    sample_weight: NDArray[Any] | None = None
+    source: Source = Source()
+    arrays: PredictionArrays | None = None
+    remarks: tuple[str, ...] = ()
+
+    @classmethod
+    def of_arrays(
+        cls,
+        truth: NDArray[Any],
+        arrays: PredictionArrays,
+        source: Source,
+        *,
+        groups: NDArray[Any] | None = None,
+        sample_weight: NDArray[Any] | None = None,
+        remarks: tuple[str, ...] = (),
+    ) -> PredictionTable:
+        """A table of predictions whose kinds are known, with the last of two classes as the positive one."""
+        held = arrays.held_out(arrays.truth(truth))
+        return cls(truth, held, held.folds, groups, sample_weight, source, arrays, remarks)
+
+    @property
+    def held(self) -> HeldOutPredictions | None:
+        """The predictions where it is known what they are; None where the metric decides."""
+        return self.predictions if isinstance(self.predictions, HeldOutPredictions) else None
+
+    @property
+    def columns(self) -> ColumnPredictions | None:
+        """The columns of predictions where the metric decides what they are."""
+        return self.predictions if isinstance(self.predictions, ColumnPredictions) else None
+
+    def guessed_metric(self, truth: Truth) -> str:
+        """A metric that fits: ranks for scores, else accuracy or R²."""
+        if truth.kind is TaskKind.SURVIVAL:
+            return "concordance_index"
+        if truth.kind is TaskKind.REGRESSION:
+            return "r2"
+        if truth.kind is not TaskKind.BINARY:
+            return "accuracy"
+        if self.columns is not None:
+            scores = holds_scores(self.columns, prediction_columns_of(self.columns, truth), truth)
+        else:
+            scores = self.arrays is not None and self.arrays.probabilities is not None
+        return "roc_auc" if scores else "accuracy"
+
+    def held_for(
+        self, truth: Truth, metric: Metric, rule: Rule, *, response: ResponseName, threshold: float | None
+    ) -> tuple[HeldOutPredictions, float | None]:
+        """What a metric and a selection rule read, and the threshold where it is applied to averages only.
+
+        Columns that the metric cannot read, or could read in two ways, are refused.
+        """
+        cut = threshold_of_reading(rule, [metric], threshold)
+        averaged = threshold if cut is None else None
+        if self.arrays is not None:
+            check_cuts(metric, cut)
+            return self.arrays.held_out(truth, response, cut), averaged
+        if self.columns is None:
+            assert self.held is not None, "predictions are columns, or known"
+            return checked_held_out(truth, self.held, metric, response=response, threshold=cut), averaged
+        heads = prediction_columns_of(self.columns, truth)
+        check_kinds(self.columns, heads, truth, metric)
+        if not heads.per_class:
+            refuse_labels(rule, truth, self.columns.frame, response)
+        read = read_as(rule, metric, truth)
+        held = held_out(self.columns, self.folds, heads, truth, read, response=response, threshold=cut)
+        return held, averaged
+
+    def arguments(
+        self,
+        metric: Metric,
+        rule: Rule,
+        *,
+        classes: Any,
+        pos_label: Any,
+        response: ResponseName,
+        threshold: float | None,
+    ) -> dict[str, Any]:
+        """The arguments of ``ho.estimate`` that stand for the table, for one metric and selection rule."""
+        if self.arrays is not None:
+            truth = self.arrays.truth(self.truth, pos_label)
+        else:
+            truth = truth_for(self.truth, metric, self.held, classes, pos_label)
+        held, averaged = self.held_for(truth, metric, rule, response=response, threshold=threshold)
+        return {
+            "y_true": self.truth,
+            "predictions": held,
+            "groups": self.groups,
+            "sample_weight": self.sample_weight,
+            "threshold": averaged,
+        }
+
+    def __repr__(self) -> str:
+        size = repr(self.held) if self.held is not None else f"{counted(len(self.truth), 'row')}"
+        return f"PredictionTable({self.source.name!r}, {self.source.format}: {size})"
