@@ -43,6 +43,7 @@ NAMES = [
     "open_search",
     "plots",
     "protocols",
+    "read_predictions",
     "rows_needed",
     "selection",
     "spaces",

@@ -304,9 +304,20 @@ def test_a_setting_that_is_left_out_still_tells_a_long_table(command: Command, t
 def test_configurations_are_no_repeats(command: Command, tmp_path: Path) -> None:
     found = made("BM", [{"mtry": 2}, {"mtry": 4}])
     frame = caret(found).assign(Resample=lambda it: it["Resample"].str.split(".").str[0])
-    frame.to_csv("p.csv", index=False)
+    frame.rename(columns={"obs": "truth"}).to_csv("p.csv", index=False)  # no export of caret
 
-    asked = ["--target", "obs", "--row", "rowIndex", "--repeat", "mtry", "--fold", "Resample", "--prediction", "M"]
+    asked = [
+        "--target",
+        "truth",
+        "--row",
+        "rowIndex",
+        "--repeat",
+        "mtry",
+        "--fold",
+        "Resample",
+        "--prediction",
+        "M",
+    ]
     ended = command("estimate", "p.csv", *asked)
 
     assert ended.code == 2

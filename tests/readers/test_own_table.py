@@ -77,7 +77,7 @@ def test_what_is_written_reads_back_the_same(metric: str, repeats: int) -> None:
     np.testing.assert_array_equal(held.for_metric(measured), predictions.for_metric(measured))
     np.testing.assert_array_equal(held.folds, predictions.folds)
     assert held.training_range == (8, 10)
-    np.testing.assert_array_equal(back.y_true, task.truth.labels())
+    np.testing.assert_array_equal(back.truth, task.truth.labels())
     assert metric_named(roles["metric"]) == measured and held.times == times_of(measured)
     np.testing.assert_array_equal(back.groups, task.groups)
     np.testing.assert_array_equal(back.sample_weight, task.sample_weight)
@@ -131,7 +131,7 @@ def test_the_order_of_the_lines_means_nothing(metric: str, order: str) -> None:
     found = predictions_from_own_table(Table("t", changed, roles=roles))
 
     measured = metric_named(metric)
-    for part in ("y_true", "groups", "sample_weight"):
+    for part in ("truth", "groups", "sample_weight"):
         np.testing.assert_array_equal(getattr(found, part), getattr(expected, part))
     np.testing.assert_array_equal(found.predictions.folds, expected.predictions.folds)
     array, known = (each.predictions.for_metric(measured) for each in (found, expected))

@@ -12,15 +12,20 @@ from heldout.data.task import truth_of
 from heldout.errors import InputError
 from heldout.metrics import metric_named
 from heldout.metrics.base import Response
-from heldout.readers.prediction_columns import check_kinds, guessed_metric, held_out, prediction_columns_of
-from heldout.readers.predictions import TablePredictions
+from heldout.readers.column_predictions import ColumnPredictions
+from heldout.readers.prediction_columns import check_kinds, held_out, prediction_columns_of
+from heldout.readers.prediction_table import PredictionTable
 
 N = 12
 THREE, TWO = ["a", "b", "c"] * 4, [0, 1] * 6
 
 
-def table(y: Any, columns: dict[str, Any]) -> TablePredictions:
-    return TablePredictions(np.asarray(y), pd.DataFrame(columns), places=np.arange(N)[:, None])
+def table(columns: Any) -> ColumnPredictions:
+    return ColumnPredictions(pd.DataFrame(columns), np.arange(N)[:, None])
+
+
+def guessed(y: list[Any], found: ColumnPredictions) -> str:
+    return PredictionTable(np.asarray(y), found).guessed_metric(truth_of(y))
 
 
 def probabilities(labels: list[Any], *names: str) -> dict[str, Any]:
@@ -34,23 +39,23 @@ def probabilities(labels: list[Any], *names: str) -> dict[str, Any]:
 
 def test_classes_are_in_the_order_of_the_target() -> None:
     columns = probabilities(["c", "a", "b"], "one", "two")
-    found, truth = table(THREE, columns), truth_of(THREE)
+    found, truth = table(columns), truth_of(THREE)
     heads = prediction_columns_of(found, truth)
-    held = held_out(found, heads, truth, metric_named("log_loss"))
+    held = held_out(found, None, heads, truth, metric_named("log_loss"))
 
     assert heads.names == held.names == ("one", "two") and heads.per_class
     assert heads.columns[1] == ("two[a]", "two[b]", "two[c]")
     stored = held.responses[Response.PROBABILITIES]
     assert stored.shape == (N, 2, 1, 3)
     np.testing.assert_array_equal(stored[:, 1, 0, 2], columns["two[c]"])
-    assert guessed_metric(truth, found, heads) == "accuracy"
+    assert guessed(THREE, found) == "accuracy"
 
 
 def test_several_classes_scored_by_labels_take_the_greatest() -> None:
-    found, truth = table(THREE, probabilities(["a", "b", "c"], "one")), truth_of(THREE)
-    held = held_out(found, prediction_columns_of(found, truth), truth, metric_named("accuracy"))
+    found, truth = table(probabilities(["a", "b", "c"], "one")), truth_of(THREE)
+    held = held_out(found, None, prediction_columns_of(found, truth), truth, metric_named("accuracy"))
 
-    greatest = found.predictions.to_numpy().argmax(axis=1)
+    greatest = found.frame.to_numpy().argmax(axis=1)
     np.testing.assert_array_equal(held.responses[Response.LABELS][:, 0, 0], greatest)
 
 
@@ -58,22 +63,22 @@ def test_several_classes_scored_by_labels_take_the_greatest() -> None:
 def test_of_two_classes_both_or_the_positive_one_will_do(labels: list[str]) -> None:
     columns = probabilities(["0", "1"], "one", "two")
     columns = {f"{name}[{label}]": columns[f"{name}[{label[0]}]"] for name in ("one", "two") for label in labels}
-    found, truth = table(TWO, columns), truth_of(TWO)
+    found, truth = table(columns), truth_of(TWO)
     heads = prediction_columns_of(found, truth)
-    held = held_out(found, heads, truth, metric_named("roc_auc"))
+    held = held_out(found, None, heads, truth, metric_named("roc_auc"))
 
     assert held.names == ("one", "two")
     stored = held.responses[Response.PROBABILITIES]
     np.testing.assert_array_equal(stored[:, 0, 0], columns[f"one[{'1.0' if '1.0' in labels else '1'}]"])
-    assert guessed_metric(truth, found, heads) == "roc_auc"
+    assert guessed(TWO, found) == "roc_auc"
 
 
 def test_brackets_that_hold_no_class_belong_to_the_name() -> None:
     columns = {"svm[C=1]": 0.5, "svm[C=2]": 0.25, "forest": 0.75}
-    heads = prediction_columns_of(table(TWO, pd.DataFrame(columns, index=range(N))), truth_of(TWO))
+    heads = prediction_columns_of(table(pd.DataFrame(columns, index=range(N))), truth_of(TWO))
 
     assert heads.names == ("svm[C=1]", "svm[C=2]", "forest") and not heads.per_class
-    numbers = prediction_columns_of(table(np.arange(N) + 0.5, {"svm[0]": np.ones(N)}), truth_of(np.arange(N) + 0.5))
+    numbers = prediction_columns_of(table({"svm[0]": np.ones(N)}), truth_of(np.arange(N) + 0.5))
     assert numbers.names == ("svm[0]",)
 
 
@@ -101,13 +106,13 @@ def test_brackets_that_hold_no_class_belong_to_the_name() -> None:
 def test_classes_that_cannot_be_matched_are_refused(y: Any, columns: list[str], said: str) -> None:
     share = np.full(N, 1 / len(columns))
     with pytest.raises(InputError, match=said):
-        prediction_columns_of(table(y, dict.fromkeys(columns, share)), truth_of(y))
+        prediction_columns_of(table(dict.fromkeys(columns, share)), truth_of(y))
 
 
 def test_text_in_a_column_of_a_class_is_refused_with_its_row() -> None:
     columns = probabilities(["a", "b", "c"], "one")
     columns["one[b]"] = np.array([*map(str, columns["one[b]"][:-1]), "high"], dtype=object)
-    found, truth = table(THREE, columns), truth_of(THREE)
+    found, truth = table(columns), truth_of(THREE)
 
     with pytest.raises(
         InputError, match=r"column 'one\[b\]' holds 'high' in row 12, but the column of a class needs"
@@ -117,7 +122,7 @@ def test_text_in_a_column_of_a_class_is_refused_with_its_row() -> None:
 
 def test_shares_that_do_not_sum_to_one_are_refused() -> None:
     columns = {name: values * 2 for name, values in probabilities(["a", "b", "c"], "one").items()}
-    found, truth = table(THREE, columns), truth_of(THREE)
+    found, truth = table(columns), truth_of(THREE)
 
     with pytest.raises(InputError, match=r"log_loss needs probabilities, got decision as they reach"):
-        held_out(found, prediction_columns_of(found, truth), truth, metric_named("log_loss"))
+        held_out(found, None, prediction_columns_of(found, truth), truth, metric_named("log_loss"))

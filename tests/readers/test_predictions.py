@@ -11,12 +11,7 @@ import pytest
 from heldout.data.task import Truth, truth_of
 from heldout.errors import InputError
 from heldout.metrics import metric_named
-from heldout.readers.prediction_columns import (
-    check_kinds,
-    guessed_metric,
-    prediction_columns_of,
-    remarks_on_whole_numbers,
-)
+from heldout.readers.prediction_columns import check_kinds, prediction_columns_of, remarks_on_whole_numbers
 from heldout.readers.predictions import predictions_from_table
 from heldout.readers.tables import Table
 
@@ -39,7 +34,7 @@ def foreign(**columns: Any) -> Table:
 def test_every_column_that_is_not_named_is_a_configuration() -> None:
     found = predictions_from_table(foreign(), "truth", fold="fold", group="site", weight="w", exclude=["m2"])
 
-    assert list(found.predictions.columns) == ["m1"]
+    assert list(found.columns.frame) == ["m1"]
     np.testing.assert_array_equal(found.folds, np.arange(N) % 4)
     assert found.groups is not None and found.sample_weight is not None
 
@@ -77,9 +72,9 @@ def test_events_and_times_are_one_structured_target() -> None:
         exclude=["site", "w"],
     )  # fmt: skip
 
-    assert found.y_true.dtype.names == ("event", "time")
-    assert found.y_true["event"].tolist() == [True, False, True, True, False, False] * 2
-    assert found.y_true["time"].tolist() == list(range(1, N + 1))
+    assert found.truth.dtype.names == ("event", "time")
+    assert found.truth["event"].tolist() == [True, False, True, True, False, False] * 2
+    assert found.truth["time"].tolist() == list(range(1, N + 1))
 
 
 @pytest.mark.parametrize(
@@ -97,11 +92,7 @@ def test_events_that_are_none_are_refused(columns: dict[str, Any], said: str) ->
 
 
 def checked(found: Any, truth: Truth, metric: str) -> None:
-    check_kinds(found, prediction_columns_of(found, truth), truth, metric_named(metric))
-
-
-def guessed(truth: Truth, found: Any) -> str:
-    return guessed_metric(truth, found, prediction_columns_of(found, truth))
+    check_kinds(found.columns, prediction_columns_of(found.columns, truth), truth, metric_named(metric))
 
 
 def read(**columns: Any) -> Any:
@@ -111,7 +102,7 @@ def read(**columns: Any) -> Any:
 def test_text_among_numbers_is_refused_with_its_row() -> None:
     mixed = [str(i / N) for i in range(N - 1)] + ["high"]
     found = read(m2=mixed)
-    truth = truth_of(found.y_true)
+    truth = truth_of(found.truth)
 
     with pytest.raises(InputError, match="column 'm2' holds 'high' in row 12, but roc_auc needs numbers"):
         checked(found, truth, "roc_auc")
@@ -123,21 +114,21 @@ def test_labels_beside_scores_are_refused() -> None:
     found = read(m2=["yes", "no"] * 6)
 
     with pytest.raises(InputError, match="'m1' hold numbers and 'm2' text"):
-        checked(found, truth_of(found.y_true), "accuracy")
+        checked(found, truth_of(found.truth), "accuracy")
 
 
 def test_the_metric_is_guessed_from_target_and_predictions() -> None:
     scores, labels = read(), read(m1=[0, 1] * 6, m2=[1, 0] * 6)
 
-    assert guessed(truth_of(scores.y_true), scores) == "roc_auc"
-    assert guessed(truth_of(labels.y_true), labels) == "accuracy"
-    assert guessed(truth_of(np.arange(N) + 0.5), scores) == "r2"
-    assert guessed(truth_of(["a", "b", "c"] * 4), scores) == "accuracy"
+    assert scores.guessed_metric(truth_of(scores.truth)) == "roc_auc"
+    assert labels.guessed_metric(truth_of(labels.truth)) == "accuracy"
+    assert scores.guessed_metric(truth_of(np.arange(N) + 0.5)) == "r2"
+    assert scores.guessed_metric(truth_of(["a", "b", "c"] * 4)) == "accuracy"
 
 
 def test_whole_numbers_among_scores_are_remarked_on() -> None:
     found = predictions_from_table(foreign(age=np.arange(N)), "truth", fold="fold")
-    site, age = remarks_on_whole_numbers(found)
+    site, age = remarks_on_whole_numbers(found.columns)
 
     assert site.startswith("Column 'site' is read as a configuration, although it holds whole numbers")
     assert age.startswith("Column 'age' is read")
@@ -154,7 +145,7 @@ def test_whole_numbers_among_scores_are_remarked_on() -> None:
 )
 def test_what_may_be_predictions_is_not_remarked_on(columns: dict[str, Any]) -> None:
     found = predictions_from_table(foreign(**columns), "truth", fold="fold")
-    assert remarks_on_whole_numbers(found) == ()
+    assert remarks_on_whole_numbers(found.columns) == ()
 
 
 @pytest.mark.parametrize("name, option", [("rep", "repeat"), ("Patient_ID", "group"), ("row_id", "row")])

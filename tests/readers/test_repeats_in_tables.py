@@ -12,7 +12,8 @@ from heldout.data.task import truth_of
 from heldout.errors import InputError
 from heldout.metrics import metric_named
 from heldout.readers.prediction_columns import held_out, prediction_columns_of
-from heldout.readers.predictions import MATCHED_BY_ORDER, TablePredictions, predictions_from_table
+from heldout.readers.prediction_table import PredictionTable
+from heldout.readers.predictions import MATCHED_BY_ORDER, predictions_from_table
 from heldout.readers.tables import Table
 
 N, R = 10, 3
@@ -37,7 +38,7 @@ def long(shuffled: bool) -> pd.DataFrame:
     return pd.concat(parts, ignore_index=True)
 
 
-def read(frame: pd.DataFrame, row: str | None = "id", **more: Any) -> TablePredictions:
+def read(frame: pd.DataFrame, row: str | None = "id", **more: Any) -> PredictionTable:
     exclude = [] if row else ["id"]
     return predictions_from_table(
         Table("p.csv", frame), "y", fold="fold", repeat="rep", row=row, group="site", exclude=exclude, **more
@@ -48,10 +49,13 @@ def read(frame: pd.DataFrame, row: str | None = "id", **more: Any) -> TablePredi
 def test_repeats_are_the_same_rows(shuffled: bool, row: str | None) -> None:
     rows, predictions, folds = wide()
     found = read(long(shuffled), row)
-    truth = truth_of(found.y_true, "regression")
-    held = held_out(found, prediction_columns_of(found, truth), truth, metric_named("r2"))
+    truth = truth_of(found.truth, "regression")
+    assert found.columns is not None
+    held = held_out(
+        found.columns, found.folds, prediction_columns_of(found.columns, truth), truth, metric_named("r2")
+    )
 
-    np.testing.assert_array_equal(found.y_true, rows["y"])
+    np.testing.assert_array_equal(found.truth, rows["y"])
     np.testing.assert_array_equal(found.groups, rows["site"])
     np.testing.assert_array_equal(held.for_metric(metric_named("r2")), predictions)
     np.testing.assert_array_equal(held.folds, folds)

@@ -84,9 +84,9 @@ class ColumnUses:
             if name not in found or not isinstance(said, str | tuple) or said in ((), found[name]):
                 continue
             option = f"--{name.removesuffix('s')} {said if isinstance(said, str) else said[0]}"
-            own = "has no such column" if found[name] is None else f"it is {found[name]!r}"
+            own = "there is none" if found[name] in (None, ()) else f"this is {found[name]!r}"
             raise InputError(
-                f"{option} contradicts what was recognised, {title}, where {own}; leave it out, or describe all "
+                f"{option} contradicts what was recognised, {title}, in which {own}; leave it out, or describe all "
                 "columns yourself with --configuration COL --row COL (and --format long).",
                 argument=name,
             )
