@@ -173,6 +173,21 @@ def holds_labels(truth: Any, predicted: Any) -> bool:
     return len(known) <= MOST_NUMBERED_CLASSES and {*predicted.dropna().unique().tolist()} <= known
 
 
+def is_setting(frame: Any, name: str, configuration: Sequence[str]) -> bool:
+    """Whether a column has one value in each configuration, and not the same in all.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> frame = pd.DataFrame({"id": ["a", "a", "b"], "k": [3, 3, 5], "y": [1, 2, 1]})
+    >>> [is_setting(frame, name, ["id"]) for name in ("k", "y")]
+    [True, False]
+    """
+    if not configuration or frame[name].nunique(dropna=False) < 2:
+        return False
+    return bool((frame.groupby(list(configuration))[name].nunique(dropna=False) == 1).all())
+
+
 def columns_of_classes(names: Sequence[str], classes: Sequence[str]) -> list[dict[str, str]]:
     """The sets of columns whose names differ only by a class, with one column per class: column → class.
 

@@ -5,7 +5,7 @@ Lines are placed by their keys (``line_grid``), so their order means nothing.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -155,15 +155,21 @@ def _configurations(table: Table, roles: LineRoles, name: str) -> LineKey:
     """The configurations, with the values of their settings in their names."""
     if not roles.configuration:
         return LineKey("configuration", np.zeros(len(table.frame), dtype=np.intp), [name])
-    key = configuration_key(table.frame, roles.configuration, table.name)
+    distinct = [column for column in roles.configuration if table.frame[column].nunique() > 1]
+    key = configuration_key(table.frame, distinct or roles.configuration, table.name)
     if not roles.settings:
         return key
     first = np.unique(key.codes, return_index=True)[1]
     labels = [
-        f"{label} ({', '.join(f'{column}={plain(table.frame[column].iloc[line])}' for column in roles.settings)})"
+        f"{label} ({_settings_text(table.frame.iloc[int(line)], roles.settings)})"
         for label, line in zip(key.labels, first, strict=True)
     ]
     return LineKey(key.noun, key.codes, labels)
+
+
+def _settings_text(line: Any, settings: Sequence[str]) -> str:
+    """The settings of a line; those of other models are missing."""
+    return ", ".join(f"{name}={plain(line[name])}" for name in settings if line[name] == line[name])
 
 
 def _resample_key(frame: Any, roles: LineRoles) -> LineKey | None:

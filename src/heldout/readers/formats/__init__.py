@@ -11,8 +11,10 @@ from collections.abc import Mapping
 from heldout.errors import InputError
 from heldout.readers.formats.base import ColumnUses, Export, PredictionFormat
 from heldout.readers.formats.caret import Caret
+from heldout.readers.formats.mlr3 import Mlr3
 from heldout.readers.formats.own import OwnFile
 from heldout.readers.formats.plain import LongTable, WideTable
+from heldout.readers.formats.tidymodels import Tidymodels
 
 FORMATS: Mapping[str, PredictionFormat] = {
     known.name: known
@@ -21,6 +23,8 @@ FORMATS: Mapping[str, PredictionFormat] = {
         WideTable(),
         LongTable(),
         Caret(),
+        Tidymodels(),
+        Mlr3(),
     )
 }
 """By name; to add a tool, write one file and one line here."""

@@ -1,0 +1,82 @@
+"""Prediction and benchmark tables of mlr3.
+
+``as.data.table(prediction)`` has a line for each row: ``row_ids``, ``truth``, ``response``, and ``prob.<class>`` where
+probabilities were predicted. A benchmark or tuning adds ``iteration`` of the resampling, ``learner_id``, ``task_id``,
+``resampling_id``, and ``uhash`` or ``nr`` of the resample result where configurations share a ``learner_id``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+from heldout.errors import InputError
+from heldout.readers.columns import holds_labels, is_setting, quoted
+from heldout.readers.formats.base import ColumnUses, Export
+from heldout.readers.line_roles import LineRoles, predictions_of_lines
+from heldout.readers.prediction_table import PredictionTable
+from heldout.readers.tables import Table
+
+KEYS = ("row_ids", "truth", "response")
+_OF_CLASS = "prob."
+_CONFIGURATION = ("learner_id", "nr", "uhash")
+_ALONE = ("task_id", "resampling_id")
+"""Columns that must hold one value: rows of two tasks, or resamplings, are not the same."""
+
+
+@dataclass(frozen=True)
+class Mlr3:
+    """A ``PredictionFormat``."""
+
+    name: ClassVar[str] = "mlr3"
+    title: ClassVar[str] = "predictions of mlr3"
+    signs: ClassVar[str] = "columns row_ids, truth and response"
+
+    def recognises(self, export: Export, uses: ColumnUses) -> bool:
+        return export.columns >= {*KEYS}
+
+    def read(self, export: Export, uses: ColumnUses) -> PredictionTable:
+        table = export.table_with(*KEYS)
+        frame = table.frame
+        names = [name for name in frame.columns if name not in uses.exclude]
+        fold = "iteration" if "iteration" in names else None
+        uses.check_agree(
+            {"target": "truth", "row": "row_ids", "fold": fold, "predictions": (), "event": None}, self.title
+        )
+        _check_alone(table, names)
+        configuration = tuple(name for name in _CONFIGURATION if name in names)
+        probabilities = {name.removeprefix(_OF_CLASS): name for name in names if name.startswith(_OF_CLASS)}
+        has_labels = bool(probabilities) or holds_labels(frame["truth"], frame["response"])
+        known = {*KEYS, *_CONFIGURATION, *_ALONE, *probabilities.values(), "iteration", uses.group, uses.weight}
+        if uses.repeat is not None:
+            known.add(uses.repeat)
+        others = [name for name in names if name not in known]
+        settings = [name for name in others if configuration and is_setting(frame, name, configuration)]
+        roles = LineRoles(
+            target="truth",
+            row="row_ids",
+            configuration=configuration,
+            fold=() if fold is None else (fold,),
+            repeat=uses.repeat,
+            labels="response" if has_labels else None,
+            probabilities=probabilities,
+            values=None if has_labels else "response",
+            group=uses.group,
+            weight=uses.weight,
+            settings=tuple(settings),
+        )
+        return predictions_of_lines(
+            table, roles, roles.source(export.name, self.name, self.title), name="the learner"
+        )
+
+
+def _check_alone(table: Table, names: Sequence[str]) -> None:
+    """Refuse rows of several tasks or resamplings."""
+    for name in _ALONE:
+        values = table.frame[name].unique() if name in names else ()
+        if len(values) > 1:
+            raise InputError(
+                f"{table.name} holds predictions of {len(values)} values of {name!r} ({quoted(values)}), whose rows "
+                "are not the same; give the lines of one."
+            )

@@ -1,0 +1,119 @@
+"""``collect_predictions()`` of tidymodels, of tuned models, resampled ones and sets of workflows.
+
+One line for each row, resample and configuration: ``.pred``, or ``.pred_class`` and ``.pred_<level>``; ``.row`` from
+1; ``id`` and ``id2`` of the resample; the tuning parameters; the outcome under its own name; and ``.config``
+(``Preprocessor1_Model01``, since tune 2.0 ``pre0_mod01_post0``), with ``wflow_id`` in a set of workflows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
+
+from heldout.errors import InputError
+from heldout.flags import Flag
+from heldout.readers.columns import is_setting, quoted
+from heldout.readers.formats.base import ColumnUses, Export
+from heldout.readers.line_roles import LineRoles, predictions_of_lines
+from heldout.readers.prediction_table import PredictionTable
+from heldout.readers.tables import Table
+
+_LABELS, _VALUES, _OF_CLASS, _ROW, _CONFIG = ".pred_class", ".pred", ".pred_", ".row", ".config"
+_RESAMPLES = ("id", "id2", "id3")
+_WORKFLOW = ("wflow_id", _CONFIG)
+_OF_TUNE = (*_RESAMPLES, *_WORKFLOW, _ROW, ".iter", ".case_weights", "preproc", "model")
+"""Columns that tune and workflowsets add."""
+_NOT_HELD_OUT = "Apparent"
+
+
+@dataclass(frozen=True)
+class Tidymodels:
+    """A ``PredictionFormat``."""
+
+    name: ClassVar[str] = "tidymodels"
+    title: ClassVar[str] = "collect_predictions() of tidymodels"
+    signs: ClassVar[str] = "columns .row, and .pred or .pred_class"
+
+    def recognises(self, export: Export, uses: ColumnUses) -> bool:
+        return _ROW in export.columns and bool(export.columns & {_VALUES, _LABELS})
+
+    def read(self, export: Export, uses: ColumnUses) -> PredictionTable:
+        table = _held_out_lines(export.table_with(_ROW))
+        names = [name for name in table.frame.columns if name not in uses.exclude]
+        resamples = tuple(name for name in _RESAMPLES if name in names)
+        configuration = tuple(name for name in _WORKFLOW if name in names)
+        found = {"row": _ROW, "fold": resamples[-1] if resamples else None, "predictions": (), "event": None}
+        uses.check_agree(found, self.title)
+        probabilities = {
+            name.removeprefix(_OF_CLASS): name for name in names if name.startswith(_OF_CLASS) and name != _LABELS
+        }
+        taken = {*_OF_TUNE, *probabilities.values(), _LABELS, _VALUES, uses.group, uses.weight}
+        others = [name for name in names if name not in taken]
+        target = uses.target or _outcome(table, others, _LABELS if _LABELS in names else None)
+        weight = uses.weight or (".case_weights" if ".case_weights" in names else None)
+        settings = [name for name in others if name != target and is_setting(table.frame, name, configuration)]
+        roles = LineRoles(
+            target=target,
+            row=_ROW,
+            configuration=configuration,
+            fold=resamples,
+            repeat=uses.repeat or _repeats(table.frame, resamples),
+            labels=_LABELS if _LABELS in names else None,
+            probabilities=probabilities,
+            values=_VALUES if _VALUES in names else None,
+            group=uses.group,
+            weight=weight,
+            settings=tuple(settings),
+        )
+        flags = {} if resamples else {Flag.AVERAGED_REPEATS: _averaged(export.name)}
+        source = roles.source(export.name, self.name, self.title)
+        return predictions_of_lines(table, roles, source, flags=flags, adaptive=".iter" in names)
+
+
+def _averaged(name: str) -> str:
+    return Flag.AVERAGED_REPEATS.filled(
+        source=name,
+        what="all resamples that held it out, if there were several",
+        remedy="export collect_predictions(summarize = FALSE)",
+    )
+
+
+def _held_out_lines(table: Table) -> Table:
+    """The table without the lines of the apparent resample, which predicts its own training rows."""
+    if "id" not in table.frame:
+        return table
+    apparent = table.frame["id"] == _NOT_HELD_OUT
+    if not apparent.any():
+        return table
+    remark = (
+        f"Excluded {int(apparent.sum())} lines of the resample {_NOT_HELD_OUT!r}, which predicts its training rows."
+    )
+    frame = table.frame[~apparent].reset_index(drop=True)
+    return replace(table, frame=frame, remarks=(*table.remarks, remark))
+
+
+def _repeats(frame: Any, resamples: Sequence[str]) -> str | None:
+    """The column of the repeats, where the names of the first resamples say that they are such."""
+    if len(resamples) < 2 or not frame[resamples[0]].astype(str).str.fullmatch(r"Repeat\d+").all():
+        return None
+    return resamples[0]
+
+
+def _outcome(table: Table, others: Sequence[str], labels: str | None) -> str:
+    """The column of true values: the only one with one value in each row that may be what was predicted."""
+    frame = table.frame
+    rows = frame.groupby(_ROW, sort=False)
+    fixed = [name for name in others if frame[name].nunique() > 1 and (rows[name].nunique(dropna=False) == 1).all()]
+    if labels is None:
+        fitting = [name for name in fixed if frame[name].dtype.kind in "iuf"]
+    else:
+        predicted = set(frame[labels].dropna().map(str))
+        fitting = [name for name in fixed if predicted <= set(frame[name].map(str))]
+    if len(fitting) == 1:
+        return fitting[0]
+    found = f"{quoted(fitting)} may each be the outcome" if fitting else "no column can be the outcome"
+    raise InputError(
+        f"{table.name} is {Tidymodels.title}, in which {found}; name the column of true values with --target COL.",
+        argument="target",
+    )
