@@ -145,10 +145,7 @@ def estimate(
     if isinstance(y_true, StoredSearch):
         _check_alone(arguments)
         return y_true.estimate_so_far(n_jobs)
-    if isinstance(y_true, KnownPredictions):
-        _check_metric(metric)
-    else:
-        _check_complete(arguments)
+    _check_complete(arguments)
     chosen = method_of(arguments.pop("method"))
     inputs = read_inputs(**arguments)
     found = answer(chosen, inputs.evidence(chosen))
@@ -182,18 +179,11 @@ def _check_alone(arguments: Mapping[str, Any]) -> None:
             )
 
 
-def _check_metric(metric: Any) -> None:
-    if metric is None:
-        raise InputError(
-            "metric must be given beside a table of predictions, got None; such as metric='roc_auc'.",
-            argument="metric",
-        )
-
-
 def _check_complete(arguments: Mapping[str, Any]) -> None:
     """Refuse a call without predictions or metric."""
     for name in ("predictions", "metric"):
-        if arguments[name] is None:
+        is_held = name == "predictions" and isinstance(arguments["y_true"], KnownPredictions)
+        if arguments[name] is None and not is_held:
             raise InputError(
                 f"{name} must be given beside y_true, got None; a store alone needs neither.", argument=name
             )

@@ -172,6 +172,8 @@ def read_inputs(
         sample_weight = own["sample_weight"] if sample_weight is None else sample_weight
         y_true, predictions = own["y_true"], own["predictions"]
         response, threshold = "auto", own["threshold"]
+    elif predictions is None:
+        raise InputError("predictions must be given beside y_true, got None.", argument="predictions")
     truth = truth_for(y_true, named, predictions, classes, pos_label)
     check_room(predictions)
     measured = check_fits(named, truth)

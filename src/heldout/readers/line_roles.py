@@ -169,7 +169,10 @@ def _configurations(table: Table, roles: LineRoles, name: str) -> LineKey:
 
 def _settings_text(line: Any, settings: Sequence[str]) -> str:
     """The settings of a line; those of other models are missing."""
-    return ", ".join(f"{name}={plain(line[name])}" for name in settings if line[name] == line[name])
+    values = {name: line[name] for name in settings if line[name] == line[name]}
+    return ", ".join(
+        f"{name}={f'{value:.6g}' if isinstance(value, float) else plain(value)}" for name, value in values.items()
+    )
 
 
 def _resample_key(frame: Any, roles: LineRoles) -> LineKey | None:

@@ -36,7 +36,7 @@ class Source:
 
     def __str__(self) -> str:
         found = ", ".join(f"{use} {column}" for use, column in self.columns.items())
-        return f"{self.name} is {self.title}" + (f": {found}." if found else ".")
+        return f"{self.name} is read as {self.title}" + (f": {found}." if found else ".")
 
 
 @dataclass(frozen=True, eq=False)

@@ -272,7 +272,7 @@ def index_of_name(name: str, names: Sequence[str]) -> int:
 
 def compare_configurations(
     y_true: Any,
-    predictions: Any,
+    predictions: Any = None,
     *,
     metric: Any,
     folds: Any = None,
@@ -293,7 +293,8 @@ def compare_configurations(
 ) -> ConfigurationComparison:
     """Compare configurations with each other on their held-out predictions.
 
-    The parameters are those of ``ho.estimate``, and so are the bootstraps.
+    The parameters are those of ``ho.estimate``, and so are the bootstraps; what ``ho.read_predictions`` returns
+    stands for the first two.
 
     Returns
     -------

@@ -14,6 +14,7 @@ from heldout.readers.formats.caret import Caret
 from heldout.readers.formats.mlr3 import Mlr3
 from heldout.readers.formats.own import OwnFile
 from heldout.readers.formats.plain import LongTable, WideTable
+from heldout.readers.formats.scikit_learn import ScikitLearn
 from heldout.readers.formats.tidymodels import Tidymodels
 
 FORMATS: Mapping[str, PredictionFormat] = {
@@ -25,6 +26,7 @@ FORMATS: Mapping[str, PredictionFormat] = {
         Caret(),
         Tidymodels(),
         Mlr3(),
+        ScikitLearn(),
     )
 }
 """By name; to add a tool, write one file and one line here."""

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Protocol
 
+from heldout.data.arrays import column_of
 from heldout.errors import InputError
+from heldout.readers.columns import free_name
 from heldout.readers.prediction_table import PredictionTable
 from heldout.readers.tables import Table, read_table, table_of_frame
 
@@ -72,6 +74,25 @@ class ColumnUses:
     predictions: tuple[str, ...] = ()
     exclude: tuple[str, ...] = ()
 
+    def placed_in(self, table: Table) -> tuple[Table, ColumnUses]:
+        """The table with the arrays as columns of their own, and the uses with the names of these."""
+        frame = table.frame
+        named: dict[str, Any] = {}
+        for use in ("target", "fold", "group", "weight"):
+            values = getattr(self, use)
+            if values is None or isinstance(values, str):
+                continue
+            array = column_of(values, use)
+            if array.ndim != 1 or len(array) != len(frame):
+                raise InputError(
+                    f"{use} must be a column, or one value for each of the {len(frame)} lines of {table.name}, got "
+                    f"shape {array.shape}.",
+                    argument=use,
+                )
+            named[use] = free_name(use, frame.columns)
+            frame = frame.assign(**{named[use]: array})
+        return replace(table, frame=frame), replace(self, **named)
+
     @property
     def described(self) -> bool:
         """Whether the user describes a table with a line for each row and configuration."""
@@ -81,9 +102,11 @@ class ColumnUses:
         """Refuse a use that contradicts the one that a format found; ``found`` has the fields of this class."""
         for field in fields(self):
             name, said = field.name, getattr(self, field.name)
-            if name not in found or not isinstance(said, str | tuple) or said in ((), found[name]):
+            is_text = isinstance(said, str | tuple)
+            if name not in found or said is None or (is_text and said in ((), found[name])):
                 continue
-            option = f"--{name.removesuffix('s')} {said if isinstance(said, str) else said[0]}"
+            shown = said if isinstance(said, str) else said[0] if isinstance(said, tuple) else "(an array)"
+            option = f"--{name.removesuffix('s')} {shown}"
             own = "there is none" if found[name] in (None, ()) else f"this is {found[name]!r}"
             raise InputError(
                 f"{option} contradicts what was recognised, {title}, in which {own}; leave it out, or describe all "

@@ -1,8 +1,9 @@
 """Prediction and benchmark tables of mlr3.
 
-``as.data.table(prediction)`` has a line for each row: ``row_ids``, ``truth``, ``response``, and ``prob.<class>`` where
-probabilities were predicted. A benchmark or tuning adds ``iteration`` of the resampling, ``learner_id``, ``task_id``,
-``resampling_id``, and ``uhash`` or ``nr`` of the resample result where configurations share a ``learner_id``.
+``as.data.table(prediction)`` has a line for each row: ``row_ids``, ``truth``, ``response``, and ``prob.<class>``
+where probabilities were predicted. A benchmark or tuning adds ``iteration`` of the resampling, ``learner_id``,
+``task_id``, ``resampling_id``, and ``uhash`` or ``nr`` of the resample result where configurations share a
+``learner_id``.
 """
 
 from __future__ import annotations
@@ -66,9 +67,8 @@ class Mlr3:
             weight=uses.weight,
             settings=tuple(settings),
         )
-        return predictions_of_lines(
-            table, roles, roles.source(export.name, self.name, self.title), name="the learner"
-        )
+        source = roles.source(export.name, self.name, self.title)
+        return predictions_of_lines(table, roles, source, name="the learner")
 
 
 def _check_alone(table: Table, names: Sequence[str]) -> None:
@@ -77,6 +77,6 @@ def _check_alone(table: Table, names: Sequence[str]) -> None:
         values = table.frame[name].unique() if name in names else ()
         if len(values) > 1:
             raise InputError(
-                f"{table.name} holds predictions of {len(values)} values of {name!r} ({quoted(values)}), whose rows "
-                "are not the same; give the lines of one."
+                f"{table.name} has {len(values)} values of {name!r} ({quoted(values)}), whose rows are not the "
+                "same; give the lines of one."
             )

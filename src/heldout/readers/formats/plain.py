@@ -30,7 +30,7 @@ class LongTable:
                 "a long table needs the column that identifies the configuration of a line and the one of its row; "
                 "name them with --configuration COL --row COL."
             )
-        table = export.table_with()
+        table, uses = uses.placed_in(export.table_with())
         columns = LongColumns(configuration=uses.configuration, target=_target(table, uses), **_columns(uses))
         wide, found = predictions_from_long_table(table, columns)
         source = Source(table.name, self.name, self.title)
@@ -49,11 +49,14 @@ class WideTable:
         return False
 
     def read(self, export: Export, uses: ColumnUses) -> PredictionTable:
-        table = export.table_with()
-        found = predictions_from_table(table, _target(table, uses), **_columns(uses))
-        return replace(
-            found, source=Source(table.name, self.name, self.title), remarks=(*table.remarks, *found.remarks)
-        )
+        return predictions_of_wide(export.table_with(), uses, Source(export.name, self.name, self.title))
+
+
+def predictions_of_wide(table: Table, uses: ColumnUses, source: Source) -> PredictionTable:
+    """The predictions of a table with a column, or one for each class, for each configuration."""
+    table, uses = uses.placed_in(table)
+    found = predictions_from_table(table, _target(table, uses), **_columns(uses))
+    return replace(found, source=source, remarks=(*table.remarks, *found.remarks))
 
 
 def _target(table: Table, uses: ColumnUses) -> str:

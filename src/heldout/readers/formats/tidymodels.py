@@ -1,7 +1,7 @@
 """``collect_predictions()`` of tidymodels, of tuned models, resampled ones and sets of workflows.
 
-One line for each row, resample and configuration: ``.pred``, or ``.pred_class`` and ``.pred_<level>``; ``.row`` from
-1; ``id`` and ``id2`` of the resample; the tuning parameters; the outcome under its own name; and ``.config``
+One line for each row, resample and configuration: ``.pred``, or ``.pred_class`` and ``.pred_<level>``; ``.row``
+from 1; ``id`` and ``id2`` of the resample; the tuning parameters; the outcome under its own name; and ``.config``
 (``Preprocessor1_Model01``, since tune 2.0 ``pre0_mod01_post0``), with ``wflow_id`` in a set of workflows.
 """
 

@@ -1,0 +1,70 @@
+"""Arrays of scikit-learn's ``cross_val_predict``, one for each configuration, in a mapping from its name.
+
+An array has one prediction a row (labels, numbers, scores), or one column for each class (``predict_proba``), in
+the order of ``numpy.unique(y)``. Arrays have neither true values nor folds: both are passed beside them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from heldout.errors import InputError
+from heldout.readers.formats.base import ColumnUses, Export
+from heldout.readers.formats.plain import predictions_of_wide
+from heldout.readers.prediction_table import PredictionTable, Source
+from heldout.readers.tables import table_of_frame
+
+_OF_CROSS_VALIDATE = {"fit_time", "score_time"}
+
+
+@dataclass(frozen=True)
+class ScikitLearn:
+    """A ``PredictionFormat``."""
+
+    name: ClassVar[str] = "scikit_learn"
+    title: ClassVar[str] = "arrays of cross_val_predict of scikit-learn"
+    signs: ClassVar[str] = "a mapping from names to arrays"
+
+    def recognises(self, export: Export, uses: ColumnUses) -> bool:
+        value = export.value
+        return isinstance(value, Mapping) and bool(value) and all(isinstance(v, np.ndarray) for v in value.values())
+
+    def read(self, export: Export, uses: ColumnUses) -> PredictionTable:
+        import pandas as pd
+
+        arrays: Mapping[str, NDArray[Any]] = export.value
+        if {*arrays} >= _OF_CROSS_VALIDATE:
+            raise InputError(
+                "the result of cross_validate holds scores and models, not predictions; pass its scores to "
+                "ho.estimate_from_scores, or the arrays of cross_val_predict here."
+            )
+        if uses.target is None or isinstance(uses.target, str):
+            raise InputError(
+                f"arrays of predictions hold no true values; pass them as target=y, got {uses.target!r}.",
+                argument="target",
+            )
+        columns = [column for name, array in arrays.items() for column in _columns(str(name), array, uses.target)]
+        rows = {len(values) for _, values in columns}
+        if len(rows) > 1:
+            sizes = ", ".join(f"{name}: {len(array)}" for name, array in arrays.items())
+            raise InputError(f"the arrays must be of the same rows, got {sizes} rows.")
+        table = table_of_frame(pd.DataFrame(dict(columns)), "the arrays")
+        return predictions_of_wide(table, uses, Source("the arrays", self.name, self.title))
+
+
+def _columns(name: str, array: NDArray[Any], target: Any) -> list[tuple[str, NDArray[Any]]]:
+    """The column, or the columns of each class, of a configuration."""
+    if array.ndim == 1:
+        return [(name, array)]
+    classes = np.unique(np.asarray(target))
+    if array.ndim != 2 or array.shape[1] != len(classes):
+        raise InputError(
+            f"the array of {name!r} must have one prediction a row, or a column for each of the {len(classes)} "
+            f"classes of the target, got shape {array.shape}."
+        )
+    return [(f"{name}[{label}]", array[:, place]) for place, label in enumerate(classes)]
