@@ -258,4 +258,6 @@ def _what_was_read(found: PredictionTable, truth: Truth, held: HeldOutPrediction
     if truth.positive is None:
         return f"{text}."
     otherwise = "" if own else "; --positive LABEL says otherwise"
+    if found.arrays is not None and found.arrays.probabilities is not None and truth.classes is not None:
+        otherwise = f", whose probability is read; --positive {truth.classes[1 - truth.positive]} for the other"
     return f"{text} (positive class {labels_text([truth.pos_label])}{otherwise})."

@@ -25,7 +25,60 @@ def read_predictions(
     weight: Any = None,
     exclude: str | Sequence[str] = (),
 ) -> PredictionTable:
-    """Read held-out predictions that another tool made."""
+    """Read the held-out predictions that another tool made.
+
+    Parameters
+    ----------
+    source : str, Path, data frame or object
+        A CSV or Parquet file, a table in memory, or an object: a mapping from names of configurations to arrays of
+        scikit-learn's ``cross_val_predict``.
+    format : str, default="auto"
+        "auto" recognises the format by its columns, and raises an error if two fit. Otherwise a name: "caret",
+        "tidymodels", "mlr3", "scikit_learn", "heldout" (the file of ``heldout tune``), "wide" (a column for each
+        configuration), "long" (a line for each row and configuration), and those of other tools.
+    target : str or array-like of shape (N,), optional
+        The column of true values, or the values where the source has none. Not needed where a format has its own.
+    event : str, optional
+        For survival: the column that is 1 where the event was seen; the target then holds times.
+    fold, group, weight : str or array-like of shape (N,), optional
+        Columns, or arrays where a wide table or arrays lack them.
+    repeat, row : str, optional
+    configuration : str or list of str
+        With ``row``, for a table with a line for each row and configuration that is not recognised: the columns
+        that together identify a configuration.
+    predictions : str or list of str
+        Columns of predictions, of wide and long tables; by default all columns without another use.
+    exclude : str or list of str
+        Columns to ignore.
+
+    Returns
+    -------
+    PredictionTable
+        ``truth``, ``predictions``, ``folds``, ``groups``, ``sample_weight`` and ``source``, whose text is one line
+        on what was recognised. ``ho.estimate(table, metric=...)``, ``ho.compare_estimates`` and
+        ``ho.compare_configurations`` take it in place of ``y_true`` and ``predictions``. Of two classes the last in
+        order is positive, unless these are passed ``pos_label=``.
+
+    Raises
+    ------
+    InputError
+        When two formats fit, a line occurs twice, or a column could have two uses.
+
+    Examples
+    --------
+    >>> import pandas as pd, heldout as ho
+    >>> lines = [(row, k) for row in range(1, 41) for k in (3, 5)]  # as write.csv(fit$pred) of caret has them
+    >>> frame = pd.DataFrame(lines, columns=["rowIndex", "k"])
+    >>> frame["obs"] = frame["rowIndex"] % 7
+    >>> frame["pred"] = frame["obs"] + 0.1 * (frame["rowIndex"] % 3) * frame["k"]
+    >>> frame["Resample"] = "Fold" + (frame["rowIndex"] % 5).astype(str)
+    >>> table = ho.read_predictions(frame)
+    >>> table.source.title, table.source.columns["configurations"], table.predictions.names
+    ('fit$pred of caret', 'k', ('k=3', 'k=5'))
+    >>> estimate = ho.estimate(table, metric="neg_mean_absolute_error", random_state=0)
+    >>> estimate.selected_name, round(estimate.uncorrected, 3)
+    ('k=3', -0.3)
+    """
     uses = ColumnUses(
         target=target,
         event=event,

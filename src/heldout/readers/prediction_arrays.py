@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from heldout._text import argument
 from heldout.data.task import TaskKind, Truth, truth_of
 from heldout.errors import InputError
 from heldout.estimates.input_arrays import training_rows_of
@@ -62,8 +63,8 @@ class PredictionArrays:
         Parameters
         ----------
         response : "auto", "labels" or "probabilities"
-            "auto" keeps all that is there. Labels that the tool did not write are those of the greatest
-            probability.
+            Which of what the tool wrote is used; "auto" keeps both. Labels that it did not write, or that are not
+            used, are those of the greatest probability.
         threshold : float, optional
             Cuts the probability of the positive class into labels, in place of those that the tool wrote.
         """
@@ -72,26 +73,24 @@ class PredictionArrays:
             _refuse_of_numbers(response=response, threshold=threshold)
             assert self.values is not None, "predictions without classes are numbers"
             return self._held({Response.VALUES: self.values}, None)
-        responses: dict[Response, NDArray[Any]] = {}
-        if self.labels is not None:
-            responses[Response.LABELS] = self.labels
-        if self.probabilities is not None:
-            scores = self.probabilities if truth.positive is None else self.probabilities[..., truth.positive]
-            responses[Response.PROBABILITIES] = scores
-            if self.labels is None or threshold is not None:
-                responses[Response.LABELS] = cut(truth, scores, Response.PROBABILITIES, threshold)
-        elif threshold is not None:
+        labels = None if response == "probabilities" else self.labels
+        probabilities = None if response == "labels" else self.probabilities
+        if (labels is None and probabilities is None) or response == "decision":
+            held = "labels" if self.probabilities is None else "probabilities"
+            raise InputError(f"{argument('response', response)}: the table holds {held}.", argument="response")
+        if threshold is not None and probabilities is None:
             raise InputError(
-                f"threshold={threshold!r} cuts probabilities, but the table holds labels; leave it out.",
+                f"{argument('threshold', threshold)} cuts probabilities, but the table holds labels; leave it out.",
                 argument="threshold",
             )
-        if response != "auto":
-            if response not in responses:
-                raise InputError(
-                    f"response must be what the table holds, {' or '.join(responses)}, got {response!r}.",
-                    argument="response",
-                )
-            responses = {Response(response): responses[Response(response)]}
+        responses: dict[Response, NDArray[Any]] = {}
+        if probabilities is not None:
+            scores = probabilities if truth.positive is None else probabilities[..., truth.positive]
+            responses[Response.PROBABILITIES] = scores
+            if labels is None or threshold is not None:
+                labels = cut(truth, scores, Response.PROBABILITIES, threshold)
+        if labels is not None:
+            responses[Response.LABELS] = labels
         return self._held(responses, truth.positive)
 
     def _held(self, responses: Mapping[Response, NDArray[Any]], positive: int | None) -> HeldOutPredictions:
@@ -116,6 +115,6 @@ def _refuse_of_numbers(**settings: Any) -> None:
     for name, value in settings.items():
         if value not in (None, "auto"):
             raise InputError(
-                f"{name}={value!r} is for classifications, but the predictions are numbers; leave it out.",
+                f"{argument(name, value)} is for classifications, but the predictions are numbers; leave it out.",
                 argument=name,
             )
