@@ -58,6 +58,17 @@ class Flag(StrEnum):
         "race dropped them, and could not be selected: {which}. If a race dropped them, the estimate is a little "
         "more optimistic than without it.",
     )
+    ONE_CONFIGURATION_KEPT = (
+        "one_configuration_kept",
+        "{source} holds the predictions of one configuration. If it was the best of several, those of the others "
+        "are missing: their selection cannot be replayed, and the score is as optimistic as any uncorrected one. "
+        "{remedy}",
+    )
+    ROWS_NOT_HELD_OUT = (
+        "rows_not_held_out",
+        "{source} numbers its rows up to {last}, and has no prediction of {missing} of them, which no resample "
+        "held out (or which were left out of the file). The estimate is of the others.",
+    )
     FOLDS_UNKNOWN = (
         "folds_unknown",
         "{source} does not say in which fold a row was held out. Methods that compare fold by fold (tt, bbc_f) "

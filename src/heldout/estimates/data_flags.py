@@ -309,7 +309,7 @@ def _has_weight(matrix: Matrix) -> NDArray[np.bool_]:
 
 def flags_of_choice(evidence: Evidence) -> dict[Flag, str]:
     """What to know where nothing was chosen, neither among configurations nor a threshold."""
-    if len(evidence.names) > 1 or evidence.was_selected:
+    if len(evidence.names) > 1 or evidence.was_selected or Flag.ONE_CONFIGURATION_KEPT in evidence.flags:
         return {}
     return {Flag.SINGLE_CONFIGURATION: Flag.SINGLE_CONFIGURATION.filled()}
 

@@ -45,6 +45,8 @@ class LineRoles:
     weight: str | None = None
     settings: tuple[str, ...] = ()
     """Columns with one value in each configuration, which are added to its name."""
+    is_chosen: bool = False
+    """Whether a single configuration may be the best of several that are not in the table."""
 
     @property
     def keys(self) -> str:
@@ -77,6 +79,7 @@ def predictions_of_lines(
     flags: Mapping[Flag, str] | None = None,
     adaptive: bool = False,
     name: str = "the configuration",
+    remedy: str = "",
 ) -> PredictionTable:
     """The predictions of a table whose columns are known.
 
@@ -88,6 +91,8 @@ def predictions_of_lines(
         Whether configurations were proposed or dropped because of scores.
     name : str
         The name of the configuration where no column has one.
+    remedy : str
+        A sentence on how the tool keeps the predictions of all configurations, for a table of one.
 
     Examples
     --------
@@ -112,7 +117,9 @@ def predictions_of_lines(
             check_same(what, frame[column], lines, frame[roles.row])
     truth = labels_of_column(frame[roles.target])[first]
     known = KnownClasses.of_columns(frame, roles.target, roles.labels, roles.probabilities)
-    found = {**(flags or {}), **grid.flags}
+    found = {**(flags or {}), **grid.flags, **_flag_of_rows(rows, source.name)}
+    if len(grid.names) == 1 and roles.is_chosen and not grid.flags:
+        found[Flag.ONE_CONFIGURATION_KEPT] = Flag.ONE_CONFIGURATION_KEPT.filled(source=source.name, remedy=remedy)
     if grid.folds is None:
         found[Flag.FOLDS_UNKNOWN] = Flag.FOLDS_UNKNOWN.filled(source=source.name)
     arrays = PredictionArrays(names=grid.names, folds=grid.folds, adaptive=adaptive, flags=found)
@@ -134,6 +141,15 @@ def predictions_of_lines(
         sample_weight=checked_weights(weights, len(first)),
         remarks=table.remarks,
     )
+
+
+def _flag_of_rows(rows: LineKey, source: str) -> dict[Flag, str]:
+    """The flag of rows that numbers from 1 lack."""
+    numbers = np.asarray(rows.labels)
+    missing = int(numbers[-1]) - len(numbers) if numbers.dtype.kind == "i" and numbers[0] > 0 else 0
+    if missing <= 0:
+        return {}
+    return {Flag.ROWS_NOT_HELD_OUT: Flag.ROWS_NOT_HELD_OUT.filled(source=source, last=numbers[-1], missing=missing)}
 
 
 def check_columns(table: Table, roles: LineRoles) -> None:

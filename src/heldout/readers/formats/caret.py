@@ -18,6 +18,10 @@ from heldout.readers.prediction_table import PredictionTable
 from heldout.readers.tables import Table
 
 KEYS = ("pred", "obs", "rowIndex")
+_WEIGHTS = "weights"
+_NOTHING_TUNED = "parameter"
+"""The only column of settings of a model that has none."""
+_KEEPS_ALL = 'trainControl(savePredictions = "all") keeps all of them.'
 _REPEAT = re.compile(r".+\.Rep(\d+)")
 
 
@@ -42,22 +46,29 @@ class Caret:
             [] if not holds_labels(frame["obs"], frame["pred"]) else texts_of_classes(frame["obs"], frame["pred"])
         )
         probabilities = {text: text for text in texts if text in frame.columns}
-        weight = uses.weight or ("weights" if "weights" in frame.columns else None)
-        taken = {*KEYS, "Resample", *probabilities, weight, uses.group, *uses.exclude}
+        taken = {*KEYS, _WEIGHTS, "Resample", *probabilities, uses.weight, uses.group, *uses.exclude}
         table, repeat = _with_repeats(table, resample)
+        if _WEIGHTS in frame and uses.weight is None:
+            remark = (
+                f"The column {_WEIGHTS!r} is not used, as in caret's own scores; to use it: --weight {_WEIGHTS}."
+            )
+            table = replace(table, remarks=(*table.remarks, remark))
+        settings = tuple(name for name in frame.columns if name not in taken)
         roles = LineRoles(
             target="obs",
             row="rowIndex",
-            configuration=tuple(name for name in frame.columns if name not in taken),
+            configuration=settings,
             fold=(resample,) if resample else (),
             repeat=repeat,
             labels="pred" if texts else None,
             probabilities=probabilities,
             values=None if texts else "pred",
             group=uses.group,
-            weight=weight,
+            weight=uses.weight,
+            is_chosen=settings != (_NOTHING_TUNED,),
         )
-        return predictions_of_lines(table, roles, roles.source(export.name, self.name, self.title))
+        source = roles.source(export.name, self.name, self.title)
+        return predictions_of_lines(table, roles, source, remedy=_KEEPS_ALL)
 
 
 def _with_repeats(table: Table, resample: str | None) -> tuple[Table, str | None]:

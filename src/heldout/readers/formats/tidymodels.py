@@ -25,6 +25,7 @@ _WORKFLOW = ("wflow_id", _CONFIG)
 _OF_TUNE = (*_RESAMPLES, *_WORKFLOW, _ROW, ".iter", ".case_weights", "preproc", "model")
 """Columns that tune and workflowsets add."""
 _NOT_HELD_OUT = "Apparent"
+_KEEPS_ALL = "collect_predictions() without parameters= gives all of them."
 
 
 @dataclass(frozen=True)
@@ -53,6 +54,7 @@ class Tidymodels:
         target = uses.target or _outcome(table, others, _LABELS if _LABELS in names else None)
         weight = uses.weight or (".case_weights" if ".case_weights" in names else None)
         settings = [name for name in others if name != target and is_setting(table.frame, name, configuration)]
+        constant = [name for name in others if name != target and table.frame[name].nunique() == 1]
         roles = LineRoles(
             target=target,
             row=_ROW,
@@ -65,10 +67,11 @@ class Tidymodels:
             group=uses.group,
             weight=weight,
             settings=tuple(settings),
+            is_chosen=bool(constant),
         )
         flags = {} if resamples else {Flag.AVERAGED_REPEATS: _averaged(export.name)}
         source = roles.source(export.name, self.name, self.title)
-        return predictions_of_lines(table, roles, source, flags=flags, adaptive=".iter" in names)
+        return predictions_of_lines(table, roles, source, flags=flags, adaptive=".iter" in names, remedy=_KEEPS_ALL)
 
 
 def _averaged(name: str) -> str:
