@@ -213,17 +213,25 @@ def columns_of_classes(names: Sequence[str], classes: Sequence[str]) -> list[dic
 
 
 def class_code(truth: Truth, label: str) -> int | None:
-    """The code of the class that a text names, or None; ``1.0`` is the class 1 too.
+    """The code of the class that a text names, or None."""
+    return place_of_class(label, [] if truth.classes is None else truth.classes.tolist())
+
+
+def place_of_class(text: str, classes: Sequence[Any]) -> int | None:
+    """The place of the class that a text names, or None; ``1.0`` is the class 1 too, and ``TRUE`` the class True.
 
     Examples
     --------
-    >>> class_code(truth_of([0, 1, 1]), "1.0"), class_code(truth_of(["no", "yes"]), "maybe")
-    (1, None)
+    >>> place_of_class("1.0", [0, 1]), place_of_class("TRUE", [False, True]), place_of_class("b", ["a", "c"])
+    (1, 1, None)
     """
-    for code, found in enumerate([] if truth.classes is None else truth.classes.tolist()):
-        same_number = not isinstance(found, str | bool) and reads_as_number(label) and float(label) == found
-        if label == str(found) or same_number:
-            return code
+    for place, known in enumerate(classes):
+        if isinstance(known, bool):
+            same = text.lower() == str(known).lower()
+        else:
+            same = not isinstance(known, str) and reads_as_number(text) and float(text) == known
+        if same or text == str(known):
+            return place
     return None
 
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from heldout.data.task import codes_of, labels_text, no_labels
 from heldout.errors import InputError
-from heldout.readers.columns import check_numbers, labels_of_column, quoted, reads_as_number
+from heldout.readers.columns import check_numbers, labels_of_column, place_of_class, quoted
 
 OFF_ONE = 0.0201
 """How far from 1 the sum of probabilities lies at most, which may be rounded to two decimals."""
@@ -40,7 +40,8 @@ class KnownClasses:
         values = sorted({value for column in held for value in column.unique().tolist()}, key=_order)
         if isinstance(values[0], str) and not all(isinstance(value, str) for value in values):
             values = sorted(map(str, values))
-        texts = {text: class_of_text(text, values) for text in probabilities}
+        places = {text: place_of_class(text, values) for text in probabilities}
+        texts = {text: None if place is None else values[place] for text, place in places.items()}
         if all(isinstance(value, str) for value in values):  # a class that no row has can still have a probability
             texts = {text: text if found is None else found for text, found in texts.items()}
             values = sorted({*values, *texts.values()})
@@ -94,23 +95,6 @@ class KnownClasses:
                 f"{quoted(self.columns)} are the probabilities of the classes, but sum to {sums[line]:.4g} in line "
                 f"{line + 1}; is the column of a class missing?"
             )
-
-
-def class_of_text(text: str, classes: list[Any]) -> Any:
-    """The class that a text names, or None: ``X1`` names no class, ``1`` the class 1, ``TRUE`` the class True.
-
-    Examples
-    --------
-    >>> class_of_text("1", [0, 1]), class_of_text("TRUE", [False, True]), class_of_text("b", ["a", "c"])
-    (1, True, None)
-    """
-    for known in classes:
-        if isinstance(known, bool):
-            if text.lower() == str(known).lower():
-                return known
-        elif text == str(known) or (not isinstance(known, str) and reads_as_number(text) and float(text) == known):
-            return known
-    return None
 
 
 def _order(value: Any) -> tuple[str, Any]:

@@ -6,7 +6,6 @@ must be in exactly one line, so the order of the lines means nothing.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -20,10 +19,8 @@ from heldout.readers.columns import check_complete, columns_of_classes, free_nam
 from heldout.readers.lines import LineKey, check_same, configuration_key, line_key, lines_of_cells
 from heldout.readers.prediction_table import PredictionTable
 from heldout.readers.predictions import predictions_from_table
+from heldout.readers.resamples import repeats_in_names
 from heldout.readers.tables import Table
-
-_REPEAT_IN_FOLD = re.compile(r"(.+)\.(Rep\d+)")
-"""The names that caret gives to the folds of repeats: ``Fold1.Rep2``."""
 
 
 @dataclass(frozen=True)
@@ -125,16 +122,12 @@ def _with_repeats_of_folds(table: Table, columns: LongColumns) -> tuple[Table, L
     if columns.repeat is not None or columns.fold is None:
         return table, columns, ()
     folds = table.frame[columns.fold]
-    matches = [_REPEAT_IN_FOLD.fullmatch(str(label)) for label in folds.unique()]
-    repeats = {match[2] for match in matches if match is not None}
-    if None in matches or len(repeats) < 2:
+    numbers = repeats_in_names(folds)
+    if numbers is None or numbers.nunique() < 2:
         return table, columns, ()
     name = free_name("repeat", table.frame.columns)
-    numbers = folds.map(lambda label: int(str(label).rsplit(".Rep", 1)[1]))
     example = min(map(plain, folds.unique()))
-    remark = (
-        f"{len(repeats)} repeats were found in the names of the folds (column {columns.fold!r}: {example!r}, ...)."
-    )
+    remark = f"{numbers.nunique()} repeats were found in the names of the folds (column {columns.fold!r}: {example!r}, ...)."
     return replace(table, frame=table.frame.assign(**{name: numbers})), replace(columns, repeat=name), (remark,)
 
 

@@ -13,6 +13,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+_REPEAT = re.compile(r".+\.Rep(\d+)")
+"""The names that caret gives to the folds of repeats: ``Fold1.Rep2``."""
 _DIGITS = re.compile(r"(\d+)")
 
 
@@ -30,6 +32,19 @@ def natural_order(labels: Sequence[Any]) -> list[int]:
         return [(0, int(piece), "") if piece.isdecimal() else (1, 0, piece) for piece in pieces if piece]
 
     return sorted(range(len(labels)), key=lambda place: parts(labels[place]))
+
+
+def repeats_in_names(resamples: Any) -> Any:
+    """The number of the repeat in each name of a column, or None if the names have none.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> repeats_in_names(pd.Series(["Fold1.Rep2", "Fold1.Rep1"])).tolist()
+    [2, 1]
+    """
+    matches = resamples.map(lambda label: _REPEAT.fullmatch(str(label)))
+    return None if matches.isna().any() else matches.map(lambda match: int(match[1]))
 
 
 def repeats_of_resamples(rows: NDArray[np.intp], resamples: NDArray[np.intp], n_rows: int) -> NDArray[np.intp]:

@@ -7,7 +7,6 @@ class, ``weights`` if there were any, ``rowIndex`` from 1, a column for each tun
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
@@ -15,6 +14,7 @@ from heldout.readers.columns import free_name, holds_labels, texts_of_classes
 from heldout.readers.formats.base import ColumnUses, Export
 from heldout.readers.line_roles import LineRoles, predictions_of_lines
 from heldout.readers.prediction_table import PredictionTable
+from heldout.readers.resamples import repeats_in_names
 from heldout.readers.tables import Table
 
 KEYS = ("pred", "obs", "rowIndex")
@@ -22,7 +22,6 @@ _WEIGHTS = "weights"
 _NOTHING_TUNED = "parameter"
 """The only column of settings of a model that has none."""
 _KEEPS_ALL = 'trainControl(savePredictions = "all") keeps all of them.'
-_REPEAT = re.compile(r".+\.Rep(\d+)")
 
 
 @dataclass(frozen=True)
@@ -75,8 +74,8 @@ def _with_repeats(table: Table, resample: str | None) -> tuple[Table, str | None
     """The table with a column of the repeats that caret writes into the names of folds, if it does."""
     if resample is None:
         return table, None
-    matches = table.frame[resample].map(lambda label: _REPEAT.fullmatch(str(label)))
-    if matches.isna().any():
+    numbers = repeats_in_names(table.frame[resample])
+    if numbers is None:
         return table, None
     name = free_name("repeat", table.frame.columns)
-    return replace(table, frame=table.frame.assign(**{name: matches.map(lambda match: int(match[1]))})), name
+    return replace(table, frame=table.frame.assign(**{name: numbers})), name
