@@ -127,7 +127,8 @@ def _with_repeats_of_folds(table: Table, columns: LongColumns) -> tuple[Table, L
         return table, columns, ()
     name = free_name("repeat", table.frame.columns)
     example = min(map(plain, folds.unique()))
-    remark = f"{numbers.nunique()} repeats were found in the names of the folds (column {columns.fold!r}: {example!r}, ...)."
+    found = f"{numbers.nunique()} repeats were found in the names of the folds"
+    remark = f"{found} (column {columns.fold!r}: {example!r}, ...)."
     return replace(table, frame=table.frame.assign(**{name: numbers})), replace(columns, repeat=name), (remark,)
 
 
