@@ -64,7 +64,8 @@ def configuration_key(frame: Any, columns: Sequence[str], name: str) -> LineKey:
         raise InputError(
             f"{quoted(columns)} of {name} would make {len(labels)} configurations of "
             f"{counted(len(codes), 'line')}, most of them with one row; name the columns of settings with "
-            "--configuration (to bound one configuration named beforehand: --fixed-configuration NAME)."
+            "--configuration, or leave out with --exclude a column that is none (to bound one configuration named "
+            "beforehand: --fixed-configuration NAME)."
         )
     return LineKey("configuration", codes, labels)
 

@@ -1,0 +1,313 @@
+"""Exports of other tools: recognised by certain signs, read to the scores that the tools report, or refused."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import heldout as ho
+from heldout.flags import Flag
+from heldout.readers.formats import FORMATS, format_of
+from heldout.readers.formats.base import ColumnUses, Export
+from heldout.readers.prediction_table import PredictionTable
+
+EXPORTS = Path(__file__).with_name("exports")
+
+# fit$results of the same fits, as caret prints them; {k: score}.
+OF_CARET = {
+    ("cv", "accuracy", "folds"): {1: 0.675, 3: 0.7, 5: 0.75, 9: 0.65},
+    ("labels", "accuracy", "folds"): {1: 0.675, 3: 0.7, 5: 0.75, 9: 0.65},
+    ("repeats", "accuracy", "folds"): {1: 0.6, 3: 0.6166666667, 5: 0.6083333333, 9: 0.65},
+    ("final", "accuracy", "folds"): {5: 0.75},
+    ("loo", "accuracy", "pooled"): {1: 0.6, 3: 0.6, 5: 0.65, 9: 0.6},
+    ("classes", "accuracy", "folds"): {1: 0.5218253968, 3: 0.5281746032, 5: 0.5031746032, 9: 0.5273809524},
+    ("weights", "accuracy", "folds"): {0.0: 0.725, 0.3: 0.625, 0.6: 0.55},
+    ("boot", "root_mean_squared_error", "folds"): {
+        1: 1.404635418, 3: 1.167876439, 5: 1.178869226, 9: 1.206035641,
+    },
+    ("boot", "mean_absolute_error", "pooled"): {1: 1.1599101153, 3: 0.9722479326, 5: 0.9737066376, 9: 0.9573228266},
+    ("regression", "mean_absolute_error", "folds"): {
+        1: 1.1147745530, 3: 0.8706000373, 5: 0.8481776555, 9: 0.9020210759,
+    },
+}  # fmt: skip
+
+
+def caret(name: str) -> pd.DataFrame:
+    return pd.read_csv(EXPORTS / f"caret-{name}.csv")
+
+
+def tidymodels(frame: pd.DataFrame, spelling: str = "pre0_mod{}_post0") -> pd.DataFrame:
+    """The same predictions as ``collect_predictions()`` has them."""
+    number = frame["k"].rank(method="dense").astype(int)
+    named = {"pred": ".pred_class", "no": ".pred_no", "yes": ".pred_yes", "rowIndex": ".row", "k": "neighbors"}
+    if frame["pred"].dtype.kind == "f":
+        named["pred"] = ".pred"
+    made = frame.rename(columns={**named, "obs": "diagnosis"}).drop(columns="Resample")
+    made[".config"] = [spelling.format(each) for each in number]
+    parts = frame["Resample"].str.split(".", expand=True)
+    if parts.shape[1] > 1:
+        return made.assign(id=parts[1].str.replace("Rep", "Repeat"), id2=parts[0])
+    return made.assign(id=parts[0])
+
+
+def mlr3(frame: pd.DataFrame) -> pd.DataFrame:
+    """The same predictions as ``as.data.table()`` of a benchmark has them."""
+    parts = frame["Resample"].str.extract(r"Fold(\d+)(?:\.Rep(\d+))?").astype(float)
+    n_folds, repeat = parts[0].max(), parts[1].fillna(1)
+    return frame.assign(
+        row_ids=frame["rowIndex"], truth=frame["obs"], response=frame["pred"], task_id="t", resampling_id="cv",
+        learner_id="knn.k" + frame["k"].astype(str), iteration=((repeat - 1) * n_folds + parts[0]).astype(int),
+    ).rename(columns={"no": "prob.no", "yes": "prob.yes"}).drop(
+        columns=["rowIndex", "obs", "pred", "k", "Resample"]
+    )  # fmt: skip
+
+
+def score_of_each(table: PredictionTable, metric: str, aggregate: Any) -> list[float]:
+    held = table.predictions
+    assert isinstance(held, ho.HeldOutPredictions)
+    scores = []
+    for place, name in enumerate(held.names):
+        alone = {kind: array[:, [place]] for kind, array in held.responses.items()}
+        one = replace(held, responses=alone, names=(name,))
+        scores.append(ho.estimate(table.truth, one, metric=metric, method="cv", aggregate=aggregate).value)
+    return scores
+
+
+@pytest.mark.parametrize(("name", "metric", "aggregate"), list(OF_CARET), ids="-".join)
+def test_every_configuration_has_the_score_that_caret_reports(name: str, metric: str, aggregate: str) -> None:
+    expected = OF_CARET[name, metric, aggregate]
+    table = ho.read_predictions(EXPORTS / f"caret-{name}.csv")
+
+    assert table.source.format == "caret"
+    setting = "cp" if name == "weights" else "k"
+    assert isinstance(table.predictions, ho.HeldOutPredictions)
+    assert table.predictions.names == tuple(f"{setting}={value}" for value in expected)
+    np.testing.assert_allclose(score_of_each(table, metric, aggregate), list(expected.values()), atol=2e-9)
+
+
+@pytest.mark.parametrize("name", ["cv", "labels", "repeats", "classes", "regression", "boot"])
+def test_the_order_of_the_lines_means_nothing(name: str) -> None:
+    frame, metric = caret(name), "neg_mean_absolute_error" if name in ("regression", "boot") else "accuracy"
+    settings: dict[str, Any] = {"metric": metric, "n_bootstraps": 30, "random_state": 0}
+    straight = ho.estimate(ho.read_predictions(frame), **settings)
+
+    for seed in range(3):
+        shuffled = frame.sample(frac=1, random_state=seed)[np.random.default_rng(seed).permutation(frame.columns)]
+        found = ho.estimate(ho.read_predictions(shuffled), **settings)
+        assert (found.value, found.interval, found.selected_name) == (
+            straight.value, straight.interval, straight.selected_name,
+        )  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ["cv", "labels", "repeats"])
+@pytest.mark.parametrize("spelling", ["pre0_mod{}_post0", "Preprocessor1_Model{}", "mlr3"])
+def test_the_same_predictions_give_the_same_estimate_from_any_tool(name: str, spelling: str) -> None:
+    metric = "accuracy" if name == "labels" else "neg_log_loss" if spelling == "mlr3" else "roc_auc"
+    settings: dict[str, Any] = {"metric": metric, "n_bootstraps": 30, "random_state": 0, "method": "bbc"}
+    of_caret = ho.read_predictions(caret(name))
+    other = ho.read_predictions(mlr3(caret(name)) if spelling == "mlr3" else tidymodels(caret(name), spelling))
+
+    assert other.source.format == ("mlr3" if spelling == "mlr3" else "tidymodels")
+    np.testing.assert_array_equal(other.folds, of_caret.folds)
+    one, two = ho.estimate(of_caret, **settings), ho.estimate(other, **settings)
+    assert (one.value, one.interval, one.selected) == (two.value, two.interval, two.selected)
+    k = one.selected_name.removeprefix("k=")
+    assert two.selected_name == f"knn.k{k}" if spelling == "mlr3" else f"(neighbors={k})" in two.selected_name
+
+
+def test_either_class_can_be_the_positive_one_and_a_threshold_cuts_its_probability() -> None:
+    frame = caret("cv")
+    table = ho.read_predictions(frame)
+    frame["hit"] = np.where(frame["no"] > 0.6, "no", "yes") == frame["obs"]
+    of_all: dict[str, Any] = {"method": "cv", "random_state": 0}
+
+    best = ho.estimate(table, metric="accuracy", pos_label="no", threshold=0.6, **of_all)
+    assert best.value == pytest.approx(frame.groupby("k")["hit"].mean().max(), abs=1e-12)
+    by_label = [
+        ho.estimate(table, metric="average_precision", pos_label=label, **of_all).value for label in ("no", "yes")
+    ]
+    assert by_label[1] == ho.estimate(table, metric="average_precision", **of_all).value != by_label[0]
+    assert ho.estimate(table, metric="roc_auc", response="probabilities", **of_all).selected_name == "k=3"
+    for wrong, said in (
+        ({"pos_label": "maybe"}, "must be one of the classes 'no', 'yes', got 'maybe'"),
+        ({"metric": "roc_auc", "threshold": 0.5}, "roc_auc reads the scores"),
+        ({"predictions": [[1]]}, "predictions must be left out beside a table"),
+        ({"response": "decision"}, "the table holds probabilities"),
+    ):
+        with pytest.raises(ho.InputError, match=said):
+            ho.estimate(table, **{"metric": "accuracy", **of_all, **wrong})
+
+
+def test_every_comparison_takes_a_table() -> None:
+    table = ho.read_predictions(EXPORTS / "caret-labels.csv")
+    compared = ho.compare_estimates(table, metric="accuracy", methods=["cv", "tt"], random_state=0)
+
+    assert set(compared) == {"cv", "tt"}
+    assert ho.compare_configurations(table, metric="accuracy", n_bootstraps=30, random_state=0).winner == "k=5"
+    with pytest.raises(ho.InputError, match="metric must be given"):
+        ho.estimate(table)
+
+
+@pytest.mark.parametrize(
+    ("name", "flag", "said"),
+    [
+        ("final", Flag.ONE_CONFIGURATION_KEPT, 'savePredictions = "all"'),
+        ("loo", Flag.FOLDS_UNKNOWN, r"does not say in which fold"),
+        ("boot", Flag.ROWS_NOT_HELD_OUT, "rows up to 40, and has no prediction of 3 of them"),
+        ("boot", Flag.INCOMPLETE_PREDICTIONS, "each in 36% of the repeats"),
+    ],
+)
+def test_what_an_export_lacks_is_flagged(name: str, flag: Flag, said: str) -> None:
+    metric = "r2" if name == "boot" else "accuracy"
+    found = ho.estimate(ho.read_predictions(EXPORTS / f"caret-{name}.csv"), metric=metric, method="cv")
+    assert said in found.flags[flag]
+    assert Flag.SINGLE_CONFIGURATION not in found.flags  # nothing says that nothing was selected
+
+
+def test_means_over_resamples_are_flagged() -> None:
+    frame = tidymodels(caret("cv")).drop(columns="id")
+    found = ho.estimate(ho.read_predictions(frame), metric="accuracy", method="cv")
+    assert "collect_predictions(summarize = FALSE)" in found.flags[Flag.AVERAGED_REPEATS]
+    assert Flag.FOLDS_UNKNOWN in found.flags
+
+
+def test_a_configuration_that_a_race_dropped_is_no_candidate() -> None:
+    frame = caret("labels")
+    raced = frame[(frame["k"] != 5) | (frame["Resample"] < "Fold4")]
+    found = ho.estimate(ho.read_predictions(raced), metric="accuracy", method="cv")
+
+    assert found.selected_name == "k=3"
+    assert "1 of 4 configurations lack" in found.flags[Flag.INCOMPLETE_CONFIGURATIONS]
+
+
+def test_predictions_of_training_rows_are_left_out() -> None:
+    frame = tidymodels(caret("boot"))
+    apparent = frame[frame["id"] == "Resample1"].assign(id="Apparent")
+    table = ho.read_predictions(pd.concat([frame, apparent], ignore_index=True))
+
+    assert len(table.remarks) == 1 and "'Apparent'" in table.remarks[0]
+    np.testing.assert_array_equal(table.folds, ho.read_predictions(frame).folds)
+
+
+def test_the_outcome_is_the_column_that_was_predicted_or_must_be_named() -> None:
+    frame = tidymodels(caret("cv"))
+    with_names = frame.assign(patient="p" + frame[".row"].astype(str), site=frame[".row"] % 3)
+    assert ho.read_predictions(with_names).source.columns["truth"] == "diagnosis"
+
+    twice = frame.assign(other=np.where(frame[".row"] % 2 == 0, "no", "yes"))
+    with pytest.raises(ho.InputError, match=r"'diagnosis', 'other' may each be the outcome; name .* --target COL"):
+        ho.read_predictions(twice)
+    named = ho.read_predictions(twice, target="diagnosis", group="other")
+    assert named.source.columns["truth"] == "diagnosis"
+    assert named.groups is not None
+    with pytest.raises(ho.InputError, match="no column can be the outcome"):
+        ho.read_predictions(frame.drop(columns="diagnosis"))
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (lambda it: pd.concat([it, it.tail(1)]), "is in two lines, 160 and 161 .*export the column"),
+        (lambda it: it.assign(patient=it["rowIndex"]), "would make 160 configurations of 160 lines.*--exclude"),
+        (lambda it: it.assign(half=it["rowIndex"] % 2), "is in no line, but others predicted it .*--exclude COL"),
+        (lambda it: it.assign(line=np.arange(len(it))), "would make 160 configurations of 160 lines"),
+        (lambda it: it.assign(site=it["Resample"]), "no configuration has predictions of all folds .*--exclude"),
+        (lambda it: it.drop(columns="no"), "class 'no' has no column of probabilities beside 'yes'"),
+        (lambda it: it.assign(no=it["no"] / 2), "'no', 'yes' are the probabilities of the classes, but sum to"),
+        (lambda it: it.assign(Resample=None), r"'Resample' \(the folds\) has 160 missing values"),
+        (lambda it: it.assign(obs=np.where(np.arange(160) == 7, "yes", it["obs"])), "has two values of the target"),
+        (lambda it: it.drop(columns="k"), "is in two lines, .*configurations: one"),
+        (lambda it: it.iloc[1:], "row 1 of k=1 is in no line"),
+        (lambda it: it.drop(columns=["no", "yes"]).assign(pred="no", obs="no"), "'obs' holds one class, 'no'"),
+        (lambda it: it.assign(obs=np.nan), r"'obs' \(the target\) has 160 missing values"),
+    ],
+)  # fmt: skip
+def test_what_could_be_read_in_two_ways_is_refused(change: Any, said: str) -> None:
+    with pytest.raises(ho.InputError, match=said):
+        ho.read_predictions(change(caret("cv")))
+
+
+def test_tasks_of_mlr3_are_read_one_at_a_time() -> None:
+    frame = mlr3(caret("cv"))
+    frame["task_id"] = np.where(frame["row_ids"] > 20, "one", "two")
+    with pytest.raises(ho.InputError, match=r"has 2 values of 'task_id' \('two', 'one'\), whose rows are not"):
+        ho.read_predictions(frame)
+    alone = mlr3(caret("cv"))
+    alone = alone[alone["learner_id"] == "knn.k5"][["row_ids", "truth", "response", "prob.no", "prob.yes"]]
+    found = ho.estimate(ho.read_predictions(alone), metric="accuracy", method="cv")
+    assert (found.selected_name, found.value) == ("the learner", pytest.approx(0.75))
+
+
+def test_an_export_of_two_formats_is_refused_with_both_names() -> None:
+    both = caret("cv").assign(**mlr3(caret("cv"))[["row_ids", "truth", "response"]])
+    said = (
+        r"read in 2 ways: as fit\$pred of caret \(--format caret, by columns pred, obs and rowIndex\), or as .*mlr3"
+    )
+    with pytest.raises(ho.InputError, match=said):
+        ho.read_predictions(both)
+    assert ho.read_predictions(both, exclude=["row_ids", "truth", "response"], format="caret").folds is not None
+    with pytest.raises(
+        ho.InputError, match=r"format must be auto or one of .*, got 'carret'. Did you mean caret\?"
+    ):
+        ho.read_predictions(both, format="carret")
+    with pytest.raises(ho.InputError, match=r"the list is no predictions of any known tool\. The formats are"):
+        ho.read_predictions([1, 2])
+
+
+@pytest.mark.parametrize("known", FORMATS.values(), ids=list(FORMATS))
+def test_a_format_recognises_no_table_of_another(known: Any) -> None:
+    frames = {
+        "caret": caret("cv"),
+        "tidymodels": tidymodels(caret("cv")),
+        "mlr3": mlr3(caret("cv")),
+        "wide": pd.DataFrame({"y": [0, 1], "one": [0.2, 0.3]}),
+    }
+    for name, frame in frames.items():
+        assert known.recognises(Export.of(frame), ColumnUses()) == (known.name == name and name != "wide")
+    assert format_of(Export.of(frames["wide"]), ColumnUses()).name == "wide"
+
+
+def test_what_the_user_says_of_columns_is_used_or_contradicted() -> None:
+    frame = caret("cv")
+    same = ho.read_predictions(frame, target="obs", row="rowIndex", fold="Resample")
+    assert same.source.format == "caret"
+    with pytest.raises(ho.InputError, match=r"--fold k contradicts what was recognised, .* this is 'Resample'"):
+        ho.read_predictions(frame, fold="k")
+    with pytest.raises(ho.InputError, match=r"--target \(an array\) contradicts"):
+        ho.read_predictions(frame, target=np.zeros(160))
+    long = ho.read_predictions(frame, target="obs", configuration="k", row="rowIndex", fold="Resample")
+    assert long.source.format == "long"
+    settings: dict[str, Any] = {"metric": "roc_auc", "n_bootstraps": 30, "random_state": 0}
+    assert ho.estimate(long, **settings).value == ho.estimate(same, **settings).value
+    weighed = ho.read_predictions(EXPORTS / "caret-weights.csv", weight="weights")
+    assert weighed.sample_weight is not None and set(np.round(weighed.sample_weight, 3)) == {0.667, 1.333}
+
+
+def test_arrays_side_by_side_are_the_predictions_of_configurations() -> None:
+    rng = np.random.default_rng(0)
+    y, folds = rng.integers(0, 3, 60), np.arange(60) % 5
+    shares = {f"m{j}": rng.dirichlet(np.ones(3), size=60) for j in range(4)}
+    settings: dict[str, Any] = {"metric": "neg_log_loss", "n_bootstraps": 30, "random_state": 0}
+    table = ho.read_predictions(shares, target=y, fold=folds)
+
+    stacked = np.stack(list(shares.values()), axis=1)[:, :, None]
+    found, expected = ho.estimate(table, **settings), ho.estimate(y, stacked, folds=folds, **settings)
+    assert (found.value, found.interval) == (expected.value, expected.interval)
+    assert found.selected_name == f"m{expected.selected}"
+    labels = {name: share.argmax(axis=1) for name, share in shares.items()}
+    of_labels = ho.estimate(ho.read_predictions(labels, target=y), metric="accuracy", method="cv")
+    assert of_labels.value == max((column == y).mean() for column in labels.values())
+    for wrong, said in (
+        ((shares, {}), "hold no true values; pass them as target=y, got None"),
+        (({"m": shares["m0"][:, :2]}, {"target": y}), "a column for each of the 3 classes"),
+        (({"m": y, "n": y[1:]}, {"target": y}), "must be of the same rows, got m: 60, n: 59"),
+        (({"fit_time": y, "score_time": y}, {"target": y}), "cross_validate holds scores and models"),
+        (({"m": y}, {"target": y[1:]}), "one value for each of the 60 lines"),
+    ):
+        with pytest.raises(ho.InputError, match=said):
+            ho.read_predictions(wrong[0], **wrong[1])
