@@ -250,7 +250,8 @@ def test_an_export_of_two_formats_is_refused_with_both_names() -> None:
     )
     with pytest.raises(ho.InputError, match=said):
         ho.read_predictions(both)
-    assert ho.read_predictions(both, exclude=["row_ids", "truth", "response"], format="caret").folds is not None
+    named = ho.read_predictions(both, exclude=["row_ids", "truth", "response"])
+    assert (named.source.format, named.predictions.names) == ("caret", ("k=1", "k=3", "k=5", "k=9"))
     with pytest.raises(
         ho.InputError, match=r"format must be auto or one of .*, got 'carret'. Did you mean caret\?"
     ):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from pathlib import Path
@@ -46,13 +46,21 @@ class Export:
         """The names of the columns of the table; none where there is no table."""
         return frozenset(()) if self.table is None else frozenset(self.table.frame.columns)
 
-    def table_with(self, *columns: str) -> Table:
-        """The table; refused where there is none, or a column that the format needs is missing."""
-        if self.table is None:
+    def columns_without(self, exclude: Sequence[str]) -> frozenset[str]:
+        """The names of the columns that the user does not leave out."""
+        return self.columns - {*exclude}
+
+    def table_with(self, *columns: str, exclude: Sequence[str] = ()) -> Table:
+        """The table without excluded columns; refused where there is none, or a column is missing."""
+        table = self.table
+        if table is None:
             raise InputError(f"{self.name} is no table; give a CSV or Parquet file, or a data frame.")
+        for name in exclude:
+            table.column(name, "one to leave out")
+        table = replace(table, frame=table.frame.drop(columns=list(exclude)))
         for name in columns:
-            self.table.column(name, "one of the format")
-        return self.table
+            table.column(name, "one of the format")
+        return table
 
 
 @dataclass(frozen=True, eq=False)

@@ -33,19 +33,19 @@ class Caret:
     signs: ClassVar[str] = "columns pred, obs and rowIndex"
 
     def recognises(self, export: Export, uses: ColumnUses) -> bool:
-        return export.columns >= {*KEYS}
+        return export.columns_without(uses.exclude) >= {*KEYS}
 
     def read(self, export: Export, uses: ColumnUses) -> PredictionTable:
-        table = export.table_with(*KEYS)
-        resample = "Resample" if "Resample" in export.columns else None
+        table = export.table_with(*KEYS, exclude=uses.exclude)
+        frame = table.frame
+        resample = "Resample" if "Resample" in frame else None
         found = {"target": "obs", "row": "rowIndex", "fold": resample, "repeat": None, "event": None}
         uses.check_agree({**found, "predictions": ()}, self.title)
-        frame = table.frame
         texts = (
             [] if not holds_labels(frame["obs"], frame["pred"]) else texts_of_classes(frame["obs"], frame["pred"])
         )
         probabilities = {text: text for text in texts if text in frame.columns}
-        taken = {*KEYS, _WEIGHTS, "Resample", *probabilities, uses.weight, uses.group, *uses.exclude}
+        taken = {*KEYS, _WEIGHTS, "Resample", *probabilities, uses.weight, uses.group}
         table, repeat = _with_repeats(table, resample)
         if _WEIGHTS in frame and uses.weight is None:
             remark = (

@@ -35,12 +35,12 @@ class Mlr3:
     signs: ClassVar[str] = "columns row_ids, truth and response"
 
     def recognises(self, export: Export, uses: ColumnUses) -> bool:
-        return export.columns >= {*KEYS}
+        return export.columns_without(uses.exclude) >= {*KEYS}
 
     def read(self, export: Export, uses: ColumnUses) -> PredictionTable:
-        table = export.table_with(*KEYS)
+        table = export.table_with(*KEYS, exclude=uses.exclude)
         frame = table.frame
-        names = [name for name in frame.columns if name not in uses.exclude]
+        names = list(frame.columns)
         fold = "iteration" if "iteration" in names else None
         uses.check_agree(
             {"target": "truth", "row": "row_ids", "fold": fold, "predictions": (), "event": None}, self.title

@@ -37,11 +37,12 @@ class Tidymodels:
     signs: ClassVar[str] = "columns .row, and .pred or .pred_class"
 
     def recognises(self, export: Export, uses: ColumnUses) -> bool:
-        return _ROW in export.columns and bool(export.columns & {_VALUES, _LABELS})
+        columns = export.columns_without(uses.exclude)
+        return _ROW in columns and bool(columns & {_VALUES, _LABELS})
 
     def read(self, export: Export, uses: ColumnUses) -> PredictionTable:
-        table = _held_out_lines(export.table_with(_ROW))
-        names = [name for name in table.frame.columns if name not in uses.exclude]
+        table = _held_out_lines(export.table_with(_ROW, exclude=uses.exclude))
+        names = list(table.frame.columns)
         resamples = tuple(name for name in _RESAMPLES if name in names)
         configuration = tuple(name for name in _WORKFLOW if name in names)
         found = {"row": _ROW, "fold": resamples[-1] if resamples else None, "predictions": (), "event": None}
