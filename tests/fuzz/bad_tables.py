@@ -25,9 +25,11 @@ KINDS = ("string", "float16", "decimal", "list", "struct", "date", "binary", "ca
 
 def make(rng: Generator, folder: Path) -> Case:
     """A table of predictions for ``estimate`` or of columns for ``tune`` and ``validate``."""
-    asked = pick(rng, ("plain", "estimate", "estimate", "estimate", "tune", "validate"))
+    asked = pick(rng, ("plain", "export", "estimate", "estimate", "estimate", "tune", "validate"))
     if asked == "plain":
         return _plain(rng, folder)
+    if asked == "export":
+        return _export(rng, folder)
     frame = _predictions(rng) if asked == "estimate" else _columns(rng)
     frame, words = _changed(rng, frame)
     path, how = _written(rng, frame, folder)
@@ -55,6 +57,33 @@ def _plain(rng: Generator, folder: Path) -> Case:
 
     words = f"{' '.join(arguments)} of {n} rows and {c} columns"
     return Case(words, lambda: command(*arguments), lambda ended: fault_of_printed(ended, best), healthy=True)
+
+
+def _export(rng: Generator, folder: Path) -> Case:
+    """An export of another tool, of which columns, names and lines were changed."""
+    n, c, resamples = int(pick(rng, (1, 5, 20, 40))), int(pick(rng, (1, 3))), int(pick(rng, (1, 2, 5)))
+    row, k = np.tile(np.arange(1, n + 1), c), np.repeat(np.arange(c), n)
+    share, labels = rng.random(n * c).round(int(pick(rng, (1, 9)))), pick(rng, (("no", "yes"), (0, 1)))
+    truth, predicted = np.where(row % 2 == 0, *labels), np.where(share < 0.5, *labels)
+    resample = np.array([f"Fold{i}" for i in row % resamples])
+    classes = dict(zip(map(str, labels), (1 - share, share), strict=True))
+    columns = {
+        "caret": {"pred": predicted, "obs": truth, **classes, "rowIndex": row, "k": k, "Resample": resample},
+        "tidymodels": {
+            "id": resample, ".pred_class": predicted, **{f".pred_{label}": p for label, p in classes.items()},
+            ".row": row, "k": k, "outcome": truth, ".config": [f"pre0_mod{i}_post0" for i in k],
+        },
+        "mlr3": {
+            "row_ids": row, "truth": truth, "response": predicted, "iteration": row % resamples, "learner_id": k,
+            **{f"prob.{label}": p for label, p in classes.items()},
+        },
+    }[pick(rng, ("caret", "tidymodels", "mlr3"))]  # fmt: skip
+    frame, words = _changed(rng, pd.DataFrame(columns))
+    path, how = _written(rng, frame, folder)
+    arguments = ["estimate", path, "--json", *_rest("estimate"), *pick(rng, ((), (), ("--metric", "accuracy")))]
+    return Case(
+        f"{' '.join(arguments)}: {'; '.join([*words, *how])}", lambda: command(*arguments), fault_of_printed
+    )
 
 
 def _rest(asked: str) -> list[str]:

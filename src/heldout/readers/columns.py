@@ -81,6 +81,19 @@ def check_numbers(column: Any, purpose: str) -> None:
         raise InputError(f"{purpose} column {column.name!r} must hold numbers, got {shortened(stranger)}.")
 
 
+def check_no_dates(column: Any, purpose: str) -> None:
+    """Refuse a column with dates, times or durations; ``purpose`` is what a value is for, as "a prediction"."""
+    if column.dtype.kind in "iufb":
+        return
+    strange = column.map(lambda value: not isinstance(value, str | bool | int | float))
+    if strange.any():
+        value = column[strange].iloc[0]
+        raise InputError(
+            f"column {column.name!r} holds {plain(value)}, a {type(value).__name__}, where {purpose} must be a "
+            "number or text; fix the file, or leave the column out (--exclude)."
+        )
+
+
 def check_complete(column: Any, purpose: str, need: str = "one: fill them in, or leave these rows out") -> None:
     """Refuse a column with missing values; ``need`` ends the sentence "every row needs"."""
     absent = column.isna()

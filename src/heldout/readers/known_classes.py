@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from heldout.data.task import codes_of, labels_text, no_labels
 from heldout.errors import InputError
-from heldout.readers.columns import check_numbers, labels_of_column, place_of_class, quoted
+from heldout.readers.columns import check_no_dates, check_numbers, labels_of_column, place_of_class, quoted
 
 OFF_ONE = 0.0201
 """How far from 1 the sum of probabilities lies at most, which may be rounded to two decimals."""
@@ -37,6 +37,8 @@ class KnownClasses:
         if labels is None and not probabilities:
             return None
         held = [frame[name].dropna() for name in (target, labels) if name is not None]
+        for column in held:
+            check_no_dates(column, "a label")
         values = sorted({value for column in held for value in column.unique().tolist()}, key=_order)
         if isinstance(values[0], str) and not all(isinstance(value, str) for value in values):
             values = sorted(map(str, values))

@@ -21,7 +21,7 @@ from heldout.estimates.responses import ResponseName
 from heldout.metrics.base import Metric, Response
 from heldout.predictions import HeldOutPredictions
 from heldout.readers.column_predictions import ColumnPredictions
-from heldout.readers.columns import class_code, plain, quoted, reads_as_number
+from heldout.readers.columns import check_no_dates, class_code, plain, quoted, reads_as_number
 from heldout.readers.long_table_signs import check_no_probabilities_of_classes
 
 _OF_CLASS = re.compile(r"(.+)\[([^\[\]]*)\]")
@@ -173,7 +173,8 @@ def _check_classes(
 def check_kinds(found: ColumnPredictions, heads: PredictionColumns, truth: Truth, metric: Metric) -> None:
     """Refuse text among numbers, and numbers beside labels, naming the column, value and row."""
     frame = found.frame
-    _check_no_dates(frame)
+    for name in frame.columns:
+        check_no_dates(frame[name], "a prediction")
     if truth.classes is not None and not heads.per_class and found.configurations is None:
         check_no_probabilities_of_classes(frame, truth.classes.tolist())
     if truth.kind is TaskKind.MULTICLASS and not heads.per_class:
@@ -195,21 +196,6 @@ def check_kinds(found: ColumnPredictions, heads: PredictionColumns, truth: Truth
             "the file, or leave the column out (--exclude)."
         )
     _check_of_one_kind(frame)
-
-
-def _check_no_dates(frame: Any) -> None:
-    """Refuse dates, times and durations, which are no predictions."""
-    for name in frame.columns:
-        column = frame[name]
-        if column.dtype.kind in "iufb":
-            continue
-        strange = column.map(lambda value: not isinstance(value, str | bool | int | float))
-        if strange.any():
-            value = column[strange].iloc[0]
-            raise InputError(
-                f"column {name!r} holds {plain(value)}, a {type(value).__name__}, where a "
-                "prediction must be a number or a label; leave the column out (--exclude)."
-            )
 
 
 def _check_of_one_kind(frame: Any) -> None:
