@@ -194,6 +194,14 @@ def test_predictions_of_training_rows_are_left_out() -> None:
     np.testing.assert_array_equal(table.folds, ho.read_predictions(frame).folds)
 
 
+def test_names_of_lines_that_r_writes_are_no_setting(tmp_path: Path) -> None:
+    caret("cv").set_axis(range(1, 161)).sample(frac=1, random_state=0).to_csv(tmp_path / "rows.csv")
+    table = ho.read_predictions(tmp_path / "rows.csv")
+
+    assert isinstance(table.predictions, ho.HeldOutPredictions) and table.predictions.names[0] == "k=1"
+    assert "without a name" in table.remarks[0]
+
+
 def test_the_outcome_is_the_column_that_was_predicted_or_must_be_named() -> None:
     frame = tidymodels(caret("cv"))
     with_names = frame.assign(patient="p" + frame[".row"].astype(str), site=frame[".row"] % 3)

@@ -148,6 +148,15 @@ class PredictionFormat(Protocol):
         """
 
 
+def without_row_names(table: Table) -> Table:
+    """The table without the names of its lines, which R's ``write.csv`` writes as a first column without a name."""
+    name = "Unnamed: 0"
+    if name not in table.frame or table.frame[name].duplicated().any():
+        return table
+    remark = "The column without a name holds the names of the lines and was excluded."
+    return replace(table, frame=table.frame.drop(columns=name), remarks=(*table.remarks, remark))
+
+
 def is_frame(value: Any) -> bool:
     """Whether an object is a data frame, of pandas, polars and so on."""
     return hasattr(value, "columns") and hasattr(value, "to_numpy")

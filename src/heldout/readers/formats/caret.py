@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from heldout.readers.columns import free_name, holds_labels, texts_of_classes
-from heldout.readers.formats.base import ColumnUses, Export
+from heldout.readers.formats.base import ColumnUses, Export, without_row_names
 from heldout.readers.line_roles import LineRoles, predictions_of_lines
 from heldout.readers.prediction_table import PredictionTable
 from heldout.readers.resamples import repeats_in_names
@@ -36,7 +36,7 @@ class Caret:
         return export.columns_without(uses.exclude) >= {*KEYS}
 
     def read(self, export: Export, uses: ColumnUses) -> PredictionTable:
-        table = export.table_with(*KEYS, exclude=uses.exclude)
+        table = without_row_names(export.table_with(*KEYS, exclude=uses.exclude))
         frame = table.frame
         resample = "Resample" if "Resample" in frame else None
         found = {"target": "obs", "row": "rowIndex", "fold": resample, "repeat": None, "event": None}

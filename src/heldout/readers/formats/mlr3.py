@@ -14,7 +14,7 @@ from typing import ClassVar
 
 from heldout.errors import InputError
 from heldout.readers.columns import holds_labels, is_setting, quoted
-from heldout.readers.formats.base import ColumnUses, Export
+from heldout.readers.formats.base import ColumnUses, Export, without_row_names
 from heldout.readers.line_roles import LineRoles, predictions_of_lines
 from heldout.readers.prediction_table import PredictionTable
 from heldout.readers.tables import Table
@@ -38,7 +38,7 @@ class Mlr3:
         return export.columns_without(uses.exclude) >= {*KEYS}
 
     def read(self, export: Export, uses: ColumnUses) -> PredictionTable:
-        table = export.table_with(*KEYS, exclude=uses.exclude)
+        table = without_row_names(export.table_with(*KEYS, exclude=uses.exclude))
         frame = table.frame
         names = list(frame.columns)
         fold = "iteration" if "iteration" in names else None

@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 from heldout.errors import InputError
 from heldout.flags import Flag
 from heldout.readers.columns import is_setting, quoted
-from heldout.readers.formats.base import ColumnUses, Export
+from heldout.readers.formats.base import ColumnUses, Export, without_row_names
 from heldout.readers.line_roles import LineRoles, predictions_of_lines
 from heldout.readers.prediction_table import PredictionTable
 from heldout.readers.tables import Table
@@ -41,7 +41,7 @@ class Tidymodels:
         return _ROW in columns and bool(columns & {_VALUES, _LABELS})
 
     def read(self, export: Export, uses: ColumnUses) -> PredictionTable:
-        table = _held_out_lines(export.table_with(_ROW, exclude=uses.exclude))
+        table = _held_out_lines(without_row_names(export.table_with(_ROW, exclude=uses.exclude)))
         names = list(table.frame.columns)
         resamples = tuple(name for name in _RESAMPLES if name in names)
         configuration = tuple(name for name in _WORKFLOW if name in names)
