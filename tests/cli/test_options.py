@@ -40,7 +40,8 @@ VALIDATE = FITS | {
     "backward": "2 --imputations 2",
 }  # fmt: skip
 ESTIMATE = {
-    "target": "none", "event": "none", "fold": "none", "repeat": "none", "row": "none --repeat fold",
+    "format": "magic", "target": "none", "event": "none", "fold": "none", "repeat": "none",
+    "row": "none --repeat fold",
     "configuration": "none --row fold", "prediction": "none", "group": "none", "weight": "none", "exclude": "none",
     "metric": "magic", "positive": "maybe", "response": "magic", "threshold": "0.5", "method": "magic",
     "candidates": "all --method mabt", "evaluation-share": "2 --method mabt",

@@ -147,11 +147,12 @@ _OF_A_RUN = ("file", "n_jobs", "as_json", "quiet")
 def command(ctx: click.Context, /, **values: Any) -> None:
     """Estimate the performance of the best of the configurations in FILE, corrected for having been the best.
 
-    FILE is a CSV or Parquet table with a line for each row: a column of true values, and a column of held-out
+    FILE is what caret, tidymodels, mlr3 or another known tool wrote of its held-out predictions, or the
+    predictions.parquet of `heldout tune`: these are recognised, and need no options.
+
+    Or FILE is any CSV or Parquet table with a line for each row: a column of true values, and a column of held-out
     predictions (scores or labels) for each configuration, or one for each class, named name[class]. With --repeat
-    there is a line for each row and repeat; with --configuration and --row one for each row and configuration, as
-    caret and tidymodels save them. The predictions.parquet of `heldout tune` needs no options: it says what its
-    columns are.
+    there is a line for each row and repeat; with --configuration and --row one for each row and configuration.
 
     Or FILE is the run.db of a search, or its folder. The search may be unfinished or running: the estimate is then
     from the folds that are complete for all remaining configurations, and says so.
@@ -391,6 +392,7 @@ def _target_and_metric(options: EstimateOptions) -> tuple[str, str]:
         options.selection != "best"
     )
     used += ["aggregate"] * (options.aggregate not in (None, "pooled"))
+    used += ["format"] * (options.format not in ("auto", "wide"))
     if used:
         methods = " or ".join(_OUT_OF_CORE_METHODS)
         raise InputError(
