@@ -135,12 +135,13 @@ def make(rng: Generator, folder: Path) -> Case:
     """A call with a healthy base, of which up to four arguments are drawn from other pools."""
     kinds = (
         "plain", "estimate", "estimate", "scores", "scores", "compare", "search", "protocol", "correct",
-        "recommend", "pool", "plot",
+        "recommend", "pool", "plot", "read",
     )  # fmt: skip
     kind = pick(rng, kinds)
     return {
         "plain": _plain, "estimate": _estimate, "scores": _scores, "compare": _compare, "search": _search,
         "protocol": _protocol, "correct": _correct, "recommend": _recommend, "pool": _pool, "plot": _plot,
+        "read": _read,
     }[kind](rng)  # fmt: skip
 
 
@@ -286,6 +287,21 @@ def _base(rng: Generator) -> tuple[dict[str, Any], dict[str, Any]]:
 def _estimate(rng: Generator) -> Case:
     base, arrays = _base(rng)
     return _case("ho.estimate", ho.estimate, _drawn(rng, ho.estimate, base, arrays), fault_of_estimate)
+
+
+def _read(rng: Generator) -> Case:
+    """An export of caret as a data frame, or arrays of scikit-learn, with arguments of ``ho.read_predictions``."""
+    n = int(pick(rng, (1, 6, 30)))
+    row, k = np.tile(np.arange(1, n + 1), 2), np.repeat([3, 5], n)
+    frame = pd.DataFrame({"pred": rng.random(2 * n), "obs": row % 5 + 0.5, "rowIndex": row, "k": k})
+    source = pick(
+        rng, (frame, frame.assign(Resample=row % 3), {"m": rng.random(n)}, frame.rename(columns={"k": "y"}))
+    )
+    given: dict[str, Any] = {"source": source, "target": rng.random(n) if isinstance(source, dict) else None}
+    values = (*frame.columns, "Resample", "caret", "long", ["k"], ["k", "obs"], None, 3, *TEXTS)
+    for name in some(rng, list(inspect.signature(ho.read_predictions).parameters)[1:], 0, 4):
+        given[name] = odd_array(rng, rng.random(n)) if rng.random() < 0.2 else pick(rng, values)
+    return _case("ho.read_predictions", ho.read_predictions, given, lambda found: repr(found) and None)
 
 
 def _compare(rng: Generator) -> Case:

@@ -208,7 +208,7 @@ def test_the_outcome_is_the_column_that_was_predicted_or_must_be_named() -> None
     assert ho.read_predictions(with_names).source.columns["truth"] == "diagnosis"
 
     twice = frame.assign(other=np.where(frame[".row"] % 2 == 0, "no", "yes"))
-    with pytest.raises(ho.InputError, match=r"'diagnosis', 'other' may each be the outcome; name .* --target COL"):
+    with pytest.raises(ho.InputError, match=r"'diagnosis', 'other' may each be the outcome; name .* target="):
         ho.read_predictions(twice)
     named = ho.read_predictions(twice, target="diagnosis", group="other")
     assert named.source.columns["truth"] == "diagnosis"
@@ -221,10 +221,10 @@ def test_the_outcome_is_the_column_that_was_predicted_or_must_be_named() -> None
     ("change", "said"),
     [
         (lambda it: pd.concat([it, it.tail(1)]), "is in two lines, 160 and 161 .*export the column"),
-        (lambda it: it.assign(patient=it["rowIndex"]), "would make 160 configurations of 160 lines.*--exclude"),
-        (lambda it: it.assign(half=it["rowIndex"] % 2), "is in no line, but others predicted it .*--exclude COL"),
+        (lambda it: it.assign(patient=it["rowIndex"]), "would make 160 configurations of 160 lines.*exclude"),
+        (lambda it: it.assign(half=it["rowIndex"] % 2), "is in no line, but others predicted it .*exclude="),
         (lambda it: it.assign(line=np.arange(len(it))), "would make 160 configurations of 160 lines"),
-        (lambda it: it.assign(site=it["Resample"]), "no configuration has predictions of all folds .*--exclude"),
+        (lambda it: it.assign(site=it["Resample"]), "no configuration has predictions of all folds .*exclude"),
         (lambda it: it.drop(columns="no"), "class 'no' has no column of probabilities beside 'yes'"),
         (lambda it: it.assign(no=it["no"] / 2), "'no', 'yes' are the probabilities of the classes, but sum to"),
         (lambda it: it.assign(Resample=None), r"'Resample' \(the folds\) has 160 missing values"),
@@ -254,7 +254,7 @@ def test_tasks_of_mlr3_are_read_one_at_a_time() -> None:
 def test_an_export_of_two_formats_is_refused_with_both_names() -> None:
     both = caret("cv").assign(**mlr3(caret("cv"))[["row_ids", "truth", "response"]])
     said = (
-        r"read in 2 ways: as fit\$pred of caret \(--format caret, by columns pred, obs and rowIndex\), or as .*mlr3"
+        r"read in 2 ways: as fit\$pred of caret \(format='caret', by columns pred, obs and rowIndex\), or as .*mlr3"
     )
     with pytest.raises(ho.InputError, match=said):
         ho.read_predictions(both)
@@ -285,9 +285,9 @@ def test_what_the_user_says_of_columns_is_used_or_contradicted() -> None:
     frame = caret("cv")
     same = ho.read_predictions(frame, target="obs", row="rowIndex", fold="Resample")
     assert same.source.format == "caret"
-    with pytest.raises(ho.InputError, match=r"--fold k contradicts what was recognised, .* this is 'Resample'"):
+    with pytest.raises(ho.InputError, match=r"fold='k' contradicts what was recognised, .* this is 'Resample'"):
         ho.read_predictions(frame, fold="k")
-    with pytest.raises(ho.InputError, match=r"--target \(an array\) contradicts"):
+    with pytest.raises(ho.InputError, match=r"target must be the name of a column of fit"):
         ho.read_predictions(frame, target=np.zeros(160))
     long = ho.read_predictions(frame, target="obs", configuration="k", row="rowIndex", fold="Resample")
     assert long.source.format == "long"

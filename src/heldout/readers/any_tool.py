@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from heldout.data.arrays import shortened
+from heldout.errors import InputError
 from heldout.readers.formats import format_of
 from heldout.readers.formats.base import ColumnUses, Export
 from heldout.readers.prediction_table import PredictionTable
@@ -20,7 +22,7 @@ def read_predictions(
     repeat: str | None = None,
     row: str | None = None,
     configuration: str | Sequence[str] = (),
-    predictions: str | Sequence[str] = (),
+    prediction: str | Sequence[str] = (),
     group: Any = None,
     weight: Any = None,
     exclude: str | Sequence[str] = (),
@@ -46,7 +48,7 @@ def read_predictions(
     configuration : str or list of str
         With ``row``, for a table with a line for each row and configuration that is not recognised: the columns
         that together identify a configuration.
-    predictions : str or list of str
+    prediction : str or list of str
         Columns of predictions, of wide and long tables; by default all columns without another use.
     exclude : str or list of str
         Columns to ignore.
@@ -87,13 +89,24 @@ def read_predictions(
         row=row,
         group=group,
         weight=weight,
-        configuration=_listed(configuration),
-        predictions=_listed(predictions),
-        exclude=_listed(exclude),
+        configuration=_listed("configuration", configuration),
+        predictions=_listed("prediction", prediction),
+        exclude=_listed("exclude", exclude),
     )
+    for name in ("event", "repeat", "row"):
+        value = getattr(uses, name)
+        if value is not None and not isinstance(value, str):
+            raise InputError(f"{name} must be the name of a column, got {shortened(value)}.", argument=name)
     export = Export.of(source)
     return format_of(export, uses, format).read(export, uses)
 
 
-def _listed(names: str | Sequence[str]) -> tuple[str, ...]:
-    return (names,) if isinstance(names, str) else tuple(names)
+def _listed(argument: str, names: Any) -> tuple[str, ...]:
+    """The names of columns, one or several."""
+    listed = [names] if isinstance(names, str) else names
+    if not isinstance(listed, list | tuple) or not all(isinstance(name, str) for name in listed):
+        raise InputError(
+            f"{argument} must be the name of a column or a list of names, got {shortened(names)}.",
+            argument=argument,
+        )
+    return tuple(listed)

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from heldout._text import argument
 from heldout.errors import InputError
 from heldout.flags import Flag
 from heldout.readers.columns import quoted
@@ -119,7 +120,7 @@ def _of_complete_configurations(grid: LineGrid, rows: LineKey, columns: str) -> 
     if not kept.size:
         raise InputError(
             f"no configuration has predictions of all folds ({columns}); if one of these columns is no setting of "
-            "the model, leave it out with --exclude COL."
+            f"the model, leave it out with {argument('exclude', ...)}."
         )
     which = quoted([grid.names[column] for column in incomplete], 3)
     flag = Flag.INCOMPLETE_CONFIGURATIONS
@@ -146,5 +147,5 @@ def _refuse_partial_folds(
             raise InputError(
                 f"{rows.text(row)} of {grid.names[column]} is in no line, but others predicted it ({columns}); "
                 "each configuration must have predicted the same rows: add its line with an empty prediction, or "
-                "if one of these is no setting of the model, leave it out with --exclude COL."
+                f"if one of these is no setting of the model, leave it out with {argument('exclude', ...)}."
             )

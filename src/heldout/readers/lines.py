@@ -14,9 +14,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from heldout._text import counted
+from heldout._text import argument, counted, in_python
 from heldout.errors import InputError
 from heldout.readers.columns import plain, quoted
+
+_TO_BOUND = " (to bound one configuration named beforehand: --fixed-configuration NAME)"
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,8 +66,8 @@ def configuration_key(frame: Any, columns: Sequence[str], name: str) -> LineKey:
         raise InputError(
             f"{quoted(columns)} of {name} would make {len(labels)} configurations of "
             f"{counted(len(codes), 'line')}, most of them with one row; name the columns of settings with "
-            "--configuration, or leave out with --exclude a column that is none (to bound one configuration named "
-            "beforehand: --fixed-configuration NAME)."
+            f"{in_python('configuration=', '--configuration')}, or leave out with {argument('exclude')} a column "
+            f"that is none{in_python('', _TO_BOUND)}."
         )
     return LineKey("configuration", codes, labels)
 

@@ -8,6 +8,8 @@ from __future__ import annotations
 import difflib
 from collections.abc import Mapping
 
+from heldout._text import argument
+from heldout.data.arrays import shortened
 from heldout.errors import InputError
 from heldout.readers.formats.base import ColumnUses, Export, PredictionFormat
 from heldout.readers.formats.caret import Caret
@@ -37,13 +39,13 @@ def format_of(export: Export, uses: ColumnUses, name: str = "auto") -> Predictio
 
     A description of all columns by the user comes first. A table that no format recognises is a wide one.
     """
+    if not isinstance(name, str) or name not in ("auto", *FORMATS):
+        close = difflib.get_close_matches(str(name), FORMATS, n=1)
+        hint = f" Did you mean {close[0]}?" if close else ""
+        raise InputError(
+            f"format must be auto or one of {', '.join(FORMATS)}, got {shortened(name)}.{hint}", argument="format"
+        )
     if name != "auto":
-        if name not in FORMATS:
-            close = difflib.get_close_matches(str(name), FORMATS, n=1)
-            hint = f" Did you mean {close[0]}?" if close else ""
-            raise InputError(
-                f"format must be auto or one of {', '.join(FORMATS)}, got {name!r}.{hint}", argument="format"
-            )
         return FORMATS[name]
     if FORMATS["long"].recognises(export, uses):
         return FORMATS["long"]
@@ -51,8 +53,10 @@ def format_of(export: Export, uses: ColumnUses, name: str = "auto") -> Predictio
     if len(found) > 1:
         raise InputError(
             f"{export.name} can be read in {len(found)} ways: "
-            + ", or ".join(f"as {known.title} (--format {known.name}, by {known.signs})" for known in found)
-            + "; say which with --format NAME.",
+            + ", or ".join(
+                f"as {known.title} ({argument('format', known.name)}, by {known.signs})" for known in found
+            )
+            + f"; say which with {argument('format', ...)}.",
             argument="format",
         )
     if found:

@@ -8,7 +8,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Protocol
 
-from heldout.data.arrays import column_of
+from heldout._text import argument, in_python
+from heldout.data.arrays import column_of, shortened
 from heldout.errors import InputError
 from heldout.readers.columns import free_name
 from heldout.readers.prediction_table import PredictionTable
@@ -106,19 +107,32 @@ class ColumnUses:
         """Whether the user describes a table with a line for each row and configuration."""
         return bool(self.configuration) and self.row is not None
 
+    def check_names(self, title: str) -> None:
+        """Refuse arrays, for a table that has a line for each row, resample and configuration."""
+        for field in fields(self):
+            said = getattr(self, field.name)
+            if said is not None and not isinstance(said, str | tuple):
+                raise InputError(
+                    f"{field.name} must be the name of a column of {title}, got {shortened(said)}.",
+                    argument=field.name,
+                )
+
     def check_agree(self, found: Mapping[str, Any], title: str) -> None:
-        """Refuse a use that contradicts the one that a format found; ``found`` has the fields of this class."""
+        """Refuse a use that contradicts the one that a format found.
+
+        ``found`` has the columns of each use by the names of the fields of this class.
+        """
         for field in fields(self):
             name, said = field.name, getattr(self, field.name)
             is_text = isinstance(said, str | tuple)
             if name not in found or said is None or (is_text and said in ((), found[name])):
                 continue
-            shown = said if isinstance(said, str) else said[0] if isinstance(said, tuple) else "(an array)"
-            option = f"--{name.removesuffix('s')} {shown}"
+            shown = said if isinstance(said, str) else said[0] if is_text else ...
             own = "there is none" if found[name] in (None, ()) else f"this is {found[name]!r}"
             raise InputError(
-                f"{option} contradicts what was recognised, {title}, in which {own}; leave it out, or describe all "
-                "columns yourself with --configuration COL --row COL (and --format long).",
+                f"{argument('prediction' if name == 'predictions' else name, shown)} contradicts what was "
+                f"recognised, {title}, in which {own}; leave it out, or describe all columns yourself with "
+                f"{long_described()}.",
                 argument=name,
             )
 
@@ -146,6 +160,11 @@ class PredictionFormat(Protocol):
 
         Raises InputError where a column is missing, a line occurs twice, or a column could have two uses.
         """
+
+
+def long_described() -> str:
+    """How the user describes a table with a line for each row and configuration, for sentences."""
+    return in_python("configuration= and row=", "--configuration COL --row COL")
 
 
 def without_row_names(table: Table) -> Table:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
+from heldout._text import argument
 from heldout.readers.columns import free_name, holds_labels, texts_of_classes
 from heldout.readers.formats.base import ColumnUses, Export, without_row_names
 from heldout.readers.line_roles import LineRoles, predictions_of_lines
@@ -36,6 +37,7 @@ class Caret:
         return export.columns_without(uses.exclude) >= {*KEYS}
 
     def read(self, export: Export, uses: ColumnUses) -> PredictionTable:
+        uses.check_names(self.title)
         table = without_row_names(export.table_with(*KEYS, exclude=uses.exclude))
         frame = table.frame
         resample = "Resample" if "Resample" in frame else None
@@ -48,9 +50,8 @@ class Caret:
         taken = {*KEYS, _WEIGHTS, "Resample", *probabilities, uses.weight, uses.group}
         table, repeat = _with_repeats(table, resample)
         if _WEIGHTS in frame and uses.weight is None:
-            remark = (
-                f"The column {_WEIGHTS!r} is not used, as in caret's own scores; to use it: --weight {_WEIGHTS}."
-            )
+            how = argument("weight", _WEIGHTS)
+            remark = f"The column {_WEIGHTS!r} is not used, as in caret's own scores; to use it: {how}."
             table = replace(table, remarks=(*table.remarks, remark))
         settings = tuple(name for name in frame.columns if name not in taken)
         roles = LineRoles(

@@ -38,6 +38,7 @@ class Mlr3:
         return export.columns_without(uses.exclude) >= {*KEYS}
 
     def read(self, export: Export, uses: ColumnUses) -> PredictionTable:
+        uses.check_names(self.title)
         table = without_row_names(export.table_with(*KEYS, exclude=uses.exclude))
         frame = table.frame
         names = list(frame.columns)

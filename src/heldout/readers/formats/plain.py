@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
+from heldout._text import argument
 from heldout.errors import InputError
-from heldout.readers.formats.base import ColumnUses, Export
+from heldout.readers.formats.base import ColumnUses, Export, long_described
 from heldout.readers.long_table import LongColumns, predictions_from_long_table
 from heldout.readers.prediction_table import PredictionTable, Source
 from heldout.readers.predictions import predictions_from_table
@@ -19,7 +20,7 @@ class LongTable:
 
     name: ClassVar[str] = "long"
     title: ClassVar[str] = "a table with a line for each row and configuration"
-    signs: ClassVar[str] = "--configuration COL and --row COL"
+    signs: ClassVar[str] = "configuration and row, which the user names"
 
     def recognises(self, export: Export, uses: ColumnUses) -> bool:
         return uses.described and export.table is not None and export.table.roles is None
@@ -28,7 +29,7 @@ class LongTable:
         if not uses.described:
             raise InputError(
                 "a long table needs the column that identifies the configuration of a line and the one of its row; "
-                "name them with --configuration COL --row COL."
+                f"name them with {long_described()}."
             )
         table, uses = uses.placed_in(export.table_with())
         columns = LongColumns(configuration=uses.configuration, target=_target(table, uses), **_columns(uses))
@@ -62,7 +63,8 @@ def predictions_of_wide(table: Table, uses: ColumnUses, source: Source) -> Predi
 def _target(table: Table, uses: ColumnUses) -> str:
     if uses.target is None:
         raise InputError(
-            f"--target is needed: which column of {table.name} holds the true values?", argument="target"
+            f"{argument('target')} is needed: which column of {table.name} holds the true values?",
+            argument="target",
         )
     return str(uses.target)
 

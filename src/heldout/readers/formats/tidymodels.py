@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
+from heldout._text import argument
 from heldout.errors import InputError
 from heldout.flags import Flag
 from heldout.readers.columns import is_setting, quoted
@@ -41,6 +42,7 @@ class Tidymodels:
         return _ROW in columns and bool(columns & {_VALUES, _LABELS})
 
     def read(self, export: Export, uses: ColumnUses) -> PredictionTable:
+        uses.check_names(self.title)
         table = _held_out_lines(without_row_names(export.table_with(_ROW, exclude=uses.exclude)))
         names = list(table.frame.columns)
         resamples = tuple(name for name in _RESAMPLES if name in names)
@@ -118,6 +120,7 @@ def _outcome(table: Table, others: Sequence[str], labels: str | None) -> str:
         return fitting[0]
     found = f"{quoted(fitting)} may each be the outcome" if fitting else "no column can be the outcome"
     raise InputError(
-        f"{table.name} is {Tidymodels.title}, in which {found}; name the column of true values with --target COL.",
+        f"{table.name} is {Tidymodels.title}, in which {found}; name the column of true values with "
+        f"{argument('target', ...)}.",
         argument="target",
     )
