@@ -195,10 +195,9 @@ def _resample_key(frame: Any, roles: LineRoles) -> LineKey | None:
     """The resamples, in the order of the numbers in their names."""
     if not roles.fold:
         return None
-    names = frame[roles.fold[0]].map(plain)
-    for column in roles.fold[1:]:
-        names = names + ", " + frame[column].map(plain)
-    codes, labels = names.factorize()
+    codes = frame.groupby(list(roles.fold), sort=False).ngroup().to_numpy()
+    first = np.unique(codes, return_index=True)[1]
+    labels = [", ".join(plain(frame[column].iloc[line], 200) for column in roles.fold) for line in first]
     order = natural_order(labels)
     ranks = np.empty(len(order), dtype=np.intp)
     ranks[order] = np.arange(len(order))

@@ -43,8 +43,13 @@ def repeats_in_names(resamples: Any) -> Any:
     >>> repeats_in_names(pd.Series(["Fold1.Rep2", "Fold1.Rep1"])).tolist()
     [2, 1]
     """
-    matches = resamples.map(lambda label: _REPEAT.fullmatch(str(label)))
-    return None if matches.isna().any() else matches.map(lambda match: int(match[1]))
+    numbers = {}
+    for label in resamples.unique():
+        match = _REPEAT.fullmatch(str(label))
+        if match is None:
+            return None
+        numbers[label] = int(match[1])
+    return resamples.map(numbers)
 
 
 def repeats_of_resamples(rows: NDArray[np.intp], resamples: NDArray[np.intp], n_rows: int) -> NDArray[np.intp]:
