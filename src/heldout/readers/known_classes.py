@@ -38,7 +38,7 @@ class KnownClasses:
             return None
         held = [frame[name].dropna() for name in (target, labels) if name is not None]
         for column in held:
-            check_no_dates(column, "a label")
+            check_no_dates(column.drop_duplicates(), "a label")
         values = sorted({value for column in held for value in column.unique().tolist()}, key=_order)
         if isinstance(values[0], str) and not all(isinstance(value, str) for value in values):
             values = sorted(map(str, values))
