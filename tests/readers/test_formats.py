@@ -185,6 +185,17 @@ def test_a_configuration_that_a_race_dropped_is_no_candidate() -> None:
     assert "1 of 4 configurations lack" in found.flags[Flag.INCOMPLETE_CONFIGURATIONS]
 
 
+def test_slices_of_time_and_proposed_configurations_are_flagged() -> None:
+    of_time = caret("labels").assign(Resample=lambda it: it["Resample"].str.replace("Fold", "Training"))
+    slices = tidymodels(caret("labels")).assign(id=lambda it: it["id"].str.replace("Fold", "Slice"), **{".iter": 1})
+    for frame, flags in (
+        (of_time, {Flag.NOT_EXCHANGEABLE}),
+        (slices, {Flag.NOT_EXCHANGEABLE, Flag.ADAPTIVE_SEARCH}),
+    ):
+        found = ho.estimate(ho.read_predictions(frame), metric="accuracy", method="cv")
+        assert {*found.flags} - {Flag.NO_INTERVAL, Flag.UNCORRECTED} == flags
+
+
 def test_predictions_of_training_rows_are_left_out() -> None:
     frame = tidymodels(caret("boot"))
     apparent = frame[frame["id"] == "Resample1"].assign(id="Apparent")

@@ -5,6 +5,7 @@ Lines are placed by their keys (``line_grid``), so their order means nothing.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -78,6 +79,7 @@ def predictions_of_lines(
     *,
     flags: Mapping[Flag, str] | None = None,
     adaptive: bool = False,
+    slices: str | None = None,
     name: str = "the configuration",
     remedy: str = "",
 ) -> PredictionTable:
@@ -89,6 +91,8 @@ def predictions_of_lines(
         What the format knows to be lost; unknown folds are flagged here.
     adaptive : bool
         Whether configurations were proposed or dropped because of scores.
+    slices : str, optional
+        A pattern of the tool's names for resamples in the order of time.
     name : str
         The name of the configuration where no column has one.
     remedy : str
@@ -122,7 +126,11 @@ def predictions_of_lines(
         found[Flag.ONE_CONFIGURATION_KEPT] = Flag.ONE_CONFIGURATION_KEPT.filled(source=source.name, remedy=remedy)
     if grid.folds is None:
         found[Flag.FOLDS_UNKNOWN] = Flag.FOLDS_UNKNOWN.filled(source=source.name)
-    arrays = PredictionArrays(names=grid.names, folds=grid.folds, adaptive=adaptive, flags=found)
+    names = () if resamples is None else resamples.labels
+    by_time = slices is not None and bool(names) and all(re.fullmatch(slices, name) for name in names)
+    arrays = PredictionArrays(
+        names=grid.names, folds=grid.folds, adaptive=adaptive, exchangeable=not by_time, flags=found
+    )
     if known is not None:
         arrays = replace(arrays, classes=known.labels)
         if roles.labels is not None:

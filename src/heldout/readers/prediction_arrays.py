@@ -41,7 +41,8 @@ class PredictionArrays:
     failed: Mapping[int, str] = field(default_factory=dict)
     dropped: Mapping[int, str] = field(default_factory=dict)
     adaptive: bool = False
-    """``failed``, ``dropped``, ``adaptive``: as in ``HeldOutPredictions``."""
+    exchangeable: bool = True
+    """``failed``, ``dropped``, ``adaptive``, ``exchangeable``: as in ``HeldOutPredictions``."""
     flags: Mapping[Flag, str] = field(default_factory=dict)
     """What a reader of any estimate from these predictions must know."""
 
@@ -107,6 +108,7 @@ class PredictionArrays:
             dropped=self.dropped,
             training_rows=training_rows_of(self.folds, tested),
             adaptive=self.adaptive,
+            exchangeable=self.exchangeable,
             flags=self.flags,
         )
 

@@ -68,7 +68,7 @@ class Caret:
             is_chosen=settings != (_NOTHING_TUNED,),
         )
         source = roles.source(export.name, self.name, self.title)
-        return predictions_of_lines(table, roles, source, remedy=_KEEPS_ALL)
+        return predictions_of_lines(table, roles, source, slices=r"Training\d+", remedy=_KEEPS_ALL)
 
 
 def _with_repeats(table: Table, resample: str | None) -> tuple[Table, str | None]:

@@ -74,7 +74,9 @@ class Tidymodels:
         )
         flags = {} if resamples else {Flag.AVERAGED_REPEATS: _averaged(export.name)}
         source = roles.source(export.name, self.name, self.title)
-        return predictions_of_lines(table, roles, source, flags=flags, adaptive=".iter" in names, remedy=_KEEPS_ALL)
+        return predictions_of_lines(
+            table, roles, source, flags=flags, adaptive=".iter" in names, slices=r"Slice\d+", remedy=_KEEPS_ALL
+        )
 
 
 def _averaged(name: str) -> str:
