@@ -13,7 +13,8 @@ from heldout._defaults import DEFAULT_METHOD
 from heldout._random import RandomState
 from heldout.data.arrays import shortened
 from heldout.errors import InputError
-from heldout.estimates.inputs import KnownPredictions, read_inputs, warn_of
+from heldout.estimates.inputs import read_inputs, warn_of
+from heldout.estimates.known_predictions import KnownPredictions
 from heldout.estimates.methods import answer, method_of
 from heldout.estimates.question import Aggregate
 from heldout.estimates.responses import ResponseName

@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, Protocol, runtime_checkable
+from typing import Any
 
 import numpy as np
 
@@ -36,6 +36,7 @@ from heldout.estimates.input_arrays import (
     refuse_labels,
     threshold_of_reading,
 )
+from heldout.estimates.known_predictions import KnownPredictions
 from heldout.estimates.question import AGGREGATES, Aggregate, Question, checked_adaptive, settings_of
 from heldout.estimates.responses import ResponseName, check_settings
 from heldout.estimates.types import Alternative, Estimate
@@ -105,24 +106,6 @@ class Inputs:
             with enough_memory("what the metric reads of the predictions", FEWER):
                 self._gathered[aggregate] = evidence_from(self._columns, question)
         return self._gathered[aggregate]
-
-
-@runtime_checkable
-class KnownPredictions(Protocol):
-    """True values with held-out predictions of them, such as a table of another tool."""
-
-    def arguments(
-        self,
-        metric: Metric,
-        rule: Rule,
-        *,
-        classes: Any,
-        pos_label: Any,
-        response: ResponseName,
-        threshold: float | None,
-    ) -> dict[str, Any]:
-        """The arguments of ``read_inputs`` that stand for them: y_true, predictions, groups, sample_weight
-        and, where averages are cut, threshold."""
 
 
 def read_inputs(
