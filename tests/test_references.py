@@ -25,8 +25,8 @@ from heldout.spaces import (
     SquareRootForest,
 )
 
-BY_THE_REPORT = {"wilson1927"}
-"""Of the bars of its calibration plot."""
+BY_THE_REPORT = {"wilson1927", "pedregosa2011"}
+"""Of the bars of its calibration plot, and of the software in its methods text."""
 
 ESTIMATORS = (
     ShrinkageDiscriminant, LVQ1, GLVQ, RandomSubspaceKNN, BoostedLinear, ElasticNetLogistic, LeastSquaresSVM,

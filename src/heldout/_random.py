@@ -17,10 +17,14 @@ from heldout.errors import InputError
 RandomState: TypeAlias = int | np.random.RandomState | np.random.Generator | None
 
 
+class DrawnSeed(int):
+    """Entropy that the system drew because no seed was given; else as any integer."""
+
+
 def entropy_of(random_state: RandomState) -> int:
     """64 bits of entropy: an int is itself, a generator gives one draw, None takes the system's."""
     if random_state is None:
-        return secrets.randbits(64)
+        return DrawnSeed(secrets.randbits(64))
     if isinstance(random_state, np.random.RandomState):
         high, low = random_state.randint(0, 2**32, size=2, dtype=np.uint64)
         return int(high) << 32 | int(low)

@@ -35,6 +35,7 @@ from heldout.execution.store.so_far import SearchSoFar
 from heldout.execution.tight_interval import stop_of
 from heldout.flags import Flag
 from heldout.imputation.settings import Imputation
+from heldout.imputation.tables import missing_counts
 from heldout.predictions import FoldScores
 from heldout.result import Evaluation
 from heldout.selection.base import settings_of
@@ -230,10 +231,14 @@ def _provenance(search: Search, found: RaceResults) -> dict[str, Any]:
         "versions": versions(),
         "n_rows": task.n_rows,
         "n_columns": np.shape(task.X)[1] if len(np.shape(task.X)) > 1 else None,
+        "missing": missing_counts(task.X),
         "weighted": task.sample_weight is not None,
         "drop": None if drop is None else {"rule": drop.name, **settings_of(drop)},
         "n_splits_planned": search.folds.n_splits,
         "deploy": search.deploy,
+        "seeds_models": search.seed_estimators,
+        "selection": search.estimation.rule.name,
+        "aggregate": search.estimation.aggregate,
         **({} if search.imputation is None else _of_imputation(search.imputation)),
         **({} if search.stop_when_width is None else {"stop_when_width": float(search.stop_when_width)}),
         "finished": datetime.now(UTC).isoformat(timespec="seconds"),

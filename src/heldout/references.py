@@ -274,6 +274,11 @@ REFERENCES: dict[str, Reference] = {
         "10.1023/A:1010933404324"),
     "wang2011": Reference("Wang, Z.", 2011, "HingeBoost: ROC-based boost for classification and variable selection",
         "The International Journal of Biostatistics 7 (1), 13", "10.2202/1557-4679.1304"),
+    "pedregosa2011": Reference(
+        "Pedregosa, F., Varoquaux, G., Gramfort, A., Michel, V., Thirion, B., Grisel, O., Blondel, M., "
+        "Prettenhofer, P., Weiss, R., Dubourg, V., Vanderplas, J., Passos, A., Cournapeau, D., Brucher, M., "
+        "Perrot, M. and Duchesnay, E.", 2011, "Scikit-learn: machine learning in Python",
+        "Journal of Machine Learning Research 12, 2825-2830"),
     "suykens1999": Reference("Suykens, J. A. K. and Vandewalle, J.", 1999,
         "Least squares support vector machine classifiers", "Neural Processing Letters 9, 293-300",
         "10.1023/A:1018628609742"),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from importlib import import_module
 from typing import Any
 
@@ -21,6 +21,7 @@ from heldout.execution.comparison import ShareComparison
 from heldout.execution.fold_models import FoldModels
 from heldout.execution.sharing.accounts import SharedFits, shared_fits
 from heldout.folds.splits import Folds
+from heldout.methods_text import MethodsText, methods_text_of
 from heldout.metrics.base import Metric
 from heldout.predictions import FoldScores, HeldOutPredictions
 
@@ -102,6 +103,16 @@ class Evaluation:
     seconds: Mapping[str, float] = field(default_factory=dict)
     provenance: Mapping[str, Any] = field(default_factory=dict)
 
+    def methods_text(self) -> MethodsText:
+        """What was done, as a paragraph for the methods section of an article, every number from this search.
+
+        Returns
+        -------
+        MethodsText
+            ``print`` shows the paragraph; ``.latex`` and ``.markdown`` cite by key, ``.bibtex`` has the entries.
+        """
+        return methods_text_of(self)
+
     def __repr__(self) -> str:
         # The generated one prints the table and every prediction.
         found = self.estimate if self.estimate is not None else f"winner {self.configurations[self.winner].name}"
@@ -131,6 +142,10 @@ class Evaluation:
         """
         plots = import_module("heldout.plots.of_search")  # by name: a record knows nothing of plots
         return plots.most_useful_plot(self, ax, **kwargs)
+
+    def with_provenance(self, **more: Any) -> Evaluation:
+        """The same record, with more about its origin."""
+        return replace(self, provenance={**self.provenance, **more})
 
     @property
     def estimate(self) -> Estimate | None:

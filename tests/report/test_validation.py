@@ -270,7 +270,7 @@ def test_all_sections_stand_in_order(page: str) -> None:
     headings = re.findall(r'<h2 id="\w+">([^<]*)</h2>', page)
     assert [each for each in headings if each != "Flagged"] == [
         "Every metric", "Curves", "The bootstrap", "The model’s parameters", "How the number was computed",
-        "To reproduce it",
+        "For a paper", "To reproduce it",
     ]  # fmt: skip
     assert "heldout validate people.csv" in page
     ids = re.findall(r' id="([^"]*)"', page)

@@ -266,7 +266,7 @@ def _evaluate(options: TuneOptions, job: TuneJob, folder: OutputFolder, console:
     search = search_of(options, job)
     with run_session(options, folder, console, count) as running:
         evaluation = _evaluation(options, job, search, running)
-    return evaluation, sum(resumed)
+    return evaluation.with_provenance(configurations_from=job.space.search or "list"), sum(resumed)
 
 
 def _evaluation(options: TuneOptions, job: TuneJob, search: Search, running: RunSettings) -> Evaluation:

@@ -56,6 +56,31 @@ def has_missing(X: Any) -> bool:
     return bool(holes_of(X).any())
 
 
+def missing_counts(X: Any) -> dict[str, int] | None:
+    """How many cells a table has, how many values are missing, and how many rows and columns lack some.
+
+    None for what is no table, or was not kept.
+
+    Examples
+    --------
+    >>> missing_counts([[1.0, None], [2.0, 3.0]])
+    {'cells': 4, 'values': 1, 'rows': 1, 'columns': 1}
+    >>> missing_counts(["a text", "another"]), missing_counts(None)
+    (None, None)
+    """
+    if len(np.shape(X)) != 2:
+        return None
+    if hasattr(X, "tocsr"):
+        stored = X.tocoo()
+        at = np.flatnonzero(np.isnan(stored.data)) if stored.data.dtype.kind == "f" else np.empty(0, dtype=np.intp)
+        rows, columns = stored.row[at], stored.col[at]
+    else:
+        rows, columns = np.nonzero(holes_of(X))
+    n_rows, n_columns = np.shape(X)
+    found = {"values": len(rows), "rows": len(np.unique(rows)), "columns": len(np.unique(columns))}
+    return {"cells": n_rows * n_columns, **found}
+
+
 def writable(X: Any) -> Any:
     """The table as a pandas table or an array.
 

@@ -162,6 +162,8 @@ class PageContent:
     """How the number was computed, as settings."""
     flags: tuple[str, ...] = ()
     citations: tuple[Citation, ...] = ()
+    methods_text: str = ""
+    """The paragraph for an article, as the ``markdown`` of a ``MethodsText``."""
     command: str = ""
     """The command line or call; empty if unknown."""
     reproduction: tuple[Fact, ...] = ()

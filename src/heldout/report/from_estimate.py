@@ -30,6 +30,7 @@ from heldout.report.facts import (
     settings_of,
 )
 from heldout.report.numbers import Scale, scale_of
+from heldout.report.paper import text_of_estimate
 from heldout.report.ranking import MOST_SHOWN, Ranking, rank_configurations
 from heldout.report.words import NO_CANDIDATE, coverage_paragraph, reason_sentence, several_methods_sentence
 
@@ -82,6 +83,7 @@ def estimate_content(
         settings=settings_of([_with_members(estimate, inputs.predictions.names)]),
         flags=tuple(estimate.flags.values()),
         citations=citations_of(estimates, diagnostics),
+        methods_text=text_of_estimate(estimate).markdown,
         command=command or "",
         reproduction=reproduction_of([estimate.provenance]),
     )

@@ -27,6 +27,7 @@ from heldout.report.facts import (
 )
 from heldout.report.nested import outer_of
 from heldout.report.numbers import plain
+from heldout.report.paper import text_of_search
 from heldout.report.race import race_of, sources_of
 from heldout.report.ranking import rank_configurations
 from heldout.report.search_evidence import search_scale
@@ -101,6 +102,7 @@ def report_content(
         settings=settings_of([provenance, dropping, imputing]),
         flags=flag_sentences(evaluation.estimates, name),
         citations=citations_of(evaluation.estimates.values(), diagnostics, _further_sources(evaluation)),
+        methods_text=text_of_search(evaluation).markdown,
         command=command or "",
         reproduction=reproduction_of([evaluation.provenance, provenance]) + _fingerprints(evaluation),
     )

@@ -33,6 +33,7 @@ from heldout.report.facts import (
 )
 from heldout.report.from_search import flag_sentences, parameters_of
 from heldout.report.numbers import Scale, decimals_for, scale_of
+from heldout.report.paper import text_of_validation
 from heldout.report.ranking import failure_groups
 from heldout.report.validation_content import (
     CandidateRow,
@@ -95,6 +96,7 @@ def validation_content(
         settings=settings_of([_settings(validation, estimate)]),
         flags=flag_sentences(validation.estimates, first),
         citations=citations_of(validation.estimates.values(), None, sources),
+        methods_text=text_of_validation(validation).markdown,
         command=command or "",
         reproduction=reproduction_of([estimate.provenance]),
     )

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
+from base64 import b64encode
 from collections.abc import Callable, Mapping, Sequence
 from importlib.resources import files
 from pathlib import Path
@@ -11,6 +13,7 @@ from typing import Any
 from heldout._text import number_text, printable
 from heldout.dropping.words import remaining_caption, risk_text
 from heldout.errors import InputError, MissingExtraError
+from heldout.methods_text import MethodsText
 from heldout.protocols.algorithms.comparison import AlgorithmComparison
 from heldout.protocols.validation.estimate import Validation
 from heldout.report import figures, validation_figures
@@ -140,9 +143,25 @@ def filled(template: str, values: Mapping[str, Any]) -> str:
         count_text=count_text,
         breakable=breakable,
         risk=lambda part: minus(risk_text(part)),
+        paragraph=MethodsText,
+        lines=lines,
+        script_source=script_source,
     )
+    script = safe((folder / "copy.js").read_text(encoding="utf-8"))
     css = safe((folder / "report.css").read_text(encoding="utf-8").strip())
-    return environment.get_template(template).render(css=css, **values)
+    return environment.get_template(template).render(css=css, copy_script=script, **values)
+
+
+def lines(text: str) -> Any:
+    """Text of several lines, which stay lines."""
+    from markupsafe import escape
+
+    return escape(printable(text, keep="\n"))
+
+
+def script_source(script: str) -> str:
+    """A script as a content security policy allows it: by its hash, so that no other runs."""
+    return f"'sha256-{b64encode(hashlib.sha256(script.encode()).digest()).decode()}'"
 
 
 def _printable(value: Any) -> Any:

@@ -14,7 +14,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 from sklearn.base import _fit_context, is_classifier
 from sklearn.metrics._scorer import _MultimetricScorer
@@ -51,6 +51,7 @@ from heldout.execution.store import entropy_of_run
 from heldout.execution.table import ResultsTable, mean_over_splits
 from heldout.folds.auto import AUTO, plan_of_cv
 from heldout.folds.splits import Folds, make_folds
+from heldout.methods_text import MethodsText
 from heldout.predictions import ranks
 from heldout.result import Evaluation
 
@@ -62,6 +63,9 @@ class BaseHeldOutSearch(BaseSearchCV):  # type: ignore[misc]
 
     A subclass has the whole signature, as scikit-learn reads it; ``HeldOutSearchCV`` documents what all have.
     """
+
+    _proposer: ClassVar[str] = "list"
+    """Where the configurations come from."""
 
     estimator: Any
     scoring: Any
@@ -183,12 +187,10 @@ class BaseHeldOutSearch(BaseSearchCV):  # type: ignore[misc]
         MissingExtraError
             When the packages of the extra ``app`` are missing.
         """
-        check_is_fitted(self, "cv_results_")
-        if self.evaluation_ is None:
-            raise InputError("a report needs the held-out predictions; search with keep_predictions=True.")
+        evaluation = self._kept_evaluation("a report")
         from heldout.report import report_content, write_report
 
-        write_report(report_content(self.evaluation_), Path(path))
+        write_report(report_content(evaluation), Path(path))
         return Path(path)
 
     def plot(self, ax: Any = None, **kwargs: Any) -> Any:
@@ -217,6 +219,46 @@ class BaseHeldOutSearch(BaseSearchCV):  # type: ignore[misc]
         from heldout.plots.of_search import most_useful_plot
 
         return most_useful_plot(self, ax, **kwargs)
+
+    def methods_text(self) -> MethodsText:
+        """What was done, as a paragraph for the methods section of an article, every number from this search.
+
+        Data, folds, configurations, drop rule, selection, estimate, the model that was fitted, software and seed,
+        as TRIPOD+AI asks for them. Nothing is in it that was not done.
+
+        Returns
+        -------
+        MethodsText
+            ``print`` shows the paragraph; ``.latex`` and ``.markdown`` cite by key, ``.bibtex`` has the entries.
+
+        Raises
+        ------
+        InputError
+            When ``keep_predictions=False``: the record of the search was not kept.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_iris
+        >>> from sklearn.neighbors import KNeighborsClassifier
+        >>> import heldout as ho
+        >>> X, y = load_iris(return_X_y=True)
+        >>> search = ho.HeldOutSearchCV(KNeighborsClassifier(), {"n_neighbors": [1, 5]}, random_state=0).fit(X, y)
+        >>> text = search.methods_text()
+        >>> print(text)  # doctest: +ELLIPSIS
+        The data have 150 rows and 4 predictors, with 50 rows of class 0, 50 rows of class 1 and 50 rows of...
+        >>> print(text.bibtex[:43])
+        @article{louis1984,
+          author = {Louis, T. A.
+        """
+        return self._kept_evaluation("a methods text").methods_text()
+
+    def _kept_evaluation(self, what: str) -> Evaluation:
+        """The record of the search, which ``what`` needs."""
+        check_is_fitted(self, "cv_results_")
+        if self.evaluation_ is None:
+            raise InputError(f"{what} needs the held-out predictions; search with keep_predictions=True.")
+        evaluation: Evaluation = self.evaluation_
+        return evaluation
 
     # What an adaptive search makes otherwise.
 
@@ -362,6 +404,7 @@ class BaseHeldOutSearch(BaseSearchCV):  # type: ignore[misc]
             if hasattr(self.best_estimator_, "feature_names_in_"):
                 self.feature_names_in_ = self.best_estimator_.feature_names_in_
         self.fold_models_ = evaluation.fold_models
+        evaluation = evaluation.with_provenance(configurations_from=self._proposer)
         self.estimates_ = dict(evaluation.estimates)
         self.estimate_ = evaluation.estimate
         self.corrected_score_ = None if self.estimate_ is None else self.estimate_.value

@@ -116,7 +116,8 @@ class OpenSearch:
             found = replace(found, predictions=replace(found.predictions, adaptive=adaptive))
             chosen = chosen_in(search, found, warned=self._warned)
             seconds = time.perf_counter() - self._started
-            return evaluation_of(search, self._running, found, seconds, chosen, warned=self._warned)
+            evaluation = evaluation_of(search, self._running, found, seconds, chosen, warned=self._warned)
+            return evaluation.with_provenance(configurations_from="loop")
 
     def finish(self) -> Evaluation:
         """Choose the winner, estimate its performance, fit it on all rows, and close the search.

@@ -68,6 +68,7 @@ share_memory, early_stopping, keep_models, deploy, stop_when_width
     0.926 [0.9002, 0.9493] (95%)
     """
 
+    _proposer = "random"
     _parameter_constraints = {  # noqa: RUF012
         **BaseHeldOutSearch._parameter_constraints,
         "param_distributions": [dict, list, tuple, None],

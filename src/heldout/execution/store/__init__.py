@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from heldout._random import RandomState, entropy_of
+from heldout._random import DrawnSeed, RandomState, entropy_of
 from heldout.errors import InputError
 from heldout.execution.store.base import Store
 from heldout.execution.store.memory import MemoryStore
@@ -40,7 +40,7 @@ def store_of(store: Any) -> Store:
 def entropy_of_run(random_state: RandomState, store: Store) -> int:
     """Of the random state; without one that of the run that the store holds, or else the system's."""
     stored = store.stored_entropy() if random_state is None else None
-    return entropy_of(random_state) if stored is None else stored
+    return entropy_of(random_state) if stored is None else DrawnSeed(stored)
 
 
 def __getattr__(name: str) -> Any:

@@ -97,6 +97,7 @@ share_memory, early_stopping, keep_models, deploy, imputation
     study: Any
     batch_size: int | None
 
+    _proposer = "optuna"
     _parameter_constraints = {  # noqa: RUF012
         **BaseHeldOutSearch._parameter_constraints,
         "space": "no_validation",

@@ -1,0 +1,115 @@
+"""A paragraph for the methods section of an article, with the sources that it cites.
+
+It is written once, with sources as pandoc cites them (``[@key1; @key2]``), and shown in the form that a manuscript
+needs: plain text, LaTeX, or Markdown.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Any
+
+from heldout._bibtex import authors_of, bibtex_of
+from heldout.references import REFERENCES
+
+_CITATION = re.compile(r"\[(@\w+(?:; @\w+)*)\]")
+_KEY = re.compile(r"@(\w+)")
+_OF_LATEX = {
+    "\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_", "{": r"\{", "}": r"\}",
+    "~": r"\textasciitilde{}", "^": r"\textasciicircum{}",
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class MethodsText:
+    """What was done, as a paragraph for an article. ``print`` shows it as plain text.
+
+    Attributes
+    ----------
+    markdown : str
+        The paragraph with sources as pandoc, Quarto and R Markdown cite them: ``[@tsamardinos2018]``.
+
+    Examples
+    --------
+    >>> text = MethodsText("The rows were resampled [@efron1979; @tibshirani2009].")
+    >>> print(text)
+    The rows were resampled (Efron, 1979; Tibshirani and Tibshirani, 2009).
+    >>> print(text.latex)
+    The rows were resampled \\citep{efron1979,tibshirani2009}.
+    >>> text.keys
+    ('efron1979', 'tibshirani2009')
+    """
+
+    markdown: str
+
+    @property
+    def text(self) -> str:
+        """Plain text, with authors and years."""
+        return self._shown(str, lambda keys: f"({'; '.join(map(_author_and_year, keys))})")
+
+    @property
+    def latex(self) -> str:
+        r"""LaTeX, with ``\citep`` of natbib; the keys are those of ``bibtex``."""
+        return self._shown(_latex, lambda keys: f"\\citep{{{','.join(keys)}}}")
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """The keys of the cited works, in the order in which they are cited."""
+        return tuple(dict.fromkeys(key for part in self._parts for key in part if not isinstance(part, str)))
+
+    @property
+    def bibtex(self) -> str:
+        """The cited works as BibTeX entries."""
+        return bibtex_of(self.keys)
+
+    def to_markdown(self) -> str:
+        """The paragraph and the entries as a Markdown document, which ``heldout tune`` writes as methods.md."""
+        entries = f"\n\n```bibtex\n{self.bibtex}\n```" if self.keys else ""
+        return f"{self.text}{entries}\n"
+
+    def __str__(self) -> str:
+        return self.text
+
+    @property
+    def _parts(self) -> list[str | list[str]]:
+        """The text in order, with citations as lists of keys; brackets that cite no known work are text."""
+        parts: list[str | list[str]] = []
+        for place, part in enumerate(_CITATION.split(self.markdown)):
+            keys = _KEY.findall(part) if place % 2 else []
+            is_text = not keys or not REFERENCES.keys() >= set(keys)
+            parts.append((f"[{part}]" if place % 2 else part) if is_text else keys)
+        return parts
+
+    def _shown(self, words: Callable[[str], str], citation: Callable[[list[str]], str]) -> str:
+        return "".join(words(part) if isinstance(part, str) else citation(part) for part in self._parts)
+
+
+def methods_text_of(result: Any) -> MethodsText:
+    """The methods text of a result; the report's package writes it, which results do not import."""
+    written: MethodsText = import_module("heldout.report.paper").methods_text(result)
+    return written
+
+
+def cited(keys: Sequence[str]) -> str:
+    """Works as a citation, with a space before it; empty without any.
+
+    Examples
+    --------
+    >>> cited(["efron1979"]), cited([])
+    (' [@efron1979]', '')
+    """
+    return f" [{'; '.join(f'@{key}' for key in dict.fromkeys(keys))}]" if keys else ""
+
+
+def _author_and_year(key: str) -> str:
+    work = REFERENCES[key]
+    families = [family for family, _ in authors_of(work.authors)]
+    names = " and ".join(families) if len(families) < 3 else f"{families[0]} et al."
+    return f"{names}, {work.year}"
+
+
+def _latex(text: str) -> str:
+    return "".join(_OF_LATEX.get(character, character) for character in text)

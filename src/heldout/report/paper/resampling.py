@@ -1,0 +1,90 @@
+"""The sentences on folds: how rows were divided, and how often."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from heldout.data.task import Truth
+from heldout.folds.splits import Folds
+from heldout.protocols.nested.words import INNER_WORDS
+from heldout.report.paper.data import counted_of, listed
+
+
+def resampling_sentence(folds: Folds, truth: Truth, planned: int) -> str:
+    """How the held-out predictions were made; ``planned``: the splits there would have been without stopping."""
+    sizes = [split.n_training_rows for split in folds.splits]
+    low, high = min(sizes), max(sizes)
+    size = f"{low:,}" if low == high else f"{low:,} to {high:,}"
+    early = (
+        f" The search stopped after {folds.n_splits:,} of {planned:,} splits." if folds.n_splits < planned else ""
+    )
+    notes = [
+        "each test fold has its share of every class" if _has_shares(folds, truth) else "",
+        "groups of rows are held out whole" if folds.grouped else "",
+        "" if folds.exchangeable else "test rows come after the training rows in time",
+    ]
+    told = listed([note for note in notes if note])
+    return (
+        f"Every configuration was evaluated by {scheme_words(folds)}{f' ({told})' if told else ''}: its models "
+        f"were trained on {size} rows and predicted rows that they had not seen.{early}"
+    )
+
+
+def scheme_words(folds: Folds) -> str:
+    """The plan of the splits, in a sentence.
+
+    Examples
+    --------
+    >>> from heldout.data.task import Task, truth_of
+    >>> from heldout.folds.splits import make_folds
+    >>> scheme_words(make_folds(Task([[0.0]] * 12, truth_of([0, 1] * 6)), 3))
+    '3-fold cross-validation'
+    """
+    n = folds.n_splits
+    if folds.leaves_one_out:
+        return "leave-one-out cross-validation"
+    if any(split.has_copies for split in folds.splits):
+        return f"{counted_of(n, 'bootstrap sample')}, tested on the rows that a sample leaves out"
+    if n == 1:
+        return f"one hold-out of {counted_of(len(folds.splits[0].test), 'row')}"
+    if (share := folds.test_share) is not None:
+        return f"{n:,} random splits, each of which tests {100 * share:.3g} % of the rows"
+    each, rest = divmod(n, folds.n_repeats)
+    if rest or not folds.is_partition:
+        return f"{n:,} splits"
+    return f"{each}-fold cross-validation" + (
+        "" if folds.n_repeats == 1 else f", repeated {folds.n_repeats:,} times"
+    )
+
+
+def _has_shares(folds: Folds, truth: Truth) -> bool:
+    """Whether every test fold has its share of every class, to a row."""
+    if truth.classes is None or not folds.is_partition or folds.leaves_one_out or folds.n_splits == 1:
+        return False
+    whole = truth.class_counts() / truth.n_rows
+    return all(
+        bool(
+            (
+                abs(np.bincount(truth.values[split.test], minlength=truth.n_classes) - whole * len(split.test)) < 1
+            ).all()
+        )
+        for split in folds.splits
+    )
+
+
+def nested_words(provenance: Mapping[str, Any]) -> str:
+    """The outer and inner folds of nested cross-validation, as a sentence; empty for another protocol."""
+    outer = provenance.get("n_outer_folds")
+    if outer is None:
+        return ""
+    repeats = int(provenance.get("n_repeats", 1))
+    inner = str(provenance.get("inner"))
+    of_inner = INNER_WORDS.get(inner, f"{inner} new ones" if inner.isdigit() else inner)
+    if outer == 1:
+        return f"The whole search was repeated without one part of the rows (inner folds: {of_inner})."
+    times = "" if repeats == 1 else f", repeated {repeats:,} times"
+    folds = f"{int(outer) // repeats:,} outer folds{times}"
+    return f"The search was nested: it was repeated inside each of {folds} (inner folds: {of_inner})."
