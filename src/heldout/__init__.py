@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from heldout.readers.any_tool import read_predictions
     from heldout.readers.correct import correct
     from heldout.readers.saved_model import load_model
+    from heldout.report.card import report_card
+    from heldout.report.mlflow_run import log_to_mlflow
     from heldout.search import HeldOutRandomizedSearchCV, HeldOutSearchCV
     from heldout.search import optuna as optuna
     from heldout.search.open import open_search
@@ -58,12 +60,14 @@ __all__ = [
     "estimates",
     "inner_split",
     "load_model",
+    "log_to_mlflow",
     "metrics",
     "nested_cv",
     "open_search",
     "plots",
     "protocols",
     "read_predictions",
+    "report_card",
     "rows_needed",
     "selection",
     "spaces",
@@ -93,9 +97,11 @@ _HOMES = {
     "estimate_from_scores": "heldout.estimates.from_scores",
     "inner_split": "heldout.execution.inner_split",
     "load_model": "heldout.readers.saved_model",
+    "log_to_mlflow": "heldout.report.mlflow_run",
     "nested_cv": "heldout.protocols.nested.protocol",
     "open_search": "heldout.search.open",
     "read_predictions": "heldout.readers.any_tool",
+    "report_card": "heldout.report.card",
     "rows_needed": "heldout.estimates.development_set",
 }
 _PACKAGES = {

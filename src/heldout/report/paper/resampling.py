@@ -61,18 +61,14 @@ def scheme_words(folds: Folds) -> str:
 
 
 def _has_shares(folds: Folds, truth: Truth) -> bool:
-    """Whether every test fold has its share of every class, to a row."""
+    """Whether the test folds of a repeat have equally many rows of each class, to a row."""
     if truth.classes is None or not folds.is_partition or folds.leaves_one_out or folds.n_splits == 1:
         return False
-    whole = truth.class_counts() / truth.n_rows
-    return all(
-        bool(
-            (
-                abs(np.bincount(truth.values[split.test], minlength=truth.n_classes) - whole * len(split.test)) < 1
-            ).all()
-        )
-        for split in folds.splits
-    )
+    counts: dict[int, list[Any]] = {}
+    for split in folds.splits:
+        of_fold = np.bincount(truth.values[split.test], minlength=truth.n_classes)
+        counts.setdefault(split.repeat, []).append(of_fold)
+    return all(bool((np.ptp(each, axis=0) <= 1).all()) for each in counts.values())
 
 
 def nested_words(provenance: Mapping[str, Any]) -> str:

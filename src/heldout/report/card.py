@@ -1,0 +1,159 @@
+"""``ho.report_card``: a result as Markdown, for the README or the model card of a repository."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from heldout._text import number_text, printable
+from heldout.protocols.words import method_words
+from heldout.report.content import Headline, PageContent, ReportContent
+from heldout.report.results import content_of
+from heldout.report.validation_content import ValidationContent
+
+
+def report_card(search: Any, *, title: str | None = None) -> str:
+    """A result as Markdown: the score with its interval, what a reader must know, the data, and how to repeat it.
+
+    It is meant for the README of a repository or a model card, and needs no file beside it.
+
+    Parameters
+    ----------
+    search : fitted search, Evaluation, Estimate, NestedEstimate, Validation or AlgorithmComparison
+    title : str, optional
+        The heading; "Performance" by default.
+
+    Returns
+    -------
+    str
+        Markdown, as GitHub reads it. Its headings begin at the second level.
+
+    Raises
+    ------
+    InputError
+        When the search is not fitted, or kept no held-out predictions.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.neighbors import KNeighborsClassifier
+    >>> import heldout as ho
+    >>> X, y = load_iris(return_X_y=True)
+    >>> search = ho.HeldOutSearchCV(KNeighborsClassifier(), {"n_neighbors": [1, 5, 9]}, random_state=0).fit(X, y)
+    >>> print("\\n".join(ho.report_card(search).splitlines()[:3]))  # doctest: +ELLIPSIS
+    ## Performance
+    <BLANKLINE>
+    **Accuracy on new data: 0.964** (95 % confidence interval 0.919 to 0.998), corrected for the...
+    """
+    return card_of(content_of(search), title=title)
+
+
+def card_of(content: PageContent, *, title: str | None = None) -> str:
+    """The card of the content of a report."""
+    parts = [
+        f"## {escaped(title or content.title or 'Performance')}",
+        _headline(content.headline, "optimism" if isinstance(content, ValidationContent) else "the selection"),
+        escaped(content.headline.sentence),
+        _definition(content.headline),
+        _bullets("What a reader must know:", content.flags),
+        _scores(content),
+        "### Model and data",
+        _table(("", ""), [("Model", content.headline.winner), *_facts(content)]),
+        _parameters(content),
+        "### How it was computed",
+        _sentences(content.method),
+        "### How to reproduce it",
+        f"```bash\n{printable(content.command)}\n```" if content.command else "",
+        _table(("", ""), [(fact.label, fact.text) for fact in content.reproduction]),
+    ]
+    return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def _headline(headline: Headline, cause: str) -> str:
+    """The number, with its interval; ``cause``: what it was corrected for."""
+    metric = headline.metric
+    name, decimals = metric.title, metric.decimals
+    if headline.value is None:
+        uncorrected = number_text(headline.uncorrected, decimals)
+        return f"**{escaped(name)}: {uncorrected}**, cross-validated and uncorrected for {cause}."
+    interval = f" ({headline.interval_label} {headline.interval_text})" if headline.interval_text else ""
+    by = f" by {method_words(headline.method).name}"
+    kind = {"corrected": f"corrected for {cause}{by}", "uncorrected": f"uncorrected for {cause}{by}"}
+    value = f"**{escaped(name)} on new data: {number_text(headline.value, decimals)}**"
+    before = (
+        f" Uncorrected it is {number_text(headline.uncorrected, decimals)}."
+        if headline.is_corrected and headline.uncorrected is not None
+        else ""
+    )
+    return f"{value}{interval}, {kind.get(headline.label, headline.label)}.{before}"
+
+
+def _definition(headline: Headline) -> str:
+    """What the metric measures, if that is known."""
+    metric = headline.metric
+    return (
+        f"{escaped(metric.title)}: {escaped(metric.definition)} {headline.direction}" if metric.definition else ""
+    )
+
+
+def _facts(content: PageContent) -> list[tuple[str, str]]:
+    """The facts about the data and the search; what the fits cost belongs in the report."""
+    costs = ("Time", "Shared")
+    return [(fact.label, fact.text) for fact in content.facts if not fact.label.startswith(costs)]
+
+
+def _scores(content: PageContent) -> str:
+    """The table of several metrics."""
+    rows: Sequence[Any] = ()
+    if isinstance(content, ReportContent):
+        rows = [(each.metric, each.value, each.low, each.high, each.uncorrected) for each in content.metrics]
+    elif isinstance(content, ValidationContent) and len(content.table) > 1:
+        rows = [(each.metric, each.corrected, each.low, each.high, each.apparent) for each in content.table]
+    if not rows:
+        return ""
+    head = ("Metric", "Corrected", "Interval", "Uncorrected")
+    return _table(
+        head,
+        [
+            (
+                scale.title, number_text(value, scale.decimals),
+                "none" if low is None and high is None
+                else f"{number_text(low, scale.decimals)} to {number_text(high, scale.decimals)}",
+                number_text(before, scale.decimals),
+            )
+            for scale, value, low, high, before in rows
+        ],
+    )  # fmt: skip
+
+
+def _parameters(content: PageContent) -> str:
+    searched = [(each.name, each.text) for each in content.parameters if each.searched]
+    return _table(("Parameter that was searched", "Value"), searched) if searched else ""
+
+
+def _sentences(sentences: Iterable[str]) -> str:
+    return " ".join(escaped(sentence) for sentence in sentences if sentence)
+
+
+def _bullets(lead: str, sentences: Sequence[str]) -> str:
+    return "\n".join([lead, "", *(f"- {escaped(sentence)}" for sentence in sentences)]) if sentences else ""
+
+
+def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    if not rows:
+        return ""
+    lines = [head, ["---"] * len(head), *([escaped(cell) for cell in row] for row in rows)]
+    return "\n".join(f"| {' | '.join(cells)} |" for cells in lines)
+
+
+def escaped(text: str) -> str:
+    r"""Text as Markdown shows it unchanged, on one line.
+
+    Examples
+    --------
+    >>> print(escaped("max_depth | <b> [x](y) *z*"))
+    max_depth \| \<b> \[x\](y) \*z\*
+    """
+    text = re.sub(r"([\\`*\[\]<|~])", r"\\\1", printable(text))
+    return re.sub(r"(?<!\w)_|_(?!\w)", r"\\_", text)

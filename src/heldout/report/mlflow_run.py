@@ -1,0 +1,200 @@
+"""``ho.log_to_mlflow``: a result as a run of MLflow, with its report and texts."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from heldout._text import printable
+from heldout._version import __version__
+from heldout.errors import InputError, MissingExtraError
+from heldout.estimates.types import Estimate, is_uncorrected, json_safe, was_named
+from heldout.methods_text import MethodsText
+from heldout.protocols.algorithms.comparison import AlgorithmComparison
+from heldout.protocols.validation.estimate import Validation
+from heldout.report.card import card_of
+from heldout.report.configurations_csv import configurations_csv
+from heldout.report.content import PageContent, ReportContent
+from heldout.report.render import write_report
+from heldout.report.results import content_of, evaluation_of_result
+from heldout.report.validation_content import ValidationContent
+
+_LONGEST = 500
+"""Characters of a parameter that every store of MLflow takes."""
+
+
+def log_to_mlflow(
+    search: Any,
+    *,
+    experiment: str | None = None,
+    run_name: str | None = None,
+    tracking_uri: str | None = None,
+    report: bool = True,
+) -> str:
+    """Log a result to MLflow.
+
+    Parameters are the winner's and the settings of the search. Scores are the corrected one, the ends of its
+    interval, the uncorrected one and the optimism, of every scorer, in its own units. Files are configurations.csv
+    (a row a configuration), estimate.json, methods.md (``methods_text``), card.md (``ho.report_card``) and
+    report.html.
+
+    Parameters
+    ----------
+    search : fitted search, Evaluation, Estimate, NestedEstimate, Validation or AlgorithmComparison
+    experiment : str, optional
+        The name of the experiment, which is made if there is none; by default MLflow's own.
+    run_name : str, optional
+        The name of the run; by default the winner's.
+    tracking_uri : str, optional
+        Where MLflow keeps runs: the address of a server, ``sqlite:///mlflow.db`` (needs the package ``mlflow``
+        itself), or ``file:`` and a folder; by default what MLflow is set to.
+    report : bool, default=True
+        Whether to draw report.html too, with the extra ``app``.
+
+    Returns
+    -------
+    str
+        The id of the run. If a run is active and neither an experiment nor an address is given, it is that one,
+        and it stays active.
+
+    Raises
+    ------
+    InputError
+        When there is nothing to log, or MLflow cannot write there.
+    MissingExtraError
+        Without the extra ``mlflow``, or without ``app`` for the report.
+
+    Examples
+    --------
+    >>> import heldout as ho
+    >>> run = ho.log_to_mlflow(search, experiment="heart", tracking_uri="http://127.0.0.1:5000")  # doctest: +SKIP
+    """
+    try:
+        import mlflow
+        from mlflow.exceptions import MlflowException
+    except ImportError:
+        raise MissingExtraError("ho.log_to_mlflow", "mlflow") from None
+    content = content_of(search)
+    with tempfile.TemporaryDirectory() as folder:
+        files = _written(search, content, Path(folder), report=report)
+        try:
+            active = mlflow.active_run() if experiment is None and tracking_uri is None else None
+            client = mlflow.MlflowClient(tracking_uri)
+            run_id = active.info.run_id if active is not None else _new_run(client, experiment, run_name, content)
+            _log(client, run_id, search, content, files)
+            if active is None:
+                client.set_terminated(run_id)  # without this the run would show as running
+        except MlflowException as error:
+            reason = " ".join(str(error).split())
+            raise InputError(
+                f"MLflow could not log to {tracking_uri or mlflow.get_tracking_uri()}: {reason}",
+                argument="tracking_uri",
+            ) from error
+    return str(run_id)
+
+
+def _new_run(client: Any, experiment: str | None, run_name: str | None, content: PageContent) -> str:
+    """The id of a new run in an experiment, which is made if there is none of this name."""
+    experiment_id = "0"  # MLflow's default
+    if experiment is not None:
+        found = client.get_experiment_by_name(experiment)
+        experiment_id = client.create_experiment(experiment) if found is None else found.experiment_id
+    run = client.create_run(experiment_id, run_name=run_name or content.headline.winner)
+    return str(run.info.run_id)
+
+
+def _log(client: Any, run_id: str, search: Any, content: PageContent, files: list[Path]) -> None:
+    for key, value in _params(content):
+        client.log_param(run_id, key, value)
+    for name, estimate in estimates_in(search).items():
+        for key, number in scores_of(name, estimate).items():
+            client.log_metric(run_id, key, number)
+    client.set_tag(run_id, "heldout.version", __version__)
+    flags = dict.fromkeys(flag.value for estimate in estimates_in(search).values() for flag in estimate.flags)
+    if flags:
+        client.set_tag(run_id, "heldout.flags", ", ".join(flags))
+    for path in files:
+        client.log_artifact(run_id, str(path))
+
+
+def estimates_in(result: Any) -> Mapping[str, Estimate]:
+    """The estimates of a result by the name of the metric, or of the algorithm that they are of."""
+    if isinstance(result, Validation):
+        return result.estimates
+    if isinstance(result, AlgorithmComparison):
+        return {each.name: each.corrected for each in result.algorithms if each.corrected is not None}
+    evaluation = evaluation_of_result(result)
+    if evaluation is not None:
+        return evaluation.estimates
+    return {result.metric: result} if isinstance(result, Estimate) else {}
+
+
+def scores_of(name: str, estimate: Estimate) -> dict[str, float]:
+    """The numbers of an estimate by the names they have in MLflow, in the metric's own direction and units.
+
+    What is not finite is left out. A value that was not corrected is not called so.
+
+    Examples
+    --------
+    >>> import numpy as np, heldout as ho
+    >>> rng = np.random.default_rng(0)
+    >>> estimate = ho.estimate(rng.integers(0, 2, 99), rng.random((99, 3)), metric="roc_auc", random_state=0)
+    >>> list(scores_of("roc_auc", estimate))
+    ['roc_auc_corrected', 'roc_auc_low', 'roc_auc_high', 'roc_auc_uncorrected', 'roc_auc_optimism']
+    """
+    interval, key = estimate.interval, _key(name)
+    corrected = not (estimate.method == "cv" or is_uncorrected(estimate) or was_named(estimate))
+    numbers = {
+        f"{key}_{'corrected' if corrected else 'value'}": estimate.value,
+        f"{key}_low": math.nan if interval is None else interval.low,
+        f"{key}_high": math.nan if interval is None else interval.high,
+        f"{key}_uncorrected": estimate.uncorrected,
+        f"{key}_optimism": estimate.optimism,
+    }
+    return {name: float(number) for name, number in numbers.items() if math.isfinite(number)}
+
+
+def _params(content: PageContent) -> list[tuple[str, str]]:
+    """The winner, its parameters that were searched, and the settings, as MLflow takes them."""
+    pairs = [
+        ("winner", content.headline.winner),
+        ("metric", content.headline.metric.title),
+        ("method", content.headline.method),
+        *((parameter.name, parameter.text) for parameter in content.parameters if parameter.searched),
+        *((fact.label, fact.text) for fact in (*content.settings, *content.facts, *content.reproduction)),
+    ]
+    taken = {_key(name): _short(printable(text)) for name, text in reversed(pairs) if text}
+    return list(reversed(taken.items()))
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
+
+
+def _key(name: str) -> str:
+    """A name with the characters that MLflow takes."""
+    return re.sub(r"[^\w\-. /]", "_", name)
+
+
+def _written(search: Any, content: PageContent, folder: Path, *, report: bool) -> list[Path]:
+    """The files of a run."""
+    estimates = {name: estimate.to_dict() for name, estimate in estimates_in(search).items()}
+    texts = {
+        "methods.md": MethodsText(content.methods_text).to_markdown(),
+        "card.md": card_of(content),
+        "estimate.json": json.dumps(json_safe(estimates), indent=1, allow_nan=False),
+    }
+    evaluation = evaluation_of_result(search)
+    if evaluation is not None:
+        texts["configurations.csv"] = configurations_csv(evaluation)
+    for name, text in texts.items():
+        (folder / name).write_text(text, encoding="utf-8", newline="\n")
+    paths = [folder / name for name in texts]
+    if report and isinstance(content, ReportContent | ValidationContent):
+        paths.append(write_report(content, folder / "report.html"))
+    return paths
