@@ -39,7 +39,7 @@ def test_a_single_estimate_and_its_report(command: Command, tmp_path: Path) -> N
     left = {path.name for path in (tmp_path / "found").iterdir()}
     page = (tmp_path / "found" / "report.html").read_text(encoding="utf-8")
 
-    assert left == {"estimate.json", "report.json", "report.html"}
+    assert left == {"estimate.json", "report.json", "report.html", "methods.md", "card.md"}
     assert json.loads((tmp_path / "found" / "estimate.json").read_text()) == json.loads(ended.out)
     assert "Other estimates" not in page and "Methods that do not apply" not in page
     for heading in ("The bootstrap", "Configurations", "ROC curve", "Calibration", "How the number was computed"):
@@ -78,7 +78,13 @@ def test_a_later_estimate_takes_the_place_of_an_earlier_one(command: Command, tm
     command(*READ, "--method", "all", "--out", "found")
     command(*READ, "--method", "cv", "--out", "found")
 
-    assert {path.name for path in (tmp_path / "found").iterdir()} == {"estimate.json", "report.json", "report.html"}
+    assert {path.name for path in (tmp_path / "found").iterdir()} == {
+        "estimate.json",
+        "report.json",
+        "report.html",
+        "methods.md",
+        "card.md",
+    }
     assert json.loads((tmp_path / "found" / "estimate.json").read_text())["method"] == "cv"
     assert "uncorrected" in (tmp_path / "found" / "report.html").read_text(encoding="utf-8")
 

@@ -21,7 +21,8 @@ Command = Callable[..., Any]
 Write = Callable[..., Path]
 
 QUICK = ["--n-jobs", "1", "--n-bootstraps", "50"]
-FILES = {"run.db", "model.skops", "model.trusted.json", "predictions.parquet", "estimate.json", "report.html"}
+FILES = {"run.db", "model.skops", "model.trusted.json", "predictions.parquet", "estimate.json", "report.html",
+         "methods.md", "card.md"}  # fmt: skip
 
 pytestmark = pytest.mark.usefixtures("tiny_space")
 

@@ -23,7 +23,8 @@ Write = Callable[..., Path]
 
 QUICK = ["--n-jobs", "1", "--bootstraps", "4"]
 LINEAR = [*QUICK, "--metric", "roc_auc", "--metric", "brier_score"]
-FILES = {"run.db", "model.skops", "model.trusted.json", "validation.json", "report.json", "report.html"}
+FILES = {"run.db", "model.skops", "model.trusted.json", "validation.json", "report.json", "report.html",
+         "methods.md", "card.md"}  # fmt: skip
 
 
 def validate(command: Command, path: Path, *options: object, target: str = "outcome", out: str = "out") -> Any:
@@ -100,7 +101,7 @@ def test_json_is_one_document_and_the_file_holds_the_same(command: Command, tabl
     assert {name: document[name] for name in written} == written
     assert document["task"] == "binary" and document["n_rows"] == 60
     assert document["columns"] == ["a", "text", "site"] and list(document["set_aside"]) == ["constant"]
-    assert set(document["files"]) == {"run", "model", "validation", "report"}
+    assert set(document["files"]) == {"run", "model", "validation", "methods", "card", "report"}
     row = written["rows"]["brier_score"]
     assert row["optimism"] == pytest.approx(row["corrected"] - row["apparent"]) and row["n_successful"] == 4
 
@@ -320,5 +321,5 @@ def test_a_model_that_skops_cannot_write_costs_the_model_only(
     ended = validate(command, table(), *LINEAR, "--json")
 
     assert "The model could not be saved as model.skops (TypeError: no such type)." in ended.err
-    assert set(json.loads(ended.out)["files"]) == {"run", "validation", "report"}
+    assert set(json.loads(ended.out)["files"]) == {"run", "validation", "methods", "card", "report"}
     assert (tmp_path / "out" / "report.html").exists()

@@ -162,7 +162,8 @@ def command(ctx: click.Context, /, **values: Any) -> None:
     """Compare algorithms on DATA by flat, corrected and nested scores on the same folds, and fit the one to deploy.
 
     DATA is a CSV or Parquet file, or example:breast_cancer (also iris, wine, digits, diabetes). DIR receives
-    run.db, model.skops, comparison.json and report.html.
+    run.db, model.skops, comparison.json, report.html, methods.md (a paragraph for a paper) and card.md (the result
+    for the README of a repository).
     """
     options = CompareOptions(**{**values, **_OF_TUNE_ALONE})
     console = Console(options.as_json, options.quiet)
@@ -181,7 +182,7 @@ def command(ctx: click.Context, /, **values: Any) -> None:
             files = {"run": folder.run_file, **save_model(comparison.model, folder, console)}
             files["comparison"] = folder.write_json("comparison.json", comparison.to_dict())
             content = comparison_content(comparison, command=typed, title=job.source)
-            files["report"] = write_report_files(content, folder)
+            files |= write_report_files(content, folder)
     console.lines([*comparison.lines(), f"Files: {', '.join(str(path) for path in files.values())}"])
     console.document(_document(comparison, job, {name: str(path) for name, path in files.items()}, console))
     console.check_all_was_printed(f"the files are in {folder.path}")

@@ -139,7 +139,9 @@ _OF_A_RUN = ("file", "n_jobs", "as_json", "quiet")
 @click.option("--out-of-core", is_flag=True, help="Read a Parquet file in blocks: it need not fit the memory.")
 @click.option("--n-jobs", type=int, help="Workers of --out-of-core; -1 for all cores.")
 @click.option(
-    "--out", metavar="DIR", help="The folder for estimate.json and report.html; by default nothing is written."
+    "--out",
+    metavar="DIR",
+    help="The folder for estimate.json, report.html, methods.md and card.md; by default nothing is written.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document and nothing else to stdout.")
 @click.option("--quiet", is_flag=True, help="Print only the result.")
@@ -342,8 +344,8 @@ def _write_files(folder: OutputFolder, answer: FileEstimate, command: str) -> di
             (folder.path / "comparison.json").unlink()
     else:
         written.append(folder.write_json("comparison.json", answer.comparison.to_dict()))
-    report = write_report_files(content, folder)
-    written += [report.with_name("report.json"), report]
+    files = write_report_files(content, folder)
+    written += [files["methods"], files["card"], files["report"].with_name("report.json"), files["report"]]
     return {path.name: str(path) for path in written}
 
 

@@ -71,8 +71,11 @@ class OutputFolder:
 
     def write_json(self, name: str, document: Mapping[str, Any] | Sequence[Any]) -> Path:
         """Write a document as JSON."""
-        text = json.dumps(document, indent=2, allow_nan=False)
-        return self.write(name, lambda path: path.write_text(text + "\n", encoding="utf-8"))
+        return self.write_text(name, json.dumps(document, indent=2, allow_nan=False) + "\n")
+
+    def write_text(self, name: str, text: str) -> Path:
+        """Write a text."""
+        return self.write(name, lambda path: path.write_text(text, encoding="utf-8"))
 
 
 def path_named(text: str, option: str) -> Path:
@@ -153,12 +156,21 @@ def save_model(model: Any, folder: OutputFolder, console: Console) -> dict[str, 
     return {"model": path}
 
 
-def write_report_files(content: ReportContent | ValidationContent, folder: OutputFolder) -> Path:
-    """``report.json`` and ``report.html``, the last files of a command: they show that all others are there."""
-    from heldout.report import write_report
+def write_report_files(content: ReportContent | ValidationContent, folder: OutputFolder) -> dict[str, Path]:
+    """The texts for a paper and a repository, and the report, by their kind.
 
+    ``report.json`` and ``report.html`` are the last files of a command: they show that all others are there.
+    """
+    from heldout.methods_text import MethodsText
+    from heldout.report import write_report
+    from heldout.report.card import card_of
+
+    files = {
+        "methods": folder.write_text("methods.md", MethodsText(content.methods_text).to_markdown()),
+        "card": folder.write_text("card.md", card_of(content)),
+    }
     folder.write_json("report.json", content.to_dict())
-    return folder.write("report.html", lambda path: write_report(content, path))
+    return {**files, "report": folder.write("report.html", lambda path: write_report(content, path))}
 
 
 def write_predictions(

@@ -222,7 +222,8 @@ def command(ctx: click.Context, /, **values: Any) -> None:
     """Try many models on DATA and estimate how good the best one is, corrected for having been the best.
 
     DATA is a CSV or Parquet file, or example:breast_cancer (also iris, wine, digits, diabetes). DIR receives
-    run.db, model.skops, predictions.parquet, estimate.json and report.html.
+    run.db, model.skops, predictions.parquet, estimate.json and report.html; methods.md, a paragraph for a paper
+    with its BibTeX; and card.md, the result for the README of a repository.
     """
     if values["n_bootstraps"] is None:
         values["n_bootstraps"] = 100 if values["method"] in BOOTSTRAP else 1000
@@ -301,5 +302,5 @@ def _write_files(
         )
     if evaluation.estimate is not None:
         files["estimate"] = folder.write_json("estimate.json", estimate_document(evaluation))
-    files["report"] = write_report_files(report_content(evaluation, command=command, title=job.source), folder)
+    files |= write_report_files(report_content(evaluation, command=command, title=job.source), folder)
     return {name: str(path) for name, path in files.items()}

@@ -130,7 +130,8 @@ def command(ctx: click.Context, /, **values: Any) -> None:
     """Fit a model on bootstrap samples of DATA, and subtract the estimated optimism from its apparent performance.
 
     DATA is a CSV or Parquet file, or example:breast_cancer (also iris, wine, digits, diabetes). DIR receives
-    run.db, model.skops, validation.json and report.html.
+    run.db, model.skops, validation.json and report.html; methods.md, a paragraph for a paper with its BibTeX; and
+    card.md, the result for the README of a repository.
     """
     from heldout.protocols.validation.plan import bytes_recorded
 
@@ -165,5 +166,5 @@ def _write_files(
 
     files = {"run": folder.run_file, **save_model(validation.model, folder, console)}
     files["validation"] = folder.write_json("validation.json", validation.to_dict())
-    files["report"] = write_report_files(validation_content(validation, command=command, title=job.source), folder)
+    files |= write_report_files(validation_content(validation, command=command, title=job.source), folder)
     return {name: str(path) for name, path in files.items()}
