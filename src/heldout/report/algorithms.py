@@ -99,6 +99,14 @@ def algorithms_of(comparison: AlgorithmComparison, scale: Scale) -> AlgorithmsSu
     )
 
 
+def deployed_sentence(name: str, n_algorithms: int) -> str:
+    """What the corrected score of the deployed algorithm is corrected for."""
+    return (
+        f"The final model is of {name}. Its corrected score corrects for the choice among the configurations of "
+        f"this algorithm, and not for the choice among the {n_algorithms:,} algorithms."
+    )
+
+
 def _row(each: ComparedAlgorithm, scale: Scale, is_deployed: bool) -> AlgorithmRow:
     corrected, nested = scale.ends(each.corrected_interval), scale.ends(each.nested_interval)
     return AlgorithmRow(

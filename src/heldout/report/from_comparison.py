@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from heldout.methods_text import cited
 from heldout.protocols.algorithms.comparison import AlgorithmComparison
-from heldout.report.algorithms import algorithms_of
+from heldout.report.algorithms import algorithms_of, deployed_sentence
 from heldout.report.content import ReportContent
 from heldout.report.estimate_parts import headline_of
 from heldout.report.facts import citations_of
@@ -49,9 +50,12 @@ def comparison_content(
     )
     known = {citation.text for citation in content.citations}
     further = [each for each in citations_of([], None, comparison.sources) if each.text not in known]
+    algorithms = algorithms_of(comparison, scale)
     return replace(
         content,
         headline=headline,
-        algorithms=algorithms_of(comparison, scale),
+        algorithms=algorithms,
+        methods_text=f"{content.methods_text} {algorithms.how}{cited(comparison.sources)} "
+        + deployed_sentence(deployed.name, len(comparison.algorithms)),
         citations=(*content.citations, *further),
     )

@@ -130,7 +130,8 @@ def estimates_in(result: Any) -> Mapping[str, Estimate]:
         return {each.name: each.corrected for each in result.algorithms if each.corrected is not None}
     evaluation = evaluation_of_result(result)
     if evaluation is not None:
-        return evaluation.estimates
+        # scikit-learn calls a single scorer "score"
+        return {each.metric if name == "score" else name: each for name, each in evaluation.estimates.items()}
     return {result.metric: result} if isinstance(result, Estimate) else {}
 
 
