@@ -73,8 +73,14 @@ function measure(frame) {
     smallest: Math.min(...text),
     text: page.body.innerText,
     loaded: frame.contentWindow.performance.getEntriesByType("resource").map((entry) => entry.name),
+    buttons: [...page.querySelectorAll("button[data-copies]")].filter(seen).length,
   };
-  document.body.dataset.measured = JSON.stringify(measured);
+  const button = page.querySelector("button[data-copies]");
+  if (button !== null) button.click();
+  setTimeout(() => {  // in less time than a button says what it did
+    measured[name].copied = button === null ? "" : button.textContent;
+    document.body.dataset.measured = JSON.stringify(measured);
+  }, 300);
 }
 </script>
 """
@@ -301,6 +307,13 @@ def test_the_page_prints(kind: str, tmp_path: Path) -> None:
     assert printed.startswith(b"%PDF")
     sheets = len(re.findall(rb"/Type\s*/Page\b", printed))
     assert 2 <= sheets <= 10
+
+
+def test_the_methods_text_can_be_copied(layout: Layout) -> None:
+    found, page = layout("binary", 1200), page_of("binary")
+    assert found["buttons"] == 2 and found["copied"] in ("Copied", "Selected: copy it with the keyboard")
+    # without scripts there is no button, and the text is there
+    assert len(re.findall(r"<button[^>]* hidden>", page)) == 2 and 'id="methods-text">The data have ' in page
 
 
 def test_the_page_of_learning_curves_fits(layout: Layout) -> None:
