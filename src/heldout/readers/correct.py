@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -19,6 +19,7 @@ from heldout.estimates.types import Alternative, Estimate
 from heldout.execution.table import mean_over_splits
 from heldout.flags import Flag
 from heldout.predictions import FoldScores, ranks
+from heldout.readers.cross_validated import cross_validated_models
 from heldout.readers.finished_search import FinishedSearch, finished_search, metric_of, reported_metric
 from heldout.readers.kept import kept_evaluation
 from heldout.result import Evaluation
@@ -42,18 +43,21 @@ def correct(
 
     Parameters
     ----------
-    search : fitted search or study
+    search : fitted search, study, or mapping of str to results
         ``GridSearchCV``, ``RandomizedSearchCV``, the halving searches and ``HeldOutSearchCV`` by their
         ``cv_results_``; an Optuna study (or an ``OptunaSearchCV``) whose trials kept a score per split
         (``trial.report(score, step=fold)``, or ``user_attrs`` named ``split0_test_score`` and so on), or whose
-        objective is that of ``ho.optuna.objective``, which kept their held-out predictions.
+        objective is that of ``ho.optuna.objective``, which kept their held-out predictions. Of several models that
+        were compared without a search: a mapping of their names to the results of ``cross_validate``, all on the
+        same splits; with ``return_indices=True`` that is checked.
     method : str or method, optional
         "bbc_f" by default, "tt", "cv", "corrected_t" (of a search over a ShuffleSplit with ``test_share``), or with
         ``test_share`` "wmc" and "wmcs" for a search over a ShuffleSplit.
         Where held-out predictions were kept any method, "shrinkage" by default.
     metric : str, optional
         The scorer to report if there are several; by default the one that selected the winner. The replayed
-        selection is always the search's own, including a callable ``refit``.
+        selection is always the search's own, including a callable ``refit``. Of results of ``cross_validate`` it is
+        the score that selects.
     test_share : float, optional
         The share of rows in the test set of each split.
     adaptive : bool, optional
@@ -89,6 +93,14 @@ def correct(
     >>> estimate = ho.correct(finished, random_state=0)
     >>> round(estimate.uncorrected - float(finished.best_score_), 12), bool(estimate.value < finished.best_score_)
     (0.0, True)
+
+    Several models that were compared by hand:
+
+    >>> from sklearn.model_selection import cross_validate
+    >>> models = {f"depth {depth}": DecisionTreeClassifier(max_depth=depth, random_state=0) for depth in (1, 3, 5)}
+    >>> results = {name: cross_validate(model, X, y, cv=10) for name, model in models.items()}
+    >>> ho.correct(results, random_state=0).selected_name
+    'depth 5'
     """
     check_interval_settings(n_bootstraps, confidence_level, alternative)
     kept = kept_evaluation(search)
@@ -97,7 +109,8 @@ def correct(
             kept, metric, random_state, adaptive, method=DEFAULT_METHOD if method is None else method,
             n_bootstraps=n_bootstraps, confidence_level=confidence_level, alternative=alternative,
         )  # fmt: skip
-    chosen, finished = method_of("bbc_f" if method is None else method), finished_search(search)
+    chosen = method_of("bbc_f" if method is None else method)
+    finished = cross_validated_models(search, metric) if isinstance(search, Mapping) else finished_search(search)
     reported = reported_metric(finished, metric)
     sign = 1.0 if finished.greater_is_better else -1.0
     evidence = evidence_of_scores(
