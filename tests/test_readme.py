@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+import warnings
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 README = Path(__file__).parents[1] / "README.md"
@@ -23,8 +25,70 @@ def where_tune_has_run(tmp_path, monkeypatch):
     write_model(LogisticRegression().fit([[0.0], [1.0]], ["no", "yes"]), OutputFolder(tmp_path / "demo"))
 
 
+@pytest.fixture(scope="module")
+def finished():
+    """The finished searches that the README corrects, by the names that it gives them."""
+    import optuna
+    from sklearn.datasets import load_breast_cancer
+    from sklearn.experimental import enable_halving_search_cv  # noqa: F401
+    from sklearn.model_selection import GridSearchCV, HalvingGridSearchCV, cross_val_score, cross_validate
+    from sklearn.tree import DecisionTreeClassifier
+
+    import heldout as ho
+
+    X, y = load_breast_cancer(return_X_y=True)
+    tree, grid = DecisionTreeClassifier(random_state=0), {"max_depth": [1, 2, 3, 4]}
+
+    def objective(trial):
+        model = DecisionTreeClassifier(max_depth=trial.suggest_int("max_depth", 1, 4), random_state=0)
+        scores = cross_val_score(model, X, y, cv=5)
+        for fold, score in enumerate(scores):
+            trial.report(score, step=fold)
+        return float(scores.mean())
+
+    optuna.logging.set_verbosity(optuna.logging.ERROR)
+    study = optuna.create_study(direction="maximize", sampler=optuna.samplers.RandomSampler(seed=0))
+    study.optimize(objective, n_trials=4)
+    return {
+        "ho": ho,
+        "grid_search": GridSearchCV(tree, grid, cv=5).fit(X, y),
+        "halving": HalvingGridSearchCV(tree, grid, cv=5, factor=2, min_resources=100, random_state=0).fit(X, y),
+        "study": study,
+        "results": cross_validate(tree, X, y, cv=5),
+        "others": cross_validate(DecisionTreeClassifier(max_depth=1), X, y, cv=5),
+    }
+
+
+CORRECT = next(code.splitlines() for code in BLOCKS if code.startswith("ho.correct"))
+
+
+@pytest.mark.parametrize("line", CORRECT, ids=range(len(CORRECT)))
+def test_what_is_finished_is_corrected(line, finished, tmp_path, monkeypatch):
+    if "read_predictions" in line and not hasattr(finished["ho"], "read_predictions"):
+        pytest.skip("this version reads no predictions of other tools")
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(0)
+    rows = [".pred_class,.pred_no,.pred_yes,id,.row,.config,outcome"]
+    for config in (1, 2):
+        for row in range(60):
+            no = float(np.clip(0.4 + 0.2 * (row % 2) + rng.normal(0, 0.2), 0.01, 0.99))
+            model, label = f"Preprocessor1_Model{config}", "no" if no > 0.5 else "yes"
+            rows.append(
+                f"{label},{no:.3f},{1 - no:.3f},Fold{row % 5 + 1},{row + 1},{model},{'no' if row % 2 else 'yes'}"
+            )
+    (tmp_path / "tuned.csv").write_text("\n".join(rows) + "\n")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        estimate = eval(line.partition("  #")[0], dict(finished))
+    assert 0 < estimate.value < 1 and estimate.interval is not None
+
+
 @pytest.mark.usefixtures("where_tune_has_run")
-@pytest.mark.parametrize("code", BLOCKS, ids=["model", "scikit-learn", "predictions", "advice"])
+@pytest.mark.parametrize(
+    "code",
+    [code for code in BLOCKS if not code.startswith("ho.correct")],
+    ids=["model", "scikit-learn", "predictions", "advice"],
+)
 def test_examples_run(code, capsys):
     exec(compile(code, "README.md", "exec"), {})
     printed = capsys.readouterr().out.splitlines()

@@ -28,7 +28,7 @@ def test_the_card_of_a_search(make_evaluation: Make) -> None:
     assert card.startswith("## Performance\n\n**ROC AUC on new data: ")
     shown = [float(number) for number in re.findall(r"0\.\d+", first)]
     assert np.allclose(shown, [estimate.value, *estimate.interval, estimate.uncorrected], atol=6e-3)
-    assert "corrected for the selection by" in first and "95 % confidence interval" in first
+    assert "corrected for the selection (" in first and "95 % confidence interval" in first
     assert "| Log loss |" in card and "| Configurations | 6, 1 failed |" in card and "| Seed |" in card
     assert all(escaped(sentence) in card for sentence in report_content(made).flags)
     assert "### How to reproduce it" in card and "Time of" not in card
@@ -36,7 +36,7 @@ def test_the_card_of_a_search(make_evaluation: Make) -> None:
 
 def test_a_score_that_nothing_corrected_is_called_that(make_evaluation: Make) -> None:
     assert ", cross-validated and uncorrected for the selection." in ho.report_card(make_evaluation(method=None))
-    assert ", uncorrected for the selection by" in ho.report_card(make_evaluation(method="cv"))
+    assert ", uncorrected for the selection (" in ho.report_card(make_evaluation(method="cv"))
 
 
 def test_what_the_user_wrote_is_no_markup(make_evaluation: Make) -> None:
@@ -54,9 +54,9 @@ def test_the_cards_of_other_results() -> None:
     card = ho.report_card(estimate, title="Ours")
     assert card.startswith("## Ours\n\n**Brier score on new data: ") and "Lower is better." in card
     model = ho.bootstrap_validate(LogisticRegression(), X, y, metric="roc_auc", n_bootstraps=40, random_state=0)
-    assert "corrected for optimism by the optimism bootstrap." in ho.report_card(model)
+    assert "corrected for optimism (the optimism bootstrap)." in ho.report_card(model)
     nested = ho.nested_cv(KNeighborsClassifier(), X, y, {"n_neighbors": [1, 5]}, cv=3, random_state=0)
-    assert "corrected for the selection by nested cross-validation." in ho.report_card(nested)
+    assert "corrected for the selection (nested cross-validation)." in ho.report_card(nested)
     compared = ho.compare_algorithms(
         [("a", KNeighborsClassifier(), {"n_neighbors": [1, 5]}), ("b", LogisticRegression(), {})],
         X, y, cv=3, n_bootstraps=50, random_state=0,

@@ -78,7 +78,7 @@ def _headline(headline: Headline, cause: str) -> str:
         uncorrected = number_text(headline.uncorrected, decimals)
         return f"**{escaped(name)}: {uncorrected}**, cross-validated and uncorrected for {cause}."
     interval = f" ({headline.interval_label} {headline.interval_text})" if headline.interval_text else ""
-    by = f" by {method_words(headline.method).name}"
+    by = f" ({method_words(headline.method).name})"
     kind = {"corrected": f"corrected for {cause}{by}", "uncorrected": f"uncorrected for {cause}{by}"}
     value = f"**{escaped(name)} on new data: {number_text(headline.value, decimals)}**"
     before = (

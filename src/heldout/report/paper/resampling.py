@@ -28,7 +28,7 @@ def resampling_sentence(folds: Folds, truth: Truth, planned: int) -> str:
     ]
     told = listed([note for note in notes if note])
     return (
-        f"Every configuration was evaluated by {scheme_words(folds)}{f' ({told})' if told else ''}: its models "
+        f"Configurations were evaluated by {scheme_words(folds)}{f' ({told})' if told else ''}: their models "
         f"were trained on {size} rows and predicted rows that they had not seen.{early}"
     )
 

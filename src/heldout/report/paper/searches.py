@@ -13,7 +13,7 @@ from heldout.report.paper.data import counted_of, groups_sentence, missing_sente
 from heldout.report.paper.estimation import estimate_sentences, no_estimate_sentence, selection_sentence
 from heldout.report.paper.resampling import nested_words, resampling_sentence
 from heldout.report.paper.software import seed_sentence, software_sentence, unseeded_sentence
-from heldout.report.paper.space import space_sentences
+from heldout.report.paper.space import space_sentences, winner_words
 from heldout.report.race import sources_of
 from heldout.result import Evaluation
 
@@ -79,7 +79,8 @@ def _drop(evaluation: Evaluation) -> str:
     failed = {**evaluation.predictions.failed, **evaluation.failures}
     n_dropped = len(set(evaluation.predictions.dropped) - set(failed))
     dropped = f"{counted_of(n_dropped, 'configuration')} {'was' if n_dropped == 1 else 'were'} dropped early"
-    return f"{how} The rule was {drop_text(settings)}{cited(sources_of(evaluation))}; {dropped}."
+    used = {name: value for name, value in settings.items() if value not in (None, False)}
+    return f"{how} The rule was {drop_text(used)}{cited(sources_of(evaluation))}; {dropped}."
 
 
 def _selection(evaluation: Evaluation, estimate: Estimate | None) -> str:
@@ -93,7 +94,7 @@ def _selection(evaluation: Evaluation, estimate: Estimate | None) -> str:
         name if metric is None else metric.name,
         greater_is_better=None if declared is None or ideal is not None else declared.greater_is_better,
         n_candidates=len(evaluation.configurations) - out,
-        winner=evaluation.configurations[evaluation.winner].name,
+        winner=winner_words(evaluation.configurations[evaluation.winner]),
         settings=provenance.get("selection_settings"),
     )
 
@@ -108,7 +109,7 @@ def _estimation(evaluation: Evaluation, estimate: Estimate | None) -> list[str]:
 
 
 def _model(evaluation: Evaluation) -> str:
-    name = evaluation.configurations[evaluation.winner].name
+    name = winner_words(evaluation.configurations[evaluation.winner])
     if evaluation.model is None:
         return f"No final model was fitted of {name}."
     if evaluation.provenance.get("deploy") == "bounded":

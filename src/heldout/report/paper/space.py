@@ -52,6 +52,14 @@ def _named(configuration: Configuration) -> str:
     return f"{configuration.model} ({words})" if configuration.model else words
 
 
+def winner_words(configuration: Configuration) -> str:
+    """The name of a configuration; a pipeline without a name of its own by the class of its last step."""
+    kind, name = type(configuration.template).__name__, configuration.name
+    if configuration.model or not name.startswith(kind):
+        return name
+    return f"{_classes(configuration.template)[-1]}{name.removeprefix(kind)}"
+
+
 def model_words(estimator: Any) -> str:
     """The classes of an estimator and of the steps before it.
 
