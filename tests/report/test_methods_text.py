@@ -117,12 +117,12 @@ def test_of_predictions_and_of_scores_nothing_is_claimed_of_the_models() -> None
     X, y = data()
     predictions = np.random.default_rng(0).random((60, 4))
     text = ho.estimate(y, predictions, metric="roc_auc", n_bootstraps=50, random_state=3).methods_text().text
-    assert text.startswith("Held-out predictions of 4 configurations for 60 rows were given; how the models were")
+    assert text.startswith("The estimate is from held-out predictions of 4 configurations for 60 rows; it does not")
     assert "The configuration with the best ROC AUC (all held-out rows together)" in text and "seed was 3" in text
     assert "trained on" not in text and "fitted on all" not in text
     finished = GridSearchCV(KNeighborsClassifier(), {"n_neighbors": [1, 5, 9]}, cv=4).fit(X, y)
     text = ho.correct(finished, random_state=0).methods_text().text
-    assert text.startswith("The scores of 3 configurations on 4 splits were given; how they were made is not known")
+    assert text.startswith("The estimate is from the scores of 3 configurations on 4 splits; it does not record")
 
 
 def test_a_validation() -> None:

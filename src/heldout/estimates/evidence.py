@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import platform
 from collections.abc import Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field
 from typing import Any
@@ -232,11 +233,11 @@ def name_of_choice(winner: str, chosen: Choice | None, thresholds: Floats | None
 
 def settings_provenance(settings: Settings) -> dict[str, Any]:
     """Seed, kernels and versions behind a number."""
-    return {
-        "entropy": settings.entropy,
-        "kernels": KERNELS,
-        "versions": {"heldout": __version__, "scikit-learn": sklearn.__version__, "numpy": np.__version__},
-    }
+    versions = {
+        "heldout": __version__, "scikit-learn": sklearn.__version__, "numpy": np.__version__,
+        "python": platform.python_version(),
+    }  # fmt: skip
+    return {"entropy": settings.entropy, "kernels": KERNELS, "versions": versions}
 
 
 def defined_mean(values: NDArray[np.float64]) -> float:

@@ -12,7 +12,6 @@ from heldout.errors import InputError
 from heldout.estimates.types import Estimate
 from heldout.metrics.named import METRICS
 from heldout.protocols.algorithms.comparison import AlgorithmComparison
-from heldout.protocols.nested.estimate import NestedEstimate
 from heldout.protocols.validation.estimate import Validation
 from heldout.report.content import PageContent
 from heldout.report.estimate_parts import headline_of, method_sentences
@@ -21,7 +20,7 @@ from heldout.report.from_comparison import comparison_content
 from heldout.report.from_search import report_content
 from heldout.report.from_validation import validation_content
 from heldout.report.numbers import scale_of
-from heldout.report.paper import text_of_estimate
+from heldout.report.paper import evaluation_of_protocol, text_of_estimate
 from heldout.result import Evaluation
 
 
@@ -34,8 +33,9 @@ def evaluation_of_result(result: Any) -> Evaluation | None:
         return result
     if isinstance(result, AlgorithmComparison):
         return result.evaluation
-    if isinstance(result, NestedEstimate) and result.evaluation is not None:
-        return replace(result.evaluation, estimates={result.evaluation.refit_metric: result})
+    repeated = evaluation_of_protocol(result)
+    if repeated is not None:
+        return replace(repeated, estimates={repeated.refit_metric: result})
     if not hasattr(result, "evaluation_"):
         return None
     if result.evaluation_ is None:

@@ -46,11 +46,12 @@ def _source(estimate: Estimate) -> str:
     if not estimate.n_rows_used:
         splits = provenance.get("n_splits")
         on = "" if splits is None else f" on {counted_of(int(splits), 'split')}"
-        return f"The scores of {configurations}{on}{times} were given; how they were made is not known here."
+        from_what = f"the scores of {configurations}{on}{times}"
+        return f"The estimate is from {from_what}; it does not record how they were made."
     positive = provenance.get("pos_label")
     of_class = "" if positive is None else f" The positive class is {positive}."
     rows = counted_of(estimate.n_rows_used, "row")
     return (
-        f"Held-out predictions of {configurations} for {rows}{times} were given; "
-        f"how the models were trained is not known here.{of_class} {extra}"
+        f"The estimate is from held-out predictions of {configurations} for {rows}{times}; it does not record how "
+        f"their models were trained.{of_class} {extra}"
     ).rstrip()

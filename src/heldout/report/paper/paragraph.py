@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from heldout.estimates.types import Estimate
 from heldout.methods_text import MethodsText
-from heldout.protocols.nested.estimate import NestedEstimate
 from heldout.protocols.validation.estimate import Validation
 from heldout.report.paper.estimates import text_of_estimate
-from heldout.report.paper.searches import text_of_search
+from heldout.report.paper.searches import evaluation_of_protocol, text_of_search
 from heldout.report.paper.validations import text_of_validation
 from heldout.result import Evaluation
 
@@ -27,6 +26,5 @@ def methods_text(result: Evaluation | Estimate | Validation) -> MethodsText:
         return text_of_search(result)
     if isinstance(result, Validation):
         return text_of_validation(result)
-    if isinstance(result, NestedEstimate) and result.evaluation is not None:
-        return text_of_search(result.evaluation, result)
-    return text_of_estimate(result)
+    repeated = evaluation_of_protocol(result)
+    return text_of_estimate(result) if repeated is None else text_of_search(repeated, result)

@@ -8,6 +8,8 @@ from heldout.dropping.words import race_sentence
 from heldout.estimates.types import Estimate
 from heldout.methods_text import MethodsText, cited
 from heldout.metrics.named import metric_words
+from heldout.protocols.nested.estimate import NestedEstimate
+from heldout.protocols.search_bootstrap.estimate import SearchBootstrapEstimate
 from heldout.report.facts import drop_text
 from heldout.report.paper.data import counted_of, groups_sentence, missing_sentence, rows_sentence
 from heldout.report.paper.estimation import estimate_sentences, no_estimate_sentence, selection_sentence
@@ -16,6 +18,11 @@ from heldout.report.paper.software import seed_sentence, software_sentence, unse
 from heldout.report.paper.space import space_sentences, winner_words
 from heldout.report.race import sources_of
 from heldout.result import Evaluation
+
+
+def evaluation_of_protocol(result: object) -> Evaluation | None:
+    """The search on all rows that a protocol repeated; None of any other result."""
+    return result.evaluation if isinstance(result, NestedEstimate | SearchBootstrapEstimate) else None
 
 
 def text_of_search(evaluation: Evaluation, estimate: Estimate | None = None) -> MethodsText:
@@ -78,7 +85,8 @@ def _drop(evaluation: Evaluation) -> str:
     how = race_sentence(str(settings.get("rule", "")), least, could_drop=could)
     failed = {**evaluation.predictions.failed, **evaluation.failures}
     n_dropped = len(set(evaluation.predictions.dropped) - set(failed))
-    dropped = f"{counted_of(n_dropped, 'configuration')} {'was' if n_dropped == 1 else 'were'} dropped early"
+    which = counted_of(n_dropped, "configuration") if n_dropped else "no configuration"
+    dropped = f"{which} {'was' if n_dropped < 2 else 'were'} dropped early"
     used = {name: value for name, value in settings.items() if value not in (None, False)}
     return f"{how} The rule was {drop_text(used)}{cited(sources_of(evaluation))}; {dropped}."
 
@@ -104,8 +112,10 @@ def _estimation(evaluation: Evaluation, estimate: Estimate | None) -> list[str]:
     if estimate is None:
         metric = evaluation.metrics.get(name)
         return [no_estimate_sentence(metric_words(name if metric is None else metric.name)[0])]
+    winner = evaluation.configurations[evaluation.winner].name
+    other = f"The estimate is of {estimate.selected_name}." if estimate.selected_name != winner else ""
     others = [each.metric for key, each in evaluation.estimates.items() if key != name]
-    return [nested_words(estimate.provenance), *estimate_sentences(estimate, others)]
+    return [nested_words(estimate.provenance), *estimate_sentences(estimate, others), other]
 
 
 def _model(evaluation: Evaluation) -> str:
