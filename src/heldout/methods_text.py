@@ -10,7 +10,6 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from importlib import import_module
-from typing import Any
 
 from heldout._bibtex import authors_of, bibtex_of
 from heldout.references import REFERENCES
@@ -87,10 +86,20 @@ class MethodsText:
         return "".join(words(part) if isinstance(part, str) else citation(part) for part in self._parts)
 
 
-def methods_text_of(result: Any) -> MethodsText:
-    """The methods text of a result; the report's package writes it, which results do not import."""
-    written: MethodsText = import_module("heldout.report.paper").methods_text(result)
-    return written
+class WithMethodsText:
+    """A result that can say what was done."""
+
+    def methods_text(self) -> MethodsText:
+        """What was done, as a paragraph for the methods section of an article, every number from this result.
+
+        Returns
+        -------
+        MethodsText
+            ``print`` shows the paragraph; ``.latex`` and ``.markdown`` cite by key, ``.bibtex`` has the entries.
+        """
+        # The report's package writes it, which is on a higher floor than results.
+        written: MethodsText = import_module("heldout.report.paper").methods_text(self)
+        return written
 
 
 def cited(keys: Sequence[str]) -> str:

@@ -21,13 +21,13 @@ from heldout.execution.comparison import ShareComparison
 from heldout.execution.fold_models import FoldModels
 from heldout.execution.sharing.accounts import SharedFits, shared_fits
 from heldout.folds.splits import Folds
-from heldout.methods_text import MethodsText, methods_text_of
+from heldout.methods_text import WithMethodsText
 from heldout.metrics.base import Metric
 from heldout.predictions import FoldScores, HeldOutPredictions
 
 
 @dataclass(frozen=True, eq=False)
-class Evaluation:
+class Evaluation(WithMethodsText):
     """A finished search, stage by stage.
 
     Attributes
@@ -102,16 +102,6 @@ class Evaluation:
     n_splits_read: int | None = None
     seconds: Mapping[str, float] = field(default_factory=dict)
     provenance: Mapping[str, Any] = field(default_factory=dict)
-
-    def methods_text(self) -> MethodsText:
-        """What was done, as a paragraph for the methods section of an article, every number from this search.
-
-        Returns
-        -------
-        MethodsText
-            ``print`` shows the paragraph; ``.latex`` and ``.markdown`` cite by key, ``.bibtex`` has the entries.
-        """
-        return methods_text_of(self)
 
     def __repr__(self) -> str:
         # The generated one prints the table and every prediction.

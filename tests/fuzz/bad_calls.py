@@ -442,8 +442,11 @@ def _correct(rng: Generator) -> Case:
             odd_array(rng, np.asarray(results[key])) if key != "params" else pick(rng, ([], None, [{}], 5))
         )
     search = (
-        Finished(results) if rng.random() < 0.85 else pick(rng, (None, 5, GridSearchCV, MODELS[0], MODELS[-1], "x"))
+        Finished(results) if rng.random() < 0.75 else pick(rng, (None, 5, GridSearchCV, MODELS[0], MODELS[-1], "x"))
     )
+    if rng.random() < 0.1:
+        scores = {name: {"test_score": odd_array(rng, rng.random(5))} for name in ("a", "b")}
+        search = pick(rng, (scores, {**scores, "b": {}}, scores["a"], {}))
     base = {"search": search, "n_bootstraps": 10, "random_state": 0}
     case = _case("ho.correct", ho.correct, _drawn(rng, ho.correct, base, {}), fault_of_estimate)
     return replace(case, words=f"{case.words} of cv_results_={of_json(results)}")

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from heldout._notebook import Strong, notes, table
 from heldout.errors import MissingExtraError
 from heldout.flags import Flag
-from heldout.methods_text import MethodsText, methods_text_of
+from heldout.methods_text import WithMethodsText
 
 Alternative: TypeAlias = Literal["two-sided", "greater", "less"]
 
@@ -59,7 +59,7 @@ class Interval:
 
 
 @dataclass(frozen=True, eq=False)
-class Estimate:
+class Estimate(WithMethodsText):
     """The performance of the selected configuration, corrected for having been selected.
 
     Attributes
@@ -168,16 +168,6 @@ class Estimate:
         """
         plots = import_module("heldout.plots")  # by name: estimates know nothing of plots
         return plots.CorrectedScoreDisplay.from_estimate(self, ax=ax, **kwargs)
-
-    def methods_text(self) -> MethodsText:
-        """What was done, as a paragraph for the methods section of an article, every number from this estimate.
-
-        Returns
-        -------
-        MethodsText
-            ``print`` shows the paragraph; ``.latex`` and ``.markdown`` cite by key, ``.bibtex`` has the entries.
-        """
-        return methods_text_of(self)
 
     def __repr__(self) -> str:
         return f"Estimate({self})"

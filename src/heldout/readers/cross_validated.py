@@ -83,7 +83,8 @@ def _scores_of(name: str, result: Any) -> dict[str, Floats]:
         if not match:
             continue
         try:
-            values = np.asarray(column, dtype=np.float64)
+            values = np.asarray(column)
+            values = values.astype(np.float64) if values.dtype.kind in "biufO" else np.empty((0, 0))
         except (TypeError, ValueError):
             values = np.empty((0, 0))
         if values.ndim != 1:

@@ -17,7 +17,7 @@ from heldout.flags import Flag
 from heldout.imputation.backward import Selection
 from heldout.imputation.pooled import PooledModel
 from heldout.imputation.rubin import PooledCoefficients
-from heldout.methods_text import MethodsText, methods_text_of
+from heldout.methods_text import WithMethodsText
 from heldout.metrics.base import Metric
 from heldout.protocols.validation.curves import (
     CalibrationCurve,
@@ -139,7 +139,7 @@ class Candidate:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Validation:
+class Validation(WithMethodsText):
     """A validated model.
 
     Attributes
@@ -294,16 +294,6 @@ class Validation:
         return decision_curve(
             self.replicates, thresholds=thresholds, time=time, of_class=of_class, confidence_level=confidence_level
         )
-
-    def methods_text(self) -> MethodsText:
-        """What was done, as a paragraph for the methods section of an article, every number from this validation.
-
-        Returns
-        -------
-        MethodsText
-            ``print`` shows the paragraph; ``.latex`` and ``.markdown`` cite by key, ``.bibtex`` has the entries.
-        """
-        return methods_text_of(self)
 
     def to_frame(self, *, candidates: bool = False) -> Any:
         """A row a metric, as a pandas DataFrame (pandas comes with the extra ``app``).
