@@ -6,6 +6,7 @@ needs: plain text, LaTeX, or Markdown.
 
 from __future__ import annotations
 
+import html
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -71,6 +72,10 @@ class MethodsText:
 
     def __str__(self) -> str:
         return self.text
+
+    def _repr_html_(self) -> str:
+        entries = f"<pre>{html.escape(self.bibtex)}</pre>" if self.keys else ""
+        return f"<p>{html.escape(self.text)}</p>{entries}"
 
     @property
     def _parts(self) -> list[str | list[str]]:

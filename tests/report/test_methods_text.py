@@ -173,5 +173,6 @@ def test_citations_in_every_form() -> None:
     found = MethodsText("A_1 & 5 % [@efron1979; @wald1947] of [@nobody], {x}.")
     assert str(found) == "A_1 & 5 % (Efron, 1979; Wald, 1947) of [@nobody], {x}."
     assert found.latex == r"A\_1 \& 5 \% \citep{efron1979,wald1947} of [@nobody], \{x\}."
+    assert "&amp; 5 %" in found._repr_html_() and "@book{wald1947" in found._repr_html_()
     assert found.keys == ("efron1979", "wald1947") and found.to_markdown().count("@") == 3
     assert MethodsText("Nothing.").to_markdown() == "Nothing.\n" and MethodsText("Nothing.").bibtex == ""

@@ -6,6 +6,7 @@ from typing import Any
 
 from heldout.dropping.words import race_sentence
 from heldout.estimates.types import Estimate
+from heldout.flags import Flag
 from heldout.methods_text import MethodsText, cited
 from heldout.metrics.named import metric_words
 from heldout.protocols.nested.estimate import NestedEstimate
@@ -35,7 +36,9 @@ def text_of_search(evaluation: Evaluation, estimate: Estimate | None = None) -> 
         In place of that of the search: that of the protocol that repeated it.
     """
     estimate = evaluation.estimate if estimate is None else estimate
+    unfinished = "" if estimate is None else estimate.flags.get(Flag.UNFINISHED_SEARCH, "")
     sentences = [
+        unfinished,
         *_data(evaluation),
         *_search(evaluation),
         _selection(evaluation, estimate),

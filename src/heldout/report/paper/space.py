@@ -107,10 +107,11 @@ def _values(members: Sequence[Configuration]) -> str:
 
 
 def _range(found: dict[str, Any]) -> str:
-    """The distinct values of a parameter."""
+    """The distinct values of a parameter, numbers in order."""
+    numbers = all(isinstance(value, Real) and not isinstance(value, bool) for value in found.values())
     if len(found) <= MOST_VALUES:
-        return listed(list(found), "or")
-    if all(isinstance(value, Real) and not isinstance(value, bool) for value in found.values()):
+        return listed(sorted(found, key=lambda text: found[text]) if numbers else list(found), "or")
+    if numbers:
         low, high = min(found.values()), max(found.values())
         return f"from {_value(low)} to {_value(high)} ({len(found):,} values)"
     return f"({len(found):,} values)"
