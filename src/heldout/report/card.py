@@ -59,13 +59,13 @@ def card_of(content: PageContent, *, title: str | None = None) -> str:
         _bullets("What a reader must know:", content.flags),
         _scores(content),
         "### Model and data",
-        _table(("", ""), [("Model", content.headline.winner), *_facts(content)]),
+        _table(("Fact", "Value"), [("Model", content.headline.winner), *_facts(content)]),
         _parameters(content),
         "### How it was computed",
         _sentences(content.method),
         "### How to reproduce it",
         f"```bash\n{printable(content.command)}\n```" if content.command else "",
-        _table(("", ""), [(fact.label, fact.text) for fact in content.reproduction]),
+        _table(("Record", "Value"), [(fact.label, fact.text) for fact in content.reproduction]),
     ]
     return "\n\n".join(part for part in parts if part) + "\n"
 
