@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from heldout.configurations import Configurations
 from heldout.data.task import Task
 from heldout.dropping.base import Barrier, Dropped, dropped_at
+from heldout.estimates.of_search import Estimation
 from heldout.estimates.question import Aggregate
 from heldout.estimates.types import Estimate
 from heldout.execution.cell_table import CellTable
@@ -49,6 +50,8 @@ class Evaluation:
     winner : int
     estimates : mapping of str to Estimate
         One a scorer that can be estimated; empty with ``method=None``.
+    estimation : Estimation
+        How the winner was chosen and estimated.
     model : estimator or None
         The winner fitted on all rows, with ``refit``.
     failures : mapping of int to str
@@ -85,6 +88,7 @@ class Evaluation:
     winner: int
     estimates: Mapping[str, Estimate]
     model: Any = None
+    estimation: Estimation = field(default_factory=Estimation)
     within_scores: Mapping[str, NDArray[np.float64]] = field(default_factory=dict)
     scores_in_halves: Mapping[str, FoldScores] = field(default_factory=dict)
     failures: Mapping[int, str] = field(default_factory=dict)

@@ -76,18 +76,20 @@ def evaluation_by_hand(
         )
     means = fold_scores[metrics[0]].oriented().mean(axis=0)
     winner = int(np.nanargmax(means))
+    estimation = Estimation(method=method, n_bootstraps=200, alternative=alternative)  # type: ignore[arg-type]
     estimates = (
         {}
         if method is None
         else estimates_of_search(
-            task.truth, predictions, Estimation(method=method, n_bootstraps=200, alternative=alternative),  # type: ignore[arg-type]
+            task.truth, predictions, estimation,
             metrics=named, fold_scores=fold_scores, refit_metric=metrics[0], winner=winner,
             entropy=11,
         )
     )  # fmt: skip
     return Evaluation(
         task, folds, made, CellTable.empty(0, ()), predictions, fold_scores, named, pooled, metrics[0], winner,
-        estimates, failures=failed, n_fits=configurations * folds.n_splits, provenance={"entropy": 11},
+        estimates, estimation=estimation, failures=failed,
+        n_fits=configurations * folds.n_splits, provenance={"entropy": 11},
     )  # fmt: skip
 
 

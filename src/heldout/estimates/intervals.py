@@ -72,6 +72,24 @@ def bootstrap_interval(scores: NDArray[np.float64], metric: Metric, settings: Se
     return percentile_interval(defined, metric, settings)
 
 
+def middle_of_columns(scores: NDArray[np.float64], level: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """(C,) each: the two-sided percentiles of the defined scores of each column (B, C); NaN where there are none.
+
+    Examples
+    --------
+    >>> low, high = middle_of_columns(np.array([[1.0, np.nan], [2.0, np.nan], [3.0, np.nan], [4.0, np.nan]]), 0.5)
+    >>> low.tolist(), high.tolist()
+    ([1.0, nan], [3.0, nan])
+    """
+    tail = (1 - level) / 2
+    ends = np.full((2, scores.shape[1]), np.nan)
+    for column, values in enumerate(scores.T):
+        known = np.sort(values[~np.isnan(values)])
+        if known.size:
+            ends[:, column] = order_statistic(known, tail), order_statistic(known, 1 - tail)
+    return ends[0], ends[1]
+
+
 def within_range(interval: Interval, metric: Metric) -> Interval:
     """The interval without what lies beyond the metric's range, where the truth cannot be.
 

@@ -121,3 +121,47 @@ def roc_points(positive: NDArray[np.bool_], scores: Floats, weights: Floats) -> 
     alarms = np.cumsum(np.where(positive, 0.0, weights)[order])[ends]
     x, y = np.append(0.0, alarms / alarms[-1]), np.append(0.0, hits / hits[-1])
     return x, y, float(np.sum(np.diff(x) * (y[1:] + y[:-1]) / 2))
+
+
+def precision_recall_points(
+    positive: NDArray[np.bool_], scores: Floats, weights: Floats
+) -> tuple[Floats, Floats, float]:
+    """Recall and precision from the highest score down, tied scores together, and the average precision.
+
+    The first point has recall 0 and the precision of the highest score, so that the curve starts at the edge.
+
+    Examples
+    --------
+    >>> positive = np.array([True, False, True, False])
+    >>> recall, precision, average = precision_recall_points(positive, np.array([0.9, 0.8, 0.7, 0.1]), np.ones(4))
+    >>> recall.tolist(), precision.round(3).tolist(), round(average, 4)
+    ([0.0, 0.5, 0.5, 1.0, 1.0], [1.0, 1.0, 0.5, 0.667, 0.5], 0.8333)
+    """
+    order = np.argsort(-scores, kind="stable")
+    ends = np.flatnonzero(np.diff(scores[order], append=np.nan) != 0)
+    hits = np.cumsum(np.where(positive, weights, 0.0)[order])[ends]
+    reached = np.cumsum(weights[order])[ends]
+    recall, precision = hits / hits[-1], hits / reached
+    average = float(np.sum(np.diff(recall, prepend=0.0) * precision))
+    return np.append(0.0, recall), np.append(precision[0], precision), average
+
+
+def net_benefit(observed: Floats, predicted: Floats, weights: Floats, thresholds: Floats) -> Floats:
+    """(m,): net benefit a row, in true positives, of acting where the prediction is at least each threshold.
+
+    Positives acted on, less the others acted on times threshold / (1 - threshold), over all rows (Vickers and Elkin
+    2006). NaN without weight.
+
+    Examples
+    --------
+    Acting from .5 on reaches one of two positives and one other row: (1 - 1) / 4.
+
+    >>> net_benefit(np.array([0.0, 0, 1, 1]), np.array([0.1, 0.6, 0.3, 0.8]), np.ones(4), np.array([0.5])).tolist()
+    [0.0]
+    """
+    acted = predicted[:, None] >= thresholds
+    hits = (weights * observed) @ acted
+    alarms = (weights * (1.0 - observed)) @ acted
+    total = weights.sum()
+    odds = thresholds / (1.0 - thresholds)
+    return (hits - alarms * odds) / total if total else np.full(len(thresholds), np.nan)

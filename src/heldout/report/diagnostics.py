@@ -105,7 +105,7 @@ def diagnose(
     responses = {name: array[:, winner] for name, array in predictions.responses.items()}
     weights = np.ones(truth.n_rows) if sample_weight is None else sample_weight
     probabilities = responses.get(Response.PROBABILITIES)
-    ranks = _first_predicted(probabilities, responses.get(Response.DECISION))
+    ranks = first_predicted(probabilities, responses.get(Response.DECISION))
     diagnostics = Diagnostics(predictions.names[winner], predictions.n_repeats, truth.n_rows)
     if truth.kind.is_classification:
         curves = _binary_roc if truth.kind is TaskKind.BINARY else _one_vs_rest
@@ -121,7 +121,8 @@ def diagnose(
     return diagnostics if any(parts) else None
 
 
-def _first_predicted(*arrays: Floats | None) -> Floats | None:
+def first_predicted(*arrays: Floats | None) -> Floats | None:
+    """The first array that holds a prediction."""
     return next((array for array in arrays if array is not None and not np.isnan(array).all()), None)
 
 

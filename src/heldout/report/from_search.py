@@ -26,9 +26,10 @@ from heldout.report.facts import (
     settings_of,
 )
 from heldout.report.nested import outer_of
-from heldout.report.numbers import Scale, plain, scale_of
+from heldout.report.numbers import plain
 from heldout.report.race import race_of, sources_of
 from heldout.report.ranking import rank_configurations
+from heldout.report.search_evidence import search_scale
 from heldout.report.words import NO_FINGERPRINT, several_metrics_sentence
 from heldout.result import Evaluation
 
@@ -45,7 +46,7 @@ def report_content(
     name, estimate, winner = evaluation.refit_metric, evaluation.estimate, evaluation.winner
     fold_scores = evaluation.fold_scores.get(name)
     pooled = evaluation.within_scores.get(name, evaluation.pooled_scores.get(name))
-    scale = _search_scale(evaluation, name)
+    scale = search_scale(evaluation, name)
     failures = {**evaluation.predictions.failed, **evaluation.failures}
     dropped = set(evaluation.predictions.dropped) - set(failures)
     folds = _folds_text(evaluation)
@@ -109,19 +110,11 @@ def _further_sources(evaluation: Evaluation) -> list[str]:
     return [*sources_of(evaluation), *evaluation.provenance.get("sources_of_imputation", ())]
 
 
-def _search_scale(evaluation: Evaluation, name: str) -> Scale:
-    fold_scores, metric = evaluation.fold_scores.get(name), evaluation.metrics.get(name)
-    declared = metric if metric is not None else fold_scores
-    greater = declared is None or declared.greater_is_better
-    known = [] if fold_scores is None else fold_scores.values[:, evaluation.winner].tolist()
-    return scale_of(name if metric is None else metric.name, greater, evaluation.estimates.get(name), known)
-
-
 def _metric_rows(evaluation: Evaluation) -> tuple[Any, ...]:
     if len(evaluation.estimates) < 2:
         return ()
     return tuple(
-        metric_row(name, estimate, _search_scale(evaluation, name), chose=name == evaluation.refit_metric)
+        metric_row(name, estimate, search_scale(evaluation, name), chose=name == evaluation.refit_metric)
         for name, estimate in evaluation.estimates.items()
     )
 

@@ -14,6 +14,7 @@ from heldout.data.task import TaskKind
 from heldout.errors import InputError
 from heldout.flags import Flag
 from heldout.kernels.reference import Floats
+from heldout.kernels.reference_curves import net_benefit
 from heldout.protocols.validation.curves.base import CONFIDENCE_LEVEL, CurveTable, curve_flags, replicated
 from heldout.protocols.validation.curves.calibration import calibrated_outcome
 from heldout.protocols.validation.replicates import Replicates
@@ -98,22 +99,14 @@ def decision_curve(
     """
     if replicates.truth.kind is TaskKind.REGRESSION:
         raise InputError("a decision curve is of probabilities, and this task is a regression.")
-    points = np.arange(1, 100) / 100 if thresholds is None else np.atleast_1d(np.asarray(thresholds, dtype=float))
-    if points.ndim != 1 or not ((points > 0) & (points < 1)).all() or (np.diff(points) <= 0).any():
-        raise InputError(
-            f"thresholds must increase from above 0 to below 1, got {thresholds!r}.", argument="thresholds"
-        )
+    points = checked_thresholds(thresholds)
     outcome = calibrated_outcome(replicates, time=time, of_class=of_class)
     odds = points / (1.0 - points)
 
-    def net_benefit(observed: Floats, predicted: Floats, weights: Floats) -> Floats:
-        acted = predicted[:, None] >= points
-        hits = (weights * observed) @ acted
-        alarms = (weights * (1.0 - observed)) @ acted
-        total = weights.sum()
-        return (hits - alarms * odds) / total if total else np.full(len(points), np.nan)
+    def of_thresholds(observed: Floats, predicted: Floats, weights: Floats) -> Floats:
+        return net_benefit(observed, predicted, weights, points)
 
-    found = replicated(replicates, outcome, net_benefit)
+    found = replicated(replicates, outcome, of_thresholds)
     low, high = found.band(confidence_level)
     weights = replicates.all_rows[0] * outcome.weights
     share = float(np.average(outcome.observed, weights=weights))
@@ -129,3 +122,21 @@ def decision_curve(
         n_replicates=found.n_replicates,
         flags=curve_flags(found.corrected, None),
     )
+
+
+def checked_thresholds(thresholds: ArrayLike | None) -> Floats:
+    """Thresholds of probability as an array; .01, .02 .. .99 by default.
+
+    Raises InputError unless they increase from above 0 to below 1.
+    """
+    if thresholds is None:
+        return np.arange(1, 100) / 100
+    try:
+        points = np.atleast_1d(np.asarray(thresholds, dtype=np.float64))
+    except (TypeError, ValueError):
+        points = np.empty((0, 0))
+    if points.ndim != 1 or not ((points > 0) & (points < 1)).all() or (np.diff(points) <= 0).any():
+        raise InputError(
+            f"thresholds must increase from above 0 to below 1, got {thresholds!r}.", argument="thresholds"
+        )
+    return points

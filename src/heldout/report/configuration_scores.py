@@ -1,0 +1,147 @@
+"""Every configuration of a search with its score, the interval of that score, and its parameters."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from heldout.errors import InputError
+from heldout.estimates.intervals import middle_of_columns
+from heldout.estimates.paired.compare import ConfigurationComparison
+from heldout.kernels.reference import Floats
+from heldout.report.numbers import Scale, scale_of
+from heldout.report.search_evidence import comparison_of_search, scorer_of, search_scale
+from heldout.result import Evaluation
+
+
+@dataclass(frozen=True, eq=False)
+class ConfigurationScores:
+    """Scores of all C configurations, as they are shown: in the metric's own units, losses positive.
+
+    They are uncorrected: each is the configuration's own held-out score.
+    """
+
+    metric: Scale
+    names: tuple[str, ...]
+    params: tuple[Mapping[str, Any], ...]
+    """What the search set on each; ``model`` names the estimator where there are several."""
+    scores: Floats
+    """(C,): in the search's aggregate; of a dropped configuration on the splits that it had; NaN if it failed."""
+    low: Floats
+    high: Floats
+    """(C,): the percentiles of the score on bootstrapped rows, for each configuration by itself; NaN if unknown."""
+    confidence_level: float
+    is_candidate: NDArray[np.bool_]
+    """(C,): whether it was neither dropped nor failed."""
+    not_worse: NDArray[np.bool_]
+    """(C,): whether these rows cannot tell it from the best (the model confidence set at this level)."""
+    winner: int | None
+
+    @property
+    def order(self) -> NDArray[np.intp]:
+        """The candidates, best first; equal ones in the order of the search."""
+        candidates = np.flatnonzero(self.is_candidate)
+        return candidates[np.argsort(self.losses[candidates], kind="stable")]
+
+    @property
+    def losses(self) -> Floats:
+        """(C,): less is better; infinite without a score."""
+        losses = -self.scores if self.metric.greater_is_better else self.scores
+        return np.where(np.isnan(losses), np.inf, losses)
+
+
+def configuration_scores(
+    evaluation: Evaluation, scorer: str | None = None, comparison: ConfigurationComparison | None = None
+) -> ConfigurationScores:
+    """The configurations of a search; without intervals where rows cannot be resampled.
+
+    - ``scorer``: the one that chose the winner by default.
+    - ``comparison``: ``comparison_of_search`` of the same scorer, where it is known already.
+    """
+    name = scorer_of(evaluation, scorer)
+    scale = search_scale(evaluation, name)
+    if comparison is None:
+        try:
+            comparison = comparison_of_search(evaluation, name)
+        except InputError:
+            comparison = None
+    out = {**evaluation.predictions.out, **evaluation.failures}
+    n = len(evaluation.configurations)
+    own = _scores_of_search(evaluation, name)
+    if comparison is None:
+        low = high = np.full(n, np.nan)
+        not_worse = np.zeros(n, dtype=bool)
+    else:
+        low, high = _intervals(comparison, scale)
+        not_worse = comparison.confidence_set().members
+    return ConfigurationScores(
+        metric=scale,
+        names=evaluation.configurations.names,
+        params=tuple(evaluation.configurations.params),
+        scores=scale.sign * own,
+        low=low,
+        high=high,
+        confidence_level=evaluation.estimation.confidence_level,
+        is_candidate=np.array([j not in out for j in range(n)]),
+        not_worse=not_worse,
+        winner=evaluation.winner,
+    )
+
+
+def compared_scores(comparison: ConfigurationComparison) -> ConfigurationScores:
+    """The configurations of ``ho.compare_configurations``, which have no parameters."""
+    evidence = comparison.evidence
+    metric = evidence.metric
+    scale = scale_of(metric.name, metric.greater_is_better, scores=_observed(comparison).tolist())
+    n = len(evidence.names)
+    is_candidate = np.zeros(n, dtype=bool)
+    is_candidate[evidence.candidates] = True
+    low, high = _intervals(comparison, scale)
+    return ConfigurationScores(
+        metric=scale,
+        names=comparison.names,
+        params=({},) * n,
+        scores=scale.sign * _over_all(comparison, _observed(comparison)),
+        low=low,
+        high=high,
+        confidence_level=evidence.settings.confidence_level,
+        is_candidate=is_candidate,
+        not_worse=comparison.confidence_set().members,
+        winner=evidence.winner,
+    )
+
+
+def _scores_of_search(evaluation: Evaluation, scorer: str) -> Floats:
+    """(C,): by which the search ranks; the mean over the splits that a dropped configuration had."""
+    whole = evaluation.whole_scores(evaluation.estimation.aggregate)
+    of_folds = evaluation.fold_scores_read[scorer].values
+    present = ~np.isnan(of_folds)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        means = np.where(present, of_folds, 0.0).sum(axis=0) / present.sum(axis=0)
+    if whole is None or scorer not in whole:
+        return np.asarray(means)
+    dropped = np.array([j in evaluation.predictions.dropped for j in range(len(means))])
+    return np.where(dropped, means, whole[scorer])
+
+
+def _observed(comparison: ConfigurationComparison) -> Floats:
+    """Scores of the candidates in the metric's own direction and units."""
+    assert comparison.evidence.matrix is not None, "configurations are compared on predictions"
+    return comparison.evidence.matrix.scores.observed()
+
+
+def _intervals(comparison: ConfigurationComparison, scale: Scale) -> tuple[Floats, Floats]:
+    """(C,) each: the middle of each candidate's scores on the drawn rows, as shown."""
+    sign = scale.sign * (1 if comparison.evidence.metric.greater_is_better else -1)
+    low, high = middle_of_columns(sign * comparison.scores.in_bag, comparison.evidence.settings.level)
+    return _over_all(comparison, low), _over_all(comparison, high)
+
+
+def _over_all(comparison: ConfigurationComparison, values: Floats) -> Floats:
+    spread = np.full(len(comparison.names), np.nan)
+    spread[comparison.evidence.candidates] = values
+    return spread

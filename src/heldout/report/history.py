@@ -1,0 +1,113 @@
+"""The history of a search: the best score so far, uncorrected and corrected, by the number of configurations.
+
+The uncorrected curve only gets better where the best score wins. Where the corrected one does not follow, the
+search went on choosing chance.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from heldout._defaults import DEFAULT_METHOD
+from heldout.data.limits import effective_threads
+from heldout.errors import InputError
+from heldout.estimates.from_matrix import gather
+from heldout.estimates.methods import answer, label_of, method_of
+from heldout.estimates.paired.optimism_curve import curve_points
+from heldout.estimates.types import Estimate
+from heldout.kernels.reference import Floats
+from heldout.report.estimate_parts import interval_label
+from heldout.report.numbers import Scale
+from heldout.report.search_evidence import among_first, question_of_search, scorer_of, search_scale
+from heldout.result import Evaluation
+
+MOST_POINTS = 24
+"""Points of the curves: the estimate is computed again at each."""
+
+
+@dataclass(frozen=True, eq=False)
+class SearchHistory:
+    """What the search would have reported after its first c configurations, as it is shown."""
+
+    metric: Scale
+    method: str
+    n_configurations: NDArray[np.intp]
+    """(P,): the c of each point, ascending; the last is all of them."""
+    uncorrected: Floats
+    corrected: Floats
+    low: Floats
+    high: Floats
+    """(P,) each: the score of the best so far, its estimate and the ends of its interval; NaN if unknown."""
+    best: tuple[str, ...]
+    """(P,): the name of the best so far."""
+    interval_label: str
+    """Level and sides of the interval; empty without one."""
+    n_out: int
+    """Configurations that were dropped or failed: they count in c, and are no candidates."""
+    repeats_dropping: bool
+    """Whether the last point, the search's own estimate, also repeats the dropping, which the others do not."""
+    is_adaptive: bool
+    """Whether configurations were proposed because of scores, which no bootstrap repeats."""
+
+
+def search_history(
+    evaluation: Evaluation,
+    scorer: str | None = None,
+    *,
+    method: Any = None,
+    most_points: int = MOST_POINTS,
+    n_jobs: int | None = None,
+) -> SearchHistory:
+    """The history of a search, in the order of its configurations.
+
+    Each point is the whole estimate of a search of the first c configurations, by the same method from the same
+    draws; the last one is the search's own.
+
+    - ``method``: that of the search by default.
+    - ``most_points``: of more configurations, so many numbers of them are taken, evenly in ratio.
+    - ``n_jobs``: threads.
+
+    Raises InputError when the method does not fit, or the scorer cannot be opened.
+    """
+    name = scorer_of(evaluation, scorer)
+    scale = search_scale(evaluation, name)
+    own = evaluation.estimation.method
+    chosen = method_of(method or own or DEFAULT_METHOD)
+    question = question_of_search(evaluation, name)
+    question = replace(question, settings=replace(question.settings, n_threads=effective_threads(n_jobs)))
+    predictions, truth = evaluation.predictions, evaluation.task.truth
+    n = len(evaluation.configurations)
+    known = evaluation.estimates.get(name)
+    is_own = known is not None and own is not None and label_of(method_of(own)) == label_of(chosen)
+    whole = known if is_own and known is not None else answer(chosen, gather(truth, predictions, question))
+
+    def after(count: int) -> Estimate | None:
+        try:
+            first = gather(truth, among_first(predictions, count), replace(question, winner=None))
+            return answer(chosen, first)
+        except InputError:  # none of them has a score yet, or too few for the method
+            return None
+
+    counts = curve_points(n, most_points)
+    found = [after(count) for count in counts[:-1].tolist()] + [whole]
+    kept = [place for place, estimate in enumerate(found) if estimate is not None]
+    estimates = [estimate for estimate in found if estimate is not None]
+    ends = np.array([scale.ends(estimate.interval) for estimate in estimates], dtype=np.float64)
+    return SearchHistory(
+        metric=scale,
+        method=chosen.name,
+        n_configurations=counts[kept],
+        uncorrected=scale.sign * np.array([estimate.uncorrected for estimate in estimates]),
+        corrected=scale.sign * np.array([estimate.value for estimate in estimates]),
+        low=ends[:, 0],
+        high=ends[:, 1],
+        best=tuple(estimate.selected_name for estimate in estimates),
+        interval_label=interval_label(whole),
+        n_out=len({**predictions.out, **evaluation.failures}),
+        repeats_dropping=is_own and bool(predictions.dropped) and chosen.replays_dropping,
+        is_adaptive=predictions.adaptive,
+    )

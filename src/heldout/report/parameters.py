@@ -1,0 +1,184 @@
+"""Parameters against score: which parameters a search set, and slices through one or two of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from heldout.errors import InputError
+from heldout.kernels.reference import Floats
+from heldout.report.configuration_scores import ConfigurationScores
+from heldout.report.numbers import plain
+from heldout.selection.base import scalar
+
+LOG_RATIO = 100
+"""Positive numbers that reach so many times the least are shown on a logarithmic axis."""
+MOST_BINS = 5
+
+
+@dataclass(frozen=True, eq=False)
+class ParameterAxis:
+    """The values of one parameter in those configurations that have it and a score."""
+
+    name: str
+    configurations: NDArray[np.intp]
+    """(n,): their positions in the search."""
+    values: Floats
+    """(n,): the numbers, or the places of the ``levels``."""
+    levels: tuple[str, ...]
+    """The values as text, where some are no numbers; empty for numbers."""
+    is_logarithmic: bool
+    """Whether the numbers are positive and span several orders of magnitude."""
+
+    @property
+    def is_numeric(self) -> bool:
+        """Whether every value is a number."""
+        return not self.levels
+
+    @property
+    def short_name(self) -> str:
+        """Its name without the steps of a pipeline."""
+        return self.name.rsplit("__", 1)[-1]
+
+
+@dataclass(frozen=True, eq=False)
+class ParameterSlice:
+    """One parameter against the score."""
+
+    scores: ConfigurationScores
+    axis: ParameterAxis
+    best: NDArray[np.intp]
+    """The best configuration at each distinct value, in ascending order of the values."""
+
+
+@dataclass(frozen=True, eq=False)
+class ParameterPlane:
+    """Two parameters against the score."""
+
+    scores: ConfigurationScores
+    across: ParameterAxis
+    up: ParameterAxis
+    """``across``, ``up``: of the same configurations."""
+    best: NDArray[np.intp]
+    """The best configuration at each pair of values that was tried."""
+
+    @property
+    def is_grid(self) -> bool:
+        """Whether the pairs tried fill a grid of few values, rather than being scattered."""
+        columns, rows = (len(np.unique(axis.values)) for axis in (self.across, self.up))
+        return max(columns, rows) <= 30 and 2 * len(self.best) >= columns * rows
+
+
+def parameters_searched(scores: ConfigurationScores) -> tuple[str, ...]:
+    """The parameters with several values among the configurations that have a score, most influential first.
+
+    Influence is the share of the scores' variance between the values of a parameter; those of a parameter with
+    many values are put in five groups of equal size.
+    """
+    names = dict.fromkeys(name for params in scores.params for name in params)
+    axes = [parameter_axis(scores, name) for name in names]
+    varied = [axis for axis in axes if len(np.unique(axis.values)) > 1]
+    return tuple(axis.name for axis in sorted(varied, key=lambda axis: -_influence(scores, axis)))
+
+
+def parameter_named(scores: ConfigurationScores, name: str) -> str:
+    """The full name of a parameter of the search, from itself or from its last part where one parameter has it.
+
+    Raises InputError for any other name.
+    """
+    known = list(dict.fromkeys(each for params in scores.params for each in params))
+    if name in known:
+        return name
+    ending = [each for each in known if each.rsplit("__", 1)[-1] == name]
+    if len(ending) == 1:
+        return ending[0]
+    near = ending or get_close_matches(str(name), known, n=3, cutoff=0.5) or known
+    several = f"{len(ending)} parameters of the search are named so" if ending else "the search did not set it"
+    raise InputError(f"parameter {name!r}: {several}; name one of {', '.join(near)}.", argument="parameter")
+
+
+def parameter_axis(scores: ConfigurationScores, name: str) -> ParameterAxis:
+    """One parameter of the configurations that have it and a score."""
+    having = [j for j, params in enumerate(scores.params) if name in params and np.isfinite(scores.scores[j])]
+    values = [scores.params[j][name] for j in having]
+    places = np.array(having, dtype=np.intp)
+    if values and all(scalar(value) for value in values):
+        numbers = np.array([float(value) for value in values])
+        is_wide = bool(numbers.min() > 0 and numbers.max() >= LOG_RATIO * numbers.min())
+        return ParameterAxis(name, places, numbers, (), is_wide)
+    texts = [plain(value) for value in values]
+    levels = tuple(sorted(set(texts), key=lambda text: _as_sorted(text, texts, values)))
+    codes = np.array([levels.index(text) for text in texts], dtype=np.float64)
+    return ParameterAxis(name, places, codes, levels, False)
+
+
+def parameter_slice(scores: ConfigurationScores, name: str) -> ParameterSlice:
+    """One parameter, by its name, against the score.
+
+    Raises InputError for a name of none.
+    """
+    axis = parameter_axis(scores, parameter_named(scores, name))
+    return ParameterSlice(scores, axis, _best_of(scores, axis.configurations, axis.values[:, None]))
+
+
+def parameter_plane(scores: ConfigurationScores, names: Sequence[str]) -> ParameterPlane:
+    """Two parameters, by their names, against the score.
+
+    Raises InputError for a name of none, twice the same, or two that no configuration has together.
+    """
+    first, second = (parameter_named(scores, name) for name in names)
+    if first == second:
+        raise InputError(f"the two parameters must differ, got {first!r} twice.", argument="parameters")
+    axes = parameter_axis(scores, first), parameter_axis(scores, second)
+    shared = np.intersect1d(axes[0].configurations, axes[1].configurations)
+    if not shared.size:
+        raise InputError(
+            f"no configuration with a score has both {first!r} and {second!r}, so they span no plane; name two "
+            "parameters of one estimator.",
+            argument="parameters",
+        )
+    across, up = (_among(axis, shared) for axis in axes)
+    pairs = np.stack([across.values, up.values], axis=1)
+    return ParameterPlane(scores, across, up, _best_of(scores, shared, pairs))
+
+
+def _best_of(scores: ConfigurationScores, configurations: NDArray[np.intp], values: Floats) -> NDArray[np.intp]:
+    """The best candidate at each distinct row of values, the first of equal ones; dropped ones only without any."""
+    distinct, groups = np.unique(values, axis=0, return_inverse=True)
+    losses = scores.losses[configurations]
+    is_out = ~scores.is_candidate[configurations]
+    order = np.lexsort((configurations, losses, is_out))
+    groups = groups.reshape(-1)
+    return np.array(
+        [configurations[order[np.flatnonzero(groups[order] == group)[0]]] for group in range(len(distinct))],
+        dtype=np.intp,
+    )
+
+
+def _among(axis: ParameterAxis, configurations: NDArray[np.intp]) -> ParameterAxis:
+    kept = np.isin(axis.configurations, configurations)
+    return ParameterAxis(axis.name, axis.configurations[kept], axis.values[kept], axis.levels, axis.is_logarithmic)
+
+
+def _as_sorted(text: str, texts: Sequence[str], values: Sequence[Any]) -> tuple[int, float, str]:
+    """Numbers among the values come first, by size."""
+    value = values[texts.index(text)]
+    return (0, float(value), text) if scalar(value) else (1, 0.0, text)
+
+
+def _influence(scores: ConfigurationScores, axis: ParameterAxis) -> float:
+    """The share of the variance of the scores that lies between values, or fifths of the values."""
+    own = scores.scores[axis.configurations]
+    total = float(((own - own.mean()) ** 2).sum())
+    if not total:
+        return 0.0
+    groups = np.unique(axis.values, return_inverse=True)[1]
+    if groups.max() >= MOST_BINS:
+        groups = np.argsort(np.argsort(axis.values, kind="stable"), kind="stable") * MOST_BINS // len(own)
+    parts = [own[groups == group] for group in np.unique(groups)]
+    return float(sum(len(part) * (part.mean() - own.mean()) ** 2 for part in parts)) / total

@@ -1,0 +1,103 @@
+"""The evidence of a finished search, gathered again: what figures compute that its estimates do not keep.
+
+Draws depend on the search's seed alone, so that they are those of its estimates. None of this needs a model.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from heldout.errors import InputError
+from heldout.estimates.evidence import Evidence
+from heldout.estimates.from_matrix import gather
+from heldout.estimates.paired.compare import ConfigurationComparison
+from heldout.estimates.paired.scores import paired_scores
+from heldout.estimates.question import Question
+from heldout.predictions import HeldOutPredictions
+from heldout.report.numbers import Scale, scale_of
+from heldout.result import Evaluation
+from heldout.selection.base import metrics_read
+
+
+def search_scale(evaluation: Evaluation, scorer: str) -> Scale:
+    """How one scorer of a search is shown."""
+    fold_scores, metric = evaluation.fold_scores.get(scorer), evaluation.metrics.get(scorer)
+    declared = metric if metric is not None else fold_scores
+    greater = declared is None or declared.greater_is_better
+    known = [] if fold_scores is None else fold_scores.values[:, evaluation.winner].tolist()
+    return scale_of(scorer if metric is None else metric.name, greater, evaluation.estimates.get(scorer), known)
+
+
+def scorer_of(evaluation: Evaluation, scorer: str | None) -> str:
+    """The scorer of this name; by default the one that chose the winner.
+
+    Raises InputError when the search has none of this name.
+    """
+    if scorer is None:
+        return evaluation.refit_metric
+    if scorer not in evaluation.metrics:
+        raise InputError(
+            f"scorer must be one of the search's scorers ({', '.join(evaluation.metrics)}), got {scorer!r}.",
+            argument="scorer",
+        )
+    return scorer
+
+
+def question_of_search(evaluation: Evaluation, scorer: str | None = None) -> Question:
+    """What the search's estimate of a scorer answers, its winner included.
+
+    Raises InputError when a scorer that decides cannot be opened, so that only its fold scores are known.
+    """
+    name, estimation = scorer_of(evaluation, scorer), evaluation.estimation
+    read = metrics_read(estimation.rule, evaluation.metrics, evaluation.refit_metric)
+    opened = {other: found for other in read if (found := evaluation.metrics.get(other)) is not None}
+    metric = evaluation.metrics[name]
+    if metric is None or len(opened) < len(read):
+        closed = next(other for other in (name, *read) if evaluation.metrics.get(other) is None)
+        raise InputError(
+            f"the scorer '{closed}' cannot be opened, so its scores of resampled rows are not known; use a metric "
+            "name, or a scorer made by make_scorer."
+        )
+    return Question(
+        metric,
+        opened,
+        estimation.rule,
+        estimation.aggregate,
+        estimation.settings(int(evaluation.provenance["entropy"])),
+        evaluation.task.groups,
+        evaluation.task.sample_weight,
+        evaluation.configurations.params,
+        evaluation.winner,
+    )
+
+
+def evidence_of_search(evaluation: Evaluation, scorer: str | None = None) -> Evidence:
+    """The evidence behind the search's estimate of a scorer.
+
+    Raises InputError when there is none, for a scorer that cannot be opened.
+    """
+    return gather(evaluation.task.truth, evaluation.predictions, question_of_search(evaluation, scorer))
+
+
+def comparison_of_search(evaluation: Evaluation, scorer: str | None = None) -> ConfigurationComparison:
+    """Its configurations scored in every bootstrap, as ``ho.compare_configurations`` would.
+
+    Raises InputError when its scorer cannot be opened, or no bootstrap can be drawn.
+    """
+    evidence = evidence_of_search(evaluation, scorer)
+    return ConfigurationComparison(evidence, paired_scores(evidence))
+
+
+def among_first(predictions: HeldOutPredictions, n: int) -> HeldOutPredictions:
+    """The same predictions, of which only the first n configurations are candidates.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from heldout.metrics.base import Response
+    >>> predictions = HeldOutPredictions({Response.VALUES: np.zeros((3, 2, 1))}, ("a", "b"))
+    >>> among_first(predictions, 1).out
+    {1: 'it came later'}
+    """
+    later = dict.fromkeys(range(n, predictions.n_configurations), "it came later")
+    return replace(predictions, dropped={**predictions.dropped, **later})
