@@ -41,6 +41,7 @@ NAMES = [
     "metrics",
     "nested_cv",
     "open_search",
+    "plots",
     "protocols",
     "rows_needed",
     "selection",

@@ -24,7 +24,9 @@ ERRORS = ("InputError", "StoreError", "ArgumentError")
 @cache
 def public_parameters() -> frozenset[str]:
     """The parameters of all public callables, methods and functions of modules included, and of the commands."""
-    modules = [ho, ho.estimates, ho.metrics, ho.selection, ho.dropping, ho.protocols, ho.spaces, ho.studies]
+    modules = [
+        ho, ho.estimates, ho.metrics, ho.selection, ho.dropping, ho.plots, ho.protocols, ho.spaces, ho.studies,
+    ]  # fmt: skip
     found = {name for module in modules for one in members(module) for name in parameters(one)}
     commands = [heldout_command.get_command(click.Context(heldout_command), name) for name in ("tune", "validate")]
     options = {option.name for command in commands if command for option in command.params if option.name}

@@ -9,7 +9,7 @@ from heldout._version import __version__
 
 if TYPE_CHECKING:
     import heldout_papers as studies
-    from heldout import dropping, estimates, metrics, protocols, selection, spaces
+    from heldout import dropping, estimates, metrics, plots, protocols, selection, spaces
     from heldout.advice import advise
     from heldout.errors import HeldoutError, HeldoutWarning, InputError
     from heldout.estimates.comparison import compare_estimates
@@ -60,6 +60,7 @@ __all__ = [
     "metrics",
     "nested_cv",
     "open_search",
+    "plots",
     "protocols",
     "rows_needed",
     "selection",
@@ -95,7 +96,8 @@ _HOMES = {
     "rows_needed": "heldout.estimates.development_set",
 }
 _PACKAGES = {
-    name: f"heldout.{name}" for name in ("dropping", "estimates", "metrics", "protocols", "selection", "spaces")
+    name: f"heldout.{name}"
+    for name in ("dropping", "estimates", "metrics", "plots", "protocols", "selection", "spaces")
 }
 _PACKAGES |= {"optuna": "heldout.search.optuna", "studies": "heldout_papers"}
 

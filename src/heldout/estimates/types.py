@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from importlib import import_module
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -144,6 +145,28 @@ class Estimate:
             ],
             "Estimate.to_frame",
         )
+
+    def plot(self, ax: Any = None, **kwargs: Any) -> Any:
+        """Draw it beside the uncorrected score, with its bootstraps.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            A new figure's by default.
+        **kwargs : dict
+            Of ``ho.plots.CorrectedScoreDisplay.plot``.
+
+        Returns
+        -------
+        CorrectedScoreDisplay
+
+        Raises
+        ------
+        MissingExtraError
+            When matplotlib (extra ``plot``) is missing.
+        """
+        plots = import_module("heldout.plots")  # by name: estimates know nothing of plots
+        return plots.CorrectedScoreDisplay.from_estimate(self, ax=ax, **kwargs)
 
     def __repr__(self) -> str:
         return f"Estimate({self})"

@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heldout.data.declared import Between
-from heldout.errors import plain_values
+from heldout.errors import InputError, plain_values
 from heldout.estimates.types import Estimate, Interval, json_number
-from heldout.metrics.named import metric_words
+from heldout.metrics.named import metric_named, metric_words
 
 Decimals: TypeAlias = Annotated[int, Between(0, 20)]
 
@@ -72,6 +72,19 @@ def scale_of(
     if estimate is not None and decimals_for(abs(estimate.optimism)) > decimals:
         decimals += 1  # so that a small optimism does not vanish in rounding
     return Scale(title, definition, greater_is_better != negated, -1 if negated else 1, decimals, ideal)
+
+
+def scale_of_estimate(estimate: Estimate) -> tuple[Scale, bool]:
+    """The scale of an estimate that stands alone, and whether the direction of its metric is known.
+
+    The direction of a metric of the user's own follows from the optimism, unless that is 0.
+    """
+    try:
+        metric = metric_named(estimate.metric)
+    except InputError:
+        flattered = (estimate.uncorrected - estimate.value) * estimate.optimism
+        return scale_of(estimate.metric, bool(flattered >= 0), estimate), bool(flattered)
+    return scale_of(metric.name, metric.greater_is_better, estimate, ideal=metric.ideal), True
 
 
 def _uncertainty(estimate: Estimate | None, scores: list[float]) -> float:

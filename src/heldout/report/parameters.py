@@ -19,6 +19,9 @@ from heldout.selection.base import scalar
 LOG_RATIO = 100
 """Positive numbers that reach so many times the least are shown on a logarithmic axis."""
 MOST_BINS = 5
+MOST_VALUES = 12
+"""Of more distinct numbers, the best configuration is shown for each eighth of them."""
+EIGHTHS = 8
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,6 +44,11 @@ class ParameterAxis:
         return not self.levels
 
     @property
+    def value_of(self) -> dict[int, float]:
+        """The value of each configuration."""
+        return dict(zip(self.configurations.tolist(), self.values.tolist(), strict=True))
+
+    @property
     def short_name(self) -> str:
         """Its name without the steps of a pipeline."""
         return self.name.rsplit("__", 1)[-1]
@@ -53,7 +61,8 @@ class ParameterSlice:
     scores: ConfigurationScores
     axis: ParameterAxis
     best: NDArray[np.intp]
-    """The best configuration at each distinct value, in ascending order of the values."""
+    """The best configuration at each value, or in each eighth of many numbers, in ascending order of the values."""
+    in_eighths: bool
 
 
 @dataclass(frozen=True, eq=False)
@@ -123,7 +132,11 @@ def parameter_slice(scores: ConfigurationScores, name: str) -> ParameterSlice:
     Raises InputError for a name of none.
     """
     axis = parameter_axis(scores, parameter_named(scores, name))
-    return ParameterSlice(scores, axis, _best_of(scores, axis.configurations, axis.values[:, None]))
+    if not axis.configurations.size:
+        raise InputError(f"no configuration with a score has the parameter {axis.name!r}.", argument="parameter")
+    in_eighths = axis.is_numeric and len(np.unique(axis.values)) > MOST_VALUES
+    groups = _equal_groups(axis.values, EIGHTHS).astype(np.float64) if in_eighths else axis.values
+    return ParameterSlice(scores, axis, _best_of(scores, axis.configurations, groups[:, None]), in_eighths)
 
 
 def parameter_plane(scores: ConfigurationScores, names: Sequence[str]) -> ParameterPlane:
@@ -179,6 +192,12 @@ def _influence(scores: ConfigurationScores, axis: ParameterAxis) -> float:
         return 0.0
     groups = np.unique(axis.values, return_inverse=True)[1]
     if groups.max() >= MOST_BINS:
-        groups = np.argsort(np.argsort(axis.values, kind="stable"), kind="stable") * MOST_BINS // len(own)
+        groups = _equal_groups(axis.values, MOST_BINS)
     parts = [own[groups == group] for group in np.unique(groups)]
     return float(sum(len(part) * (part.mean() - own.mean()) ** 2 for part in parts)) / total
+
+
+def _equal_groups(values: Floats, n: int) -> NDArray[np.intp]:
+    """Numbers in n groups of about equal size, equal ones together."""
+    ranks = np.searchsorted(np.sort(values), values)
+    return np.asarray(ranks * n // len(values), dtype=np.intp)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from heldout.errors import InputError
 from heldout.estimates.base import Method
@@ -14,6 +15,8 @@ from heldout.estimates.intervals import middle_of_columns
 from heldout.estimates.methods import answer
 from heldout.estimates.types import Estimate
 from heldout.kernels.reference import Floats
+from heldout.metrics.base import Response
+from heldout.predictions import HeldOutPredictions
 from heldout.report.numbers import Scale, scale_of
 from heldout.selection.base import NONE_CHOSEN
 from heldout.selection.threshold import Threshold
@@ -27,6 +30,8 @@ class ThresholdChoice:
     estimate: Estimate
     """Of the winner at its threshold, corrected for the choice of both."""
     configuration: str
+    response: Response
+    """What is cut: decisions or probabilities of the positive class."""
     threshold: float
     """Strictly above is positive."""
     thresholds: Floats
@@ -37,9 +42,9 @@ class ThresholdChoice:
     rows, for each threshold by itself. Uncorrected."""
     confidence_level: float
     chosen: Floats
-    """(B,): the threshold that each bootstrap chose, with the winner or another configuration; NaN for none."""
-    chose_winner: Floats
-    """(B,): 1 where it chose the same configuration, else 0."""
+    """(B,): the threshold that each bootstrap chose, of the winner or of another configuration; NaN for none."""
+    chose_winner: NDArray[np.bool_]
+    """(B,): whether it was of the winner: thresholds of different models need not be on one scale."""
 
     @property
     def share_of_winner(self) -> float:
@@ -80,6 +85,7 @@ def threshold_choice(inputs: Inputs, method: Method) -> ThresholdChoice:
         metric=scale,
         estimate=estimate,
         configuration=str(evidence.names[evidence.winner]),
+        response=_response(inputs.predictions, evidence.winner),
         threshold=float(thresholds[evidence.winner_column]),
         thresholds=thresholds[own],
         scores=scale.sign * matrix.scores.observed()[own],
@@ -87,5 +93,12 @@ def threshold_choice(inputs: Inputs, method: Method) -> ThresholdChoice:
         high=high,
         confidence_level=evidence.settings.confidence_level,
         chosen=np.where(none, np.nan, thresholds[columns]),
-        chose_winner=np.where(none, 0.0, evidence.candidates[columns] == evidence.winner),
+        chose_winner=~none & (evidence.candidates[columns] == evidence.winner),
     )
+
+
+def _response(predictions: HeldOutPredictions, configuration: int) -> Response:
+    """What the thresholds of a configuration cut: decisions where it has them."""
+    decisions = predictions.responses.get(Response.DECISION)
+    has_decisions = decisions is not None and not np.isnan(decisions[:, configuration]).all()
+    return Response.DECISION if has_decisions else Response.PROBABILITIES

@@ -42,7 +42,7 @@ def roc_pictures(replicates: Replicates) -> tuple[RocPicture, ...]:
         curve = roc_curve(replicates, of_class=of_class)
         pictures.append(
             RocPicture(
-                name=_of_class(curve.name),
+                name=class_text(curve.name),
                 **_points(curve.false_positive_rate, curve, _clipped),
                 area_apparent=number_text(curve.area_apparent, 3),
                 area_corrected=number_text(curve.area_corrected, 3),
@@ -73,7 +73,7 @@ def _calibration(curve: CalibrationCurve, kind: TaskKind) -> CalibrationPicture:
     decimals = decimals_for(curve.mean_absolute_error)
     counts, _ = np.histogram(curve.of_rows, bins=CALIBRATION_BINS, range=(low, high))
     return CalibrationPicture(
-        name=_of_class(curve.name) if kind.is_classification else curve.name,
+        name=class_text(curve.name) if kind.is_classification else curve.name,
         **_points(curve.predicted, curve, _clipped if is_probability else _numbers),
         groups=tuple((group.predicted, group.observed) for group in curve.groups),
         low_end=low,
@@ -106,7 +106,7 @@ def decision_pictures(replicates: Replicates) -> tuple[DecisionPicture, ...]:
         curve = decision_curve(replicates, **settings)
         pictures.append(
             DecisionPicture(
-                name=_of_class(curve.name) if kind.is_classification else curve.name,
+                name=class_text(curve.name) if kind.is_classification else curve.name,
                 **_points(curve.threshold, curve, _numbers),
                 act_on_all=tuple(curve.act_on_all.tolist()),
             )
@@ -120,8 +120,14 @@ def _points(x: Floats, curve: Any, shown: Callable[[Floats], tuple[float | None,
     return {"x": tuple(x.tolist()), **of}
 
 
-def _of_class(label: str) -> str:
-    """A label, with "class" before a number."""
+def class_text(label: str) -> str:
+    """A label, with "class" before a number.
+
+    Examples
+    --------
+    >>> class_text("ill"), class_text("1")
+    ('ill', 'class 1')
+    """
     return f"class {label}" if label.lstrip("-")[:1].isdigit() else label
 
 

@@ -129,6 +129,12 @@ def distribution_caption(bootstraps: int, method: str = DEFAULT_METHOD) -> str:
     )
 
 
+def distribution_label(bootstraps: int, method: str) -> str:
+    """What the bootstrapped scores are, in the key of a figure."""
+    what = "score less what chance added" if method == "shrinkage" else "score"
+    return f"{what}, in each of {bootstraps:,} bootstraps"
+
+
 def distribution_summary(title: str, value: str, low: str, high: str, uncorrected: str) -> str:
     """The histogram in words, for readers who cannot see it."""
     return (

@@ -191,6 +191,34 @@ class BaseHeldOutSearch(BaseSearchCV):  # type: ignore[misc]
         write_report(report_content(self.evaluation_), Path(path))
         return Path(path)
 
+    def plot(self, ax: Any = None, **kwargs: Any) -> Any:
+        """Draw the corrected score beside the uncorrected one; without an estimate the ranking of configurations.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            A new figure's by default.
+        **kwargs : dict
+            Of ``from_search`` of the display: ``scorer``, and what its ``plot`` takes.
+
+        Returns
+        -------
+        CorrectedScoreDisplay or RankingDisplay
+            Of ``ho.plots``, which has more displays.
+
+        Raises
+        ------
+        InputError
+            When there is neither an estimate nor the held-out predictions.
+        MissingExtraError
+            When matplotlib (extra ``plot``) is missing.
+        """
+        check_is_fitted(self, "cv_results_")
+        from heldout.plots import CorrectedScoreDisplay, RankingDisplay
+
+        display = RankingDisplay if self.estimate_ is None else CorrectedScoreDisplay
+        return display.from_search(self, ax=ax, **kwargs)
+
     # What an adaptive search makes otherwise.
 
     def _configurations(self, arguments: SearchArguments, entropy: int) -> Configurations:

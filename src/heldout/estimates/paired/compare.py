@@ -237,7 +237,7 @@ class ConfigurationComparison:
         if isinstance(configuration, bool) or not isinstance(configuration, str | int | np.integer):
             raise InputError(f"a configuration is named by its name or index, got {configuration!r}.")
         if isinstance(configuration, str):
-            index = self.evidence.winner if configuration == WINNER else _index_of(configuration, names)
+            index = self.evidence.winner if configuration == WINNER else index_of_name(configuration, names)
         else:
             index = int(configuration)
         if not 0 <= index < len(names):
@@ -253,7 +253,11 @@ class ConfigurationComparison:
         return self.names[int(self.evidence.candidates[column])]
 
 
-def _index_of(name: str, names: Sequence[str]) -> int:
+def index_of_name(name: str, names: Sequence[str]) -> int:
+    """The place of a configuration's name.
+
+    Raises InputError when there is none, or several.
+    """
     places = [j for j, known in enumerate(names) if known == name]
     if not places:
         near = get_close_matches(name, names, n=3, cutoff=0.4)

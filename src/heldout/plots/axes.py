@@ -1,0 +1,48 @@
+"""Axes that several displays have."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from heldout.plots.base import plain_text
+from heldout.report.parameters import ParameterAxis
+from heldout.report.svg import shortened_name
+
+MANY = 60
+"""Of more configurations the axis is logarithmic."""
+LEVELS_UPRIGHT = 24
+"""Letters of all levels together that fit beside each other."""
+
+
+def configurations_axis(ax: Any, n: int, label: str) -> None:
+    """The number of configurations, on a logarithmic axis where there are many."""
+    from matplotlib.ticker import MaxNLocator, ScalarFormatter
+
+    if n > MANY:
+        ax.set_xscale("log")
+        ax.xaxis.set_major_formatter(ScalarFormatter())
+        label += ", logarithmic"
+    else:
+        ax.xaxis.set_major_locator(MaxNLocator(integer=True))
+    ax.set_xlabel(label)
+
+
+def parameter_ticks(ax: Any, axis: ParameterAxis, side: str) -> None:
+    """The values of a parameter on the x or y axis of a plot, with its name."""
+    suffix = " (logarithmic)" if axis.is_logarithmic else ""
+    getattr(ax, f"set_{side}label")(plain_text(f"{axis.short_name}{suffix}"))
+    if axis.is_numeric:
+        if axis.is_logarithmic:
+            getattr(ax, f"set_{side}scale")("log")
+        return
+    level_ticks(ax, axis.levels, side)
+
+
+def level_ticks(ax: Any, levels: tuple[str, ...], side: str) -> None:
+    """Texts at the places 0, 1, 2 .. of an axis."""
+    texts = [plain_text(shortened_name(level, 18)) for level in levels]
+    getattr(ax, f"set_{side}ticks")(range(len(levels)), texts)
+    getattr(ax, f"set_{side}lim")(-0.5, len(levels) - 0.5)
+    if side == "x" and sum(map(len, texts)) > LEVELS_UPRIGHT * 2:
+        for label in ax.get_xticklabels():
+            label.set(rotation=30, ha="right", rotation_mode="anchor")

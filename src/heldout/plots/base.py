@@ -1,0 +1,154 @@
+"""What all displays share: matplotlib, loaded when something is drawn; axes, labels, where the numbers are from."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from heldout._text import number_text, printable
+from heldout.data.arrays import shortened
+from heldout.errors import InputError, MissingExtraError
+from heldout.metrics.named import direction_sentence
+from heldout.report.numbers import Scale
+from heldout.report.svg import shortened_name
+from heldout.result import Evaluation
+
+Style = Mapping[str, Any]
+"""Keyword arguments of a matplotlib artist."""
+
+LONG_LABEL = 46
+"""Letters of a label that takes two lines."""
+LETTERS = 44
+"""Of the name of a configuration, before it is cut."""
+
+
+class Display:
+    """A plot and the numbers that it draws.
+
+    Attributes
+    ----------
+    ax_ : matplotlib Axes
+    figure_ : matplotlib Figure
+        Both are there once something was drawn.
+    """
+
+    ax_: Any
+    figure_: Any
+    _owns_figure: bool
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}()"
+
+    def _axes(self, ax: Any, *, width: float = 6.4, height: float = 4.4) -> Any:
+        """The axes to draw on: those given, or those of a new figure of so many inches."""
+        plt = pyplot()
+        self._owns_figure = ax is None
+        if ax is None:
+            _, ax = plt.subplots(figsize=(width, height), layout="constrained")
+            ax.spines[["top", "right"]].set_visible(False)
+        self.ax_, self.figure_ = ax, ax.figure
+        return ax
+
+    def _legend(self) -> None:
+        """The legend: below the axes of a figure of its own, where it covers nothing; else in the axes given."""
+        if self._owns_figure:
+            self.figure_.legend(loc="outside lower center", fontsize="small", frameon=False)
+        else:
+            self.ax_.legend(loc="best", fontsize="small")
+
+
+def pyplot() -> Any:
+    """matplotlib's interface for figures.
+
+    Raises MissingExtraError when matplotlib is missing.
+    """
+    try:
+        import matplotlib.pyplot
+    except ImportError:
+        raise MissingExtraError("a plot", "plot") from None
+    return matplotlib.pyplot
+
+
+def styled(defaults: Style, own: Style | None) -> dict[str, Any]:
+    """The keyword arguments of an artist: the user's own replace the defaults."""
+    return {**defaults, **(own or {})}
+
+
+def evaluation_of(search: Any) -> Evaluation:
+    """The record of a fitted search, or such a record itself.
+
+    Raises InputError for anything else, and for a search that did not keep its predictions.
+    """
+    if isinstance(search, Evaluation):
+        return search
+    if not hasattr(search, "fit") or not hasattr(type(search), "report"):
+        raise InputError(
+            f"search must be a fitted search of heldout, or its evaluation, got {shortened(search)}.",
+            argument="search",
+        )
+    if not hasattr(search, "evaluation_"):
+        raise InputError(f"this {type(search).__name__} is not fitted; call fit before a plot.", argument="search")
+    if search.evaluation_ is None:
+        raise InputError("this plot needs the held-out predictions; search with keep_predictions=True.")
+    found: Evaluation = search.evaluation_
+    return found
+
+
+def score_label(scale: Scale, what: str = "", *, knows_direction: bool = True) -> str:
+    """The label of an axis of scores: the metric, what the scores are, and which way is better.
+
+    Examples
+    --------
+    >>> score_label(Scale("ROC AUC", "", True), "uncorrected")
+    'ROC AUC, uncorrected (higher is better)'
+    """
+    sentence = direction_sentence(scale.greater_is_better, scale.ideal).rstrip(".")
+    named = f"{scale.title}{f', {what}' if what else ''}"
+    direction = f"({sentence[:1].lower()}{sentence[1:]})" if knows_direction else ""
+    gap = "\n" if len(named) + len(direction) > LONG_LABEL else " "
+    return plain_text(f"{named}{gap}{direction}".rstrip())
+
+
+def value_text(scale: Scale, value: float | None) -> str:
+    """A score with the decimals that its uncertainty allows."""
+    return number_text(value, scale.decimals)
+
+
+def interval_text(scale: Scale, label: str, low: float | None, high: float | None) -> str:
+    """An interval as text, with its level; empty without one.
+
+    Examples
+    --------
+    >>> interval_text(Scale("ROC AUC", "", True, decimals=2), "95 % confidence interval", 0.8, 0.9)
+    '95 % confidence interval 0.80 to 0.90'
+    """
+    if low is None and high is None:
+        return ""
+    return f"{label} {value_text(scale, low)} to {value_text(scale, high)}"
+
+
+def name_text(name: str, letters: int = LETTERS) -> str:
+    """A name of the user on a plot: cut, and nothing in it is read as a formula."""
+    return plain_text(shortened_name(name, letters))
+
+
+def plain_text(text: str) -> str:
+    """Text that matplotlib shows as it is: a dollar sign would begin a formula.
+
+    Examples
+    --------
+    >>> plain_text("cost ($)")
+    'cost (\\\\$)'
+    """
+    return printable(text, keep="\n").replace("$", r"\$")
+
+
+def percent(level: float) -> str:
+    """A confidence level as text.
+
+    Examples
+    --------
+    >>> percent(0.95)
+    '95 %'
+    """
+    return f"{100 * level:.4g} %"

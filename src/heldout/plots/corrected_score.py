@@ -1,0 +1,254 @@
+"""The corrected score beside the uncorrected one, with the bootstrap distribution."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+
+from heldout.errors import InputError
+from heldout.estimates.types import Estimate, is_uncorrected, was_named
+from heldout.plots.base import (
+    Display,
+    Style,
+    evaluation_of,
+    interval_text,
+    name_text,
+    pyplot,
+    score_label,
+    styled,
+    value_text,
+)
+from heldout.protocols.validation.estimate import Validation
+from heldout.report.content import Distribution
+from heldout.report.estimate_parts import distribution_of, interval_label
+from heldout.report.numbers import Scale, scale_of, scale_of_estimate
+from heldout.report.search_evidence import scorer_of, search_scale
+from heldout.report.svg import BAND, BLUE, SKY, VERMILLION
+from heldout.report.words import distribution_label
+
+
+@dataclass(eq=False, repr=False)
+class CorrectedScoreDisplay(Display):
+    """The corrected score and its interval beside the uncorrected score, and what the bootstraps found.
+
+    Made by ``from_search``, ``from_estimate`` or ``from_validation``. All numbers are as they are shown: in the
+    metric's own units, and ``neg_`` losses positive.
+
+    Parameters
+    ----------
+    metric : Scale
+        Title, direction and decimals of the metric.
+    value, uncorrected : float
+        The estimate, and the winner's uncorrected score.
+    low, high : float or None
+        The ends of the interval; None without one.
+    interval_label : str
+        Its level and sides; empty without one.
+    name : str
+        Of the winner.
+    method : str
+        By which it was estimated.
+    label, uncorrected_label : str
+        What ``value`` and ``uncorrected`` are: "corrected" and "uncorrected", of a validation "apparent".
+    distribution : Distribution or None
+        The bootstrapped scores as a histogram; None for methods without one.
+    knows_direction : bool
+        Whether it is known which way is better.
+
+    Attributes
+    ----------
+    ax_, figure_ : matplotlib Axes and Figure
+    bars_, band_, value_line_, uncorrected_line_ : matplotlib artists
+        ``bars_`` and ``band_`` are None without a distribution and an interval.
+
+    Examples
+    --------
+    >>> import numpy as np, heldout as ho
+    >>> rng = np.random.default_rng(0)
+    >>> y = rng.integers(0, 2, 200)
+    >>> found = ho.estimate(y, rng.random((200, 50)), metric="roc_auc", random_state=0)
+    >>> display = ho.plots.CorrectedScoreDisplay.from_estimate(found)
+    >>> display.value == found.value, display.ax_.get_xlabel()
+    (True, 'ROC AUC (higher is better)')
+    """
+
+    metric: Scale
+    value: float
+    uncorrected: float
+    low: float | None = None
+    high: float | None = None
+    interval_label: str = ""
+    name: str = ""
+    method: str = ""
+    label: str = "corrected"
+    uncorrected_label: str = "uncorrected"
+    distribution: Distribution | None = None
+    knows_direction: bool = True
+
+    @classmethod
+    def from_search(cls, search: Any, *, scorer: str | None = None, ax: Any = None, **kwargs: Any) -> Self:
+        """Draw the estimate of a search.
+
+        Parameters
+        ----------
+        search : fitted search or Evaluation
+        scorer : str, optional
+            Of a search with several; the one that chose the winner by default.
+        ax : matplotlib Axes, optional
+            To draw on; a new figure's by default.
+        **kwargs : dict
+            Of ``plot``.
+
+        Raises
+        ------
+        InputError
+            When the search has no such estimate.
+        MissingExtraError
+            When matplotlib is missing.
+        """
+        pyplot()
+        if getattr(search, "evaluation_", search) is None and search.estimates_:  # the predictions were not kept
+            estimates, name = search.estimates_, scorer or next(iter(search.estimates_))
+            if scorer is None and search.estimate_ is not None:
+                return cls.from_estimate(search.estimate_, ax=ax, **kwargs)
+            if name not in estimates:
+                raise InputError(
+                    f"scorer must be one of {', '.join(estimates)}, got {scorer!r}.", argument="scorer"
+                )
+            return cls.from_estimate(estimates[name], ax=ax, **kwargs)
+        evaluation = evaluation_of(search)
+        name = scorer_of(evaluation, scorer)
+        if name not in evaluation.estimates:
+            raise InputError(
+                f"the search has no estimate of {name}, because it has method=None; name a method, or draw "
+                "ho.plots.RankingDisplay."
+            )
+        return cls._of(evaluation.estimates[name], search_scale(evaluation, name)).plot(ax, **kwargs)
+
+    @classmethod
+    def from_estimate(cls, estimate: Estimate, *, ax: Any = None, **kwargs: Any) -> Self:
+        """Draw an estimate, of ``ho.estimate`` or any other function.
+
+        Parameters
+        ----------
+        estimate : Estimate
+        ax : matplotlib Axes, optional
+        **kwargs : dict
+            Of ``plot``.
+        """
+        pyplot()
+        if not isinstance(estimate, Estimate):
+            raise InputError(
+                f"estimate must be an Estimate, such as ho.estimate returns, got {estimate!r}.", argument="estimate"
+            )
+        scale, knows_direction = scale_of_estimate(estimate)
+        return cls._of(estimate, scale, knows_direction=knows_direction).plot(ax, **kwargs)
+
+    @classmethod
+    def from_validation(
+        cls, validation: Validation, *, metric: str | None = None, ax: Any = None, **kwargs: Any
+    ) -> Self:
+        """Draw one metric of a validated model: apparent and corrected for optimism.
+
+        Parameters
+        ----------
+        validation : Validation
+        metric : str, optional
+            Of several; the first one by default.
+        ax : matplotlib Axes, optional
+        **kwargs : dict
+            Of ``plot``.
+        """
+        pyplot()
+        name = next(iter(validation.estimates)) if metric is None else metric
+        if name not in validation.estimates:
+            raise InputError(
+                f"metric must be one of the validation's ({', '.join(validation.estimates)}), got {metric!r}.",
+                argument="metric",
+            )
+        estimate, declared = validation.estimates[name], validation.metrics[name]
+        scale = scale_of(declared.name, declared.greater_is_better, estimate, ideal=declared.ideal)
+        return cls._of(estimate, scale, before="apparent").plot(ax, **kwargs)
+
+    @classmethod
+    def _of(
+        cls, estimate: Estimate, scale: Scale, *, knows_direction: bool = True, before: str = "uncorrected"
+    ) -> Self:
+        if not np.isfinite(estimate.value):
+            reasons = " ".join(estimate.flags.values()) or "its value is not finite."
+            raise InputError(f"there is no estimate of {estimate.metric} to draw: {reasons}")
+        low, high = scale.ends(estimate.interval)
+        optimistic = estimate.method == "cv" or is_uncorrected(estimate)
+        return cls(
+            metric=scale,
+            value=scale.sign * estimate.value,
+            uncorrected=scale.sign * estimate.uncorrected,
+            low=low,
+            high=high,
+            interval_label=interval_label(estimate),
+            name=estimate.selected_name,
+            method=estimate.method,
+            label="named beforehand" if was_named(estimate) else "uncorrected" if optimistic else "corrected",
+            uncorrected_label=before,
+            distribution=distribution_of(estimate, scale),
+            knows_direction=knows_direction,
+        )
+
+    def plot(
+        self,
+        ax: Any = None,
+        *,
+        name: str | None = None,
+        bar_kw: Style | None = None,
+        band_kw: Style | None = None,
+        line_kw: Style | None = None,
+        uncorrected_kw: Style | None = None,
+    ) -> Self:
+        """Draw it.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            A new figure's by default.
+        name : str, optional
+            The title; the winner by default.
+        bar_kw, band_kw, line_kw, uncorrected_kw : dict, optional
+            Of the histogram (``Axes.stairs``), the interval (``axvspan``) and both lines (``axvline``).
+
+        Returns
+        -------
+        self
+        """
+        ax = self._axes(ax)
+        text = f"{self.label} {value_text(self.metric, self.value)}"
+        style = styled({"color": BLUE, "linewidth": 2.2, "label": text}, line_kw)
+        self.value_line_ = ax.axvline(self.value, **style)
+        text = f"{self.uncorrected_label} {value_text(self.metric, self.uncorrected)}"
+        style = {"color": VERMILLION, "linewidth": 2.2, "linestyle": (0, (5, 2)), "label": text}
+        self.uncorrected_line_ = ax.axvline(self.uncorrected, **styled(style, uncorrected_kw))
+        self.band_ = self.bars_ = None
+        if self.low is not None or self.high is not None:
+            text = interval_text(self.metric, self.interval_label, self.low, self.high)
+            style = styled({"color": BAND, "label": text, "zorder": 0}, band_kw)
+            self.band_ = ax.axvspan(*self._ends_in_view(), **style)
+        if self.distribution is None:
+            ax.set_yticks([])
+        else:
+            text = distribution_label(self.distribution.bootstraps, self.method)
+            style = styled({"fill": True, "color": SKY, "label": text, "zorder": 1}, bar_kw)
+            self.bars_ = ax.stairs(self.distribution.counts, self.distribution.edges, **style)
+            ax.set_ylabel("bootstraps")
+            ax.set_ylim(bottom=0)
+        ax.set_xlabel(score_label(self.metric, knows_direction=self.knows_direction))
+        ax.set_title(name_text(self.name, 60) if name is None else name)
+        self._legend()
+        return self
+
+    def _ends_in_view(self) -> tuple[float, float]:
+        """The ends of the interval, an open one where the other numbers end."""
+        numbers = [self.value, self.uncorrected, self.low, self.high]
+        numbers += [] if self.distribution is None else [self.distribution.edges[0], self.distribution.edges[-1]]
+        known = [number for number in numbers if number is not None]
+        return min(known) if self.low is None else self.low, max(known) if self.high is None else self.high

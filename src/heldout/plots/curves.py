@@ -1,0 +1,341 @@
+"""Curves of one configuration's predictions: what displays of ROC, precision, calibration and decisions share.
+
+From a search they are of the winner's held-out predictions, uncorrected for its choice. From a validation they are
+apparent and corrected for optimism.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Self
+
+import numpy as np
+
+from heldout.data.task import Truth
+from heldout.errors import InputError
+from heldout.estimates.inputs import read_inputs
+from heldout.estimates.paired.compare import index_of_name
+from heldout.estimates.types import Estimate
+from heldout.kernels.reference import Floats
+from heldout.metrics.named import in_sentence, metric_words
+from heldout.plots.base import Display, Style, evaluation_of, name_text, percent, plain_text, pyplot, styled
+from heldout.predictions import HeldOutPredictions
+from heldout.protocols.validation.estimate import Validation
+from heldout.report.svg import BAND, BLUE, MORE_SERIES, MUTED, SERIES, VERMILLION
+
+UNCORRECTED = "held-out, uncorrected"
+"""What a curve of the winner of a search is."""
+
+
+@dataclass(frozen=True)
+class CurveLine:
+    """One line of a plot."""
+
+    label: str
+    x: tuple[float, ...]
+    y: tuple[float, ...]
+    low: tuple[float, ...] = ()
+    high: tuple[float, ...] = ()
+    """The ends of its band, or of the bar of each point; empty without one."""
+    is_corrected: bool = False
+    as_points: bool = False
+    """Whether its points are groups of rows, each with a bar."""
+
+
+@dataclass(frozen=True)
+class PredictedRows:
+    """One configuration's predictions of a target."""
+
+    truth: Truth
+    predictions: HeldOutPredictions
+    configuration: int
+    sample_weight: Floats | None = None
+    estimates: Mapping[str, Estimate] = field(default_factory=dict)
+    """The search's estimates of this configuration by their metrics."""
+
+    @property
+    def name(self) -> str:
+        """Of the configuration."""
+        return self.predictions.names[self.configuration]
+
+    def corrected_text(self, metric: str) -> str:
+        """The search's own estimate of a metric, to stand after an uncorrected number; empty without one."""
+        estimate = self.estimates.get(metric)
+        if estimate is None or not np.isfinite(estimate.value):
+            return ""
+        return f"\n(the search's corrected {in_sentence(metric_words(metric)[0])}: {estimate.value:.3f})"
+
+
+@dataclass(eq=False, repr=False)
+class CurvesDisplay(Display):
+    """Lines over one x.
+
+    A subclass says which lines rows have (``_lines``) and which a validation has (``_validated``), and draws what
+    surrounds them (``_frame``).
+    """
+
+    lines: Sequence[CurveLine]
+    name: str = ""
+    lines_: list[Any] = field(default_factory=list, init=False)
+
+    @classmethod
+    def from_search(
+        cls, search: Any, *, configuration: str | int | None = None, ax: Any = None, **kwargs: Any
+    ) -> Self:
+        """Draw the held-out predictions of a search's winner, or of another configuration.
+
+        Parameters
+        ----------
+        search : fitted search or Evaluation
+        configuration : str or int, optional
+            Its name or index; the winner by default.
+        ax : matplotlib Axes, optional
+        **kwargs : dict
+            Of ``plot``.
+
+        Raises
+        ------
+        InputError
+            When the search cannot be used, or kept no predictions of the kind that is needed.
+        MissingExtraError
+            When matplotlib is missing.
+        """
+        pyplot()
+        evaluation = evaluation_of(search)
+        chosen = evaluation.winner if configuration is None else configuration
+        index = configuration_index(evaluation.predictions.names, chosen)
+        task = evaluation.task
+        own = evaluation.estimates.values() if index == evaluation.winner else ()
+        estimates = {estimate.metric: estimate for estimate in own if estimate.selected == index}
+        rows = PredictedRows(task.truth, evaluation.predictions, index, task.sample_weight, estimates)
+        return cls._of(rows, "; search with a metric that reads them, beside your own").plot(ax, **kwargs)
+
+    @classmethod
+    def from_predictions(
+        cls,
+        y_true: Any,
+        predictions: Any,
+        *,
+        configuration: str | int | None = None,
+        classes: Any = None,
+        pos_label: Any = None,
+        sample_weight: Any = None,
+        ax: Any = None,
+        **kwargs: Any,
+    ) -> Self:
+        """Draw predictions that anyone made.
+
+        Parameters
+        ----------
+        y_true : array-like of shape (N,)
+        predictions : array-like, table or HeldOutPredictions
+            As in ``ho.estimate``, of rows that the models had not seen.
+        configuration : str or int, optional
+            Of several: its name or index.
+        classes, pos_label, sample_weight
+            As in ``ho.estimate``.
+        ax : matplotlib Axes, optional
+        **kwargs : dict
+            Of ``plot``.
+
+        Raises
+        ------
+        InputError
+            When the input cannot be used as it is.
+        MissingExtraError
+            When matplotlib is missing.
+        """
+        pyplot()
+        inputs = read_inputs(
+            y_true, _in_columns(predictions), metric=cls._metric(y_true), classes=classes, pos_label=pos_label,
+            sample_weight=sample_weight,
+        )  # fmt: skip
+        names = inputs.predictions.names
+        if configuration is None and len(names) > 1:
+            raise InputError(
+                f"there are {len(names)} configurations, and the plot is of one; name it, such as "
+                f"configuration={names[0]!r}.",
+                argument="configuration",
+            )
+        index = 0 if configuration is None else configuration_index(names, configuration)
+        rows = PredictedRows(inputs.truth, inputs.predictions, index, inputs.question.sample_weight)
+        return cls._of(rows).plot(ax, **kwargs)
+
+    @classmethod
+    def from_estimate(cls, estimate: Estimate, y_true: Any, predictions: Any, **kwargs: Any) -> Self:
+        """Draw the configuration that an estimate selected, from the predictions that it was made of.
+
+        Parameters
+        ----------
+        estimate : Estimate
+        y_true, predictions, **kwargs
+            As in ``from_predictions``.
+        """
+        return cls.from_predictions(y_true, predictions, configuration=estimate.selected, **kwargs)
+
+    @classmethod
+    def from_validation(
+        cls, validation: Validation, *, of_class: Any = None, ax: Any = None, **settings: Any
+    ) -> Self:
+        """Draw a validated model: apparent, and corrected for optimism with its band.
+
+        Parameters
+        ----------
+        validation : Validation
+        of_class : label, optional
+            Of a task of several classes: the one that is compared with the others.
+        ax : matplotlib Axes, optional
+        **settings : dict
+            Of ``plot``; others are those of the validation's own curve, such as ``time`` of a survival task.
+
+        Raises
+        ------
+        InputError
+            When no such predictions were recorded.
+        MissingExtraError
+            When matplotlib is missing.
+        """
+        pyplot()
+        styles = {name: settings.pop(name) for name in ("name", "line_kw", "band_kw") if name in settings}
+        return cls._validated(validation, of_class=of_class, **settings).plot(ax, **styles)
+
+    def plot(
+        self, ax: Any = None, *, name: str | None = None, line_kw: Style | None = None, band_kw: Style | None = None
+    ) -> Self:
+        """Draw it.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            A new figure's by default.
+        name : str, optional
+            The title; the configuration by default.
+        line_kw, band_kw : dict, optional
+            Of every line (``Axes.plot``) and every band (``fill_between``, or the bars of ``errorbar``).
+
+        Returns
+        -------
+        self
+        """
+        ax = self._axes(ax, width=5.4, height=5.8)
+        self.lines_ = []
+        for line, look in zip(self.lines, looks(self.lines), strict=True):
+            if line.low and not line.as_points:
+                band = styled({"color": BAND, "zorder": 0}, band_kw)
+                ax.fill_between(line.x, line.low, line.high, **band)
+            style = styled({**look, "label": plain_text(line.label), "linewidth": 2}, line_kw)
+            self.lines_ += ax.plot(line.x, line.y, **style)
+            if line.low and line.as_points:
+                ends = np.clip([np.subtract(line.y, line.low), np.subtract(line.high, line.y)], 0, None)
+                bars = styled({"fmt": "none", "ecolor": look["color"], "elinewidth": 1.4}, band_kw)
+                ax.errorbar(line.x, line.y, yerr=ends, **bars)
+        self._frame(ax)
+        ax.set_title(name_text(self.name, 60) if name is None else name)
+        self._legend()
+        return self
+
+    @classmethod
+    def _of(cls, rows: PredictedRows, advice: str = "") -> Self:
+        """The display of rows; refused where they have no line, with the advice."""
+        display = cls._from_rows(rows)
+        if not display.lines:
+            held = ", ".join(rows.predictions.responses)
+            raise InputError(
+                f"{cls.__name__} needs {cls._needs()}, and the predictions of this {rows.truth.kind} task hold "
+                f"{held}{advice}."
+            )
+        return display
+
+    @classmethod
+    def _from_rows(cls, rows: PredictedRows) -> Self:
+        raise NotImplementedError
+
+    @classmethod
+    def _validated(cls, validation: Validation, **settings: Any) -> Self:
+        raise NotImplementedError
+
+    @classmethod
+    def _needs(cls) -> str:
+        """What rows must hold, for the sentence that refuses others."""
+        raise NotImplementedError
+
+    @classmethod
+    def _metric(cls, y_true: Any) -> str:
+        """A metric that reads what the curve needs, for the check of a user's arrays."""
+        raise NotImplementedError
+
+    def _frame(self, ax: Any) -> None:
+        raise NotImplementedError
+
+
+def configuration_index(names: Sequence[str], configuration: Any) -> int:
+    """The place of a configuration, from its name or its place.
+
+    Raises InputError when there is none.
+    """
+    if isinstance(configuration, str):
+        return index_of_name(configuration, names)
+    is_place = isinstance(configuration, int | np.integer) and not isinstance(configuration, bool)
+    if not is_place or not 0 <= configuration < len(names):
+        raise InputError(
+            f"configuration must be the name of a configuration or its index from 0 to {len(names) - 1}, got "
+            f"{configuration!r}.",
+            argument="configuration",
+        )
+    return int(configuration)
+
+
+def looks(lines: Sequence[CurveLine]) -> list[dict[str, Any]]:
+    """Colour and dashes of each line: no two kinds differ by colour alone."""
+    found: list[tuple[str, tuple[float, ...]]]
+    marks: list[dict[str, Any]] = [{"marker": "o", "markersize": 6} if line.as_points else {} for line in lines]
+    if any(line.is_corrected for line in lines):
+        found = [(BLUE, ()) if line.is_corrected else (VERMILLION, (5, 2)) for line in lines]
+    elif all(line.label.startswith("_") for line in lines[1:]):  # repeats, of which the first has a label
+        alpha = 1.0 if len(lines) == 1 else 0.55
+        return [{"color": BLUE, "alpha": alpha, **mark} for mark in marks]
+    else:
+        series = SERIES + MORE_SERIES
+        found = [series[place % len(series)] for place in range(len(lines))]
+    return [
+        {"color": colour, "linestyle": (0, dash) if dash else "-", **mark}
+        for (colour, dash), mark in zip(found, marks, strict=True)
+    ]
+
+
+def repeats_label(label: str, repeat: int) -> str:
+    """The label of a repeat's curve: the first has one, the others none."""
+    return label if repeat == 0 else f"_repeat {repeat}"
+
+
+def corrected_label(confidence_level: float) -> str:
+    """The label of a validation's corrected curve."""
+    return f"corrected for optimism, with {percent(confidence_level)} band"
+
+
+def probability_axes(ax: Any, x: str, y: str) -> None:
+    """Two axes from 0 to 1 of the same scale."""
+    ax.set_xlim(-0.01, 1.01)
+    ax.set_ylim(-0.01, 1.01)
+    ax.set_aspect("equal")
+    ax.set_xlabel(x)
+    ax.set_ylabel(y)
+
+
+def reference_line(ax: Any, x: Sequence[float], y: Sequence[float], label: str) -> None:
+    """What a curve is compared with, dotted."""
+    ax.plot(x, y, color=MUTED, linestyle=":", linewidth=1.4, label=label, zorder=1)
+
+
+def is_binary_target(y_true: Any) -> bool:
+    """Whether a target has at most two distinct values."""
+    return len(np.unique(np.asarray(y_true))) <= 2
+
+
+def _in_columns(predictions: Any) -> Any:
+    """The predictions of one configuration as a column of a matrix, as scikit-learn's displays take them."""
+    if isinstance(predictions, HeldOutPredictions) or hasattr(predictions, "columns"):
+        return predictions
+    array = np.asarray(predictions)
+    return array[:, None] if array.ndim == 1 else predictions

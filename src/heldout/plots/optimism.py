@@ -1,0 +1,139 @@
+"""How optimism grows with the number of configurations tried."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Self
+
+from heldout.errors import InputError
+from heldout.estimates.paired.compare import ConfigurationComparison
+from heldout.estimates.paired.optimism_curve import OptimismCurve
+from heldout.plots.axes import configurations_axis
+from heldout.plots.base import Display, Style, evaluation_of, pyplot, score_label, styled
+from heldout.report.numbers import Scale, scale_of
+from heldout.report.search_evidence import comparison_of_search, scorer_of, search_scale
+from heldout.report.svg import BAND, BLUE, VERMILLION
+
+
+@dataclass(eq=False, repr=False)
+class OptimismCurveDisplay(Display):
+    """What choosing the best of c configurations flatters, for c = 1 .. C: the gap between two curves.
+
+    Made by ``from_search`` or ``from_comparison``. Each point is a mean over all ways to have tried c of the
+    configurations, so that their order does not matter. The corrected curve is the score on rows that took no part
+    in the choice: at C it is the estimate of the method ``bbc``.
+
+    Parameters
+    ----------
+    curve : OptimismCurve
+    metric : Scale
+    n_dropped : int
+        Configurations that the search had dropped; they are not in the curve.
+
+    Attributes
+    ----------
+    ax_, figure_ : matplotlib Axes and Figure
+    uncorrected_line_, corrected_line_, gap_ : matplotlib artists
+
+    Examples
+    --------
+    >>> import numpy as np, heldout as ho
+    >>> rng = np.random.default_rng(0)
+    >>> y = rng.integers(0, 2, 200)
+    >>> compared = ho.compare_configurations(y, rng.random((200, 50)), metric="roc_auc", random_state=0)
+    >>> display = ho.plots.OptimismCurveDisplay.from_comparison(compared)
+    >>> bool(display.curve.optimism[0] < 0.02 < display.curve.optimism[-1])
+    True
+    """
+
+    curve: OptimismCurve
+    metric: Scale
+    n_dropped: int = 0
+
+    @classmethod
+    def from_search(cls, search: Any, *, scorer: str | None = None, ax: Any = None, **kwargs: Any) -> Self:
+        """Draw it for a search.
+
+        Parameters
+        ----------
+        search : fitted search or Evaluation
+        scorer : str, optional
+            Of a search with several; the one that chose the winner by default.
+        ax : matplotlib Axes, optional
+        **kwargs : dict
+            Of ``plot``.
+
+        Raises
+        ------
+        InputError
+            When the search cannot be used, or its rule is not "best".
+        MissingExtraError
+            When matplotlib is missing.
+        """
+        pyplot()
+        evaluation = evaluation_of(search)
+        name = scorer_of(evaluation, scorer)
+        curve = comparison_of_search(evaluation, name).optimism_curve()
+        return cls(curve, search_scale(evaluation, name), len(evaluation.predictions.dropped)).plot(ax, **kwargs)
+
+    @classmethod
+    def from_comparison(cls, comparison: ConfigurationComparison, *, ax: Any = None, **kwargs: Any) -> Self:
+        """Draw it for what ``ho.compare_configurations`` returned.
+
+        Parameters
+        ----------
+        comparison : ConfigurationComparison
+        ax : matplotlib Axes, optional
+        **kwargs : dict
+            Of ``plot``.
+        """
+        pyplot()
+        if not isinstance(comparison, ConfigurationComparison):
+            raise InputError(
+                f"comparison must be what ho.compare_configurations returns, got {type(comparison).__name__}.",
+                argument="comparison",
+            )
+        metric, curve = comparison.evidence.metric, comparison.optimism_curve()
+        scale = scale_of(metric.name, metric.greater_is_better, scores=curve.uncorrected.tolist())
+        return cls(curve, scale).plot(ax, **kwargs)
+
+    def plot(
+        self,
+        ax: Any = None,
+        *,
+        uncorrected_kw: Style | None = None,
+        corrected_kw: Style | None = None,
+        gap_kw: Style | None = None,
+    ) -> Self:
+        """Draw it.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            A new figure's by default.
+        uncorrected_kw, corrected_kw, gap_kw : dict, optional
+            Of both lines (``Axes.plot``) and of the area between them (``fill_between``).
+
+        Returns
+        -------
+        self
+        """
+        ax = self._axes(ax)
+        curve, sign = self.curve, self.metric.sign
+        x, uncorrected, corrected = curve.n_configurations, sign * curve.uncorrected, sign * curve.corrected
+        style = {
+            "color": VERMILLION,
+            "linestyle": (0, (5, 2)),
+            "linewidth": 2,
+            "label": "best of them, uncorrected",
+        }
+        (self.uncorrected_line_,) = ax.plot(x, uncorrected, **styled(style, uncorrected_kw))
+        style = {"color": BLUE, "linewidth": 2, "label": "the same on rows that took no part in the choice"}
+        (self.corrected_line_,) = ax.plot(x, corrected, **styled(style, corrected_kw))
+        text = f"optimism, {curve.optimism[-1]:.2g} at {x[-1]:,}"
+        self.gap_ = ax.fill_between(x, corrected, uncorrected, **styled({"color": BAND, "label": text}, gap_kw))
+        dropped = f", without {self.n_dropped:,} dropped" if self.n_dropped else ""
+        configurations_axis(ax, int(x[-1]), f"configurations to choose from (mean over all ways{dropped})")
+        ax.set_ylabel(score_label(self.metric))
+        self._legend()
+        return self

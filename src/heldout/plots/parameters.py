@@ -1,0 +1,348 @@
+"""Parameters against score: a slice through one, a plane of two."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+
+from heldout.errors import InputError
+from heldout.kernels.reference import Floats
+from heldout.plots.axes import parameter_ticks
+from heldout.plots.base import Display, Style, evaluation_of, percent, pyplot, score_label, styled, value_text
+from heldout.report.configuration_scores import ConfigurationScores, configuration_scores
+from heldout.report.parameters import (
+    ParameterAxis,
+    ParameterPlane,
+    ParameterSlice,
+    parameter_plane,
+    parameter_slice,
+    parameters_searched,
+)
+from heldout.report.search_evidence import scorer_of
+from heldout.report.svg import BAND, BLUE, MUTED, VERMILLION
+
+MOST_TEXTS = 64
+"""Cells of a plane in which the scores are written."""
+FEWEST_FOR_CONTOURS = 10
+
+
+@dataclass(eq=False, repr=False)
+class ParameterSliceDisplay(Display):
+    """One parameter against the held-out score of each configuration.
+
+    Made by ``from_search``. The line joins the best configurations at each value, with the interval of their own
+    scores; of more than 12 distinct numbers, the best in each eighth of them. All is uncorrected.
+
+    Parameters
+    ----------
+    slice : ParameterSlice
+
+    Attributes
+    ----------
+    ax_, figure_ : matplotlib Axes and Figure
+    points_, best_line_, winner_mark_ : matplotlib artists
+        ``winner_mark_`` is None where the winner lacks the parameter.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.neighbors import KNeighborsClassifier
+    >>> import heldout as ho
+    >>> X, y = load_iris(return_X_y=True)
+    >>> grid = {"n_neighbors": [1, 9, 99], "p": [1, 2]}
+    >>> search = ho.HeldOutSearchCV(KNeighborsClassifier(), grid, random_state=0).fit(X, y)
+    >>> display = ho.plots.ParameterSliceDisplay.from_search(search, "n_neighbors")
+    >>> display.slice.axis.values[display.slice.best].tolist()
+    [1.0, 9.0, 99.0]
+    """
+
+    slice: ParameterSlice
+
+    @classmethod
+    def from_search(
+        cls, search: Any, parameter: str | None = None, *, scorer: str | None = None, ax: Any = None, **kwargs: Any
+    ) -> Self:
+        """Draw one parameter of a search.
+
+        Parameters
+        ----------
+        search : fitted search or Evaluation
+        parameter : str, optional
+            Its name, without the steps of a pipeline where that is clear; the most influential one by default.
+        scorer : str, optional
+            Of a search with several; the one that chose the winner by default.
+        ax : matplotlib Axes, optional
+        **kwargs : dict
+            Of ``plot``.
+
+        Raises
+        ------
+        InputError
+            When the search cannot be used, or did not set the parameter.
+        MissingExtraError
+            When matplotlib is missing.
+        """
+        pyplot()
+        scores = _scores_of(search, scorer)
+        name = _most_influential(scores, 1)[0] if parameter is None else parameter
+        return cls(parameter_slice(scores, name)).plot(ax, **kwargs)
+
+    def plot(
+        self,
+        ax: Any = None,
+        *,
+        point_kw: Style | None = None,
+        line_kw: Style | None = None,
+        band_kw: Style | None = None,
+    ) -> Self:
+        """Draw it.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            A new figure's by default.
+        point_kw, line_kw, band_kw : dict, optional
+            Of all configurations (``Axes.plot``), of the best ones (``Axes.plot``) and of their intervals
+            (``fill_between`` for numbers, else ``errorbar``).
+
+        Returns
+        -------
+        self
+        """
+        ax = self._axes(ax)
+        scores, axis, best = self.slice.scores, self.slice.axis, self.slice.best
+        own = axis.value_of
+        style = {
+            "linestyle": "none", "marker": "o", "markersize": 4, "color": MUTED, "alpha": 0.55,
+            "label": f"{len(own):,} configurations",
+        }  # fmt: skip
+        (self.points_,) = ax.plot(axis.values, scores.scores[axis.configurations], **styled(style, point_kw))
+        x = np.array([own[j] for j in best.tolist()])
+        where = "in each eighth of the values" if self.slice.in_eighths else "at each value"
+        style = {"color": BLUE, "marker": "o", "markersize": 6, "linewidth": 2, "label": f"best {where}"}
+        (self.best_line_,) = ax.plot(
+            x, scores.scores[best], **styled(style if axis.is_numeric else {**style, "linestyle": "none"}, line_kw)
+        )
+        self._draw_intervals(ax, x, band_kw)
+        self.winner_mark_ = None
+        if scores.winner in own:
+            style = {
+                "linestyle": "none", "marker": "*", "markersize": 14, "color": VERMILLION,
+                "markeredgecolor": "white", "label": "winner", "zorder": 4,
+            }  # fmt: skip
+            (self.winner_mark_,) = ax.plot([own[scores.winner]], [scores.scores[scores.winner]], **style)
+        parameter_ticks(ax, axis, "x")
+        ax.set_ylabel(score_label(scores.metric, "uncorrected"))
+        self._legend()
+        return self
+
+    def _draw_intervals(self, ax: Any, x: Floats, own: Style | None) -> None:
+        scores, best = self.slice.scores, self.slice.best
+        low, high, middle = scores.low[best], scores.high[best], scores.scores[best]
+        if not np.isfinite(low).any():
+            return
+        label = f"{percent(scores.confidence_level)} bootstrap interval of each of these"
+        if self.slice.axis.is_numeric:
+            ax.fill_between(x, low, high, **styled({"color": BAND, "label": label, "zorder": 0}, own))
+            return
+        bars = np.nan_to_num(np.clip([middle - low, high - middle], 0, None))
+        style = {"fmt": "none", "ecolor": BLUE, "elinewidth": 1.5, "capsize": 3, "label": label}
+        ax.errorbar(x, middle, yerr=bars, **styled(style, own))
+
+
+@dataclass(eq=False, repr=False)
+class ParameterPlaneDisplay(Display):
+    """Two parameters against the held-out score: the best configuration at each pair of values.
+
+    Made by ``from_search``. A grid is drawn as cells with the score and half the width of its interval; scattered
+    pairs as points over contours. Outlined cells and filled points are configurations that these rows cannot tell
+    from the best. All is uncorrected.
+
+    Parameters
+    ----------
+    plane : ParameterPlane
+
+    Attributes
+    ----------
+    ax_, figure_ : matplotlib Axes and Figure
+    colours_ : matplotlib artist
+        The cells or points, with ``colorbar_`` beside them.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.neighbors import KNeighborsClassifier
+    >>> import heldout as ho
+    >>> X, y = load_iris(return_X_y=True)
+    >>> grid = {"n_neighbors": [1, 9, 99], "p": [1, 2]}
+    >>> search = ho.HeldOutSearchCV(KNeighborsClassifier(), grid, random_state=0).fit(X, y)
+    >>> display = ho.plots.ParameterPlaneDisplay.from_search(search)
+    >>> display.plane.is_grid, len(display.plane.best)
+    (True, 6)
+    """
+
+    plane: ParameterPlane
+
+    @classmethod
+    def from_search(
+        cls,
+        search: Any,
+        parameters: Sequence[str] | None = None,
+        *,
+        scorer: str | None = None,
+        ax: Any = None,
+        **kwargs: Any,
+    ) -> Self:
+        """Draw two parameters of a search.
+
+        Parameters
+        ----------
+        search : fitted search or Evaluation
+        parameters : two str, optional
+            Across and up; the two most influential ones by default.
+        scorer : str, optional
+            Of a search with several; the one that chose the winner by default.
+        ax : matplotlib Axes, optional
+        **kwargs : dict
+            Of ``plot``.
+
+        Raises
+        ------
+        InputError
+            When the search cannot be used, or did not set the parameters together.
+        MissingExtraError
+            When matplotlib is missing.
+        """
+        pyplot()
+        if parameters is not None and (isinstance(parameters, str) or len(parameters) != 2):
+            raise InputError(
+                f"parameters must be two names, such as ('C', 'gamma'), got {parameters!r}.", argument="parameters"
+            )
+        scores = _scores_of(search, scorer)
+        names = _most_influential(scores, 2) if parameters is None else parameters
+        return cls(parameter_plane(scores, names)).plot(ax, **kwargs)
+
+    def plot(
+        self,
+        ax: Any = None,
+        *,
+        cmap: Any = "cividis",
+        colour_kw: Style | None = None,
+        text_kw: Style | None = None,
+    ) -> Self:
+        """Draw it.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            A new figure's by default.
+        cmap : str or Colormap
+            Light is better: of a loss it is turned round.
+        colour_kw, text_kw : dict, optional
+            Of the cells (``Axes.pcolormesh``) or points (``Axes.scatter``), and of the scores written in cells.
+
+        Returns
+        -------
+        self
+        """
+        ax = self._axes(ax, width=6.8, height=4.8)
+        scores = self.plane.scores
+        colours = pyplot().get_cmap(cmap)
+        look = {"cmap": colours if scores.metric.greater_is_better else colours.reversed()}
+        if self.plane.is_grid:
+            self._draw_cells(ax, styled(look, colour_kw), text_kw)
+        else:
+            self._draw_points(ax, styled(look, colour_kw))
+        self.colorbar_ = self.figure_.colorbar(self.colours_, ax=ax)
+        self.colorbar_.set_label(score_label(scores.metric, "uncorrected"))
+        return self
+
+    def _draw_cells(self, ax: Any, look: dict[str, Any], own_text: Style | None) -> None:
+        plane, scores = self.plane, self.plane.scores
+        x, y = (np.unique(axis.values) for axis in (plane.across, plane.up))
+        column, row = _places(plane.across, plane.best, x), _places(plane.up, plane.best, y)
+        cells = np.full((len(y), len(x)), np.nan)
+        cells[row, column] = scores.scores[plane.best]
+        ax.set_facecolor("0.9")  # pairs that were not tried
+        self.colours_ = ax.pcolormesh(np.arange(len(x)), np.arange(len(y)), cells, shading="nearest", **look)
+        half = (scores.high[plane.best] - scores.low[plane.best]) / 2
+        alike = scores.not_worse[plane.best]
+        for place, (i, j) in enumerate(zip(column.tolist(), row.tolist(), strict=True)):
+            if len(plane.best) <= MOST_TEXTS:
+                text = value_text(scores.metric, float(cells[j, i]))
+                text += f"\n± {value_text(scores.metric, half[place])}" if np.isfinite(half[place]) else ""
+                light = self.colours_.norm(cells[j, i]) > 0.5
+                dark = light if scores.metric.greater_is_better else not light
+                style = {"ha": "center", "va": "center", "fontsize": "small", "color": "black" if dark else "white"}
+                ax.text(i, j, text, **styled(style, own_text))
+            if alike[place]:
+                box = pyplot().Rectangle(
+                    (i - 0.46, j - 0.46), 0.92, 0.92, fill=False, edgecolor=VERMILLION, linewidth=2
+                )
+                ax.add_patch(box)
+        for axis, values, side in ((plane.across, x, "x"), (plane.up, y, "y")):
+            texts = axis.levels or tuple(f"{value:.4g}" for value in values.tolist())
+            parameter_ticks(ax, ParameterAxis(axis.name, axis.configurations, axis.values, texts, False), side)
+        ax.set_title(self._explanation("± half the", "outlined"), fontsize="small", loc="left", color=MUTED)
+
+    def _draw_points(self, ax: Any, look: dict[str, Any]) -> None:
+        plane, scores = self.plane, self.plane.scores
+        x, y = (axis.values[np.isin(axis.configurations, plane.best)] for axis in (plane.across, plane.up))
+        shown = plane.across.configurations[np.isin(plane.across.configurations, plane.best)]
+        z, alike = scores.scores[shown], scores.not_worse[shown]
+        scaled = np.log(x) if plane.across.is_logarithmic else x, np.log(y) if plane.up.is_logarithmic else y
+        if plane.across.is_numeric and plane.up.is_numeric and len(z) >= FEWEST_FOR_CONTOURS and _spans(*scaled):
+            triangles = _triangles(*scaled)
+            ax.tricontourf(x, y, triangles, z, levels=10, alpha=0.55, vmin=z.min(), vmax=z.max(), **look)
+        style = {"c": z, "vmin": z.min(), "vmax": z.max(), "s": 42, "edgecolor": "black", **look}
+        self.colours_ = ax.scatter(x, y, linewidth=0.6, **style)
+        ax.scatter(x[alike], y[alike], s=110, facecolor="none", edgecolor=VERMILLION, linewidth=1.8)
+        for axis, side in ((plane.across, "x"), (plane.up, "y")):
+            parameter_ticks(ax, axis, side)
+        ax.use_sticky_edges = False  # points on the edge of the contours are drawn whole
+        ax.margins(0.04)
+        ax.set_title(self._explanation("", "ringed"), fontsize="small", loc="left", color=MUTED)
+
+    def _explanation(self, half: str, marked: str) -> str:
+        scores = self.plane.scores
+        if not np.isfinite(scores.low).any():
+            return ""
+        level = percent(scores.confidence_level)
+        interval = f"{half} {level} bootstrap interval; " if half else ""
+        return f"{interval}{marked}: not distinguishable from the best ({level})"
+
+
+def _scores_of(search: Any, scorer: str | None) -> ConfigurationScores:
+    evaluation = evaluation_of(search)
+    return configuration_scores(evaluation, scorer_of(evaluation, scorer))
+
+
+def _most_influential(scores: ConfigurationScores, n: int) -> Sequence[str]:
+    found = parameters_searched(scores)
+    if len(found) < n:
+        one = "a parameter" if n == 1 else "two parameters"
+        raise InputError(
+            f"the configurations differ in {len(found)} parameters, and this plot needs {one} of several values."
+        )
+    return found[:n]
+
+
+def _places(axis: ParameterAxis, configurations: Any, values: Floats) -> Any:
+    """The place of each configuration's value among the distinct ones."""
+    own = axis.value_of
+    return np.searchsorted(values, [own[j] for j in configurations.tolist()])
+
+
+def _triangles(x: Floats, y: Floats) -> Any:
+    """Triangles between points, as they lie on the axes."""
+    from matplotlib.tri import Triangulation
+
+    return Triangulation(x, y).triangles
+
+
+def _spans(x: Floats, y: Floats) -> bool:
+    """Whether points do not lie on one line."""
+    return int(np.linalg.matrix_rank(np.stack([x - x.mean(), y - y.mean()]), tol=1e-9)) == 2

@@ -1,0 +1,127 @@
+"""The race: which configuration was dropped after which split."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Self
+
+from heldout.errors import InputError
+from heldout.plots.base import Display, Style, evaluation_of, name_text, pyplot, score_label, styled, value_text
+from heldout.report.configuration_scores import configuration_scores
+from heldout.report.numbers import Scale
+from heldout.report.race import RaceSummary, race_of
+from heldout.report.race_lines import RaceLine, race_lines
+from heldout.report.search_evidence import search_scale
+from heldout.report.svg import BLUE, MUTED, SKY, VERMILLION
+from heldout.selection.base import checked_count
+
+MOST_DRAWN = 30
+
+
+@dataclass(eq=False, repr=False)
+class RaceDisplay(Display):
+    """Each configuration of a search that dropped some: the splits on which it was fitted, and its score there.
+
+    Made by ``from_search``. The winner and the others that finished come first, then those dropped last.
+
+    Parameters
+    ----------
+    lines : tuple of RaceLine
+        All configurations, in the order in which they are drawn.
+    race : RaceSummary
+        The decisions at every barrier, and the fits saved.
+    metric : Scale
+
+    Attributes
+    ----------
+    ax_, figure_ : matplotlib Axes and Figure
+    bars_ : matplotlib artist
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.neighbors import KNeighborsClassifier
+    >>> import heldout as ho
+    >>> X, y = load_iris(return_X_y=True)
+    >>> grid = {"n_neighbors": [1, 9, 130]}
+    >>> search = ho.HeldOutSearchCV(KNeighborsClassifier(), grid, cv=10, drop="bootstrap", random_state=0)
+    >>> display = ho.plots.RaceDisplay.from_search(search.fit(X, y))
+    >>> [(line.splits, line.ending, line.is_winner) for line in display.lines]
+    [(10, 'finished', True), (10, 'finished', False), (4, 'dropped', False)]
+    """
+
+    lines: tuple[RaceLine, ...]
+    race: RaceSummary
+    metric: Scale
+
+    @classmethod
+    def from_search(cls, search: Any, *, ax: Any = None, **kwargs: Any) -> Self:
+        """Draw the race of a search.
+
+        Parameters
+        ----------
+        search : fitted search or Evaluation
+        ax : matplotlib Axes, optional
+        **kwargs : dict
+            Of ``plot``.
+
+        Raises
+        ------
+        InputError
+            When no configuration could be dropped.
+        MissingExtraError
+            When matplotlib is missing.
+        """
+        pyplot()
+        evaluation = evaluation_of(search)
+        scale = search_scale(evaluation, evaluation.refit_metric)
+        race = race_of(evaluation, scale)
+        if race is None:
+            raise InputError(
+                "the search could drop no configuration, so there was no race; search with drop='bootstrap'."
+            )
+        return cls(race_lines(evaluation, race, configuration_scores(evaluation)), race, scale).plot(ax, **kwargs)
+
+    def plot(self, ax: Any = None, *, max_configurations: int = MOST_DRAWN, bar_kw: Style | None = None) -> Self:
+        """Draw it.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            A new figure's by default, high enough for all names.
+        max_configurations : int
+            Those dropped first are left out beyond so many.
+        bar_kw : dict, optional
+            Of the bars (``Axes.barh``).
+
+        Returns
+        -------
+        self
+        """
+        checked_count("max_configurations", max_configurations)
+        drawn = self.lines[:max_configurations]
+        left = len(self.lines) - len(drawn)
+        ax = self._axes(ax, width=7.2, height=1.4 + 0.27 * (len(drawn) + 1))
+        colours = {"finished": BLUE, "dropped": SKY, "failed": "white"}
+        style = {
+            "color": [colours[line.ending] for line in drawn], "edgecolor": MUTED, "height": 0.72, "linewidth": 0.6,
+            "hatch": ["///" if line.ending == "failed" else "" for line in drawn],
+        }  # fmt: skip
+        self.bars_ = ax.barh(range(len(drawn)), [line.splits for line in drawn], **styled(style, bar_kw))
+        for row, line in enumerate(drawn):
+            score = "" if line.score is None else f" {value_text(self.metric, line.score)}"
+            mark = {"finished": "", "dropped": " × dropped", "failed": " failed"}[line.ending]
+            text = f"{' winner' if line.is_winner else mark}{score}"
+            colour = VERMILLION if line.is_winner else MUTED
+            ax.text(line.splits, row, text, va="center", fontsize="small", color=colour)
+        names = [name_text(line.name, 36) for line in drawn] + ([f"and {left:,} more"] if left else [])
+        ax.set_yticks(range(len(names)), names)
+        ax.set_ylim(len(names) - 0.4, -0.6)
+        planned = len(self.race.alive)
+        ax.set_xlim(0, planned * 1.28)
+        ax.set_xticks([tick for tick in ax.get_xticks() if tick <= planned and tick == int(tick)])
+        ax.set_xlabel(f"splits on which it was fitted, of {planned}")
+        done = f"{self.race.fits:,} of {self.race.configurations * planned:,} fits made"
+        numbers = f"numbers: {score_label(self.metric, 'uncorrected, on these splits')}"
+        ax.set_title(f"{done}, {len(self.race.dropped):,} configurations dropped\n{numbers}", fontsize="medium")
+        return self

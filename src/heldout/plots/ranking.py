@@ -1,0 +1,195 @@
+"""The configurations of a search, ranked, with the interval of each."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from heldout.errors import InputError
+from heldout.estimates.paired.compare import ConfigurationComparison
+from heldout.estimates.types import Estimate
+from heldout.plots.base import (
+    Display,
+    Style,
+    evaluation_of,
+    interval_text,
+    name_text,
+    percent,
+    pyplot,
+    score_label,
+    styled,
+    value_text,
+)
+from heldout.report.configuration_scores import ConfigurationScores, compared_scores, configuration_scores
+from heldout.report.estimate_parts import interval_label
+from heldout.report.search_evidence import scorer_of
+from heldout.report.svg import BLUE, MUTED, VERMILLION
+from heldout.selection.base import checked_count
+
+MOST_DRAWN = 20
+
+
+@dataclass(eq=False, repr=False)
+class RankingDisplay(Display):
+    """The configurations ranked by their held-out scores, each with the interval of its own score.
+
+    Made by ``from_search`` or ``from_comparison``. The scores and intervals are uncorrected; below that of the
+    winner the corrected estimate is drawn. Filled points are configurations that these rows cannot tell from the
+    best.
+
+    Parameters
+    ----------
+    scores : ConfigurationScores
+        Of all configurations.
+    estimate : Estimate or None
+        Of the winner.
+
+    Attributes
+    ----------
+    ax_, figure_ : matplotlib Axes and Figure
+    drawn_ : ndarray of int
+        The configurations drawn, from the top down.
+    estimate_bar_ : matplotlib artist or None
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.neighbors import KNeighborsClassifier
+    >>> import heldout as ho
+    >>> X, y = load_iris(return_X_y=True)
+    >>> search = ho.HeldOutSearchCV(KNeighborsClassifier(), {"n_neighbors": [1, 9, 99]}, random_state=0).fit(X, y)
+    >>> display = ho.plots.RankingDisplay.from_search(search)
+    >>> [display.scores.names[j] for j in display.drawn_[:1]]
+    ['KNeighborsClassifier (n_neighbors=9)']
+    """
+
+    scores: ConfigurationScores
+    estimate: Estimate | None = None
+
+    @classmethod
+    def from_search(cls, search: Any, *, scorer: str | None = None, ax: Any = None, **kwargs: Any) -> Self:
+        """Draw the configurations of a search.
+
+        Parameters
+        ----------
+        search : fitted search or Evaluation
+        scorer : str, optional
+            Of a search with several; the one that chose the winner by default.
+        ax : matplotlib Axes, optional
+        **kwargs : dict
+            Of ``plot``.
+
+        Raises
+        ------
+        InputError
+            When the search cannot be used.
+        MissingExtraError
+            When matplotlib is missing.
+        """
+        pyplot()
+        evaluation = evaluation_of(search)
+        name = scorer_of(evaluation, scorer)
+        return cls(configuration_scores(evaluation, name), evaluation.estimates.get(name)).plot(ax, **kwargs)
+
+    @classmethod
+    def from_comparison(cls, comparison: ConfigurationComparison, *, ax: Any = None, **kwargs: Any) -> Self:
+        """Draw what ``ho.compare_configurations`` returned.
+
+        Parameters
+        ----------
+        comparison : ConfigurationComparison
+        ax : matplotlib Axes, optional
+        **kwargs : dict
+            Of ``plot``.
+        """
+        pyplot()
+        if not isinstance(comparison, ConfigurationComparison):
+            raise InputError(
+                f"comparison must be what ho.compare_configurations returns, got {type(comparison).__name__}.",
+                argument="comparison",
+            )
+        return cls(compared_scores(comparison)).plot(ax, **kwargs)
+
+    def plot(
+        self,
+        ax: Any = None,
+        *,
+        max_configurations: int = MOST_DRAWN,
+        point_kw: Style | None = None,
+        estimate_kw: Style | None = None,
+    ) -> Self:
+        """Draw it.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            A new figure's by default, high enough for all names.
+        max_configurations : int
+            So many of the best are drawn; the winner always is.
+        point_kw, estimate_kw : dict, optional
+            Of the configurations and of the estimate (``Axes.errorbar``).
+
+        Returns
+        -------
+        self
+        """
+        checked_count("max_configurations", max_configurations)
+        scores, drawn = self.scores, self._drawn(max_configurations)
+        ax = self._axes(ax, width=7.2, height=1.7 + 0.3 * (len(drawn) + 1))
+        self.drawn_ = drawn
+        level = percent(scores.confidence_level)
+        for is_member, face, text in (
+            (True, BLUE, "not distinguishable from the best"),
+            (False, "white", "worse than the best"),
+        ):
+            rows = np.flatnonzero(scores.not_worse[drawn] == is_member)
+            if rows.size:
+                self._bars(ax, rows, styled({"mfc": face, "label": f"own score, {text}"}, point_kw))
+        self.estimate_bar_ = None
+        if self.estimate is not None and np.isfinite(self.estimate.value) and scores.winner in drawn:
+            self._draw_estimate(ax, int(np.flatnonzero(drawn == scores.winner)[0]), estimate_kw)
+        names = [name_text(scores.names[j]) for j in drawn.tolist()]
+        left = len(scores.order) - len(drawn)
+        ax.set_yticks(range(len(drawn) + bool(left)), names + ([f"and {left:,} more"] if left else []))
+        ax.set_ylim(len(drawn) - 0.4 + bool(left), -0.9)
+        has_intervals = bool(np.isfinite(scores.low[drawn]).any())
+        ax.set_xlabel(score_label(scores.metric))
+        ax.set_title(
+            f"own scores: uncorrected{f', {level} bootstrap intervals' if has_intervals else ''}", fontsize="medium"
+        )
+        for label, j in zip(ax.get_yticklabels(), drawn.tolist(), strict=False):
+            label.set_fontweight("bold" if j == scores.winner else "normal")
+        self._legend()
+        return self
+
+    def _drawn(self, most: int) -> NDArray[np.intp]:
+        order = self.scores.order
+        late = [j for j in order[most:] if j == self.scores.winner]
+        return np.concatenate([order[:most], late]).astype(np.intp)
+
+    def _bars(self, ax: Any, rows: NDArray[np.intp], style: dict[str, Any]) -> None:
+        drawn, scores = self.drawn_[rows], self.scores
+        x = scores.scores[drawn]
+        ends = np.stack([x - scores.low[drawn], scores.high[drawn] - x])
+        bars = None if np.isnan(ends).all() else np.clip(np.nan_to_num(ends), 0, None)
+        look = {"fmt": "o", "color": BLUE, "ecolor": MUTED, "elinewidth": 1.2, "markersize": 6}
+        ax.errorbar(x, rows, xerr=bars, **styled(look, style))
+
+    def _draw_estimate(self, ax: Any, row: int, own: Style | None) -> None:
+        """The corrected estimate, a little below the winner's own score."""
+        assert self.estimate is not None, "called with one"
+        scale = self.scores.metric
+        value, (low, high) = scale.sign * self.estimate.value, scale.ends(self.estimate.interval)
+        bars = None
+        if low is not None and high is not None:
+            bars = np.array([[max(value - low, 0.0)], [max(high - value, 0.0)]])
+        text = f"winner, corrected: {value_text(scale, value)}"
+        interval = interval_text(scale, interval_label(self.estimate), low, high)
+        look = {
+            "fmt": "D", "color": VERMILLION, "markersize": 6.5, "capsize": 3, "elinewidth": 1.8,
+            "label": f"{text} ({interval})" if interval else text,
+        }  # fmt: skip
+        self.estimate_bar_ = ax.errorbar([value], [row + 0.32], xerr=bars, **styled(look, own))

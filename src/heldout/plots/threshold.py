@@ -1,0 +1,223 @@
+"""The choice of a decision threshold, with what bootstraps choose."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Self
+
+import numpy as np
+
+from heldout._defaults import DEFAULT_METHOD
+from heldout._random import RandomState
+from heldout.errors import InputError
+from heldout.estimates.inputs import Inputs, read_inputs
+from heldout.estimates.methods import method_of
+from heldout.metrics.base import Response
+from heldout.plots.base import (
+    Display,
+    Style,
+    evaluation_of,
+    interval_text,
+    name_text,
+    percent,
+    pyplot,
+    score_label,
+    styled,
+    value_text,
+)
+from heldout.report.estimate_parts import interval_label
+from heldout.report.svg import BAND, BLUE, ORANGE, VERMILLION
+from heldout.report.threshold_choice import ThresholdChoice, threshold_choice
+
+BINS = 40
+BARS = 0.3
+"""Height of the highest bar of the histogram, of the height of the plot."""
+_CUT = {Response.DECISION: "decision function", Response.PROBABILITIES: "predicted probability"}
+
+
+@dataclass(eq=False, repr=False)
+class ThresholdChoiceDisplay(Display):
+    """The score at each decision threshold, the one chosen, and those that bootstraps choose.
+
+    Made by ``from_search`` or ``from_predictions``, which tune the threshold together with the configuration. The
+    curve is uncorrected; the legend has the score corrected for the choice of both.
+
+    Parameters
+    ----------
+    choice : ThresholdChoice
+
+    Attributes
+    ----------
+    ax_, figure_ : matplotlib Axes and Figure
+    line_, band_, bars_, threshold_line_ : matplotlib artists
+        ``bars_`` is None where no bootstrap chose the winner.
+
+    Examples
+    --------
+    >>> import numpy as np, heldout as ho
+    >>> rng = np.random.default_rng(0)
+    >>> y = (rng.random(300) < 0.2).astype(int)
+    >>> scores = rng.normal(size=(300, 5)) + 1.5 * y[:, None]
+    >>> display = ho.plots.ThresholdChoiceDisplay.from_predictions(y, scores, metric="f1", random_state=0)
+    >>> bool(0.5 < display.choice.threshold < 1.5), len(display.choice.chosen)
+    (True, 1000)
+    """
+
+    choice: ThresholdChoice
+
+    @classmethod
+    def from_search(
+        cls,
+        search: Any,
+        *,
+        metric: Any = None,
+        selection: Any = "threshold",
+        method: Any = DEFAULT_METHOD,
+        ax: Any = None,
+        **kwargs: Any,
+    ) -> Self:
+        """Tune the threshold on the held-out predictions of a search, and draw the choice.
+
+        Parameters
+        ----------
+        search : fitted search or Evaluation
+        metric : str or Metric, optional
+            Of labels, to tune for; the metric that chose the winner by default.
+        selection : str or Threshold
+            "threshold", or ``ho.selection.Threshold`` with settings.
+        method : str or method
+            Of the corrected score.
+        ax : matplotlib Axes, optional
+        **kwargs : dict
+            Of ``plot``.
+
+        Raises
+        ------
+        InputError
+            When the metric reads no labels, or the search kept no decisions or probabilities.
+        MissingExtraError
+            When matplotlib is missing.
+        """
+        pyplot()
+        evaluation = evaluation_of(search)
+        task, found = evaluation.task, evaluation.predictions
+        tuned = evaluation.metrics[evaluation.refit_metric] if metric is None else metric
+        if not {Response.DECISION, Response.PROBABILITIES} & found.responses.keys():
+            raise InputError(
+                f"a threshold cuts decisions or probabilities, and the search kept {', '.join(found.responses)} "
+                "only; search with a metric that reads them too, such as 'roc_auc' or 'neg_log_loss'."
+            )
+        inputs = read_inputs(
+            task.truth.labels(), found, metric=tuned, groups=task.groups, sample_weight=task.sample_weight,
+            selection=selection,
+        )  # fmt: skip
+        settings = evaluation.estimation.settings(int(evaluation.provenance["entropy"]))
+        inputs = replace(inputs, question=replace(inputs.question, settings=settings))
+        return cls._of(inputs, method).plot(ax, **kwargs)
+
+    @classmethod
+    def from_predictions(
+        cls,
+        y_true: Any,
+        predictions: Any,
+        *,
+        metric: Any,
+        selection: Any = "threshold",
+        method: Any = DEFAULT_METHOD,
+        random_state: RandomState = None,
+        ax: Any = None,
+        plot_kw: Mapping[str, Any] | None = None,
+        **settings: Any,
+    ) -> Self:
+        """Tune the threshold on predictions that anyone made, and draw the choice.
+
+        Parameters
+        ----------
+        y_true, predictions, metric, selection, method, random_state
+            As in ``ho.estimate``.
+        ax : matplotlib Axes, optional
+        plot_kw : dict, optional
+            Of ``plot``.
+        **settings : dict
+            Others of ``ho.estimate``: ``folds``, ``groups``, ``n_bootstraps`` and so on.
+
+        Raises
+        ------
+        InputError
+            When the input cannot be used as it is.
+        MissingExtraError
+            When matplotlib is missing.
+        """
+        pyplot()
+        inputs = read_inputs(
+            y_true, predictions, metric=metric, selection=selection, random_state=random_state, **settings
+        )
+        return cls._of(inputs, method).plot(ax, **(plot_kw or {}))
+
+    @classmethod
+    def _of(cls, inputs: Inputs, method: Any) -> Self:
+        return cls(threshold_choice(inputs, method_of(method)))
+
+    def plot(
+        self,
+        ax: Any = None,
+        *,
+        name: str | None = None,
+        line_kw: Style | None = None,
+        band_kw: Style | None = None,
+        bar_kw: Style | None = None,
+        threshold_kw: Style | None = None,
+    ) -> Self:
+        """Draw it.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            A new figure's by default.
+        name : str, optional
+            The title; the configuration by default.
+        line_kw, band_kw, bar_kw, threshold_kw : dict, optional
+            Of the curve (``Axes.plot``), its interval (``fill_between``), the histogram (``stairs``) and the
+            threshold (``axvline``).
+
+        Returns
+        -------
+        self
+        """
+        ax = self._axes(ax)
+        choice, scale = self.choice, self.choice.metric
+        style = {"color": BLUE, "linewidth": 2, "label": "score at each threshold, uncorrected"}
+        (self.line_,) = ax.plot(choice.thresholds, choice.scores, **styled(style, line_kw))
+        label = f"{percent(choice.confidence_level)} bootstrap interval at each"
+        style = {"color": BAND, "label": label, "zorder": 0}
+        self.band_ = ax.fill_between(choice.thresholds, choice.low, choice.high, **styled(style, band_kw))
+        low, high = scale.ends(choice.estimate.interval)
+        interval = interval_text(scale, interval_label(choice.estimate), low, high)
+        value = value_text(scale, scale.sign * choice.estimate.value)
+        text = (
+            f"chosen: {choice.threshold:.4g}, corrected score {value}{f'{chr(10)}({interval})' if interval else ''}"
+        )
+        style = {"color": VERMILLION, "linestyle": (0, (5, 2)), "linewidth": 2, "label": text}
+        self.threshold_line_ = ax.axvline(choice.threshold, **styled(style, threshold_kw))
+        self._draw_chosen(ax, bar_kw)
+        ax.set_xlabel(f"threshold of the {_CUT[choice.response]} (above it is positive)")
+        ax.set_ylabel(score_label(scale))
+        ax.set_title(name_text(choice.configuration, 60) if name is None else name)
+        self._legend()
+        return self
+
+    def _draw_chosen(self, ax: Any, own: Style | None) -> None:
+        """The thresholds that bootstraps chose with the same configuration, along the bottom."""
+        choice = self.choice
+        chosen = choice.chosen[choice.chose_winner]
+        self.bars_ = None
+        if not chosen.size:
+            return
+        counts, edges = np.histogram(chosen, bins=BINS, range=(choice.thresholds[0], choice.thresholds[-1]))
+        share = percent(round(choice.share_of_winner, 2))
+        of = f"{len(choice.chosen):,} bootstraps ({share} with this configuration)"
+        style = {"fill": True, "color": ORANGE, "alpha": 0.75, "zorder": 0.5, "label": f"chosen in {of}"}
+        self.bars_ = ax.stairs(
+            BARS * counts / counts.max(), edges, transform=ax.get_xaxis_transform(), **styled(style, own)
+        )
