@@ -30,7 +30,7 @@ def configurations_axis(ax: Any, n: int, label: str) -> None:
 def parameter_ticks(ax: Any, axis: ParameterAxis, side: str) -> None:
     """The values of a parameter on the x or y axis of a plot, with its name."""
     suffix = " (logarithmic)" if axis.is_logarithmic else ""
-    getattr(ax, f"set_{side}label")(plain_text(f"{axis.short_name}{suffix}"))
+    getattr(ax, f"set_{side}label")(plain_text(f"{axis.title}{suffix}"))
     if axis.is_numeric:
         if axis.is_logarithmic:
             getattr(ax, f"set_{side}scale")("log")

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from sklearn.utils.validation import check_is_fitted
+
 from heldout._text import number_text, printable
 from heldout.data.arrays import shortened
 from heldout.errors import InputError, MissingExtraError
 from heldout.metrics.named import direction_sentence
 from heldout.report.numbers import Scale
-from heldout.report.svg import shortened_name
 from heldout.result import Evaluation
 
 Style = Mapping[str, Any]
@@ -77,17 +78,18 @@ def styled(defaults: Style, own: Style | None) -> dict[str, Any]:
 def evaluation_of(search: Any) -> Evaluation:
     """The record of a fitted search, or such a record itself.
 
-    Raises InputError for anything else, and for a search that did not keep its predictions.
+    Raises InputError for anything else, and for a search that did not keep its predictions; scikit-learn's
+    NotFittedError for one that is not fitted.
     """
     if isinstance(search, Evaluation):
         return search
     if not hasattr(search, "fit") or not hasattr(type(search), "report"):
         raise InputError(
-            f"search must be a fitted search of heldout, or its evaluation, got {shortened(search)}.",
+            f"search must be a fitted search of heldout, or its evaluation, got {shortened(search)}; of a search of "
+            "another package draw ho.correct(...).plot().",
             argument="search",
         )
-    if not hasattr(search, "evaluation_"):
-        raise InputError(f"this {type(search).__name__} is not fitted; call fit before a plot.", argument="search")
+    check_is_fitted(search, "cv_results_")
     if search.evaluation_ is None:
         raise InputError("this plot needs the held-out predictions; search with keep_predictions=True.")
     found: Evaluation = search.evaluation_
@@ -128,8 +130,17 @@ def interval_text(scale: Scale, label: str, low: float | None, high: float | Non
 
 
 def name_text(name: str, letters: int = LETTERS) -> str:
-    """A name of the user on a plot: cut, and nothing in it is read as a formula."""
-    return plain_text(shortened_name(name, letters))
+    """A name of the user on a plot: cut in its middle, and nothing in it is read as a formula.
+
+    Examples
+    --------
+    >>> name_text("Ridge (solver=auto, alpha=0.1)", 20)
+    'Ridge (sol…lpha=0.1)'
+    """
+    if len(name) > letters:
+        head = letters // 2
+        name = f"{name[:head]}…{name[len(name) - (letters - 1 - head) :]}"
+    return plain_text(name)
 
 
 def plain_text(text: str) -> str:

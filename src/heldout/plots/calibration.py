@@ -103,10 +103,6 @@ class CalibrationDisplay(CurvesDisplay):
         )  # fmt: skip
 
     @classmethod
-    def _needs(cls) -> str:
-        return "probabilities of two classes (such as 'neg_log_loss' or 'neg_brier_score' reads)"
-
-    @classmethod
     def _metric(cls, y_true: Any) -> str:
         return "log_loss"
 

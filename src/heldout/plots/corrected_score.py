@@ -61,7 +61,7 @@ class CorrectedScoreDisplay(Display):
     ----------
     ax_, figure_ : matplotlib Axes and Figure
     bars_, band_, value_line_, uncorrected_line_ : matplotlib artists
-        ``bars_`` and ``band_`` are None without a distribution and an interval.
+        None for what there is not: ``bars_`` without a distribution, ``band_`` without an interval.
 
     Examples
     --------
@@ -109,15 +109,9 @@ class CorrectedScoreDisplay(Display):
             When matplotlib is missing.
         """
         pyplot()
-        if getattr(search, "evaluation_", search) is None and search.estimates_:  # the predictions were not kept
-            estimates, name = search.estimates_, scorer or next(iter(search.estimates_))
-            if scorer is None and search.estimate_ is not None:
-                return cls.from_estimate(search.estimate_, ax=ax, **kwargs)
-            if name not in estimates:
-                raise InputError(
-                    f"scorer must be one of {', '.join(estimates)}, got {scorer!r}.", argument="scorer"
-                )
-            return cls.from_estimate(estimates[name], ax=ax, **kwargs)
+        was_not_kept = getattr(search, "evaluation_", search) is None
+        if scorer is None and was_not_kept and getattr(search, "estimate_", None) is not None:
+            return cls.from_estimate(search.estimate_, ax=ax, **kwargs)
         evaluation = evaluation_of(search)
         name = scorer_of(evaluation, scorer)
         if name not in evaluation.estimates:
@@ -225,16 +219,20 @@ class CorrectedScoreDisplay(Display):
         text = f"{self.label} {value_text(self.metric, self.value)}"
         style = styled({"color": BLUE, "linewidth": 2.2, "label": text}, line_kw)
         self.value_line_ = ax.axvline(self.value, **style)
-        text = f"{self.uncorrected_label} {value_text(self.metric, self.uncorrected)}"
-        style = {"color": VERMILLION, "linewidth": 2.2, "linestyle": (0, (5, 2)), "label": text}
-        self.uncorrected_line_ = ax.axvline(self.uncorrected, **styled(style, uncorrected_kw))
-        self.band_ = self.bars_ = None
+        self.band_ = self.bars_ = self.uncorrected_line_ = None
+        if self.label != self.uncorrected_label:
+            text = f"{self.uncorrected_label} {value_text(self.metric, self.uncorrected)}"
+            style = {"color": VERMILLION, "linewidth": 2.2, "linestyle": (0, (5, 2)), "label": text}
+            self.uncorrected_line_ = ax.axvline(self.uncorrected, **styled(style, uncorrected_kw))
         if self.low is not None or self.high is not None:
             text = interval_text(self.metric, self.interval_label, self.low, self.high)
             style = styled({"color": BAND, "label": text, "zorder": 0}, band_kw)
             self.band_ = ax.axvspan(*self._ends_in_view(), **style)
         if self.distribution is None:
             ax.set_yticks([])
+            first, last = self._reach()
+            margin = 0.08 * (last - first) or 0.08 * abs(first) or 1.0
+            ax.set_xlim(first - margin, last + margin)
         else:
             text = distribution_label(self.distribution.bootstraps, self.method)
             style = styled({"fill": True, "color": SKY, "label": text, "zorder": 1}, bar_kw)
@@ -248,7 +246,12 @@ class CorrectedScoreDisplay(Display):
 
     def _ends_in_view(self) -> tuple[float, float]:
         """The ends of the interval, an open one where the other numbers end."""
+        first, last = self._reach()
+        return first if self.low is None else self.low, last if self.high is None else self.high
+
+    def _reach(self) -> tuple[float, float]:
+        """The least and the greatest number drawn."""
         numbers = [self.value, self.uncorrected, self.low, self.high]
         numbers += [] if self.distribution is None else [self.distribution.edges[0], self.distribution.edges[-1]]
-        known = [number for number in numbers if number is not None]
-        return min(known) if self.low is None else self.low, max(known) if self.high is None else self.high
+        known = [number for number in numbers if number is not None and np.isfinite(number)]
+        return min(known), max(known)

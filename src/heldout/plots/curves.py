@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from heldout.data.task import Truth
+from heldout.data.task import TaskKind, Truth
 from heldout.errors import InputError
 from heldout.estimates.inputs import read_inputs
 from heldout.estimates.paired.compare import index_of_name
@@ -78,6 +78,8 @@ class CurvesDisplay(Display):
     lines: Sequence[CurveLine]
     name: str = ""
     lines_: list[Any] = field(default_factory=list, init=False)
+    _tasks: ClassVar[frozenset[TaskKind]] = frozenset({TaskKind.BINARY})
+    _needed: ClassVar[str] = "probabilities (which 'neg_log_loss' and 'neg_brier_score' read)"
 
     @classmethod
     def from_search(
@@ -238,13 +240,13 @@ class CurvesDisplay(Display):
     @classmethod
     def _of(cls, rows: PredictedRows, advice: str = "") -> Self:
         """The display of rows; refused where they have no line, with the advice."""
+        if rows.truth.kind not in cls._tasks:
+            fitting = " and ".join(sorted(cls._tasks))
+            raise InputError(f"{cls.__name__} is for {fitting} tasks, and this one is {rows.truth.kind}.")
         display = cls._from_rows(rows)
         if not display.lines:
             held = ", ".join(rows.predictions.responses)
-            raise InputError(
-                f"{cls.__name__} needs {cls._needs()}, and the predictions of this {rows.truth.kind} task hold "
-                f"{held}{advice}."
-            )
+            raise InputError(f"{cls.__name__} needs {cls._needed}, and the predictions hold {held} only{advice}.")
         return display
 
     @classmethod
@@ -253,11 +255,6 @@ class CurvesDisplay(Display):
 
     @classmethod
     def _validated(cls, validation: Validation, **settings: Any) -> Self:
-        raise NotImplementedError
-
-    @classmethod
-    def _needs(cls) -> str:
-        """What rows must hold, for the sentence that refuses others."""
         raise NotImplementedError
 
     @classmethod

@@ -77,10 +77,6 @@ class DecisionCurveDisplay(CurvesDisplay):
         return cls([apparent, corrected], validation.selected_name, act_on_all=of_all, outcome=curve.name)
 
     @classmethod
-    def _needs(cls) -> str:
-        return "probabilities of two classes (such as 'neg_log_loss' or 'neg_brier_score' reads)"
-
-    @classmethod
     def _metric(cls, y_true: Any) -> str:
         return "log_loss"
 

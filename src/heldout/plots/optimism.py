@@ -9,7 +9,7 @@ from heldout.errors import InputError
 from heldout.estimates.paired.compare import ConfigurationComparison
 from heldout.estimates.paired.optimism_curve import OptimismCurve
 from heldout.plots.axes import configurations_axis
-from heldout.plots.base import Display, Style, evaluation_of, pyplot, score_label, styled
+from heldout.plots.base import Display, Style, evaluation_of, pyplot, score_label, styled, value_text
 from heldout.report.numbers import Scale, scale_of
 from heldout.report.search_evidence import comparison_of_search, scorer_of, search_scale
 from heldout.report.svg import BAND, BLUE, VERMILLION
@@ -130,7 +130,7 @@ class OptimismCurveDisplay(Display):
         (self.uncorrected_line_,) = ax.plot(x, uncorrected, **styled(style, uncorrected_kw))
         style = {"color": BLUE, "linewidth": 2, "label": "the same on rows that took no part in the choice"}
         (self.corrected_line_,) = ax.plot(x, corrected, **styled(style, corrected_kw))
-        text = f"optimism, {curve.optimism[-1]:.2g} at {x[-1]:,}"
+        text = f"optimism, {value_text(self.metric, float(curve.optimism[-1]))} at {x[-1]:,}"
         self.gap_ = ax.fill_between(x, corrected, uncorrected, **styled({"color": BAND, "label": text}, gap_kw))
         dropped = f", without {self.n_dropped:,} dropped" if self.n_dropped else ""
         configurations_axis(ax, int(x[-1]), f"configurations to choose from (mean over all ways{dropped})")

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from heldout.errors import InputError
 from heldout.kernels.reference import Floats
@@ -17,6 +18,7 @@ from heldout.report.parameters import (
     ParameterAxis,
     ParameterPlane,
     ParameterSlice,
+    paired_parameters,
     parameter_plane,
     parameter_slice,
     parameters_searched,
@@ -87,8 +89,12 @@ class ParameterSliceDisplay(Display):
         """
         pyplot()
         scores = _scores_of(search, scorer)
-        name = _most_influential(scores, 1)[0] if parameter is None else parameter
-        return cls(parameter_slice(scores, name)).plot(ax, **kwargs)
+        if parameter is None:
+            found = parameters_searched(scores)
+            if not found:
+                raise InputError("no parameter has several values in this search, so none can be drawn.")
+            parameter = found[0]
+        return cls(parameter_slice(scores, parameter)).plot(ax, **kwargs)
 
     def plot(
         self,
@@ -222,7 +228,12 @@ class ParameterPlaneDisplay(Display):
                 f"parameters must be two names, such as ('C', 'gamma'), got {parameters!r}.", argument="parameters"
             )
         scores = _scores_of(search, scorer)
-        names = _most_influential(scores, 2) if parameters is None else parameters
+        names = paired_parameters(scores) if parameters is None else parameters
+        if names is None:
+            raise InputError(
+                "no two parameters have several values in the same configurations of this search; draw "
+                "ho.plots.ParameterSliceDisplay."
+            )
         return cls(parameter_plane(scores, names)).plot(ax, **kwargs)
 
     def plot(
@@ -269,7 +280,7 @@ class ParameterPlaneDisplay(Display):
         ax.set_facecolor("0.9")  # pairs that were not tried
         self.colours_ = ax.pcolormesh(np.arange(len(x)), np.arange(len(y)), cells, shading="nearest", **look)
         half = (scores.high[plane.best] - scores.low[plane.best]) / 2
-        alike = scores.not_worse[plane.best]
+        alike = self._alike(plane.best)
         for place, (i, j) in enumerate(zip(column.tolist(), row.tolist(), strict=True)):
             if len(plane.best) <= MOST_TEXTS:
                 text = value_text(scores.metric, float(cells[j, i]))
@@ -285,14 +296,14 @@ class ParameterPlaneDisplay(Display):
                 ax.add_patch(box)
         for axis, values, side in ((plane.across, x, "x"), (plane.up, y, "y")):
             texts = axis.levels or tuple(f"{value:.4g}" for value in values.tolist())
-            parameter_ticks(ax, ParameterAxis(axis.name, axis.configurations, axis.values, texts, False), side)
+            parameter_ticks(ax, replace(axis, levels=texts, is_logarithmic=False), side)
         ax.set_title(self._explanation("± half the", "outlined"), fontsize="small", loc="left", color=MUTED)
 
     def _draw_points(self, ax: Any, look: dict[str, Any]) -> None:
         plane, scores = self.plane, self.plane.scores
         x, y = (axis.values[np.isin(axis.configurations, plane.best)] for axis in (plane.across, plane.up))
         shown = plane.across.configurations[np.isin(plane.across.configurations, plane.best)]
-        z, alike = scores.scores[shown], scores.not_worse[shown]
+        z, alike = scores.scores[shown], self._alike(shown)
         scaled = np.log(x) if plane.across.is_logarithmic else x, np.log(y) if plane.up.is_logarithmic else y
         if plane.across.is_numeric and plane.up.is_numeric and len(z) >= FEWEST_FOR_CONTOURS and _spans(*scaled):
             triangles = _triangles(*scaled)
@@ -306,6 +317,11 @@ class ParameterPlaneDisplay(Display):
         ax.margins(0.04)
         ax.set_title(self._explanation("", "ringed"), fontsize="small", loc="left", color=MUTED)
 
+    def _alike(self, configurations: NDArray[np.intp]) -> NDArray[np.bool_]:
+        """Which of them these rows cannot tell from the best; none if that is unknown."""
+        not_worse = self.plane.scores.not_worse
+        return np.zeros(len(configurations), dtype=bool) if not_worse is None else not_worse[configurations]
+
     def _explanation(self, half: str, marked: str) -> str:
         scores = self.plane.scores
         if not np.isfinite(scores.low).any():
@@ -318,16 +334,6 @@ class ParameterPlaneDisplay(Display):
 def _scores_of(search: Any, scorer: str | None) -> ConfigurationScores:
     evaluation = evaluation_of(search)
     return configuration_scores(evaluation, scorer_of(evaluation, scorer))
-
-
-def _most_influential(scores: ConfigurationScores, n: int) -> Sequence[str]:
-    found = parameters_searched(scores)
-    if len(found) < n:
-        one = "a parameter" if n == 1 else "two parameters"
-        raise InputError(
-            f"the configurations differ in {len(found)} parameters, and this plot needs {one} of several values."
-        )
-    return found[:n]
 
 
 def _places(axis: ParameterAxis, configurations: Any, values: Floats) -> Any:

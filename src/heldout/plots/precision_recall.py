@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
+from heldout.data.task import TaskKind
 from heldout.errors import InputError
 from heldout.plots.curves import (
     UNCORRECTED,
@@ -56,6 +57,9 @@ class PrecisionRecallDisplay(CurvesDisplay):
     prevalence: float | None = None
     lines_: list[Any] = field(default_factory=list, init=False)
 
+    _tasks: ClassVar = frozenset({TaskKind.BINARY, TaskKind.MULTICLASS})
+    _needed: ClassVar = "decisions or probabilities (which 'roc_auc' and 'neg_log_loss' read)"
+
     @classmethod
     def _from_rows(cls, rows: PredictedRows) -> Self:
         curves = precision_recall_of(rows.truth, rows.predictions, rows.configuration, rows.sample_weight)
@@ -88,10 +92,6 @@ class PrecisionRecallDisplay(CurvesDisplay):
             "a validation does not correct precision against recall for optimism; draw ho.plots.RocCurveDisplay, "
             "or average_precision in ho.plots.CorrectedScoreDisplay."
         )
-
-    @classmethod
-    def _needs(cls) -> str:
-        return "decisions or probabilities of classes"
 
     @classmethod
     def _metric(cls, y_true: Any) -> str:

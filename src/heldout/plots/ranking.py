@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -141,13 +142,8 @@ class RankingDisplay(Display):
         ax = self._axes(ax, width=7.2, height=1.7 + 0.3 * (len(drawn) + 1))
         self.drawn_ = drawn
         level = percent(scores.confidence_level)
-        for is_member, face, text in (
-            (True, BLUE, "not distinguishable from the best"),
-            (False, "white", "worse than the best"),
-        ):
-            rows = np.flatnonzero(scores.not_worse[drawn] == is_member)
-            if rows.size:
-                self._bars(ax, rows, styled({"mfc": face, "label": f"own score, {text}"}, point_kw))
+        for rows, look in self._kinds():
+            self._bars(ax, rows, styled(look, point_kw))
         self.estimate_bar_ = None
         if self.estimate is not None and np.isfinite(self.estimate.value) and scores.winner in drawn:
             self._draw_estimate(ax, int(np.flatnonzero(drawn == scores.winner)[0]), estimate_kw)
@@ -156,6 +152,7 @@ class RankingDisplay(Display):
         ax.set_yticks(range(len(drawn) + bool(left)), names + ([f"and {left:,} more"] if left else []))
         ax.set_ylim(len(drawn) - 0.4 + bool(left), -0.9)
         has_intervals = bool(np.isfinite(scores.low[drawn]).any())
+        ax.locator_params(axis="x", nbins=6)
         ax.set_xlabel(score_label(scores.metric))
         ax.set_title(
             f"own scores: uncorrected{f', {level} bootstrap intervals' if has_intervals else ''}", fontsize="medium"
@@ -169,6 +166,17 @@ class RankingDisplay(Display):
         order = self.scores.order
         late = [j for j in order[most:] if j == self.scores.winner]
         return np.concatenate([order[:most], late]).astype(np.intp)
+
+    def _kinds(self) -> Iterator[tuple[NDArray[np.intp], Style]]:
+        """Rows that are drawn alike, and how."""
+        if self.scores.not_worse is None:
+            yield np.arange(len(self.drawn_)), {"label": "own score"}
+            return
+        members = self.scores.not_worse[self.drawn_]
+        kinds = (members, BLUE, "not distinguishable from the best"), (~members, "white", "worse than the best")
+        for of_kind, face, text in kinds:
+            if of_kind.any():
+                yield np.flatnonzero(of_kind), {"mfc": face, "label": f"own score, {text}"}
 
     def _bars(self, ax: Any, rows: NDArray[np.intp], style: dict[str, Any]) -> None:
         drawn, scores = self.drawn_[rows], self.scores

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
+from heldout.data.task import TaskKind
 from heldout.plots.curves import (
     UNCORRECTED,
     CurveLine,
@@ -51,6 +52,9 @@ class RocCurveDisplay(CurvesDisplay):
     'held-out, uncorrected: area 0.750'
     """
 
+    _tasks: ClassVar = frozenset({TaskKind.BINARY, TaskKind.MULTICLASS})
+    _needed: ClassVar = "decisions or probabilities (which 'roc_auc' and 'neg_log_loss' read)"
+
     @classmethod
     def _from_rows(cls, rows: PredictedRows) -> Self:
         found = diagnose(rows.truth, rows.predictions, rows.configuration, rows.sample_weight)
@@ -75,10 +79,6 @@ class RocCurveDisplay(CurvesDisplay):
         text = f"{corrected_label(curve.confidence_level)}: area {curve.area_corrected:.3f}"
         corrected = CurveLine(text, x, tuple(curve.corrected.tolist()), *band, is_corrected=True)
         return cls([apparent, corrected], validation.selected_name)
-
-    @classmethod
-    def _needs(cls) -> str:
-        return "decisions or probabilities of classes"
 
     @classmethod
     def _metric(cls, y_true: Any) -> str:

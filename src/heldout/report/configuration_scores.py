@@ -17,6 +17,9 @@ from heldout.report.numbers import Scale, scale_of
 from heldout.report.search_evidence import comparison_of_search, scorer_of, search_scale
 from heldout.result import Evaluation
 
+MODEL = "model"
+"""What the parameters of a search of several estimators name the estimator by."""
+
 
 @dataclass(frozen=True, eq=False)
 class ConfigurationScores:
@@ -37,9 +40,22 @@ class ConfigurationScores:
     confidence_level: float
     is_candidate: NDArray[np.bool_]
     """(C,): whether it was neither dropped nor failed."""
-    not_worse: NDArray[np.bool_]
-    """(C,): whether these rows cannot tell it from the best (the model confidence set at this level)."""
+    not_worse: NDArray[np.bool_] | None
+    """(C,): whether these rows cannot tell it from the best (the model confidence set at this level); None if
+    unknown."""
     winner: int | None
+    has_models: bool = False
+    """Whether the search had several estimators."""
+
+    @property
+    def parameters(self) -> tuple[dict[str, Any], ...]:
+        """``params`` by names of their own: of several estimators those of "svm" are "svm__C" and so on."""
+        return tuple(
+            {name if name == MODEL else f"{own[MODEL]}__{name}": value for name, value in own.items()}
+            if self.has_models
+            else dict(own)
+            for own in self.params
+        )
 
     @property
     def order(self) -> NDArray[np.intp]:
@@ -72,9 +88,10 @@ def configuration_scores(
     out = {**evaluation.predictions.out, **evaluation.failures}
     n = len(evaluation.configurations)
     own = _scores_of_search(evaluation, name)
+    not_worse: NDArray[np.bool_] | None
     if comparison is None:
         low = high = np.full(n, np.nan)
-        not_worse = np.zeros(n, dtype=bool)
+        not_worse = None
     else:
         low, high = _intervals(comparison, scale)
         not_worse = comparison.confidence_set().members
@@ -89,6 +106,7 @@ def configuration_scores(
         is_candidate=np.array([j not in out for j in range(n)]),
         not_worse=not_worse,
         winner=evaluation.winner,
+        has_models=any(each.model is not None for each in evaluation.configurations),
     )
 
 

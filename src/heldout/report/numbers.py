@@ -36,7 +36,7 @@ class Scale:
 
     def shown(self, value: float | None) -> float | None:
         """A value as shown; None if it is not finite."""
-        return None if value is None else json_number(self.sign * float(value))
+        return None if value is None else json_number(self.sign * float(value) + 0.0)  # no zero of sign minus
 
     def many(self, values: NDArray[np.float64]) -> tuple[float | None, ...]:
         """Values as shown."""

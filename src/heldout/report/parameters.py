@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -29,6 +30,8 @@ class ParameterAxis:
     """The values of one parameter in those configurations that have it and a score."""
 
     name: str
+    title: str
+    """The name without the steps of a pipeline, unless another parameter has the same then."""
     configurations: NDArray[np.intp]
     """(n,): their positions in the search."""
     values: Floats
@@ -47,11 +50,6 @@ class ParameterAxis:
     def value_of(self) -> dict[int, float]:
         """The value of each configuration."""
         return dict(zip(self.configurations.tolist(), self.values.tolist(), strict=True))
-
-    @property
-    def short_name(self) -> str:
-        """Its name without the steps of a pipeline."""
-        return self.name.rsplit("__", 1)[-1]
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,10 +87,19 @@ def parameters_searched(scores: ConfigurationScores) -> tuple[str, ...]:
     Influence is the share of the scores' variance between the values of a parameter; those of a parameter with
     many values are put in five groups of equal size.
     """
-    names = dict.fromkeys(name for params in scores.params for name in params)
-    axes = [parameter_axis(scores, name) for name in names]
+    axes = [parameter_axis(scores, name) for name in _names(scores)]
     varied = [axis for axis in axes if len(np.unique(axis.values)) > 1]
     return tuple(axis.name for axis in sorted(varied, key=lambda axis: -_influence(scores, axis)))
+
+
+def paired_parameters(scores: ConfigurationScores) -> tuple[str, str] | None:
+    """The two most influential parameters that vary in the same configurations; None without any."""
+    for first, second in combinations(parameters_searched(scores), 2):
+        axes = parameter_axis(scores, first), parameter_axis(scores, second)
+        shared = np.intersect1d(axes[0].configurations, axes[1].configurations)
+        if all(len(np.unique(_among(axis, shared).values)) > 1 for axis in axes):
+            return first, second
+    return None
 
 
 def parameter_named(scores: ConfigurationScores, name: str) -> str:
@@ -100,10 +107,10 @@ def parameter_named(scores: ConfigurationScores, name: str) -> str:
 
     Raises InputError for any other name.
     """
-    known = list(dict.fromkeys(each for params in scores.params for each in params))
+    known = _names(scores)
     if name in known:
         return name
-    ending = [each for each in known if each.rsplit("__", 1)[-1] == name]
+    ending = [each for each in known if each.endswith(f"__{name}")]
     if len(ending) == 1:
         return ending[0]
     near = ending or get_close_matches(str(name), known, n=3, cutoff=0.5) or known
@@ -113,17 +120,21 @@ def parameter_named(scores: ConfigurationScores, name: str) -> str:
 
 def parameter_axis(scores: ConfigurationScores, name: str) -> ParameterAxis:
     """One parameter of the configurations that have it and a score."""
-    having = [j for j, params in enumerate(scores.params) if name in params and np.isfinite(scores.scores[j])]
-    values = [scores.params[j][name] for j in having]
+    every = scores.parameters
+    having = [j for j, own in enumerate(every) if name in own and np.isfinite(scores.scores[j])]
+    values = [every[j][name] for j in having]
+    last = name.rsplit("__", 1)[-1]
+    is_only = [each.rsplit("__", 1)[-1] for each in _names(scores)].count(last) == 1
+    title = last if is_only else name
     places = np.array(having, dtype=np.intp)
     if values and all(scalar(value) for value in values):
         numbers = np.array([float(value) for value in values])
         is_wide = bool(numbers.min() > 0 and numbers.max() >= LOG_RATIO * numbers.min())
-        return ParameterAxis(name, places, numbers, (), is_wide)
+        return ParameterAxis(name, title, places, numbers, (), is_wide)
     texts = [plain(value) for value in values]
     levels = tuple(sorted(set(texts), key=lambda text: _as_sorted(text, texts, values)))
     codes = np.array([levels.index(text) for text in texts], dtype=np.float64)
-    return ParameterAxis(name, places, codes, levels, False)
+    return ParameterAxis(name, title, places, codes, levels, False)
 
 
 def parameter_slice(scores: ConfigurationScores, name: str) -> ParameterSlice:
@@ -160,6 +171,11 @@ def parameter_plane(scores: ConfigurationScores, names: Sequence[str]) -> Parame
     return ParameterPlane(scores, across, up, _best_of(scores, shared, pairs))
 
 
+def _names(scores: ConfigurationScores) -> list[str]:
+    """The parameters that the search set, in its order."""
+    return list(dict.fromkeys(name for own in scores.parameters for name in own))
+
+
 def _best_of(scores: ConfigurationScores, configurations: NDArray[np.intp], values: Floats) -> NDArray[np.intp]:
     """The best candidate at each distinct row of values, the first of equal ones; dropped ones only without any."""
     distinct, groups = np.unique(values, axis=0, return_inverse=True)
@@ -175,7 +191,7 @@ def _best_of(scores: ConfigurationScores, configurations: NDArray[np.intp], valu
 
 def _among(axis: ParameterAxis, configurations: NDArray[np.intp]) -> ParameterAxis:
     kept = np.isin(axis.configurations, configurations)
-    return ParameterAxis(axis.name, axis.configurations[kept], axis.values[kept], axis.levels, axis.is_logarithmic)
+    return replace(axis, configurations=axis.configurations[kept], values=axis.values[kept])
 
 
 def _as_sorted(text: str, texts: Sequence[str], values: Sequence[Any]) -> tuple[int, float, str]:
