@@ -10,17 +10,19 @@ from heldout.report.svg import shortened_name
 
 MANY = 60
 """Of more configurations the axis is logarithmic."""
-LEVELS_UPRIGHT = 24
+LETTERS_ACROSS = 48
 """Letters of all levels together that fit beside each other."""
+MOST_LEVELS = 14
+"""Levels of which each is named on an axis."""
 
 
 def configurations_axis(ax: Any, n: int, label: str) -> None:
     """The number of configurations, on a logarithmic axis where there are many."""
-    from matplotlib.ticker import MaxNLocator, ScalarFormatter
+    from matplotlib.ticker import MaxNLocator, StrMethodFormatter
 
     if n > MANY:
         ax.set_xscale("log")
-        ax.xaxis.set_major_formatter(ScalarFormatter())
+        ax.xaxis.set_major_formatter(StrMethodFormatter("{x:,.0f}"))
         label += ", logarithmic"
     else:
         ax.xaxis.set_major_locator(MaxNLocator(integer=True))
@@ -41,8 +43,9 @@ def parameter_ticks(ax: Any, axis: ParameterAxis, side: str) -> None:
 def level_ticks(ax: Any, levels: tuple[str, ...], side: str) -> None:
     """Texts at the places 0, 1, 2 .. of an axis."""
     texts = [plain_text(shortened_name(level, 18)) for level in levels]
-    getattr(ax, f"set_{side}ticks")(range(len(levels)), texts)
+    every = -(-len(levels) // MOST_LEVELS)
+    getattr(ax, f"set_{side}ticks")(range(0, len(levels), every), texts[::every])
     getattr(ax, f"set_{side}lim")(-0.5, len(levels) - 0.5)
-    if side == "x" and sum(map(len, texts)) > LEVELS_UPRIGHT * 2:
+    if side == "x" and sum(map(len, texts[::every])) > LETTERS_ACROSS:
         for label in ax.get_xticklabels():
             label.set(rotation=30, ha="right", rotation_mode="anchor")

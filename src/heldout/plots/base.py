@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from sklearn.utils.validation import check_is_fitted
@@ -85,8 +86,8 @@ def evaluation_of(search: Any) -> Evaluation:
         return search
     if not hasattr(search, "fit") or not hasattr(type(search), "report"):
         raise InputError(
-            f"search must be a fitted search of heldout, or its evaluation, got {shortened(search)}; of a search of "
-            "another package draw ho.correct(...).plot().",
+            f"search must be a fitted search of heldout, or its evaluation, got {shortened(search)}; of a "
+            "search of another package draw ho.correct(...).plot().",
             argument="search",
         )
     check_is_fitted(search, "cv_results_")
@@ -141,6 +142,21 @@ def name_text(name: str, letters: int = LETTERS) -> str:
         head = letters // 2
         name = f"{name[:head]}…{name[len(name) - (letters - 1 - head) :]}"
     return plain_text(name)
+
+
+def names_and_head(names: Sequence[str], letters: int = LETTERS) -> tuple[list[str], str]:
+    """Names of configurations for an axis, without the model where all have the same one; and that model.
+
+    Examples
+    --------
+    >>> names_and_head(["Ridge (alpha=1)", "Ridge (alpha=2)"]), names_and_head(["a (x=1)", "b (x=1)"])
+    ((['alpha=1', 'alpha=2'], 'Ridge'), (['a (x=1)', 'b (x=1)'], ''))
+    """
+    parts = [re.fullmatch(r"(.+?) \((.+)\)", name, flags=re.DOTALL) for name in names]
+    heads = {None if part is None else part[1] for part in parts}
+    if len(heads) == 1 and None not in heads:
+        return [name_text(part[2], letters) for part in parts if part is not None], name_text(str(heads.pop()))
+    return [name_text(name, letters) for name in names], ""
 
 
 def plain_text(text: str) -> str:

@@ -54,6 +54,8 @@ class CorrectedScoreDisplay(Display):
         What ``value`` and ``uncorrected`` are: "corrected" and "uncorrected", of a validation "apparent".
     distribution : Distribution or None
         The bootstrapped scores as a histogram; None for methods without one.
+    bar_label : str
+        What the bootstrapped scores are.
     knows_direction : bool
         Whether it is known which way is better.
 
@@ -81,7 +83,7 @@ class CorrectedScoreDisplay(Display):
     high: float | None = None
     interval_label: str = ""
     name: str = ""
-    method: str = ""
+    bar_label: str = ""
     label: str = "corrected"
     uncorrected_label: str = "uncorrected"
     distribution: Distribution | None = None
@@ -164,16 +166,24 @@ class CorrectedScoreDisplay(Display):
             )
         estimate, declared = validation.estimates[name], validation.metrics[name]
         scale = scale_of(declared.name, declared.greater_is_better, estimate, ideal=declared.ideal)
-        return cls._of(estimate, scale, before="apparent").plot(ax, **kwargs)
+        bars = distribution_label(validation.n_bootstraps, "bbc")  # scores on rows left out there too
+        return cls._of(estimate, scale, before="apparent", bar_label=bars).plot(ax, **kwargs)
 
     @classmethod
     def _of(
-        cls, estimate: Estimate, scale: Scale, *, knows_direction: bool = True, before: str = "uncorrected"
+        cls,
+        estimate: Estimate,
+        scale: Scale,
+        *,
+        knows_direction: bool = True,
+        before: str = "uncorrected",
+        bar_label: str = "",
     ) -> Self:
         if not np.isfinite(estimate.value):
             reasons = " ".join(estimate.flags.values()) or "its value is not finite."
             raise InputError(f"there is no estimate of {estimate.metric} to draw: {reasons}")
         low, high = scale.ends(estimate.interval)
+        bootstraps = 0 if estimate.distribution is None else len(estimate.distribution)
         optimistic = estimate.method == "cv" or is_uncorrected(estimate)
         return cls(
             metric=scale,
@@ -183,7 +193,7 @@ class CorrectedScoreDisplay(Display):
             high=high,
             interval_label=interval_label(estimate),
             name=estimate.selected_name,
-            method=estimate.method,
+            bar_label=bar_label or distribution_label(bootstraps, estimate.method),
             label="named beforehand" if was_named(estimate) else "uncorrected" if optimistic else "corrected",
             uncorrected_label=before,
             distribution=distribution_of(estimate, scale),
@@ -234,8 +244,7 @@ class CorrectedScoreDisplay(Display):
             margin = 0.08 * (last - first) or 0.08 * abs(first) or 1.0
             ax.set_xlim(first - margin, last + margin)
         else:
-            text = distribution_label(self.distribution.bootstraps, self.method)
-            style = styled({"fill": True, "color": SKY, "label": text, "zorder": 1}, bar_kw)
+            style = styled({"fill": True, "color": SKY, "label": self.bar_label, "zorder": 1}, bar_kw)
             self.bars_ = ax.stairs(self.distribution.counts, self.distribution.edges, **style)
             ax.set_ylabel("bootstraps")
             ax.set_ylim(bottom=0)

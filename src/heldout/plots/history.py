@@ -7,6 +7,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from heldout._text import counted
 from heldout.kernels.reference import Floats
 from heldout.plots.axes import configurations_axis
 from heldout.plots.base import Display, Style, evaluation_of, pyplot, score_label, styled
@@ -140,7 +141,7 @@ class SearchHistoryDisplay(Display):
         """What a reader of the curves must know."""
         history, notes = self.history, []
         if history.n_out:
-            notes.append(f"{history.n_out:,} of the configurations were dropped or failed, and never were the best")
+            notes.append(f"{counted(history.n_out, 'configuration')} dropped or failed: never the best")
         if history.repeats_dropping:
             notes.append("only the last point repeats the dropping in every bootstrap")
         if history.is_adaptive:

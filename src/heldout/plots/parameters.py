@@ -165,7 +165,7 @@ class ParameterPlaneDisplay(Display):
 
     Made by ``from_search``. A grid is drawn as cells with the score and half the width of its interval; scattered
     pairs as points over contours. Outlined cells and filled points are configurations that these rows cannot tell
-    from the best. All is uncorrected.
+    from the best; in grids of many cells they have a dot. All is uncorrected.
 
     Parameters
     ----------
@@ -281,23 +281,32 @@ class ParameterPlaneDisplay(Display):
         self.colours_ = ax.pcolormesh(np.arange(len(x)), np.arange(len(y)), cells, shading="nearest", **look)
         half = (scores.high[plane.best] - scores.low[plane.best]) / 2
         alike = self._alike(plane.best)
+        has_texts = len(plane.best) <= MOST_TEXTS
         for place, (i, j) in enumerate(zip(column.tolist(), row.tolist(), strict=True)):
-            if len(plane.best) <= MOST_TEXTS:
+            if has_texts:
                 text = value_text(scores.metric, float(cells[j, i]))
                 text += f"\n± {value_text(scores.metric, half[place])}" if np.isfinite(half[place]) else ""
                 light = self.colours_.norm(cells[j, i]) > 0.5
                 dark = light if scores.metric.greater_is_better else not light
                 style = {"ha": "center", "va": "center", "fontsize": "small", "color": "black" if dark else "white"}
                 ax.text(i, j, text, **styled(style, own_text))
-            if alike[place]:
+            if alike[place] and not has_texts:
+                ax.plot(i, j, marker=".", color=VERMILLION)
+            elif alike[place]:
                 box = pyplot().Rectangle(
-                    (i - 0.46, j - 0.46), 0.92, 0.92, fill=False, edgecolor=VERMILLION, linewidth=2
+                    (i - 0.46, j - 0.46),
+                    0.92,
+                    0.92,
+                    fill=False,
+                    edgecolor=VERMILLION,
+                    linewidth=2,
                 )
                 ax.add_patch(box)
         for axis, values, side in ((plane.across, x, "x"), (plane.up, y, "y")):
             texts = axis.levels or tuple(f"{value:.4g}" for value in values.tolist())
             parameter_ticks(ax, replace(axis, levels=texts, is_logarithmic=False), side)
-        ax.set_title(self._explanation("± half the", "outlined"), fontsize="small", loc="left", color=MUTED)
+        text = self._explanation("± half the", "outlined") if has_texts else self._explanation("", "with a dot")
+        ax.set_title(text, fontsize="small", loc="left", color=MUTED)
 
     def _draw_points(self, ax: Any, look: dict[str, Any]) -> None:
         plane, scores = self.plane, self.plane.scores

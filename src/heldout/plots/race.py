@@ -5,8 +5,18 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Self
 
+from heldout._text import counted
 from heldout.errors import InputError
-from heldout.plots.base import Display, Style, evaluation_of, name_text, pyplot, score_label, styled, value_text
+from heldout.plots.base import (
+    Display,
+    Style,
+    evaluation_of,
+    names_and_head,
+    pyplot,
+    score_label,
+    styled,
+    value_text,
+)
 from heldout.report.configuration_scores import configuration_scores
 from heldout.report.numbers import Scale
 from heldout.report.race import RaceSummary, race_of
@@ -114,14 +124,16 @@ class RaceDisplay(Display):
             text = f"{' winner' if line.is_winner else mark}{score}"
             colour = VERMILLION if line.is_winner else MUTED
             ax.text(line.splits, row, text, va="center", fontsize="small", color=colour)
-        names = [name_text(line.name, 36) for line in drawn] + ([f"and {left:,} more"] if left else [])
+        names, head = names_and_head([line.name for line in drawn])
+        names += [f"and {left:,} more"] if left else []
         ax.set_yticks(range(len(names)), names)
         ax.set_ylim(len(names) - 0.4, -0.6)
         planned = len(self.race.alive)
         ax.set_xlim(0, planned * 1.28)
         ax.set_xticks([tick for tick in ax.get_xticks() if tick <= planned and tick == int(tick)])
-        ax.set_xlabel(f"splits on which it was fitted, of {planned}")
-        done = f"{self.race.fits:,} of {self.race.configurations * planned:,} fits made"
         numbers = f"numbers: {score_label(self.metric, 'uncorrected, on these splits')}"
-        ax.set_title(f"{done}, {len(self.race.dropped):,} configurations dropped\n{numbers}", fontsize="medium")
+        ax.set_xlabel(f"splits on which it was fitted, of {planned}\n{numbers}")
+        ax.set_ylabel(head)
+        done = f"{self.race.fits:,} of {self.race.configurations * planned:,} fits made"
+        ax.set_title(f"{done}, {counted(len(self.race.dropped), 'configuration')} dropped", fontsize="medium")
         return self

@@ -17,7 +17,7 @@ from heldout.plots.base import (
     Style,
     evaluation_of,
     interval_text,
-    name_text,
+    names_and_head,
     percent,
     pyplot,
     score_label,
@@ -141,22 +141,18 @@ class RankingDisplay(Display):
         scores, drawn = self.scores, self._drawn(max_configurations)
         ax = self._axes(ax, width=7.2, height=1.7 + 0.3 * (len(drawn) + 1))
         self.drawn_ = drawn
-        level = percent(scores.confidence_level)
         for rows, look in self._kinds():
             self._bars(ax, rows, styled(look, point_kw))
         self.estimate_bar_ = None
         if self.estimate is not None and np.isfinite(self.estimate.value) and scores.winner in drawn:
             self._draw_estimate(ax, int(np.flatnonzero(drawn == scores.winner)[0]), estimate_kw)
-        names = [name_text(scores.names[j]) for j in drawn.tolist()]
+        names, head = names_and_head([scores.names[j] for j in drawn.tolist()])
         left = len(scores.order) - len(drawn)
         ax.set_yticks(range(len(drawn) + bool(left)), names + ([f"and {left:,} more"] if left else []))
         ax.set_ylim(len(drawn) - 0.4 + bool(left), -0.9)
-        has_intervals = bool(np.isfinite(scores.low[drawn]).any())
         ax.locator_params(axis="x", nbins=6)
         ax.set_xlabel(score_label(scores.metric))
-        ax.set_title(
-            f"own scores: uncorrected{f', {level} bootstrap intervals' if has_intervals else ''}", fontsize="medium"
-        )
+        ax.set_ylabel(head)
         for label, j in zip(ax.get_yticklabels(), drawn.tolist(), strict=False):
             label.set_fontweight("bold" if j == scores.winner else "normal")
         self._legend()
@@ -169,14 +165,16 @@ class RankingDisplay(Display):
 
     def _kinds(self) -> Iterator[tuple[NDArray[np.intp], Style]]:
         """Rows that are drawn alike, and how."""
+        own = "own score, uncorrected"
         if self.scores.not_worse is None:
-            yield np.arange(len(self.drawn_)), {"label": "own score"}
+            yield np.arange(len(self.drawn_)), {"label": own}
             return
+        own += f", {percent(self.scores.confidence_level)} bootstrap interval"
         members = self.scores.not_worse[self.drawn_]
         kinds = (members, BLUE, "not distinguishable from the best"), (~members, "white", "worse than the best")
         for of_kind, face, text in kinds:
             if of_kind.any():
-                yield np.flatnonzero(of_kind), {"mfc": face, "label": f"own score, {text}"}
+                yield np.flatnonzero(of_kind), {"mfc": face, "label": f"{own}: {text}"}
 
     def _bars(self, ax: Any, rows: NDArray[np.intp], style: dict[str, Any]) -> None:
         drawn, scores = self.drawn_[rows], self.scores

@@ -76,9 +76,9 @@ class ParameterPlane:
 
     @property
     def is_grid(self) -> bool:
-        """Whether the pairs tried fill a grid of few values, rather than being scattered."""
+        """Whether the pairs tried fill a grid, rather than being scattered."""
         columns, rows = (len(np.unique(axis.values)) for axis in (self.across, self.up))
-        return max(columns, rows) <= 30 and 2 * len(self.best) >= columns * rows
+        return 2 * len(self.best) >= columns * rows
 
 
 def parameters_searched(scores: ConfigurationScores) -> tuple[str, ...]:

@@ -131,7 +131,12 @@ def distribution_caption(bootstraps: int, method: str = DEFAULT_METHOD) -> str:
 
 def distribution_label(bootstraps: int, method: str) -> str:
     """What the bootstrapped scores are, in the key of a figure."""
-    what = "score less what chance added" if method == "shrinkage" else "score"
+    what = {
+        "shrinkage": "score less what chance added",
+        "bbc": "score on rows left out",
+        "bbc_f": "score on folds left out",
+        "naive_bootstrap": "score of the winner",
+    }.get(method, "score")
     return f"{what}, in each of {bootstraps:,} bootstraps"
 
 

@@ -1,0 +1,337 @@
+"""Every display draws the numbers that it says, from a search, an estimate, predictions and a validation."""
+
+from __future__ import annotations
+
+import ast
+import io
+import sys
+from pathlib import Path
+from typing import Any
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pytest
+from scipy.stats import loguniform, uniform
+from sklearn.exceptions import NotFittedError
+from sklearn.metrics import average_precision_score, roc_auc_score
+from sklearn.model_selection import GridSearchCV
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.svm import SVC
+
+import heldout as ho
+from heldout.errors import InputError, MissingExtraError
+from heldout.plots.base import name_text
+from heldout.report import report_content
+
+SENTENCE = r"^a plot needs packages of the extra 'plot': pip install 'heldout\[plot\]'$"
+OF_SEARCHES = [getattr(ho.plots, name) for name in ho.plots.__all__ if name != "RaceDisplay"]
+
+
+def draw(display: type, search: Any, **settings: Any) -> Any:
+    more = {"metric": "accuracy"} if display is ho.plots.ThresholdChoiceDisplay else {}
+    return display.from_search(search, **more, **settings)  # type: ignore[attr-defined]
+
+
+def texts(display: Any) -> str:
+    """All words of a plot."""
+    figure = display.figure_
+    legends = [*figure.legends, *(axes.get_legend() for axes in figure.axes if axes.get_legend())]
+    words = [text.get_text() for legend in legends for text in legend.get_texts()]
+    for axes in figure.axes:
+        words += [axes.get_xlabel(), axes.get_ylabel(), axes.get_title(), axes.get_title(loc="left")]
+    return "\n".join(words)
+
+
+@pytest.mark.parametrize("display", OF_SEARCHES)
+def test_a_display_says_what_is_uncorrected_and_draws_again(display: type, search: Any) -> None:
+    drawn = draw(display, search)
+    assert "uncorrected" in texts(drawn) and drawn.ax_.figure is drawn.figure_
+    _, ax = plt.subplots()
+    again = drawn.plot(ax=ax)
+    assert (
+        again is drawn and drawn.ax_ is ax and ax.has_data() and ax.get_legend() is not None
+    ) or "Plane" in repr(drawn)
+    assert repr(drawn) == f"{display.__name__}()"
+
+
+@pytest.mark.parametrize("display", [ho.plots.CorrectedScoreDisplay, ho.plots.ParameterPlaneDisplay])
+def test_a_picture_is_the_same_each_time(display: type, search: Any) -> None:
+    pictures = []
+    for _ in range(2):
+        file = io.BytesIO()
+        draw(display, search).figure_.savefig(file, format="png", metadata={"Software": None})
+        pictures.append(file.getvalue())
+    assert pictures[0] == pictures[1]
+
+
+@pytest.mark.parametrize("display", OF_SEARCHES)
+@pytest.mark.parametrize(
+    ("wrong", "error", "said"),
+    [
+        (None, InputError, "search must be a fitted search of heldout, or its evaluation, got None"),
+        (GridSearchCV(KNeighborsClassifier(), {}), InputError, r"got GridSearchCV.*ho\.correct"),
+        (ho.HeldOutSearchCV(KNeighborsClassifier(), {"p": [1]}), NotFittedError, "is not fitted yet"),
+    ],
+)
+def test_what_is_no_fitted_search_is_refused(display: type, wrong: Any, error: type, said: str) -> None:
+    with pytest.raises(error, match=said):
+        draw(display, wrong)
+    assert not plt.get_fignums()
+
+
+# --- One by one ---------------------------------------------------------------------------------------------
+
+
+def test_the_corrected_score_is_drawn_as_the_report_shows_it(search: Any) -> None:
+    display = search.plot()
+    content = report_content(search.evaluation_)
+    assert isinstance(display, ho.plots.CorrectedScoreDisplay)
+    assert (display.value, display.low, display.high) == (search.corrected_score_, *search.confidence_interval_)
+    assert display.distribution == content.distribution
+    assert display.value_line_.get_xdata()[0] == search.corrected_score_
+    assert display.uncorrected_line_.get_xdata()[0] == search.best_score_
+    assert display.bars_.get_data().values.tolist() == list(content.distribution.counts)  # type: ignore[union-attr]
+    assert "95 % confidence interval" in texts(display) and "ROC AUC (higher is better)" in texts(display)
+
+
+def test_losses_are_positive_and_lower_is_better(search: Any) -> None:
+    display = ho.plots.CorrectedScoreDisplay.from_search(search, scorer="neg_log_loss")
+    assert display.value == -search.estimates_["neg_log_loss"].value > 0
+    assert display.low is not None and display.high is not None and display.low < display.value < display.high
+    assert display.ax_.get_xlabel() == "Log loss (lower is better)"
+
+
+def test_an_estimate_draws_itself(search: Any) -> None:
+    display = search.estimate_.plot(name="mine", bar_kw={"color": "grey"})
+    assert display.value == search.estimate_.value and display.ax_.get_title() == "mine"
+    plain = ho.estimate([0, 1] * 20, np.arange(120).reshape(40, 3) % 7 / 7, metric="roc_auc", method="cv")
+    drawn = plain.plot()
+    assert drawn.label == "uncorrected" and drawn.uncorrected_line_ is None and drawn.bars_ is None
+    with pytest.raises(InputError, match="estimate must be an Estimate"):
+        ho.plots.CorrectedScoreDisplay.from_estimate(search)
+
+
+def test_the_direction_of_an_own_metric_follows_from_the_optimism() -> None:
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 60)
+    loss = ho.metrics.custom(
+        lambda y, p: float(np.mean((y - p) ** 2)), greater_is_better=False, response="probabilities", name="own"
+    )
+    estimate = ho.estimate(y, rng.random((60, 9)), metric=loss, n_bootstraps=50, random_state=0)
+    assert estimate.optimism > 0 and estimate.plot().ax_.get_xlabel() == "own (lower is better)"
+
+
+def test_a_search_without_estimate_or_predictions_draws_what_it_has(rows: tuple[Any, Any]) -> None:
+    settings = {"param_grid": {"n_neighbors": [1, 9]}, "n_bootstraps": 50, "random_state": 0}
+    without = ho.HeldOutSearchCV(KNeighborsClassifier(), method=None, **settings).fit(*rows)
+    ranking = without.plot()
+    assert isinstance(ranking, ho.plots.RankingDisplay) and ranking.estimate_bar_ is None
+    with pytest.raises(InputError, match="the search has no estimate of score"):
+        ho.plots.CorrectedScoreDisplay.from_search(without)
+    dropped = ho.HeldOutSearchCV(KNeighborsClassifier(), keep_predictions=False, **settings).fit(*rows)
+    assert dropped.plot().value == dropped.corrected_score_
+    with pytest.raises(InputError, match="this plot needs the held-out predictions; search with"):
+        ho.plots.RankingDisplay.from_search(dropped)
+
+
+def test_the_ranking_is_that_of_the_search(search: Any) -> None:
+    display = ho.plots.RankingDisplay.from_search(search, max_configurations=3)
+    means = search.cv_results_["mean_test_roc_auc"]
+    assert display.drawn_.tolist() == np.argsort(-means, kind="stable")[:3].tolist()
+    labels = [label.get_text() for label in display.ax_.get_yticklabels()]
+    assert labels[-1] == "and 5 more" and display.ax_.get_ylabel() == "KNeighborsClassifier"
+    assert all("n_neighbors=" in label for label in labels[:3])
+    assert display.estimate_bar_.lines[0].get_xdata().tolist() == [search.corrected_score_]
+    (low, high) = display.estimate_bar_.lines[2][0].get_segments()[0][:, 0]
+    assert (low, high) == pytest.approx(tuple(search.confidence_interval_))
+    with pytest.raises(InputError, match="max_configurations must be an integer of at least 1, got 0"):
+        display.plot(max_configurations=0)
+
+
+def test_a_comparison_is_drawn_as_a_search_is(search: Any, rows: tuple[Any, Any]) -> None:
+    compared = ho.compare_configurations(
+        rows[1], search.predictions_, metric="roc_auc", n_bootstraps=50, random_state=0
+    )
+    assert len(ho.plots.RankingDisplay.from_comparison(compared).drawn_) == 8
+    optimism = ho.plots.OptimismCurveDisplay.from_comparison(compared)
+    curve = compared.optimism_curve()
+    assert optimism.uncorrected_line_.get_ydata().tolist() == curve.uncorrected.tolist()
+    assert optimism.corrected_line_.get_ydata().tolist() == curve.corrected.tolist()
+    for display in (ho.plots.RankingDisplay, ho.plots.OptimismCurveDisplay):
+        with pytest.raises(InputError, match=r"comparison must be what .* returns, got list"):
+            display.from_comparison([])  # type: ignore[arg-type]
+
+
+def test_the_slice_draws_all_configurations_and_the_best(search: Any) -> None:
+    display = ho.plots.ParameterSliceDisplay.from_search(search, "n_neighbors")
+    x, y = display.points_.get_data()
+    assert x.tolist() == [params["n_neighbors"] for params in search.cv_results_["params"]]
+    assert y == pytest.approx(search.cv_results_["mean_test_roc_auc"])
+    assert display.best_line_.get_xdata().tolist() == [1, 5, 9, 30]
+    assert display.best_line_.get_ydata() == pytest.approx(y.reshape(4, 2).max(axis=1))
+    assert display.winner_mark_.get_xdata() == [search.best_params_["n_neighbors"]]
+    assert "95 % bootstrap interval" in texts(display)
+    kinds = ho.plots.ParameterSliceDisplay.from_search(search)  # the most influential
+    assert kinds.slice.axis.name == "n_neighbors"
+
+
+def test_the_plane_draws_the_best_at_each_pair(search: Any) -> None:
+    display = ho.plots.ParameterPlaneDisplay.from_search(search, ("p", "n_neighbors"))
+    means = search.cv_results_["mean_test_roc_auc"].reshape(4, 2)
+    assert np.allclose(np.asarray(display.colours_.get_array()).reshape(4, 2), means)
+    written = [text.get_text() for text in display.ax_.texts]
+    assert len(written) == 8 and all("±" in text for text in written)
+    outlined = display.plane.scores.not_worse
+    assert outlined is not None and len(display.ax_.patches) == outlined.sum()
+    with pytest.raises(InputError, match="parameters must be two names"):
+        ho.plots.ParameterPlaneDisplay.from_search(search, "p")
+
+
+def test_scattered_pairs_are_points_over_contours(rows: tuple[Any, Any]) -> None:
+    space = {"C": loguniform(0.01, 100), "coef0": uniform(0, 1)}
+    settings = {"n_iter": 12, "scoring": "roc_auc", "n_bootstraps": 50, "random_state": 0}
+    found = ho.HeldOutRandomizedSearchCV(SVC(), space, **settings).fit(*rows)
+    display = ho.plots.ParameterPlaneDisplay.from_search(found, ("C", "coef0"))
+    assert not display.plane.is_grid and display.ax_.get_xscale() == "log"
+    x, y = np.asarray(display.colours_.get_offsets()).T
+    assert x.tolist() == [params["C"] for params in found.cv_results_["params"]]
+    assert y.tolist() == [params["coef0"] for params in found.cv_results_["params"]]
+    assert np.asarray(display.colours_.get_array()) == pytest.approx(found.cv_results_["mean_test_score"])
+
+
+def test_the_history_ends_at_the_estimate(search: Any) -> None:
+    display = ho.plots.SearchHistoryDisplay.from_search(search)
+    assert display.corrected_line_.get_xdata().tolist() == list(range(1, 9))
+    assert display.corrected_line_.get_ydata()[-1] == search.corrected_score_
+    assert display.uncorrected_line_.get_ydata()[-1] == search.best_score_
+    assert display.notes == () and "corrected by shrinkage" in texts(display)
+    with pytest.raises(InputError, match="most_points must be an integer of at least 1"):
+        ho.plots.SearchHistoryDisplay.from_search(search, most_points=0)
+
+
+def test_the_race_shows_who_was_dropped_after_which_split(raced: Any, search: Any) -> None:
+    display = ho.plots.RaceDisplay.from_search(raced)
+    evaluation = raced.evaluation_
+    assert evaluation.dropped, "the search drops"
+    assert display.lines[0].is_winner and display.lines[0].index == raced.best_index_
+    assert {line.index: line.splits for line in display.lines if line.ending == "dropped"} == {
+        j: left.after for j, left in evaluation.dropped.items()
+    }
+    assert [bar.get_width() for bar in display.bars_] == [line.splits for line in display.lines]
+    for line in display.lines:
+        own = evaluation.fold_scores["score"].values[:, line.index]
+        assert line.score == pytest.approx(np.nanmean(own))
+    assert f"{raced.n_fits_} of 27 fits made" in texts(display)
+    notes = ho.plots.SearchHistoryDisplay.from_search(raced).notes
+    assert len(notes) == 2 and "repeats the dropping" in notes[1]
+    with pytest.raises(InputError, match="the search could drop no configuration"):
+        ho.plots.RaceDisplay.from_search(search)
+
+
+def test_roc_and_precision_recall_have_scikit_learns_areas(search: Any, rows: tuple[Any, Any]) -> None:
+    y = rows[1] == "malignant"
+    scores = search.predictions_.responses["probabilities"][:, search.best_index_, 0]
+    roc = ho.plots.RocCurveDisplay.from_search(search)
+    assert f"area {roc_auc_score(y, scores):.3f}" in roc.lines[0].label
+    assert f"corrected ROC AUC: {search.corrected_score_:.3f}" in roc.lines[0].label
+    precision = ho.plots.PrecisionRecallDisplay.from_search(search)
+    assert f"average precision {average_precision_score(y, scores):.3f}" in precision.lines[0].label
+    assert precision.prevalence == pytest.approx(y.mean())
+    other = ho.plots.RocCurveDisplay.from_search(search, configuration=0)
+    assert other.name == search.predictions_.names[0] and "corrected ROC" not in other.lines[0].label
+    with pytest.raises(InputError, match="there is no configuration 'x'"):
+        ho.plots.RocCurveDisplay.from_search(search, configuration="x")
+    with pytest.raises(InputError, match="or its index from 0 to 7, got 8"):
+        ho.plots.RocCurveDisplay.from_search(search, configuration=8)
+
+
+def test_curves_of_predictions_are_those_of_the_search(search: Any, rows: tuple[Any, Any]) -> None:
+    best, y = search.best_index_, rows[1]
+    every = search.predictions_.responses["probabilities"][:, :, 0]
+    for display in (
+        ho.plots.RocCurveDisplay, ho.plots.PrecisionRecallDisplay, ho.plots.CalibrationDisplay,
+        ho.plots.DecisionCurveDisplay,
+    ):  # fmt: skip
+        of_search = display.from_search(search)
+        assert of_search.lines[0].y == display.from_predictions(y, every[:, best], pos_label="malignant").lines[0].y
+        estimate = ho.estimate(y, every, metric="neg_log_loss", n_bootstraps=20, random_state=0)
+        selected = display.from_estimate(estimate, y, every)
+        assert selected.lines[0].x == display.from_predictions(y, every[:, estimate.selected]).lines[0].x
+        with pytest.raises(InputError, match="there are 8 configurations, and the plot is of one; name it"):
+            display.from_predictions(y, every)
+        plt.close("all")
+
+
+def test_the_threshold_of_a_search_is_that_of_its_estimate(search: Any, rows: tuple[Any, Any]) -> None:
+    display = ho.plots.ThresholdChoiceDisplay.from_search(search, metric="accuracy")
+    choice = display.choice
+    assert display.threshold_line_.get_xdata()[0] == choice.threshold
+    assert display.line_.get_ydata().tolist() == choice.scores.tolist()
+    assert display.bars_ is not None and choice.chose_winner.any()
+    probabilities = search.predictions_.responses["probabilities"][:, :, 0]
+    settings = {"metric": "accuracy", "pos_label": "malignant", "n_bootstraps": 100}
+    own = ho.plots.ThresholdChoiceDisplay.from_predictions(rows[1], probabilities, random_state=0, **settings)
+    assert own.choice.threshold == choice.threshold
+    with pytest.raises(InputError, match="roc_auc reads decision or probabilities; use a metric of labels"):
+        ho.plots.ThresholdChoiceDisplay.from_search(search)
+
+
+def test_a_validation_is_drawn_apparent_and_corrected(validation: Any) -> None:
+    score = ho.plots.CorrectedScoreDisplay.from_validation(validation)
+    row = validation.rows["roc_auc"]
+    assert (score.value, score.uncorrected) == (row.corrected, row.apparent) and "apparent" in texts(score)
+    for display, curve in (
+        (ho.plots.RocCurveDisplay, validation.roc_curve()),
+        (ho.plots.CalibrationDisplay, validation.calibration_curve()),
+        (ho.plots.DecisionCurveDisplay, validation.decision_curve()),
+    ):
+        drawn = display.from_validation(validation)  # type: ignore[attr-defined]
+        assert drawn.lines_[0].get_ydata() == pytest.approx(curve.apparent, nan_ok=True)
+        assert drawn.lines_[1].get_ydata() == pytest.approx(curve.corrected, nan_ok=True)
+        assert "corrected for optimism, with 95 % band" in texts(drawn) and "apparent" in texts(drawn)
+    with pytest.raises(InputError, match="a validation does not correct precision against recall"):
+        ho.plots.PrecisionRecallDisplay.from_validation(validation)
+    with pytest.raises(InputError, match=r"metric must be one of the validation's .*, got 'f1'"):
+        ho.plots.CorrectedScoreDisplay.from_validation(validation, metric="f1")
+
+
+def test_what_a_search_lacks_is_said(raced: Any) -> None:
+    with pytest.raises(InputError, match=r"RocCurveDisplay needs decisions .* hold labels only; search"):
+        ho.plots.RocCurveDisplay.from_search(raced)
+    with pytest.raises(InputError, match="a threshold cuts decisions or probabilities, and the search kept labels"):
+        ho.plots.ThresholdChoiceDisplay.from_search(raced)
+    with pytest.raises(InputError, match="no two parameters have several values"):
+        ho.plots.ParameterPlaneDisplay.from_search(raced)
+    with pytest.raises(InputError, match="CalibrationDisplay is for binary tasks, and this one is multiclass"):
+        ho.plots.CalibrationDisplay.from_predictions([0, 1, 2] * 4, np.full((12, 1, 1, 3), 1 / 3))
+    assert not plt.get_fignums()
+
+
+# --- matplotlib ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("display", OF_SEARCHES)
+def test_without_matplotlib_the_extra_is_named(display: type, search: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "matplotlib.pyplot", None)
+    with pytest.raises(MissingExtraError, match=SENTENCE):
+        draw(display, search)
+
+
+def test_matplotlib_is_loaded_when_something_is_drawn() -> None:
+    at_once = []
+    for path in Path(str(ho.plots.__file__)).parent.glob("*.py"):
+        for node in ast.parse(path.read_text(encoding="utf-8")).body:
+            names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+            names += [str(node.module)] if isinstance(node, ast.ImportFrom) else []
+            at_once += [path.name for name in names if name.partition(".")[0] == "matplotlib"]
+    assert not at_once
+
+
+def test_names_of_users_are_shown_as_they_are() -> None:
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 60)
+    estimate = ho.estimate(y, rng.random((60, 4)), metric="roc_auc", n_bootstraps=30, random_state=0)
+    display = ho.plots.CorrectedScoreDisplay.from_estimate(estimate)
+    display.name = r"price $\frac{ $ \x1b[31m_a^b"
+    display.plot().figure_.savefig(io.BytesIO(), format="svg")  # it is no formula, which would be malformed
+    assert name_text("a$b") == r"a\$b" and len(name_text("x" * 200)) == 44
