@@ -9,6 +9,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import matplotlib as mpl
+import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 from bad_values import JSON, NUMBERS, TEXTS, Generator, pick, some
@@ -23,6 +25,8 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from sklearn.utils._param_validation import InvalidParameterError
 
 import heldout as ho
+
+mpl.use("Agg")
 
 METRICS = (
     "roc_auc", "accuracy", "balanced_accuracy", "f1", "mcc", "average_precision", "log_loss", "brier_score", "r2",
@@ -39,6 +43,9 @@ METHODS = (
     ho.estimates.LocallySimultaneous(plausible="scores"), ho.estimates.Zoom(share=0.0),
     ho.estimates.BBC(interval="calibrated"), ho.estimates.BBC(stratify=True), ho.estimates.BBC,
 )  # fmt: skip
+
+
+CURVES = ("RocCurveDisplay", "PrecisionRecallDisplay", "CalibrationDisplay", "DecisionCurveDisplay")
 
 
 def fitted_tree(X: Any, y: Any, random_state: Any = None) -> Any:
@@ -128,12 +135,12 @@ def make(rng: Generator, folder: Path) -> Case:
     """A call with a healthy base, of which up to four arguments are drawn from other pools."""
     kinds = (
         "plain", "estimate", "estimate", "scores", "scores", "compare", "search", "protocol", "correct",
-        "recommend", "pool",
+        "recommend", "pool", "plot",
     )  # fmt: skip
     kind = pick(rng, kinds)
     return {
         "plain": _plain, "estimate": _estimate, "scores": _scores, "compare": _compare, "search": _search,
-        "protocol": _protocol, "correct": _correct, "recommend": _recommend, "pool": _pool,
+        "protocol": _protocol, "correct": _correct, "recommend": _recommend, "pool": _pool, "plot": _plot,
     }[kind](rng)  # fmt: skip
 
 
@@ -292,6 +299,20 @@ def _compare(rng: Generator) -> Case:
         return next((fault for estimate in each if (fault := fault_of_estimate(estimate))), None)
 
     return _case(f"ho.{name}", function, _drawn(rng, function, base, arrays), right)
+
+
+def _plot(rng: Generator) -> Case:
+    base, arrays = _base(rng)
+    display = getattr(ho.plots, pick(rng, CURVES))
+    base = {name: value for name, value in base.items() if name in ("y_true", "predictions", "sample_weight")}
+    base["configuration"] = pick(rng, (0, 1, None, -1, 5, "x", "configuration 0", 1.5, True))
+    given = _drawn(rng, display.from_predictions, base, arrays)
+
+    def right(found: Any) -> str | None:
+        plt.close(found.figure_)
+        return None if all(len(line.x) == len(line.y) > 0 for line in found.lines) else "a line without points"
+
+    return _case(f"ho.plots.{display.__name__}.from_predictions", display.from_predictions, given, right)
 
 
 def _scores(rng: Generator) -> Case:

@@ -296,7 +296,7 @@ def test_a_validation_is_drawn_apparent_and_corrected(validation: Any) -> None:
 
 
 def test_what_a_search_lacks_is_said(raced: Any) -> None:
-    with pytest.raises(InputError, match=r"RocCurveDisplay needs decisions .* hold labels only; search"):
+    with pytest.raises(InputError, match=r"RocCurveDisplay needs decisions .* has labels only; search"):
         ho.plots.RocCurveDisplay.from_search(raced)
     with pytest.raises(InputError, match="a threshold cuts decisions or probabilities, and the search kept labels"):
         ho.plots.ThresholdChoiceDisplay.from_search(raced)

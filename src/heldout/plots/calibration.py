@@ -102,10 +102,6 @@ class CalibrationDisplay(CurvesDisplay):
             histogram=tuple(counts.astype(float).tolist()), ends=(low, high), is_probability=is_probability,
         )  # fmt: skip
 
-    @classmethod
-    def _metric(cls, y_true: Any) -> str:
-        return "log_loss"
-
     def _frame(self, ax: Any) -> None:
         low, high = self.ends
         reference_line(ax, self.ends, self.ends, "perfect")

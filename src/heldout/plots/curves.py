@@ -18,9 +18,10 @@ from heldout.estimates.inputs import read_inputs
 from heldout.estimates.paired.compare import index_of_name
 from heldout.estimates.types import Estimate
 from heldout.kernels.reference import Floats
+from heldout.metrics.base import Response
 from heldout.metrics.named import in_sentence, metric_words
 from heldout.plots.base import Display, Style, evaluation_of, name_text, percent, plain_text, pyplot, styled
-from heldout.predictions import HeldOutPredictions
+from heldout.predictions import HeldOutPredictions, is_predicted
 from heldout.protocols.validation.estimate import Validation
 from heldout.report.svg import BAND, BLUE, MORE_SERIES, MUTED, SERIES, VERMILLION
 
@@ -59,6 +60,12 @@ class PredictedRows:
         """Of the configuration."""
         return self.predictions.names[self.configuration]
 
+    @property
+    def held(self) -> list[Response]:
+        """The responses that the configuration has."""
+        arrays = self.predictions.responses.items()
+        return [response for response, array in arrays if is_predicted(array[:, self.configuration])]
+
     def corrected_text(self, metric: str) -> str:
         """The search's own estimate of a metric, to stand after an uncorrected number; empty without one."""
         estimate = self.estimates.get(metric)
@@ -80,6 +87,9 @@ class CurvesDisplay(Display):
     lines_: list[Any] = field(default_factory=list, init=False)
     _tasks: ClassVar[frozenset[TaskKind]] = frozenset({TaskKind.BINARY})
     _needed: ClassVar[str] = "probabilities (which 'neg_log_loss' and 'neg_brier_score' read)"
+    _responses: ClassVar[frozenset[Response]] = frozenset({Response.PROBABILITIES})
+    _read_as: ClassVar[str] = "log_loss"
+    """A metric that reads these responses, by which a user's arrays are checked."""
 
     @classmethod
     def from_search(
@@ -150,7 +160,7 @@ class CurvesDisplay(Display):
         """
         pyplot()
         inputs = read_inputs(
-            y_true, _in_columns(predictions), metric=cls._metric(y_true), classes=classes, pos_label=pos_label,
+            y_true, _in_columns(predictions), metric=cls._read_as, classes=classes, pos_label=pos_label,
             sample_weight=sample_weight,
         )  # fmt: skip
         names = inputs.predictions.names
@@ -245,8 +255,12 @@ class CurvesDisplay(Display):
             raise InputError(f"{cls.__name__} is for {fitting} tasks, and this one is {rows.truth.kind}.")
         display = cls._from_rows(rows)
         if not display.lines:
-            held = ", ".join(rows.predictions.responses)
-            raise InputError(f"{cls.__name__} needs {cls._needed}, and the predictions hold {held} only{advice}.")
+            held = rows.held
+            if cls._responses.isdisjoint(held):
+                raise InputError(
+                    f"{cls.__name__} needs {cls._needed}, and {rows.name} has {', '.join(held)} only{advice}."
+                )
+            raise InputError(f"{cls.__name__} needs predicted rows of every class, and there are none of some.")
         return display
 
     @classmethod
@@ -255,11 +269,6 @@ class CurvesDisplay(Display):
 
     @classmethod
     def _validated(cls, validation: Validation, **settings: Any) -> Self:
-        raise NotImplementedError
-
-    @classmethod
-    def _metric(cls, y_true: Any) -> str:
-        """A metric that reads what the curve needs, for the check of a user's arrays."""
         raise NotImplementedError
 
     def _frame(self, ax: Any) -> None:
@@ -325,14 +334,11 @@ def reference_line(ax: Any, x: Sequence[float], y: Sequence[float], label: str) 
     ax.plot(x, y, color=MUTED, linestyle=":", linewidth=1.4, label=label, zorder=1)
 
 
-def is_binary_target(y_true: Any) -> bool:
-    """Whether a target has at most two distinct values."""
-    return len(np.unique(np.asarray(y_true))) <= 2
-
-
 def _in_columns(predictions: Any) -> Any:
     """The predictions of one configuration as a column of a matrix, as scikit-learn's displays take them."""
-    if isinstance(predictions, HeldOutPredictions) or hasattr(predictions, "columns"):
-        return predictions
-    array = np.asarray(predictions)
-    return array[:, None] if array.ndim == 1 else predictions
+    if hasattr(predictions, "to_frame") and not hasattr(predictions, "columns"):
+        return predictions.to_frame()
+    if isinstance(predictions, list | tuple):
+        are_numbers = not any(isinstance(each, list | tuple | np.ndarray) for each in predictions)
+        return [[each] for each in predictions] if are_numbers else predictions
+    return predictions[:, None] if getattr(predictions, "ndim", 0) == 1 else predictions

@@ -76,10 +76,6 @@ class DecisionCurveDisplay(CurvesDisplay):
         of_all = tuple(curve.act_on_all.tolist())
         return cls([apparent, corrected], validation.selected_name, act_on_all=of_all, outcome=curve.name)
 
-    @classmethod
-    def _metric(cls, y_true: Any) -> str:
-        return "log_loss"
-
     def _frame(self, ax: Any) -> None:
         x = self.lines[0].x
         ax.plot(x, self.act_on_all, color="black", linestyle="--", linewidth=1.2, label="acting on all rows")

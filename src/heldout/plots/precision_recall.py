@@ -9,12 +9,12 @@ import numpy as np
 
 from heldout.data.task import TaskKind
 from heldout.errors import InputError
+from heldout.metrics.base import Response
 from heldout.plots.curves import (
     UNCORRECTED,
     CurveLine,
     CurvesDisplay,
     PredictedRows,
-    is_binary_target,
     probability_axes,
     reference_line,
     repeats_label,
@@ -58,6 +58,8 @@ class PrecisionRecallDisplay(CurvesDisplay):
     lines_: list[Any] = field(default_factory=list, init=False)
 
     _tasks: ClassVar = frozenset({TaskKind.BINARY, TaskKind.MULTICLASS})
+    _responses: ClassVar = frozenset({Response.DECISION, Response.PROBABILITIES})
+    _read_as: ClassVar = "average_precision"
     _needed: ClassVar = "decisions or probabilities (which 'roc_auc' and 'neg_log_loss' read)"
 
     @classmethod
@@ -92,10 +94,6 @@ class PrecisionRecallDisplay(CurvesDisplay):
             "a validation does not correct precision against recall for optimism; draw ho.plots.RocCurveDisplay, "
             "or average_precision in ho.plots.CorrectedScoreDisplay."
         )
-
-    @classmethod
-    def _metric(cls, y_true: Any) -> str:
-        return "roc_auc" if is_binary_target(y_true) else "roc_auc_ovr"
 
     def _frame(self, ax: Any) -> None:
         for line in self.lines_:

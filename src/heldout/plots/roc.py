@@ -8,13 +8,13 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from heldout.data.task import TaskKind
+from heldout.metrics.base import Response
 from heldout.plots.curves import (
     UNCORRECTED,
     CurveLine,
     CurvesDisplay,
     PredictedRows,
     corrected_label,
-    is_binary_target,
     probability_axes,
     reference_line,
     repeats_label,
@@ -53,6 +53,8 @@ class RocCurveDisplay(CurvesDisplay):
     """
 
     _tasks: ClassVar = frozenset({TaskKind.BINARY, TaskKind.MULTICLASS})
+    _responses: ClassVar = frozenset({Response.DECISION, Response.PROBABILITIES})
+    _read_as: ClassVar = "average_precision"
     _needed: ClassVar = "decisions or probabilities (which 'roc_auc' and 'neg_log_loss' read)"
 
     @classmethod
@@ -79,10 +81,6 @@ class RocCurveDisplay(CurvesDisplay):
         text = f"{corrected_label(curve.confidence_level)}: area {curve.area_corrected:.3f}"
         corrected = CurveLine(text, x, tuple(curve.corrected.tolist()), *band, is_corrected=True)
         return cls([apparent, corrected], validation.selected_name)
-
-    @classmethod
-    def _metric(cls, y_true: Any) -> str:
-        return "roc_auc" if is_binary_target(y_true) else "roc_auc_ovr"
 
     def _frame(self, ax: Any) -> None:
         reference_line(ax, (0, 1), (0, 1), "guessing")
