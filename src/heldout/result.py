@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -107,6 +108,29 @@ class Evaluation:
         shared = f" ({self.n_fits_shared} shared)" if self.n_fits_shared else ""
         fits = f"{self.n_fits} fits{shared}"
         return f"Evaluation({len(self.configurations)} configurations, {self.folds}, {fits}, {found})"
+
+    def plot(self, ax: Any = None, **kwargs: Any) -> Any:
+        """Draw the corrected score beside the uncorrected one; without an estimate the ranking of configurations.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            A new figure's by default.
+        **kwargs : dict
+            Of ``from_search`` of the display: ``scorer``, and what its ``plot`` takes.
+
+        Returns
+        -------
+        CorrectedScoreDisplay or RankingDisplay
+            Of ``ho.plots``, which has more displays.
+
+        Raises
+        ------
+        MissingExtraError
+            When matplotlib (extra ``plot``) is missing.
+        """
+        plots = import_module("heldout.plots.of_search")  # by name: a record knows nothing of plots
+        return plots.most_useful_plot(self, ax, **kwargs)
 
     @property
     def estimate(self) -> Estimate | None:

@@ -91,6 +91,7 @@ def test_the_corrected_score_is_drawn_as_the_report_shows_it(search: Any) -> Non
     assert display.value_line_.get_xdata()[0] == search.corrected_score_
     assert display.uncorrected_line_.get_xdata()[0] == search.best_score_
     assert display.bars_.get_data().values.tolist() == list(content.distribution.counts)  # type: ignore[union-attr]
+    assert search.evaluation_.plot().value == display.value
     assert "95 % confidence interval" in texts(display) and "ROC AUC (higher is better)" in texts(display)
 
 

@@ -10,7 +10,8 @@ from heldout.plots.corrected_score import CorrectedScoreDisplay
 from heldout.plots.decision import DecisionCurveDisplay
 from heldout.plots.history import SearchHistoryDisplay
 from heldout.plots.optimism import OptimismCurveDisplay
-from heldout.plots.parameters import ParameterPlaneDisplay, ParameterSliceDisplay
+from heldout.plots.parameter_plane import ParameterPlaneDisplay
+from heldout.plots.parameter_slice import ParameterSliceDisplay
 from heldout.plots.precision_recall import PrecisionRecallDisplay
 from heldout.plots.race import RaceDisplay
 from heldout.plots.ranking import RankingDisplay

@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from heldout._text import number_text, printable
 from heldout.data.arrays import shortened
 from heldout.errors import InputError, MissingExtraError
+from heldout.estimates.paired.compare import ConfigurationComparison
 from heldout.metrics.named import direction_sentence
 from heldout.report.numbers import Scale
 from heldout.result import Evaluation
@@ -95,6 +96,16 @@ def evaluation_of(search: Any) -> Evaluation:
         raise InputError("this plot needs the held-out predictions; search with keep_predictions=True.")
     found: Evaluation = search.evaluation_
     return found
+
+
+def checked_comparison(comparison: Any) -> ConfigurationComparison:
+    """What ``ho.compare_configurations`` returned, and nothing else."""
+    if not isinstance(comparison, ConfigurationComparison):
+        raise InputError(
+            f"comparison must be what ho.compare_configurations returns, got {type(comparison).__name__}.",
+            argument="comparison",
+        )
+    return comparison
 
 
 def score_label(scale: Scale, what: str = "", *, knows_direction: bool = True) -> str:

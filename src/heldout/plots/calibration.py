@@ -8,15 +8,8 @@ from typing import Any, Self
 import numpy as np
 
 from heldout.data.task import TaskKind
-from heldout.plots.curves import (
-    UNCORRECTED,
-    CurveLine,
-    CurvesDisplay,
-    PredictedRows,
-    corrected_label,
-    probability_axes,
-    reference_line,
-)
+from heldout.plots.curve_lines import UNCORRECTED, CurveLine, corrected_label, probability_axes, reference_line
+from heldout.plots.curves import CurvesDisplay, PredictedRows
 from heldout.protocols.validation.estimate import Validation
 from heldout.report.diagnostics import diagnose
 from heldout.report.svg import SKY

@@ -5,11 +5,19 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Self
 
-from heldout.errors import InputError
 from heldout.estimates.paired.compare import ConfigurationComparison
 from heldout.estimates.paired.optimism_curve import OptimismCurve
 from heldout.plots.axes import configurations_axis
-from heldout.plots.base import Display, Style, evaluation_of, pyplot, score_label, styled, value_text
+from heldout.plots.base import (
+    Display,
+    Style,
+    checked_comparison,
+    evaluation_of,
+    pyplot,
+    score_label,
+    styled,
+    value_text,
+)
 from heldout.report.numbers import Scale, scale_of
 from heldout.report.search_evidence import comparison_of_search, scorer_of, search_scale
 from heldout.report.svg import BAND, BLUE, VERMILLION
@@ -88,11 +96,7 @@ class OptimismCurveDisplay(Display):
             Of ``plot``.
         """
         pyplot()
-        if not isinstance(comparison, ConfigurationComparison):
-            raise InputError(
-                f"comparison must be what ho.compare_configurations returns, got {type(comparison).__name__}.",
-                argument="comparison",
-            )
+        comparison = checked_comparison(comparison)
         metric, curve = comparison.evidence.metric, comparison.optimism_curve()
         scale = scale_of(metric.name, metric.greater_is_better, scores=curve.uncorrected.tolist())
         return cls(curve, scale).plot(ax, **kwargs)

@@ -10,15 +10,8 @@ import numpy as np
 from heldout.data.task import TaskKind
 from heldout.errors import InputError
 from heldout.metrics.base import Response
-from heldout.plots.curves import (
-    UNCORRECTED,
-    CurveLine,
-    CurvesDisplay,
-    PredictedRows,
-    probability_axes,
-    reference_line,
-    repeats_label,
-)
+from heldout.plots.curve_lines import UNCORRECTED, CurveLine, probability_axes, reference_line, repeats_label
+from heldout.plots.curves import CurvesDisplay, PredictedRows
 from heldout.protocols.validation.estimate import Validation
 from heldout.report.validation_curves import class_text
 from heldout.report.winner_curves import precision_recall_of

@@ -9,12 +9,12 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from heldout.errors import InputError
 from heldout.estimates.paired.compare import ConfigurationComparison
 from heldout.estimates.types import Estimate
 from heldout.plots.base import (
     Display,
     Style,
+    checked_comparison,
     evaluation_of,
     interval_text,
     names_and_head,
@@ -107,12 +107,7 @@ class RankingDisplay(Display):
             Of ``plot``.
         """
         pyplot()
-        if not isinstance(comparison, ConfigurationComparison):
-            raise InputError(
-                f"comparison must be what ho.compare_configurations returns, got {type(comparison).__name__}.",
-                argument="comparison",
-            )
-        return cls(compared_scores(comparison)).plot(ax, **kwargs)
+        return cls(compared_scores(checked_comparison(comparison))).plot(ax, **kwargs)
 
     def plot(
         self,

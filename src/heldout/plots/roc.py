@@ -9,16 +9,15 @@ import numpy as np
 
 from heldout.data.task import TaskKind
 from heldout.metrics.base import Response
-from heldout.plots.curves import (
+from heldout.plots.curve_lines import (
     UNCORRECTED,
     CurveLine,
-    CurvesDisplay,
-    PredictedRows,
     corrected_label,
     probability_axes,
     reference_line,
     repeats_label,
 )
+from heldout.plots.curves import CurvesDisplay, PredictedRows
 from heldout.protocols.validation.estimate import Validation
 from heldout.report.diagnostics import diagnose
 from heldout.report.validation_curves import class_text

@@ -214,10 +214,9 @@ class BaseHeldOutSearch(BaseSearchCV):  # type: ignore[misc]
             When matplotlib (extra ``plot``) is missing.
         """
         check_is_fitted(self, "cv_results_")
-        from heldout.plots import CorrectedScoreDisplay, RankingDisplay
+        from heldout.plots.of_search import most_useful_plot
 
-        display = RankingDisplay if self.estimate_ is None else CorrectedScoreDisplay
-        return display.from_search(self, ax=ax, **kwargs)
+        return most_useful_plot(self, ax, **kwargs)
 
     # What an adaptive search makes otherwise.
 
