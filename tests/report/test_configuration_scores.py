@@ -103,6 +103,13 @@ def test_a_scorer_that_cannot_be_opened_has_no_intervals(make_evaluation: Make) 
         evidence_of_search(evaluation, "x")
 
 
+def test_of_many_candidates_no_set_is_found(make_evaluation: Make, monkeypatch: pytest.MonkeyPatch) -> None:
+    evaluation = make_evaluation()
+    assert configuration_scores(evaluation, finds_set=False).not_worse is None
+    monkeypatch.setattr("heldout.report.configuration_scores.MOST_IN_SETS", 5)
+    assert configuration_scores(evaluation).not_worse is None
+
+
 def test_a_slice_has_the_best_at_each_value() -> None:
     grid = [{"clf__C": c, "kind": kind} for c in (0.01, 1, 100) for kind in ("a", "b")]
     scores = of(grid, [0.5, 0.6, 0.9, 0.7, 0.6, 0.6])

@@ -73,7 +73,7 @@ class ParameterSliceDisplay(Display):
             When matplotlib is missing.
         """
         pyplot()
-        scores = configuration_scores(evaluation_of(search), scorer)
+        scores = configuration_scores(evaluation_of(search), scorer, finds_set=False)
         if parameter is None:
             found = parameters_searched(scores)
             if not found:

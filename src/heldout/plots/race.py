@@ -90,7 +90,9 @@ class RaceDisplay(Display):
             raise InputError(
                 "the search could drop no configuration, so there was no race; search with drop='bootstrap'."
             )
-        return cls(race_lines(evaluation, race, configuration_scores(evaluation)), race, scale).plot(ax, **kwargs)
+        return cls(
+            race_lines(evaluation, race, configuration_scores(evaluation, finds_set=False)), race, scale
+        ).plot(ax, **kwargs)
 
     def plot(self, ax: Any = None, *, max_configurations: int = MOST_DRAWN, bar_kw: Style | None = None) -> Self:
         """Draw it.

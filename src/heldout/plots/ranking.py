@@ -161,10 +161,11 @@ class RankingDisplay(Display):
     def _kinds(self) -> Iterator[tuple[NDArray[np.intp], Style]]:
         """Rows that are drawn alike, and how."""
         own = "own score, uncorrected"
+        if np.isfinite(self.scores.low).any():
+            own += f", {percent(self.scores.confidence_level)} bootstrap interval"
         if self.scores.not_worse is None:
             yield np.arange(len(self.drawn_)), {"label": own}
             return
-        own += f", {percent(self.scores.confidence_level)} bootstrap interval"
         members = self.scores.not_worse[self.drawn_]
         kinds = (members, BLUE, "not distinguishable from the best"), (~members, "white", "worse than the best")
         for of_kind, face, text in kinds:

@@ -17,6 +17,8 @@ from heldout.report.numbers import Scale, scale_of
 from heldout.report.search_evidence import comparison_of_search, scorer_of, search_scale
 from heldout.result import Evaluation
 
+MOST_IN_SETS = 500
+"""Candidates of which a model confidence set is found, in about a second."""
 MODEL = "model"
 """What the parameters of a search of several estimators name the estimator by."""
 
@@ -41,8 +43,8 @@ class ConfigurationScores:
     is_candidate: NDArray[np.bool_]
     """(C,): whether it was neither dropped nor failed."""
     not_worse: NDArray[np.bool_] | None
-    """(C,): whether these rows cannot tell it from the best (the model confidence set at this level); None if
-    unknown."""
+    """(C,): whether these rows cannot tell it from the best (the model confidence set at this level); None if that
+    was not computed."""
     winner: int | None
     has_models: bool = False
     """Whether the search had several estimators."""
@@ -71,12 +73,18 @@ class ConfigurationScores:
 
 
 def configuration_scores(
-    evaluation: Evaluation, scorer: str | None = None, comparison: ConfigurationComparison | None = None
+    evaluation: Evaluation,
+    scorer: str | None = None,
+    comparison: ConfigurationComparison | None = None,
+    *,
+    finds_set: bool = True,
 ) -> ConfigurationScores:
     """The configurations of a search; without intervals where rows cannot be resampled.
 
     - ``scorer``: the one that chose the winner by default.
     - ``comparison``: ``comparison_of_search`` of the same scorer, where it is known already.
+    - ``finds_set``: whether to find those that cannot be told from the best, which takes time with the square of
+      their number; of more than ``MOST_IN_SETS`` candidates it is not done.
     """
     name = scorer_of(evaluation, scorer)
     scale = search_scale(evaluation, name)
@@ -94,7 +102,7 @@ def configuration_scores(
         not_worse = None
     else:
         low, high = _intervals(comparison, scale)
-        not_worse = comparison.confidence_set().members
+        not_worse = _not_worse(comparison) if finds_set else None
     return ConfigurationScores(
         metric=scale,
         names=evaluation.configurations.names,
@@ -128,7 +136,7 @@ def compared_scores(comparison: ConfigurationComparison) -> ConfigurationScores:
         high=high,
         confidence_level=evidence.settings.confidence_level,
         is_candidate=is_candidate,
-        not_worse=comparison.confidence_set().members,
+        not_worse=_not_worse(comparison),
         winner=evidence.winner,
     )
 
@@ -157,6 +165,11 @@ def _intervals(comparison: ConfigurationComparison, scale: Scale) -> tuple[Float
     sign = scale.sign * (1 if comparison.evidence.metric.greater_is_better else -1)
     low, high = middle_of_columns(sign * comparison.scores.in_bag, comparison.evidence.settings.level)
     return _over_all(comparison, low), _over_all(comparison, high)
+
+
+def _not_worse(comparison: ConfigurationComparison) -> NDArray[np.bool_] | None:
+    is_small = comparison.scores.n_candidates <= MOST_IN_SETS
+    return comparison.confidence_set().members if is_small else None
 
 
 def _over_all(comparison: ConfigurationComparison, values: Floats) -> Floats:
