@@ -127,7 +127,8 @@ class SearchHistoryDisplay(Display):
         (self.corrected_line_,) = ax.plot(x, history.corrected, **styled(style, corrected_kw))
         self.band_ = None
         if history.interval_label:
-            style = styled({"color": BAND, "label": history.interval_label, "zorder": 0}, band_kw)
+            label = f"{history.interval_label} of the corrected one"
+            style = styled({"color": BAND, "label": label, "zorder": 0}, band_kw)
             self.band_ = ax.fill_between(x, *self._ends_in_view(), **style)
         configurations_axis(ax, int(x[-1]), "configurations tried, in the order of the search")
         ax.set_ylabel(score_label(history.metric))
