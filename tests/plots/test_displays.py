@@ -234,12 +234,13 @@ def test_roc_and_precision_recall_have_scikit_learns_areas(search: Any, rows: tu
     scores = search.predictions_.responses["probabilities"][:, search.best_index_, 0]
     roc = ho.plots.RocCurveDisplay.from_search(search)
     assert f"area {roc_auc_score(y, scores):.3f}" in roc.lines[0].label
-    assert f"corrected ROC AUC: {search.corrected_score_:.3f}" in roc.lines[0].label
+    assert f"{search.best_score_:.3f} uncorrected, {search.corrected_score_:.3f} corrected" in roc.lines[0].label
+    assert "the search's ROC AUC, mean over the folds" in roc.lines[0].label
     precision = ho.plots.PrecisionRecallDisplay.from_search(search)
     assert f"average precision {average_precision_score(y, scores):.3f}" in precision.lines[0].label
     assert precision.prevalence == pytest.approx(y.mean())
     other = ho.plots.RocCurveDisplay.from_search(search, configuration=0)
-    assert other.name == search.predictions_.names[0] and "corrected ROC" not in other.lines[0].label
+    assert other.name == search.predictions_.names[0] and "the search's" not in other.lines[0].label
     with pytest.raises(InputError, match="there is no configuration 'x'"):
         ho.plots.RocCurveDisplay.from_search(search, configuration="x")
     with pytest.raises(InputError, match="or its index from 0 to 7, got 8"):

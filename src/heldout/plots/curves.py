@@ -16,6 +16,7 @@ from heldout.data.task import TaskKind, Truth
 from heldout.errors import InputError
 from heldout.estimates.inputs import read_inputs
 from heldout.estimates.paired.compare import index_of_name
+from heldout.estimates.question import AGGREGATE_WORDS
 from heldout.estimates.types import Estimate
 from heldout.kernels.reference import Floats
 from heldout.metrics.base import Response
@@ -49,12 +50,15 @@ class PredictedRows:
         arrays = self.predictions.responses.items()
         return [response for response, array in arrays if is_predicted(array[:, self.configuration])]
 
-    def corrected_text(self, metric: str) -> str:
-        """The search's own estimate of a metric, to stand after an uncorrected number; empty without one."""
+    def text_of_search(self, metric: str) -> str:
+        """The search's own numbers of a metric, to stand after that of all rows together; empty without any."""
         estimate = self.estimates.get(metric)
         if estimate is None or not np.isfinite(estimate.value):
             return ""
-        return f"\n(the search's corrected {in_sentence(metric_words(metric)[0])}: {estimate.value:.3f})"
+        how = AGGREGATE_WORDS.get(str(estimate.provenance.get("aggregate")), "")
+        title = in_sentence(metric_words(metric)[0])
+        numbers = f"{estimate.uncorrected:.3f} uncorrected, {estimate.value:.3f} corrected"
+        return f"\n(the search's {title}{f', {how}' if how else ''}:\n{numbers})"
 
 
 @dataclass(eq=False, repr=False)

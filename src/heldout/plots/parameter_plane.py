@@ -27,7 +27,7 @@ class ParameterPlaneDisplay(Display):
     """Two parameters against the held-out score: the best configuration at each pair of values.
 
     Made by ``from_search``. A grid is drawn as cells with the score and half the width of its interval; scattered
-    pairs as points over contours. Outlined cells and filled points are configurations that these rows cannot tell
+    pairs as points over contours. Outlined cells and ringed points are configurations that these rows cannot tell
     from the best; in grids of many cells they have a dot. All is uncorrected.
 
     Parameters

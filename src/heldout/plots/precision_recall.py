@@ -68,7 +68,7 @@ class PrecisionRecallDisplay(CurvesDisplay):
                 what = (
                     f"mean average precision of {len(curves)} repeats" if len(curves) > 1 else "average precision"
                 )
-                text = f"{UNCORRECTED}: {what} {mean:.3f}{rows.corrected_text('average_precision')}"
+                text = f"{UNCORRECTED}: {what} {mean:.3f}{rows.text_of_search('average_precision')}"
                 label = repeats_label(text, curve.repeat)
             lines.append(CurveLine(label, curve.recall, curve.precision))
         only = curves[0].prevalence if curves and not curves[0].name else None

@@ -67,7 +67,7 @@ class RocCurveDisplay(CurvesDisplay):
                 label = f"{class_text(curve.name)} against the others, {UNCORRECTED}: area {curve.area:.3f}"
             else:
                 area = f"mean area of {len(curves)} repeats" if len(curves) > 1 else "area"
-                label = f"{UNCORRECTED}: {area} {mean:.3f}{rows.corrected_text('roc_auc')}"
+                label = f"{UNCORRECTED}: {area} {mean:.3f}{rows.text_of_search('roc_auc')}"
             lines.append(CurveLine(label if curve.name else repeats_label(label, curve.repeat), curve.x, curve.y))
         return cls(lines, rows.name)
 
