@@ -127,6 +127,8 @@ class Parameter:
     name: str
     text: str
     searched: bool
+    is_default: bool = False
+    """Whether the class of the estimator gives it this value."""
 
 
 @dataclass(frozen=True)

@@ -16,6 +16,7 @@ from heldout.estimates.question import Aggregate
 from heldout.estimates.types import Estimate
 from heldout.kernels.reference import Floats
 from heldout.protocols.words import method_words
+from heldout.report.configuration_parts import parts_in_name
 from heldout.report.content import Fact, MethodRow, ReportContent
 from heldout.report.diagnostics import diagnose
 from heldout.report.estimate_parts import distribution_of, headline_of, is_ensemble, method_row, method_sentences
@@ -127,6 +128,7 @@ def _ranking(
         within=estimate.provenance.get("aggregate") == "within",
         weighs="weights" in estimate.provenance,
         dropped=dropped,
+        parts=tuple(parts_in_name(name) for name in evidence.names),
     )
 
 

@@ -6,14 +6,19 @@ import hashlib
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
+
 from heldout._text import bytes_text
 from heldout.configurations import NotHashableError
 from heldout.estimates.types import Estimate
 from heldout.execution.listeners.words import duration, shared_line, work_words
 from heldout.execution.sharing.accounts import STEPS, SharedFits
+from heldout.kernels.reference import Floats
+from heldout.report.configuration_parts import parts_of
 from heldout.report.content import Fact, Parameter, ReportContent, SharedRow
 from heldout.report.diagnostics import diagnose
 from heldout.report.estimate_parts import distribution_of, headline_of, method_sentences, metric_row
+from heldout.report.estimator_parameters import parameters_of
 from heldout.report.facts import (
     citations_of,
     configurations_text,
@@ -28,12 +33,10 @@ from heldout.report.facts import (
 from heldout.report.nested import outer_of
 from heldout.report.numbers import plain
 from heldout.report.race import race_of, sources_of
-from heldout.report.ranking import rank_configurations
+from heldout.report.ranking import column_means, rank_configurations
 from heldout.report.search_evidence import search_scale
 from heldout.report.words import NO_FINGERPRINT, several_metrics_sentence
 from heldout.result import Evaluation
-
-_CONTAINERS = ("steps", "transformers", "transformer_list", "estimators")
 
 
 def report_content(
@@ -67,6 +70,8 @@ def report_content(
         by_mean=aggregate == "folds",
         within=name in evaluation.within_scores,
         dropped=dropped,
+        parts=parts_of(evaluation.configurations),
+        train=_train_means(evaluation, name),
     )
     chosen = next((row for row in ranking.shown if row.is_winner), None)
     uncorrected = None
@@ -104,6 +109,12 @@ def report_content(
         command=command or "",
         reproduction=reproduction_of([evaluation.provenance, provenance]) + _fingerprints(evaluation),
     )
+
+
+def _train_means(evaluation: Evaluation, name: str) -> Floats | None:
+    """Each configuration's mean score on the rows that trained it (C,); None if these scores were not computed."""
+    column = evaluation.cells.train_scores.get(name)
+    return None if column is None or np.isnan(column.values).all() else column_means(column.values.T)
 
 
 def _further_sources(evaluation: Evaluation) -> list[str]:
@@ -167,16 +178,6 @@ def _parameters(evaluation: Evaluation) -> tuple[Parameter, ...]:
     rows = [Parameter("model", plain(winner.model), True)] if winner.model else []
     rows += [Parameter(name, plain(value), True) for name, value in sorted(searched.items())]
     return (*rows, *(row for row in parameters_of(winner.fresh()) if row.name not in searched))
-
-
-def parameters_of(estimator: Any) -> tuple[Parameter, ...]:
-    """All parameters of an estimator, except those that contain others."""
-    whole = estimator.get_params(deep=True) if hasattr(estimator, "get_params") else {}
-    return tuple(
-        Parameter(name, plain(whole[name]), False)
-        for name in sorted(whole)
-        if not (hasattr(whole[name], "get_params") or name.rpartition("__")[2] in _CONTAINERS)
-    )
 
 
 def flag_sentences(estimates: Mapping[str, Estimate], refit_metric: str) -> tuple[str, ...]:
