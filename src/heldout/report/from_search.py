@@ -10,13 +10,15 @@ import numpy as np
 
 from heldout._text import bytes_text
 from heldout.configurations import NotHashableError
+from heldout.data.task import TaskKind
 from heldout.estimates.types import Estimate
 from heldout.execution.listeners.words import duration, shared_line, work_words
 from heldout.execution.sharing.accounts import STEPS, SharedFits
 from heldout.kernels.reference import Floats
+from heldout.report.columns import columns_of
 from heldout.report.configuration_parts import parts_of
 from heldout.report.content import Fact, Parameter, ReportContent, SharedRow
-from heldout.report.diagnostics import diagnose
+from heldout.report.diagnostics import Diagnostics, class_names, diagnose
 from heldout.report.estimate_parts import distribution_of, headline_of, method_sentences, metric_row
 from heldout.report.estimator_parameters import parameters_of
 from heldout.report.facts import (
@@ -30,11 +32,15 @@ from heldout.report.facts import (
     rows_text,
     settings_of,
 )
+from heldout.report.importance import coefficients_of, importance_of
 from heldout.report.nested import outer_of
+from heldout.report.number_relations import calibration_advice, delivered_sentence, related_numbers
 from heldout.report.numbers import plain
 from heldout.report.race import race_of, sources_of
 from heldout.report.ranking import column_means, rank_configurations
 from heldout.report.search_evidence import search_scale
+from heldout.report.thresholds import drawn_curves, threshold_table
+from heldout.report.winner_curves import precision_recall_of
 from heldout.report.words import NO_FINGERPRINT, several_metrics_sentence
 from heldout.result import Evaluation
 
@@ -73,25 +79,27 @@ def report_content(
         parts=parts_of(evaluation.configurations),
         train=_train_means(evaluation, name),
     )
-    chosen = next((row for row in ranking.shown if row.is_winner), None)
+    chosen = ranking.winner
     uncorrected = None
     if chosen is not None:
         shown = chosen.mean if chosen.mean is not None else chosen.pooled
         uncorrected = None if shown is None else scale.sign * shown
-    diagnostics = diagnose(evaluation.task.truth, evaluation.predictions, winner, evaluation.task.sample_weight)
+    shown_predictions = evaluation.task.truth, evaluation.predictions, winner, evaluation.task.sample_weight
+    diagnostics = diagnose(*shown_predictions)
+    headline = headline_of(
+        estimate,
+        scale,
+        uncorrected=uncorrected,
+        # A two-part method may have selected another configuration than the search; the number is of that one.
+        winner=evaluation.configurations.names[winner] if estimate is None else estimate.selected_name,
+        candidates=len(evaluation.configurations) - len(failures) - len(dropped),
+        rows=evaluation.task.n_rows,
+        folds=folds,
+        dropped=len(dropped),
+    )
     return ReportContent(
         title=title or "",
-        headline=headline_of(
-            estimate,
-            scale,
-            uncorrected=uncorrected,
-            # A two-part method may have selected another configuration than the search; the number is of that one.
-            winner=evaluation.configurations.names[winner] if estimate is None else estimate.selected_name,
-            candidates=len(evaluation.configurations) - len(failures) - len(dropped),
-            rows=evaluation.task.n_rows,
-            folds=folds,
-            dropped=len(dropped),
-        ),
+        headline=headline,
         facts=_search_facts(evaluation, len(failures), len(dropped), folds),
         distribution=distribution_of(estimate, scale),
         metrics=_metric_rows(evaluation),
@@ -108,7 +116,28 @@ def report_content(
         citations=citations_of(evaluation.estimates.values(), diagnostics, _further_sources(evaluation)),
         command=command or "",
         reproduction=reproduction_of([evaluation.provenance, provenance]) + _fingerprints(evaluation),
+        related=related_numbers(headline, estimate, chosen),
+        delivered=delivered_sentence(
+            estimate,
+            evaluation.task.n_rows,
+            source="search",
+            is_fitted=evaluation.model is not None,
+            is_bounded=evaluation.provenance.get("deploy") == "bounded",
+        ),
+        precision_recall=drawn_curves(precision_recall_of(*shown_predictions)),
+        thresholds=threshold_table(*shown_predictions),
+        no_calibration=_no_calibration(evaluation, diagnostics),
+        columns=columns_of(evaluation.task.X),
+        importance=importance_of(evaluation),
+        coefficients=coefficients_of(evaluation.model, evaluation.fold_models, class_names(evaluation.task.truth)),
     )
+
+
+def _no_calibration(evaluation: Evaluation, diagnostics: Diagnostics | None) -> str:
+    is_binary = evaluation.task.truth.kind is TaskKind.BINARY
+    if not is_binary or (diagnostics is not None and diagnostics.calibration is not None):
+        return ""
+    return calibration_advice(evaluation.configurations[evaluation.winner].fresh(), "search")
 
 
 def _train_means(evaluation: Evaluation, name: str) -> Floats | None:

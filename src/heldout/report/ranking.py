@@ -91,6 +91,11 @@ class Ranking:
         return tuple(name for name, is_there in has.items() if is_there)
 
     @property
+    def winner(self) -> RankedConfiguration | None:
+        """The winner's row; None for an ensemble."""
+        return next((row for row in self.shown if row.is_winner), None)
+
+    @property
     def n_more(self) -> int:
         """How many are listed beyond those that the table shows at first."""
         return sum(row.is_more for row in self.shown)
