@@ -66,8 +66,8 @@ def refitted_winner(evaluation: Evaluation) -> FoldModels:
             return FoldModels(evaluation.winner, {evaluation.winner: models}, test_rows, len(models))
     raise InputError(
         f"{argument('importance', 'refit')}: the winner, fitted again on the training rows of each fold, gives "
-        "other predictions than in the search (it draws without a seed, or its fits took weights or other parameters); "
-        f"search again with {argument('keep_models', 'winner')}.",
+        "other predictions than in the search (it draws without a seed, or its fits took weights or other "
+        f"parameters); search again with {argument('keep_models', 'winner')}.",
         argument="importance",
     )
 

@@ -66,8 +66,8 @@ def delivered_sentence(
     model = f"{'The delivered model is' if is_fitted else 'No model was'} fitted on all {rows:,} rows"
     if estimate.method in _OF_THE_WHOLE_SEARCH:
         return (
-            f"{model}; the estimate is of the whole search, repeated without the rows that score it, and so of what "
-            "it delivers."
+            f"{model}; the estimate is of the whole search, repeated without the rows that score it, and so of "
+            "what it delivers."
         )
     subject = "it" if is_fitted else "such a model"
     return f"{model}; the estimate is of models fitted on {size}, and {subject} {on_all}"

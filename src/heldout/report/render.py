@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Mapping, Sequence
 from importlib.resources import files
 from pathlib import Path
@@ -11,16 +12,19 @@ from typing import Any
 from heldout._text import number_text, printable
 from heldout.dropping.words import remaining_caption, risk_text
 from heldout.errors import InputError, MissingExtraError
+from heldout.metrics.named import in_sentence
 from heldout.protocols.algorithms.comparison import AlgorithmComparison
 from heldout.protocols.validation.estimate import Validation
 from heldout.report import figures, validation_figures
 from heldout.report import validation_words as words
 from heldout.report.content import ReportContent
 from heldout.report.diagnostics import Diagnostics
+from heldout.report.exploration import explore, script_hash
 from heldout.report.from_comparison import comparison_content
 from heldout.report.from_search import report_content
 from heldout.report.from_validation import validation_content
 from heldout.report.numbers import decimals_for
+from heldout.report.precision_figure import precision_recall_svg
 from heldout.report.ranking import RankedConfiguration, Ranking, share_text
 from heldout.report.validation_content import ValidationContent
 from heldout.report.words import (
@@ -28,7 +32,8 @@ from heldout.report.words import (
     CONFUSION_CAPTION,
     CONFUSION_REPEATS,
     FITTED_CAPTION,
-    NO_CALIBRATION,
+    PRECISION_BY_CLASS_CAPTION,
+    PRECISION_CAPTION,
     RESIDUAL_CAPTION,
     ROC_BY_CLASS_CAPTION,
     ROC_CAPTION,
@@ -40,7 +45,8 @@ from heldout.report.words import (
 from heldout.result import Evaluation
 
 NARROW, WIDE = 345, 896
-_TICKS_WIDTH = 120
+_TICKS_WIDTH, _MOST_TICKS = 120, 40_000
+"""Width of the fold scores of a configuration, and how many of them a page draws."""
 
 
 def write_report(
@@ -104,9 +110,18 @@ def render_html(content: ReportContent | ValidationContent) -> str:
                 "captions": captions,
             },
         )
+    explored = explore(content.ranking, content.headline.metric)
     return filled(
         "report.html.jinja",
-        {"content": content, "page_title": title, "figures": _figures(content), "captions": _captions(content)},
+        {
+            "content": content,
+            "page_title": title,
+            "figures": _figures(content),
+            "captions": _captions(content),
+            "explored": explored,
+            "script": explored.script,
+            "script_hash": script_hash(explored.script) if explored.script else "",
+        },
     )
 
 
@@ -133,6 +148,11 @@ def filled(template: str, values: Mapping[str, Any]) -> str:
         count_text=count_text,
         breakable=breakable,
         risk=lambda part: minus(risk_text(part)),
+        digits=digits,
+        percent=lambda part: "–" if part is None else f"{100 * part:.1f} %",
+        markup=safe,
+        in_sentence=in_sentence,
+        headings=headings,
     )
     css = safe((folder / "report.css").read_text(encoding="utf-8").strip())
     return environment.get_template(template).render(css=css, **values)
@@ -152,6 +172,16 @@ def minus(text: str) -> str:
     """Text with minus signs in place of the hyphens of negative numbers."""
     words = text.split(" ")
     return " ".join("−" + word[1:] if word[:1] == "-" and word[1:2].isdigit() else word for word in words)
+
+
+def digits(value: float) -> str:
+    """A number with four significant digits, without an exponent where that is short."""
+    return minus(f"{value:,.0f}" if value == int(value) and abs(value) < 1e15 else f"{value:.4g}")
+
+
+def headings(body: str) -> list[tuple[str, Any]]:
+    """The anchor and the title of every section of a page."""
+    return [(anchor, safe(title)) for anchor, title in re.findall(r'<h2 id="([^"]+)">(.*?)</h2>', body)]
 
 
 def count_text(count: float) -> str:
@@ -176,13 +206,13 @@ def ticks(row: RankedConfiguration, ranking: Ranking) -> Any:
     def place(value: float) -> float:
         return 4 + (_TICKS_WIDTH - 8) * ((value - low) / span if span else 0.5)
 
-    lines = "".join(
-        f'<line x1="{place(score):.1f}" x2="{place(score):.1f}" y1="2" y2="14"/>'
-        for score in row.fold_scores
-        if score is not None
-    )
+    known = [place(score) for score in row.fold_scores if score is not None]
+    if len(known) * len(ranking.shown) > _MOST_TICKS:  # then their range
+        lines = f"M{min(known):.1f} 8H{max(known):.1f}"
+    else:
+        lines = "".join(f"M{at:.1f} 2v12" for at in known)
     dot = "" if row.mean is None else f'<circle cx="{place(row.mean):.1f}" cy="8" r="3.2"/>'
-    return safe(f'<svg viewBox="0 0 {_TICKS_WIDTH} 16" aria-hidden="true">{lines}{dot}</svg>')
+    return safe(f'<svg viewBox="0 0 {_TICKS_WIDTH} 16" aria-hidden="true"><path d="{lines}"/>{dot}</svg>')
 
 
 def safe(text: str) -> Any:
@@ -201,6 +231,7 @@ def _figures(content: ReportContent) -> dict[str, Any]:
         "calibration": (figures.calibration_svg, of.calibration),
         "fitted": (figures.fitted_svg, of.residuals),
         "residuals": (figures.residuals_svg, of.residuals),
+        "precision": (precision_recall_svg, content.precision_recall),
     }
     return {
         **in_both_widths("distribution", figures.distribution_svg, content.distribution),
@@ -240,6 +271,7 @@ def _captions(content: ReportContent) -> dict[str, str]:
         "race": "" if content.race is None
         else remaining_caption(content.race.saved, content.race.saved + content.race.fits),
         "roc": ROC_CAPTION,
+        "precision": PRECISION_CAPTION,
         "calibration": CALIBRATION_CAPTION,
         "fitted": FITTED_CAPTION,
         "residuals": RESIDUAL_CAPTION,
@@ -257,8 +289,7 @@ def _captions(content: ReportContent) -> dict[str, str]:
     by_class = any(curve.name for curve in diagnostics.roc)
     if by_class:
         captions["roc"] = ROC_BY_CLASS_CAPTION
-    elif diagnostics.roc and diagnostics.calibration is None:
-        captions["held_out"] += " " + NO_CALIBRATION
+        captions["precision"] = PRECISION_BY_CLASS_CAPTION
     if diagnostics.repeats > 1:
         captions["confusion"] += " " + CONFUSION_REPEATS
     if diagnostics.residuals is not None:
