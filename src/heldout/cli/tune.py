@@ -31,7 +31,7 @@ SECTIONS = {
     ),
     "How good the winner is": (
         "method", "interval", "n_bootstraps", "confidence_level", "alternative", "inner", "across", "scheme",
-        "deploy",
+        "deploy", "importance",
     ),
 }  # fmt: skip
 """The options of the help by section; the others are about running."""
@@ -215,6 +215,12 @@ SECTIONS = {
     "--n-bootstraps",
     type=int,
     help="Number of bootstraps; by default 1000, and 100 for bootstrap_search, which searches in each.",
+)
+@click.option(
+    "--importance",
+    is_flag=True,
+    help="Fit the winner once more on each split, and report how much worse it is on held-out rows with a column "
+    "shuffled.",
 )
 @run_options
 @click.pass_context

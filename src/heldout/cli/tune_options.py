@@ -65,6 +65,7 @@ class TuneOptions(RunOptions):
     n_bootstraps: int
     aggregate: str | None = None
     imputations: int = 0
+    importance: bool = False
 
     @property
     def metrics(self) -> tuple[str, ...]:

@@ -1,9 +1,12 @@
-"""The winner of a finished search, fitted again on each split and compared with its held-out predictions."""
+"""The winner of a finished search, fitted again on each split and compared with its held-out predictions.
+
+A search does not keep its rows, so they are given again and checked.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -51,6 +54,26 @@ class MetricRequest:
 
 def _no_scorer(*_: Any) -> float:
     raise AssertionError("only the responses that metrics read are asked for")
+
+
+def with_rows(evaluation: Evaluation, X: Any) -> Evaluation:
+    """The evaluation with the rows that a saved search lacks.
+
+    Raises InputError where they are others than it was made on.
+    """
+    task = replace(evaluation.task, X=X)
+    known = evaluation.provenance.get("fingerprint_of_rows")
+    if len(getattr(X, "shape", ())) == 0:
+        X = np.asarray(X)
+        task = replace(task, X=X)
+    rows = X.shape[0] if len(X.shape) else 0
+    if rows != task.n_rows or (known is not None and task.fingerprint() != known):
+        raise InputError(
+            f"{argument('X')} holds other rows than the search was fitted on "
+            f"({rows:,} rows here, {task.n_rows:,} there, or other values); give the same X as to fit.",
+            argument="X",
+        )
+    return replace(evaluation, task=task)
 
 
 def refitted_winner(evaluation: Evaluation) -> FoldModels:
