@@ -276,7 +276,7 @@
       update();
     });
   }
-  if (parameter) parameter.addEventListener("change", offerValues);
+  if (parameter) parameter.addEventListener("input", offerValues);  // before the controls around it update
   for (const control of document.querySelectorAll(".controls, #show-all")) {
     control.addEventListener("input", update);
     control.hidden = false;
