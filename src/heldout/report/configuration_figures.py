@@ -30,7 +30,7 @@ from heldout.report.svg import (
     shortened_name,
 )
 
-MOST_DOTS = 400
+MOST_DOTS = 250
 """Dots of a slice: the best of each step and then the best of all."""
 MOST_COLOURS = 7
 """Families with a colour of their own; those after them share a grey."""

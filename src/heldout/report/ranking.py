@@ -16,7 +16,7 @@ from heldout.report.words import ranking_sentence, rest_sentence
 MOST_SHOWN = 20
 """Configurations that a table shows at first."""
 MOST_LISTED = 2000
-MOST_LETTERS = 500_000
+MOST_LETTERS = 300_000
 """``MOST_LISTED``, ``MOST_LETTERS``: configurations, and letters of their names, that a report holds."""
 MOST_TICKS = 100
 

@@ -84,8 +84,9 @@
     }
     const count = showAll && !showAll.checked ? visible().length : found.length;
     shown.textContent = found.length === entries.length && count === found.length
-      ? `All ${found.length} configurations.`
-      : `${count} of ${found.length} configurations${found.length < entries.length ? ` that match, of ${entries.length}` : ""}.`;
+      ? `All ${count.toLocaleString("en")} configurations.`
+      : `${count} of ${found.length.toLocaleString("en")} configurations`
+        + `${found.length < entries.length ? ` that match, of ${entries.length.toLocaleString("en")}` : ""}.`;
     focusable();
   }
 
