@@ -93,3 +93,11 @@ def test_defaults_are_those_of_the_class_that_holds_the_parameter() -> None:
     found = {each.name: each.is_default for each in parameters_of(make_pipeline(StandardScaler(), SVC(C=2.0)))}
     assert found["svc__gamma"] and not found["svc__C"]
     assert found["standardscaler__with_mean"] and found["verbose"]
+
+
+def test_without_two_of_a_model_there_are_no_families() -> None:
+    rows = ranked(
+        [ConfigurationParts("a"), ConfigurationParts("b", {"C": 1.0}), ConfigurationParts("c")], [0.5, 0.6, 0.7]
+    )
+    assert {row.family for row in rows} == {""} and len(best_of_families(rows)) == 1
+    assert slices_of(rows) == ()

@@ -135,7 +135,7 @@ def slice_svg(content: FamilySlice, scale: Scale, *, key: str) -> str:
     values = ", ".join(
         f"{_text(content.values[n])} {number_text(rows[n].score, scale.decimals)}" for n in content.leaders
     )
-    title = f"{scale.title} by {content.parameter} of {content.family}"
+    title = f"{scale.title} by {content.parameter}" + (f" of {content.family}" if content.family else "")
     return inline_svg(chart, key, title, f"The best at each value: {values}.", linked=_links([dots]))
 
 

@@ -29,6 +29,8 @@ class SliceFigure:
 
     family: str
     parameter: str
+    reach: float
+    """How far the best scores at its values are apart."""
     svg: str
 
 
@@ -71,7 +73,9 @@ def explore(ranking: Ranking | None, scale: Scale) -> Exploration:
         ordered=drawn.ordered_svg(scored, scale, key="ordered") if len(scored) > 2 else "",
         trained=drawn.trained_svg(scored, scale, key="trained"),
         slices=tuple(
-            SliceFigure(part.family, part.parameter, drawn.slice_svg(part, scale, key=f"slice-{number}"))
+            SliceFigure(
+                part.family, part.parameter, part.reach, drawn.slice_svg(part, scale, key=f"slice-{number}")
+            )
             for number, part in enumerate(parts[:MOST_SLICES])
         ),
         slices_left_out=max(len(parts) - MOST_SLICES, 0),

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -44,7 +45,7 @@ class RankedConfiguration:
     train: float | None = None
     """Mean score on the rows that trained it."""
     family: str = ""
-    """What it is a case of: the name of its model."""
+    """What it is a case of: the name of its model; empty where no model has several configurations."""
     parameters: Mapping[str, ParameterValue] = field(default_factory=dict)
     """The values that the search set."""
 
@@ -134,11 +135,14 @@ def rank_configurations(
     dropped : collection of int
         Configurations dropped early, whose scores are of fewer splits.
     parts : sequence of ConfigurationParts
-        Their families and parameters; by default each is a family of its own name.
+        Their families and parameters; without any they have none.
     train : ndarray of shape (C,) or None
         Mean scores on the rows that trained them.
     """
     parts = parts or [ConfigurationParts(name) for name in names]
+    families = Counter(part.family for part in parts)
+    if len(families) == len(parts):  # none has two members
+        parts = [replace(part, family="") for part in parts]
     out = {*failures, *dropped}
     candidates = np.array([index for index in range(len(names)) if index not in out], dtype=np.intp)
     means = None if fold_scores is None else column_means(fold_scores)
