@@ -83,7 +83,7 @@ def test_it_sorts_by_controls_and_by_the_heads_of_columns(found: dict[str, Any])
     assert found["byTrain"] == sorted(found["byTrain"], reverse=True)
     assert found["byTrainReversed"] == sorted(found["byTrain"])
     pooled, again = found["byHead"]["pooled"], found["byHeadAgain"]["pooled"]
-    assert (found["byHead"]["sort"], found["byHeadAgain"]["sort"]) == ("ascending", "descending")
+    assert (found["byHead"]["sort"], found["byHeadAgain"]["sort"]) == ("descending", "ascending")
     assert pooled == sorted(pooled, reverse=True) and again == sorted(pooled)
 
 

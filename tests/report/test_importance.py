@@ -21,7 +21,7 @@ from sklearn.svm import SVC
 import heldout as ho
 from heldout.errors import InputError
 from heldout.report.fold_refits import refitted_winner, with_rows
-from heldout.report.importance import coefficients_of, importance_of
+from heldout.report.importance import coefficients_of, importance_of, unfit_for_importance
 
 
 def searched(estimator: Any, grid: dict[str, Any], X: Any, y: Any, **settings: Any) -> ho.HeldOutSearchCV:
@@ -78,7 +78,8 @@ def test_without_fold_models_without_columns_or_without_rows_there_is_none() -> 
     kept = searched(LogisticRegression(), {"C": [0.1, 1.0]}, X, y)
     assert importance_of(kept.evaluation_) is None
     wide = replace(kept.evaluation_, task=replace(kept.evaluation_.task, X=np.zeros((60, 101))))
-    assert importance_of(wide) is None
+    assert importance_of(wide) is None and unfit_for_importance(wide).startswith("there are 101 columns")
+    assert "no table or dense array" in unfit_for_importance(kept.evaluation_)
 
 
 def test_coefficients_have_names_classes_and_a_spread() -> None:
@@ -132,6 +133,11 @@ def test_search_report_takes_the_rows_and_refuses_others(tmp_path: Path) -> None
             search.report(path, X=wrong)
     with pytest.raises(InputError, match="importance='refit' needs the rows, which a search does not keep; give X"):
         search.report(path, importance="refit")
+    closed = searched(
+        LogisticRegression(), {"C": [0.1, 1.0]}, X, y, scoring=lambda model, X, y: model.score(X, y), method="tt"
+    )
+    with pytest.raises(InputError, match="importance='refit': the scorer 'score' cannot be opened"):
+        closed.report(path, X=X, importance="refit")
     with pytest.raises(InputError, match="importance must be 'auto', 'refit' or 'none', got 'yes'"):
         search.report(path, X=X, importance="yes")
 

@@ -292,6 +292,7 @@ def _write_files(
 ) -> dict[str, str]:
     """The paths of the files by their kind."""
     from heldout.report import report_content
+    from heldout.report.importance import unfit_for_importance
 
     files = {"run": folder.run_file, **save_model(evaluation.model, folder, console)}
     metric = job.scoring.metrics[job.scoring.refit_metric]
@@ -307,5 +308,7 @@ def _write_files(
         )
     if evaluation.estimate is not None:
         files["estimate"] = folder.write_json("estimate.json", estimate_document(evaluation))
+    if evaluation.fold_models is not None and (reason := unfit_for_importance(evaluation)):
+        console.note(f"The report has no importance of the columns: {reason}.")
     files["report"] = write_report_files(report_content(evaluation, command=command, title=job.source), folder)
     return {name: str(path) for name, path in files.items()}

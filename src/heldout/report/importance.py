@@ -72,16 +72,26 @@ class Coefficients:
     """Fold models behind the spread."""
 
 
-def importance_of(evaluation: Evaluation) -> Importance | None:
-    """The importance of every column for the winner's fold models.
+def unfit_for_importance(evaluation: Evaluation) -> str:
+    """Why the importance of the columns cannot be computed, as the end of a sentence; empty if it can."""
+    X = evaluation.task.X
+    if evaluation.metrics.get(evaluation.refit_metric) is None:
+        return (
+            f"the scorer '{evaluation.refit_metric}' cannot be opened, so its scores of shuffled rows are not "
+            "known; use a metric name, or a scorer made by make_scorer"
+        )
+    if len(getattr(X, "shape", ())) != 2 or hasattr(X, "tocsr"):
+        return "the rows are no table or dense array whose columns could be shuffled"
+    if X.shape[1] > MOST_PERMUTED_COLUMNS:
+        return f"there are {X.shape[1]:,} columns, and importance is computed of at most {MOST_PERMUTED_COLUMNS}"
+    return ""
 
-    None without fold models, without columns that can be shuffled, and for a metric that is not one of ours.
-    """
+
+def importance_of(evaluation: Evaluation) -> Importance | None:
+    """The importance of every column for the winner's fold models; None without these, or where it is unfit."""
     models, metric = evaluation.fold_models, evaluation.metrics.get(evaluation.refit_metric)
     X = evaluation.task.X
-    if models is None or metric is None or len(getattr(X, "shape", ())) != 2 or hasattr(X, "tocsr"):
-        return None
-    if not 0 < X.shape[1] <= MOST_PERMUTED_COLUMNS:
+    if models is None or metric is None or unfit_for_importance(evaluation) or not X.shape[1]:
         return None
     per_split = [
         lost

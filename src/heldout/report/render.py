@@ -119,8 +119,7 @@ def render_html(content: ReportContent | ValidationContent) -> str:
             "figures": _figures(content),
             "captions": _captions(content),
             "explored": explored,
-            "script": explored.script,
-            "script_hash": script_hash(explored.script) if explored.script else "",
+            "scripts": (explored.script,) if explored.script else (),
         },
     )
 
@@ -153,6 +152,7 @@ def filled(template: str, values: Mapping[str, Any]) -> str:
         markup=safe,
         in_sentence=in_sentence,
         headings=headings,
+        script_hash=script_hash,
     )
     css = safe((folder / "report.css").read_text(encoding="utf-8").strip())
     return environment.get_template(template).render(css=css, **values)

@@ -206,8 +206,11 @@ class BaseHeldOutSearch(BaseSearchCV):  # type: ignore[misc]
             )
         from heldout.report import report_content, write_report
         from heldout.report.fold_refits import refitted_winner, with_rows
+        from heldout.report.importance import unfit_for_importance
 
         evaluation = self.evaluation_ if X is None else with_rows(self.evaluation_, X)
+        if importance == "refit" and (reason := unfit_for_importance(evaluation)):
+            raise InputError(f"{argument('importance', 'refit')}: {reason}.", argument="importance")
         if importance == "refit" and evaluation.fold_models is None:
             evaluation = replace(evaluation, fold_models=refitted_winner(evaluation))
         if importance == "none":

@@ -33,15 +33,16 @@
     return by === "mean" ? entry.rank : entry[by];
   }
 
+  const largestFirst = (by) => by === "selected" || ((by === "train" || by === "pooled") && greater);
+
   function compare(a, b) {  // the best, largest share or least value first; missing ones always last
     const by = sortBy.value, x = keyOf(a, by), y = keyOf(b, by);
     if (x === y) return a.rank - b.rank;
     if (x === null || x === undefined) return 1;
     if (y === null || y === undefined) return -1;
-    const largestFirst = by === "selected" || ((by === "train" || by === "pooled") && greater);
     const text = typeof x === "string" || typeof y === "string";
     let order = text ? String(x).localeCompare(String(y), "en", { numeric: true }) : x - y;
-    if (largestFirst) order = -order;
+    if (largestFirst(by)) order = -order;
     return (down.checked ? -order : order) || a.rank - b.rank;
   }
 
@@ -79,7 +80,9 @@
       dot.classList.toggle("out", entry !== undefined && !kept.has(entry));
     }
     for (const head of table.tHead.querySelectorAll("[data-sort]")) {
-      if (head.dataset.sort === sortBy.value) head.setAttribute("aria-sort", down.checked ? "descending" : "ascending");
+      const by = head.dataset.sort;
+      const order = largestFirst(by) === down.checked ? "ascending" : "descending";
+      if (by === sortBy.value) head.setAttribute("aria-sort", order);
       else head.removeAttribute("aria-sort");
     }
     const count = showAll && !showAll.checked ? visible().length : found.length;
