@@ -6,7 +6,7 @@ A search does not keep its rows, so they are given again and checked.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 from sklearn.utils import _safe_indexing
 
 from heldout._text import argument
-from heldout.data.task import TaskKind, Truth
+from heldout.data.task import Task
 from heldout.errors import InputError
-from heldout.execution.fit import Scoring, seeded_model
+from heldout.execution.fit import CellContext, Scoring, seeded_model
 from heldout.execution.fold_models import FoldModels
 from heldout.execution.responses import coded_responses
 from heldout.execution.threads import single_threaded
@@ -28,28 +28,9 @@ REFIT_AGREEMENT = 1e-8
 """The largest difference between predictions of one fit and of the same fit again, relative to the largest."""
 
 
-@dataclass(frozen=True, eq=False)
-class MetricRequest:
-    """The responses that metrics read; a ``ResponseContext``."""
-
-    truth: Truth
-    metrics: Mapping[str, Metric | None]
-
-    @property
-    def survival(self) -> bool:
-        return self.truth.kind is TaskKind.SURVIVAL
-
-    @property
-    def classes(self) -> NDArray[Any] | None:
-        return self.truth.classes
-
-    @property
-    def positive(self) -> int | None:
-        return self.truth.positive
-
-    @property
-    def scoring(self) -> Scoring:
-        return Scoring(_no_scorer, self.metrics)
+def response_context(task: Task, metrics: Mapping[str, Metric | None]) -> CellContext:
+    """What asks a model for the responses that metrics read; it has no scorer to run."""
+    return CellContext(task.X, task.target, task.truth, Scoring(_no_scorer, metrics))
 
 
 def _no_scorer(*_: Any) -> float:
@@ -98,13 +79,13 @@ def refitted_winner(evaluation: Evaluation) -> FoldModels:
 def _refitted(evaluation: Evaluation, entropy: Any) -> dict[tuple[int, int], Any] | None:
     """None at the first model with other predictions."""
     task, winner = evaluation.task, evaluation.configurations[evaluation.winner]
-    request = MetricRequest(task.truth, evaluation.metrics)
+    context = response_context(task, evaluation.metrics)
     models: dict[tuple[int, int], Any] = {}
     with single_threaded():
         for split in evaluation.folds.splits:
             model = seeded_model(winner.fresh(), entropy, *split.place)
             model.fit(_safe_indexing(task.X, split.train), _safe_indexing(task.target, split.train))
-            again = coded_responses(request, model, _safe_indexing(task.X, split.test))
+            again = coded_responses(context, model, _safe_indexing(task.X, split.test))
             if not _agrees(evaluation, split, again):
                 return None
             models[split.place] = model

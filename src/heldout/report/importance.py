@@ -22,7 +22,7 @@ from heldout.execution.fold_scores import fold_scores, has_responses, is_computa
 from heldout.execution.responses import coded_responses
 from heldout.kernels.reference import Floats
 from heldout.metrics.base import Metric, Response
-from heldout.report.fold_refits import MetricRequest
+from heldout.report.fold_refits import response_context
 from heldout.result import Evaluation
 
 PERMUTATIONS = 5
@@ -129,13 +129,13 @@ def _losses(
     weight = None if task.sample_weight is None else task.sample_weight[rows]
     if not is_computable([metric], tests, weight):
         return None
-    request = MetricRequest(task.truth, {"": metric})
+    context = response_context(task, {"": metric})
     shuffles = [generator.permutation(len(rows)) for _ in range(PERMUTATIONS)]
     copies = _safe_indexing(task.X, np.tile(rows, PERMUTATIONS))
     places = np.concatenate([shuffle + n * len(rows) for n, shuffle in enumerate(shuffles)])
-    found = [coded_responses(request, model, _safe_indexing(task.X, rows))]
+    found = [coded_responses(context, model, _safe_indexing(task.X, rows))]
     for column in range(task.X.shape[1]):
-        answered = coded_responses(request, model, _shuffled(copies, column, places))
+        answered = coded_responses(context, model, _shuffled(copies, column, places))
         for n in range(PERMUTATIONS):
             part = slice(n * len(rows), (n + 1) * len(rows))
             found.append({response: array[part] for response, array in answered.items()})
@@ -145,7 +145,7 @@ def _losses(
     if not has_responses([metric], predictions):
         return None
     no_folds = np.zeros(len(rows), dtype=np.int32)
-    scores = fold_scores({"": metric}, tests, predictions, no_folds, weight, request.scoring.times)[""][:, 0]
+    scores = fold_scores({"": metric}, tests, predictions, no_folds, weight, context.scoring.times)[""][:, 0]
     worse: Floats = scores[0] - scores[1:].reshape(-1, PERMUTATIONS).mean(axis=1)
     return worse if np.isfinite(worse).all() else None
 
