@@ -54,7 +54,7 @@ def ranked_svg(rows: Sequence[RankedConfiguration], scale: Scale, *, key: str) -
     """The score of every configuration by its rank, with the standard deviation over its folds."""
     alt = altair()
     places = {row.index: float(row.rank) for row in rows}
-    spreads = [_bar(row, row.rank) for row in rows if row.spread is not None and row.score == row.mean]
+    spreads = [_bar(row, row.rank) for row in rows if has_bar(row)]
     x_scale = alt.Scale(domain=[0, max(places.values()) + 1], nice=False)
     x = alt.X("x:Q", scale=x_scale, axis=alt.Axis(title="rank", tickCount=5, grid=False, format=",.0f"))
     y = _score_axis(rows, scale, [end for bar in spreads for end in (bar["low"], bar["high"])])
@@ -122,11 +122,7 @@ def slice_svg(content: FamilySlice, scale: Scale, *, key: str) -> str:
     dots = _Dots(
         "d", BLUE, False, [{"x": places[n], "y": rows[n].score} for n in shown], [rows[n].index for n in shown]
     )
-    bars = [
-        _bar(rows[n], places[n])
-        for n in content.leaders
-        if rows[n].spread is not None and rows[n].score == rows[n].mean
-    ]
+    bars = [_bar(rows[n], places[n]) for n in content.leaders if has_bar(rows[n])]
     x = _parameter_axis(content, places)
     y = _score_axis(rows, scale, [end for bar in bars for end in (bar["low"], bar["high"])], ticks=4)
     best = [{"x": places[n], "y": rows[n].score} for n in content.leaders]
@@ -189,6 +185,11 @@ def _label_expression(names: Sequence[str]) -> str:
     safe = ["".join(c if c.isalnum() or c in " _-.,:;()[]=/+*%&|" else "?" for c in name) for name in names]
     quoted = ", ".join(f"'{name}'" for name in safe)
     return f"[{quoted}][datum.value]"
+
+
+def has_bar(row: RankedConfiguration) -> bool:
+    """Whether its score is a mean over folds, whose standard deviation can be drawn."""
+    return row.spread is not None and row.mean is not None and row.score == row.mean
 
 
 def _bar(row: RankedConfiguration, place: float) -> dict[str, Any]:

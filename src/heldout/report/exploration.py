@@ -46,6 +46,8 @@ class Exploration:
     ordered: str = ""
     trained: str = ""
     """``ranked``, ``ordered``, ``trained``: figures of all configurations; empty where there is nothing to draw."""
+    has_bars: bool = False
+    """Whether the scores by rank have bars."""
     slices: tuple[SliceFigure, ...] = ()
     slices_left_out: int = 0
     parameters: tuple[str, ...] = ()
@@ -72,6 +74,7 @@ def explore(ranking: Ranking | None, scale: Scale) -> Exploration:
         ranked=drawn.ranked_svg(scored, scale, key="ranked") if len(scored) > 1 else "",
         ordered=drawn.ordered_svg(scored, scale, key="ordered") if len(scored) > 2 else "",
         trained=drawn.trained_svg(scored, scale, key="trained"),
+        has_bars=0 < sum(map(drawn.has_bar, scored)) <= drawn.MOST_DOTS,
         slices=tuple(
             SliceFigure(
                 part.family, part.parameter, part.reach, drawn.slice_svg(part, scale, key=f"slice-{number}")
