@@ -28,6 +28,7 @@ SECTIONS = {
                       "imputations"),
     "How it is scored and chosen": (
         "metric", "aggregate", "selection", "cv", "repeats", "drop", "stop_when_width", "share",
+        "return_train_score",
     ),
     "How good the winner is": (
         "method", "interval", "n_bootstraps", "confidence_level", "alternative", "inner", "across", "scheme",
@@ -215,6 +216,11 @@ SECTIONS = {
     "--n-bootstraps",
     type=int,
     help="Number of bootstraps; by default 1000, and 100 for bootstrap_search, which searches in each.",
+)
+@click.option(
+    "--return-train-score",
+    is_flag=True,
+    help="Score every model on the rows that trained it too: the report shows both, and how far they differ.",
 )
 @click.option(
     "--importance",

@@ -179,4 +179,5 @@ def search_of(options: TuneOptions, job: TuneJob) -> Search:
         deploy=cast("DeployedModel", options.deploy),
         imputation=imputation_of(options.imputations or None),
         keep_models="winner" if options.importance else "none",
+        return_train_score=options.return_train_score,
     )

@@ -66,6 +66,7 @@ class TuneOptions(RunOptions):
     aggregate: str | None = None
     imputations: int = 0
     importance: bool = False
+    return_train_score: bool = False
 
     @property
     def metrics(self) -> tuple[str, ...]:
