@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
+from functools import cache
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -123,21 +124,33 @@ def render_html(content: ReportContent | ValidationContent) -> str:
 def filled(template: str, values: Mapping[str, Any]) -> str:
     """A template of the package filled with values, in the style of all pages."""
     try:
-        import jinja2
+        import jinja2  # noqa: F401
     except ImportError:
         raise MissingExtraError("the report", "app") from None
-    folder = files("heldout.report") / "templates"
+    environment = _environment()
+    page: str = environment.get_template(template).render(css=safe(_source("report.css").strip()), **values)
+    return page
+
+
+@cache
+def _environment() -> Any:
+    """The templates, each read once."""
+    import jinja2
+
     environment = jinja2.Environment(
         autoescape=True,
         undefined=jinja2.StrictUndefined,
         finalize=finalized,
         trim_blocks=True,
         lstrip_blocks=True,
-        loader=jinja2.FunctionLoader(lambda name: (folder / name).read_text(encoding="utf-8")),
+        loader=jinja2.FunctionLoader(_source),
     )
     environment.filters.update(FILTERS)
-    css = safe((folder / "report.css").read_text(encoding="utf-8").strip())
-    return environment.get_template(template).render(css=css, **values)
+    return environment
+
+
+def _source(name: str) -> str:
+    return (files("heldout.report") / "templates" / name).read_text(encoding="utf-8")
 
 
 def _figures(content: ReportContent) -> dict[str, Any]:
