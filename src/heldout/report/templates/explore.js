@@ -27,6 +27,9 @@
   const find = byId("find"), bestOnly = byId("best-only"), showAll = byId("show-all"), holderOfValues = byId("values");
   const shown = byId("shown");
 
+  let found = entries, order = entries;  // what matches, and all rows as they stand in the table
+  const isShown = ({ row }) => !row.hidden && (!showAll || showAll.checked || !row.classList.contains("more"));
+
   function keyOf(entry, by) {
     if (by === "name") return entry.name;
     if (by[0] === "p" && by !== "pooled") return entry.values[Number(by.slice(1))];
@@ -41,9 +44,9 @@
     if (x === null || x === undefined) return 1;
     if (y === null || y === undefined) return -1;
     const text = typeof x === "string" || typeof y === "string";
-    let order = text ? String(x).localeCompare(String(y), "en", { numeric: true }) : x - y;
-    if (largestFirst(by)) order = -order;
-    return (down.checked ? -order : order) || a.rank - b.rank;
+    let difference = text ? String(x).localeCompare(String(y), "en", { numeric: true }) : x - y;
+    if (largestFirst(by) !== down.checked) difference = -difference;
+    return difference || a.rank - b.rank;
   }
 
   function matches(entry) {
@@ -60,32 +63,26 @@
   }
 
   function update() {
-    const found = entries.filter(matches).sort(compare);
+    const before = order;
+    found = entries.filter(matches).sort(compare);
     const kept = new Set(found);
-    const piece = document.createDocumentFragment();
+    order = [...found, ...entries.filter((entry) => !kept.has(entry))];
+    for (const entry of entries) entry.row.hidden = !kept.has(entry);
     found.forEach((entry, place) => {
-      entry.row.hidden = false;
       entry.row.classList.toggle("more", place >= MOST_SHOWN && !entry.wins && entry !== marked);
-      piece.append(entry.row);
     });
-    for (const entry of entries) {
-      if (!kept.has(entry)) {
-        entry.row.hidden = true;
-        piece.append(entry.row);
-      }
-    }
-    body.append(piece);
+    if (order.some((entry, place) => entry !== before[place])) body.append(...order.map((entry) => entry.row));
     for (const dot of document.querySelectorAll("[data-c]")) {
       const entry = byIndex.get(Number(dot.dataset.c));
       dot.classList.toggle("out", entry !== undefined && !kept.has(entry));
     }
     for (const head of table.tHead.querySelectorAll("[data-sort]")) {
       const by = head.dataset.sort;
-      const order = largestFirst(by) === down.checked ? "ascending" : "descending";
-      if (by === sortBy.value) head.setAttribute("aria-sort", order);
+      const upwards = largestFirst(by) === down.checked;
+      if (by === sortBy.value) head.setAttribute("aria-sort", upwards ? "ascending" : "descending");
       else head.removeAttribute("aria-sort");
     }
-    const count = showAll && !showAll.checked ? visible().length : found.length;
+    const count = found.filter(isShown).length;
     shown.textContent = found.length === entries.length && count === found.length
       ? `All ${count.toLocaleString("en")} configurations.`
       : `${count} of ${found.length.toLocaleString("en")} configurations`
@@ -164,13 +161,12 @@
     entry.row.scrollIntoView({ block: "center" });
   }
 
-  const visible = () => [...body.rows].filter((row) => row.getClientRects().length > 0);
   const entryOf = (row) => entries.find((entry) => entry.row === row);
 
   function focusable(entry = marked) {  // one row is in the order of the Tab key; arrows go on from there
     for (const row of body.querySelectorAll("[tabindex]")) row.removeAttribute("tabindex");
-    const row = entry && !entry.row.hidden ? entry.row : visible()[0];
-    if (row) row.tabIndex = 0;
+    const first = entry && isShown(entry) ? entry : found.find(isShown);
+    if (first) first.row.tabIndex = 0;
   }
 
   body.addEventListener("click", (event) => {
@@ -183,7 +179,7 @@
   body.addEventListener("keydown", (event) => {
     const row = event.target.closest("tr");
     if (!row || event.altKey || event.ctrlKey || event.metaKey) return;
-    const seen = visible(), at = seen.indexOf(row);
+    const seen = found.filter(isShown).map((entry) => entry.row), at = seen.indexOf(row);
     const next = { ArrowDown: at + 1, ArrowUp: at - 1, Home: 0, End: seen.length - 1 }[event.key];
     if (next !== undefined) {
       const target = seen[Math.min(Math.max(next, 0), seen.length - 1)];
@@ -261,8 +257,8 @@
   }
 
   function markFromAddress() {
-    const found = /^#c(\d+)$/.exec(location.hash);
-    const entry = found && byIndex.get(Number(found[1]));
+    const address = /^#c(\d+)$/.exec(location.hash);
+    const entry = address && byIndex.get(Number(address[1]));
     if (!entry) return;
     mark(entry);
     show(entry);
