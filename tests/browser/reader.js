@@ -35,7 +35,9 @@ function read() {
   found.byHeadAgain = { pooled: pooled(), sort: head.getAttribute("aria-sort") };
   $("reset").click();
 
-  set("family", found.family = [...$("family").options].map((option) => option.value)[1]);
+  const [, first] = $("family").options;
+  found.family = first.textContent;
+  set("family", first.value);
   found.ofFamily = { names: names(), shown: $("shown").textContent, out: page.querySelectorAll("[data-c].out").length };
   $("reset").click();
   set("best-only", true);

@@ -111,7 +111,7 @@ def test_names_of_families_and_parameters_are_literal_in_data_and_figures(make_e
     text = render_html(replace(content, ranking=replace(content.ranking, shown=rows)))
     assert text.count("</script>") == 2 and "49" not in re.findall(r"<h3>.*?</h3>", text)
     (data,) = re.findall(r'<script type="application/json"[^>]*>(.*?)</script>', text, re.S)
-    assert json.loads(data)["parameters"] == [hostile]
+    assert [row[6] for row in json.loads(data)["rows"]] == [[f"{hostile}{row.rank}"] for row in rows]
     assert Page(text).open == []
 
 

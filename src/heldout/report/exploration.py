@@ -97,9 +97,9 @@ def _varied(rows: Sequence[RankedConfiguration]) -> tuple[str, ...]:
 
 def _data(ranking: Ranking, scale: Scale) -> str:
     """The table as JSON that may stand inside a page: no text can end the element that holds it."""
-    families = list(dict.fromkeys(row.family for row in ranking.shown))
     parameters = _varied(ranking.shown)
-    place = {family: number for number, family in enumerate(families)}
+    families = dict.fromkeys(row.family for row in ranking.shown)
+    place = {family: number for number, family in enumerate(families)}  # as the page offers them
     rows = [
         [
             row.index,
@@ -110,8 +110,6 @@ def _data(ranking: Ranking, scale: Scale) -> str:
         for row in ranking.shown
     ]
     content = {
-        "families": [printable(family) for family in families],
-        "parameters": [printable(name) for name in parameters],
         "rows": rows,
         "decimals": scale.decimals,
         "greater": scale.greater_is_better,

@@ -5,7 +5,7 @@
   const table = document.getElementById("ranking");
   if (!holder || !table) return;
   const byId = (id) => document.getElementById(id);
-  const { families, parameters, rows, decimals, greater } = JSON.parse(holder.textContent);
+  const { rows, decimals, greater } = JSON.parse(holder.textContent);
   const MOST_SHOWN = 20, NEAR = 24;
   const body = table.tBodies[0];
   const entries = [...body.rows].map((row, place) => {
@@ -50,7 +50,7 @@
   }
 
   function matches(entry) {
-    if (family && family.value && families[entry.family] !== family.value) return false;
+    if (family && family.value && entry.family !== Number(family.value)) return false;
     if (bestOnly && bestOnly.checked && !bests.has(entry)) return false;
     if (find.value && !entry.name.toLowerCase().includes(find.value.toLowerCase())) return false;
     if (!parameter || parameter.value === "") return true;
