@@ -40,7 +40,7 @@ def test_a_threshold_by_hand() -> None:
     assert tuple(rows) == PROBABILITIES
     assert rows[0.5] == ThresholdRow(0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5)
     assert rows[0.95] == ThresholdRow(0.95, 0.0, 0.0, 1.0, None, 0.5, 0.0)
-    assert rows[0.05].negative_precision is None
+    assert rows[0.05].negative_predictive_value is None
 
 
 def test_thresholds_of_decision_values_leave_round_shares_above() -> None:

@@ -32,7 +32,7 @@ class ThresholdRow:
     recall: float | None
     specificity: float | None
     precision: float | None
-    negative_precision: float | None
+    negative_predictive_value: float | None
     """Share of the rows that are called negative which are so."""
     f1: float | None
 
@@ -121,7 +121,7 @@ def _threshold_row(threshold: float, scores: Floats, truth: NDArray[np.bool_], w
         recall=_share(hits, hits + missed),
         specificity=_share(quiet, quiet + alarms),
         precision=_share(hits, hits + alarms),
-        negative_precision=_share(quiet, quiet + missed),
+        negative_predictive_value=_share(quiet, quiet + missed),
         f1=_share(2 * hits, 2 * hits + alarms + missed),
     )
 
