@@ -8,8 +8,6 @@ from __future__ import annotations
 import html
 import json
 import re
-import shutil
-import subprocess
 from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
@@ -18,6 +16,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from headless import MARKS, chromium
 from sklearn.datasets import make_classification, make_regression
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.neighbors import KNeighborsClassifier
@@ -41,17 +40,7 @@ from heldout.report.ranking import FailureGroup
 from heldout.report.validation_content import CandidateRow
 from heldout.search import HeldOutSearchCV
 
-BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
-CHROMIUM = next((found for name in BROWSERS if (found := shutil.which(name))), None)
-pytestmark = [
-    pytest.mark.processes,
-    pytest.mark.browser,
-    pytest.mark.skipif(CHROMIUM is None, reason=f"no browser found: none of {', '.join(BROWSERS)} is on the PATH"),
-]
-FLAGS = (
-    "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--hide-scrollbars",
-    "--disable-background-networking", "--disable-component-update", "--disable-sync",
-)  # fmt: skip
+pytestmark = MARKS
 MEASURE = """
 <script>
 const measured = {};
@@ -86,14 +75,6 @@ function measure(frame) {
 """
 
 
-def chromium(folder: Path, *arguments: str) -> str:
-    """What the browser prints."""
-    assert CHROMIUM is not None
-    command = [CHROMIUM, *FLAGS, f"--user-data-dir={folder / 'profile'}", *arguments]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=True)
-    return done.stdout
-
-
 def measured(pages: dict[str, str], widths: tuple[int, ...], folder: Path) -> dict[tuple[str, int], dict[str, Any]]:
     """The layout of each page for each width in pixels."""
     frames = [
@@ -106,7 +87,7 @@ def measured(pages: dict[str, str], widths: tuple[int, ...], folder: Path) -> di
     outside.write_text(f"<!doctype html><body style='margin:0'>{MEASURE}{''.join(frames)}</body>", encoding="utf-8")
     dumped = chromium(
         folder, "--virtual-time-budget=10000", "--window-size=1400,1000", "--dump-dom", outside.as_uri()
-    )
+    ).stdout
     match = re.search(r'data-measured="([^"]*)"', dumped)
     assert match is not None, "the measuring script did not run"
     found: dict[str, Any] = json.loads(html.unescape(match.group(1)))
@@ -306,7 +287,7 @@ def test_the_page_prints(kind: str, tmp_path: Path) -> None:
     printed = paper.read_bytes()
     assert printed.startswith(b"%PDF")
     sheets = len(re.findall(rb"/Type\s*/Page\b", printed))
-    assert 2 <= sheets <= 10
+    assert 2 <= sheets <= 14
 
 
 def test_the_methods_text_can_be_copied(layout: Layout) -> None:

@@ -72,6 +72,32 @@ def test_a_table_becomes_a_model_an_estimate_and_a_report(command: Command, tabl
         assert f"\n{label}" in ended.out
 
 
+def test_importance_is_in_the_report_and_changes_nothing_else(
+    command: Command, table: Write, tmp_path: Path
+) -> None:
+    path = table()
+    plain = json.loads(tune(command, path, "--json").out)
+    plain_report = json.loads((tmp_path / "out" / "report.json").read_text(encoding="utf-8"))
+    again = json.loads(tune(command, path, "--json", "--importance", "--resume").out)
+    found = json.loads((tmp_path / "out" / "report.json").read_text(encoding="utf-8"))
+
+    assert again["value"] == plain["value"] and again["n_fits"] == plain["n_fits"]
+    assert plain_report["importance"] is None and found["importance"]["splits"] == 5
+    columns = {column["name"] for column in found["columns"]["listed"]}
+    assert {each["column"] for each in found["importance"]["columns"]} == columns
+    assert found["coefficients"]["splits"] == 5 and plain_report["coefficients"]["splits"] == 0
+    assert found["ranking"] == plain_report["ranking"]
+
+
+def test_scores_on_training_rows_are_in_the_report(command: Command, table: Write, tmp_path: Path) -> None:
+    path = table()
+    tune(command, path, "--return-train-score")
+    rows = json.loads((tmp_path / "out" / "report.json").read_text(encoding="utf-8"))["ranking"]["shown"]
+    assert rows and all(0 <= row["train"] <= 1 for row in rows)
+    refused = command("tune", path, "--target", "outcome", "--out", "out", *QUICK, "--resume")
+    assert refused.code == 2 and "return-train-score" in refused.err
+
+
 def test_every_time_says_which_time_it_is(command: Command, finished: Any, tmp_path: Path) -> None:
     """The clock on the wall for the command; the sum over cells, which is the same in report and status."""
     seconds = json.loads(finished.out)["seconds"]

@@ -224,14 +224,14 @@ def test_the_page_holds_the_race_and_every_name(page: str) -> None:
     for text in ("The race", "Dropped", "worse in 0.998 of the bootstraps", "7 of 24, 29 %", "1.3 %"):
         assert text in page
     assert "Failed" not in page
-    assert "<summary>The other" not in page
+    assert "The other" not in page
 
 
 def test_of_many_the_first_are_shown_and_the_others_are_there(make_evaluation: Make) -> None:
     made = raced(make_evaluation(configurations=40), (barrier(1, 40, list(range(35))),))
     page = render_html(report_content(made))
-    hidden = page[page.index("<details>") : page.index("</details>")]
-    assert "<summary>The other 15</summary>" in hidden
+    start = page.index("<summary>The other 15</summary>")
+    hidden = page[start : page.index("</details>", start)]
     assert hidden.count("worse in 0.998") == 15
     assert page.count("worse in 0.998") == 35
 

@@ -48,13 +48,19 @@ def test_pooled_scores_rank_where_the_search_pooled() -> None:
     assert rank(scores, pooled=np.array([0.2, 0.8]), by_mean=True).shown[0].name == "c0"
 
 
-def test_the_winner_is_shown_and_the_rest_is_summed_up() -> None:
+def test_all_are_listed_and_of_very_many_the_rest_is_summed_up(monkeypatch: pytest.MonkeyPatch) -> None:
     scores = np.linspace(1.0, 0.5, 40)[None, :]
     selected = np.full(40, 1 / 40)
     ranking = rank(scores, winner=35, selected=selected)
-    assert [row.rank for row in ranking.shown] == [*range(1, MOST_SHOWN + 1), 36]
-    assert ranking.shown[-1].is_winner
-    assert ranking.rest == "19 more configurations scored from 0.74 to 0.50, selected in 48 % of the bootstraps."
+    assert [row.rank for row in ranking.shown] == [*range(1, 41)] and ranking.rest == ""
+    assert [row.rank for row in ranking.shown if not row.is_more] == [*range(1, MOST_SHOWN + 1), 36]
+    assert ranking.n_more == 19
+    monkeypatch.setattr("heldout.report.ranking.MOST_LISTED", 30)
+    short = rank(scores, winner=35, selected=selected)
+    assert [row.rank for row in short.shown] == [*range(1, 31), 36]
+    assert short.rest == "9 more configurations scored from 0.62 to 0.50, selected in 22 % of the bootstraps."
+    monkeypatch.setattr("heldout.report.ranking.MOST_LETTERS", 25)
+    assert len(rank(scores, selected=selected).shown) == MOST_SHOWN  # never fewer than are shown at first
 
 
 def test_failures_are_no_candidates_and_stand_together_by_message() -> None:

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import base64
 import errno
+import hashlib
+import json
 import re
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from html.parser import HTMLParser
 from importlib.resources import files
 from itertools import pairwise
@@ -16,7 +20,6 @@ import pytest
 
 from heldout.errors import InputError, MissingExtraError
 from heldout.report import render_html, report_content, svg, write_report
-from heldout.report.render import script_source
 from heldout.result import Evaluation
 
 Make = Callable[..., Evaluation]
@@ -65,23 +68,56 @@ def pages(make_evaluation: Make) -> list[str]:
     ]
 
 
+def digest(script: str) -> str:
+    return "sha256-" + base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+
+
 def test_pages_load_nothing(pages: list[str]) -> None:
     for text in pages:
         page = Page(text)
         assert not page.all("link", "img", "iframe", "object", "embed", "image")
         assert not [attrs for _, attrs in page.elements if "src" in attrs or "srcset" in attrs]
-        assert all(attrs["href"].startswith("https://doi.org/") for attrs in page.all("a"))
+        ids = {attrs["id"] for _, attrs in page.elements if "id" in attrs}
+        for href in (attrs["href"] for attrs in page.all("a")):
+            assert href.startswith("https://doi.org/") or href.removeprefix("#") in ids
         assert not re.search(r"@import|url\((?!#)", text)
         policy = next(a["content"] for a in page.all("meta") if a.get("http-equiv") == "Content-Security-Policy")
         assert policy.startswith("default-src 'none'")
-        assert f"script-src {script_source(text.partition('<script>')[2].partition('</script>')[0])}" in policy
-        assert "script-src 'sha256-" in policy and policy.count("script-src") == 1
+        data, explore, copy = re.findall(r"<script[^>]*>(.*?)</script>", text, re.S)
+        assert policy.endswith(f"; script-src '{digest(explore)}' '{digest(copy)}'")  # these and no others
+        templates = files("heldout.report") / "templates"
+        assert explore == (templates / "explore.js").read_text(encoding="utf-8").strip()
+        assert copy == (templates / "copy.js").read_text(encoding="utf-8").strip()
+        assert json.loads(data)["rows"]
 
 
 def test_what_the_user_wrote_is_escaped(pages: list[str]) -> None:
     for text in pages[:2]:
-        assert text.count("<script") == 1  # our own, which copies the methods text
+        assert text.count("<script") == text.count("</script>") == 3
         assert "&lt;script&gt;" in text
+        (data,) = re.findall(r'<script type="application/json"[^>]*>(.*?)</script>', text, re.S)
+        assert not set("<>&") & set(data)
+
+
+def test_a_page_with_a_single_configuration_has_nothing_to_explore(make_evaluation: Make) -> None:
+    text = render_html(report_content(make_evaluation(configurations=1)))
+    assert "configurations-data" not in text and text.count("<script>") == 1  # which copies
+
+
+def test_names_of_families_and_parameters_are_literal_in_data_and_figures(make_evaluation: Make) -> None:
+    evaluation = make_evaluation()
+    content = report_content(evaluation)
+    hostile = "</script>{{ 7 * 7 }}'\\\""
+    assert content.ranking is not None
+    rows = tuple(
+        replace(row, name=hostile, family=f"{hostile}{row.rank % 2}", parameters={hostile: f"{hostile}{row.rank}"})
+        for row in content.ranking.shown
+    )
+    text = render_html(replace(content, ranking=replace(content.ranking, shown=rows)))
+    assert text.count("</script>") == 3 and "49" not in re.findall(r"<h3>.*?</h3>", text)
+    (data,) = re.findall(r'<script type="application/json"[^>]*>(.*?)</script>', text, re.S)
+    assert [row[6] for row in json.loads(data)["rows"]] == [[f"{hostile}{row.rank}"] for row in rows]
+    assert Page(text).open == []
 
 
 def test_pages_are_well_formed_and_accessible(pages: list[str]) -> None:

@@ -28,10 +28,11 @@ SECTIONS = {
                       "imputations"),
     "How it is scored and chosen": (
         "metric", "aggregate", "selection", "cv", "repeats", "drop", "stop_when_width", "share",
+        "return_train_score",
     ),
     "How good the winner is": (
         "method", "interval", "n_bootstraps", "confidence_level", "alternative", "inner", "across", "scheme",
-        "deploy",
+        "deploy", "importance",
     ),
 }  # fmt: skip
 """The options of the help by section; the others are about running."""
@@ -216,6 +217,17 @@ SECTIONS = {
     type=int,
     help="Number of bootstraps; by default 1000, and 100 for bootstrap_search, which searches in each.",
 )
+@click.option(
+    "--return-train-score",
+    is_flag=True,
+    help="Score every model on the rows that trained it too: the report shows both, and how far they differ.",
+)
+@click.option(
+    "--importance",
+    is_flag=True,
+    help="Fit the winner once more on each split, and report how much worse it is on held-out rows with a column "
+    "shuffled.",
+)
 @run_options
 @click.pass_context
 def command(ctx: click.Context, /, **values: Any) -> None:
@@ -287,6 +299,7 @@ def _write_files(
 ) -> dict[str, str]:
     """The paths of the files by their kind."""
     from heldout.report import report_content
+    from heldout.report.importance import unfit_for_importance
 
     files = {"run": folder.run_file, **save_model(evaluation.model, folder, console)}
     metric = job.scoring.metrics[job.scoring.refit_metric]
@@ -302,5 +315,7 @@ def _write_files(
         )
     if evaluation.estimate is not None:
         files["estimate"] = folder.write_json("estimate.json", estimate_document(evaluation))
+    if evaluation.fold_models is not None and (reason := unfit_for_importance(evaluation)):
+        console.note(f"The report has no importance of the columns: {reason}.")
     files |= write_report_files(report_content(evaluation, command=command, title=job.source), folder)
     return {name: str(path) for name, path in files.items()}

@@ -178,4 +178,6 @@ def search_of(options: TuneOptions, job: TuneJob) -> Search:
         share=False if options.share == "no" else cast("Share", options.share),
         deploy=cast("DeployedModel", options.deploy),
         imputation=imputation_of(options.imputations or None),
+        keep_models="winner" if options.importance else "none",
+        return_train_score=options.return_train_score,
     )

@@ -65,6 +65,8 @@ class TuneOptions(RunOptions):
     n_bootstraps: int
     aggregate: str | None = None
     imputations: int = 0
+    importance: bool = False
+    return_train_score: bool = False
 
     @property
     def metrics(self) -> tuple[str, ...]:

@@ -13,11 +13,15 @@ from heldout._text import number_text
 from heldout.estimates.types import json_safe
 from heldout.metrics.named import direction_sentence
 from heldout.report.algorithms import AlgorithmsSummary
+from heldout.report.columns import Columns
 from heldout.report.diagnostics import Diagnostics
+from heldout.report.importance import Coefficients, Importance
 from heldout.report.nested import OuterSummary
 from heldout.report.numbers import Scale
 from heldout.report.race import RaceSummary
 from heldout.report.ranking import Ranking
+from heldout.report.thresholds import ThresholdTable
+from heldout.report.winner_curves import PrecisionRecallPoints
 
 
 @dataclass(frozen=True)
@@ -127,6 +131,8 @@ class Parameter:
     name: str
     text: str
     searched: bool
+    is_default: bool = False
+    """Whether the class of the estimator gives it this value."""
 
 
 @dataclass(frozen=True)
@@ -200,3 +206,15 @@ class ReportContent(PageContent):
     diagnostics: Diagnostics | None = None
     shared: tuple[SharedRow, ...] = ()
     """Fits that were not made alone, by what they shared."""
+    related: str = ""
+    """How the corrected score, the mean over folds and the pooled score relate."""
+    delivered: str = ""
+    """What the estimate means for the model that is delivered."""
+    precision_recall: tuple[PrecisionRecallPoints, ...] = ()
+    thresholds: ThresholdTable | None = None
+    no_calibration: str = ""
+    """Why calibration is not shown, and what shows it; empty where it is, or does not apply."""
+    columns: Columns | None = None
+    """Of the data; None if they are not known."""
+    importance: Importance | None = None
+    coefficients: Coefficients | None = None

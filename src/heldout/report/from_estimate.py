@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from heldout.data.task import TaskKind
 from heldout.estimates.comparison import Comparison
 from heldout.estimates.evidence import Evidence
 from heldout.estimates.from_matrix import gather
@@ -16,8 +17,9 @@ from heldout.estimates.question import Aggregate
 from heldout.estimates.types import Estimate
 from heldout.kernels.reference import Floats
 from heldout.protocols.words import method_words
+from heldout.report.configuration_parts import parts_in_name
 from heldout.report.content import Fact, MethodRow, ReportContent
-from heldout.report.diagnostics import diagnose
+from heldout.report.diagnostics import Diagnostics, diagnose
 from heldout.report.estimate_parts import distribution_of, headline_of, is_ensemble, method_row, method_sentences
 from heldout.report.facts import (
     citations_of,
@@ -29,9 +31,12 @@ from heldout.report.facts import (
     rows_text,
     settings_of,
 )
+from heldout.report.number_relations import calibration_advice, delivered_sentence, related_numbers
 from heldout.report.numbers import Scale, scale_of
 from heldout.report.paper import text_of_estimate
 from heldout.report.ranking import MOST_SHOWN, Ranking, rank_configurations
+from heldout.report.thresholds import drawn_curves, threshold_table
+from heldout.report.winner_curves import precision_recall_of
 from heldout.report.words import NO_CANDIDATE, coverage_paragraph, reason_sentence, several_methods_sentence
 
 
@@ -63,21 +68,24 @@ def estimate_content(
     diagnostics = diagnose(inputs.truth, inputs.predictions, estimate.selected, weights) if single else None
     folds = folds_text(inputs.predictions.folds, None)
     estimates = [estimate] if comparison is None else [estimate, *comparison.values()]
+    headline = headline_of(
+        estimate,
+        scale,
+        uncorrected=estimate.uncorrected,
+        winner=estimate.selected_name,
+        candidates=evidence.n_candidates,
+        rows=estimate.n_rows_used,
+        folds=folds,
+        dropped=len(dropped),
+    )
+    ranking = _ranking(estimate, evidence, pooled, failures, dropped, scale)
+    shown_predictions = inputs.truth, inputs.predictions, estimate.selected, weights
     content = ReportContent(
         title=title or "",
-        headline=headline_of(
-            estimate,
-            scale,
-            uncorrected=estimate.uncorrected,
-            winner=estimate.selected_name,
-            candidates=evidence.n_candidates,
-            rows=estimate.n_rows_used,
-            folds=folds,
-            dropped=len(dropped),
-        ),
+        headline=headline,
         facts=_facts(inputs, len(failures), len(dropped), folds),
         distribution=distribution_of(estimate, scale),
-        ranking=_ranking(estimate, evidence, pooled, failures, dropped, scale),
+        ranking=ranking,
         diagnostics=diagnostics,
         method=method_sentences(estimate),
         settings=settings_of([_with_members(estimate, inputs.predictions.names)]),
@@ -86,6 +94,11 @@ def estimate_content(
         methods_text=text_of_estimate(estimate).markdown,
         command=command or "",
         reproduction=reproduction_of([estimate.provenance]),
+        related=related_numbers(headline, estimate, ranking.winner),
+        delivered=delivered_sentence(estimate, estimate.n_rows_used, source="file"),
+        precision_recall=drawn_curves(precision_recall_of(*shown_predictions)) if single else (),
+        thresholds=threshold_table(*shown_predictions) if single else None,
+        no_calibration=calibration_advice(None, "file") if _lacks_calibration(inputs, diagnostics) else "",
     )
     if comparison is None:
         return content
@@ -96,6 +109,12 @@ def estimate_content(
         methods_coverage=coverage_paragraph(comparison.coverage_sentences),
         refused=_refused(comparison),
     )
+
+
+def _lacks_calibration(inputs: Inputs, diagnostics: Diagnostics | None) -> bool:
+    """Whether a single configuration of a binary task has decision values and no probabilities."""
+    is_binary = inputs.truth.kind is TaskKind.BINARY
+    return is_binary and diagnostics is not None and bool(diagnostics.roc) and diagnostics.calibration is None
 
 
 def _with_members(estimate: Estimate, names: Sequence[str]) -> dict[str, Any]:
@@ -129,6 +148,7 @@ def _ranking(
         within=estimate.provenance.get("aggregate") == "within",
         weighs="weights" in estimate.provenance,
         dropped=dropped,
+        parts=tuple(parts_in_name(name) for name in evidence.names),
     )
 
 

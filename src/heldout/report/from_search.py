@@ -6,14 +6,21 @@ import hashlib
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
+
 from heldout._text import bytes_text
 from heldout.configurations import NotHashableError
+from heldout.data.task import TaskKind
 from heldout.estimates.types import Estimate
 from heldout.execution.listeners.words import duration, shared_line, work_words
 from heldout.execution.sharing.accounts import STEPS, SharedFits
+from heldout.kernels.reference import Floats
+from heldout.report.columns import columns_of
+from heldout.report.configuration_parts import parts_of
 from heldout.report.content import Fact, Parameter, ReportContent, SharedRow
-from heldout.report.diagnostics import diagnose
+from heldout.report.diagnostics import Diagnostics, class_names, diagnose
 from heldout.report.estimate_parts import distribution_of, headline_of, method_sentences, metric_row
+from heldout.report.estimator_parameters import parameters_of
 from heldout.report.facts import (
     citations_of,
     configurations_text,
@@ -25,16 +32,18 @@ from heldout.report.facts import (
     rows_text,
     settings_of,
 )
+from heldout.report.importance import coefficients_of, importance_of
 from heldout.report.nested import outer_of
+from heldout.report.number_relations import calibration_advice, delivered_sentence, related_numbers
 from heldout.report.numbers import plain
 from heldout.report.paper import text_of_search
 from heldout.report.race import race_of, sources_of
-from heldout.report.ranking import rank_configurations
+from heldout.report.ranking import column_means, rank_configurations
 from heldout.report.search_evidence import search_scale
+from heldout.report.thresholds import drawn_curves, threshold_table
+from heldout.report.winner_curves import precision_recall_of
 from heldout.report.words import NO_FINGERPRINT, several_metrics_sentence
 from heldout.result import Evaluation
-
-_CONTAINERS = ("steps", "transformers", "transformer_list", "estimators")
 
 
 def report_content(
@@ -68,26 +77,30 @@ def report_content(
         by_mean=aggregate == "folds",
         within=name in evaluation.within_scores,
         dropped=dropped,
+        parts=parts_of(evaluation.configurations),
+        train=_train_means(evaluation, name),
     )
-    chosen = next((row for row in ranking.shown if row.is_winner), None)
+    chosen = ranking.winner
     uncorrected = None
     if chosen is not None:
         shown = chosen.mean if chosen.mean is not None else chosen.pooled
         uncorrected = None if shown is None else scale.sign * shown
-    diagnostics = diagnose(evaluation.task.truth, evaluation.predictions, winner, evaluation.task.sample_weight)
+    shown_predictions = evaluation.task.truth, evaluation.predictions, winner, evaluation.task.sample_weight
+    diagnostics = diagnose(*shown_predictions)
+    headline = headline_of(
+        estimate,
+        scale,
+        uncorrected=uncorrected,
+        # A two-part method may have selected another configuration than the search; the number is of that one.
+        winner=evaluation.configurations.names[winner] if estimate is None else estimate.selected_name,
+        candidates=len(evaluation.configurations) - len(failures) - len(dropped),
+        rows=evaluation.task.n_rows,
+        folds=folds,
+        dropped=len(dropped),
+    )
     return ReportContent(
         title=title or "",
-        headline=headline_of(
-            estimate,
-            scale,
-            uncorrected=uncorrected,
-            # A two-part method may have selected another configuration than the search; the number is of that one.
-            winner=evaluation.configurations.names[winner] if estimate is None else estimate.selected_name,
-            candidates=len(evaluation.configurations) - len(failures) - len(dropped),
-            rows=evaluation.task.n_rows,
-            folds=folds,
-            dropped=len(dropped),
-        ),
+        headline=headline,
         facts=_search_facts(evaluation, len(failures), len(dropped), folds),
         distribution=distribution_of(estimate, scale),
         metrics=_metric_rows(evaluation),
@@ -105,7 +118,34 @@ def report_content(
         methods_text=text_of_search(evaluation).markdown,
         command=command or "",
         reproduction=reproduction_of([evaluation.provenance, provenance]) + _fingerprints(evaluation),
+        related=related_numbers(headline, estimate, chosen),
+        delivered=delivered_sentence(
+            estimate,
+            evaluation.task.n_rows,
+            source="search",
+            is_fitted=evaluation.model is not None,
+            is_bounded=evaluation.provenance.get("deploy") == "bounded",
+        ),
+        precision_recall=drawn_curves(precision_recall_of(*shown_predictions)),
+        thresholds=threshold_table(*shown_predictions),
+        no_calibration=_no_calibration(evaluation, diagnostics),
+        columns=columns_of(evaluation.task.X),
+        importance=importance_of(evaluation),
+        coefficients=coefficients_of(evaluation.model, evaluation.fold_models, class_names(evaluation.task.truth)),
     )
+
+
+def _no_calibration(evaluation: Evaluation, diagnostics: Diagnostics | None) -> str:
+    is_binary = evaluation.task.truth.kind is TaskKind.BINARY
+    if not is_binary or (diagnostics is not None and diagnostics.calibration is not None):
+        return ""
+    return calibration_advice(evaluation.configurations[evaluation.winner].fresh(), "search")
+
+
+def _train_means(evaluation: Evaluation, name: str) -> Floats | None:
+    """Each configuration's mean score on the rows that trained it (C,); None if these scores were not computed."""
+    column = evaluation.cells.train_scores.get(name)
+    return None if column is None or np.isnan(column.values).all() else column_means(column.values.T)
 
 
 def _further_sources(evaluation: Evaluation) -> list[str]:
@@ -169,16 +209,6 @@ def _parameters(evaluation: Evaluation) -> tuple[Parameter, ...]:
     rows = [Parameter("model", plain(winner.model), True)] if winner.model else []
     rows += [Parameter(name, plain(value), True) for name, value in sorted(searched.items())]
     return (*rows, *(row for row in parameters_of(winner.fresh()) if row.name not in searched))
-
-
-def parameters_of(estimator: Any) -> tuple[Parameter, ...]:
-    """All parameters of an estimator, except those that contain others."""
-    whole = estimator.get_params(deep=True) if hasattr(estimator, "get_params") else {}
-    return tuple(
-        Parameter(name, plain(whole[name]), False)
-        for name in sorted(whole)
-        if not (hasattr(whole[name], "get_params") or name.rpartition("__")[2] in _CONTAINERS)
-    )
 
 
 def flag_sentences(estimates: Mapping[str, Estimate], refit_metric: str) -> tuple[str, ...]:

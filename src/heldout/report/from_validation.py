@@ -23,6 +23,7 @@ from heldout.protocols.words import frequency_sentence, method_words
 from heldout.report import validation_words as words
 from heldout.report.content import Fact, Headline
 from heldout.report.estimate_parts import interval_label, shown_numbers
+from heldout.report.estimator_parameters import parameters_of
 from heldout.report.facts import (
     citations_of,
     facts_with_text,
@@ -31,7 +32,7 @@ from heldout.report.facts import (
     rows_text,
     settings_of,
 )
-from heldout.report.from_search import flag_sentences, parameters_of
+from heldout.report.from_search import flag_sentences
 from heldout.report.numbers import Scale, decimals_for, scale_of
 from heldout.report.paper import text_of_validation
 from heldout.report.ranking import failure_groups

@@ -14,8 +14,9 @@ from heldout.metrics.named import direction_sentence
 from heldout.protocols.learning.curve import LearningCurve
 from heldout.protocols.words import QUANTITY_IPL, method_words
 from heldout.references import REFERENCES
+from heldout.report.filters import safe
 from heldout.report.numbers import Scale, scale_of
-from heldout.report.render import NARROW, WIDE, filled, safe, written
+from heldout.report.render import NARROW, WIDE, filled, written
 from heldout.report.svg import (
     DOTTED,
     INK,

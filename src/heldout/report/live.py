@@ -8,7 +8,8 @@ from importlib.resources import files
 
 from heldout.report import figures
 from heldout.report.content import ReportContent
-from heldout.report.render import filled, in_both_widths, safe
+from heldout.report.filters import safe
+from heldout.report.render import filled, in_both_widths
 
 MOST_RANKED = 10
 

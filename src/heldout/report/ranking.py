@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from heldout._text import number_text
 from heldout.kernels.reference import Floats
+from heldout.report.configuration_parts import ConfigurationParts, ParameterValue
 from heldout.report.numbers import Scale
 from heldout.report.words import ranking_sentence, rest_sentence
 
 MOST_SHOWN = 20
+"""Configurations that a table shows at first."""
+MOST_LISTED = 2000
+MOST_LETTERS = 300_000
+"""``MOST_LISTED``, ``MOST_LETTERS``: configurations, and letters of their names, that a report holds."""
 MOST_TICKS = 100
 
 
@@ -34,6 +40,19 @@ class RankedConfiguration:
     selected: float | None
     """Share of bootstraps that selected it."""
     fold_scores: tuple[float | None, ...] = ()
+    score: float | None = None
+    """The one by which it is ranked: ``mean`` or ``pooled``."""
+    train: float | None = None
+    """Mean score on the rows that trained it."""
+    family: str = ""
+    """What it is a case of: the name of its model; empty where no model has several configurations."""
+    parameters: Mapping[str, ParameterValue] = field(default_factory=dict)
+    """The values that the search set."""
+
+    @property
+    def is_more(self) -> bool:
+        """Whether the table shows it only on request."""
+        return self.rank > MOST_SHOWN and not self.is_winner
 
 
 @dataclass(frozen=True)
@@ -47,11 +66,12 @@ class FailureGroup:
 
 @dataclass(frozen=True)
 class Ranking:
-    """The best configurations, a sentence on the others, and the failed ones."""
+    """All configurations, the best first (of very many those that fit on a page), and the failed ones."""
 
     shown: tuple[RankedConfiguration, ...]
     how: str
     rest: str
+    """A sentence on those that are not listed; empty if all are."""
     low: float | None
     high: float | None
     """``low``, ``high``: the range of the fold scores shown."""
@@ -64,11 +84,22 @@ class Ranking:
         """The columns among mean, pooled, selected and folds that hold values."""
         has = {
             "mean": any(row.mean is not None for row in self.shown),
+            "train": any(row.train is not None for row in self.shown),
             "pooled": any(row.pooled is not None for row in self.shown),
             "selected": any(row.selected is not None for row in self.shown),
             "folds": any(len(row.fold_scores) > 1 for row in self.shown),
         }
         return tuple(name for name, is_there in has.items() if is_there)
+
+    @property
+    def winner(self) -> RankedConfiguration | None:
+        """The winner's row; None for an ensemble."""
+        return next((row for row in self.shown if row.is_winner), None)
+
+    @property
+    def n_more(self) -> int:
+        """How many are listed beyond those that the table shows at first."""
+        return sum(row.is_more for row in self.shown)
 
 
 def rank_configurations(
@@ -84,6 +115,8 @@ def rank_configurations(
     weighs: bool = False,
     within: bool = False,
     dropped: Collection[int] = (),
+    parts: Sequence[ConfigurationParts] = (),
+    train: Floats | None = None,
 ) -> Ranking:
     """Rank the configurations that neither failed nor were dropped; the winner is always shown.
 
@@ -101,11 +134,19 @@ def rank_configurations(
         Whether ``pooled`` are of the pairs of rows of one fold.
     dropped : collection of int
         Configurations dropped early, whose scores are of fewer splits.
+    parts : sequence of ConfigurationParts
+        Their families and parameters; without any they have none.
+    train : ndarray of shape (C,) or None
+        Mean scores on the rows that trained them.
     """
+    parts = parts or [ConfigurationParts(name) for name in names]
+    families = Counter(part.family for part in parts)
+    if len(families) == len(parts):  # none has two members
+        parts = [replace(part, family="") for part in parts]
     out = {*failures, *dropped}
     candidates = np.array([index for index in range(len(names)) if index not in out], dtype=np.intp)
-    means = None if fold_scores is None else _column_means(fold_scores)
-    spreads = None if fold_scores is None or means is None else np.sqrt(_column_means((fold_scores - means) ** 2))
+    means = None if fold_scores is None else column_means(fold_scores)
+    spreads = None if fold_scores is None or means is None else np.sqrt(column_means((fold_scores - means) ** 2))
     ranked_by_mean = means is not None and (by_mean or pooled is None)
     key = means if ranked_by_mean else pooled
     key = np.full(len(names), np.nan) if key is None else key
@@ -124,11 +165,16 @@ def rank_configurations(
             pooled=None if pooled is None else scale.shown(pooled[index]),
             selected=None if selected is None else float(selected[index]),
             fold_scores=ticks,
+            score=scale.shown(key[index]),
+            train=None if train is None else scale.shown(train[index]),
+            family=parts[index].family,
+            parameters=parts[index].parameters,
         )
 
     rows = [row(rank, int(index)) for rank, index in enumerate(order, start=1)]
-    shown = rows[:MOST_SHOWN] + [late for late in rows[MOST_SHOWN:] if late.is_winner]
-    rest = [late for late in rows[MOST_SHOWN:] if not late.is_winner]
+    listed = _n_listed(rows)
+    shown = rows[:listed] + [late for late in rows[listed:] if late.is_winner]
+    rest = [late for late in rows[listed:] if not late.is_winner]
     ticks = [tick for ranked in shown for tick in ranked.fold_scores if tick is not None]
     return Ranking(
         shown=tuple(shown),
@@ -143,7 +189,14 @@ def rank_configurations(
     )
 
 
-def _column_means(fold_scores: Floats) -> Floats:
+def _n_listed(rows: Sequence[RankedConfiguration]) -> int:
+    """How many of the first rows a page holds."""
+    letters = np.cumsum([len(row.name) for row in rows[:MOST_LISTED]])
+    return max(int(np.searchsorted(letters, MOST_LETTERS, side="right")), min(len(rows), MOST_SHOWN))
+
+
+def column_means(fold_scores: Floats) -> Floats:
+    """Means over the first axis, without NaN; NaN for a column that holds nothing else."""
     present = ~np.isnan(fold_scores)
     with np.errstate(invalid="ignore", divide="ignore"):
         mean: Floats = np.where(present, fold_scores, 0.0).sum(axis=0) / present.sum(axis=0)

@@ -2,36 +2,37 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
-from base64 import b64encode
 from collections.abc import Callable, Mapping, Sequence
+from functools import cache
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from heldout._text import number_text, printable
-from heldout.dropping.words import remaining_caption, risk_text
+from heldout._text import number_text
+from heldout.dropping.words import remaining_caption
 from heldout.errors import InputError, MissingExtraError
-from heldout.methods_text import MethodsText
 from heldout.protocols.algorithms.comparison import AlgorithmComparison
 from heldout.protocols.validation.estimate import Validation
 from heldout.report import figures, validation_figures
 from heldout.report import validation_words as words
 from heldout.report.content import ReportContent
 from heldout.report.diagnostics import Diagnostics
+from heldout.report.exploration import explore
+from heldout.report.filters import FILTERS, finalized, safe
 from heldout.report.from_comparison import comparison_content
 from heldout.report.from_search import report_content
 from heldout.report.from_validation import validation_content
 from heldout.report.numbers import decimals_for
-from heldout.report.ranking import RankedConfiguration, Ranking, share_text
+from heldout.report.precision_figure import precision_recall_svg
 from heldout.report.validation_content import ValidationContent
 from heldout.report.words import (
     CALIBRATION_CAPTION,
     CONFUSION_CAPTION,
     CONFUSION_REPEATS,
     FITTED_CAPTION,
-    NO_CALIBRATION,
+    PRECISION_BY_CLASS_CAPTION,
+    PRECISION_CAPTION,
     RESIDUAL_CAPTION,
     ROC_BY_CLASS_CAPTION,
     ROC_CAPTION,
@@ -43,7 +44,6 @@ from heldout.report.words import (
 from heldout.result import Evaluation
 
 NARROW, WIDE = 345, 896
-_TICKS_WIDTH = 120
 
 
 def write_report(
@@ -106,8 +106,10 @@ def render_html(content: ReportContent | ValidationContent, *, above: str = "") 
                 "above": safe(above),
                 "figures": _validation_figures(content),
                 "captions": captions,
+                "scripts": _scripts(content),
             },
         )
+    explored = explore(content.ranking, content.headline.metric)
     return filled(
         "report.html.jinja",
         {
@@ -116,6 +118,8 @@ def render_html(content: ReportContent | ValidationContent, *, above: str = "") 
             "above": safe(above),
             "figures": _figures(content),
             "captions": _captions(content),
+            "explored": explored,
+            "scripts": _scripts(content, explored.script),
         },
     )
 
@@ -123,99 +127,39 @@ def render_html(content: ReportContent | ValidationContent, *, above: str = "") 
 def filled(template: str, values: Mapping[str, Any]) -> str:
     """A template of the package filled with values, in the style of all pages."""
     try:
-        import jinja2
+        import jinja2  # noqa: F401
     except ImportError:
         raise MissingExtraError("the report", "app") from None
-    folder = files("heldout.report") / "templates"
+    environment = _environment()
+    page: str = environment.get_template(template).render(css=safe(_source("report.css").strip()), **values)
+    return page
+
+
+@cache
+def _environment() -> Any:
+    """The templates, each read once."""
+    import jinja2
+
     environment = jinja2.Environment(
         autoescape=True,
         undefined=jinja2.StrictUndefined,
-        finalize=_printable,
+        finalize=finalized,
         trim_blocks=True,
         lstrip_blocks=True,
-        loader=jinja2.FunctionLoader(lambda name: (folder / name).read_text(encoding="utf-8")),
+        loader=jinja2.FunctionLoader(_source),
     )
-    environment.filters.update(
-        number=number,
-        minus=minus,
-        share=lambda part: minus(share_text(part)),
-        ticks=ticks,
-        count_text=count_text,
-        breakable=breakable,
-        risk=lambda part: minus(risk_text(part)),
-        paragraph=MethodsText,
-        lines=lines,
-        script_source=script_source,
-    )
-    script = safe((folder / "copy.js").read_text(encoding="utf-8"))
-    css = safe((folder / "report.css").read_text(encoding="utf-8").strip())
-    return environment.get_template(template).render(css=css, copy_script=script, **values)
+    environment.filters.update(FILTERS)
+    return environment
 
 
-def lines(text: str) -> Any:
-    """Text of several lines, which stay lines."""
-    from markupsafe import escape
-
-    return escape(printable(text, keep="\n"))
+def _source(name: str) -> str:
+    return (files("heldout.report") / "templates" / name).read_text(encoding="utf-8")
 
 
-def script_source(script: str) -> str:
-    """A script as a content security policy allows it: by its hash, so that no other runs."""
-    return f"'sha256-{b64encode(hashlib.sha256(script.encode()).digest()).decode()}'"
-
-
-def _printable(value: Any) -> Any:
-    """Text from tables and runs without control characters; our own markup stays unchanged."""
-    return printable(value) if type(value) is str else value
-
-
-def number(value: float | None, decimals: int) -> str:
-    """A number as the page shows it."""
-    return minus(number_text(value, decimals))
-
-
-def minus(text: str) -> str:
-    """Text with minus signs in place of the hyphens of negative numbers."""
-    words = text.split(" ")
-    return " ".join("−" + word[1:] if word[:1] == "-" and word[1:2].isdigit() else word for word in words)
-
-
-def count_text(count: float) -> str:
-    """A number of rows, with a decimal if it is a mean over repeats."""
-    return f"{count:,.0f}" if count == int(count) else f"{count:,.1f}"
-
-
-def breakable(name: str) -> Any:
-    """A parameter's name that may break after double underscores."""
-    from markupsafe import Markup, escape
-
-    return Markup("__<wbr>").join(escape(part) for part in name.split("__"))
-
-
-def ticks(row: RankedConfiguration, ranking: Ranking) -> Any:
-    """Fold scores as ticks and their mean as a dot, on one scale for all rows."""
-    low, high = ranking.low, ranking.high
-    if low is None or high is None:
-        return ""
-    span = high - low
-
-    def place(value: float) -> float:
-        return 4 + (_TICKS_WIDTH - 8) * ((value - low) / span if span else 0.5)
-
-    lines = "".join(
-        f'<line x1="{place(score):.1f}" x2="{place(score):.1f}" y1="2" y2="14"/>'
-        for score in row.fold_scores
-        if score is not None
-    )
-    dot = "" if row.mean is None else f'<circle cx="{place(row.mean):.1f}" cy="8" r="3.2"/>'
-    return safe(f'<svg viewBox="0 0 {_TICKS_WIDTH} 16" aria-hidden="true">{lines}{dot}</svg>')
-
-
-def safe(text: str) -> Any:
-    """Our own markup, made of numbers and constants, which is not escaped."""
-    from markupsafe import Markup
-
-    return Markup(text)
+def _scripts(content: ReportContent | ValidationContent, *others: str) -> tuple[str, ...]:
+    """The scripts of a page: what it needs of the others, and one that copies the methods text."""
+    copy = _source("copy.js").strip() if content.methods_text else ""
+    return tuple(script for script in (*others, copy) if script)
 
 
 def _figures(content: ReportContent) -> dict[str, Any]:
@@ -227,6 +171,7 @@ def _figures(content: ReportContent) -> dict[str, Any]:
         "calibration": (figures.calibration_svg, of.calibration),
         "fitted": (figures.fitted_svg, of.residuals),
         "residuals": (figures.residuals_svg, of.residuals),
+        "precision": (precision_recall_svg, content.precision_recall),
     }
     return {
         **in_both_widths("distribution", figures.distribution_svg, content.distribution),
@@ -266,6 +211,7 @@ def _captions(content: ReportContent) -> dict[str, str]:
         "race": "" if content.race is None
         else remaining_caption(content.race.saved, content.race.saved + content.race.fits),
         "roc": ROC_CAPTION,
+        "precision": PRECISION_CAPTION,
         "calibration": CALIBRATION_CAPTION,
         "fitted": FITTED_CAPTION,
         "residuals": RESIDUAL_CAPTION,
@@ -283,8 +229,7 @@ def _captions(content: ReportContent) -> dict[str, str]:
     by_class = any(curve.name for curve in diagnostics.roc)
     if by_class:
         captions["roc"] = ROC_BY_CLASS_CAPTION
-    elif diagnostics.roc and diagnostics.calibration is None:
-        captions["held_out"] += " " + NO_CALIBRATION
+        captions["precision"] = PRECISION_BY_CLASS_CAPTION
     if diagnostics.repeats > 1:
         captions["confusion"] += " " + CONFUSION_REPEATS
     if diagnostics.residuals is not None:

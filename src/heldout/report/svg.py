@@ -7,8 +7,9 @@ of Okabe and Ito. Text and lines use a few fixed colours that the page's style s
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
+from types import MappingProxyType
 from typing import Any, TypeAlias
 from xml.etree import ElementTree
 
@@ -24,6 +25,9 @@ WIDTH, TALL = 390, 370
 _WITH_BARS, _UPPER, _LOWER = 318, 246, 54
 """Width of a figure with bars below it, height of its upper part, and of its bars."""
 DOTTED = (1.5, 3)
+
+NOTHING_LINKED: Mapping[str, Sequence[int]] = MappingProxyType({})
+DOT_RADIUS = "3.2"
 
 Dash: TypeAlias = tuple[float, ...]
 """Lengths of the dashes of a line and of the gaps between them; empty for a solid line."""
@@ -65,21 +69,33 @@ def layered(*layers: Any, width: int, height: int) -> Spec:
     return {"layer": specs, "width": width, "height": height, "datasets": datasets}
 
 
-def inline_svg(chart: Spec, key: str, title: str, description: str, *, fit: bool = True) -> str:
-    """A chart as one inline <svg> with its own ids and its text alternative."""
+def inline_svg(
+    chart: Spec,
+    key: str,
+    title: str,
+    description: str,
+    *,
+    fit: bool = True,
+    linked: Mapping[str, Sequence[int]] = NOTHING_LINKED,
+) -> str:
+    """A chart as one inline <svg> with its own ids and its text alternative.
+
+    ``linked``: for layers of dots, by their name, the configuration of each dot, so that a page can mark it.
+    """
     import vl_convert
 
     spec = {"$schema": altair().SCHEMA_URL, "config": _CONFIG, **chart}
     if fit:  # width and height include the labels; a column of charts cannot be fitted
         spec["autosize"] = {"type": "fit", "contains": "padding"}
     drawn = vl_convert.vegalite_to_svg(spec, allowed_base_urls=[])
-    return _inlined(drawn, key, title, description)
+    return _inlined(drawn, key, title, description, linked)
 
 
-def _inlined(drawn: str, key: str, title: str, description: str) -> str:
+def _inlined(drawn: str, key: str, title: str, description: str, linked: Mapping[str, Sequence[int]]) -> str:
     """The SVG with ids of its own counted from 1, without roles and classes, with title and description first."""
     ElementTree.register_namespace("", _SVG)
     root = ElementTree.fromstring(drawn)
+    _link_dots(root, linked)
     ids = {node.get("id"): f"{key}-{n}" for n, node in enumerate((e for e in root.iter() if e.get("id")), start=1)}
     for node in root.iter():
         for name in [a for a in node.attrib if a in ("class", "role", "pointer-events") or a.startswith("aria-")]:
@@ -101,6 +117,23 @@ def _inlined(drawn: str, key: str, title: str, description: str) -> str:
         {"role": "img", "aria-labelledby": f"{key}-title {key}-desc", "style": f"max-width:{width:.0f}px"}
     )
     return ElementTree.tostring(root, encoding="unicode")
+
+
+def _link_dots(root: ElementTree.Element, linked: Mapping[str, Sequence[int]]) -> None:
+    """Turn the dots of named layers into circles that hold their configuration, and their group its style."""
+    for group in root.iter(f"{{{_SVG}}}g"):
+        name = next((name for name in linked if f"{name}_marks" in group.get("class", "").split()), None)
+        if name is None:
+            continue
+        dots = list(group)
+        for attribute in ("fill", "stroke", "opacity", "stroke-width"):
+            if dots and attribute in dots[0].attrib:
+                group.set(attribute, dots[0].attrib[attribute])
+        for dot, configuration in zip(dots, linked[name], strict=True):
+            x, y = (f"{float(part):.1f}" for part in dot.attrib["transform"][10:-1].split(","))
+            dot.tag = f"{{{_SVG}}}circle"
+            dot.attrib.clear()
+            dot.attrib.update({"cx": x, "cy": y, "r": DOT_RADIUS, "data-c": str(configuration)})
 
 
 def _without_empty_paths(root: ElementTree.Element) -> None:

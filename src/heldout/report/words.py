@@ -151,7 +151,7 @@ def distribution_summary(title: str, value: str, low: str, high: str, uncorrecte
 def ranking_sentence(ranked_by: str, selection_known: bool, *, weighs: bool = False) -> str:
     """How to read the ranking; with ``weighs`` the rule selects weights of the configurations."""
     read = {
-        "mean": "Ranked by the mean score over the folds; the spread beside it is the standard deviation.",
+        "mean": "Ranked by the mean score over the folds; SD is the standard deviation of its scores in the folds.",
         "pooled": "Ranked by the score on all held-out rows together.",
         "within": "Ranked by the score on pairs of rows in the same fold.",
     }[ranked_by]
@@ -189,12 +189,16 @@ def held_out_sentence(name: str, repeats: int, drawn: int, total: int) -> str:
     )
 
 
-NO_CALIBRATION = "No probabilities of the winner were kept, so calibration cannot be shown."
 ROC_CAPTION = (
     "The share of the positive class that is found (true positive rate) against the share of false alarms, at "
     "every threshold. The dotted diagonal is guessing."
 )
 ROC_BY_CLASS_CAPTION = "Each class against all others, at every threshold. The dotted diagonal is guessing."
+PRECISION_CAPTION = (
+    "Of the rows that are called positive the share that is (precision) against the share of the positive class "
+    "that is found (recall), at every threshold. The dotted line is guessing."
+)
+PRECISION_BY_CLASS_CAPTION = "Precision and recall of each class against all others, at every threshold."
 CALIBRATION_CAPTION = (
     "Rows in groups of equal size by predicted probability: the predicted against the observed share, with 95 % "
     "Wilson intervals. On the dotted diagonal a prediction of 30 % comes true 30 % of the time. The bars count the "

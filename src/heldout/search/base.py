@@ -169,12 +169,19 @@ class BaseHeldOutSearch(BaseSearchCV):  # type: ignore[misc]
         self._adopt(evaluation, table(evaluation.configurations.params))
         return self
 
-    def report(self, path: Any) -> Path:
+    def report(self, path: Any, *, X: Any = None, importance: str = "auto") -> Path:
         """Write the report of the search as one self-contained HTML file.
 
         Parameters
         ----------
         path : str or path
+        X : array-like of shape (N, n_features), optional
+            The rows that the search was fitted on, which it does not keep. With them the report shows the columns
+            of the data, and what the winner relies on.
+        importance : {"auto", "refit", "none"}, default="auto"
+            The permutation importance of the columns on held-out rows, which needs ``X``. "auto": of the fold
+            models that the search kept with ``keep_models``, if it did; "refit": of these, or else of the winner
+            fitted again on each split; "none": not computed.
 
         Returns
         -------
@@ -183,13 +190,34 @@ class BaseHeldOutSearch(BaseSearchCV):  # type: ignore[misc]
         Raises
         ------
         InputError
-            When ``keep_predictions=False``: the report shows the held-out predictions.
+            When ``keep_predictions=False``: the report shows the held-out predictions. When ``X`` holds other rows
+            than the search was fitted on, or the winner fitted again gives other predictions than in the search.
         MissingExtraError
             When the packages of the extra ``app`` are missing.
         """
-        evaluation = self._kept_evaluation("a report")
+        check_is_fitted(self, "cv_results_")
+        if importance not in ("auto", "refit", "none"):
+            raise InputError(
+                f"importance must be 'auto', 'refit' or 'none', got {importance!r}.", argument="importance"
+            )
+        kept = self._kept_evaluation("a report")
+        if importance == "refit" and X is None:
+            raise InputError(
+                f"{argument('importance', 'refit')} needs the rows, which a search does not keep; give "
+                f"{argument('X')}.",
+                argument="importance",
+            )
         from heldout.report import report_content, write_report
+        from heldout.report.fold_refits import refitted_winner, with_rows
+        from heldout.report.importance import unfit_for_importance
 
+        evaluation = kept if X is None else with_rows(kept, X)
+        if importance == "refit" and (reason := unfit_for_importance(evaluation)):
+            raise InputError(f"{argument('importance', 'refit')}: {reason}.", argument="importance")
+        if importance == "refit" and evaluation.fold_models is None:
+            evaluation = replace(evaluation, fold_models=refitted_winner(evaluation))
+        if importance == "none":
+            evaluation = replace(evaluation, fold_models=None)
         write_report(report_content(evaluation), Path(path))
         return Path(path)
 

@@ -15,7 +15,8 @@ from heldout._text import counted
 from heldout._version import __version__
 from heldout.references import REFERENCES
 from heldout.report.content import Citation, Fact
-from heldout.report.render import filled, safe, written
+from heldout.report.filters import safe
+from heldout.report.render import filled, written
 from heldout_papers.engine.claims import Claim
 from heldout_papers.engine.pictures import Picture
 

@@ -1,0 +1,142 @@
+"""What a reader can explore in a report: all configurations in a table and in figures that mark each other.
+
+The page works without its script: then the table is as it was written, and links lead to its rows.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+from heldout._text import printable
+from heldout.report import configuration_figures as drawn
+from heldout.report.family_slices import FamilyBest, best_of_families, slices_of
+from heldout.report.numbers import Scale
+from heldout.report.ranking import RankedConfiguration, Ranking
+
+MOST_SLICES = 24
+
+
+@dataclass(frozen=True)
+class SliceFigure:
+    """The figure of one parameter of one family."""
+
+    family: str
+    parameter: str
+    reach: float
+    """How far the best scores at its values are apart."""
+    svg: str
+
+
+@dataclass(frozen=True)
+class Exploration:
+    """The parts of the page on all configurations."""
+
+    colours: dict[str, tuple[str, bool]] = field(default_factory=dict)
+    """Of each family: the colour of its dots, and whether they are filled."""
+    best: tuple[FamilyBest, ...] = ()
+    """Of several families."""
+    ranked: str = ""
+    ordered: str = ""
+    trained: str = ""
+    """``ranked``, ``ordered``, ``trained``: figures of all configurations; empty where there is nothing to draw."""
+    has_bars: bool = False
+    """Whether the scores by rank have bars."""
+    slices: tuple[SliceFigure, ...] = ()
+    slices_left_out: int = 0
+    parameters: tuple[str, ...] = ()
+    """That have several values."""
+    data: str = ""
+    """What the script reads, as JSON."""
+
+    @property
+    def script(self) -> str:
+        """The script of the page; empty where it has nothing to do."""
+        return page_script() if self.data else ""
+
+
+def explore(ranking: Ranking | None, scale: Scale) -> Exploration:
+    """The exploration of a ranking; nothing of a single configuration."""
+    if ranking is None or len(ranking.shown) < 2:
+        return Exploration()
+    scored = [row for row in ranking.shown if row.score is not None]
+    best = best_of_families(ranking.shown)
+    parts = slices_of(scored)
+    return Exploration(
+        colours=drawn.family_colours(scored),
+        best=best if len(best) > 1 else (),
+        ranked=drawn.ranked_svg(scored, scale, key="ranked") if len(scored) > 1 else "",
+        ordered=drawn.ordered_svg(scored, scale, key="ordered") if len(scored) > 2 else "",
+        trained=drawn.trained_svg(scored, scale, key="trained"),
+        has_bars=0 < sum(map(drawn.has_bar, scored)) <= drawn.MOST_DOTS,
+        slices=tuple(
+            SliceFigure(
+                part.family, part.parameter, part.reach, drawn.slice_svg(part, scale, key=f"slice-{number}")
+            )
+            for number, part in enumerate(parts[:MOST_SLICES])
+        ),
+        slices_left_out=max(len(parts) - MOST_SLICES, 0),
+        parameters=_varied(ranking.shown),
+        data=_data(ranking, scale),
+    )
+
+
+def _varied(rows: Sequence[RankedConfiguration]) -> tuple[str, ...]:
+    values: dict[str, set[str]] = {}
+    for row in rows:
+        for name, value in row.parameters.items():
+            values.setdefault(name, set()).add(repr(value))
+    return tuple(name for name, seen in values.items() if len(seen) > 1)
+
+
+def _data(ranking: Ranking, scale: Scale) -> str:
+    """The table as JSON that may stand inside a page: no text can end the element that holds it."""
+    parameters = _varied(ranking.shown)
+    families = dict.fromkeys(row.family for row in ranking.shown)
+    place = {family: number for number, family in enumerate(families)}  # as the page offers them
+    rows = [
+        [
+            row.index,
+            place[row.family],
+            *(_rounded(value) for value in (row.mean, row.train, row.pooled, row.selected)),
+            [_plain(row.parameters.get(name)) if name in row.parameters else None for name in parameters],
+        ]
+        for row in ranking.shown
+    ]
+    content = {
+        "rows": rows,
+        "decimals": scale.decimals,
+        "greater": scale.greater_is_better,
+    }
+    text = json.dumps(content, separators=(",", ":"), allow_nan=False)
+    for letter in "<>&":
+        text = text.replace(letter, f"\\u{ord(letter):04x}")
+    return text
+
+
+def _rounded(value: float | None) -> float | None:
+    return None if value is None else float(f"{value:.7g}")
+
+
+def _plain(value: Any) -> Any:
+    """A number unchanged, everything else as the text that is shown."""
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    return value if is_number else printable(str(value))
+
+
+@cache
+def page_script() -> str:
+    """The script of the pages."""
+    return (files("heldout.report") / "templates" / "explore.js").read_text(encoding="utf-8").strip()
+
+
+@cache
+def script_hash(script: str) -> str:
+    """What a content security policy calls a script."""
+    return "sha256-" + base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()

@@ -1,0 +1,136 @@
+"""Slices: the score of every configuration of a family over the values of one of its parameters.
+
+Plain data without any drawing. A slice shows what a search saw, not the effect of a parameter: the other parameters
+differ between its points. So it marks the best configuration in each step of the parameter.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from heldout.report.configuration_parts import ParameterValue
+from heldout.report.ranking import RankedConfiguration
+
+MOST_STEPS = 12
+"""Steps of a parameter with more than ``MOST_VALUES`` distinct numbers."""
+MOST_VALUES = 30
+_DECADES, _DECADES_OF_HALF = 1.5, 0.6
+"""Decades that all values, and the middle half of them, span at least on a logarithmic axis."""
+
+
+@dataclass(frozen=True)
+class FamilySlice:
+    """One parameter of one family: a point for each of its configurations, the best first."""
+
+    family: str
+    parameter: str
+    values: tuple[ParameterValue, ...]
+    """Of the parameter, one for each configuration."""
+    configurations: tuple[RankedConfiguration, ...]
+    is_number: bool
+    is_log: bool
+    """Whether the values are positive and span so much that a logarithmic axis suits them."""
+    leaders: tuple[int, ...]
+    """Places of the best configuration of each step, in the order of the values."""
+
+    @property
+    def scores(self) -> tuple[float, ...]:
+        """The score by which the configurations are ranked, in the metric's own units."""
+        return tuple(score for row in self.configurations if (score := row.score) is not None)
+
+    @property
+    def reach(self) -> float:
+        """How far the best scores of the steps are apart."""
+        best = [self.scores[place] for place in self.leaders]
+        return max(best) - min(best)
+
+
+@dataclass(frozen=True)
+class FamilyBest:
+    """The best configuration of a family."""
+
+    family: str
+    best: RankedConfiguration
+    configurations: int
+    """How many of the family are ranked."""
+    selected: float | None
+    """Share of bootstraps that selected one of the family."""
+
+
+def slices_of(rows: Sequence[RankedConfiguration]) -> tuple[FamilySlice, ...]:
+    """The slices of all parameters with several values; families by their best, parameters by their reach.
+
+    Parameters
+    ----------
+    rows : sequence of RankedConfiguration
+        The best first; those without a score are left out.
+    """
+    found = []
+    for family, members in _by_family(row for row in rows if row.score is not None).items():
+        names = dict.fromkeys(name for row in members for name in row.parameters)
+        mine = [made for name in names if (made := _slice(family, name, members)) is not None]
+        found += sorted(mine, key=lambda each: -each.reach)
+    return tuple(found)
+
+
+def best_of_families(rows: Sequence[RankedConfiguration]) -> tuple[FamilyBest, ...]:
+    """The best configuration of each family, the best family first."""
+    return tuple(
+        FamilyBest(
+            family,
+            members[0],
+            len(members),
+            None if members[0].selected is None else sum(row.selected or 0.0 for row in members),
+        )
+        for family, members in _by_family(rows).items()
+    )
+
+
+def _by_family(rows: Iterable[RankedConfiguration]) -> dict[str, list[RankedConfiguration]]:
+    families: dict[str, list[RankedConfiguration]] = {}
+    for row in rows:
+        families.setdefault(row.family, []).append(row)
+    return families
+
+
+def _slice(family: str, name: str, members: Sequence[RankedConfiguration]) -> FamilySlice | None:
+    """None for a parameter with a single value."""
+    with_it = [row for row in members if name in row.parameters]
+    values = [row.parameters[name] for row in with_it]
+    numbers = [value for value in values if isinstance(value, int | float) and not isinstance(value, bool)]
+    if len(dict.fromkeys(map(_key, values))) < 2:
+        return None
+    is_number = len(numbers) == len(values)
+    is_log = is_number and _spans_decades(sorted(set(numbers)))
+    return FamilySlice(
+        family, name, tuple(values), tuple(with_it), is_number, is_log, _leaders(values, is_number, is_log)
+    )
+
+
+def _key(value: ParameterValue) -> tuple[str, ParameterValue]:
+    """Distinguishes True from 1."""
+    return type(value).__name__ if isinstance(value, bool) else "", value
+
+
+def _spans_decades(values: Sequence[float]) -> bool:
+    if values[0] <= 0:
+        return False
+    first, third = values[len(values) // 4], values[(3 * len(values) - 1) // 4]
+    return math.log10(values[-1] / values[0]) >= _DECADES and math.log10(third / first) >= _DECADES_OF_HALF
+
+
+def _leaders(values: Sequence[ParameterValue], is_number: bool, is_log: bool) -> tuple[int, ...]:
+    """The first place in each step: the rows are sorted, so it is that of the best."""
+    first: dict[tuple[str, ParameterValue], int] = {}
+    steps = [_key(value) for value in values]
+    if is_number and len(set(steps)) > MOST_VALUES:
+        places = [math.log10(value) if is_log else float(value) for value in values]  # type: ignore[arg-type]
+        low, high = min(places), max(places)
+        steps = [("", min(int((place - low) / (high - low) * MOST_STEPS), MOST_STEPS - 1)) for place in places]
+    for place, step in enumerate(steps):
+        first.setdefault(step, place)
+    if is_number:
+        return tuple(sorted(first.values(), key=lambda place: float(values[place])))  # type: ignore[arg-type]
+    return tuple(first.values())

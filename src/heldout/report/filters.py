@@ -1,0 +1,108 @@
+"""How templates write values: numbers, names, and our own markup."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from heldout._text import number_text, printable
+from heldout.dropping.words import risk_text
+from heldout.methods_text import MethodsText
+from heldout.metrics.named import in_sentence
+from heldout.report.exploration import script_hash
+from heldout.report.ranking import RankedConfiguration, Ranking, share_text
+
+_TICKS_WIDTH, _MOST_TICKS = 120, 40_000
+"""Width of the fold scores of a configuration, and how many of them a page draws."""
+
+
+def finalized(value: Any) -> Any:
+    """Text from tables and runs without control characters; our own markup stays unchanged."""
+    return printable(value) if type(value) is str else value
+
+
+def number(value: float | None, decimals: int) -> str:
+    """A number as the page shows it."""
+    return minus(number_text(value, decimals))
+
+
+def minus(text: str) -> str:
+    """Text with minus signs in place of the hyphens of negative numbers."""
+    words = text.split(" ")
+    return " ".join("−" + word[1:] if word[:1] == "-" and word[1:2].isdigit() else word for word in words)
+
+
+def digits(value: float) -> str:
+    """A number with four significant digits, without an exponent where that is short."""
+    return minus(f"{value:,.0f}" if value == int(value) and abs(value) < 1e15 else f"{value:.4g}")
+
+
+def headings(body: str) -> list[tuple[str, Any]]:
+    """The anchor and the title of every section of a page."""
+    return [(anchor, safe(title)) for anchor, title in re.findall(r'<h2 id="([^"]+)">(.*?)</h2>', body)]
+
+
+def count_text(count: float) -> str:
+    """A number of rows, with a decimal if it is a mean over repeats."""
+    return f"{count:,.0f}" if count == int(count) else f"{count:,.1f}"
+
+
+def lines(text: str) -> Any:
+    """Text of several lines, which stay lines."""
+    from markupsafe import escape
+
+    return escape(printable(text, keep="\n"))
+
+
+def breakable(name: str) -> Any:
+    """A parameter's name that may break after double underscores."""
+    from markupsafe import Markup, escape
+
+    return Markup("__<wbr>").join(escape(part) for part in name.split("__"))
+
+
+def ticks(row: RankedConfiguration, ranking: Ranking) -> Any:
+    """Fold scores as ticks and their mean as a dot, on one scale for all rows."""
+    low, high = ranking.low, ranking.high
+    if low is None or high is None:
+        return ""
+    span = high - low
+
+    def place(value: float) -> float:
+        return 4 + (_TICKS_WIDTH - 8) * ((value - low) / span if span else 0.5)
+
+    known = [place(score) for score in row.fold_scores if score is not None]
+    if len(known) * len(ranking.shown) > _MOST_TICKS:  # then their range
+        lines = f"M{min(known):.1f} 8H{max(known):.1f}"
+    else:
+        lines = "".join(f"M{at:.1f} 2v12" for at in known)
+    dot = "" if row.mean is None else f'<circle cx="{place(row.mean):.1f}" cy="8" r="3.2"/>'
+    return safe(f'<svg viewBox="0 0 {_TICKS_WIDTH} 16" aria-hidden="true"><path d="{lines}"/>{dot}</svg>')
+
+
+def safe(text: str) -> Any:
+    """Our own markup, made of numbers and constants, which is not escaped."""
+    from markupsafe import Markup
+
+    return Markup(text)
+
+
+FILTERS: Mapping[str, Callable[..., Any]] = {
+    "number": number,
+    "minus": minus,
+    "share": lambda part: minus(share_text(part)),
+    "ticks": ticks,
+    "count_text": count_text,
+    "breakable": breakable,
+    "risk": lambda part: minus(risk_text(part)),
+    "digits": digits,
+    "percent": lambda part: "–" if part is None else f"{100 * part:.1f} %",
+    "markup": safe,
+    "in_sentence": in_sentence,
+    "headings": headings,
+    "script_hash": script_hash,
+    "paragraph": MethodsText,
+    "lines": lines,
+}
+"""The filters of the templates by name."""

@@ -1,0 +1,95 @@
+"""Sentences that relate the numbers of a report to each other, and to the model that is delivered."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, Literal
+
+from heldout._text import number_text
+from heldout.estimates.types import Estimate
+from heldout.report.content import Headline
+from heldout.report.ranking import RankedConfiguration
+
+Source = Literal["search", "file"]
+_OF_THE_WHOLE_SEARCH = ("nested_cv", "bootstrap_search")
+
+
+def related_numbers(head: Headline, estimate: Estimate | None, winner: RankedConfiguration | None) -> str:
+    """How the corrected score, the mean over folds and the score of all rows together relate; empty without two.
+
+    ``winner``: its row of the ranking.
+    """
+    if estimate is None or winner is None or not head.is_corrected or estimate.selected != winner.index:
+        return ""
+    aggregate, decimals = estimate.provenance.get("aggregate", "folds"), head.metric.decimals
+    own, other = (winner.mean, winner.pooled) if aggregate == "folds" else (winner.pooled, winner.mean)
+    if own is None or head.value is None or head.uncorrected is None or estimate.method in _OF_THE_WHOLE_SEARCH:
+        return ""
+    kinds = {
+        "folds": "the mean over the folds",
+        "pooled": "the score of all held-out rows together (pooled)",
+        "within": "the score of pairs of rows in the same fold",
+    }
+    before, value, optimism, beside = (
+        number_text(shown, decimals) for shown in (head.uncorrected, head.value, head.optimism, other)
+    )
+    related = (
+        f"{before} is {kinds[aggregate]} (uncorrected); {value} is the same after the optimism of {optimism} is "
+        "allowed for (corrected)"
+    )
+    if other is None:
+        return f"Two numbers of the winner are close: {related}."
+    apart = kinds["pooled" if aggregate == "folds" else "folds"]
+    return f"Three numbers of the winner are close: {related}; {beside} is {apart}."
+
+
+def delivered_sentence(
+    estimate: Estimate | None, rows: int, *, source: Source, is_fitted: bool = True, is_bounded: bool = False
+) -> str:
+    """What the estimate means for the model that is used afterwards; empty without an estimate.
+
+    ``is_fitted``: whether the search fitted a model to deliver; ``is_bounded``: whether it is the one that a
+    hold-out tested rather than one of all rows.
+    """
+    if estimate is None or math.isnan(estimate.value):
+        return ""
+    if is_bounded:
+        return "The delivered model is the one that the hold-out tested, so the estimate is of that very model."
+    trained = estimate.provenance.get("training_rows")
+    size = "part of the rows" if not trained else f"about {trained:,.0f} rows"
+    on_all = "is expected to be as good on new rows of the same kind, or a little better where more rows help."
+    if source == "file":
+        return (
+            f"The file holds predictions and no model: the estimate is of models fitted on {size}, and a model of "
+            f"the same configuration fitted on all rows {on_all}"
+        )
+    model = f"{'The delivered model is' if is_fitted else 'No model was'} fitted on all {rows:,} rows"
+    if estimate.method in _OF_THE_WHOLE_SEARCH:
+        return (
+            f"{model}; the estimate is of the whole search, repeated without the rows that score it, and so of "
+            "what it delivers."
+        )
+    subject = "it" if is_fitted else "such a model"
+    return f"{model}; the estimate is of models fitted on {size}, and {subject} {on_all}"
+
+
+def calibration_advice(model: Any, source: Source) -> str:
+    """Why calibration is not shown, and what shows it; ``model``: the winner, or None if there is none."""
+    if source == "file":
+        return (
+            "The file holds no probabilities of the winner, so calibration is not shown; give a file of predicted "
+            "probabilities."
+        )
+    how = (
+        "with a metric of probabilities among the metrics (heldout tune --metric roc_auc,neg_log_loss, or "
+        'scoring=["roc_auc", "neg_log_loss"] and refit="roc_auc")'
+    )
+    if model is not None and not hasattr(model, "predict_proba"):
+        return (
+            "The winner gives decision values and no probabilities, so calibration is not shown. A search "
+            f"{how} chooses among models that give probabilities; CalibratedClassifierCV turns the decision values "
+            "of this one into probabilities."
+        )
+    return (
+        f"The search kept no probabilities of the winner, so calibration is not shown; a search {how} keeps them."
+    )

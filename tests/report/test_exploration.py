@@ -1,0 +1,80 @@
+"""What a reader explores: the size of a page on many configurations, its data, and its figures."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from dataclasses import replace
+
+import pytest
+from many_configurations import with_many_configurations
+
+from heldout.report import ReportContent, render_html, report_content
+from heldout.report.exploration import MOST_SLICES, explore
+from heldout.report.ranking import MOST_SHOWN
+from heldout.result import Evaluation
+
+Make = Callable[..., Evaluation]
+
+
+@pytest.fixture(scope="module")
+def many(make_evaluation: Make) -> ReportContent:
+    return with_many_configurations(report_content(make_evaluation()))
+
+
+def test_a_page_on_two_thousand_configurations_is_below_three_megabytes(many: ReportContent) -> None:
+    page = render_html(many)
+    assert len(page.encode()) < 3e6
+    body = page[page.index('id="ranking"') :]
+    body = body[: body.index("</table>")]
+    assert body.count("<tr") == 2001
+    assert body.count('class="more"') == 2000 - MOST_SHOWN
+    assert 'id="show-all"><label for="show-all" class="show-all"> show all 2,000</label>' in page
+    assert "more configurations scored" not in page
+
+
+def test_the_data_of_the_script_are_the_rows_of_the_table(many: ReportContent) -> None:
+    assert many.ranking is not None
+    few = replace(many.ranking, shown=many.ranking.shown[:30])
+    explored = explore(few, many.headline.metric)
+    data = json.loads(explored.data)
+    assert [row[0] for row in data["rows"]] == [row.index for row in few.shown]
+    assert [explored.best[row[1]].family for row in data["rows"]] == [row.family for row in few.shown]
+    for row, known in zip(data["rows"], few.shown, strict=True):
+        assert row[2:6] == pytest.approx([known.mean, known.train, known.pooled, known.selected], rel=1e-6)
+        assert dict(zip(explored.parameters, row[6], strict=True)) == dict(known.parameters)
+    assert len(explored.slices) + explored.slices_left_out == 20 <= MOST_SLICES
+
+
+def test_every_dot_names_its_configuration(many: ReportContent) -> None:
+    assert many.ranking is not None
+    few = replace(many.ranking, shown=many.ranking.shown[:30])
+    explored = explore(few, many.headline.metric)
+    indices = {row.index for row in few.shown}
+    for svg in (explored.ranked, explored.ordered, explored.trained):
+        dots = [int(index) for index in re.findall(r'data-c="(\d+)"', svg)]
+        assert sorted(dots) == sorted(indices)
+    places = {
+        int(index): float(x)
+        for x, index in re.findall(r'<circle cx="([\d.]+)" cy="[\d.]+" r="3.2" data-c="(\d+)"', explored.ranked)
+    }
+    assert sorted(places, key=places.__getitem__) == [row.index for row in few.shown]  # from left to right by rank
+    (slice_figure, *_) = explored.slices
+    of_family = {row.index for row in few.shown if row.family == slice_figure.family}
+    assert {int(index) for index in re.findall(r'data-c="(\d+)"', slice_figure.svg)} == of_family
+
+
+def test_one_configuration_has_nothing_to_explore(make_evaluation: Make) -> None:
+    content = report_content(make_evaluation(configurations=1))
+    assert explore(content.ranking, content.headline.metric).script == ""
+    assert explore(None, content.headline.metric).data == ""
+
+
+def test_defaults_are_folded_and_sections_are_in_the_contents(make_evaluation: Make) -> None:
+    page = render_html(report_content(make_evaluation()))
+    assert re.search(r"<details>\s*<summary>\d+ left at their defaults</summary>", page)
+    contents = re.search(r'<nav class="contents".*?</nav>', page, re.S)
+    assert contents is not None
+    anchors = re.findall(r'href="#([^"]+)"', contents[0])
+    assert anchors == re.findall(r'<h2 id="(?!flagged)([^"]+)"', page)

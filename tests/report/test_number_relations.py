@@ -1,0 +1,60 @@
+"""Sentences on how numbers relate, what they mean for the delivered model, and what shows calibration."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from sklearn.linear_model import LogisticRegression
+from sklearn.svm import SVC
+
+from heldout.report import report_content
+from heldout.report.number_relations import calibration_advice, delivered_sentence
+from heldout.result import Evaluation
+
+Make = Callable[..., Evaluation]
+
+
+def test_three_numbers_are_related_in_one_line(make_evaluation: Make) -> None:
+    content = report_content(make_evaluation())
+    assert content.ranking is not None and content.ranking.winner is not None
+    head, winner = content.headline, content.ranking.winner
+    before, value, optimism, pooled = (
+        f"{number:.{head.metric.decimals}f}"
+        for number in (head.uncorrected, head.value, head.optimism, winner.pooled)
+    )
+    assert content.related == (
+        f"Three numbers of the winner are close: {before} is the mean over the folds (uncorrected); {value} is the "
+        f"same after the optimism of {optimism} is allowed for (corrected); {pooled} is the score of all held-out "
+        "rows together (pooled)."
+    )
+    assert report_content(make_evaluation(method=None)).related == ""
+    assert report_content(make_evaluation(method="cv")).related == ""
+
+
+def test_what_the_estimate_means_for_the_model(make_evaluation: Make) -> None:
+    evaluation = make_evaluation()
+    assert report_content(evaluation).delivered == (
+        "No model was fitted on all 120 rows; the estimate is of models fitted on about 90 rows, and such a model "
+        "is expected to be as good on new rows of the same kind, or a little better where more rows help."
+    )
+    fitted = replace(evaluation, model=LogisticRegression())
+    assert report_content(fitted).delivered.startswith(
+        "The delivered model is fitted on all 120 rows; the estimate"
+    )
+    assert "of that very model" in delivered_sentence(evaluation.estimate, 120, source="search", is_bounded=True)
+    assert delivered_sentence(evaluation.estimate, 120, source="file").startswith(
+        "The file holds predictions and no"
+    )
+    assert delivered_sentence(None, 120, source="search") == ""
+    estimate = evaluation.estimate
+    assert estimate is not None
+    nested = replace(estimate, method="nested_cv")
+    assert "of the whole search" in delivered_sentence(nested, 120, source="search")
+
+
+def test_calibration_is_shown_or_the_page_says_what_shows_it(make_evaluation: Make) -> None:
+    assert report_content(make_evaluation()).no_calibration == ""
+    assert "gives decision values and no probabilities" in calibration_advice(SVC(), "search")
+    assert "kept no probabilities" in calibration_advice(LogisticRegression(), "search")
+    assert "give a file of predicted probabilities" in calibration_advice(None, "file")

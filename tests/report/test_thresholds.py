@@ -1,0 +1,50 @@
+"""Tables of thresholds, and curves with few points."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from heldout.report.thresholds import (
+    MOST_PRECISION_POINTS,
+    PROBABILITIES,
+    ThresholdRow,
+    drawn_curves,
+    threshold_rows,
+)
+from heldout.report.winner_curves import PrecisionRecallPoints
+
+
+def test_a_class_alone_has_no_thresholds() -> None:
+    assert threshold_rows(np.ones(4, dtype=bool), np.arange(4.0)[:, None], np.ones(4), probabilities=True) == ()
+
+
+def test_long_curves_keep_both_ends_and_short_ones_all_points() -> None:
+    share = tuple(np.linspace(0, 1, 5000).tolist())
+    curve = PrecisionRecallPoints("", 0, share, share[::-1], 0.5, 0.5)
+    (found,) = drawn_curves((curve,))
+    assert len(found.recall) <= MOST_PRECISION_POINTS
+    assert (found.recall[0], found.recall[-1], found.precision[-1]) == (0.0, 1.0, 0.0)
+    short = PrecisionRecallPoints("", 0, (0.0, 0.5, 1.0), (1.0, 1.0, 0.5), 0.5, 0.5)
+    assert drawn_curves((short,)) == (short,)
+
+
+def test_of_many_classes_those_with_the_least_average_precision_are_drawn() -> None:
+    curves = tuple(PrecisionRecallPoints(f"c{n}", 0, (0.0, 1.0), (1.0, 1.0), n / 10, 0.5) for n in range(9))
+    assert [curve.name for curve in drawn_curves(curves)] == [f"c{n}" for n in range(7)]
+
+
+def test_a_threshold_by_hand() -> None:
+    positive = np.array([True, True, False, False, False])
+    scores = np.array([0.9, 0.45, 0.5, 0.2, np.nan])[:, None]
+    rows = {row.threshold: row for row in threshold_rows(positive, scores, np.ones(5), probabilities=True)}
+    assert tuple(rows) == PROBABILITIES
+    assert rows[0.5] == ThresholdRow(0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5)
+    assert rows[0.95] == ThresholdRow(0.95, 0.0, 0.0, 1.0, None, 0.5, 0.0)
+    assert rows[0.05].negative_predictive_value is None
+
+
+def test_thresholds_of_decision_values_leave_round_shares_above() -> None:
+    rng = np.random.default_rng(0)
+    scores = rng.normal(size=(1000, 1))
+    rows = threshold_rows(rng.random(1000) < 0.5, scores, np.ones(1000), probabilities=False)
+    assert [round(row.flagged, 2) for row in rows] == [0.95, 0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3, 0.2, 0.1, 0.05]
