@@ -30,6 +30,7 @@ from heldout.protocols.validation.corrections import correction_named
 from heldout.protocols.validation.intervals import interval_kind
 from heldout.protocols.validation.plan import ValidationPlan
 from heldout.protocols.validation.replicate import ImputedFit, ReplicateFit
+from heldout.protocols.validation.rms import RMS, rms_metrics
 
 TWO_STAGE = "two_stage"
 MOST_INNER = 10_000_000
@@ -228,7 +229,12 @@ def _metrics(wanted: Any, truth: Truth) -> dict[str, Metric]:
     """The metrics by name, each as it is on this target."""
     if wanted is None:
         wanted = DEFAULT_METRICS[truth.kind]
-    listed = list(wanted) if isinstance(wanted, list | tuple) else [wanted]
+    given = list(wanted) if isinstance(wanted, list | tuple) else [wanted]
+    listed = [
+        name
+        for one in given
+        for name in (rms_metrics(truth.kind) if isinstance(one, str) and one == RMS else (one,))
+    ]
     if not listed:
         raise InputError(
             "metric must name at least one, got an empty list; leave it out for the usual ones.", argument="metric"
@@ -240,6 +246,10 @@ def _metrics(wanted: Any, truth: Truth) -> dict[str, Metric]:
             raise InputError(f"metric names '{metric.name}' twice; name each once.", argument="metric")
         metrics[metric.name] = metric
     return metrics
+
+
+def _names(wanted: Any, kind: TaskKind) -> tuple[Any, ...]:
+    return rms_metrics(kind) if isinstance(wanted, str) and wanted == RMS else (wanted,)
 
 
 def _context(task: Task, metrics: Mapping[str, Metric], routed: Routing, seeds: int | None) -> CellContext:

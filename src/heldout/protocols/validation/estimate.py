@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from math import isfinite
-from typing import Any
+from typing import Any, Literal
 
 from numpy.typing import ArrayLike
 
@@ -18,6 +18,7 @@ from heldout.imputation.backward import Selection
 from heldout.imputation.pooled import PooledModel
 from heldout.imputation.rubin import PooledCoefficients
 from heldout.metrics.base import Metric
+from heldout.metrics.parameters import check_among
 from heldout.protocols.validation.curves import (
     CalibrationCurve,
     DecisionCurve,
@@ -28,6 +29,7 @@ from heldout.protocols.validation.curves import (
 )
 from heldout.protocols.validation.curves.base import CONFIDENCE_LEVEL
 from heldout.protocols.validation.replicates import Replicates
+from heldout.protocols.validation.rms import rms_rows
 
 
 @dataclass(frozen=True)
@@ -294,14 +296,25 @@ class Validation:
             self.replicates, thresholds=thresholds, time=time, of_class=of_class, confidence_level=confidence_level
         )
 
-    def to_frame(self, *, candidates: bool = False) -> Any:
+    def to_frame(self, *, candidates: bool = False, names: Literal["heldout", "rms"] = "heldout") -> Any:
         """A row a metric, as a pandas DataFrame (pandas comes with the extra ``app``).
 
         Parameters
         ----------
         candidates : bool
             The rows of every model in the first stage, with the model's name, in place of the selected one's.
+        names : "heldout" or "rms"
+            ``rms``: the table of R's ``rms::validate``, with its names of rows and columns; its optimism is
+            apparent minus corrected, for losses too. Metrics that it does not have are left out.
         """
+        check_among("names", names, ("heldout", "rms"))
+        if names == "rms":
+            if candidates:
+                raise InputError(
+                    "names='rms' is the table of one model; leave candidates=True out.", argument="candidates"
+                )
+            listed = rms_rows(row.cells() for row in self.rows.values())
+            return frame_of(listed, "Validation.to_frame").set_index("")
         if not candidates:
             return frame_of([row.cells() for row in self.rows.values()], "Validation.to_frame")
         rows = [{"model": each.name, **row.cells()} for each in self.candidates for row in each.rows.values()]
