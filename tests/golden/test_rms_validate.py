@@ -73,3 +73,19 @@ def test_every_number_of_validate_is_that_of_rms(model: str) -> None:
     ours, theirs = found.to_frame(names="rms"), of_r(model)
     assert list(ours.index) == list(theirs.index)
     np.testing.assert_allclose(ours[COLUMNS], theirs, rtol=1e-8, atol=1e-8)
+
+
+@pytest.mark.parametrize("model", list(KINDS))
+def test_coefficients_and_their_test_are_those_of_rms(model: str) -> None:
+    found, of_r = validation(model).coefficients, OF_R[model]
+    assert found is not None
+    renamed = {"Intercept": "intercept"} | {
+        name: name.replace("=", "_") for name in of_r["coefficients"] if "=" in name
+    }
+    ours = found.to_frame().set_index("name")[["value", "standard_error", "low", "high"]]
+    theirs = pd.DataFrame(of_r["coefficients"]).T.rename(renamed)
+    assert set(ours.index) == set(theirs.index)
+    np.testing.assert_allclose(ours, theirs.loc[ours.index], rtol=1e-8)
+    test = found.likelihood_ratio
+    np.testing.assert_allclose(test, of_r["likelihood_ratio"], rtol=1e-8, atol=1e-15)
+    assert found.references == {"sex": "female", "stage": "I"}

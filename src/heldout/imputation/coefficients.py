@@ -6,7 +6,7 @@ inverse of an information tells how uncertain it is.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -19,6 +19,7 @@ from heldout.errors import InputError
 from heldout.kernels.reference import Floats
 
 INTERCEPT = "intercept"
+ODDS_RATIO, HAZARD_RATIO = "odds ratio", "hazard ratio"
 
 
 _HARDLY_ANY = 1e300
@@ -36,6 +37,8 @@ class Coefficients:
     """(p, p): of the values, as estimates."""
     n_informative: int | None = None
     """How many rows count for degrees of freedom, where not all do: the events of a Cox model."""
+    ratio: str = ""
+    """What exp(value) is: ``odds ratio``, ``hazard ratio``, or empty."""
 
 
 def coefficients_of(model: Any, X: Any, y: Any, sample_weight: Any = None) -> Coefficients | None:
@@ -88,7 +91,7 @@ def _of_pipeline(model: Any, X: Any, y: Any, sample_weight: Any) -> Coefficients
     head = (INTERCEPT,) if len(found.names) == len(names) + 1 else ()
     if len(head) + len(names) != len(found.names):
         return None
-    return Coefficients((*head, *names), found.values, found.covariance, found.n_informative)
+    return replace(found, names=(*head, *names))
 
 
 def _of_logistic(model: Any, X: Any, y: Any, sample_weight: Any) -> Coefficients | None:
@@ -98,7 +101,8 @@ def _of_logistic(model: Any, X: Any, y: Any, sample_weight: Any) -> Coefficients
     design, values = _design(model, X), _with_intercept(model)
     p = expit(design @ values)
     w, residual = p * (1 - p), (np.asarray(y) == model.classes_[1]) - p
-    return _named(model, values, _likelihood_covariance(design, w, residual, sample_weight))
+    covariance = _likelihood_covariance(design, w, residual, sample_weight)
+    return _named(model, values, covariance, ratio=ODDS_RATIO)
 
 
 def _of_least_squares(model: Any, X: Any, y: Any, sample_weight: Any) -> Coefficients | None:
@@ -123,7 +127,7 @@ def _of_cox(model: Any, y: Any) -> Coefficients | None:
         target = survival_target(y)
     except InputError:  # another kind of model, which calls something else so
         return None
-    return _named(model, values, np.asarray(covariance), int(target["event"].sum()))
+    return _named(model, values, np.asarray(covariance), int(target["event"].sum()), HAZARD_RATIO)
 
 
 def _of_results(model: Any) -> Coefficients:
@@ -160,7 +164,7 @@ def _likelihood_covariance(design: Floats, w: Floats, residual: Floats, sample_w
 
 
 def _named(
-    model: Any, values: Floats, covariance: Floats | None, n_informative: int | None = None
+    model: Any, values: Floats, covariance: Floats | None, n_informative: int | None = None, ratio: str = ""
 ) -> Coefficients | None:
     if covariance is None:
         return None
@@ -168,4 +172,5 @@ def _named(
     intercept = (INTERCEPT,) if getattr(model, "fit_intercept", False) else ()
     n = len(values) - len(intercept)
     columns = [f"x{j}" for j in range(n)] if named is None else [str(name) for name in named]
-    return Coefficients((*intercept, *columns), values, np.asarray(covariance, dtype=np.float64), n_informative)
+    covariance = np.asarray(covariance, dtype=np.float64)
+    return Coefficients((*intercept, *columns), values, covariance, n_informative, ratio)

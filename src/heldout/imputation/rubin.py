@@ -41,6 +41,8 @@ class PooledCoefficients:
         Fraction of missing information: λ, and what the few degrees of freedom add.
     n_imputations : int
         H.
+    ratio : str
+        What exp(value) is: ``odds ratio``, ``hazard ratio``, or empty.
     """
 
     names: tuple[str, ...]
@@ -52,11 +54,18 @@ class PooledCoefficients:
     variance_from_missing: Floats
     fmi: Floats
     n_imputations: int
+    ratio: str = ""
 
     @property
     def standard_errors(self) -> Floats:
         """(p,): square roots of T's diagonal."""
         return np.sqrt(np.diag(self.covariance))
+
+    @property
+    def p_values(self) -> Floats:
+        """(p,): of Student's t test that the coefficient is 0."""
+        found: Floats = 2 * student.sf(np.abs(self.values) / self.standard_errors, self.df)
+        return found
 
     def intervals(self, level: float = 0.95) -> Floats:
         """(p, 2): low and high of each coefficient, by Student's t.
@@ -75,13 +84,13 @@ class PooledCoefficients:
         """Plain values for JSON, one list per column of the table."""
         columns = {
             "values": self.values, "standard_errors": self.standard_errors, "df": self.df,
-            "variance_from_missing": self.variance_from_missing, "fmi": self.fmi,
+            "p_values": self.p_values, "variance_from_missing": self.variance_from_missing, "fmi": self.fmi,
         }  # fmt: skip
         listed = {
             name: [number if np.isfinite(number) else None for number in column.tolist()]
             for name, column in columns.items()
         }
-        return {"names": list(self.names), **listed, "n_imputations": self.n_imputations}
+        return {"names": list(self.names), **listed, "n_imputations": self.n_imputations, "ratio": self.ratio}
 
     def to_frame(self, level: float = 0.95) -> Any:
         """A row a coefficient, as a pandas DataFrame (pandas comes with the extra ``app``)."""
@@ -149,7 +158,16 @@ def pool_coefficients(each: Sequence[Coefficients | None], n_rows: int) -> Poole
     # riv = (1 + 1/H) V / W, so that 1/(riv + 1) is 1 - λ; so written it is defined for W = 0 too.
     fmi = share + (1 - share) * 2 / (df + 3)
     return PooledCoefficients(
-        known[0].names, values.mean(axis=0), total, within, between, df, share, fmi, len(known)
+        known[0].names,
+        values.mean(axis=0),
+        total,
+        within,
+        between,
+        df,
+        share,
+        fmi,
+        len(known),
+        known[0].ratio,
     )
 
 

@@ -19,13 +19,15 @@ from heldout.flags import Flag
 from heldout.imputation.rubin import PooledCoefficients
 from heldout.kernels.reference import Floats
 from heldout.metrics.base import Metric, oriented, positive_of
+from heldout.protocols.validation.coefficients import FittedCoefficients
 from heldout.protocols.validation.corrections.adjusted import with_inner_optimism
 from heldout.protocols.validation.corrections.base import CorrectedScore, corrected_score
-from heldout.protocols.validation.estimate import Candidate, Validation, ValidationRow
+from heldout.protocols.validation.estimate import Validation
 from heldout.protocols.validation.fits import Fits, NoModelError
 from heldout.protocols.validation.intervals import SOURCES_OF_INTERVAL, IntervalKind, IntervalOrFlags, interval_of
 from heldout.protocols.validation.plan import ValidationPlan
 from heldout.protocols.validation.replicates import Replicates, ReplicateScores
+from heldout.protocols.validation.rows import Candidate, ValidationRow
 from heldout.protocols.words import QUANTITY_OPTIMISM, QUANTITY_OUT_OF_BAG, QUANTITY_POINT632
 
 _QUANTITIES = {"oob": QUANTITY_OUT_OF_BAG, "632": QUANTITY_POINT632, "632+": QUANTITY_POINT632}
@@ -243,7 +245,7 @@ class ValidationConclusion:
             return float(np.count_nonzero(replicates.counts[replicates.kept], axis=1).mean())
         return float(self.plan.task.n_rows)
 
-    def _deployed(self, selected: int) -> tuple[Any, PooledCoefficients | None]:
+    def _deployed(self, selected: int) -> tuple[Any, FittedCoefficients | PooledCoefficients | None]:
         """The selected model, fitted on all rows like the model of the apparent scores."""
         plan = self.plan
         with on_one_thread():  # like the cell
