@@ -185,6 +185,9 @@ _OF_FITS: list[Option] = [
 ]
 
 
+EVENT_VALUE_HELP = (
+    "Survival: the value in --event that means the event was seen, where it is not 1 or true (R's coding 1/2: 2)."
+)
 _OF_TABLES: list[Option] = [
     click.option("--target", required=True, metavar="COL", help="The column to predict."),
     click.option(
@@ -192,6 +195,7 @@ _OF_TABLES: list[Option] = [
         metavar="COL",
         help="Survival: 1 where the event was seen at the time in --target, 0 where the row was censored then.",
     ),
+    click.option("--event-value", metavar="VALUE", help=EVENT_VALUE_HELP),
     click.option(
         "--task",
         metavar="KIND",
