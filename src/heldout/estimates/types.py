@@ -10,7 +10,7 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from heldout._notebook import Strong, notes, table
+from heldout._notebook import Strong, line, notes, table
 from heldout.errors import MissingExtraError
 from heldout.flags import Flag
 
@@ -50,6 +50,9 @@ class Interval:
             "confidence_level": self.confidence_level,
             "alternative": self.alternative,
         }
+
+    def _repr_html_(self) -> str:
+        return line(Strong(self))
 
     def __str__(self) -> str:
         side = "" if self.alternative == "two-sided" else f", {self.alternative}"

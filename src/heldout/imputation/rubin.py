@@ -14,6 +14,7 @@ import numpy as np
 from scipy.stats import t as student
 
 from heldout.errors import InputError, MissingExtraError
+from heldout.imputation.coefficient_table import coefficient_table
 from heldout.imputation.coefficients import Coefficients
 from heldout.kernels.reference import Floats
 
@@ -67,6 +68,22 @@ class PooledCoefficients:
         found: Floats = 2 * student.sf(np.abs(self.values) / self.standard_errors, self.df)
         return found
 
+    @property
+    def title(self) -> str:
+        """Of its table."""
+        return f"Coefficients of the model of all rows, pooled over {self.n_imputations} imputations"
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Below its table: none."""
+        return ()
+
+    @property
+    def more_columns(self) -> dict[str, list[str]]:
+        """Of its table: degrees of freedom, and λ."""
+        shares = [f"{share:.0%}" for share in self.variance_from_missing.tolist()]
+        return {"df": [f"{df:.1f}" for df in self.df.tolist()], "variance from missing": shares}
+
     def intervals(self, level: float = 0.95) -> Floats:
         """(p, 2): low and high of each coefficient, by Student's t.
 
@@ -110,6 +127,12 @@ class PooledCoefficients:
             "fmi": self.fmi,
         }
         return pd.DataFrame(columns)
+
+    def __str__(self) -> str:
+        return "\n".join(coefficient_table(self).lines())
+
+    def _repr_html_(self) -> str:
+        return coefficient_table(self).html(strong="value")
 
 
 def pool_coefficients(each: Sequence[Coefficients | None], n_rows: int) -> PooledCoefficients | None:

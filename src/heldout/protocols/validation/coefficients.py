@@ -22,8 +22,10 @@ from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import OneHotEncoder
 
+from heldout._text_table import cell_p_value
 from heldout.errors import InputError
 from heldout.estimates.types import frame_of, json_number
+from heldout.imputation.coefficient_table import coefficient_table
 from heldout.imputation.coefficients import HAZARD_RATIO, INTERCEPT, ODDS_RATIO, coefficients_of
 from heldout.imputation.rubin import PooledCoefficients
 from heldout.kernels.reference import Floats
@@ -107,6 +109,36 @@ class FittedCoefficients:
         reach = student.ppf((1 + level) / 2, self.df) * self.standard_errors
         return np.column_stack([self.values - reach, self.values + reach])
 
+    @property
+    def title(self) -> str:
+        """Of its table."""
+        log_odds = f" (log-odds of {self.of})" if self.of else " (log hazards)" if self.ratio else ""
+        return f"Coefficients of the model of all rows{log_odds}"
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Below its table: what the numbers are of, the test of all, and why there are no intervals."""
+        notes = []
+        if self.references:
+            listed = ", ".join(f"{level} ({column})" for column, level in self.references.items())
+            notes.append(f"Levels of text are compared with {listed}.")
+        if self.rescaled_by:
+            notes.append(
+                f"They are in the units that {', '.join(self.rescaled_by)} makes, not in those of the table."
+            )
+        if (test := self.likelihood_ratio) is not None:
+            p = cell_p_value(test.p_value)
+            p = p if p.startswith("<") else f"= {p}"
+            notes.append(f"Likelihood ratio χ² = {test.statistic:.2f}, {test.df} degrees of freedom, p {p}.")
+        if self.reason:
+            notes.append(f"No intervals: {self.reason[0].lower()}{self.reason[1:]}.")
+        return tuple(notes)
+
+    @property
+    def more_columns(self) -> dict[str, list[str]]:
+        """Of its table: none."""
+        return {}
+
     def to_dict(self) -> dict[str, Any]:
         """Plain values for JSON, one list per column of the table."""
         columns = {"values": self.values, "standard_errors": self.standard_errors, "p_values": self.p_values}
@@ -131,6 +163,12 @@ class FittedCoefficients:
             "high": high, "p_value": self.p_values,
         }  # fmt: skip
         return frame_of(columns, "FittedCoefficients.to_frame")
+
+    def __str__(self) -> str:
+        return "\n".join(coefficient_table(self).lines())
+
+    def _repr_html_(self) -> str:
+        return coefficient_table(self).html(strong="value")
 
 
 def fitted_coefficients(

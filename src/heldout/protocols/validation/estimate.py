@@ -8,14 +8,15 @@ from typing import Any, Literal
 
 from numpy.typing import ArrayLike
 
-from heldout._notebook import Strong, notes, table
+from heldout._notebook import notes
 from heldout._text import counted
+from heldout._text_table import TextTable, aligned
 from heldout.errors import InputError
-from heldout.estimates.comparison import aligned
 from heldout.estimates.types import Estimate, Interval, frame_of
 from heldout.execution.comparison import ShareComparison
 from heldout.flags import Flag
 from heldout.imputation.backward import Selection
+from heldout.imputation.coefficient_table import coefficient_table
 from heldout.imputation.coefficients import ODDS_RATIO
 from heldout.imputation.pooled import PooledModel
 from heldout.imputation.rubin import PooledCoefficients
@@ -35,9 +36,7 @@ from heldout.protocols.validation.replicates import Replicates
 from heldout.protocols.validation.rms import rms_rows
 from heldout.protocols.validation.rows import Candidate, ValidationRow
 from heldout.protocols.validation.text import (
-    TextTable,
     candidate_table,
-    coefficient_table,
     flag_notes,
     score_table,
     separation_notes,
@@ -266,18 +265,13 @@ class Validation:
     def __str__(self) -> str:
         scores, *others = self._tables()
         lines = [scores.title, "", *aligned([scores.headings, *scores.rows])]
-        lines += [line for each in others for line in each.lines()]
+        lines += [line for each in others for line in ("", *each.lines())]
         remarks = self._remarks()
         return "\n".join([*lines, *([""] if remarks else []), *(f"- {remark}" for remark in remarks)])
 
     def _repr_html_(self) -> str:
         scores, *others = self._tables()
-        at = scores.headings.index("corrected")
-        rows = [(*row[:at], Strong(row[at]), *row[at + 1 :]) for row in scores.rows]
-        shown = table(rows, head=("", *scores.headings[1:]), caption=scores.title)
-        for each in others:
-            shown += table(each.rows, head=each.headings, caption=each.title) + notes(each.notes)
-        return shown + notes(self._remarks())
+        return scores.html(strong="corrected") + "".join(each.html() for each in others) + notes(self._remarks())
 
     @property
     def _title(self) -> str:
@@ -295,10 +289,20 @@ class Validation:
         return found
 
     def coefficient_table(self) -> TextTable:
-        """The coefficients as text."""
-        assert self.coefficients is not None
-        level = float(self.settings.get("confidence_level", 0.95))
-        return coefficient_table(self.coefficients, level, n_models=len(self.candidates))
+        """The coefficients as text.
+
+        Raises
+        ------
+        InputError
+            Where there are none.
+        """
+        if self.coefficients is None:
+            raise InputError(f"{self.selected_name} has no coefficients: it is not one linear predictor.")
+        shown = coefficient_table(self.coefficients, float(self.settings.get("confidence_level", 0.95)))
+        if len(self.candidates) == 1 or "p" not in shown.headings:
+            return shown
+        chosen = f"The intervals ignore that the model was chosen among {len(self.candidates)}."
+        return replace(shown, notes=(*shown.notes, chosen))
 
     def _selection_notes(self) -> tuple[str, ...]:
         """What a backward selection kept, and how often the bootstraps did."""

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from math import isfinite
 from typing import Any
 
+from heldout._notebook import record
 from heldout.estimates.types import Interval, json_number
 
 
@@ -71,6 +72,9 @@ class ValidationRow:
             "interval": interval,
             "n_successful": self.n_successful,
         }
+
+    def _repr_html_(self) -> str:
+        return record(self.cells())
 
     @property
     def of_the_correction(self) -> dict[str, float]:
