@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 from scipy.special import expit
+from scipy.stats import t as student
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.pipeline import Pipeline
 
@@ -22,7 +23,7 @@ INTERCEPT = "intercept"
 ODDS_RATIO, HAZARD_RATIO = "odds ratio", "hazard ratio"
 
 
-_HARDLY_ANY = 1e300
+UNPENALISED_C = 1e300
 """From this value on, C means no penalty; scikit-learn 1.8 warns at every fit of C=inf."""
 
 
@@ -39,6 +40,34 @@ class Coefficients:
     """How many rows count for degrees of freedom, where not all do: the events of a Cox model."""
     ratio: str = ""
     """What exp(value) is: ``odds ratio``, ``hazard ratio``, or empty."""
+
+
+def student_intervals(values: Floats, errors: Floats, df: Floats | float, level: float) -> Floats:
+    """(p, 2): low and high of values (p,) with standard errors (p,), by Student's t; infinite df are the normal.
+
+    Raises InputError when ``level`` is not between 0 and 1.
+
+    Examples
+    --------
+    >>> student_intervals(np.array([1.0]), np.array([0.5]), np.inf, 0.95).round(2)
+    array([[0.02, 1.98]])
+    """
+    if not 0 < level < 1:
+        raise InputError(f"level must be between 0 and 1, got {level}; for instance .95.", argument="level")
+    reach = student.ppf((1 + level) / 2, df) * errors
+    return np.column_stack([values - reach, values + reach])
+
+
+def student_p_values(values: Floats, errors: Floats, df: Floats | float) -> Floats:
+    """(p,): two-sided, of values that are 0.
+
+    Examples
+    --------
+    >>> student_p_values(np.array([1.96]), np.array([1.0]), np.inf).round(3)
+    array([0.05])
+    """
+    found: Floats = 2 * student.sf(np.abs(values) / errors, df)
+    return found
 
 
 def coefficients_of(model: Any, X: Any, y: Any, sample_weight: Any = None) -> Coefficients | None:
@@ -95,7 +124,7 @@ def _of_pipeline(model: Any, X: Any, y: Any, sample_weight: Any) -> Coefficients
 
 
 def _of_logistic(model: Any, X: Any, y: Any, sample_weight: Any) -> Coefficients | None:
-    unpenalised = getattr(model, "penalty", "l2") is None or model.C >= _HARDLY_ANY
+    unpenalised = getattr(model, "penalty", "l2") is None or model.C >= UNPENALISED_C
     if not unpenalised or len(model.classes_) != 2 or model.class_weight is not None:
         return None
     design, values = _design(model, X), _with_intercept(model)

@@ -11,11 +11,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.stats import t as student
 
 from heldout.errors import InputError, MissingExtraError
 from heldout.imputation.coefficient_table import coefficient_table
-from heldout.imputation.coefficients import Coefficients
+from heldout.imputation.coefficients import Coefficients, student_intervals, student_p_values
 from heldout.kernels.reference import Floats
 
 
@@ -65,8 +64,7 @@ class PooledCoefficients:
     @property
     def p_values(self) -> Floats:
         """(p,): of Student's t test that the coefficient is 0."""
-        found: Floats = 2 * student.sf(np.abs(self.values) / self.standard_errors, self.df)
-        return found
+        return student_p_values(self.values, self.standard_errors, self.df)
 
     @property
     def title(self) -> str:
@@ -92,10 +90,7 @@ class PooledCoefficients:
         InputError
             When ``level`` is not between 0 and 1.
         """
-        if not 0 < level < 1:
-            raise InputError(f"level must be between 0 and 1, got {level}; for instance .95.", argument="level")
-        reach = student.ppf((1 + level) / 2, self.df) * self.standard_errors
-        return np.column_stack([self.values - reach, self.values + reach])
+        return student_intervals(self.values, self.standard_errors, self.df, level)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values for JSON, one list per column of the table."""

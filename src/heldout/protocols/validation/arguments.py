@@ -229,27 +229,23 @@ def _metrics(wanted: Any, truth: Truth) -> dict[str, Metric]:
     """The metrics by name, each as it is on this target."""
     if wanted is None:
         wanted = DEFAULT_METRICS[truth.kind]
-    given = list(wanted) if isinstance(wanted, list | tuple) else [wanted]
-    listed = [
-        name
-        for one in given
-        for name in (rms_metrics(truth.kind) if isinstance(one, str) and one == RMS else (one,))
-    ]
+    listed = list(wanted) if isinstance(wanted, list | tuple) else [wanted]
     if not listed:
         raise InputError(
             "metric must name at least one, got an empty list; leave it out for the usual ones.", argument="metric"
         )
     metrics: dict[str, Metric] = {}
+    named: set[str] = set()
     for one in listed:
+        if isinstance(one, str) and one == RMS:
+            metrics |= {name: check_fits(metric_named(name), truth) for name in rms_metrics(truth.kind)}
+            continue
         metric = check_fits(metric_named(one), truth)
-        if metric.name in metrics:
+        if metric.name in named:
             raise InputError(f"metric names '{metric.name}' twice; name each once.", argument="metric")
+        named.add(metric.name)
         metrics[metric.name] = metric
     return metrics
-
-
-def _names(wanted: Any, kind: TaskKind) -> tuple[Any, ...]:
-    return rms_metrics(kind) if isinstance(wanted, str) and wanted == RMS else (wanted,)
 
 
 def _context(task: Task, metrics: Mapping[str, Metric], routed: Routing, seeds: int | None) -> CellContext:

@@ -35,7 +35,8 @@ from heldout.imputation.rubin import PooledCoefficients, pool_coefficients
 from heldout.imputation.settings import Imputation
 from heldout.imputation.tables import stacked
 from heldout.metrics.base import Response
-from heldout.protocols.validation.coefficients import FittedCoefficients, fitted_coefficients
+from heldout.protocols.validation.coefficient_reader import fitted_coefficients
+from heldout.protocols.validation.coefficients import FittedCoefficients
 from heldout.protocols.validation.samples import ALL_ROWS, FIRST
 
 Predictions = dict[Response, NDArray[Any]]
