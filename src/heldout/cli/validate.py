@@ -47,8 +47,8 @@ if TYPE_CHECKING:
     "--metric",
     metavar="NAME",
     multiple=True,
-    help="A metric to report; repeatable, and the first chooses among models. By default the usual ones of the "
-    "task.",
+    help="A metric to report; repeatable, and the first chooses among models. rms: those of R's rms::validate. By "
+    "default the usual ones of the task.",
 )
 @click.option(
     "--time",
