@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heldout._notebook import Strong, line, notes, table
+from heldout._text_table import ROUNDED
 from heldout.errors import MissingExtraError
 from heldout.flags import Flag
 
@@ -164,7 +165,7 @@ class Estimate:
             ("value" if is_uncorrected(self) or was_named(self) else "corrected", Strong(f"{self.value:.4g}")),
             ("interval", "none" if self.interval is None else self.interval),
             ("uncorrected", f"{self.uncorrected:.4g}"),
-            ("optimism", f"{self.optimism:.4g}"),
+            ("optimism", f"{0.0 if abs(self.optimism) < ROUNDED else self.optimism:.4g}"),
             ("selected", self.selected_name),
             ("rows", self.n_rows_used or "unknown"),
         ]
