@@ -7,7 +7,7 @@ escaped here.
 from __future__ import annotations
 
 import html
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 _LEFT = " style='text-align:left'"
@@ -59,6 +59,22 @@ def line(text: str) -> str:
     '<p><strong>accuracy 0.93</strong></p>'
     """
     return f"<p>{_text(text)}</p>"
+
+
+def record(values: Mapping[str, Any], caption: str = "") -> str:
+    """The fields of one record, a row each; lists and arrays are left out, as they have frames of their own.
+
+    Examples
+    --------
+    >>> record({"outer_score": 0.81234, "rows": [1, 2]})
+    "<table><tr><th style='text-align:left'>outer score</th><td>0.8123</td></tr></table>"
+    """
+    shown = {
+        name.replace("_", " "): f"{value:.4g}" if isinstance(value, float) else value
+        for name, value in values.items()
+        if isinstance(value, str | int | float) and value != ""
+    }
+    return table(list(shown.items()), caption=caption)
 
 
 def _cell(text: Any, is_name: bool) -> str:

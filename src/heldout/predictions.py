@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from heldout._notebook import notes, table
 from heldout.errors import InputError
 from heldout.flags import Flag
 from heldout.metrics.base import Metric, Response
@@ -77,6 +78,17 @@ class HeldOutPredictions:
     test_share: float | None = None
     adaptive: bool = False
     flags: Mapping[Flag, str] = field(default_factory=dict)
+
+    def _repr_html_(self) -> str:
+        candidates = self.n_configurations - len(self.out)
+        left = [f"{len(self.out)} of them failed or were dropped; {candidates} are candidates."] if self.out else []
+        rows = [
+            ("rows", self.n_rows),
+            ("configurations", self.n_configurations),
+            ("repeats", self.n_repeats),
+            ("responses", ", ".join(self.responses)),
+        ]
+        return table(rows, caption="held-out predictions") + notes(left)
 
     @property
     def n_rows(self) -> int:
@@ -173,6 +185,13 @@ class FoldScores:
     greater_is_better: bool
     repeat: NDArray[np.intp]
     test_rows: NDArray[np.intp] | None = None
+
+    def __repr__(self) -> str:
+        return f"FoldScores({self.n_splits} splits, {self.n_configurations} configurations)"
+
+    def _repr_html_(self) -> str:
+        rows = [("splits", self.n_splits), ("configurations", self.n_configurations)]
+        return table(rows, caption="fold scores")
 
     @property
     def n_splits(self) -> int:

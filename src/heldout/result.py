@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from heldout._notebook import table
 from heldout.configurations import Configurations
 from heldout.data.task import Task
 from heldout.dropping.base import Barrier, Dropped, dropped_at
@@ -136,6 +137,17 @@ class Evaluation(WithMethodsText):
     def with_provenance(self, **more: Any) -> Evaluation:
         """The same record, with more about its origin."""
         return replace(self, provenance={**self.provenance, **more})
+
+    def _repr_html_(self) -> str:
+        rows = [
+            ("configurations", len(self.configurations)),
+            ("winner", self.configurations[self.winner].name),
+            ("fits", self.n_fits),
+            ("fits saved by dropping", self.n_fits_saved),
+            ("failed configurations", len(self.failures)),
+        ]
+        first = "" if self.estimate is None else self.estimate._repr_html_()
+        return first + table(rows, caption="search")
 
     @property
     def estimate(self) -> Estimate | None:

@@ -176,8 +176,9 @@ def validated() -> ValidationContent:
     found = ho.bootstrap_validate(LogisticRegression(C=np.inf), X, y, n_bootstraps=10, imputation=2, random_state=0)
     content = validation_content(found, command="heldout validate data.csv --target y " * 6, title="data.csv")
     long = "a_very_long_name_without_any_place_to_break_" * 4
-    assert content.imputation is not None
-    coefficients = (replace(content.imputation.coefficients[0], name=long), *content.imputation.coefficients[1:])
+    assert content.coefficients is not None
+    first, *others = content.coefficients.rows
+    coefficients = replace(content.coefficients, rows=((long, *first[1:]), *others))
     return replace(
         content,
         candidates=tuple(
@@ -186,7 +187,7 @@ def validated() -> ValidationContent:
         candidates_sentence="Two models.",
         failures=(FailureGroup(long, tuple(str(n) for n in range(20)), 12),),
         failures_sentence="Some failed.",
-        imputation=replace(content.imputation, coefficients=coefficients),
+        coefficients=coefficients,
     )
 
 

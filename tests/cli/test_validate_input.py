@@ -76,7 +76,15 @@ def test_survival_that_cannot_be_validated(command: Command, table: Write, frame
 
     assert "no event: all are censored" in refused(command, path, "--event", "none", target="days")
     assert refused(command, path, "--event", "one", target="days").startswith("1 row had the event that")
-    assert "got 2 in row 6" in refused(command, path, "--event", "twice", target="days")
+    coding = refused(command, path, "--event", "twice", target="days")
+    assert coding.endswith(
+        "got 2 in row 6. It holds 1 and 2: in R's survival package 2 is the event and 1 is censored; if so here, "
+        "use --event-value 2."
+    )
+    absent = refused(command, path, "--event", "twice", "--event-value", "3", target="days")
+    assert absent.startswith("--event-value 3 does not occur in the event column 'twice', which holds '1', '2';")
+    lonely = refused(command, path, "--event-value", "2", target="days")
+    assert lonely.startswith("--event-value 2 is a value of the column of events; name it with --event COL")
     late = refused(command, path, "--event", "seen", "--time", "1000", target="days")
     assert late.startswith("--time must lie within those of the target, from 1.5 to before 60.5, got 1000;")
     untimed = refused(command, path, "--event", "seen", "--metric", "roc_auc_at", target="days")

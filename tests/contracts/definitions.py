@@ -75,20 +75,55 @@ def _intercept(y: Any, offset: Any, w: Any) -> float:
     return float(brentq(lambda a: np.sum(w * (y - expit(a + offset))), -far, far, xtol=1e-14, rtol=1e-14))
 
 
-def nagelkerke(y: Any, p: Any, w: Any, recalibrated: bool = True) -> float:
-    share, total = np.average(y, weights=w), w.sum()
+def likelihoods(y: Any, p: Any, w: Any) -> tuple[float, float, float]:
+    """Of the prevalence, of the probabilities as they are, and of the logistic regression on them or its limit."""
     x = logit(np.clip(p, EPS, 1 - EPS))
-    if recalibrated and separated(y, p, w):
+
+    def of(chances: Any, rows: Any = slice(None)) -> float:
+        return float(np.sum(w[rows] * np.log(np.where(y[rows] == 1, chances, 1 - chances))))
+
+    given = of(expit(x))
+    if separated(y, p, w):
         at = (x == x[(y == 1) & (w > 0)].min()) | (x == x[(y == 1) & (w > 0)].max())
         at &= np.isin(x, x[(y == 0) & (w > 0)])
-        of_both = np.average(y[at], weights=w[at]) if w[at].sum() else 0.0
-        gained = np.sum(w[at] * np.log(np.where(y[at] == 1, of_both, 1 - of_both)))
+        best = of(np.average(y[at], weights=w[at]), at) if w[at].sum() else 0.0
     else:
-        intercept, slope = logistic_fit(y, p, w) if recalibrated else (0.0, 1.0)
-        fitted = expit(intercept + slope * x)
-        gained = np.sum(w * np.log(np.where(y == 1, fitted, 1 - fitted)))
-    none = np.sum(w * np.log(np.where(y == 1, share, 1 - share)))
+        intercept, slope = logistic_fit(y, p, w)
+        best = of(expit(intercept + slope * x))
+    return of(np.average(y, weights=w)), given, best
+
+
+def nagelkerke(y: Any, p: Any, w: Any, recalibrated: bool = True) -> float:
+    none, given, best = likelihoods(y, p, w)
+    gained, total = best if recalibrated else given, w.sum()
     return float((1 - np.exp(2 * (none - gained) / total)) / (1 - np.exp(2 * none / total)))
+
+
+def index(name: str, none: float, given: float, best: float, unit: float) -> float:
+    """The likelihood ratio, D, U and Q; ``unit`` is what an index is divided by."""
+    D, U = (2 * (best - none) - 1) / unit, (2 * (best - given) - 2) / unit
+    indices = {"likelihood_ratio": 2 * (best - none), "discrimination_index": D, "unreliability_index": U}
+    return (indices | {"quality_index": D - U})[name]
+
+
+def mean_difference(z: Any, w: Any) -> float:
+    """Of all pairs of rows, a row being as many as its weight."""
+    both = np.sum(w[:, None] * w * np.abs(z[:, None] - z))
+    return float(both / (w.sum() * (w.sum() - 1)))
+
+
+def log_odds(p: Any) -> Any:
+    return logit(np.clip(p, EPS, 1 - EPS))
+
+
+def calibrated_difference(x: Any, slope: float, w: Any) -> float:
+    return 0.0 if len(np.unique(x[w > 0])) == 1 else mean_difference(slope * x, w)
+
+
+def calibration_emax(y: Any, p: Any, w: Any) -> float:
+    intercept, slope = logistic_fit(y, p, w)
+    grid = np.arange(1, 2000) / 2000
+    return float(np.abs(grid - expit(intercept + slope * logit(grid))).max())
 
 
 class Cox:
@@ -124,6 +159,9 @@ class Cox:
         if self.derivative(-40.0) * self.derivative(40.0) >= 0:
             return float("nan")
         return float(brentq(self.derivative, -40.0, 40.0, xtol=1e-14, rtol=1e-14))
+
+    def likelihoods(self) -> tuple[float, float, float]:
+        return self.value(0.0), self.value(1.0), self.value(self.slope())
 
     def r2(self, total: float) -> float:
         none, best = self.value(0.0), self.value(self.slope())

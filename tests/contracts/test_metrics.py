@@ -265,6 +265,29 @@ def _calibration_error(truth: Truth, y: Any, p: Any, w: Any) -> float:
     return definitions.calibration_error(right, p.max(axis=1), _weights(y, w), tenths)
 
 
+INDICES = ("likelihood_ratio", "discrimination_index", "unreliability_index", "quality_index")
+"""Made of log-likelihoods, without a greatest value that all targets have."""
+
+
+def _index(name: str) -> Reference:
+    def of_probabilities(y: Any, p: Any, w: Any) -> float:
+        return definitions.index(name, *definitions.likelihoods(y, p, w), w.sum())
+
+    def of_risks(y: Any, p: Any, w: Any) -> float:
+        cox = definitions.Cox(y, p, w)
+        return definitions.index(name, *cox.likelihoods(), -2 * cox.value(0.0))
+
+    return _by_kind(of_probabilities, of_risks)
+
+
+def _mean_difference(truth: Truth, y: Any, p: Any, w: Any) -> float:
+    weights = _weights(y, w)
+    if truth.kind is not TaskKind.BINARY:
+        return definitions.calibrated_difference(p, _slope(y, p, weights), weights)
+    slope = definitions.logistic_fit((y == truth.pos_label).astype(int), p, weights)[1]
+    return definitions.calibrated_difference(definitions.log_odds(p), slope, weights)
+
+
 REFERENCES: dict[str, Reference] = {
     "accuracy": _plain(skm.accuracy_score),
     "zero_one_loss": _plain(skm.zero_one_loss),
@@ -307,6 +330,9 @@ REFERENCES: dict[str, Reference] = {
     ),
     **{name: _defined(partial(definitions.curve_distance, name)) for name in definitions.DISTANCES},
     "somers_d": _somers,
+    **{name: _index(name) for name in INDICES},
+    "g_index": _mean_difference,
+    "calibration_emax": _defined(definitions.calibration_emax),
     "nagelkerke_r2": _by_kind(definitions.nagelkerke, lambda y, p, w: definitions.Cox(y, p, w).r2(w.sum())),
     "mean_squared_error": _plain(skm.mean_squared_error),
     "root_mean_squared_error": _plain(skm.root_mean_squared_error),
@@ -479,6 +505,8 @@ def test_values_are_in_range_and_the_perfect_model_reaches_its_best_end(
         return  # perfect predictions are separated by the truth: the fits have no maximum
     if metric.name == "nagelkerke_r2" and kind is TaskKind.SURVIVAL:
         return  # of events at one time, no risks tell which came first
+    if metric.name in (*INDICES, "g_index"):
+        return  # the best is another number for each target, and a separated one has no slope
     low, high = metric.range
     values = metric.statistic(table.truth, predicted(table, metric, response)).all(bootstraps(13))
     assert (values[~np.isnan(values)] >= low).all()

@@ -215,8 +215,9 @@ def test_a_rule_of_dropping_that_does_not_exist_is_refused_naming_those_that_do(
 def test_verbose_prints_the_plan(capsys: pytest.CaptureFixture[str]) -> None:
     search(verbose=2).fit(X, Y)
     printed = capsys.readouterr().out.splitlines()
-    assert printed[0] == "Fitting 5 folds for each of 3 candidates, totalling 15 fits"
-    assert len(printed) == 16 and "score=" in printed[1]
+    assert printed[0] == "3 configurations x 5 splits = 15 fits"
+    fits = [line for line in printed if line.startswith("fit ")]
+    assert len(fits) == 15 and ", repeat 0, fold 0: score " in fits[0]
 
 
 @pytest.mark.skipif(not hasattr(GridSearchCV, "set_callbacks"), reason="callbacks came with scikit-learn 1.9")

@@ -76,7 +76,7 @@ ROWS = [(True, 3.0), (False, 5.0)]
         pytest.param(([True, None], [1, 2]), "event .* has 1 missing value .first in row 1", id="missing event"),
         pytest.param([(False, 3.0), (False, 5.0)], "2 rows and no event: all are censored", id="all censored"),
         pytest.param(
-            [(2, 3.0), (1, 5.0)], "true or false .or 1 and 0., got 2.0; the event comes first", id="event of 2"
+            [(2, 3.0), (1, 5.0)], "true or false .or 1 and 0., got 2.0; it holds 1 and 2", id="event of 2"
         ),
         pytest.param((["dead", "alive"], [3.0, 5.0]), "got 'dead'; the event comes first", id="event of text"),
         pytest.param(([3.0, 5.0], [True, False]), "got 3.0; swap the two", id="swapped"),
@@ -103,6 +103,13 @@ def test_settings_of_labels_are_refused(setting: dict[str, Any]) -> None:
 def test_times_that_no_float_tells_apart_are_refused(time: Any) -> None:
     with pytest.raises(InputError, match="several of which would become one time; use a larger unit"):
         survival_target((SEEN, time))
+
+
+def test_the_coding_of_r_is_named_and_not_guessed() -> None:
+    with pytest.raises(
+        InputError, match="it holds 1 and 2: in R's survival package 2 is the event; if so here, pass"
+    ):
+        survival_target(([1, 2, 2], [3, 4, 5]))
 
 
 def test_complex_events_are_refused() -> None:

@@ -33,6 +33,7 @@ METRICS = (
     "mean_squared_error", "root_mean_squared_error", "neg_log_loss", "neg_mean_squared_error", "roc_auc_ovr",
     "kappa",
     "concordance_index", "spearman", "calibration_slope", "calibration_intercept", "nagelkerke_r2", "emax", "ici",
+    "quality_index", "g_index", "calibration_emax", "likelihood_ratio",
     "median_absolute_error", "partial_roc_auc(max_fpr=0.2)", "fbeta_score(beta=2)", "f1(average='macro')",
     "nonsense", "f1(",
 )  # fmt: skip

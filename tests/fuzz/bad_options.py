@@ -75,6 +75,7 @@ FIT = {
     "paired(pairs='all', looks='power_analysis', min_predictions=5)"),
     "stop_when_width": ("0.5", "0.01"),
     "fold": ("fold", "g"), "group": ("g",), "groups": ("g",), "weight": ("w",), "event": ("event",),
+    "event_value": ("1", "true"),
     "repeat": ("fold",), "ties": ("first", "average"),
     "row": ("fold", "g"), "exclude": ("g", "w", "time", "m1"), "keep": ("a", "g"), "positive": ("0", "1"),
     "target": ("y", "a"),

@@ -81,6 +81,7 @@ def test_events_and_times_are_one_structured_target() -> None:
     ("columns", "said"),
     [
         ({"died": [2] + [1] * (N - 1)}, "event column 'died' must hold 1 .* got 2 in row 1"),
+        ({"died": [2] + [1] * (N - 1)}, "It holds 1 and 2: .*; if so here, write 1 for 2 and 0 for 1."),
         ({"died": ["yes"] * N}, "event column 'died' must hold 1 .* got yes in row 1"),
         ({"died": [None] + [1.0] * (N - 1)}, r"column 'died' \(the event\) has 1 missing value in 12 rows"),
         ({"died": 1, "truth": "long"}, "the target .times. column 'truth' must hold numbers, got 'long'"),

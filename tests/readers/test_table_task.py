@@ -175,6 +175,23 @@ def test_a_target_with_an_event_is_survival_and_neither_column_predicts() -> Non
 
 
 @pytest.mark.parametrize(
+    ("values", "event_value", "meaning"),
+    [
+        ([1, 2], "2", "'2' is the event, '1' is censored"),
+        ([1.0, 2.0], "2", "'2.0' is the event, '1.0' is censored"),
+        (["alive", "dead"], "dead", "'dead' is the event, 'alive' is censored"),
+        ([1, 0], "0", "'0' is the event, '1' is censored"),
+        ([False, True], "True", "'True' is the event, 'False' is censored"),
+    ],
+)
+def test_one_value_may_be_named_as_the_event(values: list[Any], event_value: str, meaning: str) -> None:
+    died = np.array(values)[DIED]
+    found = task_from_table(table(y=DAYS, died=died), "y", event="died", event_value=event_value)
+    assert found.task.truth.values["event"].tolist() == [died == 1 for died in DIED]
+    assert f"(20 events in 60 rows; {meaning})" in found.why
+
+
+@pytest.mark.parametrize(
     ("columns", "asked", "said"),
     [
         ({}, {"kind": "survival"}, "task='survival' needs the column of events at the"),

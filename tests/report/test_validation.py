@@ -185,20 +185,21 @@ def test_pooled_coefficients_have_their_table() -> None:
     found = ho.bootstrap_validate(
         LogisticRegression(C=np.inf), X, y, metric="roc_auc", n_bootstraps=3, imputation=2, random_state=0
     )
-    part = validation_content(found).imputation
-    assert part is not None and found.coefficients is not None
-    assert "imputed 2 times, in each bootstrap sample separately" in part.sentence
-    assert [row.name for row in part.coefficients] == list(found.coefficients.names)
-    np.testing.assert_allclose([row.value for row in part.coefficients], found.coefficients.values)
-    np.testing.assert_allclose([row.df for row in part.coefficients], found.coefficients.df)
-    np.testing.assert_allclose(
-        [(row.low, row.high) for row in part.coefficients], found.coefficients.intervals(0.95)
-    )
-    assert [row.missing for row in part.coefficients] == found.coefficients.variance_from_missing.tolist()
-    assert "not the share of values that are missing" in part.coefficients_sentence
-    assert '<th scope="col" role="columnheader">Variance from missing</th>' in render_html(
-        validation_content(found)
-    )
+    content, pooled = validation_content(found), found.coefficients
+    part = content.coefficients
+    assert part is not None and pooled is not None
+    assert "imputed 2 times, in each bootstrap sample separately" in content.imputation_sentence
+    assert [row[0] for row in part.rows] == list(pooled.names)
+    columns = dict(zip(part.headings, list(zip(*part.rows, strict=True))[1:], strict=True))
+    assert [float(value) for value in columns["value"]] == pytest.approx(pooled.values.tolist(), abs=5e-5)
+    low, high = np.exp(pooled.intervals(0.95)[1])
+    assert columns["interval (95%)"][:2] == ("", f"{low:.4f} to {high:.4f}")
+    assert columns["df"][1] == f"{pooled.df[1]:.1f}"
+    assert columns["variance from missing"][1] == f"{pooled.variance_from_missing[1]:.0%}"
+    assert "not the share of values that are missing" in part.sentence
+    page = render_html(content)
+    assert '<th scope="col" role="columnheader">Variance from missing</th>' in page
+    assert '<td role="cell" data-label="odds ratio"></td>' in page  # of the intercept
 
 
 def test_a_regression_and_several_classes_have_their_curves() -> None:
@@ -269,8 +270,8 @@ def test_a_validation_is_written_as_it_is(validation: Validation, tmp_path: Path
 def test_all_sections_stand_in_order(page: str) -> None:
     headings = re.findall(r'<h2 id="\w+">([^<]*)</h2>', page)
     assert [each for each in headings if each != "Flagged"] == [
-        "Every metric", "Curves", "The bootstrap", "The model’s parameters", "How the number was computed",
-        "For a paper", "To reproduce it",
+        "Every metric", "Curves", "The bootstrap", "Coefficients", "The model’s parameters",
+        "How the number was computed", "For a paper", "To reproduce it",
     ]  # fmt: skip
     assert "heldout validate people.csv" in page
     ids = re.findall(r' id="([^"]*)"', page)

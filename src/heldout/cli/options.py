@@ -23,7 +23,7 @@ Option = Callable[[Any], Any]
 
 _NO_TERMS = {
     "n_jobs", "out", "resume", "as_json", "quiet", "engine", "fit_timeout", "accept_changed_code", "trust",
-    "confidence_level", "alternative", "interval", "timeout", "n_trials", "importance",
+    "verbose", "confidence_level", "alternative", "interval", "timeout", "n_trials", "importance",
 }  # fmt: skip
 """Options that change no fit."""
 
@@ -58,6 +58,7 @@ class RunOptions(WorkOptions):
     engine: str
     fit_timeout: float | None
     accept_changed_code: bool
+    verbose: bool
 
     @property
     def terms(self) -> dict[str, str]:
@@ -73,7 +74,11 @@ class RunOptions(WorkOptions):
 
     def check(self) -> None:
         """Refuse wrong values before anything is read."""
+        from heldout.errors import InputError
+
         super().check()
+        if self.verbose and self.quiet:
+            raise InputError("--verbose prints more and --quiet less; leave one of them out.")
         _check_engine(self.engine, self.fit_timeout)
 
 
@@ -181,10 +186,14 @@ _OF_FITS: list[Option] = [
     click.option(
         "--fit-timeout", type=float, metavar="SECONDS", help="Stop fits that take longer; they count as failed."
     ),
+    click.option("--verbose", "-v", is_flag=True, help="Print a line for every fit in place of the progress."),
     click.option("--accept-changed-code", is_flag=True, help="Resume although a version has changed since."),
 ]
 
 
+EVENT_VALUE_HELP = (
+    "Survival: the value in --event that means the event was seen, where it is not 1 or true (R's coding 1/2: 2)."
+)
 _OF_TABLES: list[Option] = [
     click.option("--target", required=True, metavar="COL", help="The column to predict."),
     click.option(
@@ -192,6 +201,7 @@ _OF_TABLES: list[Option] = [
         metavar="COL",
         help="Survival: 1 where the event was seen at the time in --target, 0 where the row was censored then.",
     ),
+    click.option("--event-value", metavar="VALUE", help=EVENT_VALUE_HELP),
     click.option(
         "--task",
         metavar="KIND",

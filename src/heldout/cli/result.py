@@ -50,7 +50,8 @@ def value_label(estimate: Estimate) -> str:
 
 def comparison_lines(comparison: Comparison) -> list[str]:
     """The table of several methods, the main one marked, with its notes and why the others do not apply."""
-    from heldout.estimates.comparison import HEADINGS, aligned
+    from heldout._text_table import aligned
+    from heldout.estimates.comparison import HEADINGS
     from heldout.report.numbers import scale_of
 
     main = comparison[comparison.main]

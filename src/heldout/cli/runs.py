@@ -117,7 +117,10 @@ def run_session(
     store = SQLiteStore(
         folder.run_file, accept_changed_code=options.accept_changed_code, one_run=True, terms=options.terms
     )
-    with fitting_with(options.engine, options.n_jobs), progress(quiet=options.quiet) as listener:
+    with (
+        fitting_with(options.engine, options.n_jobs),
+        progress(quiet=options.quiet, verbose=options.verbose) as listener,
+    ):
         yield RunSettings(
             store=store,
             resume=options.resume,

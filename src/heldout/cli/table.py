@@ -19,6 +19,7 @@ def read_task(
     console: Console,
     *,
     event: str | None = None,
+    event_value: str | None = None,
     kind: str | None = None,
     groups: str | None = None,
     weight: str | None = None,
@@ -43,7 +44,15 @@ def read_task(
         table = _of_columns(table, predictors, {name: use for name, use in uses if name is not None})
         keep = [*keep, *columns_in_doubt(table.frame[list(dict.fromkeys(predictors))])]
     found = task_from_table(
-        table, target, event=event, kind=kind, groups=groups, weight=weight, positive=positive, keep=keep
+        table,
+        target,
+        event=event,
+        event_value=event_value,
+        kind=kind,
+        groups=groups,
+        weight=weight,
+        positive=positive,
+        keep=keep,
     )
     task = found.task
     console.say(

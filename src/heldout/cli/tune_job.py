@@ -57,6 +57,7 @@ def job_of(options: TuneOptions, console: Console) -> TuneJob:
         options.target,
         console,
         event=options.event,
+        event_value=options.event_value,
         kind=options.task,
         groups=options.groups,
         weight=options.weight,

@@ -36,6 +36,7 @@ class TuneOptions(RunOptions):
     data: str
     target: str
     event: str | None
+    event_value: str | None
     task: str | None
     metric: tuple[str, ...]
     positive: str | None

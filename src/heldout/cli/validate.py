@@ -8,7 +8,7 @@ import click
 
 from heldout.cli.console import Console
 from heldout.cli.files import folder_for, save_model, write_report_files
-from heldout.cli.options import command_line, run_options
+from heldout.cli.options import EVENT_VALUE_HELP, command_line, run_options
 from heldout.cli.runs import resumable, run_context, run_session
 from heldout.cli.validate_job import ValidateJob, ValidateOptions, check_options, job_of
 from heldout.cli.validate_result import validation_document, validation_lines
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     metavar="COL",
     help="Survival: 1 where the event was seen at the time in --target, 0 where the row was censored then.",
 )
+@click.option("--event-value", metavar="VALUE", help=EVENT_VALUE_HELP)
 @click.option("--task", metavar="KIND", help="classification, regression or survival; by default guessed.")
 @click.option(
     "--model",
@@ -46,8 +47,8 @@ if TYPE_CHECKING:
     "--metric",
     metavar="NAME",
     multiple=True,
-    help="A metric to report; repeatable, and the first chooses among models. By default the usual ones of the "
-    "task.",
+    help="A metric to report; repeatable, and the first chooses among models. rms: those of R's rms::validate. By "
+    "default the usual ones of the task.",
 )
 @click.option(
     "--time",

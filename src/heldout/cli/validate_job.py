@@ -27,6 +27,7 @@ class ValidateOptions(RunOptions):
     data: str
     target: str
     event: str | None
+    event_value: str | None
     task: str | None
     model: tuple[str, ...]
     trust: tuple[str, ...]
@@ -114,8 +115,9 @@ def job_of(options: ValidateOptions, console: Console) -> ValidateJob:
     from heldout.protocols.validation.arguments import TWO_STAGE, ValidationArguments
 
     found, source = read_task(
-        options.data, options.target, console, event=options.event, kind=options.task, groups=options.groups,
-        positive=options.positive, keep=options.keep, predictors=options.predictor,
+        options.data, options.target, console, event=options.event, event_value=options.event_value,
+        kind=options.task, groups=options.groups, positive=options.positive, keep=options.keep,
+        predictors=options.predictor,
     )  # fmt: skip
     task = found.task
     n_lacking = int(holes_of(task.X).any(axis=1).sum())

@@ -111,6 +111,8 @@ def _events(column: NDArray[Any], time: NDArray[Any]) -> NDArray[np.bool_]:
     if strange.any():
         swapped = time.dtype.kind == "b" or (time.dtype.kind in "iuf" and bool(np.isin(time, (0, 1)).all()))
         advice = "swap the two, the event comes first" if swapped else "the event comes first, then the time"
+        if set(column.tolist()) == {1, 2}:
+            advice = "it holds 1 and 2: in R's survival package 2 is the event; if so here, pass event == 2"
         raise InputError(
             "the event of a survival target must be true or false (or 1 and 0), got "
             f"{column[strange].tolist()[0]!r}; {advice}."

@@ -18,6 +18,7 @@ from heldout._defaults import DEFAULT_METHOD
 from heldout._notebook import Strong, line, notes, table
 from heldout._random import RandomState
 from heldout._text import number_text
+from heldout._text_table import aligned
 from heldout.errors import HeldoutWarning, InputError
 from heldout.estimates.base import Method
 from heldout.estimates.coverage import LEVEL, CellEvidence, measured_for
@@ -305,12 +306,6 @@ def warn_of_all(comparison: Comparison, *, stacklevel: int) -> None:
     ]
     for sentence in dict.fromkeys(sentences):
         warnings.warn(HeldoutWarning(sentence), stacklevel=stacklevel + 1)
-
-
-def aligned(rows: Sequence[Sequence[str]]) -> list[str]:
-    """Rows of cells as lines of columns."""
-    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
-    return ["  ".join(f"{cell:<{width}}" for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
 
 
 def _interval_text(interval: Interval | None, decimals: int) -> str:

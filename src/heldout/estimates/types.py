@@ -11,7 +11,8 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from heldout._notebook import Strong, notes, table
+from heldout._notebook import Strong, line, notes, table
+from heldout._text_table import ROUNDED
 from heldout.errors import MissingExtraError
 from heldout.flags import Flag
 from heldout.methods_text import WithMethodsText
@@ -52,6 +53,9 @@ class Interval:
             "confidence_level": self.confidence_level,
             "alternative": self.alternative,
         }
+
+    def _repr_html_(self) -> str:
+        return line(Strong(self))
 
     def __str__(self) -> str:
         side = "" if self.alternative == "two-sided" else f", {self.alternative}"
@@ -185,7 +189,7 @@ class Estimate(WithMethodsText):
             ("value" if is_uncorrected(self) or was_named(self) else "corrected", Strong(f"{self.value:.4g}")),
             ("interval", "none" if self.interval is None else self.interval),
             ("uncorrected", f"{self.uncorrected:.4g}"),
-            ("optimism", f"{self.optimism:.4g}"),
+            ("optimism", f"{0.0 if abs(self.optimism) < ROUNDED else self.optimism:.4g}"),
             ("selected", self.selected_name),
             ("rows", self.n_rows_used or "unknown"),
         ]

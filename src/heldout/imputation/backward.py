@@ -22,6 +22,7 @@ from scipy.stats import t as student
 from sklearn.base import BaseEstimator, TransformerMixin, clone, is_classifier, is_regressor
 from sklearn.pipeline import Pipeline
 
+from heldout._notebook import line
 from heldout.data.arrays import shortened
 from heldout.errors import InputError
 from heldout.imputation.coefficients import INTERCEPT, Coefficients, coefficients_of
@@ -62,6 +63,9 @@ class Selection:
     def to_dict(self) -> dict[str, Any]:
         """Plain values for JSON."""
         return {"kept": list(self.kept), "removed": [term._asdict() for term in self.removed]}
+
+    def _repr_html_(self) -> str:
+        return line(str(self))
 
     def __str__(self) -> str:
         kept = ", ".join(self.kept) or "no column"

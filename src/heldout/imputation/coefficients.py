@@ -6,11 +6,12 @@ inverse of an information tells how uncertain it is.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from scipy.special import expit
+from scipy.stats import t as student
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.pipeline import Pipeline
 
@@ -19,9 +20,10 @@ from heldout.errors import InputError
 from heldout.kernels.reference import Floats
 
 INTERCEPT = "intercept"
+ODDS_RATIO, HAZARD_RATIO = "odds ratio", "hazard ratio"
 
 
-_HARDLY_ANY = 1e300
+UNPENALISED_C = 1e300
 """From this value on, C means no penalty; scikit-learn 1.8 warns at every fit of C=inf."""
 
 
@@ -36,6 +38,36 @@ class Coefficients:
     """(p, p): of the values, as estimates."""
     n_informative: int | None = None
     """How many rows count for degrees of freedom, where not all do: the events of a Cox model."""
+    ratio: str = ""
+    """What exp(value) is: ``odds ratio``, ``hazard ratio``, or empty."""
+
+
+def student_intervals(values: Floats, errors: Floats, df: Floats | float, level: float) -> Floats:
+    """(p, 2): low and high of values (p,) with standard errors (p,), by Student's t; infinite df are the normal.
+
+    Raises InputError when ``level`` is not between 0 and 1.
+
+    Examples
+    --------
+    >>> student_intervals(np.array([1.0]), np.array([0.5]), np.inf, 0.95).round(2)
+    array([[0.02, 1.98]])
+    """
+    if not 0 < level < 1:
+        raise InputError(f"level must be between 0 and 1, got {level}; for instance .95.", argument="level")
+    reach = student.ppf((1 + level) / 2, df) * errors
+    return np.column_stack([values - reach, values + reach])
+
+
+def student_p_values(values: Floats, errors: Floats, df: Floats | float) -> Floats:
+    """(p,): two-sided, of values that are 0.
+
+    Examples
+    --------
+    >>> student_p_values(np.array([1.96]), np.array([1.0]), np.inf).round(3)
+    array([0.05])
+    """
+    found: Floats = 2 * student.sf(np.abs(values) / errors, df)
+    return found
 
 
 def coefficients_of(model: Any, X: Any, y: Any, sample_weight: Any = None) -> Coefficients | None:
@@ -88,17 +120,18 @@ def _of_pipeline(model: Any, X: Any, y: Any, sample_weight: Any) -> Coefficients
     head = (INTERCEPT,) if len(found.names) == len(names) + 1 else ()
     if len(head) + len(names) != len(found.names):
         return None
-    return Coefficients((*head, *names), found.values, found.covariance, found.n_informative)
+    return replace(found, names=(*head, *names))
 
 
 def _of_logistic(model: Any, X: Any, y: Any, sample_weight: Any) -> Coefficients | None:
-    unpenalised = getattr(model, "penalty", "l2") is None or model.C >= _HARDLY_ANY
+    unpenalised = getattr(model, "penalty", "l2") is None or model.C >= UNPENALISED_C
     if not unpenalised or len(model.classes_) != 2 or model.class_weight is not None:
         return None
     design, values = _design(model, X), _with_intercept(model)
     p = expit(design @ values)
     w, residual = p * (1 - p), (np.asarray(y) == model.classes_[1]) - p
-    return _named(model, values, _likelihood_covariance(design, w, residual, sample_weight))
+    covariance = _likelihood_covariance(design, w, residual, sample_weight)
+    return _named(model, values, covariance, ratio=ODDS_RATIO)
 
 
 def _of_least_squares(model: Any, X: Any, y: Any, sample_weight: Any) -> Coefficients | None:
@@ -123,7 +156,7 @@ def _of_cox(model: Any, y: Any) -> Coefficients | None:
         target = survival_target(y)
     except InputError:  # another kind of model, which calls something else so
         return None
-    return _named(model, values, np.asarray(covariance), int(target["event"].sum()))
+    return _named(model, values, np.asarray(covariance), int(target["event"].sum()), HAZARD_RATIO)
 
 
 def _of_results(model: Any) -> Coefficients:
@@ -160,7 +193,7 @@ def _likelihood_covariance(design: Floats, w: Floats, residual: Floats, sample_w
 
 
 def _named(
-    model: Any, values: Floats, covariance: Floats | None, n_informative: int | None = None
+    model: Any, values: Floats, covariance: Floats | None, n_informative: int | None = None, ratio: str = ""
 ) -> Coefficients | None:
     if covariance is None:
         return None
@@ -168,4 +201,5 @@ def _named(
     intercept = (INTERCEPT,) if getattr(model, "fit_intercept", False) else ()
     n = len(values) - len(intercept)
     columns = [f"x{j}" for j in range(n)] if named is None else [str(name) for name in named]
-    return Coefficients((*intercept, *columns), values, np.asarray(covariance, dtype=np.float64), n_informative)
+    covariance = np.asarray(covariance, dtype=np.float64)
+    return Coefficients((*intercept, *columns), values, covariance, n_informative, ratio)

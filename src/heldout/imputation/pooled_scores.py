@@ -17,6 +17,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import expit
 
+from heldout._notebook import Strong, table
+from heldout._text_table import cell_interval
 from heldout.data.arrays import array_of, numbers_of, shortened
 from heldout.errors import HeldoutWarning, InputError
 from heldout.imputation.coefficients import Coefficients
@@ -126,6 +128,15 @@ class PooledScore:
             f"{self.metric} {self.value:.4g} [{self.low:.4g}, {self.high:.4g}] ({level}), pooled over "
             f"{len(self.scores)} imputations"
         )
+
+    def _repr_html_(self) -> str:
+        rows = [
+            ("pooled", Strong(f"{self.value:.4g}")),
+            (f"interval ({self.confidence_level * 100:.4g}%)", cell_interval(self.low, self.high)),
+            ("degrees of freedom", f"{self.df:.1f}"),
+            ("variance from missing", f"{self.variance_from_missing:.0%}"),
+        ]
+        return table(rows, caption=f"{self.metric}, pooled over {len(self.scores)} imputations")
 
 
 def pool_scores(

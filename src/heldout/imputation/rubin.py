@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.stats import t as student
 
 from heldout.errors import InputError, MissingExtraError
-from heldout.imputation.coefficients import Coefficients
+from heldout.imputation.coefficient_table import coefficient_table
+from heldout.imputation.coefficients import Coefficients, student_intervals, student_p_values
 from heldout.kernels.reference import Floats
 
 
@@ -41,6 +41,8 @@ class PooledCoefficients:
         Fraction of missing information: λ, and what the few degrees of freedom add.
     n_imputations : int
         H.
+    ratio : str
+        What exp(value) is: ``odds ratio``, ``hazard ratio``, or empty.
     """
 
     names: tuple[str, ...]
@@ -52,11 +54,33 @@ class PooledCoefficients:
     variance_from_missing: Floats
     fmi: Floats
     n_imputations: int
+    ratio: str = ""
 
     @property
     def standard_errors(self) -> Floats:
         """(p,): square roots of T's diagonal."""
         return np.sqrt(np.diag(self.covariance))
+
+    @property
+    def p_values(self) -> Floats:
+        """(p,): of Student's t test that the coefficient is 0."""
+        return student_p_values(self.values, self.standard_errors, self.df)
+
+    @property
+    def title(self) -> str:
+        """Of its table."""
+        return f"Coefficients of the model of all rows, pooled over {self.n_imputations} imputations"
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Below its table: none."""
+        return ()
+
+    @property
+    def more_columns(self) -> dict[str, list[str]]:
+        """Of its table: degrees of freedom, and λ."""
+        shares = [f"{share:.0%}" for share in self.variance_from_missing.tolist()]
+        return {"df": [f"{df:.1f}" for df in self.df.tolist()], "variance from missing": shares}
 
     def intervals(self, level: float = 0.95) -> Floats:
         """(p, 2): low and high of each coefficient, by Student's t.
@@ -66,22 +90,19 @@ class PooledCoefficients:
         InputError
             When ``level`` is not between 0 and 1.
         """
-        if not 0 < level < 1:
-            raise InputError(f"level must be between 0 and 1, got {level}; for instance .95.", argument="level")
-        reach = student.ppf((1 + level) / 2, self.df) * self.standard_errors
-        return np.column_stack([self.values - reach, self.values + reach])
+        return student_intervals(self.values, self.standard_errors, self.df, level)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values for JSON, one list per column of the table."""
         columns = {
             "values": self.values, "standard_errors": self.standard_errors, "df": self.df,
-            "variance_from_missing": self.variance_from_missing, "fmi": self.fmi,
+            "p_values": self.p_values, "variance_from_missing": self.variance_from_missing, "fmi": self.fmi,
         }  # fmt: skip
         listed = {
             name: [number if np.isfinite(number) else None for number in column.tolist()]
             for name, column in columns.items()
         }
-        return {"names": list(self.names), **listed, "n_imputations": self.n_imputations}
+        return {"names": list(self.names), **listed, "n_imputations": self.n_imputations, "ratio": self.ratio}
 
     def to_frame(self, level: float = 0.95) -> Any:
         """A row a coefficient, as a pandas DataFrame (pandas comes with the extra ``app``)."""
@@ -101,6 +122,12 @@ class PooledCoefficients:
             "fmi": self.fmi,
         }
         return pd.DataFrame(columns)
+
+    def __str__(self) -> str:
+        return "\n".join(coefficient_table(self).lines())
+
+    def _repr_html_(self) -> str:
+        return coefficient_table(self).html(strong="value")
 
 
 def pool_coefficients(each: Sequence[Coefficients | None], n_rows: int) -> PooledCoefficients | None:
@@ -149,7 +176,16 @@ def pool_coefficients(each: Sequence[Coefficients | None], n_rows: int) -> Poole
     # riv = (1 + 1/H) V / W, so that 1/(riv + 1) is 1 - λ; so written it is defined for W = 0 too.
     fmi = share + (1 - share) * 2 / (df + 3)
     return PooledCoefficients(
-        known[0].names, values.mean(axis=0), total, within, between, df, share, fmi, len(known)
+        known[0].names,
+        values.mean(axis=0),
+        total,
+        within,
+        between,
+        df,
+        share,
+        fmi,
+        len(known),
+        known[0].ratio,
     )
 
 

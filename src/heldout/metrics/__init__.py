@@ -10,6 +10,7 @@ from heldout.metrics.calibration import (
     CalibrationSlopeError,
     ExpectedCalibrationError,
 )
+from heldout.metrics.calibration_emax import CalibrationEmax
 from heldout.metrics.classification import (
     Accuracy,
     BalancedAccuracy,
@@ -22,7 +23,9 @@ from heldout.metrics.classification import (
     ZeroOneLoss,
 )
 from heldout.metrics.custom import custom
-from heldout.metrics.likelihood import NagelkerkeR2
+from heldout.metrics.g_index import GIndex
+from heldout.metrics.likelihood import LikelihoodRatio, NagelkerkeR2
+from heldout.metrics.likelihood_indices import DiscriminationIndex, QualityIndex, UnreliabilityIndex
 from heldout.metrics.named import all_names, check_fits, metric_named
 from heldout.metrics.operating_points import PartialRocAuc, SensitivityAtSpecificity
 from heldout.metrics.ranking import AveragePrecision, RocAuc, RocAucOneVsOne, RocAucOneVsRest
@@ -53,6 +56,7 @@ __all__ = [
     "Bounded",
     "Brier",
     "BrierAt",
+    "CalibrationEmax",
     "CalibrationIntercept",
     "CalibrationInterceptError",
     "CalibrationSlope",
@@ -60,10 +64,13 @@ __all__ = [
     "CohenKappa",
     "ConcordanceIndex",
     "ConcordanceUno",
+    "DiscriminationIndex",
     "Emax",
     "ExpectedCalibrationError",
     "FScore",
+    "GIndex",
     "IntegratedBrier",
+    "LikelihoodRatio",
     "LogLoss",
     "MatthewsCorrelation",
     "MeanAbsoluteError",
@@ -75,6 +82,7 @@ __all__ = [
     "PartialRocAuc",
     "PinballLoss",
     "Precision",
+    "QualityIndex",
     "Recall",
     "Response",
     "RocAuc",
@@ -85,6 +93,7 @@ __all__ = [
     "SensitivityAtSpecificity",
     "SomersD",
     "Spearman",
+    "UnreliabilityIndex",
     "ZeroOneLoss",
     "all_names",
     "check_fits",

@@ -208,6 +208,19 @@ class TaskDependent(Protocol):
 
 
 @runtime_checkable
+class OfParts(Protocol):
+    """A metric that is a function of other metrics: that of a corrected score is made of the corrected parts.
+
+    A mean over bootstraps of a distance is above 0 where the distance of the mean is 0.
+    """
+
+    @property
+    def parts(self) -> tuple[Metric, ...]: ...
+    def of_parts(self, values: Sequence[float]) -> float:
+        """The metric of one value for each part."""
+
+
+@runtime_checkable
 class Metric(Protocol):
     """A measure of predictive performance.
 

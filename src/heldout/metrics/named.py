@@ -23,6 +23,7 @@ from heldout.metrics.calibration import (
     CalibrationSlopeError,
     ExpectedCalibrationError,
 )
+from heldout.metrics.calibration_emax import CalibrationEmax
 from heldout.metrics.classification import (
     Accuracy,
     BalancedAccuracy,
@@ -35,7 +36,9 @@ from heldout.metrics.classification import (
     Recall,
     ZeroOneLoss,
 )
-from heldout.metrics.likelihood import NagelkerkeR2
+from heldout.metrics.g_index import GIndex
+from heldout.metrics.likelihood import LikelihoodRatio, NagelkerkeR2
+from heldout.metrics.likelihood_indices import DiscriminationIndex, QualityIndex, UnreliabilityIndex
 from heldout.metrics.operating_points import PartialRocAuc, SensitivityAtSpecificity
 from heldout.metrics.ranking import AveragePrecision, RocAuc, RocAucOneVsOne, RocAucOneVsRest
 from heldout.metrics.regression import (
@@ -77,6 +80,11 @@ DECLARED: tuple[Metric, ...] = (
     AveragePrecision(),
     SomersD(),
     NagelkerkeR2(),
+    LikelihoodRatio(),
+    DiscriminationIndex(),
+    UnreliabilityIndex(),
+    QualityIndex(),
+    GIndex(),
     PartialRocAuc(),
     SensitivityAtSpecificity(),
     ExpectedCalibrationError(),
@@ -84,6 +92,7 @@ DECLARED: tuple[Metric, ...] = (
     CalibrationSlopeError(),
     CalibrationIntercept(),
     CalibrationInterceptError(),
+    CalibrationEmax(),
     Emax(),
     E90(),
     ICI(),

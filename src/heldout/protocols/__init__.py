@@ -32,9 +32,11 @@ from heldout.protocols.nested.protocol import nested_cv
 from heldout.protocols.pooled_performance import pooled_performance
 from heldout.protocols.search_bootstrap.estimate import Bootstrap, SearchBootstrapEstimate
 from heldout.protocols.search_bootstrap.protocol import bootstrap_search
+from heldout.protocols.validation.coefficients import FittedCoefficients
 from heldout.protocols.validation.curves import CalibrationCurve, DecisionCurve, RocCurve
-from heldout.protocols.validation.estimate import Candidate, Validation, ValidationRow
+from heldout.protocols.validation.estimate import Validation
 from heldout.protocols.validation.protocol import bootstrap_validate
+from heldout.protocols.validation.rows import Candidate, ValidationRow
 
 __all__ = [
     "Agreement",
@@ -51,6 +53,7 @@ __all__ = [
     "CurvePoint",
     "DecisionCurve",
     "FitCosts",
+    "FittedCoefficients",
     "Imputation",
     "ImputedModel",
     "LearningCurve",

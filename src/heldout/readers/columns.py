@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from heldout._text import counted
+from heldout._text import argument, counted
 from heldout.data.arrays import shortened
 from heldout.data.survival_target import survival_target
 from heldout.data.task import TaskKind, Truth, truth_of
@@ -128,8 +128,10 @@ def text_of(column: Any) -> NDArray[np.str_]:
     return np.asarray(text)
 
 
-def survival_of_columns(time: Any, event: Any) -> Truth:
+def survival_of_columns(time: Any, event: Any, event_value: str | None = None) -> Truth:
     """A survival target from two columns (pandas Series): the times, and whether each is an event.
+
+    ``event_value``: the value that means the event, as for ``events_of_column``.
 
     Examples
     --------
@@ -146,20 +148,68 @@ def survival_of_columns(time: Any, event: Any) -> Truth:
             f"the target column {time.name!r} must hold times, numbers of at least 0, as there is an event; got "
             f"{shortened(stranger)}."
         )
-    return truth_of(survival_target((events_of_column(event), time.to_numpy())), TaskKind.SURVIVAL)
+    return truth_of(survival_target((events_of_column(event, event_value), time.to_numpy())), TaskKind.SURVIVAL)
 
 
-def events_of_column(column: Any) -> NDArray[np.bool_]:
-    """Events as booleans, from 0 and 1, or from true and false as booleans or text."""
+def events_of_column(column: Any, event_value: str | None = None) -> NDArray[np.bool_]:
+    """Events as booleans, from 0 and 1, or from true and false as booleans or text.
+
+    ``event_value``: the value that means the event, as text; all others then mean that the row was censored.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> events_of_column(pd.Series([1, 2, 2], name="status"), "2").tolist()
+    [False, True, True]
+    >>> events_of_column(pd.Series([1, 2, 2], name="status"))
+    Traceback (most recent call last):
+        ...
+    heldout.errors.InputError: the event column 'status' must hold 1 (the event was seen) or 0 (censored), or ...
+    """
+    if event_value is not None:
+        return _equal_to(column, event_value)
     words = column.map(lambda value: str(value).lower())
     strange = ~words.isin(list(_MEANINGS))
     if strange.any():
         first = int(strange.to_numpy().argmax())
         raise InputError(
             f"the event column {column.name!r} must hold 1 (the event was seen) or 0 (censored), or true and "
-            f"false, got {plain(column.iloc[first])} in row {first + 1}."
+            f"false, got {plain(column.iloc[first])} in row {first + 1}{_advice(words)}.",
+            argument="event",
         )
     return np.asarray(words.map(_MEANINGS).to_numpy().astype(bool))
+
+
+def _advice(words: Any) -> str:
+    """How to say what the values of an event column mean."""
+    is_of_r = set(words.str.removesuffix(".0")) == {"1", "2"}
+    coding = ". It holds 1 and 2: in R's survival package 2 is the event and 1 is censored" if is_of_r else ""
+    named = argument("event_value", "2" if is_of_r else ...)
+    if not named.startswith("--"):  # who called has no such option
+        return f"{coding}; if so here, write 1 for 2 and 0 for 1" if is_of_r else ""
+    return (
+        f"{coding}; if so here, use {named}" if is_of_r else f"; name the value that means the event with {named}"
+    )
+
+
+def _equal_to(column: Any, value: str) -> NDArray[np.bool_]:
+    same = np.array([_is_named(each, value) for each in column])
+    if not same.any():
+        values = quoted(sorted(column.unique().tolist(), key=str))
+        raise InputError(
+            f"{argument('event_value', value)} does not occur in the event column {column.name!r}, which holds "
+            f"{values}; name one of them.",
+            argument="event_value",
+        )
+    return same
+
+
+def _is_named(value: Any, label: str) -> bool:
+    """Whether a text names a value; ``1.0`` names 1 too, and ``TRUE`` names True."""
+    if isinstance(value, bool | np.bool_):
+        return label.lower() == str(value).lower()
+    same_number = not isinstance(value, str) and reads_as_number(label) and float(label) == value
+    return bool(label == str(value) or same_number)
 
 
 def texts_of_classes(*columns: Any) -> list[str]:
@@ -239,11 +289,7 @@ def place_of_class(text: str, classes: Sequence[Any]) -> int | None:
     (1, 1, None)
     """
     for place, known in enumerate(classes):
-        if isinstance(known, bool):
-            same = text.lower() == str(known).lower()
-        else:
-            same = not isinstance(known, str) and reads_as_number(text) and float(text) == known
-        if same or text == str(known):
+        if _is_named(known, text):
             return place
     return None
 

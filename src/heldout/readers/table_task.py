@@ -22,6 +22,7 @@ from heldout.readers.columns import (
     check_numbers,
     class_code,
     labels_of_column,
+    quoted,
     reads_as_number,
     survival_of_columns,
     text_of,
@@ -66,6 +67,7 @@ def task_from_table(
     target: str,
     *,
     event: str | None = None,
+    event_value: str | None = None,
     kind: str | None = None,
     groups: str | None = None,
     weight: str | None = None,
@@ -74,9 +76,10 @@ def task_from_table(
 ) -> TableTask:
     """The task of predicting one column of a table from the others.
 
-    All but ``kind`` and ``positive`` are names of columns. With ``event`` (0 and 1, or true and false) the target
-    holds times to that event or to censoring, and the task is survival. ``kind`` is one of ``TASKS``, by default
-    guessed from the values; ``positive`` is a class as text, by default the last in order. Columns in ``keep`` are
+    All but ``event_value``, ``kind`` and ``positive`` are names of columns. With ``event`` (0 and 1, or true and
+    false) the target holds times to that event or to censoring, and the task is survival; ``event_value`` is the
+    value, as text, that means the event in a column of others. ``kind`` is one of ``TASKS``, by default guessed
+    from the values; ``positive`` is a class as text, by default the last in order. Columns in ``keep`` are
     predictors even if they look like row numbers, names or dates.
 
     Examples
@@ -92,10 +95,16 @@ def task_from_table(
     uses = _uses(target, event, groups, weight)
     group_column = None if groups is None else table.column(groups, "the groups")
     weights = None if weight is None else _weights(table.column(weight, "the weights"))
+    if event is None and event_value is not None:
+        raise InputError(
+            f"{argument('event_value', event_value)} is a value of the column of events; name it with "
+            f"{argument('event', ...)}, or leave it out.",
+            argument="event_value",
+        )
     if event is None and kind != "survival":
         truth, why = _truth(column, target, kind, positive)
     else:
-        truth, why = _survival(table, column, event, kind, positive)
+        truth, why = _survival(table, column, event, event_value, kind, positive)
     rest = table.frame.drop(columns=list(uses))
     for name in keep:
         table.column(name, "one to keep")
@@ -127,7 +136,12 @@ def _uses(target: str, event: str | None, groups: str | None, weight: str | None
 
 
 def _survival(
-    table: Table, time: Any, event: str | None, kind: str | None, positive: str | None
+    table: Table,
+    time: Any,
+    event: str | None,
+    event_value: str | None,
+    kind: str | None,
+    positive: str | None,
 ) -> tuple[Truth, str]:
     if event is None:
         raise InputError(
@@ -141,12 +155,20 @@ def _survival(
         )
     if positive is not None:
         raise InputError(f"--positive {positive} needs a target of two classes, got a survival one.")
-    truth = survival_of_columns(time, table.column(event, "the event"))
+    column = table.column(event, "the event")
+    truth = survival_of_columns(time, column, event_value)
     events = counted(int(truth.values["event"].sum()), "event")
+    meaning = "" if event_value is None else _meaning(column, truth.values["event"])
     return truth, (
         f"Target {time.name!r} holds times and {event!r} marks the events among them ({events} in "
-        f"{counted(len(time), 'row')}), so this is survival."
+        f"{counted(len(time), 'row')}{meaning}), so this is survival."
     )
+
+
+def _meaning(column: Any, events: NDArray[np.bool_]) -> str:
+    """Which values of an event column mean what."""
+    seen, censored = (quoted(sorted(column[rows].unique().tolist(), key=str)) for rows in (events, ~events))
+    return f"; {seen} is the event" + (f", {censored} is censored" if censored else "")
 
 
 def _truth(column: Any, target: str, kind: str | None, positive: str | None) -> tuple[Truth, str]:

@@ -18,7 +18,8 @@ from heldout.protocols.validation.curves import calibration as calibration_curve
 from heldout.protocols.validation.curves import decision as decision_curves
 from heldout.protocols.validation.curves import roc as roc_curves
 from heldout.protocols.validation.curves.base import CONFIDENCE_LEVEL
-from heldout.protocols.validation.estimate import Candidate, Validation, ValidationRow
+from heldout.protocols.validation.estimate import Validation
+from heldout.protocols.validation.rows import Candidate, ValidationRow
 from heldout.protocols.words import frequency_sentence, method_words
 from heldout.report import validation_words as words
 from heldout.report.content import Fact, Headline
@@ -33,13 +34,12 @@ from heldout.report.facts import (
     settings_of,
 )
 from heldout.report.from_search import flag_sentences
-from heldout.report.numbers import Scale, decimals_for, scale_of
+from heldout.report.numbers import Scale, scale_of
 from heldout.report.paper import text_of_validation
 from heldout.report.ranking import failure_groups
 from heldout.report.validation_content import (
     CandidateRow,
-    CoefficientRow,
-    ImputationPart,
+    CoefficientsPart,
     ScoredRow,
     ValidationContent,
 )
@@ -82,7 +82,8 @@ def validation_content(
         )
         if several
         else "",
-        imputation=_imputation(validation),
+        imputation_sentence=_imputation_sentence(validation),
+        coefficients=_coefficients(validation),
         curves_sentence=words.corrected_curves_sentence(validation.method, CONFIDENCE_LEVEL) if sources else "",
         roc=roc,
         calibration=calibration,
@@ -206,41 +207,30 @@ def _candidate(candidate: Candidate, metric: str, scale: Scale, *, is_selected: 
     )
 
 
-def _imputation(validation: Validation) -> ImputationPart | None:
+def _imputation_sentence(validation: Validation) -> str:
     imputation = validation.settings.get("imputation")
     if not imputation or validation.replicates.n_completions < 2:
-        return None
-    pooled = validation.coefficients
+        return ""
     sentence = words.imputation_sentence(validation.replicates.n_completions, str(imputation["order"]))
-    if validation.selection is not None:
-        frequency = frequency_sentence(validation.selection_frequency)
-        sentence = f"{sentence} {validation.selection} {words.SELECTED_ANEW} {frequency}"
-    if pooled is None:
-        return ImputationPart(sentence)
-    level = float(validation.settings.get("confidence_level", 0.95))
-    return ImputationPart(
-        sentence, words.coefficients_sentence(pooled.n_imputations, level), _coefficients(pooled, level)
-    )
+    if validation.selection is None:
+        return sentence
+    frequency = frequency_sentence(validation.selection_frequency)
+    return f"{sentence} {validation.selection} {words.SELECTED_ANEW} {frequency}"
 
 
-def _coefficients(pooled: PooledCoefficients, level: float) -> tuple[CoefficientRow, ...]:
-    columns = (
-        pooled.names, pooled.values.tolist(), pooled.standard_errors.tolist(), pooled.intervals(level).tolist(),
-        pooled.df.tolist(), pooled.variance_from_missing.tolist(),
-    )  # fmt: skip
-    return tuple(
-        CoefficientRow(
-            name=name,
-            value=json_number(value),
-            standard_error=json_number(error),
-            low=json_number(ends[0]),
-            high=json_number(ends[1]),
-            df=json_number(df),
-            missing=json_number(missing),
-            decimals=decimals_for(error),
-        )
-        for name, value, error, ends, df, missing in zip(*columns, strict=True)
-    )
+def _coefficients(validation: Validation) -> CoefficientsPart | None:
+    found = validation.coefficients
+    if found is None:
+        return None
+    table = validation.coefficient_table()
+    sentence = f"{table.title}."
+    if isinstance(found, PooledCoefficients):
+        sentence = words.POOLED_SENTENCE
+    elif not found.reason:
+        sentence = f"{table.title}, with intervals by Wald."
+    if found.ratio and "p" in table.headings:
+        sentence += words.RATIO_SENTENCE
+    return CoefficientsPart(sentence, table.headings[1:], table.rows, table.notes)
 
 
 def _method(estimate: Estimate, validation: Validation) -> tuple[str, ...]:

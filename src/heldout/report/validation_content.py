@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from heldout.report.content import PageContent
-from heldout.report.numbers import Decimals, Scale
+from heldout.report.numbers import Scale
 from heldout.report.ranking import FailureGroup
 
 
@@ -50,26 +50,14 @@ class CandidateRow:
 
 
 @dataclass(frozen=True)
-class CoefficientRow:
-    """A pooled coefficient; ``missing`` is the share of its variance due to missing values."""
-
-    name: str
-    value: float | None
-    standard_error: float | None
-    low: float | None
-    high: float | None
-    df: float | None
-    missing: float | None
-    decimals: Decimals
-
-
-@dataclass(frozen=True)
-class ImputationPart:
-    """How missing values were imputed, and the coefficients pooled over the completions."""
+class CoefficientsPart:
+    """The coefficients of the model of all rows, as text."""
 
     sentence: str
-    coefficients_sentence: str = ""
-    coefficients: tuple[CoefficientRow, ...] = ()
+    headings: tuple[str, ...]
+    """Of the columns after the name."""
+    rows: tuple[tuple[str, ...], ...]
+    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -136,7 +124,9 @@ class ValidationContent(PageContent):
     candidates: tuple[CandidateRow, ...] = ()
     """Empty for a single model."""
     candidates_sentence: str = ""
-    imputation: ImputationPart | None = None
+    imputation_sentence: str = ""
+    """How missing values were imputed."""
+    coefficients: CoefficientsPart | None = None
     curves_sentence: str = ""
     roc: tuple[RocPicture, ...] = ()
     calibration: tuple[CalibrationPicture, ...] = ()

@@ -184,13 +184,12 @@ def imputation_sentence(n: int, order: str) -> str:
     )
 
 
-def coefficients_sentence(n: int, level: float) -> str:
-    """How to read pooled coefficients."""
-    return (
-        f"Coefficients of the model of all rows, pooled over {n} imputations by Rubin's rules, with "
-        f'{level * 100:.4g} % intervals by Student\'s t. "Variance from missing" is the share of a '
-        "coefficient's variance that is due to missing values (λ), not the share of values that are missing."
-    )
+POOLED_SENTENCE = (
+    "Coefficients of the model of all rows, pooled over the imputations by Rubin's rules, with intervals by "
+    "Student's t. \"Variance from missing\" is the share of a coefficient's variance that is due to missing values "
+    "(λ), not the share of values that are missing."
+)
+RATIO_SENTENCE = " The intervals are those of the ratios."
 
 
 def failures_sentence(failed: int, total: int) -> str:

@@ -57,9 +57,11 @@ class HeldOutSearchCV(BaseHeldOutSearch):
     n_bootstraps : int, default=1000
     confidence_level : float, default=0.95
     alternative : {"two-sided", "greater", "less"}, default="two-sided"
-    n_jobs, refit, pre_dispatch, error_score, return_train_score, verbose
+    n_jobs, refit, pre_dispatch, error_score, return_train_score
         As in ``GridSearchCV``, except that a configuration that failed is never chosen, whatever ``error_score``
         says.
+    verbose : int, default=0
+        1 prints the plan, the progress and what was dropped; 2 a line for every fit in place of the progress.
     keep_predictions : bool, default=True
         Whether ``predictions_`` and ``evaluation_`` are kept.
     store : str, path or Store, optional

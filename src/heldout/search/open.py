@@ -13,6 +13,7 @@ from typing import Any, Literal, Self
 import numpy as np
 
 from heldout._defaults import DEFAULT_METHOD
+from heldout._notebook import line
 from heldout.arguments import SearchArguments
 from heldout.arguments.search import are_same
 from heldout.configurations import checked_model, kind_of
@@ -54,6 +55,11 @@ class OpenSearch:
         self._whole: tuple[Search, RaceResults] | None = None
         self._is_finished = False
         self._started = 0.0
+
+    def _repr_html_(self) -> str:
+        if self._found is not None:
+            return self._found._repr_html_()
+        return line("An open search: finish() chooses the winner and estimates its performance.")
 
     def evaluate(self, estimator: Any, params: dict[str, Any] | None = None) -> float:
         """Fit a configuration on all splits, or find its fits in the store, and score it.

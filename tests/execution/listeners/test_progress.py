@@ -165,24 +165,24 @@ def test_lost_workers_are_told_with_what_becomes_of_their_work():
         assert line == f"lost workers (a worker was killed by signal 9); {ending}"
 
 
-def test_verbose_does_not_multiply_the_splits_of_several_searches(capsys):
-    VerboseListener(1)(SearchStarted(57, 0, 6, 12, n_races=7))
-    assert capsys.readouterr().out == "Fitting 6 candidates in several searches, totalling 57 fits\n"
-
-
 def test_a_validation_fits_models_on_samples(capsys):
     begun = SearchStarted(602, 40, 2, 401, is_validation=True)
     told = "602 fits of 2 models on all rows and on bootstrap samples, of which 40 are done already"
     assert lines_of([begun], Clock(), 1) == [told]
-    VerboseListener(1)(SearchStarted(201, 0, 1, 201, is_validation=True))
-    assert capsys.readouterr().out == ("Fitting 1 model on all rows and on bootstrap samples, totalling 201 fits\n")
+    listener = VerboseListener(2)
+    listener(SearchStarted(201, 0, 1, 201, is_validation=True, names=("logistic",)))
+    listener(CellFinished(CellResult(CellKey(0, 3, 0), CellState.DONE, "", 0.25)))
+    assert capsys.readouterr().out.splitlines() == [
+        "201 fits of 1 model on all rows and on bootstrap samples",
+        "fit 1 of 201: logistic, bootstrap 3: done (0.25 s)",
+    ]
 
 
-def test_verbose_prints_the_plan_who_left_and_what_was_lost(capsys):
+def test_verbose_prints_the_plan_every_fit_who_left_and_what_was_lost(capsys):
     for verbose in (1, 2):
         listener = VerboseListener(verbose)
         for event in (
-            SearchStarted(15, 0, 3, 5, may_drop=True),
+            SearchStarted(15, 0, 3, 5, may_drop=True, names=("a", "b", "c")),
             cell(1, test_scores={"score": 0.5}),
             cell(2, CellState.FAILED, message="no"),
             passed(2, 3, [1, 2], 6),
@@ -190,11 +190,11 @@ def test_verbose_prints_the_plan_who_left_and_what_was_lost(capsys):
         ):
             listener(event)
         said = capsys.readouterr().out.splitlines()
-        assert said[0] == "Fitting 5 folds for each of 3 candidates, totalling at most 15 fits"
+        assert said[0] == "3 configurations x 5 splits = at most 15 fits"
         assert said[1:-2] == (
             [
-                "candidate 1, repeat 0, fold 0: score=0.500 (fit 0.0 s)",
-                "candidate 2, repeat 0, fold 0: no (fit 0.0 s)",
+                "fit 1 of at most 15: b, repeat 0, fold 0: score 0.5000 (0 s)",
+                "fit 2 of at most 15: c, repeat 0, fold 0: failed (no) (0 s)",
             ]
             if verbose == 2
             else []
@@ -210,6 +210,7 @@ def test_what_suits_the_stream(monkeypatch):
     assert type(progress(io.StringIO())) is ProgressLines
     assert type(progress(Terminal())) is LiveTable
     assert type(progress(Terminal(), quiet=True)) is Silent
+    assert type(progress(Terminal(), verbose=True)) is VerboseListener
     monkeypatch.setenv("TERM", "dumb")
     assert type(progress(Terminal())) is ProgressLines
 

@@ -424,7 +424,9 @@ def test_a_notebook_shows_a_row_a_metric_and_every_remark_once() -> None:
     models = [("<b>", LOGISTIC), ("tree", DecisionTreeClassifier(max_depth=1))]
     found = validated(models, metric=["roc_auc", "calibration_slope"])
     shown = found._repr_html_()
-    assert shown.count("<tr>") == 3 and "<b>" not in shown
+    scores, models_beside, coefficients = shown.split("</table>")[:3]
+    assert scores.count("<tr>") == models_beside.count("<tr>") == 3 and "<b>" not in shown
+    assert "<caption>Coefficients of the model of all rows" in coefficients
     for estimate in found.estimates.values():
         assert all(shown.count(html.escape(remark)) == 1 for remark in estimate.flags.values())
     assert all(set(found.flags) < set(estimate.flags) for estimate in found.estimates.values())

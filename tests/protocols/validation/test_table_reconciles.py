@@ -61,6 +61,9 @@ def test_by_every_correction_of_every_metric(kind: str, method: str) -> None:
             worse = np.where(sign > 0, left_out < table["no_information"], left_out > table["no_information"])
             left_out = left_out.where(~worse, table["no_information"])
         made = (0.0 if method == "oob" else (1 - weight) * table["apparent"]) + weight * left_out
+    made = made.drop("calibration_emax", errors="ignore")  # made of the corrected intercept and slope
+    table = table.loc[made.index]
     defined = table["corrected"].notna()
-    assert defined.mean() > 0.5
+    # Of log-likelihoods and mean differences there are no best values, which .632+ needs.
+    assert defined.mean() > (0.3 if method == "632+" else 0.5)
     np.testing.assert_allclose(table["corrected"][defined], made[defined], rtol=1e-12, atol=1e-12)

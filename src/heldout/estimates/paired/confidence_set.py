@@ -8,9 +8,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from heldout._notebook import Strong, line, notes
 from heldout.estimates.paired.scores import PairedScores
 from heldout.estimates.types import json_number
 from heldout.kernels.reference import Floats
+
+MOST_SHOWN = 20
+"""Members that a notebook lists."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,10 +55,19 @@ class ConfidenceSet:
 
     def __str__(self) -> str:
         shown = ", ".join(self.names[:5]) + (f" and {len(self) - 5} more" if len(self) > 5 else "")
+        return f"{self._sentence}: {shown}"
+
+    @property
+    def _sentence(self) -> str:
         return (
             f"{len(self)} of {len(self.members)} configurations cannot be distinguished from the best "
-            f"(at {self.confidence_level:.0%}): {shown}"
+            f"(at {self.confidence_level:.0%})"
         )
+
+    def _repr_html_(self) -> str:
+        more = len(self) - MOST_SHOWN
+        others = [f"and {more} more: .names has all"] if more > 0 else []
+        return line(Strong(self._sentence)) + notes([*self.names[:MOST_SHOWN], *others])
 
 
 def p_values(scores: PairedScores) -> Floats:

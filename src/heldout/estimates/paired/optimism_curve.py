@@ -9,8 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaln
 
+from heldout._notebook import Strong, table
 from heldout.estimates.paired.scores import PairedScores
 from heldout.kernels.reference import Floats
+
+MOST_SHOWN = 10
+"""About so many points a notebook shows."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,6 +43,16 @@ class OptimismCurve:
             f"OptimismCurve({self.optimism[0]:.4g} at {self.n_configurations[0]} configurations to "
             f"{self.optimism[-1]:.4g} at {self.n_configurations[-1]})"
         )
+
+    def _repr_html_(self) -> str:
+        last = len(self.optimism) - 1
+        shown = sorted({*range(0, last, last // MOST_SHOWN + 1), last})
+        columns = (self.n_configurations, self.uncorrected, self.corrected, self.optimism)
+        rows = [
+            (tried, f"{best:.4g}", f"{chosen:.4g}", Strong(f"{flattery:.4g}"))
+            for tried, best, chosen, flattery in zip(*(column[shown] for column in columns), strict=True)
+        ]
+        return table(rows, head=("configurations tried", "uncorrected", "corrected", "optimism"))
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values for JSON."""

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from heldout._notebook import Strong, table
 from heldout.estimates.bootstrap import check_matrix_drawable, draws_of, map_draws
 from heldout.estimates.evidence import Evidence
 from heldout.estimates.types import Interval, json_number
@@ -122,6 +123,15 @@ class Difference:
             f"{replace(self.interval, low=low, high=high)} (uncorrected {sign * self.uncorrected:.4g}); "
             f"it is better with probability {self.probability_better:.3g}"
         )
+
+    def _repr_html_(self) -> str:
+        rows = [
+            ("difference", Strong(f"{self.value:.4g}")),
+            ("interval", self.interval),
+            ("uncorrected difference", f"{self.uncorrected:.4g}"),
+            ("probability that the first is better", f"{self.probability_better:.3g}"),
+        ]
+        return table(rows, caption=f"{self.first} compared with {self.second}; above 0 the first is better")
 
 
 def differences(scores: PairedScores, first: int, second: int, fixed: frozenset[int]) -> Floats:

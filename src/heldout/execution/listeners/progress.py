@@ -16,7 +16,7 @@ from contextlib import suppress
 from numbers import Integral
 from typing import Any, Protocol, Self, TextIO
 
-from heldout._text import counted, printable
+from heldout._text import printable
 from heldout.errors import InputError, MissingExtraError
 from heldout.execution.events import (
     BarrierPassed,
@@ -33,6 +33,8 @@ from heldout.execution.listeners.tally import RunTally
 from heldout.execution.listeners.words import (
     STAGES,
     barrier_line,
+    block_line,
+    cell_line,
     computed_line,
     fits_words,
     left_words,
@@ -51,14 +53,16 @@ class Progress(Protocol):
     def __exit__(self, *error: object) -> None: ...
 
 
-def progress(stream: TextIO | None = None, *, quiet: bool = False) -> Progress:
+def progress(stream: TextIO | None = None, *, quiet: bool = False, verbose: bool = False) -> Progress:
     """A listener for the stream: a table on a terminal, lines elsewhere or without rich, nothing if quiet.
 
-    The stream is standard error by default.
+    If verbose, a line for every fit. The stream is standard error by default.
     """
     stream = stream or sys.stderr
     if quiet:
         return Silent()
+    if verbose:
+        return VerboseListener(2, stream)
     if stream.isatty() and os.environ.get("TERM", "").lower() not in ("dumb", "unknown"):
         from heldout.execution.listeners.live_table import LiveTable
 
@@ -148,40 +152,25 @@ def verbose_listeners(verbose: Any) -> list[Listener]:
     return [VerboseListener(int(verbose))] if verbose else []
 
 
-class VerboseListener:
-    """A listener that prints lines."""
+class VerboseListener(ProgressLines):
+    """The lines of ``verbose``: of 1 those of a log, of 2 or more a line for every fit in place of the tenths.
 
-    def __init__(self, verbose: int) -> None:
+    The stream is standard output by default.
+    """
+
+    def __init__(
+        self, verbose: int, stream: TextIO | None = None, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        super().__init__(stream or sys.stdout, clock)
         self.verbose = verbose
-        self._tally = RunTally()
 
     def __call__(self, event: Event) -> None:
         match event:
-            case SearchStarted(n_configurations=0):
-                print(f"Fitting {event.n_splits} folds for each candidate that is proposed")
-            case SearchStarted():
-                resumed = f", {event.n_resumed} of them done before" if event.n_resumed else ""
-                what = f"{event.n_splits} folds for each of {event.n_configurations} candidates"
-                if event.n_races > 1:  # each has splits of its own
-                    what = f"{event.n_configurations} candidates in several searches"
-                if event.is_validation:
-                    what = f"{counted(event.n_configurations, 'model')} on all rows and on bootstrap samples"
-                print(
-                    f"Fitting {what}, totalling {'at most ' if event.may_drop else ''}{event.n_cells} fits{resumed}"
-                )
-            case BlockFinished(block) if self.verbose > 1:
-                print(f"{block.n_cells} fits by one formula")
             case CellFinished(result) if self.verbose > 1:
-                configuration, repeat, fold = result.key
-                scores = ", ".join(f"{name}={score:.3f}" for name, score in result.test_scores.items())
-                result_words = printable(scores or result.message)
-                print(
-                    f"candidate {configuration}, repeat {repeat}, fold {fold}: {result_words} "
-                    f"(fit {result.fit_seconds:.1f} s)"
-                )
-            case BarrierPassed():
-                if line := barrier_line(event, self._tally):
-                    print(line)
-            case WorkersLost():
-                print(printable(lost_line(event)))
-        self._tally.add(event)
+                self._tally.add(event)
+                self._say(cell_line(result, self._tally))
+            case BlockFinished(block) if self.verbose > 1:
+                self._tally.add(event)
+                self._say(block_line(block, self._tally))
+            case _:
+                super().__call__(event)

@@ -70,6 +70,7 @@ class RunTally:
         self.total, self.resumed, self.done = event.n_cells, event.n_resumed, event.n_resumed
         self.n_configurations, self.n_splits, self.n_races = event.n_configurations, event.n_splits, event.n_races
         self.may_drop, self.metric = event.may_drop, event.refit_metric
+        self.is_validation = event.is_validation
         self.failed = self.saved = self.n_splits_done = self.n_lost = 0
         self.lost_reason = ""
         self.n_remaining = event.n_configurations
@@ -146,8 +147,12 @@ class RunTally:
         if not means:
             return None
         score, negative = max(means)  # of equals the first
-        name = self._names[-negative] if -negative < len(self._names) else f"configuration {-negative}"
-        return CurrentBest(-negative, name, score, level)
+        return CurrentBest(-negative, self.name_of(-negative), score, level)
+
+    def name_of(self, configuration: int) -> str:
+        """The name of a configuration; its number where names are unknown."""
+        names = self._names
+        return names[configuration] if configuration < len(names) else f"configuration {configuration}"
 
     def failed_among(self, configurations: Iterable[int]) -> int:
         """How many of these configurations have failed here."""

@@ -6,6 +6,8 @@ import math
 from collections.abc import Mapping
 
 from heldout._text import bytes_text, counted, number_text
+from heldout.execution.blocks import CellBlock
+from heldout.execution.cells import CellResult, CellState
 from heldout.execution.events import BarrierPassed, SearchStarted, WorkersLost
 from heldout.execution.listeners.tally import RunTally
 from heldout.execution.sharing.accounts import STEPS, SharedFits
@@ -108,6 +110,50 @@ def barrier_line(event: BarrierPassed, before: RunTally) -> str:
         parts.append(f"{n_on} {'remains' if n_on == 1 else 'remain'}")
     parts.append(f"{counted(event.n_saved - before.saved, 'fit')} saved")
     return f"{race}after {splits} ({counted(barrier.n_rows, 'row')}): {', '.join(parts)}"
+
+
+def cell_line(result: CellResult, tally: RunTally) -> str:
+    """A fit that is done, by its number, configuration and split, with its scores; ``tally`` includes it.
+
+    Splits are counted from 0, as in ``cv_results_``.
+
+    Examples
+    --------
+    >>> from heldout.execution.cells import CellKey
+    >>> from heldout.execution.events import CellFinished
+    >>> tally = RunTally()
+    >>> tally.add(SearchStarted(10, 0, 2, 5, names=("C=1", "C=10")))
+    >>> cell = CellResult(CellKey(1, 0, 3), CellState.DONE, "", 0.25, test_scores={"accuracy": 0.9625})
+    >>> tally.add(CellFinished(cell))
+    >>> cell_line(cell, tally)
+    'fit 1 of 10: C=10, repeat 0, fold 3: accuracy 0.9625 (0.25 s)'
+    """
+    configuration, repeat, fold = result.key
+    where = sample_words(repeat, fold) if tally.is_validation else f"repeat {repeat}, fold {fold}"
+    scores = ", ".join(
+        f"{name} {number_text(score, _decimals(score))}" for name, score in result.test_scores.items()
+    )
+    words = f"failed ({result.message})" if result.state is CellState.FAILED else scores or "done"
+    number = f"fit {tally.done} of {'at most ' if tally.may_drop else ''}{tally.total}"
+    return f"{number}: {tally.name_of(configuration)}, {where}: {words} ({duration(result.fit_seconds)})"
+
+
+def block_line(block: CellBlock, tally: RunTally) -> str:
+    """Fits that are done together; ``tally`` includes them."""
+    first, total = tally.done - block.n_cells + 1, tally.total
+    return f"fits {first} to {tally.done} of {total}: by one formula"
+
+
+def sample_words(repeat: int, fold: int) -> str:
+    """On which rows a model of a validation was fitted.
+
+    >>> sample_words(0, 0), sample_words(3, 0), sample_words(3, 1), sample_words(3, 2)
+    ('all rows', 'bootstrap 3', 'bootstrap 3 of the second stage', 'bootstrap 3, inner bootstrap 1')
+    """
+    if repeat == 0:
+        return "all rows"
+    of_stage = ("", " of the second stage")
+    return f"bootstrap {repeat}" + (of_stage[fold] if fold < 2 else f", inner bootstrap {fold - 1}")
 
 
 def lost_line(event: WorkersLost) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from heldout._notebook import Strong, notes, table
+from heldout._notebook import Strong, line, notes, record, table
 from heldout._text import counted, number_text
 from heldout.estimates.types import Estimate, Interval, frame_of, json_number, json_safe
 from heldout.protocols.algorithms.differences import AlgorithmDifference, Relevance
@@ -32,6 +32,9 @@ class FitCosts:
     flat_seconds: float
     nested_fits: int
     nested_seconds: float
+
+    def _repr_html_(self) -> str:
+        return record(vars(self))
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values for JSON."""
@@ -90,6 +93,15 @@ class ComparedAlgorithm:
         """The interval of the corrected score."""
         return None if self.corrected is None else self.corrected.interval
 
+    def _repr_html_(self) -> str:
+        rows = [
+            ("flat", f"{self.flat:.4g}", "none"),
+            ("corrected", f"{self.corrected_value:.4g}", self.corrected_interval or "none"),
+            ("nested", Strong(f"{self.nested:.4g}"), self.nested_interval or "none"),
+        ]
+        said = notes([self.reason] if self.reason else [])
+        return table(rows, head=("score", "value", "interval"), caption=self.name) + said
+
     def to_dict(self) -> dict[str, Any]:
         """Plain values for JSON."""
         found: dict[str, Any] = json_safe(
@@ -128,6 +140,9 @@ class AlgorithmSelections:
     flat: str | None
     corrected: str | None
     nested: str | None
+
+    def _repr_html_(self) -> str:
+        return line(self.sentence)
 
     @property
     def agree(self) -> bool:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from scipy.special import stdtr
 
+from heldout._notebook import line
 from heldout._text import number_text
 from heldout.estimates.spread import interval_around, nadeau_bengio
 from heldout.estimates.types import Interval, json_number
@@ -70,6 +71,9 @@ class AlgorithmDifference:
         together = "" if is_only else f", for all pairs together {self.adjusted_interval}"
         return f"{self.first} against {self.second}: {self.words} {self.interval}{together}{words}"
 
+    def _repr_html_(self) -> str:
+        return line(str(self))
+
     @property
     def words(self) -> str:
         """How ``first`` compares, by the absolute difference: "0.0106 better", "0.26 worse" or "as good"."""
@@ -109,6 +113,9 @@ class Relevance:
             "source": self.source,
             "is_relevant": self.is_relevant,
         }
+
+    def _repr_html_(self) -> str:
+        return line(str(self))
 
     def __str__(self) -> str:
         if self.is_relevant is None:

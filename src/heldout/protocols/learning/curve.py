@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from heldout._notebook import Strong, notes, table
 from heldout.estimates.types import Estimate, frame_of, json_number
 from heldout.kernels.reference import Floats
 from heldout.protocols.learning.power_law import PowerLaw
@@ -153,6 +154,24 @@ class LearningCurve:
             f"LearningCurve({len(self.names)} configurations at {len(self.sizes)} training sizes, "
             f"{self.scores.shape[1]} subsamples each, {self.n_fits} fits, {self.estimate})"
         )
+
+    def _repr_html_(self) -> str:
+        j, curve = self.winner, self.at
+        rows: list[tuple[str, ...]] = [
+            (f"{size:g}", f"{self.mean[s, j]:.4g}", f"{self.standard_error[s, j]:.2g}", f"{curve(size)[j]:.4g}")
+            for s, size in enumerate(self.sizes.tolist())
+        ]
+        rows.append((f"{self.n_rows} (all)", "", "", Strong(f"{curve(self.n_rows)[j]:.4g}")))
+        caption = f"{self.metric} of {self.names[j]} by training rows"
+        head = ("training rows", "mean", "standard error", "curve")
+        return self.estimate._repr_html_() + table(rows, head=head, caption=caption) + notes(self._remarks())
+
+    def _remarks(self) -> list[str]:
+        best = self.best_at(self.n_rows)
+        failed = [f"{self.names[j]} failed: {why}" for j, why in self.failures.items()]
+        if best is None or best == self.winner:
+            return failed
+        return [f"The curve of {self.names[best]} is better at {self.n_rows} rows.", *failed]
 
 
 def law_as_dict(law: PowerLaw) -> dict[str, float | None]:

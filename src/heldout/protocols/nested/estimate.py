@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from heldout._notebook import notes, table
+from heldout._notebook import notes, record, table
 from heldout.dropping.base import Barrier
 from heldout.estimates.types import Estimate, frame_of, json_number, json_safe
 from heldout.result import Evaluation
@@ -68,6 +68,9 @@ class OuterFold:
     barriers: tuple[Barrier, ...] = ()
     reason: str = ""
 
+    def _repr_html_(self) -> str:
+        return record(self.to_dict())
+
     def to_dict(self) -> dict[str, Any]:
         """Plain values for JSON; rows as their numbers."""
         return {
@@ -111,6 +114,11 @@ class Agreement:
     wins: Mapping[int, int]
     names: Mapping[int, str]
     share: float
+
+    def _repr_html_(self) -> str:
+        rows = [(self.names[j], times) for j, times in self.wins.items()]
+        agree = f"{self.share:.0%} of the outer folds chose the commonest configuration"
+        return table(rows, head=("configuration", "outer folds"), caption=agree)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values for JSON: one record per configuration."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -9,8 +10,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from heldout._notebook import notes, record, table
 from heldout.estimates.types import Estimate, frame_of, json_number, json_safe
 from heldout.result import Evaluation
+
+MOST_SHOWN = 20
+"""Configurations that a notebook lists."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,6 +54,9 @@ class Bootstrap:
     scores: Mapping[str, float] = field(default_factory=dict)
     reason: str = ""
 
+    def _repr_html_(self) -> str:
+        return record(self.to_dict())
+
     def to_dict(self) -> dict[str, Any]:
         """Plain values for JSON; rows as their numbers."""
         return {
@@ -86,6 +94,13 @@ class SearchBootstrapEstimate(Estimate):
     evaluation: Evaluation | None = None
     n_fits: int = 0
     n_fits_saved: int = 0
+
+    def _repr_html_(self) -> str:
+        chosen = Counter(each.selected_name for each in self.bootstraps if each.selected is not None)
+        rows = chosen.most_common(MOST_SHOWN)
+        more = [f"and {len(chosen) - len(rows)} more: .to_frame() has all"] if len(chosen) > len(rows) else []
+        chosen_by = table(rows, head=("configuration", "bootstraps"), caption="chosen by the bootstraps")
+        return super()._repr_html_() + chosen_by + notes(more)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values for JSON: those of every estimate, and the bootstraps."""

@@ -30,6 +30,7 @@ from heldout.protocols.validation.corrections import correction_named
 from heldout.protocols.validation.intervals import interval_kind
 from heldout.protocols.validation.plan import ValidationPlan
 from heldout.protocols.validation.replicate import ImputedFit, ReplicateFit
+from heldout.protocols.validation.rms import RMS, rms_metrics
 
 TWO_STAGE = "two_stage"
 MOST_INNER = 10_000_000
@@ -234,10 +235,15 @@ def _metrics(wanted: Any, truth: Truth) -> dict[str, Metric]:
             "metric must name at least one, got an empty list; leave it out for the usual ones.", argument="metric"
         )
     metrics: dict[str, Metric] = {}
+    named: set[str] = set()
     for one in listed:
+        if isinstance(one, str) and one == RMS:
+            metrics |= {name: check_fits(metric_named(name), truth) for name in rms_metrics(truth.kind)}
+            continue
         metric = check_fits(metric_named(one), truth)
-        if metric.name in metrics:
+        if metric.name in named:
             raise InputError(f"metric names '{metric.name}' twice; name each once.", argument="metric")
+        named.add(metric.name)
         metrics[metric.name] = metric
     return metrics
 

@@ -19,13 +19,15 @@ from heldout.flags import Flag
 from heldout.imputation.rubin import PooledCoefficients
 from heldout.kernels.reference import Floats
 from heldout.metrics.base import Metric, oriented, positive_of
+from heldout.protocols.validation.coefficients import FittedCoefficients
 from heldout.protocols.validation.corrections.adjusted import with_inner_optimism
-from heldout.protocols.validation.corrections.base import CorrectedScore
-from heldout.protocols.validation.estimate import Candidate, Validation, ValidationRow
+from heldout.protocols.validation.corrections.base import CorrectedScore, corrected_score
+from heldout.protocols.validation.estimate import Validation
 from heldout.protocols.validation.fits import Fits, NoModelError
 from heldout.protocols.validation.intervals import SOURCES_OF_INTERVAL, IntervalKind, IntervalOrFlags, interval_of
 from heldout.protocols.validation.plan import ValidationPlan
 from heldout.protocols.validation.replicates import Replicates, ReplicateScores
+from heldout.protocols.validation.rows import Candidate, ValidationRow
 from heldout.protocols.words import QUANTITY_OPTIMISM, QUANTITY_OUT_OF_BAG, QUANTITY_POINT632
 
 _QUANTITIES = {"oob": QUANTITY_OUT_OF_BAG, "632": QUANTITY_POINT632, "632+": QUANTITY_POINT632}
@@ -61,9 +63,7 @@ class MetricResult:
         return ValidationRow(
             metric=self.metric.name,
             apparent=self.scores.apparent,
-            in_bootstrap=_mean(self.scores.in_bootstrap[self.scores.successful]),
-            on_original=_mean(self.scores.on_original[self.scores.successful]),
-            out_of_bag=self.out_of_bag,
+            **{name: float(made_of.get(name, mean)) for name, mean in self.scores.means.items()},
             optimism=self.optimism,
             corrected=self.corrected.value,
             interval=self.interval,
@@ -75,19 +75,9 @@ class MetricResult:
         )
 
     @property
-    def out_of_bag(self) -> float:
-        """The out-of-bag score that the correction used; the mean over replicates if it used none."""
-        mean = _mean(self.scores.out_of_bag[np.isfinite(self.scores.out_of_bag)])
-        return float(self.corrected.provenance.get("out_of_bag", mean))
-
-    @property
     def optimism(self) -> float:
         """Positive when flattering."""
         return float(oriented(self.metric, np.array(self.scores.apparent - self.corrected.value)))
-
-
-def _mean(values: Floats) -> float:
-    return float(values.mean()) if values.size else float("nan")
 
 
 @dataclass(frozen=True, eq=False)
@@ -174,7 +164,7 @@ class ValidationConclusion:
         found = {}
         for name, metric in self.plan.metrics.items():
             scores = replicates.scores(metric)
-            corrected = self.plan.correction.corrected(replicates, scores)
+            corrected = corrected_score(self.plan.correction, replicates, scores)
             if doubles is not None and self.plan.correction.name == "optimism":
                 corrected = with_inner_optimism(corrected, scores, doubles[name], adjust=self.plan.adjusts)
             bounded = IntervalOrFlags(None, {})
@@ -204,7 +194,7 @@ class ValidationConclusion:
             failures += inner.failed.values()
             total += inner.n_replicates
             for name, metric in self.plan.metrics.items():
-                found[name][b] = self.plan.correction.corrected(inner, inner.scores(metric)).value
+                found[name][b] = corrected_score(self.plan.correction, inner, inner.scores(metric)).value
         return found, _often_failed(failures, total)
 
     def _estimate(
@@ -255,7 +245,7 @@ class ValidationConclusion:
             return float(np.count_nonzero(replicates.counts[replicates.kept], axis=1).mean())
         return float(self.plan.task.n_rows)
 
-    def _deployed(self, selected: int) -> tuple[Any, PooledCoefficients | None]:
+    def _deployed(self, selected: int) -> tuple[Any, FittedCoefficients | PooledCoefficients | None]:
         """The selected model, fitted on all rows like the model of the apparent scores."""
         plan = self.plan
         with on_one_thread():  # like the cell

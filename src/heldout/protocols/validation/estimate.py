@@ -3,22 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from math import isfinite
-from typing import Any
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal
 
 from numpy.typing import ArrayLike
 
-from heldout._notebook import Strong, notes, table
+from heldout._notebook import notes
+from heldout._text import counted
+from heldout._text_table import TextTable, aligned
 from heldout.errors import InputError
-from heldout.estimates.types import Estimate, Interval, frame_of, json_number
+from heldout.estimates.types import Estimate, Interval, frame_of
 from heldout.execution.comparison import ShareComparison
 from heldout.flags import Flag
 from heldout.imputation.backward import Selection
+from heldout.imputation.coefficient_table import coefficient_table
+from heldout.imputation.coefficients import ODDS_RATIO
 from heldout.imputation.pooled import PooledModel
 from heldout.imputation.rubin import PooledCoefficients
 from heldout.methods_text import WithMethodsText
 from heldout.metrics.base import Metric
+from heldout.metrics.parameters import check_among
+from heldout.protocols.validation.coefficients import FittedCoefficients
 from heldout.protocols.validation.curves import (
     CalibrationCurve,
     DecisionCurve,
@@ -29,113 +34,16 @@ from heldout.protocols.validation.curves import (
 )
 from heldout.protocols.validation.curves.base import CONFIDENCE_LEVEL
 from heldout.protocols.validation.replicates import Replicates
-
-
-@dataclass(frozen=True)
-class ValidationRow:
-    """One metric of one model, in the metric's own direction and units.
-
-    Attributes
-    ----------
-    metric : str
-    apparent : float
-        Of the model fitted on all rows, on these rows.
-    in_bootstrap, on_original : float
-        Means over the successful replicates: of each one's model on its own sample, and on all rows.
-    out_of_bag : float
-        On the rows that the samples left out, as the correction takes it, so that by .632 ``corrected`` is
-        .368 ``apparent`` + .632 ``out_of_bag``: by row first where each row has a loss of its own, else (and by a
-        correction that does not read it) the mean over replicates.
-    weight : float
-        By .632 and .632+, of the score out of bag in ``corrected``: (1 - weight) ``apparent`` + weight
-        ``out_of_bag``. NaN by other methods.
-    no_information : float
-        By .632+, the score of predictions that have nothing to do with the labels. Where it is better than
-        ``out_of_bag``, it takes its place in ``corrected``. NaN by other methods.
-    inner_optimism, adjusted_optimism : float
-        By the double bootstrap: the mean optimism that samples of the samples give, and the optimism adjusted by
-        it, 2 (``in_bootstrap`` - ``on_original``) - ``inner_optimism`` for a score. With ``adjust_optimism=True``
-        the latter is the ``optimism``. NaN without samples of the samples.
-    optimism : float
-        Positive when flattering: apparent minus corrected for a score, corrected minus apparent for a loss.
-    corrected : float
-    interval : Interval or None
-    n_successful : int
-        Replicates that the means rest on.
-    """
-
-    metric: str
-    apparent: float
-    in_bootstrap: float
-    on_original: float
-    out_of_bag: float
-    optimism: float
-    corrected: float
-    interval: Interval | None
-    n_successful: int
-    weight: float = float("nan")
-    no_information: float = float("nan")
-    inner_optimism: float = float("nan")
-    adjusted_optimism: float = float("nan")
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
-        numbers = {
-            name: json_number(getattr(self, name))
-            for name in ("apparent", "in_bootstrap", "on_original", "out_of_bag", "optimism", "corrected")
-        }
-        interval = None if self.interval is None else self.interval.to_dict()
-        return {
-            "metric": self.metric,
-            **numbers,
-            **self.of_the_correction,
-            "interval": interval,
-            "n_successful": self.n_successful,
-        }
-
-    @property
-    def of_the_correction(self) -> dict[str, float]:
-        """What only some corrections are made of."""
-        names = ("no_information", "weight", "inner_optimism", "adjusted_optimism")
-        return {name: value for name in names if isfinite(value := getattr(self, name))}
-
-    def cells(self) -> dict[str, Any]:
-        """A row of a table."""
-        interval = self.interval
-        return {
-            "metric": self.metric,
-            "apparent": self.apparent,
-            "in_bootstrap": self.in_bootstrap,
-            "on_original": self.on_original,
-            "out_of_bag": self.out_of_bag,
-            **self.of_the_correction,
-            "optimism": self.optimism,
-            "corrected": self.corrected,
-            "low": float("nan") if interval is None else interval.low,
-            "high": float("nan") if interval is None else interval.high,
-            "n": self.n_successful,
-        }
-
-
-@dataclass(frozen=True, eq=False)
-class Candidate:
-    """One of several models, validated on the samples that all of them share.
-
-    Attributes
-    ----------
-    name : str
-    rows : mapping of str to ValidationRow
-        By metric; empty for a model that could not be fitted on all rows.
-    failures : mapping of int to str
-        Replicates without a model, and why.
-    reason : str
-        Why it is no candidate; empty if it is one.
-    """
-
-    name: str
-    rows: Mapping[str, ValidationRow]
-    failures: Mapping[int, str] = field(default_factory=dict)
-    reason: str = ""
+from heldout.protocols.validation.rms import rms_rows
+from heldout.protocols.validation.rows import Candidate, ValidationRow
+from heldout.protocols.validation.text import (
+    candidate_table,
+    flag_notes,
+    score_table,
+    separation_notes,
+)
+from heldout.protocols.words import frequency_sentence
+from heldout.spaces.regressions import MODELS
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -157,8 +65,8 @@ class Validation(WithMethodsText):
         All models as the first stage has them.
     model : estimator
         The model to deploy: the selected one, fitted on all rows. Where rows were imputed, the pooled one.
-    coefficients : PooledCoefficients or None
-        By Rubin's rules, of a linear model on imputed rows.
+    coefficients : FittedCoefficients, PooledCoefficients or None
+        Of a linear model of all rows, with Wald intervals unless it is penalised; on imputed rows by Rubin's rules.
     replicates : Replicates
         The predictions of every replicate, from which estimates and curves are computed.
     failures : mapping of int to str
@@ -186,7 +94,7 @@ class Validation(WithMethodsText):
     selected_name: str
     candidates: tuple[Candidate, ...]
     model: Any
-    coefficients: PooledCoefficients | None
+    coefficients: FittedCoefficients | PooledCoefficients | None
     replicates: Replicates
     failures: Mapping[int, str]
     n_fits: int
@@ -295,14 +203,27 @@ class Validation(WithMethodsText):
             self.replicates, thresholds=thresholds, time=time, of_class=of_class, confidence_level=confidence_level
         )
 
-    def to_frame(self, *, candidates: bool = False) -> Any:
+    def to_frame(self, *, candidates: bool = False, names: Literal["heldout", "rms"] = "heldout") -> Any:
         """A row a metric, as a pandas DataFrame (pandas comes with the extra ``app``).
 
         Parameters
         ----------
         candidates : bool
             The rows of every model in the first stage, with the model's name, in place of the selected one's.
+        names : "heldout" or "rms"
+            ``rms``: the table of R's ``rms::validate``, with its names of rows and columns; its optimism is
+            apparent minus corrected, for losses too. Metrics that it does not have are left out.
         """
+        check_among("names", names, ("heldout", "rms"))
+        if names == "rms":
+            if candidates:
+                raise InputError(
+                    "names='rms' is the table of one model; leave candidates=True out.", argument="candidates"
+                )
+            listed = rms_rows(row.cells() for row in self.rows.values())
+            if not listed:
+                raise InputError("none of the metrics is one of rms::validate; use metric='rms'.", argument="names")
+            return frame_of(listed, "Validation.to_frame").set_index("")
         if not candidates:
             return frame_of([row.cells() for row in self.rows.values()], "Validation.to_frame")
         rows = [{"model": each.name, **row.cells()} for each in self.candidates for row in each.rows.values()]
@@ -337,27 +258,64 @@ class Validation(WithMethodsText):
         }
 
     def __repr__(self) -> str:
-        return f"Validation({self})"
-
-    def _repr_html_(self) -> str:
-        rows = [
-            (
-                row.metric, f"{row.apparent:.4g}", f"{row.optimism:.4g}", Strong(f"{row.corrected:.4g}"),
-                "none" if row.interval is None else row.interval,
-            )
-            for row in self.rows.values()
-        ]  # fmt: skip
-        of_metrics = (estimate.flags for estimate in self.estimates.values())
-        flags = dict.fromkeys(message for flags in (self.flags, *of_metrics) for message in flags.values())
-        caption = f"{self.selected_name} by {self.method}, {self.replicates.n_replicates} bootstraps"
-        return table(rows, head=("", "apparent", "optimism", "corrected", "interval"), caption=caption) + notes(
-            flags
-        )
-
-    def __str__(self) -> str:
         shown = "; ".join(
             f"{row.metric} {row.corrected:.4g}{'' if row.interval is None else f' {row.interval}'}"
             f" (apparent {row.apparent:.4g})"
             for row in self.rows.values()
         )
-        return f"{self.selected_name} by {self.method}, {self.replicates.n_replicates} bootstraps: {shown}"
+        return f"Validation({self._title}: {shown})"
+
+    def __str__(self) -> str:
+        scores, *others = self._tables()
+        lines = [scores.title, "", *aligned([scores.headings, *scores.rows])]
+        lines += [line for each in others for line in ("", *each.lines())]
+        remarks = self._remarks()
+        return "\n".join([*lines, *([""] if remarks else []), *(f"- {remark}" for remark in remarks)])
+
+    def _repr_html_(self) -> str:
+        scores, *others = self._tables()
+        return scores.html(strong="corrected") + "".join(each.html() for each in others) + notes(self._remarks())
+
+    @property
+    def _title(self) -> str:
+        return f"{self.selected_name} by {self.method}, {counted(self.replicates.n_replicates, 'bootstrap')}"
+
+    def _tables(self) -> list[TextTable]:
+        """The scores; of several models the others; of a linear one the coefficients."""
+        adjusts = bool(self.settings.get("adjust_optimism"))
+        found = [score_table(self._title, self.rows, self.method, adjusts=adjusts)]
+        if len(self.candidates) > 1:
+            found.append(candidate_table(self.candidates, tuple(self.rows)))
+        if self.coefficients is not None:
+            coefficients = self.coefficient_table()
+            found.append(replace(coefficients, notes=(*coefficients.notes, *self._selection_notes())))
+        return found
+
+    def coefficient_table(self) -> TextTable:
+        """The coefficients as text.
+
+        Raises
+        ------
+        InputError
+            Where there are none.
+        """
+        if self.coefficients is None:
+            raise InputError(f"{self.selected_name} has no coefficients: it is not one linear predictor.")
+        shown = coefficient_table(self.coefficients, float(self.settings.get("confidence_level", 0.95)))
+        if len(self.candidates) == 1 or "p" not in shown.headings:
+            return shown
+        chosen = f"The intervals ignore that the model was chosen among {len(self.candidates)}."
+        return replace(shown, notes=(*shown.notes, chosen))
+
+    def _selection_notes(self) -> tuple[str, ...]:
+        """What a backward selection kept, and how often the bootstraps did."""
+        if self.selection is None:
+            return ()
+        return (str(self.selection), frequency_sentence(self.selection_frequency))
+
+    def _remarks(self) -> list[str]:
+        """What a reader must know of the numbers, each once."""
+        found = [] if self.coefficients is not None else [*self._selection_notes()]
+        if self.selected_name in MODELS or getattr(self.coefficients, "ratio", "") == ODDS_RATIO:
+            found += separation_notes(self.replicates)
+        return found + flag_notes(self.estimates)

@@ -61,7 +61,8 @@ def bootstrap_validate(
     y : array-like of shape (N,)
         Labels, numbers, or scikit-survival's structured array of events and times.
     metric : str, metric, or list of these, optional
-        What is reported; the first chooses among models. By default the usual ones of the task.
+        What is reported; the first chooses among models. By default the usual ones of the task. ``"rms"`` stands
+        for the metrics of R's ``rms::validate``: Dxy, R2, intercept, slope, Emax, D, U, Q, B, g and gp.
     method : {"optimism", "632", "632+", "oob", "two_stage"} or correction, default="optimism"
         ``optimism``: apparent - mean(in bootstrap - on original) (Efron; Harrell). ``oob``: the mean score on the
         rows that each sample left out. ``632``: .368 apparent + .632 oob; ``632+`` weighs oob the more, the more
@@ -100,7 +101,8 @@ def bootstrap_validate(
     -------
     Validation
         ``.estimates`` by metric, ``.value`` of a single one, ``.to_frame()`` for the table, ``.model`` fitted on
-        all rows, ``.calibration_curve()`` and ``.roc_curve()``. A bootstrap that fails is left out, counted, and
+        all rows, ``.coefficients`` of a regression, ``.calibration_curve()`` and ``.roc_curve()``; ``print`` shows
+        the tables and what to know of them. A bootstrap that fails is left out, counted, and
         its message kept in ``.failures``; above 5 % that is flagged.
 
     Raises

@@ -35,6 +35,8 @@ from heldout.imputation.rubin import PooledCoefficients, pool_coefficients
 from heldout.imputation.settings import Imputation
 from heldout.imputation.tables import stacked
 from heldout.metrics.base import Response
+from heldout.protocols.validation.coefficient_reader import fitted_coefficients
+from heldout.protocols.validation.coefficients import FittedCoefficients
 from heldout.protocols.validation.samples import ALL_ROWS, FIRST
 
 Predictions = dict[Response, NDArray[Any]]
@@ -88,14 +90,15 @@ class ReplicateFit:
 
     def deployed(
         self, context: CellContext, configuration: Configuration, split: Split
-    ) -> tuple[Any, PooledCoefficients | None]:
-        """The model of all rows as the cell fitted it, and its coefficients if they were pooled."""
+    ) -> tuple[Any, FittedCoefficients | PooledCoefficients | None]:
+        """The model of all rows as the cell fitted it, and its coefficients if it has any."""
         model = seeded_model(configuration.fresh(), context.entropy, *split.place)
         X, y = _safe_split(model, context.X, context.y, split.train)
         params = _check_method_params(
             context.X, params=dict(context.routed.to_fit(configuration)), indices=split.train
         )
-        return model.fit(X, y, **params), None
+        fitted = model.fit(X, y, **params)
+        return fitted, fitted_coefficients(fitted, X, y, params.get("sample_weight"))
 
 
 @dataclass(frozen=True, eq=False)

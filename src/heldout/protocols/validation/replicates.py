@@ -46,6 +46,16 @@ class ReplicateScores:
         """(B,): replicates whose model was scored on its sample and on all rows."""
         return np.isfinite(self.in_bootstrap) & np.isfinite(self.on_original)
 
+    @property
+    def means(self) -> dict[str, float]:
+        """Over the successful replicates, those out of the bag over all that have one; NaN without any."""
+        each = {
+            "in_bootstrap": self.in_bootstrap[self.successful],
+            "on_original": self.on_original[self.successful],
+            "out_of_bag": self.out_of_bag[np.isfinite(self.out_of_bag)],
+        }
+        return {name: float(values.mean()) if values.size else float("nan") for name, values in each.items()}
+
 
 @dataclass(frozen=True, eq=False)
 class Replicates:

@@ -51,11 +51,15 @@ NUMBERS = one_of(truth_of(RNG.normal(50, 2, N).round(1), "regression"), {Respons
 OF_KIND = {TaskKind.BINARY: BINARY, TaskKind.MULTICLASS: MULTICLASS, TaskKind.REGRESSION: NUMBERS}
 WEIGHTS = {"once": np.ones(N), "weighted": RNG.integers(1, 4, N).astype(float)}
 
+OF_N_ROWS = ("likelihood_ratio", "discrimination_index", "unreliability_index", "quality_index", "g_index")
 CASES = [
     (metric, kind)
     for metric in DECLARED
     for kind in OF_KIND
-    if kind in metric.tasks and metric.ideal is None and any(r in OF_KIND[kind].apparent for r in metric.responses)
+    if metric.name not in OF_N_ROWS
+    and kind in metric.tasks
+    and metric.ideal is None
+    and any(r in OF_KIND[kind].apparent for r in metric.responses)
 ]
 
 
@@ -75,6 +79,12 @@ def test_it_is_the_metric_of_all_pairs(metric, kind, weights):
     expected = of_all_pairs(metric, replicates.truth, said, WEIGHTS[weights])
     found = no_information(replace(replicates, weights=WEIGHTS[weights]), metric)
     assert found.value == pytest.approx(expected, rel=1e-9, abs=1e-12) and not found.reason
+
+
+@pytest.mark.parametrize("name", OF_N_ROWS)
+def test_metrics_that_depend_on_the_number_of_rows_have_no_rate(name):
+    found = no_information(BINARY, fitted(metric_named(name), BINARY.truth))
+    assert np.isnan(found.value) and found.reason.endswith("which depends on the number of rows")
 
 
 def test_closed_forms_are_those_of_the_article():

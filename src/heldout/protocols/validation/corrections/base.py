@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 from heldout.flags import Flag
-from heldout.metrics.base import Metric
+from heldout.metrics.base import Metric, OfParts, fitted
 from heldout.protocols.validation.replicates import Replicates, ReplicateScores
 
 
@@ -44,6 +44,20 @@ class Correction(Protocol):
         - ``replicates``: for what must be read row by row.
         - ``scores``: of these replicates; replicates that are not ``successful`` are left out.
         """
+
+
+def corrected_score(correction: Correction, replicates: Replicates, scores: ReplicateScores) -> CorrectedScore:
+    """The corrected score of one metric; of a metric that is made of parts, that of the corrected parts.
+
+    The means over replicates, in the provenance, are then those of the mean parts too.
+    """
+    corrected, metric = correction.corrected(replicates, scores), scores.metric
+    if not isinstance(metric, OfParts):
+        return corrected
+    parts = [replicates.scores(fitted(part, replicates.truth)) for part in metric.parts]
+    values = [correction.corrected(replicates, part).value for part in parts]
+    means = {name: metric.of_parts([part.means[name] for part in parts]) for name in parts[0].means}
+    return replace(corrected, value=metric.of_parts(values), provenance={**corrected.provenance, **means})
 
 
 def undefined(reason: str, provenance: Mapping[str, Any] | None = None) -> CorrectedScore:

@@ -78,6 +78,8 @@ def over_pairs(
     - ``predicted`` (n,) or (n, outputs): of the metric's response.
     - ``weights`` (n,): above 0; a pair weighs the product of both.
     """
+    if response is not Response.RISK and _counts_rows(metric, truth, predicted, weights):
+        return NoInformation(float("nan"), f"there is none of {metric.name}, which depends on the number of rows")
     value = _closed_form(metric, truth, predicted, weights)
     if value is None and response is Response.RISK and not metric.calls_foreign_code:
         value = _of_risks(metric, truth, predicted, weights)
@@ -95,6 +97,14 @@ def over_pairs(
     if not isfinite(value):
         return NoInformation(float("nan"), f"{metric.name} of all pairs of a label and a prediction is undefined")
     return NoInformation(value)
+
+
+def _counts_rows(metric: Metric, truth: Truth, predicted: NDArray[Any], weights: Floats) -> bool:
+    """Whether a metric of all rows twice is another one, so that N x N pairs say nothing of N rows."""
+    if metric.calls_foreign_code or not metric.takes_weights:
+        return False
+    once, twice = metric.statistic(truth, predicted[:, None]).all(np.stack([weights, 2 * weights]))[:, 0].tolist()
+    return isfinite(once) and isfinite(twice) and not isclose(once, twice, rel_tol=1e-6, abs_tol=1e-9)
 
 
 def _closed_form(metric: Metric, truth: Truth, predicted: NDArray[Any], weights: Floats) -> float | None:
