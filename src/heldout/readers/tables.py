@@ -1,4 +1,4 @@
-"""Tables from files: CSV, Parquet, or one of the data sets that scikit-learn ships.
+"""Tables from files: CSV, Parquet, ARFF, R's, or one of the data sets that scikit-learn ships.
 
 A table comes with the assumptions made while reading it (``remarks``). The use of each column is decided later, in
 ``table_task`` and ``predictions``.
@@ -16,9 +16,11 @@ from typing import Any
 import numpy as np
 
 from heldout.errors import InputError, MissingExtraError
+from heldout.readers.arff import read_arff
 from heldout.readers.columns import check_names, first_line, plain, quoted, reads_as_number
 from heldout.readers.csv_table import read_csv
 from heldout.readers.own_metadata import ColumnRoles, roles_of_metadata
+from heldout.readers.r_file import R_SUFFIXES, read_r
 
 EXAMPLES = ("breast_cancer", "diabetes", "digits", "iris", "wine")
 
@@ -58,8 +60,8 @@ class Table:
 
 
 def read_table(source: str | Path) -> Table:
-    """Read a CSV file (delimiter found among comma, semicolon, tab and bar; may be gzipped), a Parquet file, or
-    ``example:NAME`` with a name of ``EXAMPLES``.
+    """Read a CSV file (delimiter found among comma, semicolon, tab and bar; may be gzipped), a Parquet or ARFF file, a
+    file of R (.rds, .rda), or ``example:NAME`` with a name of ``EXAMPLES``.
 
     Examples
     --------
@@ -78,6 +80,10 @@ def read_table(source: str | Path) -> Table:
     roles = None
     if is_parquet:
         frame, roles = read_parquet(path)
+    elif path.suffix.lower() in R_SUFFIXES:
+        frame, remarks = read_r(path)
+    elif path.suffix.lower() == ".arff":
+        frame = read_arff(path)
     else:
         frame, remarks = read_csv(path)
     return _with_rows(Table(text, _plain_types(frame), remarks, roles))

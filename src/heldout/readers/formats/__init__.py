@@ -11,26 +11,36 @@ from collections.abc import Mapping
 from heldout._text import argument
 from heldout.data.arrays import shortened
 from heldout.errors import InputError
+from heldout.readers.formats.autogluon import AutoGluon
 from heldout.readers.formats.base import ColumnUses, Export, PredictionFormat
 from heldout.readers.formats.caret import Caret
+from heldout.readers.formats.h2o import H2O
+from heldout.readers.formats.mljar import Mljar
 from heldout.readers.formats.mlr3 import Mlr3
+from heldout.readers.formats.openml import OpenMLRun
+from heldout.readers.formats.orange import Orange
 from heldout.readers.formats.own import OwnFile
 from heldout.readers.formats.plain import LongTable, WideTable
 from heldout.readers.formats.scikit_learn import ScikitLearn
+from heldout.readers.formats.tabrepo import TabRepo
 from heldout.readers.formats.tidymodels import Tidymodels
+from heldout.readers.formats.weka import Weka
 
-FORMATS: Mapping[str, PredictionFormat] = {
-    known.name: known
-    for known in (
-        OwnFile(),
-        WideTable(),
-        LongTable(),
-        Caret(),
-        Tidymodels(),
-        Mlr3(),
-        ScikitLearn(),
-    )
-}
+_OF_FILES: tuple[PredictionFormat, ...] = (Weka(), Orange(), Mljar(), TabRepo())
+"""Recognised by the names and first lines of files, which need not be tables; they come first."""
+_OF_COLUMNS: tuple[PredictionFormat, ...] = (
+    OwnFile(),
+    WideTable(),
+    LongTable(),
+    Caret(),
+    Tidymodels(),
+    Mlr3(),
+    ScikitLearn(),
+    H2O(),
+    OpenMLRun(),
+    AutoGluon(),
+)
+FORMATS: Mapping[str, PredictionFormat] = {known.name: known for known in (*_OF_COLUMNS, *_OF_FILES)}
 """By name; to add a tool, write one file and one line here."""
 
 
@@ -49,7 +59,9 @@ def format_of(export: Export, uses: ColumnUses, name: str = "auto") -> Predictio
         return FORMATS[name]
     if FORMATS["long"].recognises(export, uses):
         return FORMATS["long"]
-    found = [known for known in FORMATS.values() if known.recognises(export, uses)]
+    found = [known for known in _OF_FILES if known.recognises(export, uses)] or [
+        known for known in _OF_COLUMNS if known.recognises(export, uses)
+    ]
     if len(found) > 1:
         raise InputError(
             f"{export.name} can be read in {len(found)} ways: "

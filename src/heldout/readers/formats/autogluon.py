@@ -1,0 +1,155 @@
+"""A table of held-out predictions for each model, as ``predict_proba_multi()`` of AutoGluon gives it.
+
+A mapping from models to tables with a column for each class (``predict_multi()``: to predicted numbers or labels),
+a folder of such tables with the true values beside them, one table (``predict_proba_oof(model)``), or the
+predictor.
+AutoGluon writes the mean over the bag sets of a model, and does not say in which fold a row was held out. The
+weights of its ensembles were fitted on these rows, so those are left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
+
+from heldout.errors import InputError
+from heldout.readers.columns import holds_labels, quoted, texts_of_classes
+from heldout.readers.formats.base import ColumnUses, Export, is_frame
+from heldout.readers.formats.given import needed_truth, with_uses
+from heldout.readers.formats.parts import parts_of, stacked
+from heldout.readers.line_roles import LineRoles, predictions_of_lines
+from heldout.readers.prediction_table import PredictionTable
+from heldout.readers.tables import table_of_frame
+
+_ENDINGS = (".csv", ".parquet")
+_LEADERBOARD = {"model", "score_val", "stack_level"}
+_ENSEMBLE = "WeightedEnsemble"
+_LEFT_OUT = "Left out: {names}, because AutoGluon fitted the weights of its ensembles on these rows."
+_INDEX = "Unnamed: 0"
+"""The name that a column without a name gets, such as an index that pandas wrote."""
+_ROW, _PREDICTED = "row", "predicted"
+
+
+@dataclass(frozen=True)
+class AutoGluon:
+    """A ``PredictionFormat``: a mapping, folder or list of a table for each model, or one table."""
+
+    name: ClassVar[str] = "autogluon"
+    title: ClassVar[str] = "a table of predictions for each model, as predict_proba_multi() of AutoGluon gives"
+    signs: ClassVar[str] = "a mapping or folder of tables with a column for each class"
+
+    def recognises(self, export: Export, uses: ColumnUses) -> bool:
+        if _is_predictor(export.value) or export.columns >= _LEADERBOARD:
+            return True
+        if isinstance(export.value, Mapping):
+            return bool(export.value) and all(map(_is_table, export.value.values()))
+        is_folder = export.path is not None and export.path.is_dir()
+        return is_folder and _is_folder_of_tables(parts_of(export, *_ENDINGS), uses)
+
+    def read(self, export: Export, uses: ColumnUses) -> PredictionTable:
+        if export.columns >= _LEADERBOARD:
+            raise InputError(
+                f"{export.name} is a leaderboard of AutoGluon, which has one score for each model and no "
+                "predictions; give "
+                "predictor.predict_proba_multi()."
+            )
+        found = {"repeat": None, "event": None, "configuration": (), "predictions": ()}
+        uses.check_agree(found, self.title)
+        needed_truth(uses, f"{export.name}, as AutoGluon gives it,")
+        frames, row = _frames(export)
+        ensembles = [model for model in frames if model.startswith(_ENSEMBLE)]
+        for model in ensembles if len(frames) > len(ensembles) else ():
+            del frames[model]
+        frames, given = with_uses(frames, uses if row is None else replace(uses, row=uses.row or row))
+        table, model = stacked(frames, export.name)
+        frame = table.frame
+        rest = [name for name in frame.columns if name not in {model, row, *given.values()}]
+        labels, values = _alone(frame, rest, given["target"], export.name)
+        roles = LineRoles(
+            target=given["target"],
+            row=given["row"],
+            configuration=(model,),
+            fold=(given["fold"],) if "fold" in given else (),
+            labels=labels,
+            probabilities={} if labels or values else {name: name for name in rest},
+            values=values,
+            group=given.get("group"),
+            weight=given.get("weight"),
+        )
+        read = predictions_of_lines(table, roles, roles.source(export.name, self.name, self.title))
+        left_out = (_LEFT_OUT.format(names=quoted(ensembles)),) if ensembles else ()
+        return replace(read, remarks=(*read.remarks, *left_out))
+
+
+def _is_predictor(value: Any) -> bool:
+    return hasattr(value, "predict_proba_multi") and hasattr(value, "problem_type")
+
+
+def _is_table(value: Any) -> bool:
+    """Whether a value is a table of one model: a frame of classes, or a Series."""
+    if hasattr(value, "as_data_frame"):  # of H2O
+        return False
+    if is_frame(value):
+        return "predict" not in map(str, value.columns)
+    return hasattr(value, "to_frame") and hasattr(value, "index")
+
+
+def _is_folder_of_tables(parts: Mapping[str, Export], uses: ColumnUses) -> bool:
+    """Whether each file has the true values that the user named, and besides one column, or one for each class."""
+    if not parts or not isinstance(uses.target, str):
+        return False
+    known = {uses.target, _INDEX, *uses.exclude, uses.row, uses.fold, uses.group, uses.weight}
+    for part in parts.values():
+        if uses.target not in part.columns or part.table is None:
+            return False
+        rest = {name for name in part.columns if name not in known}
+        if len(rest) != 1 and rest != {*texts_of_classes(part.table.frame[uses.target])}:
+            return False
+    return True
+
+
+def _frames(export: Export) -> tuple[dict[str, Any], str | None]:
+    """The table of each model, and the column of names of rows, if there is one."""
+    if _is_predictor(export.value):
+        predictor = export.value
+        labels = predictor.problem_type in ("binary", "multiclass")
+        tables = predictor.predict_proba_multi() if labels else predictor.predict_multi()
+        return _in_memory(tables)
+    parts = parts_of(export, *_ENDINGS)
+    if export.path is None and not isinstance(export.value, list | tuple):
+        return _in_memory({model: part.value for model, part in parts.items()})
+    frames = {model: part.table_with().frame for model, part in parts.items()}
+    return frames, _INDEX if all(_INDEX in frame.columns for frame in frames.values()) else None
+
+
+def _in_memory(tables: Mapping[Any, Any]) -> tuple[dict[str, Any], str | None]:
+    frames = {}
+    for model, table in tables.items():
+        frame = table.to_frame(_PREDICTED) if getattr(table, "ndim", 2) == 1 else table
+        frame = (frame if hasattr(frame, "set_axis") else frame.to_pandas()).rename_axis(None)
+        if not frame.index.is_unique:
+            raise InputError(
+                f"the table of {model} has the row label {frame.index[frame.index.duplicated()][0]!r} twice; give "
+                "each row "
+                "an index of its own."
+            )
+        plain = table_of_frame(frame, f"the table of {model}").frame.set_axis(frame.index)
+        frames[str(model)] = plain.assign(**{_ROW: frame.index})
+    return frames, _ROW
+
+
+def _alone(frame: Any, rest: list[str], target: str, name: str) -> tuple[str | None, str | None]:
+    """The only column as one of labels, or as one of numbers; neither where there is a column for each class."""
+    if len(rest) != 1:
+        return None, None
+    truth, predicted = frame[target], frame[rest[0]]
+    if predicted.dtype.kind not in "iuf" or (truth.dtype.kind in "iuf" and holds_labels(truth, predicted)):
+        return rest[0], None
+    if truth.dtype.kind not in "iuf" or truth.nunique() == 2:
+        raise InputError(
+            f"{name} has one column of numbers ({rest[0]!r}), and nothing says of which class of {target!r} they "
+            "are; give "
+            "a column for each class, as predict_proba_multi() does."
+        )
+    return None, rest[0]

@@ -1,0 +1,202 @@
+"""A folder of MLJAR's AutoML: ``MODEL/predictions_out_of_folds.csv``, ``MODEL/framework.json`` and ``folds/*.npy``.
+
+The file of a model has a line for each row: ``target``, and ``prediction`` (a number, or the probability of class
+1 of 0 and 1), ``prediction_0_for_A_1_for_B``, or ``prediction_CLASS`` for each class, whose number the target
+holds. Where the cross-validation was repeated, it is the mean over the repeats. The weights of MLJAR's ensemble
+were fitted on these predictions, so that is left out.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from heldout.errors import InputError
+from heldout.flags import Flag
+from heldout.readers.columns import first_line, quoted
+from heldout.readers.formats.base import ColumnUses, Export
+from heldout.readers.formats.parts import stacked
+from heldout.readers.line_roles import LineRoles, predictions_of_lines
+from heldout.readers.prediction_table import PredictionTable
+from heldout.readers.tables import read_table
+
+_FILE, _FRAMEWORK, _ENSEMBLE = "predictions_out_of_folds.csv", "framework.json", "predictions_ensemble.csv"
+_FOLD_FILE = re.compile(r"fold_(\d+)(_repeat_\d+)?_validation_indices\.npy")
+_ADAPTIVE_STEPS = (
+    "hill_climbing_steps", "features_selection", "stack_models", "boost_on_errors", "golden_features",
+    "kmeans_features", "mix_encoding",
+)  # fmt: skip
+"""Steps that propose models because of the scores of earlier ones, by their names in params.json."""
+_CLASSES = ("binary_classification", "multiclass_classification")
+_OF_CLASS = "prediction_"
+
+
+@dataclass(frozen=True)
+class Mljar:
+    """A ``PredictionFormat``: the folder of a run, that of one of its models, or the file in it."""
+
+    name: ClassVar[str] = "mljar"
+    title: ClassVar[str] = "the out-of-fold predictions of MLJAR"
+    signs: ClassVar[str] = f"a folder with MODEL/{_FILE} and MODEL/{_FRAMEWORK}"
+
+    def recognises(self, export: Export, uses: ColumnUses) -> bool:
+        return export.path is not None and bool(_model_folders(export.path))
+
+    def read(self, export: Export, uses: ColumnUses) -> PredictionTable:
+        found = {
+            "target": "target",
+            "row": None,
+            "repeat": None,
+            "event": None,
+            "configuration": (),
+            "predictions": (),
+        }
+        uses.check_agree({**found, "fold": None}, self.title)
+        folders = [] if export.path is None else _model_folders(export.path)
+        if not folders:
+            raise InputError(
+                f"{export.name} has no MODEL/{_FILE} with {_FRAMEWORK} beside it; give the results_path of MLJAR."
+            )
+        run = folders[0].parent
+        models = {folder.name: _model_frame(folder) for folder in folders}
+        first, probabilities = models[folders[0].name]
+        frames = {name: _with_target_of(first, frame) for name, (frame, _) in models.items()}
+        table, model = stacked(frames, export.name)
+        folds, n_repeats = _folds(run, len(first))
+        if folds is not None:
+            table = replace(table, frame=table.frame.assign(fold=np.tile(folds, len(models))))
+        roles = LineRoles(
+            target="target",
+            row="row",
+            configuration=(model,),
+            fold=() if folds is None else ("fold",),
+            probabilities=probabilities,
+            values=None if probabilities else "prediction",
+            weight="sample_weight" if "sample_weight" in table.frame.columns else None,
+        )
+        flags = {}
+        if n_repeats > 1:
+            flags[Flag.AVERAGED_REPEATS] = Flag.AVERAGED_REPEATS.filled(
+                source=export.name, what=f"{n_repeats} repeats", remedy='run MLJAR with "repeats": 1'
+            )
+        source = roles.source(export.name, self.name, self.title)
+        read = predictions_of_lines(table, roles, source, flags=flags, adaptive=_is_adaptive(run))
+        return replace(read, remarks=(*read.remarks, *_left_out(run, folders)))
+
+
+def _model_folders(path: Path) -> list[Path]:
+    """The folders of models in a run, or the one that is named itself or by its file."""
+    if path.name == _FILE:
+        path = path.parent
+    if not path.is_dir():
+        return []
+    inner = [path] if (path / _FILE).is_file() else sorted(each.parent for each in path.glob(f"*/{_FILE}"))
+    return [each for each in inner if (each / _FRAMEWORK).is_file()]
+
+
+def _model_frame(folder: Path) -> tuple[Any, dict[str, str]]:
+    """The table of a model with its rows numbered and labels as its target, and the column of each class."""
+    frame = read_table(folder / _FILE).frame
+    about = _json(folder / _FRAMEWORK)
+    predicted = [name for name in frame.columns if name.startswith("prediction")]
+    if "target" not in frame.columns or not predicted:
+        raise InputError(f"{folder / _FILE} has no columns target and prediction; is the file complete?")
+    frame = frame[["target", *predicted, *(name for name in frame.columns if name == "sample_weight")]]
+    frame = frame.assign(row=np.arange(1, len(frame) + 1))
+    if about.get("params", {}).get("ml_task") not in _CLASSES:
+        return frame, {}
+    labels = _labels(about)
+    if labels:
+        codes = frame["target"].astype(int)
+        if not set(codes) <= set(labels):
+            raise InputError(f"{folder / _FILE} has a target that {_FRAMEWORK} does not name; are both of one run?")
+        frame = frame.assign(target=codes.map(labels))
+    if len(predicted) > 1:
+        return frame, {name.removeprefix(_OF_CLASS): name for name in predicted}
+    zero, one = (labels[code] for code in (0, 1)) if labels else _two_values(frame["target"], folder)
+    name = f"P({zero})"
+    return frame.assign(**{name: 1 - frame[predicted[0]]}), {zero: name, one: predicted[0]}
+
+
+def _with_target_of(first: Any, frame: Any) -> Any:
+    """The table with the target of the first model, where it differs by rounding: MLJAR scales it for some models."""
+    target, other = first["target"], frame["target"]
+    if (
+        len(target) == len(other)
+        and target.dtype.kind == other.dtype.kind == "f"
+        and np.allclose(target, other, 1e-9)
+    ):
+        return frame.assign(target=target)
+    return frame
+
+
+def _two_values(target: Any, folder: Path) -> tuple[str, str]:
+    """The texts of a target of 0 and 1, or False and True, of which MLJAR writes the probability of the second."""
+    values = sorted(target.unique().tolist())
+    if values not in ([0, 1], [False, True]):
+        raise InputError(f"{folder / _FILE} has one column of predictions, and a target other than 0 and 1.")
+    return str(values[0]), str(values[1])
+
+
+def _labels(about: dict[str, Any]) -> dict[int, str]:
+    """The label of each number in the target; none where MLJAR kept the labels as they were."""
+    steps = about.get("preprocessing")
+    coded = (
+        steps[0].get("categorical_y") if isinstance(steps, list) and steps and isinstance(steps[0], dict) else None
+    )
+    return {int(code): str(label) for label, code in coded.items()} if isinstance(coded, dict) else {}
+
+
+def _folds(run: Path, n_rows: int) -> tuple[NDArray[np.intp] | None, int]:
+    """The fold of each row, None unless each row is in exactly one; and the number of repeats."""
+    files = {path: found for path in (run / "folds").glob("*.npy") if (found := _FOLD_FILE.fullmatch(path.name))}
+    n_repeats = len({found[2] for found in files.values()}) or 1
+    if not files or n_repeats > 1:
+        return None, n_repeats
+    folds = np.full(n_rows, -1, dtype=np.intp)
+    for path, found in files.items():
+        try:
+            rows = np.load(path, allow_pickle=False)
+        except (ValueError, OSError, EOFError) as error:
+            raise InputError(f"{path} cannot be read: {first_line(error)}; is the file complete?") from None
+        if (
+            rows.dtype.kind not in "iu"
+            or rows.ndim != 1
+            or (rows.size and not 0 <= rows.min() <= rows.max() < n_rows)
+        ):
+            raise InputError(f"{path} does not hold numbers of rows below {n_rows}; are the files of one run?")
+        folds[rows] = int(found[1])
+    return (None if (folds < 0).any() else folds), n_repeats
+
+
+def _is_adaptive(run: Path) -> bool:
+    path = run / "params.json"
+    return path.is_file() and any(_json(path).get(step) for step in _ADAPTIVE_STEPS)
+
+
+def _left_out(run: Path, folders: list[Path]) -> tuple[str, ...]:
+    """What is in the run and not among the configurations."""
+    others = [each.parent.name for each in sorted(run.glob(f"*/{_FRAMEWORK}")) if each.parent not in folders]
+    ensembles = [each.parent.name for each in sorted(run.glob(f"*/{_ENSEMBLE}"))]
+    remarks = []
+    if len(folders) > 1 and others:
+        remarks.append(f"Left out: {quoted(others)}, which have no {_FILE}.")
+    if len(folders) > 1 and ensembles:
+        remarks.append(f"Left out: {quoted(ensembles)}, because MLJAR fitted its weights on these predictions.")
+    return tuple(remarks)
+
+
+def _json(path: Path) -> dict[str, Any]:
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+    except (ValueError, OSError) as error:
+        raise InputError(f"{path} cannot be read as JSON: {first_line(error)}; is the file complete?") from None
+    if not isinstance(content, dict):
+        raise InputError(f"{path} holds no object; is the file complete?")
+    return content

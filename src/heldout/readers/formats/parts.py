@@ -1,0 +1,99 @@
+"""Exports with a part for each model: a folder, a list of files, or a mapping from names to files or tables."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from heldout.errors import InputError
+from heldout.readers.columns import free_name, quoted
+from heldout.readers.formats.base import Export
+from heldout.readers.tables import Table
+
+_OPENING = 1 << 16
+
+
+def parts_of(export: Export, *endings: str) -> dict[str, Export]:
+    """The parts of an export by the names of their models; a single file or table is one part.
+
+    Parameters
+    ----------
+    endings : str
+        The files of a folder that are parts are those whose names end so. Where all have one name, as in
+        ``run_7/predictions.arff``, those of its folders are, and the model has the name of the folder.
+    """
+    if isinstance(export.value, Mapping):
+        return {str(name): _part(name, part) for name, part in export.value.items()}
+    if isinstance(export.value, list | tuple):
+        if not all(isinstance(part, str | Path) for part in export.value):
+            return {}
+        return _named([Path(part) for part in export.value], export.name)
+    if export.path is not None and export.path.is_dir():
+        own = [path for path in sorted(export.path.iterdir()) if _ends(path, endings)]
+        nested = [path for path in sorted(export.path.glob("*/*")) if _ends(path, endings)]
+        return _named(own or nested, export.name)
+    if export.path is not None:
+        return {export.path.stem: export}
+    return {"the model": export}
+
+
+def opening_lines(export: Export, n_lines: int) -> list[str]:
+    """The first lines of a text file, without their ends; none of what is no text file."""
+    if export.path is None or not export.path.is_file():
+        return []
+    try:
+        with export.path.open("rb") as stream:
+            start = stream.read(_OPENING)
+    except OSError:
+        return []
+    if b"\0" in start:
+        return []
+    return start.decode("utf-8-sig", "replace").splitlines()[:n_lines]
+
+
+def stacked(frames: Mapping[str, Any], name: str) -> tuple[Table, str]:
+    """The tables of all models as one, and the name of the column that says which model a line is of.
+
+    Tables with different columns are refused: they would not be of the same target.
+    """
+    import pandas as pd
+
+    first, *others = frames
+    columns = list(frames[first].columns)
+    for other in others:
+        if set(frames[other].columns) != set(columns):
+            odd = sorted({*frames[other].columns} ^ {*columns}, key=str)
+            raise InputError(
+                f"{other} and {first} of {name} have different columns ({quoted(odd)} in one only); all models "
+                "must "
+                "predict the same target."
+            )
+    model = free_name("model", columns)
+    table = pd.concat([frame[columns].assign(**{model: key}) for key, frame in frames.items()], ignore_index=True)
+    return Table(name, table), model
+
+
+def _part(name: Any, part: Any) -> Export:
+    export = Export.of(part)
+    return Export(str(name), value=part) if export.path is None else export
+
+
+def _named(paths: Sequence[Path], name: str) -> dict[str, Export]:
+    names = [path.stem for path in paths]
+    if len(set(names)) < len(names) or (paths and all(path.name == "predictions.arff" for path in paths)):
+        names = [path.resolve().parent.name for path in paths]
+    again = [each for each, count in zip(*np.unique(names, return_counts=True), strict=True) if count > 1]
+    if again:
+        raise InputError(
+            f"two files of {name} have the name {again[0]!s}, which names a configuration; rename one, or in "
+            "Python "
+            "give a mapping from names to files."
+        )
+    return {each: Export.of(path) for each, path in zip(names, paths, strict=True)}
+
+
+def _ends(path: Path, endings: Sequence[str]) -> bool:
+    return path.is_file() and path.name.lower().endswith(tuple(endings)) and not path.name.startswith(".")

@@ -1,0 +1,182 @@
+"""TabRepo's memory-mapped predictions of one task: ``metadata.json``, ``pred-val.dat`` and ``label-val.csv.zip``.
+
+``pred-val.dat`` is an array of float16 or float32 of shape (models, rows) in a regression or for two classes, and
+(models, rows, classes) for more; ``metadata.json`` has its shape, type and the names of the models. The labels are
+a column of a CSV file whose index numbers the rows of the data set: classes are codes from 0. With bagged models
+the predictions are out-of-fold ones of the training rows; in which fold a row was held out is not stored.
+Source: D. Salinas and N. Erickson, TabRepo (AutoML 2024), and its code.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import zipfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from heldout.data.arrays import shortened
+from heldout.errors import InputError
+from heldout.flags import Flag
+from heldout.readers.columns import first_line, quoted
+from heldout.readers.formats.base import ColumnUses, Export
+from heldout.readers.formats.given import needed_truth, with_given
+from heldout.readers.prediction_arrays import PredictionArrays
+from heldout.readers.prediction_table import PredictionTable, Source
+
+_MATRIX, _METADATA, _LABELS = "pred-val.dat", "metadata.json", "label-val.csv.zip"
+_TYPES = ("float16", "float32", "float64")
+_COMPLETE = "is the copy complete?"
+
+
+@dataclass(frozen=True)
+class TabRepo:
+    """A ``PredictionFormat``: the folder of a task, or its pred-val.dat."""
+
+    name: ClassVar[str] = "tabrepo"
+    title: ClassVar[str] = "the predictions of a task in TabRepo"
+    signs: ClassVar[str] = f"a folder with {_MATRIX} and {_METADATA}"
+
+    def recognises(self, export: Export, uses: ColumnUses) -> bool:
+        return export.path is not None and (_holds(_folder(export.path)) or bool(_tasks(export.path)))
+
+    def read(self, export: Export, uses: ColumnUses) -> PredictionTable:
+        found = {"row": None, "fold": None, "repeat": None, "event": None, "configuration": (), "predictions": ()}
+        uses.check_agree(found, self.title)
+        if export.path is None:
+            raise InputError(
+                f"{export.name} is no folder; give that of a task, such as model_predictions/DATASET/0."
+            )
+        folder = _folder(export.path)
+        if not _holds(folder) and (tasks := _tasks(export.path)):
+            raise InputError(
+                f"{export.name} holds {len(tasks)} tasks, each with other training rows; give the folder of one, "
+                "such as "
+                f"{tasks[0]}."
+            )
+        models, matrix = _matrix(folder)
+        import pandas as pd
+
+        frame = pd.DataFrame(index=pd.RangeIndex(matrix.shape[1]))
+        labels = folder / _LABELS
+        if uses.target is None and labels.is_file():
+            truth, where = _labels(labels, matrix.shape[1]), _LABELS
+        else:
+            given = needed_truth(uses, f"{export.name} (without {_LABELS})")
+            frame, where = with_given(frame, given, "the true values", export.name)
+            truth = frame[where].to_numpy()
+        kept: dict[str, NDArray[Any]] = {}
+        for use, words in (("group", "the groups"), ("weight", "the weights")):
+            if (value := getattr(uses, use)) is not None:
+                frame, column = with_given(frame, value, words, export.name)
+                kept[use] = frame[column].to_numpy()
+        flags = {Flag.FOLDS_UNKNOWN: Flag.FOLDS_UNKNOWN.filled(source=export.name)}
+        arrays = _arrays(models, matrix, truth, flags, export.name)
+        source = Source(export.name, self.name, self.title, {"truth": where, "predictions": _MATRIX})
+        return PredictionTable.of_arrays(
+            truth, arrays, source, groups=kept.get("group"), sample_weight=kept.get("weight")
+        )
+
+
+def _folder(path: Path) -> Path:
+    return path.parent if path.name in (_MATRIX, _METADATA) else path
+
+
+def _holds(folder: Path) -> bool:
+    return (folder / _MATRIX).is_file() and (folder / _METADATA).is_file()
+
+
+def _tasks(path: Path) -> list[Path]:
+    """The folders of tasks one or two levels below."""
+    if not path.is_dir():
+        return []
+    return sorted(found.parent for pattern in ("*", "*/*") for found in path.glob(f"{pattern}/{_MATRIX}"))
+
+
+def _matrix(folder: Path) -> tuple[list[str], NDArray[np.float64]]:
+    """The models, and their predictions (models, rows) or (models, rows, classes)."""
+    path = folder / _METADATA
+    try:
+        about = json.loads(path.read_text(encoding="utf-8"))
+    except ValueError as error:
+        raise InputError(f"{path} cannot be read as JSON: {first_line(error)}; {_COMPLETE}") from None
+    about = about if isinstance(about, dict) else {}
+    models, shape, kind = about.get("models"), about.get("pred_val_shape"), about.get("dtype", "float32")
+    if not (isinstance(models, list) and models and all(isinstance(name, str) for name in models)):
+        raise InputError(f"{path} has no list of models; {_COMPLETE}")
+    if len(set(models)) < len(models):
+        raise InputError(f"{path} names a model twice; each names a configuration.")
+    sizes = shape if isinstance(shape, list) and all(type(size) is int and size > 0 for size in shape) else []
+    if len(sizes) not in (2, 3) or sizes[0] != len(models):
+        raise InputError(
+            f"{path} has the pred_val_shape {shortened(shape)}; it must be [models, rows] or [models, rows, "
+            "classes], and "
+            f"it names {len(models)} models."
+        )
+    if kind not in _TYPES:
+        raise InputError(f"{path} has the dtype {shortened(kind)}; it must be one of {quoted(_TYPES)}.")
+    file, needed = folder / _MATRIX, math.prod(sizes) * np.dtype(kind).itemsize
+    if file.stat().st_size != needed:
+        raise InputError(
+            f"{file} has {file.stat().st_size:,} bytes, and an array of {kind} of shape {tuple(sizes)} has "
+            f"{needed:,}; "
+            f"{_COMPLETE}"
+        )
+    return models, np.fromfile(file, dtype=np.dtype(kind).newbyteorder("<")).reshape(sizes).astype(np.float64)
+
+
+def _labels(path: Path, n_rows: int) -> NDArray[Any]:
+    """The labels in the only CSV file of an archive, whose last column they are."""
+    import pandas as pd
+
+    try:
+        with zipfile.ZipFile(path) as archive:
+            (name,) = archive.namelist()
+            with archive.open(name) as stream:
+                frame = pd.read_csv(stream, index_col=0)
+    except (ValueError, OSError, zipfile.BadZipFile, pd.errors.ParserError) as error:
+        raise InputError(f"{path} cannot be read: {first_line(error)}; {_COMPLETE}") from None
+    if frame.shape != (n_rows, 1) or frame.isna().any(axis=None):
+        raise InputError(
+            f"{path} holds {len(frame)} rows of {frame.shape[1]} labels, some may be missing, and {_MATRIX} "
+            "predicts "
+            f"{n_rows} rows; both must be of one task."
+        )
+    return np.asarray(frame.iloc[:, 0].to_numpy())
+
+
+def _arrays(
+    models: list[str], matrix: NDArray[np.float64], truth: NDArray[Any], flags: dict[Flag, str], name: str
+) -> PredictionArrays:
+    """The predictions as (N, C, 1[, K]): of two classes where the true values are 0 and 1, else numbers."""
+    names, by_row = tuple(models), np.ascontiguousarray(matrix.swapaxes(0, 1))[:, :, None]
+    n_classes = matrix.shape[2] if matrix.ndim == 3 else 2 if set(np.unique(truth).tolist()) == {0, 1} else 0
+    if not n_classes:
+        if truth.dtype.kind not in "iuf":
+            raise InputError(
+                f"{name} holds a number for each row, and the true values are text ({shortened(truth[0])}); "
+                "TabRepo writes "
+                "the second of two classes as 1: give them as 0 and 1."
+            )
+        return PredictionArrays(names, values=by_row, flags=flags)
+    strange = [label for label in np.unique(truth).tolist() if label not in range(n_classes)]
+    if strange:
+        raise InputError(
+            f"{name} predicts {n_classes} classes, and the true values hold {shortened(strange[0])}; give the "
+            "codes of the "
+            f"classes, from 0 to {n_classes - 1}, as in TabRepo's {_LABELS}."
+        )
+    if matrix.ndim == 2:
+        by_row = np.stack([1 - by_row, by_row], axis=-1)
+    off = np.abs(by_row.sum(axis=-1) - 1) > 0.02
+    if off.any() or (by_row < 0).any() or (by_row > 1).any():
+        raise InputError(
+            f"{name} holds numbers that are no probabilities, although the true values are codes of {n_classes} "
+            "classes; "
+            f"{_COMPLETE}"
+        )
+    return PredictionArrays(names, np.arange(n_classes), probabilities=by_row, flags=flags)
