@@ -60,8 +60,8 @@ class Table:
 
 
 def read_table(source: str | Path) -> Table:
-    """Read a CSV file (delimiter found among comma, semicolon, tab and bar; may be gzipped), a Parquet or ARFF file, a
-    file of R (.rds, .rda), or ``example:NAME`` with a name of ``EXAMPLES``.
+    """Read a CSV file (delimiter found among comma, semicolon, tab and bar; may be gzipped), Parquet or ARFF file,
+    a file of R (.rds, .rda), or ``example:NAME`` with a name of ``EXAMPLES``.
 
     Examples
     --------
