@@ -166,6 +166,11 @@ class Flag(StrEnum):
         "and no method corrects this; early_stopping=ho.inner_split(0.1) stops each model on training rows of its "
         "own.",
     )
+    STOPPED_ON_PREDICTED_ROWS = (
+        "stopped_on_predicted_rows",
+        "{tool} stops the training of {which} by the score on the rows that the model then predicts. Scores of "
+        "such models are optimistic, and no method corrects this.",
+    )
     TT_BEYOND_RANGE = (
         "tt_beyond_range",
         "The correction carried the score outside the range of {metric}, [{low}, {high}]; it is reported "

@@ -169,7 +169,14 @@ def _frame(path: Path, each: _RObject) -> Any:
             "must hold "
             "one number or text; save the table without, or its parts as columns of their own."
         )
-    return pd.DataFrame({name: pd.Series(column.value()) for name, column in columns.items()})
+    return pd.DataFrame({name: _plain(pd.Series(column.value())) for name, column in columns.items()})
+
+
+def _plain(column: Any) -> Any:
+    """Whole numbers that R keeps as doubles, as integers: so a CSV file of the same table has them."""
+    if column.dtype.kind != "f" or not column.map(float.is_integer).all() or (column.abs() >= 2**53).any():
+        return column
+    return column.astype("int64")
 
 
 def _of_resamples(path: Path, name: str, columns: Mapping[str, _RObject]) -> Any:

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from heldout._text import argument
 from heldout.data.arrays import shortened
 from heldout.errors import InputError
-from heldout.readers.formats.autogluon import AutoGluon
+from heldout.readers.formats.autogluon import TABLE_ENDINGS, AutoGluon
 from heldout.readers.formats.base import ColumnUses, Export, PredictionFormat
 from heldout.readers.formats.caret import Caret
 from heldout.readers.formats.h2o import H2O
@@ -20,6 +20,7 @@ from heldout.readers.formats.mlr3 import Mlr3
 from heldout.readers.formats.openml import OpenMLRun
 from heldout.readers.formats.orange import Orange
 from heldout.readers.formats.own import OwnFile
+from heldout.readers.formats.parts import parts_of
 from heldout.readers.formats.plain import LongTable, WideTable
 from heldout.readers.formats.scikit_learn import ScikitLearn
 from heldout.readers.formats.tabrepo import TabRepo
@@ -47,7 +48,8 @@ FORMATS: Mapping[str, PredictionFormat] = {known.name: known for known in (*_OF_
 def format_of(export: Export, uses: ColumnUses, name: str = "auto") -> PredictionFormat:
     """The format of an export: the one named, or the only one that recognises it.
 
-    A description of all columns by the user comes first. A table that no format recognises is a wide one.
+    A description of all columns by the user comes first. A table that no format recognises is a wide one, and
+    a folder of such tables has one for each model.
     """
     if not isinstance(name, str) or name not in ("auto", *FORMATS):
         close = difflib.get_close_matches(str(name), FORMATS, n=1)
@@ -75,5 +77,7 @@ def format_of(export: Export, uses: ColumnUses, name: str = "auto") -> Predictio
         return found[0]
     if export.table is not None:
         return FORMATS["wide"]
+    if export.path is not None and parts_of(export, *TABLE_ENDINGS):
+        return FORMATS["autogluon"]
     known = "; ".join(f"{each.name}: {each.title}, by {each.signs}" for each in FORMATS.values())
     raise InputError(f"{export.name} is no predictions of any known tool. The formats are {known}.")

@@ -14,7 +14,8 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 from heldout.errors import InputError
-from heldout.readers.columns import holds_labels, quoted, texts_of_classes
+from heldout.flags import Flag
+from heldout.readers.columns import holds_labels, quoted
 from heldout.readers.formats.base import ColumnUses, Export, is_frame
 from heldout.readers.formats.given import needed_truth, with_uses
 from heldout.readers.formats.parts import parts_of, stacked
@@ -22,9 +23,11 @@ from heldout.readers.line_roles import LineRoles, predictions_of_lines
 from heldout.readers.prediction_table import PredictionTable
 from heldout.readers.tables import table_of_frame
 
-_ENDINGS = (".csv", ".parquet")
+TABLE_ENDINGS = (".csv", ".parquet")
 _LEADERBOARD = {"model", "score_val", "stack_level"}
 _ENSEMBLE = "WeightedEnsemble"
+_STOPPED_EARLY = ("LightGBM", "CatBoost", "XGBoost", "NeuralNet")
+"""How the names of models begin that AutoGluon stops by their score on the fold that they predict."""
 _LEFT_OUT = "Left out: {names}, because AutoGluon fitted the weights of its ensembles on these rows."
 _INDEX = "Unnamed: 0"
 """The name that a column without a name gets, such as an index that pandas wrote."""
@@ -37,15 +40,13 @@ class AutoGluon:
 
     name: ClassVar[str] = "autogluon"
     title: ClassVar[str] = "a table of predictions for each model, as predict_proba_multi() of AutoGluon gives"
-    signs: ClassVar[str] = "a mapping or folder of tables with a column for each class"
+    signs: ClassVar[str] = "a mapping or folder of tables that are of no other tool"
 
     def recognises(self, export: Export, uses: ColumnUses) -> bool:
         if _is_predictor(export.value) or export.columns >= _LEADERBOARD:
             return True
-        if isinstance(export.value, Mapping):
-            return bool(export.value) and all(map(_is_table, export.value.values()))
-        is_folder = export.path is not None and export.path.is_dir()
-        return is_folder and _is_folder_of_tables(parts_of(export, *_ENDINGS), uses)
+        value = export.value
+        return isinstance(value, Mapping) and bool(value) and all(map(_is_table, value.values()))
 
     def read(self, export: Export, uses: ColumnUses) -> PredictionTable:
         if export.columns >= _LEADERBOARD:
@@ -77,7 +78,13 @@ class AutoGluon:
             group=given.get("group"),
             weight=given.get("weight"),
         )
-        read = predictions_of_lines(table, roles, roles.source(export.name, self.name, self.title))
+        flags = {}
+        if stopped := [name for name in frames if name.startswith(_STOPPED_EARLY)]:
+            flags[Flag.STOPPED_ON_PREDICTED_ROWS] = Flag.STOPPED_ON_PREDICTED_ROWS.filled(
+                tool="AutoGluon", which=quoted(stopped, 3)
+            )
+        source = roles.source(export.name, self.name, self.title)
+        read = predictions_of_lines(table, roles, source, flags=flags)
         left_out = (_LEFT_OUT.format(names=quoted(ensembles)),) if ensembles else ()
         return replace(read, remarks=(*read.remarks, *left_out))
 
@@ -95,20 +102,6 @@ def _is_table(value: Any) -> bool:
     return hasattr(value, "to_frame") and hasattr(value, "index")
 
 
-def _is_folder_of_tables(parts: Mapping[str, Export], uses: ColumnUses) -> bool:
-    """Whether each file has the true values that the user named, and besides one column, or one for each class."""
-    if not parts or not isinstance(uses.target, str):
-        return False
-    known = {uses.target, _INDEX, *uses.exclude, uses.row, uses.fold, uses.group, uses.weight}
-    for part in parts.values():
-        if uses.target not in part.columns or part.table is None:
-            return False
-        rest = {name for name in part.columns if name not in known}
-        if len(rest) != 1 and rest != {*texts_of_classes(part.table.frame[uses.target])}:
-            return False
-    return True
-
-
 def _frames(export: Export) -> tuple[dict[str, Any], str | None]:
     """The table of each model, and the column of names of rows, if there is one."""
     if _is_predictor(export.value):
@@ -116,7 +109,7 @@ def _frames(export: Export) -> tuple[dict[str, Any], str | None]:
         labels = predictor.problem_type in ("binary", "multiclass")
         tables = predictor.predict_proba_multi() if labels else predictor.predict_multi()
         return _in_memory(tables)
-    parts = parts_of(export, *_ENDINGS)
+    parts = parts_of(export, *TABLE_ENDINGS)
     if export.path is None and not isinstance(export.value, list | tuple):
         return _in_memory({model: part.value for model, part in parts.items()})
     frames = {model: part.table_with().frame for model, part in parts.items()}

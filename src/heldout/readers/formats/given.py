@@ -50,7 +50,9 @@ def with_uses(frames: Mapping[str, Any], uses: ColumnUses) -> tuple[dict[str, An
         if uses.row is None:
             names["row"] = free_name("row", frame.columns)
             frame = frame.assign(**{names["row"]: np.arange(1, len(frame) + 1)})
-        tables[model] = frame.drop(columns=[name for name in uses.exclude if name in frame.columns])
+        for name in uses.exclude:
+            Table(model, frame).column(name, "one to leave out")
+        tables[model] = frame.drop(columns=list(uses.exclude))
     return tables, names
 
 

@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from heldout.errors import InputError
-from heldout.readers.columns import texts_of_classes
+from heldout.readers.columns import quoted, texts_of_classes
 from heldout.readers.formats.base import ColumnUses, Export
 from heldout.readers.formats.given import needed_truth, with_uses
 from heldout.readers.formats.parts import parts_of, stacked
@@ -51,9 +51,9 @@ class H2O:
         frame = table.frame
         fold = given.get("fold", _FOLD if _FOLD in frame.columns else None)
         classes = [name for name in frame.columns if name not in {_PREDICT, _FOLD, model, *given.values()}]
-        texts = texts_of_classes(frame[given["target"]])
-        probabilities = _classes_of(classes, texts)
+        _check_numbers(table, classes)
         _check_held_out(table, classes)
+        probabilities = _classes_of(classes, texts_of_classes(frame[given["target"]]))
         binary = len(probabilities) == 2
         roles = LineRoles(
             target=given["target"],
@@ -88,6 +88,17 @@ def _classes_of(columns: Iterable[str], texts: Iterable[str]) -> Mapping[str, st
     if {*texts} <= {*names} or not all(f"p{text}" in names for text in texts):
         return names
     return {name.removeprefix("p"): name for name in names}
+
+
+def _check_numbers(table: Table, classes: Iterable[str]) -> None:
+    """Refuse a column of text, which is of no class and has no use."""
+    text = [name for name in classes if table.frame[name].dtype.kind not in "iuf"]
+    if text:
+        raise InputError(
+            f"{quoted(text)} of {table.name} {'holds' if len(text) == 1 else 'hold'} no probabilities of a class; "
+            "name the "
+            "true values with --target COL, and leave out what has no use with --exclude COL."
+        )
 
 
 def _check_held_out(table: Table, classes: list[str]) -> None:

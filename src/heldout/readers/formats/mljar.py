@@ -27,12 +27,15 @@ from heldout.readers.prediction_table import PredictionTable
 from heldout.readers.tables import read_table
 
 _FILE, _FRAMEWORK, _ENSEMBLE = "predictions_out_of_folds.csv", "framework.json", "predictions_ensemble.csv"
+_DATA = "data_info.json"
 _FOLD_FILE = re.compile(r"fold_(\d+)(_repeat_\d+)?_validation_indices\.npy")
 _ADAPTIVE_STEPS = (
     "hill_climbing_steps", "features_selection", "stack_models", "boost_on_errors", "golden_features",
     "kmeans_features", "mix_encoding",
 )  # fmt: skip
 """Steps that propose models because of the scores of earlier ones, by their names in params.json."""
+_STOPPED_EARLY = ("Xgboost", "LightGBM", "CatBoost", "Random Forest", "Extra Trees")
+"""Types of models that MLJAR stops by their score on the fold that they predict."""
 _CLASSES = ("binary_classification", "multiclass_classification")
 _OF_CLASS = "prediction_"
 
@@ -68,6 +71,7 @@ class Mljar:
         first, probabilities = models[folders[0].name]
         frames = {name: _with_target_of(first, frame) for name, (frame, _) in models.items()}
         table, model = stacked(frames, export.name)
+        _check_no_copies(run, len(first))
         folds, n_repeats = _folds(run, len(first))
         if folds is not None:
             table = replace(table, frame=table.frame.assign(fold=np.tile(folds, len(models))))
@@ -80,7 +84,11 @@ class Mljar:
             values=None if probabilities else "prediction",
             weight="sample_weight" if "sample_weight" in table.frame.columns else None,
         )
-        flags = {}
+        flags: dict[Flag, str] = {}
+        if stopped := [folder.name for folder in folders if _model_type(folder) in _STOPPED_EARLY]:
+            flags[Flag.STOPPED_ON_PREDICTED_ROWS] = Flag.STOPPED_ON_PREDICTED_ROWS.filled(
+                tool="MLJAR", which=quoted(stopped, 3)
+            )
         if n_repeats > 1:
             flags[Flag.AVERAGED_REPEATS] = Flag.AVERAGED_REPEATS.filled(
                 source=export.name, what=f"{n_repeats} repeats", remedy='run MLJAR with "repeats": 1'
@@ -125,7 +133,8 @@ def _model_frame(folder: Path) -> tuple[Any, dict[str, str]]:
 
 
 def _with_target_of(first: Any, frame: Any) -> Any:
-    """The table with the target of the first model, where it differs by rounding: MLJAR scales it for some models."""
+    """The table with the target of the first model, where it differs by rounding: MLJAR scales it for some "
+    "models."""
     target, other = first["target"], frame["target"]
     if (
         len(target) == len(other)
@@ -134,6 +143,11 @@ def _with_target_of(first: Any, frame: Any) -> Any:
     ):
         return frame.assign(target=target)
     return frame
+
+
+def _model_type(folder: Path) -> str:
+    learner = _json(folder / _FRAMEWORK).get("params", {}).get("learner", {})
+    return str(learner.get("model_type"))
 
 
 def _two_values(target: Any, folder: Path) -> tuple[str, str]:
@@ -175,16 +189,35 @@ def _folds(run: Path, n_rows: int) -> tuple[NDArray[np.intp] | None, int]:
     return (None if (folds < 0).any() else folds), n_repeats
 
 
+def _check_no_copies(run: Path, n_rows: int) -> None:
+    """Refuse a run whose data MLJAR enlarged: it copies rows of classes with few rows, before it draws the "
+    "folds."""
+    path = run / _DATA
+    n_given = _json(path).get("rows") if path.is_file() else None
+    if isinstance(n_given, int) and n_rows > n_given:
+        raise InputError(
+            f"{run} predicts {n_rows} rows and its data had {n_given} ({_DATA}): MLJAR appended copies of rows of "
+            "classes "
+            "with fewer than 20 rows, and a model may have been trained on the copy of a row that it predicts, so "
+            "these are no "
+            "held-out predictions; give MLJAR at least 20 rows of each class."
+        )
+
+
 def _is_adaptive(run: Path) -> bool:
     path = run / "params.json"
     return path.is_file() and any(_json(path).get(step) for step in _ADAPTIVE_STEPS)
 
 
 def _left_out(run: Path, folders: list[Path]) -> tuple[str, ...]:
-    """What is in the run and not among the configurations."""
+    """What is in the run and not among the configurations, and what could not be checked."""
     others = [each.parent.name for each in sorted(run.glob(f"*/{_FRAMEWORK}")) if each.parent not in folders]
     ensembles = [each.parent.name for each in sorted(run.glob(f"*/{_ENSEMBLE}"))]
     remarks = []
+    if not (run / _DATA).is_file():
+        remarks.append(
+            f"Without {_DATA} it is not known whether MLJAR appended copies of rows of classes with few rows."
+        )
     if len(folders) > 1 and others:
         remarks.append(f"Left out: {quoted(others)}, which have no {_FILE}.")
     if len(folders) > 1 and ensembles:

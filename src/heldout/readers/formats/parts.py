@@ -36,7 +36,7 @@ def parts_of(export: Export, *endings: str) -> dict[str, Export]:
         nested = [path for path in sorted(export.path.glob("*/*")) if _ends(path, endings)]
         return _named(own or nested, export.name)
     if export.path is not None:
-        return {export.path.stem: export}
+        return _named([export.path], export.name)
     return {"the model": export}
 
 

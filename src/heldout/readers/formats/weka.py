@@ -146,7 +146,9 @@ class _PrintedFile:
         for place, name in enumerate(self.probabilities(texts).values()):
             columns[name] = self._numbers(4 + place)
         first = len(self.rows[0]) - len(self.attributes)
-        columns |= {name: [row[first + place] for row in self.rows] for place, name in enumerate(self.attributes)}
+        for place, name in enumerate(self.attributes):
+            cells = [row[first + place] for row in self.rows]
+            columns[name] = list(map(float, cells)) if all(map(reads_as_number, cells)) else cells
         return pd.DataFrame(columns)
 
     def _numbers(self, place: int) -> Any:

@@ -1,4 +1,4 @@
-"""Exports of H2O 3.46 from cells.csv and sugar.csv; prints the scores that H2O computes from the same predictions."""
+"""Exports of H2O 3.46 from cells.csv and sugar.csv; prints the scores that H2O computes from these predictions."""
 
 import h2o
 import pandas as pd

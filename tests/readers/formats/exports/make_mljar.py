@@ -7,7 +7,13 @@ import pandas as pd
 from supervised.automl import AutoML
 
 ALL = ("Baseline", "Decision Tree", "Linear")
-KEPT = ("predictions_out_of_folds.csv", "predictions_ensemble.csv", "framework.json", "params.json")
+KEPT = (
+    "predictions_out_of_folds.csv",
+    "predictions_ensemble.csv",
+    "framework.json",
+    "params.json",
+    "data_info.json",
+)
 
 
 def run(name: str, X: pd.DataFrame, y: pd.Series, algorithms: tuple[str, ...] = ALL, repeats: int = 1) -> None:
@@ -37,6 +43,7 @@ X, y = cells.iloc[:, :4], cells["diagnosis"].astype(object)
 run("two_classes", X, y)
 run("repeated", X, y, ("Decision Tree",), repeats=2)
 run("numbered_classes", X, (y == "malignant").astype(int), ("Decision Tree",))
-run("three_classes", X, y.where(cells.index % 3 > 0, "unknown"))
+run("three_classes", X, y.where(cells.index % 4 > 0, "unknown"))
+run("copied_rows", X, y.where(cells.index % 3 > 0, "unknown"), ("Decision Tree",))  # 19 rows are malignant
 sugar = pd.read_csv("sugar.csv")
 run("numbers", sugar.iloc[:, :4], sugar["progression"])

@@ -21,7 +21,12 @@ keys = [("repeat", "NUMERIC"), ("fold", "NUMERIC")]
 def write(run: str, task: int, attributes: list, lines: list) -> None:
     folder = Path("openml", run)
     folder.mkdir(parents=True, exist_ok=True)
-    content = {"description": run, "relation": f"openml_task_{task}_predictions", "attributes": attributes, "data": lines}
+    content = {
+        "description": run,
+        "relation": f"openml_task_{task}_predictions",
+        "attributes": attributes,
+        "data": lines,
+    }
     (folder / "predictions.arff").write_text(arff.dumps(content))
 
 
@@ -41,7 +46,9 @@ for k in (1, 7, 40):
 lines = []
 for place, (train, test) in enumerate(splits[:3]):
     predicted = KNeighborsRegressor(5).fit(X[train, :3], X[train, 3]).predict(X[test, :3])
-    lines += [[0, place, int(row), float(each), float(X[row, 3])] for row, each in zip(test, predicted, strict=True)]
+    lines += [
+        [0, place, int(row), float(each), float(X[row, 3])] for row, each in zip(test, predicted, strict=True)
+    ]
 numbers = np.array(lines)
 print("numbers RMSE", np.sqrt(np.mean((numbers[:, 3] - numbers[:, 4]) ** 2)))
 attributes = [*keys, ("row_id", "NUMERIC"), ("prediction", "NUMERIC"), ("truth", "NUMERIC")]
