@@ -35,6 +35,11 @@ _MATCHED = (
 _NO_DISTRIBUTION = (
     "The files hold labels without probabilities; for those, add -distribution behind the name of the CSV output."
 )
+_THREE_DECIMALS = (
+    "The probabilities are rounded to 3 decimals, which makes ties that change scores such as roc_auc; for more, "
+    "add "
+    "-decimals 9 behind the name of the CSV output."
+)
 _ROUNDED = 0.0021
 """WEKA writes three decimals: so far an error may be from the difference of two other numbers."""
 
@@ -75,6 +80,7 @@ class Weka:
         read = predictions_of_lines(table, roles, roles.source(export.name, self.name, self.title))
         remarks = [_MATCHED.format(n=len(files))] * (len(files) > 1)
         remarks += [_NO_DISTRIBUTION] * bool(texts and not one.n_classes)
+        remarks += [_THREE_DECIMALS] * any(each.is_rounded for each in files.values())
         return replace(read, remarks=(*read.remarks, *remarks))
 
 
@@ -119,6 +125,14 @@ class _PrintedFile:
                 "expected; is the file complete?"
             )
         return cls(part.name, rows, blanks, attributes)
+
+    @property
+    def is_rounded(self) -> bool:
+        """Whether there are probabilities, all with three decimals at most."""
+        cells = (cell for row in self.rows for cell in row[4 : 4 + self.n_classes])
+        return self.n_classes > 0 and all(
+            len(cell.partition(".")[2]) <= 3 and "e" not in cell.lower() for cell in cells
+        )
 
     def probabilities(self, texts: Mapping[int, str]) -> dict[str, str]:
         """The column of each class, by its text; a class that no row has goes by its number."""
