@@ -18,7 +18,7 @@ from heldout.flags import Flag
 from heldout.readers.columns import holds_labels, quoted
 from heldout.readers.formats.base import ColumnUses, Export, is_frame
 from heldout.readers.formats.given import needed_truth, with_uses
-from heldout.readers.formats.parts import parts_of, stacked
+from heldout.readers.formats.parts import check_same_folds, parts_of, stacked
 from heldout.readers.line_roles import LineRoles, predictions_of_lines
 from heldout.readers.prediction_table import PredictionTable
 from heldout.readers.tables import table_of_frame
@@ -66,6 +66,8 @@ class AutoGluon:
         table, model = stacked(frames, export.name)
         frame = table.frame
         rest = [name for name in frame.columns if name not in {model, row, *given.values()}]
+        if "fold" in given:
+            check_same_folds(table, given["row"], given["fold"], model, "leave --fold out, or fit the models again")
         labels, values = _alone(frame, rest, given["target"], export.name)
         roles = LineRoles(
             target=given["target"],

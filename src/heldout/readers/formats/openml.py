@@ -7,7 +7,7 @@ in the same folds. Source: OpenML's documentation of runs, and its Python client
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
@@ -25,6 +25,11 @@ KEYS = ("repeat", "fold", "prediction")
 _ROWS = ("row_id", "rowid")
 _TRUTHS = ("correct", "truth")
 _CONFIDENCE = "confidence."
+_ABSENT = (
+    "{n} of the {all} rows that row_id numbers are in no line, as in a hold-out; after a cross-validation the "
+    "files are "
+    "incomplete."
+)
 
 
 @dataclass(frozen=True)
@@ -75,7 +80,10 @@ class OpenMLRun:
             group=uses.group,
             weight=uses.weight,
         )
-        return predictions_of_lines(table, roles, roles.source(export.name, self.name, self.title))
+        read = predictions_of_lines(table, roles, roles.source(export.name, self.name, self.title))
+        n_rows, numbered = len(read.truth), int(table.frame[row].max()) + 1
+        remarks = (_ABSENT.format(n=numbered - n_rows, all=numbered),) * (n_rows < numbered)
+        return replace(read, remarks=(*read.remarks, *remarks))
 
 
 def _with_truth(table: Table, uses: ColumnUses, row: str) -> Table:

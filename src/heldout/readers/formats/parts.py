@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
-
-import numpy as np
 
 from heldout.errors import InputError
 from heldout.readers.columns import free_name, quoted
@@ -33,8 +32,8 @@ def parts_of(export: Export, *endings: str) -> dict[str, Export]:
         return _named([Path(part) for part in export.value], export.name)
     if export.path is not None and export.path.is_dir():
         own = [path for path in sorted(export.path.iterdir()) if _ends(path, endings)]
-        nested = [path for path in sorted(export.path.glob("*/*")) if _ends(path, endings)]
-        return _named(own or nested, export.name)
+        nested = [] if own else [path for path in sorted(export.path.glob("*/*")) if _ends(path, endings)]
+        return _named(own or (nested if len({path.name for path in nested}) == 1 else []), export.name)
     if export.path is not None:
         return _named([export.path], export.name)
     return {"the model": export}
@@ -57,7 +56,7 @@ def opening_lines(export: Export, n_lines: int) -> list[str]:
 def stacked(frames: Mapping[str, Any], name: str) -> tuple[Table, str]:
     """The tables of all models as one, and the name of the column that says which model a line is of.
 
-    Tables with different columns are refused: they would not be of the same target.
+    Tables with different columns or of different lengths are refused: they are not of the same target and rows.
     """
     import pandas as pd
 
@@ -71,9 +70,30 @@ def stacked(frames: Mapping[str, Any], name: str) -> tuple[Table, str]:
                 "must "
                 "predict the same target."
             )
+        if len(frames[other]) != len(frames[first]):
+            raise InputError(
+                f"{other} of {name} has {len(frames[other])} lines and {first} has {len(frames[first])}; all "
+                "models must "
+                "predict the same rows. Is a file incomplete?"
+            )
     model = free_name("model", columns)
     table = pd.concat([frame[columns].assign(**{model: key}) for key, frame in frames.items()], ignore_index=True)
     return Table(name, table), model
+
+
+def check_same_folds(table: Table, row: str, fold: str, model: str, remedy: str) -> None:
+    """Refuse models that were cross-validated on different folds."""
+    frame = table.frame
+    first = frame.groupby(row, sort=False)[fold].transform("first")
+    differs = (frame[fold] != first).to_numpy()
+    if differs.any():
+        place = int(differs.argmax())
+        line = frame.iloc[place]
+        raise InputError(
+            f"row {line[row]} is in fold {line[fold]} of {line[model]}, and in fold {first.iloc[place]} of "
+            "another model; "
+            f"all models must be cross-validated on the same folds: {remedy}."
+        )
 
 
 def _part(name: Any, part: Any) -> Export:
@@ -85,10 +105,10 @@ def _named(paths: Sequence[Path], name: str) -> dict[str, Export]:
     names = [path.stem for path in paths]
     if len(set(names)) < len(names) or (paths and all(path.name == "predictions.arff" for path in paths)):
         names = [path.resolve().parent.name for path in paths]
-    again = [each for each, count in zip(*np.unique(names, return_counts=True), strict=True) if count > 1]
+    again = [each for each, count in Counter(names).items() if count > 1]
     if again:
         raise InputError(
-            f"two files of {name} have the name {again[0]!s}, which names a configuration; rename one, or in "
+            f"two files of {name} have the name {again[0]!r}, which names a configuration; rename one, or in "
             "Python "
             "give a mapping from names to files."
         )

@@ -1,0 +1,349 @@
+"""Damaged, contradictory and incomplete exports of tools: one sentence each, in Python and on the command line."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import heldout as ho
+
+EXPORTS = Path(__file__).parents[1] / "exports"
+
+
+def copied(name: str, folder: Path) -> Path:
+    """A copy of a file, or of a folder with all that is in it."""
+    origin, target = EXPORTS / name, folder / Path(name).name
+    for path in [origin] if origin.is_file() else [each for each in origin.rglob("*") if each.is_file()]:
+        place = target / path.relative_to(origin) if origin.is_dir() else target
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_bytes(path.read_bytes())
+    return target
+
+
+def changed(old: str, new: str, count: int = 1) -> Callable[[str], str]:
+    def change(text: str) -> str:
+        assert old in text
+        return text.replace(old, new, count)
+
+    return change
+
+
+def cut(text: str) -> str:
+    return text[: len(text) // 2]
+
+
+def without_line(place: int) -> Callable[[str], str]:
+    return lambda text: "".join(line for number, line in enumerate(text.splitlines(True)) if number != place)
+
+
+def line_twice(place: int) -> Callable[[str], str]:
+    return lambda text: "".join(
+        line * (2 if number == place else 1) for number, line in enumerate(text.splitlines(True))
+    )
+
+
+FILES: list[tuple[str, str, str | None, Callable[[str], str], str]] = [
+    # (export, the file of it that is changed, target, change, what the sentence says)
+    ("weka/ibk5.csv", "", None, cut, "has . fields where 8 were expected; is the file complete"),
+    ("weka/ibk5.csv", "", None, changed("\n2,1:", "\ntwo,1:"), "'two' in place of an inst#"),
+    (
+        "weka/ibk5.csv",
+        "",
+        None,
+        changed("2:tested_positive,1:", "tested_positive,1:"),
+        "where WEKA writes NUMBER:CLASS",
+    ),
+    ("weka/ibk5.csv", "", None, changed("*0.9", "*x.9"), "holds 'x.9.*' where a number was expected"),
+    ("weka/ibk5.csv", "", None, changed("*0.9", "*0.3"), "sum to 0.4"),
+    ("weka/ibk5.csv", "", None, lambda text: text.splitlines()[0], "no predictions after its header"),
+    ("weka/cpu.csv", "", None, changed("-57.25", "57.25"), "has the error 57.25 for the actual value 405"),
+    ("weka/printed_training.txt", "", None, str, "predictions of the training data, which were not held out"),
+    ("h2o/of_one_fold.csv", "", "diagnosis", str, "are 0 in 49 of 82 lines .*cross_validation_predictions"),
+    ("h2o/models", "", None, str, "does not hold the true values; give them as"),
+    ("h2o/models", "", "benign", str, "no probabilities of a class|sum to|belongs to no class"),
+    ("h2o/models", "gbm.csv", "diagnosis", without_line(5), "glm of .* has 82 lines and gbm has 81"),
+    (
+        "h2o/models",
+        "gbm.csv",
+        "diagnosis",
+        changed('0,"malignant"', '0,"benign"'),
+        "row 1 has two values of the target",
+    ),
+    (
+        "h2o/models",
+        "gbm.csv",
+        "diagnosis",
+        changed(',0,"malignant"', ',2,"malignant"'),
+        "row 1 is in fold 0 of glm, and in fold 2 of another",
+    ),
+    ("h2o/models", "gbm.csv", "diagnosis", changed('"benign"', '"mild"'), "different columns|no class"),
+    ("h2o/numbers.csv", "", "nothing", str, "has no column 'nothing' to use as the true values"),
+    ("mljar/copied_rows", "", None, str, "predicts 83 rows and its data had 82 .*copies of rows"),
+    (
+        "mljar/two_classes",
+        "2_DecisionTree/predictions_out_of_folds.csv",
+        None,
+        without_line(3),
+        "has 81 lines and 1_Baseline has 82",
+    ),
+    ("mljar/two_classes", "2_DecisionTree/framework.json", None, cut, "framework.json cannot be read as JSON"),
+    (
+        "mljar/two_classes",
+        "2_DecisionTree/framework.json",
+        None,
+        lambda text: "[]",
+        "framework.json holds no object",
+    ),
+    (
+        "mljar/two_classes",
+        "2_DecisionTree/predictions_out_of_folds.csv",
+        None,
+        changed("target", "y"),
+        "no columns target",
+    ),
+    (
+        "mljar/two_classes",
+        "1_Baseline/predictions_out_of_folds.csv",
+        None,
+        changed("\n1,", "\n7,"),
+        "does not name",
+    ),
+    ("mljar/two_classes", "", "diagnosis", str, "contradicts what was recognised"),
+    ("orange/iris.tab", "", None, cut, "fields where 18 were expected; is the file complete"),
+    (
+        "orange/iris.tab",
+        "",
+        None,
+        changed("0.957697", "high"),
+        "'logistic regression .Iris-setosa.'.* holds 'high'",
+    ),
+    ("orange/iris.tab", "", None, changed("0.957697", "0.1"), "sum to 0.1"),
+    ("orange/iris.tab", "", "tree", str, "contradicts what was recognised"),
+    ("orange/iris.tab", "", None, lambda text: "\n".join(text.splitlines()[:3]), "header but no rows"),
+    ("orange/iris_without_types.csv", "", None, str, "is the class that Orange predicted"),
+    ("orange/random_sampling.tab", "", None, str, "as those of random sampling do"),
+    (
+        "openml/numbers/predictions.arff",
+        "",
+        None,
+        lambda text: text[: text.rindex(",")],
+        "values for 5 attributes; is the file complete",
+    ),
+    ("openml/numbers/predictions.arff", "", None, line_twice(20), "row 23 is in two lines|in two lines"),
+    ("openml/runs", "nearest_7/predictions.arff", None, without_line(20), "has 149 lines and nearest_1 has 150"),
+    (
+        "openml/runs",
+        "nearest_7/predictions.arff",
+        None,
+        changed(",Iris-setosa,1.0", ",Iris-virginica,1.0"),
+        "two values",
+    ),
+    ("openml/runs", "nearest_7/predictions.arff", None, changed("row_id", "row_number"), "different columns"),
+    ("openml/runs", "nearest_7/predictions.arff", None, changed("0,0,0,", "0,0,1,"), "of a learning curve"),
+    ("openml/runs", "", "prediction", str, "contradicts what was recognised"),
+    ("autogluon/cells", "", None, str, "does not hold the true values"),
+    (
+        "autogluon/cells",
+        "KNeighbors_BAG_L1.csv",
+        "diagnosis",
+        without_line(7),
+        "has 82 lines and KNeighbors_BAG_L1 has 81",
+    ),
+    ("autogluon/cells", "KNeighbors_BAG_L1.csv", "diagnosis", changed(",benign,", ",mild,"), "different columns"),
+    ("autogluon/cells", "KNeighbors_BAG_L1.csv", "diagnosis", changed("\n10,", "\n70,"), "is in two lines"),
+    ("r/numbers.rds", "", None, str, "holds no table: numbers .int."),
+    ("r/two.rda", "", None, str, "holds 2 tables .'fit', 'other'., and nothing says which is meant"),
+    ("r/without_predictions.rds", "", None, str, "without predictions; fit it with trainControl"),
+]
+
+
+@pytest.mark.parametrize(("name", "file", "target", "change", "said"), FILES)
+def test_a_changed_export_is_refused(
+    tmp_path: Path, name: str, file: str, target: str | None, change: Callable[[str], str], said: str
+) -> None:
+    source = copied(name, tmp_path)
+    if change is not str:
+        path = source / file if file else source
+        path.write_text(change(path.read_text(encoding="utf-8")), encoding="utf-8")
+    with pytest.raises(ho.InputError, match=said):
+        ho.read_predictions(source, target=target)
+
+
+def test_files_of_weka_with_rows_in_other_places_are_refused_by_the_attributes_that_they_print(
+    tmp_path: Path,
+) -> None:
+    one, other = EXPORTS / "weka" / "ibk5.csv", EXPORTS / "weka" / "other_seed"
+    with pytest.raises(
+        ho.InputError, match=r"row 1\.\d+ \(fold\.inst#\) has different values of 'preg'|two values of the"
+    ):
+        ho.read_predictions([one, other], "weka")
+    with pytest.raises(ho.InputError, match="all files must be of the same data"):
+        ho.read_predictions([one, EXPORTS / "weka" / "printed.txt"])
+    remarks = ho.read_predictions([one, EXPORTS / "weka" / "ibk1.csv"]).remarks
+    assert [remark[:46] for remark in remarks] == ["The rows of the 2 files were matched by fold a"]
+    assert "-decimals 9" in ho.read_predictions(EXPORTS / "weka" / "rounded.csv").remarks[0]
+    assert "-distribution" in ho.read_predictions(EXPORTS / "weka" / "printed.txt").remarks[0]
+
+
+def test_two_files_of_one_name_are_refused_and_a_mapping_names_them(tmp_path: Path) -> None:
+    paths = [tmp_path / folder / "ibk.csv" for folder in ("a", "b")]
+    for path, k in zip(paths, (1, 5), strict=True):
+        path.parent.mkdir()
+        path.write_bytes((EXPORTS / "weka" / f"ibk{k}.csv").read_bytes())
+    assert ho.read_predictions(paths).predictions.names == ("a", "b")
+    with pytest.raises(ho.InputError, match="two files of the list have the name 'a', which names a configuration"):
+        ho.read_predictions([paths[0], paths[0]])
+    named = ho.read_predictions({"k=1": paths[0], "k=5": str(paths[1])})
+    assert named.predictions.names == ("k=1", "k=5")
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"dtype": "float64"}, "has 320 bytes, and an array of float64 of shape .2, 40. has 640"),
+        ({"dtype": "object"}, "has the dtype 'object'; it must be one of 'float16', 'float32', 'float64'"),
+        ({"dtype": ["float32"]}, "has the dtype .* it must be one of"),
+        ({"pred_val_shape": [2, 41]}, "has 320 bytes, and an array of float32 of shape .2, 41. has 328"),
+        ({"pred_val_shape": [3, 40]}, "it names 2 models"),
+        ({"pred_val_shape": [2, -40]}, "must be .models, rows."),
+        ({"pred_val_shape": "2 x 40"}, "must be .models, rows."),
+        ({"models": []}, "has no list of models"),
+        ({"models": ["a", "a"]}, "names a model twice"),
+        ({"models": None}, "has no list of models"),
+    ],
+)
+def test_matrices_of_tabrepo_that_do_not_fit_their_description_are_refused(
+    tmp_path: Path, change: dict[str, object], said: str
+) -> None:
+    task, y = tabrepo(tmp_path)
+    about = json.loads((task / "metadata.json").read_text())
+    (task / "metadata.json").write_text(json.dumps(about | change))
+    with pytest.raises(ho.InputError, match=said):
+        ho.read_predictions(task, target=y)
+
+
+def test_files_of_tabrepo_that_lack_something_are_refused(tmp_path: Path) -> None:
+    task, y = tabrepo(tmp_path)
+    for target, said in (
+        (None, "without label-val.csv.zip.* does not hold the true values"),
+        (y[1:], "the true values are 39 for the 40 rows"),
+        (np.where(y == 0, "no", "yes"), "give them as 0 and 1"),
+    ):
+        with pytest.raises(ho.InputError, match=said):
+            ho.read_predictions(task, target=target)
+    with pytest.raises(
+        ho.InputError, match=r"holds 1 tasks, each with other training rows; give the folder of one"
+    ):
+        ho.read_predictions(tmp_path, target=y)
+    (task / "label-val.csv.zip").write_bytes(b"PK")
+    with pytest.raises(ho.InputError, match="cannot be read: File is not a zip file; is the copy"):
+        ho.read_predictions(task)
+    pd.Series(y[1:]).to_csv(task / "label-val.csv.zip")
+    with pytest.raises(ho.InputError, match=r"holds 39 rows of 1 labels, .* predicts 40 rows"):
+        ho.read_predictions(task)
+    (task / "metadata.json").write_text("{")
+    with pytest.raises(ho.InputError, match="cannot be read as JSON"):
+        ho.read_predictions(task, target=y)
+    task, y = tabrepo(tmp_path / "other", values=np.full((2, 40), 1.5, dtype=np.float32))
+    with pytest.raises(
+        ho.InputError, match="numbers that are no probabilities, although the true values are codes of 2"
+    ):
+        ho.read_predictions(task, target=y)
+
+
+def tabrepo(folder: Path, values: np.ndarray | None = None) -> tuple[Path, np.ndarray]:
+    """A task of two models and 40 rows, and its labels."""
+    rng = np.random.default_rng(0)
+    written = rng.random((2, 40)).astype(np.float32) if values is None else values
+    task = folder / "Australian" / "0"
+    task.mkdir(parents=True)
+    about = {
+        "models": ["a", "b"],
+        "pred_val_shape": [2, 40],
+        "dtype": "float32",
+        "dataset": "Australian",
+        "fold": 0,
+    }
+    (task / "metadata.json").write_text(json.dumps(about))
+    (task / "pred-val.dat").write_bytes(written.tobytes())
+    return task, np.r_[0, 1, rng.integers(0, 2, 38)]
+
+
+def test_what_autogluon_gives_without_predictions_or_classes_is_refused() -> None:
+    y = pd.Series(["a", "b", "a", "b"], index=[3, 1, 2, 0])
+    shares = pd.DataFrame({"a": [0.9, 0.2, 0.6, 0.4], "b": [0.1, 0.8, 0.4, 0.6]}, index=[3, 1, 2, 0])
+    leaderboard = pd.DataFrame({"model": ["m"], "score_val": [0.9], "stack_level": [1]})
+    for source, target, said in (
+        (leaderboard, y, "is a leaderboard of AutoGluon, which has one score for each model and no predictions"),
+        ({"m": shares}, None, "does not hold the true values"),
+        ({"m": shares}, y.rename({0: 9}), "different row labels .index."),
+        ({"m": shares["a"]}, y, "nothing says of which class of 'true values' they are"),
+        ({"m": shares["a"]}, y.map({"a": 0, "b": 1}), "nothing says of which class"),
+        ({"m": shares, "n": shares.iloc[1:]}, y, "n of the dict has 3 lines and m has 4"),
+        ({"m": shares, "n": shares.rename(columns={"b": "c"})}, y, "have different columns .'b', 'c'"),
+        ({"m": pd.concat([shares, shares])}, y, "the table of m has the row label 3 twice"),
+        ({"m": shares.assign(b=0.5)}, y, "sum to 1.4 in line 1"),
+        ({"m": shares.assign(age=[30.0, 40.0, 50.0, 60.0])}, y, "sum to"),
+    ):
+        with pytest.raises(ho.InputError, match=said):
+            ho.read_predictions(source, target=target)
+
+
+def test_numbers_of_rows_in_orange_tell_the_lines_of_random_sampling_apart(tmp_path: Path) -> None:
+    lines = (EXPORTS / "orange" / "random_sampling.tab").read_text().splitlines()
+    numbers: dict[str, int] = {}
+    of_row = [numbers.setdefault("\t".join(line.split("\t")[-4:]), len(numbers)) for line in lines[3:]]
+    added = ["number", "continuous", "meta", *map(str, of_row)]
+    path = tmp_path / "numbered.tab"
+    path.write_text("\n".join(f"{line}\t{cell}" for line, cell in zip(lines, added, strict=True)))
+    table = ho.read_predictions(path, row="number")
+    assert table.predictions.n_repeats == 5 and len(table.truth) == len(numbers) and table.remarks == ()
+
+
+# The command line.
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["weka/rounded.csv"], "weka/rounded.csv is read as predictions of WEKA"),
+        (["h2o/models", "--target", "diagnosis"], "is read as cross-validation holdout predictions of H2O"),
+        (["h2o/models", "--target", "cells.csv:diagnosis", "--exclude", "diagnosis"], "truth true values"),
+        (["mljar/two_classes"], "is read as the out-of-fold predictions of MLJAR"),
+        (["orange/iris.tab"], "learners 'logistic regression', 'naive bayes', 'tree'"),
+        (["autogluon/sugar", "--target", "progression"], "as predict_proba_multi() of AutoGluon gives"),
+        (["openml/runs"], "is read as predictions of runs on OpenML"),
+        (["r/fit.rds"], "is read as fit$pred of caret"),
+        (["r/tidymodels.rda"], "is read as collect_predictions() of tidymodels"),
+    ],
+)
+def test_one_command_recognises_each_export_says_so_in_a_line_and_estimates(
+    arguments: list[str], said: str, command: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(EXPORTS)
+    ended = command("estimate", *arguments, "--n-bootstraps", "20")
+    assert ended.code == 0, ended.err
+    first = ended.out.splitlines()[0]
+    assert said in first
+    assert "corrected" in ended.out
+
+
+def test_the_command_refuses_with_a_sentence_and_code_2(
+    command: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(EXPORTS)
+    for arguments, said in (
+        (["h2o/models"], "give them as --target FILE:COL"),
+        (["h2o/models", "--target", "cells.csv:diagnos"], "the nearest name is 'diagnosis'"),
+        (["weka/ibk5.csv", "--format", "h2o"], "has no column 'predict'"),
+        (["autogluon"], "autogluon is no predictions of any known tool. The formats are"),
+        (["autogluon/cells"], "does not hold the true values"),
+    ):
+        ended = command("estimate", *arguments)
+        assert ended.code == 2 and said in ended.last, ended.err
