@@ -40,9 +40,12 @@ def read_r(path: Path) -> tuple[Any, tuple[str, ...]]:
     if not found:
         held = ", ".join(f"{name} ({' '.join(each.classes) or each.kind})" for name, each in [*objects.items()][:5])
         raise InputError(f"{path} holds no table: {held or 'no object'}; {_SAVE_ONE}.")
-    ((name, (frame, part)),) = found.items()
-    check_names(path, list(frame.columns))
-    return frame, (f"Read {part.format(name)} from {path.name}.",)
+    ((name, table),) = found.items()
+    check_names(path, list(table.frame.columns))
+    lost = (f"{table.n_failed} resamples in {path.name} have no predictions: their fits failed.",) * bool(
+        table.n_failed
+    )
+    return table.frame, (f"Read {table.part.format(name)} from {path.name}.", *lost)
 
 
 @contextmanager
@@ -59,6 +62,17 @@ def _refusing_damage(path: Path) -> Iterator[None]:
             f"{path} cannot be read as a file of R: {first_line(error)} ({type(error).__name__}); is the file "
             f"complete? If it is, {_SAVE_ONE}."
         ) from None
+
+
+@dataclass(frozen=True, eq=False)
+class _RTable:
+    """A table of R."""
+
+    frame: Any
+    part: str = "the data frame {}"
+    """Words for the part of the object that it is, with a gap for the object's name."""
+    n_failed: int = 0
+    """Resamples without predictions."""
 
 
 @dataclass(frozen=True)
@@ -132,8 +146,8 @@ def _parsed(path: Path) -> dict[str, _RObject]:
     return whole.pairs if whole.kind == "list" else {path.stem: whole}
 
 
-def _table(path: Path, name: str, each: _RObject) -> tuple[Any, str] | None:
-    """The table of an object, and the words for it with a gap for its name; None if it is no table."""
+def _table(path: Path, name: str, each: _RObject) -> _RTable | None:
+    """The table of an object; None if it is none."""
     if "train" in each.classes:
         pred = each.elements.get("pred")
         if pred is None or "data.frame" not in pred.classes:
@@ -141,20 +155,20 @@ def _table(path: Path, name: str, each: _RObject) -> tuple[Any, str] | None:
                 f"{name} in {path} is a train object of caret without predictions; fit it with "
                 'trainControl(savePredictions = "all", classProbs = TRUE).'
             )
-        return _frame(path, pred), "{}$pred (caret)"
+        return _RTable(_frame(path, pred), "{}$pred (caret)")
     if "data.frame" not in each.classes:
         return None
     columns = each.elements
     if ".predictions" in columns:
-        return _of_resamples(path, name, columns), "the .predictions of {} (tidymodels)"
+        return _of_resamples(path, name, columns)
     if "wflow_id" in columns and "result" in columns:
-        return _of_workflows(path, name, columns), "the .predictions of the workflows in {} (tidymodels)"
+        return _of_workflows(path, name, columns)
     if "splits" in columns and ".metrics" in columns:
         raise InputError(
             f"{name} in {path} holds results of tidymodels without predictions; tune with "
             "control_grid(save_pred = TRUE) or control_resamples(save_pred = TRUE)."
         )
-    return _frame(path, each), "the data frame {}"
+    return _RTable(_frame(path, each))
 
 
 def _frame(path: Path, each: _RObject) -> Any:
@@ -179,40 +193,44 @@ def _plain(column: Any) -> Any:
     return column.astype("int64")
 
 
-def _of_resamples(path: Path, name: str, columns: Mapping[str, _RObject]) -> Any:
-    """The predictions of all resamples in one table, with the columns that identify the resample."""
+def _of_resamples(path: Path, name: str, columns: Mapping[str, _RObject]) -> _RTable:
+    """The predictions of all resamples, with the columns that identify the resample."""
     import pandas as pd
 
     keys = {
         key: each.value() for key, each in columns.items() if key == ".iter" or key.rstrip("0123456789") == "id"
     }
-    frames = []
-    for place, each in enumerate(columns[".predictions"].items):
+    frames, resamples = [], columns[".predictions"].items
+    for place, each in enumerate(resamples):
         if each.kind in ("nilvalue", "nil"):
-            continue  # the fit failed, and left no predictions
+            continue
         frame = _frame(path, each)
         for key, values in reversed(keys.items()):
             frame.insert(0, key, values[place])
         frames.append(frame)
     if not frames:
-        raise InputError(f"{name} in {path} has no predictions in any resample; {_SAVE_ONE}.")
-    return pd.concat(frames, ignore_index=True)
+        raise InputError(f"{name} in {path} has no predictions in any resample: did all fits fail?")
+    whole = pd.concat(frames, ignore_index=True)
+    return _RTable(whole, "the .predictions of {} (tidymodels)", len(resamples) - len(frames))
 
 
-def _of_workflows(path: Path, name: str, columns: Mapping[str, _RObject]) -> Any:
-    """The predictions of all workflows of a set in one table, with a column ``wflow_id``."""
+def _of_workflows(path: Path, name: str, columns: Mapping[str, _RObject]) -> _RTable:
+    """The predictions of all workflows of a set, with a column ``wflow_id``."""
     import pandas as pd
 
-    frames = []
+    frames, n_failed = [], 0
     for workflow, result in zip(columns["wflow_id"].value(), columns["result"].items, strict=True):
         if ".predictions" not in result.elements:
             raise InputError(
                 f"workflow {workflow!r} of {name} in {path} has no predictions; run workflow_map() with "
                 "control_grid(save_pred = TRUE)."
             )
-        frame = _of_resamples(path, name, result.elements)
-        frame.insert(0, "wflow_id", workflow)
-        frames.append(frame)
+        table = _of_resamples(path, name, result.elements)
+        table.frame.insert(0, "wflow_id", workflow)
+        frames.append(table.frame)
+        n_failed += table.n_failed
     if not frames:
         raise InputError(f"{name} in {path} is a set of no workflows; {_SAVE_ONE}.")
-    return pd.concat(frames, ignore_index=True)
+    return _RTable(
+        pd.concat(frames, ignore_index=True), "the .predictions of the workflows in {} (tidymodels)", n_failed
+    )

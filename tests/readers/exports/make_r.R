@@ -20,3 +20,26 @@ without <- train(Species ~ Sepal.Length, data, method = "knn", tuneGrid = grid, 
 saveRDS(without, "r/without_predictions.rds")
 print(fit$results)
 by(fit$pred, fit$pred$k, function(each) mean(each$pred == each$obs))
+
+# The shapes of tidymodels' objects, which Debian does not package: results of tune_grid(), and a set of workflows.
+tibble <- function(..., .class = NULL) {
+  columns <- list(...)
+  structure(columns, class = c(.class, "tbl_df", "tbl", "data.frame"), row.names = c(NA, -length(columns[[1]])))
+}
+predictions <- function(rows, k) tibble(.pred = rows + k / 10, .row = rows, neighbors = rep(k, length(rows)),
+                                        y = as.numeric(rows), .config = rep(paste0("pre0_mod", k), length(rows)))
+results <- function(k, ...) tibble(splits = list(1, 2), id = c("Fold1", "Fold2"), .metrics = list(1, 2), ...,
+                                   .predictions = list(predictions(1:3, k), predictions(4:6, k)), .class = "tune_results")
+set <- tibble(wflow_id = c("knn", "trees"), result = list(results(1), results(2)), .class = "workflow_set")
+saveRDS(set, "r/workflows.rds")
+failed <- results(1)
+failed$.predictions[2] <- list(NULL)
+saveRDS(failed, "r/failed.rds")
+metrics <- results(1)
+metrics$.predictions <- NULL
+saveRDS(metrics, "r/metrics.rds")
+saveRDS(results(1, .iter = c(0L, 1L)), "r/iterations.rds")
+table <- data.frame(a = 1:2)
+table$b <- list(1, 2:3)
+saveRDS(table, "r/lists.rds")
+saveRDS(data.frame(x = c(1, NA), n = c(3L, NA), s = c("a", NA), f = factor(c("b", NA)), l = c(TRUE, FALSE)), "r/types.rds")
