@@ -57,7 +57,7 @@ def test_the_values_are_those_that_scipy_reads() -> None:
     ("old", "new", "said"),
     [
         ("@DATA\n", "", "line 9 is '1,0.5,.*', where @attribute or @data was"),
-        ("@DATA\n", "", "line 9 is '1,0.5,.*', where @attribute or @data was"),
+        ("@ATTRIBUTE row INTEGER", "@ATTRIBUTE row INT", "line 4 declares 'row' as 'INT'; a type is numeric"),
         ("@ATTRIBUTE row INTEGER", "@ATTRIBUTE text INTEGER", "more than one column called 'text'"),
         ("@ATTRIBUTE row", "@ATTRIBUT row", "line 4 is '@ATTRIBUT row INTEGER', where @attribute"),
         ("1,0.5,yes,plain,2020-01-01", "1,0.5,yes,plain", "line 10 has 4 values for 5 attributes"),

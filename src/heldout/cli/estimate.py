@@ -50,7 +50,9 @@ _OF_A_RUN = ("file", "n_jobs", "as_json", "quiet")
     help="The format of FILE: the name of a tool (caret, tidymodels, mlr3, ...), wide or long; a wrong name lists "
     "them.",
 )
-@click.option("--target", metavar="COL", help="The column of true values; of times, with --event.")
+@click.option(
+    "--target", metavar="COL", help="The column of true values; of times, with --event; FILE:COL of another file."
+)
 @click.option("--event", metavar="COL", help="Survival: 1 where the event was seen, 0 where the time is censored.")
 @click.option("--fold", metavar="COL", help="The column of the fold in which a row was held out.")
 @click.option("--repeat", metavar="COL", help="The column of the repeat that a line belongs to.")
@@ -149,8 +151,8 @@ _OF_A_RUN = ("file", "n_jobs", "as_json", "quiet")
 def command(ctx: click.Context, /, **values: Any) -> None:
     """Estimate the performance of the best of the configurations in FILE, corrected for having been the best.
 
-    FILE is what caret, tidymodels, mlr3 or another known tool wrote of its held-out predictions, or the
-    predictions.parquet of `heldout tune`: these are recognised, and need no options.
+    FILE is the file or folder that caret, tidymodels, mlr3, WEKA, H2O or another known tool wrote of its held-out
+    predictions, or the predictions.parquet of `heldout tune`: these are recognised, and need no options.
 
     Or FILE is any CSV or Parquet table with a line for each row: a column of true values, and a column of held-out
     predictions (scores or labels) for each configuration, or one for each class, named name[class]. With --repeat
