@@ -17,6 +17,7 @@ from types import ModuleType
 
 import bad_calls
 import bad_documents
+import bad_exports
 import bad_forms
 import bad_options
 import bad_run_files
@@ -30,6 +31,7 @@ KINDS: dict[str, ModuleType] = {
     "run_files": bad_run_files,
     "documents": bad_documents,
     "forms": bad_forms,
+    "exports": bad_exports,
 }
 
 

@@ -17,9 +17,10 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from heldout.data.arrays import shortened
 from heldout.errors import InputError
 from heldout.flags import Flag
-from heldout.readers.columns import first_line, quoted
+from heldout.readers.columns import check_numbers, first_line, quoted
 from heldout.readers.formats.base import ColumnUses, Export
 from heldout.readers.formats.parts import stacked
 from heldout.readers.line_roles import LineRoles, predictions_of_lines
@@ -115,13 +116,15 @@ def _model_frame(folder: Path) -> tuple[Any, dict[str, str]]:
     predicted = [name for name in frame.columns if name.startswith("prediction")]
     if "target" not in frame.columns or not predicted:
         raise InputError(f"{folder / _FILE} has no columns target and prediction; is the file complete?")
+    for column in predicted:
+        check_numbers(frame[column], "the predictions")
     frame = frame[["target", *predicted, *(name for name in frame.columns if name == "sample_weight")]]
     frame = frame.assign(row=np.arange(1, len(frame) + 1))
     if about.get("params", {}).get("ml_task") not in _CLASSES:
         return frame, {}
     labels = _labels(about)
     if labels:
-        codes = frame["target"].astype(int)
+        codes = frame["target"]
         if not set(codes) <= set(labels):
             raise InputError(f"{folder / _FILE} has a target that {_FRAMEWORK} does not name; are both of one run?")
         frame = frame.assign(target=codes.map(labels))
@@ -164,7 +167,11 @@ def _labels(about: dict[str, Any]) -> dict[int, str]:
     coded = (
         steps[0].get("categorical_y") if isinstance(steps, list) and steps and isinstance(steps[0], dict) else None
     )
-    return {int(code): str(label) for label, code in coded.items()} if isinstance(coded, dict) else {}
+    if not isinstance(coded, dict):
+        return {}
+    if not all(type(code) is int for code in coded.values()) or len(set(coded.values())) < len(coded):
+        raise InputError(f"{_FRAMEWORK} does not number the classes ({shortened(coded)}); is the file complete?")
+    return {code: label for label, code in coded.items()}
 
 
 def _folds(run: Path, n_rows: int) -> tuple[NDArray[np.intp] | None, int]:
@@ -177,7 +184,9 @@ def _folds(run: Path, n_rows: int) -> tuple[NDArray[np.intp] | None, int]:
     for path, found in files.items():
         try:
             rows = np.load(path, allow_pickle=False)
-        except (ValueError, OSError, EOFError) as error:
+        except MemoryError:
+            raise
+        except Exception as error:  # its header is untrusted, and reading it can raise anything
             raise InputError(f"{path} cannot be read: {first_line(error)}; is the file complete?") from None
         if (
             rows.dtype.kind not in "iu"

@@ -19,7 +19,7 @@ from heldout.data.arrays import shortened
 from heldout.errors import InputError
 from heldout.readers.columns import check_names, free_name, holds_labels, quoted, reads_as_number
 from heldout.readers.formats.base import ColumnUses, Export
-from heldout.readers.formats.parts import opening_lines, stacked
+from heldout.readers.formats.parts import all_lines, opening_lines, stacked
 from heldout.readers.line_roles import LineRoles, predictions_of_lines
 from heldout.readers.prediction_table import PredictionTable
 from heldout.readers.tables import Table
@@ -132,9 +132,7 @@ def _typed_table(export: Export, head: _Header) -> Table:
 
     assert export.path is not None, "a header is of a file"
     check_names(export.name, head.names)
-    with export.path.open(encoding="utf-8-sig", newline="") as stream:
-        rows = list(csv.reader(stream, delimiter=head.delimiter))[3:]
-    rows = [row for row in rows if row]
+    rows = [row for row in csv.reader(all_lines(export.path)[3:], delimiter=head.delimiter) if row]
     odd = next((place for place, row in enumerate(rows) if len(row) != len(head.names)), None)
     if odd is not None:
         raise InputError(

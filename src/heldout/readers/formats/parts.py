@@ -53,6 +53,16 @@ def opening_lines(export: Export, n_lines: int) -> list[str]:
     return start.decode("utf-8-sig", "replace").splitlines()[:n_lines]
 
 
+def all_lines(path: Path) -> list[str]:
+    """The lines of a text file, without their ends; a file that is not text in UTF-8 is refused."""
+    try:
+        return path.read_bytes().decode("utf-8-sig").splitlines()
+    except UnicodeDecodeError as error:
+        raise InputError(
+            f"{path} is not text in UTF-8 (byte {error.object[error.start]:#04x}); save it as UTF-8."
+        ) from None
+
+
 def stacked(frames: Mapping[str, Any], name: str) -> tuple[Table, str]:
     """The tables of all models as one, and the name of the column that says which model a line is of.
 
@@ -76,6 +86,13 @@ def stacked(frames: Mapping[str, Any], name: str) -> tuple[Table, str]:
                 "models must "
                 "predict the same rows. Is a file incomplete?"
             )
+        for column in columns:
+            kinds = [frames[each][column].dtype.kind in "iufb" for each in (first, other)]
+            if kinds[0] != kinds[1]:
+                raise InputError(
+                    f"column {column!r} of {name} holds {'numbers' if kinds[0] else 'text'} in {first} and "
+                    f"{'numbers' if kinds[1] else 'text'} in {other}; is a file damaged?"
+                )
     model = free_name("model", columns)
     table = pd.concat([frame[columns].assign(**{model: key}) for key, frame in frames.items()], ignore_index=True)
     return Table(name, table), model

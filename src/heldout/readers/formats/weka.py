@@ -20,7 +20,7 @@ from heldout.data.arrays import shortened
 from heldout.errors import InputError
 from heldout.readers.columns import quoted, reads_as_number
 from heldout.readers.formats.base import ColumnUses, Export
-from heldout.readers.formats.parts import opening_lines, parts_of, stacked
+from heldout.readers.formats.parts import all_lines, opening_lines, parts_of, stacked
 from heldout.readers.line_roles import LineRoles, predictions_of_lines
 from heldout.readers.prediction_table import PredictionTable
 
@@ -190,10 +190,7 @@ def _all_lines(part: Export) -> list[str]:
         raise InputError(
             f"{part.name} is no file; give the CSV that WEKA wrote (-file), or a folder of such files."
         )
-    try:
-        return part.path.read_text(encoding="utf-8-sig").splitlines()
-    except UnicodeDecodeError:
-        return part.path.read_text(encoding="latin-1").splitlines()
+    return all_lines(part.path)
 
 
 def _start(lines: Sequence[str]) -> int:
