@@ -34,8 +34,7 @@ def read_r(path: Path) -> tuple[Any, tuple[str, ...]]:
     if len(found) > 1:
         raise InputError(
             f"{path} holds {counted(len(found), 'table')} ({quoted(list(found))}), and nothing says which is "
-            "meant; save "
-            "the one with saveRDS()."
+            "meant; save the one with saveRDS()."
         )
     if not found:
         held = ", ".join(f"{name} ({' '.join(each.classes) or each.kind})" for name, each in [*objects.items()][:5])
@@ -165,8 +164,8 @@ def _table(path: Path, name: str, each: _RObject) -> _RTable | None:
         return _of_workflows(path, name, columns)
     if "splits" in columns and ".metrics" in columns:
         raise InputError(
-            f"{name} in {path} holds results of tidymodels without predictions; tune with "
-            "control_grid(save_pred = TRUE) or control_resamples(save_pred = TRUE)."
+            f"{name} in {path} holds results of tidymodels without predictions; tune with control_grid(save_pred = "
+            "TRUE) or control_resamples(save_pred = TRUE)."
         )
     return _RTable(_frame(path, each))
 
@@ -180,8 +179,7 @@ def _frame(path: Path, each: _RObject) -> Any:
     if lists:
         raise InputError(
             f"{quoted(lists)} of the table in {path} {'holds' if len(lists) == 1 else 'hold'} lists, and a cell "
-            "must hold "
-            "one number or text; save the table without, or its parts as columns of their own."
+            "must hold one number or text; save the table without, or its parts as columns of their own."
         )
     return pd.DataFrame({name: _plain(pd.Series(column.value())) for name, column in columns.items()})
 

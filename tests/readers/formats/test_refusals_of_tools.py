@@ -65,7 +65,7 @@ FILES: list[tuple[str, str, str | None, Callable[[str], str], str]] = [
     ("weka/cpu.csv", "", None, changed("-57.25", "57.25"), "has the error 57.25 for the actual value 405"),
     ("weka/printed_training.txt", "", None, str, "predictions of the training data, which were not held out"),
     ("h2o/of_one_fold.csv", "", "diagnosis", str, "are 0 in 49 of 82 lines .*cross_validation_predictions"),
-    ("h2o/models", "", None, str, "does not hold the true values; give them as"),
+    ("h2o/models", "", None, str, "does not hold the true values; give them with target='FILE:COL'"),
     ("h2o/models", "", "benign", str, "no probabilities of a class|sum to|belongs to no class"),
     ("h2o/models", "gbm.csv", "diagnosis", without_line(5), "glm of .* has 82 lines and gbm has 81"),
     (
@@ -126,7 +126,7 @@ FILES: list[tuple[str, str, str | None, Callable[[str], str], str]] = [
     ("orange/iris.tab", "", None, changed("0.957697", "0.1"), "sum to 0.1"),
     ("orange/iris.tab", "", "tree", str, "contradicts what was recognised"),
     ("orange/iris.tab", "", None, lambda text: "\n".join(text.splitlines()[:3]), "header but no rows"),
-    ("orange/iris_without_types.csv", "", None, str, "is the class that Orange predicted"),
+    ("orange/iris_without_types.csv", "", None, str, "is the class, which Orange predicted"),
     ("orange/random_sampling.tab", "", None, str, "as those of random sampling do"),
     (
         "openml/numbers/predictions.arff",
@@ -339,7 +339,7 @@ def test_the_command_refuses_with_a_sentence_and_code_2(
 ) -> None:
     monkeypatch.chdir(EXPORTS)
     for arguments, said in (
-        (["h2o/models"], "give them as --target FILE:COL"),
+        (["h2o/models"], "give them with --target FILE:COL"),
         (["h2o/models", "--target", "cells.csv:diagnos"], "the nearest name is 'diagnosis'"),
         (["weka/ibk5.csv", "--format", "h2o"], "has no column 'predict'"),
         (["autogluon"], "autogluon is no predictions of any known tool. The formats are"),

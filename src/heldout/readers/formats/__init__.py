@@ -77,7 +77,11 @@ def format_of(export: Export, uses: ColumnUses, name: str = "auto") -> Predictio
         return found[0]
     if export.table is not None:
         return FORMATS["wide"]
-    if export.path is not None and parts_of(export, *TABLE_ENDINGS):
+    parts = {} if export.path is None else parts_of(export, *TABLE_ENDINGS)
+    own = [str(part.path) for part in parts.values() if part.table is not None and part.table.roles is not None]
+    if own:
+        raise InputError(f"{export.name} is a folder; name the file of predictions in it, {own[0]}.")
+    if parts:
         return FORMATS["autogluon"]
     known = "; ".join(f"{each.name}: {each.title}, by {each.signs}" for each in FORMATS.values())
     raise InputError(f"{export.name} is no predictions of any known tool. The formats are {known}.")

@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
+from heldout._text import argument
 from heldout.errors import InputError
 from heldout.flags import Flag
 from heldout.readers.columns import holds_labels, quoted
@@ -31,7 +32,7 @@ _STOPPED_EARLY = ("LightGBM", "CatBoost", "XGBoost", "NeuralNet")
 _LEFT_OUT = "Left out: {names}, because AutoGluon fitted the weights of its ensembles on these rows."
 _INDEX = "Unnamed: 0"
 """The name that a column without a name gets, such as an index that pandas wrote."""
-_ROW, _PREDICTED = "row", "predicted"
+_ROW, _PREDICTED = "index of the table", "predicted"
 
 
 @dataclass(frozen=True)
@@ -52,22 +53,28 @@ class AutoGluon:
         if export.columns >= _LEADERBOARD:
             raise InputError(
                 f"{export.name} is a leaderboard of AutoGluon, which has one score for each model and no "
-                "predictions; give "
-                "predictor.predict_proba_multi()."
+                "predictions; give predictor.predict_proba_multi()."
             )
         found = {"repeat": None, "event": None, "configuration": (), "predictions": ()}
         uses.check_agree(found, self.title)
         needed_truth(uses, f"{export.name}, as AutoGluon gives it,")
         frames, row = _frames(export)
         ensembles = [model for model in frames if model.startswith(_ENSEMBLE)]
-        for model in ensembles if len(frames) > len(ensembles) else ():
+        if len(frames) == len(ensembles):
+            raise InputError(
+                f"{export.name} holds only {quoted(ensembles)}, and AutoGluon fitted the weights of its ensembles "
+                "on these rows, so these are no held-out predictions; give those of its models."
+            )
+        for model in ensembles:
             del frames[model]
         frames, given = with_uses(frames, uses if row is None else replace(uses, row=uses.row or row))
         table, model = stacked(frames, export.name)
         frame = table.frame
         rest = [name for name in frame.columns if name not in {model, row, *given.values()}]
         if "fold" in given:
-            check_same_folds(table, given["row"], given["fold"], model, "leave --fold out, or fit the models again")
+            check_same_folds(
+                table, given["row"], given["fold"], model, f"leave out {argument('fold')}, or fit them again"
+            )
         labels, values = _alone(frame, rest, given["target"], export.name)
         roles = LineRoles(
             target=given["target"],
@@ -126,8 +133,7 @@ def _in_memory(tables: Mapping[Any, Any]) -> tuple[dict[str, Any], str | None]:
         if not frame.index.is_unique:
             raise InputError(
                 f"the table of {model} has the row label {frame.index[frame.index.duplicated()][0]!r} twice; give "
-                "each row "
-                "an index of its own."
+                "each row an index of its own."
             )
         plain = table_of_frame(frame, f"the table of {model}").frame.set_axis(frame.index)
         frames[str(model)] = plain.assign(**{_ROW: frame.index})
@@ -144,7 +150,6 @@ def _alone(frame: Any, rest: list[str], target: str, name: str) -> tuple[str | N
     if truth.dtype.kind not in "iuf" or truth.nunique() == 2:
         raise InputError(
             f"{name} has one column of numbers ({rest[0]!r}), and nothing says of which class of {target!r} they "
-            "are; give "
-            "a column for each class, as predict_proba_multi() does."
+            "are; give a column for each class, as predict_proba_multi() does."
         )
     return None, rest[0]

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from heldout._text import argument, in_python
 from heldout.data.arrays import column_of
 from heldout.errors import InputError
 from heldout.readers.columns import free_name, quoted
@@ -27,9 +28,9 @@ def needed_truth(uses: ColumnUses, tool: str) -> Any:
     """What the user gave as the true values of an export that has none; refused where nothing was given."""
     if uses.target is None:
         raise InputError(
-            f"{tool} does not hold the true values; give them as --target FILE:COL, a column of another file with "
-            "the rows "
-            "in the same order, as --target COL if you added them to the export, or in Python as target=y.",
+            f"{tool} does not hold the true values; give them with {argument('target', 'FILE:COL')}, a column of "
+            f"another file with the rows in the same order, or with {argument('target', 'COL')} if you added them to "
+            "the export" + in_python(", or as an array, target=y") + ".",
             argument="target",
         )
     return uses.target
@@ -107,6 +108,5 @@ def _aligned(frame: Any, values: Any, use: str, name: str) -> Any:
         return values.to_numpy()
     raise InputError(
         f"{use} and the predictions of {name} have different row labels (index): {quoted(list(values.index[:3]))} "
-        "and "
-        f"{quoted(list(frame.index[:3]))}; give them with the same index, or as an array in the same order."
+        f"and {quoted(list(frame.index[:3]))}; give them with the same index, or as an array in the same order."
     )

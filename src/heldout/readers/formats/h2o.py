@@ -13,6 +13,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from heldout._text import argument
 from heldout.errors import InputError
 from heldout.readers.columns import quoted, texts_of_classes
 from heldout.readers.formats.base import ColumnUses, Export
@@ -98,8 +99,8 @@ def _check_numbers(table: Table, classes: Iterable[str]) -> None:
     if text:
         raise InputError(
             f"{quoted(text)} of {table.name} {'holds' if len(text) == 1 else 'hold'} no probabilities of a class; "
-            "name the "
-            "true values with --target COL, and leave out what has no use with --exclude COL."
+            f"name the true values with {argument('target', ...)}, and leave out what has no use with "
+            f"{argument('exclude', ...)}."
         )
 
 
@@ -110,8 +111,7 @@ def _check_held_out(table: Table, classes: list[str]) -> None:
     if zero.mean() > (0 if classes else 0.5):
         raise InputError(
             f"{', '.join(map(repr, columns))} of {table.name} {'is' if len(columns) == 1 else 'are'} 0 in "
-            f"{int(zero.sum())} "
-            f"of {len(zero)} lines (the first in line {int(np.argmax(zero)) + 1}), as in "
-            "cross_validation_predictions() "
-            "for rows that were not held out; export cross_validation_holdout_predictions()."
+            f"{int(zero.sum())} of {len(zero)} lines (the first in line {int(np.argmax(zero)) + 1}), as in "
+            "cross_validation_predictions() for rows that were not held out; export "
+            "cross_validation_holdout_predictions()."
         )

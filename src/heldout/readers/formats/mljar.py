@@ -206,10 +206,8 @@ def _check_no_copies(run: Path, n_rows: int) -> None:
     if isinstance(n_given, int) and n_rows > n_given:
         raise InputError(
             f"{run} predicts {n_rows} rows and its data had {n_given} ({_DATA}): MLJAR appended copies of rows of "
-            "classes "
-            "with fewer than 20 rows, and a model may have been trained on the copy of a row that it predicts, so "
-            "these are no "
-            "held-out predictions; give MLJAR at least 20 rows of each class."
+            "classes with fewer than 20 rows, and a model may have been trained on the copy of a row that it "
+            "predicts, so these are no held-out predictions; give MLJAR at least 20 rows of each class."
         )
 
 

@@ -27,8 +27,7 @@ _TRUTHS = ("correct", "truth")
 _CONFIDENCE = "confidence."
 _ABSENT = (
     "{n} of the {all} rows that row_id numbers are in no line, as in a hold-out; after a cross-validation the "
-    "files are "
-    "incomplete."
+    "files are incomplete."
 )
 
 
@@ -94,8 +93,7 @@ def _with_truth(table: Table, uses: ColumnUses, row: str) -> Table:
     if rows.min() < 0 or rows.max() >= len(values):
         raise InputError(
             f"row_id goes to {rows.max()} in {table.name}, and there are {len(values)} true values; give those of "
-            "all "
-            "rows of the data set, in its order.",
+            "all rows of the data set, in its order.",
             argument="target",
         )
     return Table(table.name, table.frame.assign(**{_TRUTHS[0]: np.asarray(values)[rows]}), table.remarks)
@@ -107,6 +105,5 @@ def _check_samples(table: Table) -> None:
         numbers = table.frame["sample"].nunique()
         raise InputError(
             f"{table.name} is of a learning curve with {numbers} numbers of training rows (column 'sample'); keep "
-            "the "
-            "lines of one of them."
+            "the lines of one of them."
         )

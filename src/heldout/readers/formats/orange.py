@@ -15,6 +15,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from heldout._text import argument, in_python
 from heldout.data.arrays import shortened
 from heldout.errors import InputError
 from heldout.readers.columns import check_names, free_name, holds_labels, quoted, reads_as_number
@@ -32,8 +33,7 @@ _MOST_TWINS = 0.5
 """The share of lines with a twin in another fold from which they are taken for the same row, tested again."""
 _ORDER = (
     "Orange writes no numbers of rows, so each line counts as another row; that is right for cross-validation, "
-    "and wrong "
-    "for random sampling."
+    "and wrong for random sampling."
 )
 
 
@@ -58,15 +58,17 @@ class Orange:
         uses.check_agree(found | ({"target": own[0]} if own else {}), self.title)
         if not isinstance(target, str):
             raise InputError(
-                f"--target is needed: which column of {export.name} is the class that Orange predicted?",
+                f"{argument('target')} is needed: which column of {export.name} is the class, which Orange "
+                "predicted?",
                 argument="target",
             )
         table.column(target, "the target")
-        frames, probabilities, labels = _of_learners(table, target, uses, head)
+        row = uses.row or free_name("row", table.frame.columns)
+        frames, probabilities, labels = _of_learners(table, target, row, uses, head)
         lines, model = stacked(frames, export.name)
         roles = LineRoles(
             target=target,
-            row=uses.row or "row",
+            row=row,
             configuration=(model,),
             fold=(_FOLD,),
             labels="predicted" if labels else None,
@@ -137,8 +139,7 @@ def _typed_table(export: Export, head: _Header) -> Table:
     if odd is not None:
         raise InputError(
             f"{export.name} cannot be read: line {odd + 4} has {len(rows[odd])} fields where {len(head.names)} "
-            "were "
-            "expected; is the file complete?"
+            "were expected; is the file complete?"
         )
     if not rows:
         raise InputError(f"{export.name} has a header but no rows; is the file complete?")
@@ -159,7 +160,7 @@ def _column(export: Export, name: str, cells: list[str], is_number: bool) -> Any
 
 
 def _of_learners(
-    table: Table, target: str, uses: ColumnUses, head: _Header
+    table: Table, target: str, row: str, uses: ColumnUses, head: _Header
 ) -> tuple[dict[str, Any], dict[str, str], bool]:
     """The table of each learner, the columns of its probabilities by class, and whether it predicts labels."""
     frame = table.frame
@@ -172,16 +173,17 @@ def _of_learners(
         learners = list(uses.predictions)
     if not learners:
         metas = [name for name in head.names if head.role(name) == "meta" and name != _FOLD]
-        options = " ".join(f"--prediction {shortened(name)}" for name in metas) or "--prediction COL"
+        options = " ".join(argument("prediction", name) for name in metas) or argument("prediction", ...)
+        options = in_python(f"prediction={metas}", options)
         raise InputError(
             f"{table.name} does not say which columns are predictions; name those of learners, such as {options}.",
-            argument="predictions",
+            argument="prediction",
         )
     of_classes = {f"{name} ({text})" for name in learners for text in classes}
     if uses.row is None:
         _check_tested_once(frame, [name for name in frame if name not in {*learners, *of_classes, _FOLD}], target)
-        frame = frame.assign(**{free_name("row", frame.columns): np.arange(1, len(frame) + 1)})
-    kept = [name for name in (target, _FOLD, uses.row or "row", uses.group, uses.weight) if name is not None]
+        frame = frame.assign(**{row: np.arange(1, len(frame) + 1)})
+    kept = [name for name in (target, _FOLD, row, uses.group, uses.weight) if name is not None]
     own = {text: f"P({text})" for text in classes}
     frames = {
         name: frame[kept].assign(
@@ -204,7 +206,7 @@ def _check_tested_once(frame: Any, original: list[str], target: str) -> None:
     again = lines.duplicated(original, keep=False)
     if again.mean() > _MOST_TWINS:
         raise InputError(
-            f"{int(again.sum())} of {len(lines)} lines hold the same values as a line of another fold, as those "
-            "of random "
-            "sampling do; number the rows in Orange before Test and Score, and name the column with --row COL."
+            f"{int(again.sum())} of {len(lines)} lines hold the same values as a line of another fold, as those of "
+            "random sampling do; number the rows in Orange before Test and Score, and name the column with "
+            f"{argument('row', ...)}."
         )

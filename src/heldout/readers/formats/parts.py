@@ -77,14 +77,12 @@ def stacked(frames: Mapping[str, Any], name: str) -> tuple[Table, str]:
             odd = sorted({*frames[other].columns} ^ {*columns}, key=str)
             raise InputError(
                 f"{other} and {first} of {name} have different columns ({quoted(odd)} in one only); all models "
-                "must "
-                "predict the same target."
+                "must predict the same target."
             )
         if len(frames[other]) != len(frames[first]):
             raise InputError(
                 f"{other} of {name} has {len(frames[other])} lines and {first} has {len(frames[first])}; all "
-                "models must "
-                "predict the same rows. Is a file incomplete?"
+                "models must predict the same rows. Is a file incomplete?"
             )
         for column in columns:
             kinds = [frames[each][column].dtype.kind in "iufb" for each in (first, other)]
@@ -107,9 +105,8 @@ def check_same_folds(table: Table, row: str, fold: str, model: str, remedy: str)
         place = int(differs.argmax())
         line = frame.iloc[place]
         raise InputError(
-            f"row {line[row]} is in fold {line[fold]} of {line[model]}, and in fold {first.iloc[place]} of "
-            "another model; "
-            f"all models must be cross-validated on the same folds: {remedy}."
+            f"row {line[row]} is in fold {line[fold]} of {line[model]}, and in fold {first.iloc[place]} of another "
+            f"model; all models must be cross-validated on the same folds: {remedy}."
         )
 
 
@@ -126,8 +123,7 @@ def _named(paths: Sequence[Path], name: str) -> dict[str, Export]:
     if again:
         raise InputError(
             f"two files of {name} have the name {again[0]!r}, which names a configuration; rename one, or in "
-            "Python "
-            "give a mapping from names to files."
+            "Python give a mapping from names to files."
         )
     return {each: Export.of(path) for each, path in zip(names, paths, strict=True)}
 

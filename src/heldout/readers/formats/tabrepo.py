@@ -55,8 +55,7 @@ class TabRepo:
         if not _holds(folder) and (tasks := _tasks(export.path)):
             raise InputError(
                 f"{export.name} holds {len(tasks)} tasks, each with other training rows; give the folder of one, "
-                "such as "
-                f"{tasks[0]}."
+                f"such as {tasks[0]}."
             )
         models, matrix = _matrix(folder)
         import pandas as pd
@@ -114,8 +113,7 @@ def _matrix(folder: Path) -> tuple[list[str], NDArray[np.float64]]:
     if len(sizes) not in (2, 3) or sizes[0] != len(models):
         raise InputError(
             f"{path} has the pred_val_shape {shortened(shape)}; it must be [models, rows] or [models, rows, "
-            "classes], and "
-            f"it names {len(models)} models."
+            f"classes], and it names {len(models)} models."
         )
     if kind not in _TYPES:
         raise InputError(f"{path} has the dtype {shortened(kind)}; it must be one of {quoted(_TYPES)}.")
@@ -123,8 +121,7 @@ def _matrix(folder: Path) -> tuple[list[str], NDArray[np.float64]]:
     if file.stat().st_size != needed:
         raise InputError(
             f"{file} has {file.stat().st_size:,} bytes, and an array of {kind} of shape {tuple(sizes)} has "
-            f"{needed:,}; "
-            f"{_COMPLETE}"
+            f"{needed:,}; {_COMPLETE}"
         )
     return models, np.fromfile(file, dtype=np.dtype(kind).newbyteorder("<")).reshape(sizes).astype(np.float64)
 
@@ -143,8 +140,7 @@ def _labels(path: Path, n_rows: int) -> NDArray[Any]:
     if frame.shape != (n_rows, 1) or frame.isna().any(axis=None):
         raise InputError(
             f"{path} holds {len(frame)} rows of {frame.shape[1]} labels, some may be missing, and {_MATRIX} "
-            "predicts "
-            f"{n_rows} rows; both must be of one task."
+            f"predicts {n_rows} rows; both must be of one task."
         )
     return np.asarray(frame.iloc[:, 0].to_numpy())
 
@@ -159,16 +155,14 @@ def _arrays(
         if truth.dtype.kind not in "iuf":
             raise InputError(
                 f"{name} holds a number for each row, and the true values are text ({shortened(truth[0])}); "
-                "TabRepo writes "
-                "the second of two classes as 1: give them as 0 and 1."
+                "TabRepo writes the second of two classes as 1: give them as 0 and 1."
             )
         return PredictionArrays(names, values=by_row, flags=flags)
     strange = [label for label in np.unique(truth).tolist() if label not in range(n_classes)]
     if strange:
         raise InputError(
             f"{name} predicts {n_classes} classes, and the true values hold {shortened(strange[0])}; give the "
-            "codes of the "
-            f"classes, from 0 to {n_classes - 1}, as in TabRepo's {_LABELS}."
+            f"codes of the classes, from 0 to {n_classes - 1}, as in TabRepo's {_LABELS}."
         )
     if matrix.ndim == 2:
         by_row = np.stack([1 - by_row, by_row], axis=-1)
@@ -176,7 +170,6 @@ def _arrays(
     if off.any() or (by_row < 0).any() or (by_row > 1).any():
         raise InputError(
             f"{name} holds numbers that are no probabilities, although the true values are codes of {n_classes} "
-            "classes; "
-            f"{_COMPLETE}"
+            f"classes; {_COMPLETE}"
         )
     return PredictionArrays(names, np.arange(n_classes), probabilities=by_row, flags=flags)

@@ -18,7 +18,7 @@ import numpy as np
 
 from heldout.data.arrays import shortened
 from heldout.errors import InputError
-from heldout.readers.columns import quoted, reads_as_number
+from heldout.readers.columns import free_name, quoted, reads_as_number
 from heldout.readers.formats.base import ColumnUses, Export
 from heldout.readers.formats.parts import all_lines, opening_lines, parts_of, stacked
 from heldout.readers.line_roles import LineRoles, predictions_of_lines
@@ -29,16 +29,14 @@ _OPENING_LINES = 2000
 """The model may be printed before the predictions."""
 _MATCHED = (
     "The rows of the {n} files were matched by fold and inst#, which is right if all were made from the same data "
-    "with the "
-    "same -x and -s."
+    "with the same -x and -s."
 )
 _NO_DISTRIBUTION = (
     "The files hold labels without probabilities; for those, add -distribution behind the name of the CSV output."
 )
 _THREE_DECIMALS = (
     "The probabilities are rounded to 3 decimals, which makes ties that change scores such as roc_auc; for more, "
-    "add "
-    "-decimals 9 behind the name of the CSV output."
+    "add -decimals 9 behind the name of the CSV output."
 )
 _ROUNDED = 0.0021
 """WEKA writes three decimals: so far an error may be from the difference of two other numbers."""
@@ -105,15 +103,16 @@ class _PrintedFile:
             raise InputError(f"{part.name} has no line {_HEADER}; is it the CSV of WEKA's predictions?")
         if any("training" in line.lower() for line in lines[max(start - 4, 0) : start]):
             raise InputError(
-                f"{part.name} holds predictions of the training data, which were not held out; cross-validate "
-                "with -x."
+                f"{part.name} holds predictions of the training data, which were not held out; cross-validate with "
+                "-x."
             )
         header = next(csv.reader([lines[start]]))
         after = header[4:]
         blanks = 0
         if after[:1] == ["distribution"]:
             blanks = next((place for place, name in enumerate(after[1:]) if name), len(after) - 1) + 1
-        attributes = tuple(after[blanks or (1 if after[:1] == ["prediction"] else 0) :])
+        printed = after[blanks or (1 if after[:1] == ["prediction"] else 0) :]
+        attributes = tuple(free_name(name, ("row", "fold", "actual", "predicted")) for name in printed)
         rows = list(csv.reader(_to_blank(lines[start + 1 :])))
         if not rows:
             raise InputError(f"{part.name} has no predictions after its header; is the file complete?")
@@ -121,8 +120,7 @@ class _PrintedFile:
         if odd is not None:
             raise InputError(
                 f"{part.name} cannot be read: line {start + odd + 2} has {len(rows[odd])} fields where "
-                f"{len(header)} were "
-                "expected; is the file complete?"
+                f"{len(header)} were expected; is the file complete?"
             )
         return cls(part.name, rows, blanks, attributes)
 
@@ -180,8 +178,7 @@ class _PrintedFile:
             row = self.rows[int(off.argmax())]
             raise InputError(
                 f"{self.name} has the error {row[3]} for the actual value {row[1]} and the predicted value "
-                f"{row[2]}, whose "
-                "difference it is in a file of WEKA; which file is this?"
+                f"{row[2]}, whose difference it is in a file of WEKA; which file is this?"
             )
 
 
@@ -229,8 +226,7 @@ def _class_texts(files: Iterable[_PrintedFile]) -> dict[int, str]:
             if texts.setdefault(int(number), text) != text:
                 raise InputError(
                     f"class {number} is {shortened(text)} in {each.name}, but {shortened(texts[int(number)])} "
-                    "before; all "
-                    "files must be of the same data."
+                    "before; all files must be of the same data."
                 )
     return texts
 
@@ -244,6 +240,5 @@ def _check_attributes(frame: Any, attributes: Sequence[str], title: str) -> None
             held = frame.loc[frame["row"] == row, name].unique().tolist()
             raise InputError(
                 f"row {row} (fold.inst#) has different values of {name!r} in the files ({quoted(held)}), so they "
-                "hold the "
-                f"rows in different orders; make all {title} with the same data, -x and -s."
+                f"hold the rows in different orders; make all {title} with the same data, -x and -s."
             )
