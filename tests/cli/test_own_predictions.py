@@ -55,6 +55,16 @@ def test_the_order_of_the_lines_changes_no_bit(command: Command, written: Callab
     assert by_row.out == expected.out and shuffled.out == expected.out
 
 
+def test_a_folder_of_such_a_file_is_refused_with_the_name_of_the_file(
+    command: Command, written: Callable[..., str], tmp_path: Path
+) -> None:
+    (tmp_path / "found").mkdir()
+    (tmp_path / written()).rename(tmp_path / "found" / "predictions.parquet")
+    ended = command("estimate", "found")
+    assert ended.code == 2
+    assert ended.last == "Error: found is a folder; name the file of predictions in it, found/predictions.parquet."
+
+
 def test_a_file_that_was_cut_is_refused(command: Command, written: Callable[..., str]) -> None:
     ended = command("estimate", written(lambda frame: frame[:-7]))
 

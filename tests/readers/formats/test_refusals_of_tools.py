@@ -295,6 +295,27 @@ def test_what_autogluon_gives_without_predictions_or_classes_is_refused() -> Non
             ho.read_predictions(source, target=target)
 
 
+def test_ensembles_alone_are_refused(tmp_path: Path) -> None:
+    folder = copied("autogluon/cells", tmp_path)
+    for path in folder.iterdir():
+        if not path.name.startswith("Weighted"):
+            path.unlink()
+    with pytest.raises(ho.InputError, match="holds only 'WeightedEnsemble_L2', and AutoGluon fitted the weights"):
+        ho.read_predictions(folder, target="diagnosis")
+
+
+def test_columns_of_the_data_may_have_the_names_that_readers_use(tmp_path: Path) -> None:
+    named = copied("weka/ibk5.csv", tmp_path)
+    named.write_text(named.read_text().replace("preg,plas", "fold,row"))
+    plain = ho.read_predictions(EXPORTS / "weka" / "ibk5.csv")
+    np.testing.assert_array_equal(ho.read_predictions(named).folds, plain.folds)
+    table = copied("orange/iris.tab", tmp_path)
+    table.write_text(table.read_text().replace("sepal length", "row").replace("sepal width", "model"))
+    assert len(ho.read_predictions(table).truth) == 50
+    frame = pd.read_csv(EXPORTS / "h2o" / "models" / "gbm.csv").rename(columns={"diagnosis": "row"})
+    assert ho.read_predictions(frame, target="row").truth[0] == "malignant"
+
+
 def test_numbers_of_rows_in_orange_tell_the_lines_of_random_sampling_apart(tmp_path: Path) -> None:
     lines = (EXPORTS / "orange" / "random_sampling.tab").read_text().splitlines()
     numbers: dict[str, int] = {}

@@ -29,8 +29,9 @@ def needed_truth(uses: ColumnUses, tool: str) -> Any:
     if uses.target is None:
         raise InputError(
             f"{tool} does not hold the true values; give them with {argument('target', 'FILE:COL')}, a column of "
-            f"another file with the rows in the same order, or with {argument('target', 'COL')} if you added them to "
-            "the export" + in_python(", or as an array, target=y") + ".",
+            "another file with the rows in the same order, or with "
+            f"{argument('target', 'COL')} if you added them to the export"
+            f"{in_python(', or as an array, target=y')}.",
             argument="target",
         )
     return uses.target
