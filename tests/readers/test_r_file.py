@@ -36,6 +36,13 @@ def test_results_of_tidymodels_are_joined_with_the_columns_that_identify_their_r
     assert len(names) == 2 and "knn" in names[0] and "trees" in names[1]
 
 
+def test_a_model_that_holds_functions_of_r_itself_is_read_to_the_scores_that_caret_printed() -> None:
+    table = ho.read_predictions(EXPORTS / "preprocessed.rds")
+    assert table.predictions.names == ("k=1", "k=4") and table.predictions.n_repeats == 2
+    found = ho.estimate(table, metric="root_mean_squared_error", method="cv", aggregate="folds")
+    assert found.selected_name == "k=4" and found.value == pytest.approx(2.55534499, abs=5e-9)
+
+
 def test_resamples_whose_fits_failed_are_counted() -> None:
     frame, remarks = read_r(EXPORTS / "failed.rds")
     assert len(frame) == 3

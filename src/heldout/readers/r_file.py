@@ -17,6 +17,7 @@ from typing import Any
 from heldout._text import counted
 from heldout.errors import InputError, MissingExtraError
 from heldout.readers.columns import check_names, first_line, quoted
+from heldout.readers.r_tree import r_tree
 
 R_SUFFIXES = (".rds", ".rda", ".rdata")
 _SAVE_ONE = "save a data frame with saveRDS(), such as fit$pred or collect_predictions(results)"
@@ -138,10 +139,9 @@ class _RObject:
 def _parsed(path: Path) -> dict[str, _RObject]:
     """The objects of a file by their names; that of ``saveRDS`` by the name of the file."""
     try:
-        from rdata.parser import parse_file
+        whole = _RObject(r_tree(path))
     except ImportError:
         raise MissingExtraError("Reading files of R", "r") from None
-    whole = _RObject(parse_file(path))
     return whole.pairs if whole.kind == "list" else {path.stem: whole}
 
 

@@ -43,3 +43,10 @@ table <- data.frame(a = 1:2)
 table$b <- list(1, 2:3)
 saveRDS(table, "r/lists.rds")
 saveRDS(data.frame(x = c(1, NA), n = c(3L, NA), s = c("a", NA), f = factor(c("b", NA)), l = c(TRUE, FALSE)), "r/types.rds")
+
+# A model that holds functions of R itself.
+set.seed(2)
+control <- trainControl("repeatedcv", 4, repeats = 2, savePredictions = "all")
+fit <- train(mpg ~ wt + hp, mtcars, method = "knn", preProcess = "scale", tuneGrid = data.frame(k = c(1, 4)), trControl = control)
+saveRDS(fit, "r/preprocessed.rds")
+print(fit$results, digits = 9)

@@ -56,7 +56,7 @@ class Weka:
         )
 
     def read(self, export: Export, uses: ColumnUses) -> PredictionTable:
-        found = {"target": "actual", "row": None, "fold": None, "repeat": None, "event": None}
+        found = {"target": "actual", "row": "inst#", "fold": "inst#", "repeat": None, "event": None}
         uses.check_agree({**found, "configuration": (), "predictions": ()}, self.title)
         files = {model: _PrintedFile.of(part) for model, part in parts_of(export, ".csv", ".txt").items()}
         texts = _class_texts(files.values())
