@@ -32,17 +32,17 @@ def read_predictions(
     Parameters
     ----------
     source : str, Path, data frame or object
-        A file (CSV, Parquet, ARFF or R's), a table in memory, or an object: a mapping from names of configurations to
-        arrays of scikit-learn's ``cross_val_predict``. Where a tool writes a file or table for each model: their
+        A file (CSV, Parquet, ARFF or R's), a table in memory, or an object: a mapping from names of configurations
+        to arrays of scikit-learn's ``cross_val_predict``. Where a tool writes a file or table for each model: their
         folder, a list of them, or a mapping from names of models to them.
     format : str, default="auto"
         "auto" recognises the format by its columns, and raises an error if two fit. Otherwise a name: "caret",
         "tidymodels", "mlr3", "scikit_learn", "heldout" (the file of ``heldout tune``), "wide" (a column for each
-        configuration), "long" (a line for each row and configuration), "weka", "h2o", "mljar", "autogluon", "orange",
-        "openml" and "tabrepo".
+        configuration), "long" (a line for each row and configuration), "weka", "h2o", "mljar", "autogluon",
+        "orange", "openml" and "tabrepo".
     target : str or array-like of shape (N,), optional
-        The column of true values, or, where the source has none, the values or ``FILE:COL``, a column of a file with
-        the rows in the same order. Not needed where a format has its own.
+        The column of true values, or, where the source has none, the values or ``FILE:COL``, a column of a file
+        with the rows in the same order. Not needed where a format has its own.
     event : str, optional
         For survival: the column that is 1 where the event was seen; the target then holds times.
     fold, group, weight : str or array-like of shape (N,), optional

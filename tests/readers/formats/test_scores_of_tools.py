@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -156,21 +157,11 @@ def test_what_is_lost_or_optimistic_is_flagged() -> None:
 
 
 def test_a_search_of_mljar_that_climbs_hills_is_adaptive(tmp_path: Path) -> None:
-    run = copied("mljar/two_classes", tmp_path)
+    run = Path(shutil.copytree(EXPORTS / "mljar" / "two_classes", tmp_path / "run"))
     assert not ho.read_predictions(run).predictions.adaptive
     settings = json.loads((run / "params.json").read_text())
     (run / "params.json").write_text(json.dumps(settings | {"hill_climbing_steps": 2}))
     assert ho.read_predictions(run).predictions.adaptive
-
-
-def copied(name: str, folder: Path) -> Path:
-    target = folder / Path(name).name
-    for path in (EXPORTS / name).rglob("*"):
-        if path.is_file():
-            place = target / path.relative_to(EXPORTS / name)
-            place.parent.mkdir(parents=True, exist_ok=True)
-            place.write_bytes(path.read_bytes())
-    return target
 
 
 # In memory: what the tools' own objects give.
