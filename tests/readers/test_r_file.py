@@ -46,7 +46,7 @@ def test_a_model_that_holds_functions_of_r_itself_is_read_to_the_scores_that_car
 def test_resamples_whose_fits_failed_are_counted() -> None:
     frame, remarks = read_r(EXPORTS / "failed.rds")
     assert len(frame) == 3
-    assert remarks[1] == "1 resamples in failed.rds have no predictions: their fits failed."
+    assert remarks[1] == "1 resample in failed.rds without predictions: the fits failed."
     assert remarks[1] in ho.read_predictions(EXPORTS / "failed.rds").remarks
 
 

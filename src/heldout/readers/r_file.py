@@ -42,7 +42,7 @@ def read_r(path: Path) -> tuple[Any, tuple[str, ...]]:
         raise InputError(f"{path} holds no table: {held or 'no object'}; {_SAVE_ONE}.")
     ((name, table),) = found.items()
     check_names(path, list(table.frame.columns))
-    lost = (f"{table.n_failed} resamples in {path.name} have no predictions: their fits failed.",) * bool(
+    lost = (f"{counted(table.n_failed, 'resample')} in {path.name} without predictions: the fits failed.",) * bool(
         table.n_failed
     )
     return table.frame, (f"Read {table.part.format(name)} from {path.name}.", *lost)

@@ -234,12 +234,11 @@ def test_files_of_tabrepo_that_lack_something_are_refused(tmp_path: Path) -> Non
         (None, "without label-val.csv.zip.* does not hold the true values"),
         (y[1:], "the true values are 39 for the 40 rows"),
         (np.where(y == 0, "no", "yes"), "give them as 0 and 1"),
+        (np.where(y == 0, np.nan, 1.0), "has .* missing values in 40 rows|missing"),
     ):
         with pytest.raises(ho.InputError, match=said):
             ho.read_predictions(task, target=target)
-    with pytest.raises(
-        ho.InputError, match=r"holds 1 tasks, each with other training rows; give the folder of one"
-    ):
+    with pytest.raises(ho.InputError, match=r"holds 1 task, each with other training rows; give the folder of one"):
         ho.read_predictions(tmp_path, target=y)
     (task / "label-val.csv.zip").write_bytes(b"PK")
     with pytest.raises(ho.InputError, match="cannot be read: File is not a zip file; is the copy"):

@@ -250,6 +250,8 @@ def test_the_matrices_of_tabrepo(tmp_path: Path, n_classes: int, dtype: str) -> 
     folder = task_of_tabrepo(tmp_path, models, written.astype(dtype))
     labels = pd.Series(truth, index=rng.permutation(100)[:n_rows])
 
+    if n_classes == 2:
+        assert_array_equal(ho.read_predictions(folder, target=truth.astype(bool)).truth, truth)
     for target, file in ((truth, False), (None, True)):
         if file:
             labels.to_csv(folder / "label-val.csv.zip")

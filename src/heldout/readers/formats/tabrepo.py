@@ -19,10 +19,12 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from heldout._text import counted
 from heldout.data.arrays import shortened
+from heldout.data.task import checked_groups, checked_weights
 from heldout.errors import InputError
 from heldout.flags import Flag
-from heldout.readers.columns import first_line, quoted
+from heldout.readers.columns import check_complete, first_line, labels_of_column, quoted
 from heldout.readers.formats.base import ColumnUses, Export
 from heldout.readers.formats.given import needed_truth, with_given
 from heldout.readers.prediction_arrays import PredictionArrays
@@ -67,17 +69,22 @@ class TabRepo:
         else:
             given = needed_truth(uses, f"{export.name} (without {_LABELS})")
             frame, where = with_given(frame, given, "the true values", export.name)
-            truth = frame[where].to_numpy()
+            check_complete(frame[where], "the target")
+            truth = labels_of_column(frame[where])
         kept: dict[str, NDArray[Any]] = {}
         for use, words in (("group", "the groups"), ("weight", "the weights")):
             if (value := getattr(uses, use)) is not None:
                 frame, column = with_given(frame, value, words, export.name)
                 kept[use] = frame[column].to_numpy()
         flags = {Flag.FOLDS_UNKNOWN: Flag.FOLDS_UNKNOWN.filled(source=export.name)}
-        arrays = _arrays(models, matrix, truth, flags, export.name)
+        truth, arrays = _arrays(models, matrix, truth, flags, export.name)
         source = Source(export.name, self.name, self.title, {"truth": where, "predictions": _MATRIX})
         return PredictionTable.of_arrays(
-            truth, arrays, source, groups=kept.get("group"), sample_weight=kept.get("weight")
+            truth,
+            arrays,
+            source,
+            groups=checked_groups(kept.get("group"), len(truth)),
+            sample_weight=checked_weights(kept.get("weight"), len(truth)),
         )
 
 
@@ -147,8 +154,8 @@ def _labels(path: Path, n_rows: int) -> NDArray[Any]:
 
 def _arrays(
     models: list[str], matrix: NDArray[np.float64], truth: NDArray[Any], flags: dict[Flag, str], name: str
-) -> PredictionArrays:
-    """The predictions as (N, C, 1[, K]): of two classes where the true values are 0 and 1, else numbers."""
+) -> tuple[NDArray[Any], PredictionArrays]:
+    """The true values, and the predictions as (N, C, 1[, K]): of two classes if those are 0 and 1, else numbers."""
     names, by_row = tuple(models), np.ascontiguousarray(matrix.swapaxes(0, 1))[:, :, None]
     n_classes = matrix.shape[2] if matrix.ndim == 3 else 2 if set(np.unique(truth).tolist()) == {0, 1} else 0
     if not n_classes:
@@ -157,7 +164,7 @@ def _arrays(
                 f"{name} holds a number for each row, and the true values are text ({shortened(truth[0])}); "
                 "TabRepo writes the second of two classes as 1: give them as 0 and 1."
             )
-        return PredictionArrays(names, values=by_row, flags=flags)
+        return truth, PredictionArrays(names, values=by_row, flags=flags)
     strange = [label for label in np.unique(truth).tolist() if label not in range(n_classes)]
     if strange:
         raise InputError(
@@ -172,4 +179,5 @@ def _arrays(
             f"{name} holds numbers that are no probabilities, although the true values are codes of {n_classes} "
             f"classes; {_COMPLETE}"
         )
-    return PredictionArrays(names, np.arange(n_classes), probabilities=by_row, flags=flags)
+    arrays = PredictionArrays(names, np.arange(n_classes), probabilities=by_row, flags=flags)
+    return truth.astype(np.int64), arrays
