@@ -164,6 +164,18 @@ def test_a_search_of_mljar_that_climbs_hills_is_adaptive(tmp_path: Path) -> None
     assert ho.read_predictions(run).predictions.adaptive
 
 
+def test_trees_that_mljar_stopped_early_are_flagged_and_what_could_not_be_checked_is_said(tmp_path: Path) -> None:
+    run = Path(shutil.copytree(EXPORTS / "mljar" / "two_classes", tmp_path / "run"))
+    path = run / "2_DecisionTree" / "framework.json"
+    path.write_text(path.read_text().replace('"model_type": "Decision Tree"', '"model_type": "LightGBM"'))
+    (run / "data_info.json").unlink()
+    table = ho.read_predictions(run)
+    flag = table.predictions.flags[Flag.STOPPED_ON_PREDICTED_ROWS]
+    assert flag.startswith("MLJAR stops the training of '2_DecisionTree' by the score on the rows")
+    assert table.remarks[0].startswith("Without data_info.json it is not known whether MLJAR appended copies")
+    assert Flag.STOPPED_ON_PREDICTED_ROWS not in ho.read_predictions(run / "3_Linear").predictions.flags
+
+
 # In memory: what the tools' own objects give.
 
 

@@ -53,15 +53,8 @@ class Mljar:
         return export.path is not None and bool(_model_folders(export.path))
 
     def read(self, export: Export, uses: ColumnUses) -> PredictionTable:
-        found = {
-            "target": "target",
-            "row": None,
-            "repeat": None,
-            "event": None,
-            "configuration": (),
-            "predictions": (),
-        }
-        uses.check_agree({**found, "fold": None}, self.title)
+        found = {"target": "target", "row": None, "fold": None, "repeat": None, "event": None}
+        uses.check_agree({**found, "configuration": (), "predictions": ()}, self.title)
         folders = [] if export.path is None else _model_folders(export.path)
         if not folders:
             raise InputError(
@@ -85,17 +78,10 @@ class Mljar:
             values=None if probabilities else "prediction",
             weight="sample_weight" if "sample_weight" in table.frame.columns else None,
         )
-        flags: dict[Flag, str] = {}
-        if stopped := [folder.name for folder in folders if _model_type(folder) in _STOPPED_EARLY]:
-            flags[Flag.STOPPED_ON_PREDICTED_ROWS] = Flag.STOPPED_ON_PREDICTED_ROWS.filled(
-                tool="MLJAR", which=quoted(stopped, 3)
-            )
-        if n_repeats > 1:
-            flags[Flag.AVERAGED_REPEATS] = Flag.AVERAGED_REPEATS.filled(
-                source=export.name, what=f"{n_repeats} repeats", remedy='run MLJAR with "repeats": 1'
-            )
         source = roles.source(export.name, self.name, self.title)
-        read = predictions_of_lines(table, roles, source, flags=flags, adaptive=_is_adaptive(run))
+        read = predictions_of_lines(
+            table, roles, source, flags=_flags(export.name, folders, n_repeats), adaptive=_is_adaptive(run)
+        )
         return replace(read, remarks=(*read.remarks, *_left_out(run, folders)))
 
 
@@ -107,6 +93,20 @@ def _model_folders(path: Path) -> list[Path]:
         return []
     inner = [path] if (path / _FILE).is_file() else sorted(each.parent for each in path.glob(f"*/{_FILE}"))
     return [each for each in inner if (each / _FRAMEWORK).is_file()]
+
+
+def _flags(name: str, folders: list[Path], n_repeats: int) -> dict[Flag, str]:
+    """What makes the predictions optimistic, and what is lost in them."""
+    flags: dict[Flag, str] = {}
+    if stopped := [folder.name for folder in folders if _model_type(folder) in _STOPPED_EARLY]:
+        flags[Flag.STOPPED_ON_PREDICTED_ROWS] = Flag.STOPPED_ON_PREDICTED_ROWS.filled(
+            tool="MLJAR", which=quoted(stopped, 3)
+        )
+    if n_repeats > 1:
+        flags[Flag.AVERAGED_REPEATS] = Flag.AVERAGED_REPEATS.filled(
+            source=name, what=f"{n_repeats} repeats", remedy='run MLJAR with "repeats": 1'
+        )
+    return flags
 
 
 def _model_frame(folder: Path) -> tuple[Any, dict[str, str]]:

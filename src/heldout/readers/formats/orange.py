@@ -164,21 +164,7 @@ def _of_learners(
 ) -> tuple[dict[str, Any], dict[str, str], bool]:
     """The table of each learner, the columns of its probabilities by class, and whether it predicts labels."""
     frame = table.frame
-    learners, classes = _learners(list(frame.columns))
-    if uses.predictions:
-        for name in uses.predictions:
-            table.column(name, "one of predictions")
-        if not set(uses.predictions) <= set(learners):
-            classes = []
-        learners = list(uses.predictions)
-    if not learners:
-        metas = [name for name in head.names if head.role(name) == "meta" and name != _FOLD]
-        options = " ".join(argument("prediction", name) for name in metas) or argument("prediction", ...)
-        options = in_python(f"prediction={metas}", options)
-        raise InputError(
-            f"{table.name} does not say which columns are predictions; name those of learners, such as {options}.",
-            argument="prediction",
-        )
+    learners, classes = _named_learners(table, uses, head)
     of_classes = {f"{name} ({text})" for name in learners for text in classes}
     if uses.row is None:
         _check_tested_once(frame, [name for name in frame if name not in {*learners, *of_classes, _FOLD}], target)
@@ -196,6 +182,24 @@ def _of_learners(
         labels, numbers = ([name for name, held in kinds.items() if held is kind] for kind in (True, False))
         raise InputError(f"{quoted(labels)} hold labels and {quoted(numbers)} numbers; name learners of one kind.")
     return frames, own, next(iter(kinds.values()))
+
+
+def _named_learners(table: Table, uses: ColumnUses, head: _Header) -> tuple[list[str], list[str]]:
+    """The learners that the user named, or else those with columns of classes, and the classes."""
+    learners, classes = _learners(list(table.frame.columns))
+    for name in uses.predictions:
+        table.column(name, "one of predictions")
+    if uses.predictions:
+        return list(uses.predictions), classes if set(uses.predictions) <= set(learners) else []
+    if not learners:
+        metas = [name for name in head.names if head.role(name) == "meta" and name != _FOLD]
+        options = " ".join(argument("prediction", name) for name in metas) or argument("prediction", ...)
+        options = in_python(f"prediction={metas}", options)
+        raise InputError(
+            f"{table.name} does not say which columns are predictions; name those of learners, such as {options}.",
+            argument="prediction",
+        )
+    return learners, classes
 
 
 def _check_tested_once(frame: Any, original: list[str], target: str) -> None:

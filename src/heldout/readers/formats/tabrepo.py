@@ -56,8 +56,8 @@ class TabRepo:
         folder = _folder(export.path)
         if not _holds(folder) and (tasks := _tasks(export.path)):
             raise InputError(
-                f"{export.name} holds {counted(len(tasks), 'task')}, each with other training rows; give the folder "
-                f"of one, such as {tasks[0]}."
+                f"{export.name} holds {counted(len(tasks), 'task')}, each with other training rows; give the "
+                f"folder of one, such as {tasks[0]}."
             )
         models, matrix = _matrix(folder)
         import pandas as pd
