@@ -10,7 +10,8 @@ from repeat import KINDS, tally
 
 ALWAYS = {"exports": 60, "tables": 60, "options": 30, "calls": 200, "run_files": 20, "documents": 25, "forms": 20}
 SLOW = {
-    "exports": 2000, "tables": 2000, "options": 2000, "calls": 4000, "run_files": 1000, "documents": 1000, "forms": 1000,
+    "exports": 2000, "tables": 2000, "options": 2000, "calls": 4000, "run_files": 1000, "documents": 1000,
+    "forms": 1000,
 }  # fmt: skip
 PARTS = 10
 
