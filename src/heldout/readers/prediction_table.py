@@ -8,6 +8,7 @@ from typing import Any
 
 from numpy.typing import NDArray
 
+from heldout._notebook import line, notes, table
 from heldout._text import counted
 from heldout.data.task import TaskKind, Truth
 from heldout.estimates.input_arrays import checked_held_out, read_as, refuse_labels, threshold_of_reading
@@ -158,3 +159,12 @@ class PredictionTable:
     def __repr__(self) -> str:
         size = repr(self.held) if self.held is not None else f"{counted(len(self.truth), 'row')}"
         return f"PredictionTable({self.source.name!r}, {self.source.format}: {size})"
+
+    def _repr_html_(self) -> str:
+        columns = 0 if self.columns is None else self.columns.frame.shape[1]
+        shown = (
+            self.held._repr_html_()
+            if self.held is not None
+            else table([("rows", len(self.truth)), ("columns", columns)])
+        )
+        return line(str(self.source)) + shown + notes(self.remarks)
