@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from scipy.stats import t
 
 import heldout as ho
+from heldout.cli.result import estimate_rows
 from heldout.estimates import BBC
 from heldout.estimates.optimism import DEPENDENCE, UNSURE, Optimism
 from heldout.metrics import Accuracy, MeanSquaredError
@@ -315,3 +317,12 @@ def test_a_rule_that_fails_when_it_is_replayed_gives_no_value(method):
 def test_an_ensemble_of_one_configuration_has_no_optimism():
     found = of(CLASSES, 1 / (1 + np.exp(-SCORES[:, :1])), "roc_auc", selection=TopK(1))
     assert found.optimism == 0
+
+
+def test_an_optimism_that_rounding_leaves_is_shown_as_none() -> None:
+    scores = np.tile([[0.2, 0.3], [0.9, 0.8]], (20, 1))
+    found = ho.estimate(np.array([0, 1] * 20), scores, metric="roc_auc")
+    left = replace(found, uncorrected=0.9, value=0.9 + 1e-16, optimism=-1.1e-16)
+    assert "<td>0</td>" in left._repr_html_() and ("optimism", "0.000") in estimate_rows(left)
+    small = replace(found, uncorrected=3e-9, value=4e-9, optimism=-1e-9)
+    assert "<td>-1e-09</td>" in small._repr_html_()

@@ -24,6 +24,7 @@ MOST_TIMES = 5
 
 def estimate_rows(estimate: Estimate) -> list[Row]:
     """Labels and texts about an estimate."""
+    from heldout.estimates.types import optimism_beyond_rounding
     from heldout.report.numbers import scale_of
 
     rows = [("metric", str(estimate.metric))]
@@ -35,7 +36,7 @@ def estimate_rows(estimate: Estimate) -> list[Row]:
             (value_label(estimate), f"{_number(estimate.value, decimals)} by {estimate.method}"),
             ("interval", "none" if estimate.interval is None else _interval(estimate.interval, decimals)),
             ("uncorrected", _number(estimate.uncorrected, decimals)),
-            ("optimism", _number(estimate.optimism, decimals)),
+            ("optimism", _number(optimism_beyond_rounding(estimate), decimals)),
         ]
     notes = list(estimate.flags.values())
     return rows + ([("note" if len(notes) == 1 else "notes", notes)] if notes else [])

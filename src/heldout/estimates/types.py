@@ -12,7 +12,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heldout._notebook import Strong, line, notes, table
-from heldout._text_table import ROUNDED
 from heldout.errors import MissingExtraError
 from heldout.flags import Flag
 from heldout.methods_text import WithMethodsText
@@ -189,7 +188,7 @@ class Estimate(WithMethodsText):
             ("value" if is_uncorrected(self) or was_named(self) else "corrected", Strong(f"{self.value:.4g}")),
             ("interval", "none" if self.interval is None else self.interval),
             ("uncorrected", f"{self.uncorrected:.4g}"),
-            ("optimism", f"{0.0 if abs(self.optimism) < ROUNDED else self.optimism:.4g}"),
+            ("optimism", f"{optimism_beyond_rounding(self):.4g}"),
             ("selected", self.selected_name),
             ("rows", self.n_rows_used or "unknown"),
         ]
@@ -199,6 +198,12 @@ class Estimate(WithMethodsText):
 def is_uncorrected(estimate: Estimate) -> bool:
     """Whether its own flags say that it is optimistic for having been chosen."""
     return bool({Flag.UNCORRECTED, Flag.SELECTION_UNCORRECTED} & estimate.flags.keys())
+
+
+def optimism_beyond_rounding(estimate: Estimate) -> float:
+    """The optimism, 0 where it is only what rounding leaves of two equal scores."""
+    size = max(abs(estimate.value), abs(estimate.uncorrected))
+    return 0.0 if abs(estimate.optimism) < 1e-12 * size else estimate.optimism
 
 
 def frame_of(rows: Any, asker: str) -> Any:

@@ -14,7 +14,7 @@ from heldout.estimates.base import quantity_sentence
 from heldout.estimates.bootstrap import CONTROL
 from heldout.estimates.comparison import SEEN_IN_THE_ROW
 from heldout.estimates.methods.bbc import CALIBRATED_INTERVAL
-from heldout.estimates.types import Estimate, is_uncorrected, json_number, was_named
+from heldout.estimates.types import Estimate, is_uncorrected, json_number, optimism_beyond_rounding, was_named
 from heldout.metrics.named import in_sentence, metric_words
 from heldout.protocols.nested.words import INTERVAL_SENTENCES, nested_sentence
 from heldout.protocols.words import method_words
@@ -83,7 +83,7 @@ def _lead(headline: Headline, estimate: Estimate, candidates: int, dropped: int)
         in_sentence(scale.title),
         before,
         value,
-        estimate.optimism,
+        optimism_beyond_rounding(estimate),
         candidates,
         decimals=scale.decimals,
         method=estimate.method,
