@@ -10,11 +10,11 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, NamedTuple
 
-import click
 import numpy as np
 import pandas as pd
 import pytest
 from click.testing import CliRunner
+from command_lines import check_read
 from sklearn.datasets import load_breast_cancer, load_diabetes
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.model_selection import GridSearchCV
@@ -86,19 +86,6 @@ def of_result(text: str) -> tuple[Any, list[str]]:
     return resolved(ast.unparse(node.func)), names
 
 
-def arguments_of(command: str) -> tuple[click.Command, click.Context, list[str]]:
-    """The command that a line names, and the words after its name."""
-    words = shlex.split(command)[1:]
-    found: click.Command = heldout
-    context = click.Context(heldout, info_name="heldout")
-    while isinstance(found, click.Group):
-        name = words.pop(0)
-        subcommand = found.get_command(context, name)
-        assert subcommand is not None, f"no command {name!r} in {command!r}"
-        found, context = subcommand, click.Context(subcommand, info_name=name, parent=context)
-    return found, context, words
-
-
 @pytest.mark.parametrize(("document", "least"), LEAST_ROWS.items())
 def test_every_document_has_its_section(document: str, least: int) -> None:
     sections = re.split(r"^## ", TEXT, flags=re.MULTILINE)[1:]
@@ -137,17 +124,7 @@ def test_every_call_fits_the_signature(text: str) -> None:
 
 @pytest.mark.parametrize("command", COMMANDS)
 def test_every_command_line_can_be_read(command: str) -> None:
-    found, context, words = arguments_of(command)
-    values, rest, _ = found.make_parser(context).parse_args(list(words))
-    assert not rest
-    for parameter in found.params:
-        given = values.get(parameter.name)
-        if parameter.required and parameter.name is not None:
-            assert given is not None, f"{command!r} lacks {parameter.name}"
-        if isinstance(given, str) and isinstance(
-            parameter.type, click.Choice | click.types.IntParamType | click.types.FloatParamType
-        ):
-            parameter.type_cast_value(context, given)
+    check_read(command)
 
 
 # The rest runs the page: every call and every command, with small settings in place of the published ones.
