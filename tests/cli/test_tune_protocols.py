@@ -44,7 +44,10 @@ def bare_trees(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("bare_trees")
-@pytest.mark.parametrize("cv", PLANS)
+@pytest.mark.parametrize(
+    "cv",
+    [cv if cv in ("4", "paired_holdout:3:0.2:2") else pytest.param(cv, marks=pytest.mark.slow) for cv in PLANS],
+)  # a test of estimates takes every plan always
 def test_every_method_on_every_plan_gives_a_number_or_is_refused_before_fitting(
     command: Command, small: Path, cv: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -23,6 +23,7 @@ FEW = {"repetitions": 12, "n_bootstraps": 40, "n_jobs": 1}
 pytestmark = pytest.mark.skipif(not PAGE.exists(), reason="a source distribution holds no docs")
 
 
+@pytest.mark.slow
 def test_commands(command: Command) -> None:
     lines = re.findall(r"^    \$ heldout (study .*)$", PAGE.read_text(encoding="utf-8"), flags=re.MULTILINE)
     searches = write_searches(some_searches(), "kept.parquet")

@@ -14,6 +14,7 @@ Command = Callable[..., Any]
 PAGE = Path(__file__).parents[3] / "docs" / "study-bias.md"
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not PAGE.exists(), reason="a source distribution holds no docs")
 def test_the_commands_of_the_page(command: Command, tmp_path: Path) -> None:
     page = PAGE.read_text(encoding="utf-8")

@@ -15,6 +15,7 @@ Command = Callable[..., Any]
 PAGE = Path(__file__).parents[3] / "docs" / "study-flat-vs-nested.md"
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not PAGE.exists(), reason="a source distribution holds no docs")
 @pytest.mark.usefixtures("small_top3")
 def test_the_commands_of_the_page(command: Command, tmp_path: Path) -> None:

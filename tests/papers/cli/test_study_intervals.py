@@ -82,6 +82,7 @@ def test_other_tasks(command: Command, task: str) -> None:
     assert set(pd.read_parquet("heldout-study/intervals.parquet")["confidence_level"]) == {0.9}
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not PAGE.exists(), reason="a source distribution holds no docs")
 def test_the_commands_and_the_python_of_the_page(command: Command, tmp_path: Path) -> None:
     page = PAGE.read_text(encoding="utf-8")

@@ -27,6 +27,7 @@ def commands_and_python(page: str) -> tuple[list[list[str]], str]:
     return [shlex.split(line) for line in re.findall(r"^    \$ heldout (.*)$", text, flags=re.MULTILINE)], block
 
 
+@pytest.mark.slow
 @no_docs
 def test_the_page_on_times(command: Command) -> None:
     commands, block = commands_and_python("study-timing.md")
@@ -45,6 +46,7 @@ def test_the_page_on_times(command: Command) -> None:
     assert list(names["table"]["way"]) == ["bbc", "bbc_f"] * 3
 
 
+@pytest.mark.slow
 @no_docs
 def test_the_page_on_intervals_on_tables(command: Command) -> None:
     Path("tables").mkdir()

@@ -27,6 +27,8 @@ SMALLER = {
     "search": ["--rows", "40", "--configurations", "3", "--folds", "3", "--bootstraps", "50"],
     "timing": ["--rows", "50,250", "--folds", "3,10", "--repetitions", "2"],
 }
+WITH_A_TEST_OF_THEIR_OWN = {"search", "intervals", "intervals-on-tables", "flat-vs-nested"}
+"""Studies whose tests run ``--quick`` too."""
 OF_TABLES = {"search", "intervals-on-tables", "flat-vs-nested"}
 
 
@@ -44,9 +46,18 @@ def tables(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.parametrize(
-    "smaller", [True, pytest.param(False, marks=pytest.mark.slow)], ids=["smaller", "as typed"]
+    ("name", "smaller"),
+    [
+        pytest.param(
+            name,
+            smaller,
+            marks=[] if smaller and name not in WITH_A_TEST_OF_THEIR_OWN else pytest.mark.slow,
+            id=f"{name}-{'smaller' if smaller else 'as typed'}",
+        )
+        for name in STUDIES
+        for smaller in (True, False)
+    ],
 )
-@pytest.mark.parametrize("name", list(STUDIES))
 def test_quick_is_a_whole_study(name: str, smaller: bool, command: Command, tables: Path) -> None:
     folder = [tables] if name in OF_TABLES else []
     ended = command("study", name, *folder, "--quick", *([*SMALLER[name], "--n-jobs", "1"] if smaller else []))

@@ -118,6 +118,7 @@ def test_quick_sets_smaller_values_and_typed_options_override_them() -> None:
     assert search_arguments(typed_options(OPTIONS, quick=False)) == always | {"space": "tsamardinos2018"}
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not PAGE.exists(), reason="a source distribution holds no docs")
 def test_the_commands_and_the_python_of_the_page(command: Command, tables: Path) -> None:
     page = PAGE.read_text(encoding="utf-8")
