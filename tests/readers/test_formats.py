@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -231,7 +232,7 @@ def test_the_outcome_is_the_column_that_was_predicted_or_must_be_named() -> None
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        (lambda it: pd.concat([it, it.tail(1)]), "is in two lines, 160 and 161 .*export the column"),
+        (lambda it: pd.concat([it, it.tail(1)]), "is in two lines, 160 and 161 .*name the column"),
         (lambda it: it.assign(patient=it["rowIndex"]), "would make 160 configurations of 160 lines.*exclude"),
         (lambda it: it.assign(half=it["rowIndex"] % 2), "is in no line, but others predicted it .*exclude="),
         (lambda it: it.assign(line=np.arange(len(it))), "would make 160 configurations of 160 lines"),
@@ -243,12 +244,74 @@ def test_the_outcome_is_the_column_that_was_predicted_or_must_be_named() -> None
         (lambda it: it.drop(columns="k"), "is in two lines, .*configurations: one"),
         (lambda it: it.iloc[1:], "row 1 of k=1 is in no line"),
         (lambda it: it.drop(columns=["no", "yes"]).assign(pred="no", obs="no"), "'obs' holds one class, 'no'"),
+        (lambda it: it.assign(obs=(it["obs"] == "yes") + 1), "'obs' holds numbers .* and column 'pred' text"),
+        (lambda it: tidymodels(it).assign(**{".pred_time": 1.0}), "'.pred_time', the predictions of a censored"),
         (lambda it: it.assign(obs=np.nan), r"'obs' \(the target\) has 160 missing values"),
     ],
 )  # fmt: skip
 def test_what_could_be_read_in_two_ways_is_refused(change: Any, said: str) -> None:
     with pytest.raises(ho.InputError, match=said):
         ho.read_predictions(change(caret("cv")))
+
+
+def test_classes_may_have_any_names_and_predictions_of_them_may_be_missing() -> None:
+    expected = list(OF_CARET["cv", "accuracy", "folds"].values())
+    frame = caret("cv")
+    named = [("yes", "a b"), ("pred", "obs"), ("x", "weights"), ("0", "1"), ("FALSE", "TRUE")]
+    for no, yes in named:
+        own = frame.assign(**{name: frame[name].map({"no": no, "yes": yes}) for name in ("obs", "pred")})
+        # caret itself writes no probabilities of classes that are called like its columns
+        own = own.drop(columns=["no", "yes"]) if no == "pred" else own.rename(columns={"no": no, "yes": yes})
+        predicted = own.columns.isin(["pred"] if no == "pred" else ["pred", no, yes])
+        gap = (own["Resample"] == "Fold1") & (own["k"] == 9)
+        blank = own.mask(gap.to_numpy()[:, None] & predicted[None, :])
+        for each, best in ((own, 0.75), (blank, None)):
+            for made in (each, pd.read_csv(io.StringIO(each.to_csv(index=False)))):
+                table = ho.read_predictions(made)
+                assert table.remarks == () and table.source.columns["configurations"] == "k"
+                assert ("probabilities" in table.source.columns) == (no != "pred")
+                scores = score_of_each(table, "accuracy", "folds")
+                assert scores[:3] == pytest.approx(expected[:3])
+                assert best is None or scores == pytest.approx(expected)
+
+
+def test_probabilities_alone_are_read_and_settings_of_other_models_may_be_missing() -> None:
+    frame = caret("cv")
+    alone = ho.read_predictions(tidymodels(frame).drop(columns=".pred_class"))
+    assert alone.source.columns["truth"] == "diagnosis" and "labels" not in alone.source.columns
+    settings: dict[str, Any] = {"metric": "roc_auc", "method": "cv"}
+    assert ho.estimate(alone, **settings).value == ho.estimate(ho.read_predictions(frame), **settings).value
+
+    both = pd.concat([frame, frame[frame["k"] < 4].rename(columns={"k": "cp"}).assign(pred="no")])
+    table = ho.read_predictions(both)
+    assert table.predictions.names == ("k=1", "k=3", "k=5", "k=9", "cp=1", "cp=3")
+    of_no = (frame["obs"] == "no")[frame["k"] == 1].groupby(frame["Resample"]).mean().mean()
+    expected = [*OF_CARET["cv", "accuracy", "folds"].values(), of_no, of_no]
+    assert score_of_each(table, "accuracy", "folds") == pytest.approx(expected)
+
+
+def test_a_column_named_by_the_user_tells_exports_apart() -> None:
+    for made in (tidymodels, mlr3):
+        own = made(caret("cv"))
+        both = pd.concat([own.assign(model="knn"), own.assign(model="svm")])
+        with pytest.raises(ho.InputError, match=r"two lines.*with configuration="):
+            ho.read_predictions(both)
+        table = ho.read_predictions(both, configuration="model")
+        assert table.held is not None and table.held.n_configurations == 8
+        assert table.held.names[0].startswith("model=knn")
+    with pytest.raises(ho.InputError, match=r"configuration='m' needs row="):
+        ho.read_predictions(pd.DataFrame({"y": [0, 1], "m": [0.2, 0.9]}), target="y", configuration="m")
+    with pytest.raises(ho.InputError, match=r"no column 'm' to use as one of the configurations"):
+        ho.read_predictions(caret("cv"), configuration="m")
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [("heldout", "was not written by heldout tune"), ("scikit_learn", "reads a mapping from names")],
+)
+def test_a_format_that_the_user_names_must_fit(name: str, said: str) -> None:
+    with pytest.raises(ho.InputError, match=said):
+        ho.read_predictions(caret("cv"), format=name)
 
 
 def test_tasks_of_mlr3_are_read_one_at_a_time() -> None:

@@ -64,7 +64,7 @@ _OF_A_RUN = ("file", "n_jobs", "as_json", "quiet")
     metavar="COL",
     multiple=True,
     help="With --row, for a table with a line for each row and configuration: the column that identifies a "
-    "configuration; repeatable (penalty and mixture).",
+    "configuration; repeatable (penalty and mixture). Of a recognised tool: a further such column.",
 )
 @click.option(
     "--prediction",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, cast
 
 from numpy.typing import NDArray
@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from heldout.readers.formats.base import Export
     from heldout.readers.own_metadata import ColumnRoles, SearchSettings
     from heldout.readers.prediction_table import PredictionTable
+
+_OF_CONFIGURATIONS = ("wide", "heldout")
+"""Formats with columns for each configuration."""
 
 
 @dataclass(frozen=True)
@@ -82,8 +85,8 @@ class EstimateInput:
     """``groups``, ``sample_weight``: (N,)."""
     threshold: float | None = None
     """Where the average of an ensemble is cut into labels."""
-    long: bool = False
-    """Whether the user described a file with a line for each row and configuration."""
+    names_columns: bool = False
+    """Whether ``--configuration`` names columns of the file, which has a line for each row and configuration."""
 
     @property
     def search_settings(self) -> SearchSettings:
@@ -131,7 +134,7 @@ def read(options: EstimateOptions, console: Console) -> EstimateInput:
         groups=found.groups,
         sample_weight=found.sample_weight,
         threshold=threshold,
-        long=found.source.format == "long",
+        names_columns=found.source.format not in _OF_CONFIGURATIONS,
     )
 
 
@@ -156,7 +159,10 @@ def _recognised(export: Export, options: EstimateOptions) -> PredictionTable:
 
     names = ("target", "event", "fold", "repeat", "row", "group", "weight", "configuration", "exclude")
     uses = ColumnUses(**{name: getattr(options, name) for name in names}, predictions=options.prediction)
-    return format_of(export, uses, options.format).read(export, uses)
+    known = format_of(export, uses, options.format)
+    if known.name in _OF_CONFIGURATIONS:  # where --configuration names one of them
+        uses = replace(uses, configuration=())
+    return known.read(export, uses)
 
 
 def _truth(found: PredictionTable, options: EstimateOptions) -> Truth:

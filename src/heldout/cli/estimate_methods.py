@@ -83,11 +83,11 @@ def _candidates(text: str | None) -> str | float | None:
 
 
 def _configuration(options: EstimateOptions, found: EstimateInput) -> str | None:
-    """The configuration to bound; without --row, which a long table needs, --configuration names it too."""
+    """The configuration to bound; of a file with columns for each configuration, --configuration names it too."""
     from heldout.readers.columns import quoted
 
     name = options.fixed_configuration
-    if options.configuration and not found.long:
+    if options.configuration and not found.names_columns:
         if name is not None or len(options.configuration) > 1:
             raise InputError(
                 "--configuration names the column that identifies the configuration of a line, and needs --row "

@@ -49,8 +49,9 @@ def read_predictions(
         Columns, or arrays where a wide table or arrays lack them.
     repeat, row : str, optional
     configuration : str or list of str
-        With ``row``, for a table with a line for each row and configuration that is not recognised: the columns
-        that together identify a configuration.
+        Columns that identify a configuration: with ``row``, all of them, in a table with a line for each row and
+        configuration that is not recognised; otherwise those that a recognised tool does not know, such as one that
+        tells apart the exports that were put together.
     prediction : str or list of str
         Columns of predictions, of wide and long tables; by default all columns without another use.
     exclude : str or list of str

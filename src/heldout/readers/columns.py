@@ -214,9 +214,10 @@ def _is_named(value: Any, label: str) -> bool:
 
 def texts_of_classes(*columns: Any) -> list[str]:
     """The classes in a target column, or in columns of labels, as text; empty for amounts."""
-    if any(column.dtype.kind == "f" and (column != column.round()).any() for column in columns):
+    held = [column.dropna() for column in columns]
+    if any(column.dtype.kind == "f" and (column != column.round()).any() for column in held):
         return []
-    values = sorted({value for column in columns for value in column.dropna().unique().tolist()}, key=str)
+    values = sorted({value for column in held for value in column.unique().tolist()}, key=str)
     return [] if len(values) > MOST_CLASSES else [str(value) for value in values]
 
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from heldout.data.task import codes_of, labels_text, no_labels
 from heldout.errors import InputError
-from heldout.readers.columns import check_no_dates, check_numbers, labels_of_column, place_of_class, quoted
+from heldout.readers.columns import check_no_dates, check_numbers, labels_of_column, place_of_class, plain, quoted
 
 OFF_ONE = 0.0201
 """How far from 1 the sum of probabilities lies at most, which may be rounded to two decimals."""
@@ -36,12 +36,7 @@ class KnownClasses:
         """
         if labels is None and not probabilities:
             return None
-        held = [frame[name].dropna() for name in (target, labels) if name is not None]
-        for column in held:
-            check_no_dates(column.drop_duplicates(), "a label")
-        values = sorted({value for column in held for value in column.unique().tolist()}, key=_order)
-        if isinstance(values[0], str) and not all(isinstance(value, str) for value in values):
-            values = sorted(map(str, values))
+        values = class_values(frame[target], *([] if labels is None else [frame[labels]]))
         places = {text: place_of_class(text, values) for text in probabilities}
         texts = {text: None if place is None else values[place] for text, place in places.items()}
         if all(isinstance(value, str) for value in values):  # a class that no row has can still have a probability
@@ -76,8 +71,9 @@ class KnownClasses:
         absent = column.isna().to_numpy()
         codes = np.full(len(column), -1, dtype=np.int32)
         present = column[~absent]
-        values = present.map(str) if self.labels.dtype.kind == "U" else present
-        codes[~absent] = codes_of(labels_of_column(values), self.labels)
+        if present.dtype == object and self.labels.dtype.kind != "U":  # true and false beside missing values
+            present = present.astype(self.labels.dtype)
+        codes[~absent] = codes_of(labels_of_column(present), self.labels)
         return codes
 
     def scores(self, frame: Any) -> NDArray[np.float64]:
@@ -99,5 +95,30 @@ class KnownClasses:
             )
 
 
-def _order(value: Any) -> tuple[str, Any]:
-    return ("" if isinstance(value, int | float) else "text", value)
+def class_values(*columns: Any) -> list[Any]:
+    """The distinct labels in columns, sorted; text beside numbers, and dates, are refused.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> class_values(pd.Series(["no", None]), pd.Series(["yes", "no"]))
+    ['no', 'yes']
+    """
+    kinds: dict[str, Any] = {}
+    values: set[Any] = set()
+    for column in columns:
+        held = column.dropna().drop_duplicates()
+        check_no_dates(held, "a label")
+        kinds |= {_kind_of(value): (column.name, value) for value in held.tolist()}
+        values |= {*held.tolist()}
+    if len(kinds) > 1:
+        (one, (first, this)), (other, (second, that)) = list(kinds.items())[:2]
+        raise InputError(
+            f"column {first!r} holds {one} (such as {plain(this)}) and column {second!r} {other} (such as "
+            f"{plain(that)}), but true values and predicted labels must be of one kind; fix the file."
+        )
+    return sorted(values)
+
+
+def _kind_of(value: Any) -> str:
+    return "text" if isinstance(value, str) else "true and false" if isinstance(value, bool) else "numbers"

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from heldout._text import argument
+from heldout._text import argument, in_python
 from heldout.errors import InputError
 from heldout.flags import Flag
 from heldout.readers.columns import quoted
@@ -81,8 +81,9 @@ def _refuse_repeated(keys: Sequence[LineKey], one: int, two: int, columns: str) 
     first, second = sorted((one + 1, two + 1))
     cell = " of ".join(key.text(key.codes[one]) for key in keys if len(key.labels) > 1)
     raise InputError(
-        f"{cell or keys[0].text(0)} is in two lines, {first} and {second} ({columns}); export the column that "
-        "distinguishes them too, or leave one of the lines out."
+        f"{cell or keys[0].text(0)} is in two lines, {first} and {second} ({columns}); name the column that "
+        f"distinguishes them with {in_python('configuration=', '--configuration COL')} (export it if it is "
+        "missing), or leave one of the lines out."
     )
 
 

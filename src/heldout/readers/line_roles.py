@@ -32,7 +32,7 @@ class LineRoles:
     target: str
     row: str
     configuration: tuple[str, ...] = ()
-    """Columns that together identify a configuration; none for a single configuration."""
+    """Columns that together identify a configuration; none for a single configuration. Some may be of one model."""
     fold: tuple[str, ...] = ()
     """Columns that together identify a resample, such as ``("id", "id2")``."""
     repeat: str | None = None
@@ -166,11 +166,12 @@ def check_columns(table: Table, roles: LineRoles) -> None:
         (roles.target, "the target"), (roles.row, "the rows"), (roles.repeat, "the repeats"),
         (roles.group, "the groups"), (roles.weight, "the weights"),
         *((name, "the folds") for name in roles.fold),
-        *((name, "the configurations") for name in roles.configuration),
     ]  # fmt: skip
     for column, use in needed:
         if column is not None:
             check_complete(table.column(column, use), use)
+    for name in roles.configuration:
+        table.column(name, "one of the configurations")
     if roles.weight is not None:
         check_numbers(table.frame[roles.weight], "the weights")
 
@@ -179,7 +180,7 @@ def _configurations(table: Table, roles: LineRoles, name: str) -> LineKey:
     """The configurations, with the values of their settings in their names."""
     if not roles.configuration:
         return LineKey("configuration", np.zeros(len(table.frame), dtype=np.intp), [name])
-    distinct = [column for column in roles.configuration if table.frame[column].nunique() > 1]
+    distinct = [column for column in roles.configuration if table.frame[column].nunique(dropna=False) > 1]
     key = configuration_key(table.frame, distinct or roles.configuration, table.name)
     if not roles.settings:
         return key

@@ -46,10 +46,11 @@ def line_key(noun: str, column: Any) -> LineKey:
 def configuration_key(frame: Any, columns: Sequence[str], name: str) -> LineKey:
     """The configurations: combinations of the values of their columns, by the sorted values of each column.
 
-    Columns of which most combinations are in one line, as those of identifiers are, are refused; ``name`` is the
-    table's, for the sentence.
+    A missing value is the setting of another model: it is a value of its own, which the name leaves out. Columns of
+    which most combinations are in one line, as those of identifiers are, are refused; ``name`` is the table's, for
+    the sentence.
     """
-    keys = [line_key("configuration", frame[column]) for column in columns]
+    keys = [_setting_key(frame[column]) for column in columns]
     codes = np.zeros(len(frame), dtype=np.intp)
     for key in keys:  # one column after the other: all combinations of many settings would be too many to number
         codes = np.unique(codes * len(key.labels) + key.codes, return_inverse=True)[1].reshape(-1)
@@ -59,7 +60,9 @@ def configuration_key(frame: Any, columns: Sequence[str], name: str) -> LineKey:
         ", ".join(
             plain(value, 200) if alone else f"{column}={plain(value, 200)}"
             for column, value in zip(columns, (key.labels[key.codes[line]] for key in keys), strict=True)
+            if value is not None
         )
+        or "no settings"
         for line in first
     ]
     if 2 * len(labels) > len(codes):
@@ -70,6 +73,15 @@ def configuration_key(frame: Any, columns: Sequence[str], name: str) -> LineKey:
             f"that is none{in_python('', _TO_BOUND)}."
         )
     return LineKey("configuration", codes, labels)
+
+
+def _setting_key(column: Any) -> LineKey:
+    """The key with a column's values, sorted, and None last for missing ones."""
+    codes, labels = column.factorize(sort=True)
+    missing = codes < 0
+    if missing.any() and labels.dtype.kind == "f" and (labels == labels.round()).all():
+        labels = labels.astype(np.int64)  # whole numbers, which missing values turned into floats
+    return LineKey("configuration", np.where(missing, len(labels), codes), [*labels, None])
 
 
 def lines_of_cells(keys: Sequence[LineKey], remedies: tuple[str, str]) -> NDArray[np.intp]:

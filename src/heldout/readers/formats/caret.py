@@ -11,8 +11,9 @@ from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from heldout._text import argument
-from heldout.readers.columns import free_name, holds_labels, texts_of_classes
+from heldout.readers.columns import free_name, holds_labels, place_of_class
 from heldout.readers.formats.base import ColumnUses, Export, without_row_names
+from heldout.readers.known_classes import class_values
 from heldout.readers.line_roles import LineRoles, predictions_of_lines
 from heldout.readers.prediction_table import PredictionTable
 from heldout.readers.resamples import repeats_in_names
@@ -43,26 +44,28 @@ class Caret:
         resample = "Resample" if "Resample" in frame else None
         found = {"target": "obs", "row": "rowIndex", "fold": resample, "repeat": None, "event": None}
         uses.check_agree({**found, "predictions": ()}, self.title)
-        texts = (
-            [] if not holds_labels(frame["obs"], frame["pred"]) else texts_of_classes(frame["obs"], frame["pred"])
-        )
-        probabilities = {text: text for text in texts if text in frame.columns}
-        taken = {*KEYS, _WEIGHTS, "Resample", *probabilities, uses.weight, uses.group}
+        is_labels = holds_labels(frame["obs"], frame["pred"])
+        own = {*KEYS, "Resample", uses.weight, uses.group}
+        classes = class_values(frame["obs"], frame["pred"]) if is_labels else []
+        others = [name for name in frame.columns if name not in own]
+        probabilities = {name: name for name in others if place_of_class(name, classes) is not None}
+        has_weights = _WEIGHTS in frame and _WEIGHTS not in probabilities
         table, repeat = _with_repeats(table, resample)
-        if _WEIGHTS in frame and uses.weight is None:
+        if has_weights and uses.weight is None:
             how = argument("weight", _WEIGHTS)
             remark = f"The column {_WEIGHTS!r} is not used, as in caret's own scores; to use it: {how}."
             table = replace(table, remarks=(*table.remarks, remark))
-        settings = tuple(name for name in frame.columns if name not in taken)
+        settings = tuple(name for name in others if name not in {*probabilities, _WEIGHTS})
+        settings += tuple(name for name in uses.configuration if name not in settings)
         roles = LineRoles(
             target="obs",
             row="rowIndex",
             configuration=settings,
             fold=(resample,) if resample else (),
             repeat=repeat,
-            labels="pred" if texts else None,
+            labels="pred" if is_labels else None,
             probabilities=probabilities,
-            values=None if texts else "pred",
+            values=None if is_labels else "pred",
             group=uses.group,
             weight=uses.weight,
             is_chosen=settings != (_NOTHING_TUNED,),

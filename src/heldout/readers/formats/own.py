@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
+from heldout._text import argument
+from heldout.errors import InputError
 from heldout.readers.formats.base import ColumnUses, Export
 from heldout.readers.own_table import check_repeats_used, predictions_from_own_table
 from heldout.readers.prediction_table import PredictionTable, Source
@@ -31,6 +33,12 @@ class OwnFile:
 
     def read(self, export: Export, uses: ColumnUses) -> PredictionTable:
         table = export.table_with()
+        if table.roles is None:
+            raise InputError(
+                f"{export.name} was not written by heldout tune: it lacks {self.signs}; leave "
+                f"{argument('format', self.name)} out.",
+                argument="format",
+            )
         found = predictions_from_own_table(table)
         return replace(
             found, source=Source(table.name, self.name, self.title), remarks=(*table.remarks, *found.remarks)

@@ -55,6 +55,12 @@ class WideTable:
 
 def predictions_of_wide(table: Table, uses: ColumnUses, source: Source) -> PredictionTable:
     """The predictions of a table with a column, or one for each class, for each configuration."""
+    if uses.configuration:
+        raise InputError(
+            f"{argument('configuration', uses.configuration[0])} needs {argument('row', ...)} too, the column that "
+            f"identifies the row of a line; leave it out for {WideTable.title}.",
+            argument="configuration",
+        )
     table, uses = uses.placed_in(table)
     found = predictions_from_table(table, _target(table, uses), **_columns(uses))
     return replace(found, source=source, remarks=(*table.remarks, *found.remarks))

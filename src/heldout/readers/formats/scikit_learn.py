@@ -13,6 +13,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from heldout._text import argument
 from heldout.errors import InputError
 from heldout.readers.formats.base import ColumnUses, Export
 from heldout.readers.formats.plain import predictions_of_wide
@@ -37,6 +38,12 @@ class ScikitLearn:
     def read(self, export: Export, uses: ColumnUses) -> PredictionTable:
         import pandas as pd
 
+        if not self.recognises(export, uses):
+            raise InputError(
+                f"{argument('format', self.name)} reads {self.signs}, and {export.name} is none; name another "
+                "format.",
+                argument="format",
+            )
         arrays: Mapping[str, NDArray[Any]] = export.value
         if {*arrays} >= _OF_CROSS_VALIDATE:
             raise InputError(

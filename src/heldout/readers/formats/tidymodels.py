@@ -7,14 +7,14 @@ from 1; ``id`` and ``id2`` of the resample; the tuning parameters; the outcome u
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 from heldout._text import argument
 from heldout.errors import InputError
 from heldout.flags import Flag
-from heldout.readers.columns import is_setting, quoted
+from heldout.readers.columns import is_setting, place_of_class, quoted
 from heldout.readers.formats.base import ColumnUses, Export, without_row_names
 from heldout.readers.line_roles import LineRoles, predictions_of_lines
 from heldout.readers.prediction_table import PredictionTable
@@ -22,9 +22,13 @@ from heldout.readers.tables import Table
 
 _LABELS, _VALUES, _OF_CLASS, _ROW, _CONFIG = ".pred_class", ".pred", ".pred_", ".row", ".config"
 _RESAMPLES = ("id", "id2", "id3")
-_WORKFLOW = ("wflow_id", _CONFIG)
-_OF_TUNE = (*_RESAMPLES, *_WORKFLOW, _ROW, ".iter", ".case_weights", "preproc", "model")
-"""Columns that tune and workflowsets add."""
+_WORKFLOW = "wflow_id"
+_OF_TUNE = (*_RESAMPLES, _WORKFLOW, _CONFIG, _ROW, ".iter", ".case_weights")
+"""Columns that tune adds."""
+_OF_WORKFLOWS = ("preproc", "model")
+"""Columns that workflowsets adds beside those of tune."""
+_OF_TIMES = (".pred_time", ".pred_linear_pred", ".pred_survival")
+"""Predictions of a censored regression."""
 _NOT_HELD_OUT = "Apparent"
 _KEEPS_ALL = "collect_predictions() without parameters= gives all of them."
 
@@ -35,26 +39,30 @@ class Tidymodels:
 
     name: ClassVar[str] = "tidymodels"
     title: ClassVar[str] = "collect_predictions() of tidymodels"
-    signs: ClassVar[str] = "columns .row, and .pred or .pred_class"
+    signs: ClassVar[str] = "columns .row, and .pred, .pred_class or .pred_<level>"
 
     def recognises(self, export: Export, uses: ColumnUses) -> bool:
         columns = export.columns_without(uses.exclude)
-        return _ROW in columns and bool(columns & {_VALUES, _LABELS})
+        return _ROW in columns and any(name == _VALUES or name.startswith(_OF_CLASS) for name in columns)
 
     def read(self, export: Export, uses: ColumnUses) -> PredictionTable:
         uses.check_names(self.title)
         table = _held_out_lines(without_row_names(export.table_with(_ROW, exclude=uses.exclude)))
         names = list(table.frame.columns)
-        resamples = tuple(name for name in _RESAMPLES if name in names)
-        configuration = tuple(name for name in _WORKFLOW if name in names)
+        _refuse_times(table, names)
+        resamples = tuple(name for name in _RESAMPLES if name in names and name != uses.target)
+        configuration = (*uses.configuration, *(name for name in (_WORKFLOW, _CONFIG) if name in names))
         found = {"row": _ROW, "fold": resamples[-1] if resamples else None, "predictions": (), "event": None}
         uses.check_agree(found, self.title)
         probabilities = {
             name.removeprefix(_OF_CLASS): name for name in names if name.startswith(_OF_CLASS) and name != _LABELS
         }
-        taken = {*_OF_TUNE, *probabilities.values(), _LABELS, _VALUES, uses.group, uses.weight}
+        taken = {*_OF_TUNE, *configuration, *probabilities.values(), _LABELS, _VALUES, uses.group, uses.weight}
+        if _WORKFLOW in names:
+            taken |= {*_OF_WORKFLOWS}
         others = [name for name in names if name not in taken]
-        target = uses.target or _outcome(table, others, _LABELS if _LABELS in names else None)
+        labels = _LABELS if _LABELS in names else None
+        target = uses.target or _outcome(table, others, labels, probabilities)
         weight = uses.weight or (".case_weights" if ".case_weights" in names else None)
         settings = [name for name in others if name != target and is_setting(table.frame, name, configuration)]
         constant = [name for name in others if name != target and table.frame[name].nunique() == 1]
@@ -64,7 +72,7 @@ class Tidymodels:
             configuration=configuration,
             fold=resamples,
             repeat=uses.repeat or _repeats(table.frame, resamples),
-            labels=_LABELS if _LABELS in names else None,
+            labels=labels,
             probabilities=probabilities,
             values=_VALUES if _VALUES in names else None,
             group=uses.group,
@@ -108,16 +116,25 @@ def _repeats(frame: Any, resamples: Sequence[str]) -> str | None:
     return resamples[0]
 
 
-def _outcome(table: Table, others: Sequence[str], labels: str | None) -> str:
+def _refuse_times(table: Table, names: Sequence[str]) -> None:
+    of_times = [name for name in _OF_TIMES if name in names]
+    if of_times:
+        raise InputError(
+            f"{table.name} has {quoted(of_times)}, the predictions of a censored regression, which are not read; "
+            "give a table with a column of times, one of events, and one of risk scores for each configuration."
+        )
+
+
+def _outcome(table: Table, others: Sequence[str], labels: str | None, classes: Iterable[str]) -> str:
     """The column of true values: the only one with one value in each row that may be what was predicted."""
     frame = table.frame
     rows = frame.groupby(_ROW, sort=False)
     fixed = [name for name in others if frame[name].nunique() > 1 and (rows[name].nunique(dropna=False) == 1).all()]
-    if labels is None:
-        fitting = [name for name in fixed if frame[name].dtype.kind in "iuf"]
+    predicted = {*classes} if labels is None else {*map(str, frame[labels].dropna().unique().tolist())}
+    if predicted:
+        fitting = [name for name in fixed if _may_be(frame[name], predicted, labels is None)]
     else:
-        predicted = set(frame[labels].dropna().map(str))
-        fitting = [name for name in fixed if predicted <= set(frame[name].map(str))]
+        fitting = [name for name in fixed if frame[name].dtype.kind in "iuf"]
     if len(fitting) == 1:
         return fitting[0]
     found = f"{quoted(fitting)} may each be the outcome" if fitting else "no column can be the outcome"
@@ -126,3 +143,10 @@ def _outcome(table: Table, others: Sequence[str], labels: str | None) -> str:
         f"{argument('target', ...)}.",
         argument="target",
     )
+
+
+def _may_be(column: Any, predicted: set[str], are_all_classes: bool) -> bool:
+    """Whether a column may be the truth: it holds every label that was predicted, or none but the classes."""
+    values = column.dropna().unique().tolist()
+    known = [text for text in predicted if place_of_class(text, values) is not None]
+    return len(known) == len(values if are_all_classes else predicted)
