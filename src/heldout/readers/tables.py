@@ -201,6 +201,10 @@ def _plain_type(column: Any) -> Any:
 
 def _plain_objects(column: Any) -> Any:
     """Objects with NaN for missing values; as text if their types differ."""
+    pd = _pandas()
+    if pd.api.types.infer_dtype(column, skipna=True) == "string":
+        objects = column.astype(object)
+        return objects.where(objects.notna(), np.nan) if objects.isna().any() else objects
     present = column.dropna()
     kinds = {type(value) for value in present}
     if kinds and all(issubclass(kind, int | float | Decimal) and kind is not bool for kind in kinds):

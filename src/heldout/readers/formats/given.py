@@ -19,9 +19,12 @@ from heldout.readers.formats.base import ColumnUses
 from heldout.readers.tables import Table, read_table
 
 _WORDS = {
-    "target": "the true values", "fold": "the folds", "group": "the groups", "weight": "the weights", "row": "the "
-    "rows",
-}  # fmt: skip
+    "target": "the true values",
+    "fold": "the folds",
+    "group": "the groups",
+    "weight": "the weights",
+    "row": "the rows",
+}
 
 
 def needed_truth(uses: ColumnUses, tool: str) -> Any:
@@ -67,7 +70,8 @@ def with_given(frame: Any, given: Any, use: str, name: str) -> tuple[Any, str]:
         A line for each row.
     given : str, array-like or pandas.Series
         A Series is matched by its index where the frame has labels of its own; all else is in the order of the
-        lines. use : str
+        lines.
+    use : str
         Such as "the true values", for sentences.
     name : str
         Of the export.

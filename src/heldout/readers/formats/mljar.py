@@ -136,8 +136,7 @@ def _model_frame(folder: Path) -> tuple[Any, dict[str, str]]:
 
 
 def _with_target_of(first: Any, frame: Any) -> Any:
-    """The table with the target of the first model, where it differs by rounding: MLJAR scales it for some "
-    "models."""
+    """The table with the target of the first model where it differs by rounding, as MLJAR scales it for some."""
     target, other = first["target"], frame["target"]
     if (
         len(target) == len(other)
@@ -199,8 +198,7 @@ def _folds(run: Path, n_rows: int) -> tuple[NDArray[np.intp] | None, int]:
 
 
 def _check_no_copies(run: Path, n_rows: int) -> None:
-    """Refuse a run whose data MLJAR enlarged: it copies rows of classes with few rows, before it draws the "
-    "folds."""
+    """Refuse a run whose data MLJAR enlarged: it copies rows of rare classes before it draws the folds."""
     path = run / _DATA
     n_given = _json(path).get("rows") if path.is_file() else None
     if isinstance(n_given, int) and n_rows > n_given:

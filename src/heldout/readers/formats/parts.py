@@ -35,7 +35,7 @@ def parts_of(export: Export, *endings: str) -> dict[str, Export]:
         nested = [] if own else [path for path in sorted(export.path.glob("*/*")) if _ends(path, endings)]
         return _named(own or (nested if len({path.name for path in nested}) == 1 else []), export.name)
     if export.path is not None:
-        return _named([export.path], export.name)
+        return dict.fromkeys(_named([export.path], export.name), export)  # whose table is read once
     return {"the model": export}
 
 
