@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 from heldout.errors import InputError
-from heldout.readers.tables import EXAMPLES, read_table
+from heldout.readers.tables import EXAMPLES, read_table, table_of_frame
 
 ROWS = [(1.5, "x", True), (2.25, "y", False), (3.0, "z,;", True)]
 
@@ -192,3 +192,10 @@ def test_a_file_that_is_one_quoted_blank_is_refused(tmp_path):
     (tmp_path / "t.csv").write_text('"\r \r')
     with pytest.raises(InputError, match="holds one quoted blank; close or remove its quotation mark"):
         read_table(tmp_path / "t.csv")
+
+
+@pytest.mark.parametrize("cells", [[[1], [2]], [b"a", "b"], [1 + 2j, 3], [pd.Timestamp("2020-01-01"), 5]])
+def test_a_frame_with_cells_that_are_no_number_text_or_date_is_refused(cells: list[object]) -> None:
+    frame = pd.DataFrame({"y": [1, 2], "odd": pd.Series(cells, dtype=object)})
+    with pytest.raises(InputError, match=r"'odd' holds cells of type .*; the cells of a column must be"):
+        table_of_frame(frame)

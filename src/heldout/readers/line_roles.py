@@ -172,6 +172,9 @@ def check_columns(table: Table, roles: LineRoles) -> None:
             check_complete(table.column(column, use), use)
     for name in roles.configuration:
         table.column(name, "one of the configurations")
+    for column in (roles.labels, roles.values, *roles.probabilities.values()):
+        if column is not None:
+            table.column(column, "predictions")
     if roles.weight is not None:
         check_numbers(table.frame[roles.weight], "the weights")
 

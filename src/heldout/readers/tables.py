@@ -9,6 +9,7 @@ from __future__ import annotations
 import difflib
 import stat
 from dataclasses import dataclass
+from datetime import date, time, timedelta
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -22,6 +23,7 @@ from heldout.readers.csv_table import read_csv
 from heldout.readers.own_metadata import ColumnRoles, roles_of_metadata
 from heldout.readers.r_file import R_SUFFIXES, read_r
 
+_OF_CELLS = (str, bool, int, float, np.generic, Decimal, date, time, timedelta)
 EXAMPLES = ("breast_cancer", "diabetes", "digits", "iris", "wine")
 
 
@@ -209,8 +211,15 @@ def _plain_objects(column: Any) -> Any:
     kinds = {type(value) for value in present}
     if kinds and all(issubclass(kind, int | float | Decimal) and kind is not bool for kind in kinds):
         return column.astype("float64")
+    strange = [kind for kind in kinds if not issubclass(kind, _OF_CELLS)]
     if len(kinds) > 1 and all(issubclass(kind, str | int | float | bool) for kind in kinds):
         present = present.map(str)
+    elif len(kinds) > 1 or strange:
+        held = " and ".join(sorted(kind.__name__ for kind in strange or kinds))
+        raise InputError(
+            f"column {column.name!r} holds cells of type {held}; the cells of a column must be all numbers, all "
+            "text or all dates."
+        )
     return present.astype(object).reindex(column.index)
 
 

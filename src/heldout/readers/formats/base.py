@@ -102,6 +102,13 @@ class ColumnUses:
             frame = frame.assign(**{named[use]: array})
         return replace(table, frame=frame), replace(self, **named)
 
+    def configuration_in(self, table: Table, *own: str) -> tuple[str, ...]:
+        """The columns of configurations: those that the user names, and the tool's ``own`` as far as they exist."""
+        for name in self.configuration:
+            table.column(name, "one of the configurations")
+        names = (*self.configuration, *(name for name in own if name in table.frame.columns))
+        return tuple(dict.fromkeys(names))
+
     @property
     def described(self) -> bool:
         """Whether the user describes a table with a line for each row and configuration."""

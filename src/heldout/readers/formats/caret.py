@@ -55,8 +55,9 @@ class Caret:
             how = argument("weight", _WEIGHTS)
             remark = f"The column {_WEIGHTS!r} is not used, as in caret's own scores; to use it: {how}."
             table = replace(table, remarks=(*table.remarks, remark))
-        settings = tuple(name for name in others if name not in {*probabilities, _WEIGHTS})
-        settings += tuple(name for name in uses.configuration if name not in settings)
+        settings = uses.configuration_in(
+            table, *(name for name in others if name not in {*probabilities, _WEIGHTS})
+        )
         roles = LineRoles(
             target="obs",
             row="rowIndex",

@@ -55,6 +55,9 @@ def with_uses(frames: Mapping[str, Any], uses: ColumnUses) -> tuple[dict[str, An
         if uses.row is None:
             names["row"] = free_name("row", frame.columns)
             frame = frame.assign(**{names["row"]: np.arange(1, len(frame) + 1)})
+        twice = next((name for name in names.values() if name in uses.exclude), None)
+        if twice is not None:
+            raise InputError(f"column {twice!r} was named for two uses; a column has one.")
         for name in uses.exclude:
             Table(model, frame).column(name, "one to leave out")
         tables[model] = frame.drop(columns=list(uses.exclude))

@@ -47,7 +47,7 @@ class Mlr3:
             {"target": "truth", "row": "row_ids", "fold": fold, "predictions": (), "event": None}, self.title
         )
         _check_alone(table, names)
-        configuration = (*uses.configuration, *(name for name in _CONFIGURATION if name in names))
+        configuration = uses.configuration_in(table, *_CONFIGURATION)
         probabilities = {name.removeprefix(_OF_CLASS): name for name in names if name.startswith(_OF_CLASS)}
         has_labels = bool(probabilities) or holds_labels(frame["truth"], frame["response"])
         known = {*KEYS, *configuration, *_ALONE, *probabilities.values(), "iteration", uses.group, uses.weight}

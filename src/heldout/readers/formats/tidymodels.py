@@ -51,7 +51,7 @@ class Tidymodels:
         names = list(table.frame.columns)
         _refuse_times(table, names)
         resamples = tuple(name for name in _RESAMPLES if name in names and name != uses.target)
-        configuration = (*uses.configuration, *(name for name in (_WORKFLOW, _CONFIG) if name in names))
+        configuration = uses.configuration_in(table, _WORKFLOW, _CONFIG)
         found = {"row": _ROW, "fold": resamples[-1] if resamples else None, "predictions": (), "event": None}
         uses.check_agree(found, self.title)
         probabilities = {
