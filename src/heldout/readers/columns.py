@@ -64,6 +64,17 @@ def first_line(error: Exception) -> str:
     return text.splitlines()[0].rstrip(".")
 
 
+def named_columns(names: Sequence[Any]) -> list[str]:
+    """Names as text; a column without one is named after its place, as pandas does.
+
+    Examples
+    --------
+    >>> named_columns(["", "y", 3])
+    ['Unnamed: 0', 'y', '3']
+    """
+    return [str(name) or f"Unnamed: {place}" for place, name in enumerate(names)]
+
+
 def check_names(path: Any, names: Sequence[str]) -> None:
     """Refuse two columns of one name."""
     twice = [name for name, times in Counter(names).items() if times > 1 and name]

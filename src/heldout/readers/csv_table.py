@@ -22,7 +22,7 @@ from typing import IO, Any
 import numpy as np
 
 from heldout.errors import InputError
-from heldout.readers.columns import check_names, first_line
+from heldout.readers.columns import check_names, first_line, named_columns
 
 DELIMITERS = ",;\t|"
 MISSING_TOKENS = ["?", "."]
@@ -73,7 +73,7 @@ def read_csv(path: Path) -> tuple[Any, tuple[str, ...]]:
         ) from None
     except (OSError, EOFError, zlib.error) as error:
         raise InputError(f"{path} cannot be read: {first_line(error)}; is the file complete?") from None
-    frame.columns = [name or f"Unnamed: {place}" for place, name in enumerate(names)]
+    frame.columns = named_columns(names)
     check_names(path, list(frame.columns))
     unnamed = next((place for place, name in enumerate(names) if not name), None)
     if unnamed is not None and frame.iloc[:, unnamed].tolist() == list(range(len(frame))):

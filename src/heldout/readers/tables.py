@@ -18,7 +18,7 @@ import numpy as np
 
 from heldout.errors import InputError, MissingExtraError
 from heldout.readers.arff import read_arff
-from heldout.readers.columns import check_names, first_line, plain, quoted, reads_as_number
+from heldout.readers.columns import check_names, first_line, named_columns, plain, quoted, reads_as_number
 from heldout.readers.csv_table import read_csv
 from heldout.readers.own_metadata import ColumnRoles, roles_of_metadata
 from heldout.readers.r_file import R_SUFFIXES, read_r
@@ -105,7 +105,7 @@ def table_of_frame(frame: Any, name: str = "the table") -> Table:
         frame = frame.to_pandas()
     named = [level for level in frame.index.names if level is not None]
     frame = frame.reset_index(drop=not named)
-    frame.columns = [str(column) for column in frame.columns]
+    frame.columns = named_columns(frame.columns)
     check_names(name, list(frame.columns))
     return _with_rows(Table(name, _plain_types(frame)))
 
@@ -262,7 +262,7 @@ def read_parquet(path: Path) -> tuple[Any, ColumnRoles | None]:
         ) from None
     if not isinstance(frame.index, pd.RangeIndex):
         frame = frame.reset_index(drop=all(name is None for name in frame.index.names))
-    frame.columns = [str(name) for name in frame.columns]
+    frame.columns = named_columns(frame.columns)
     check_names(path, list(frame.columns))
     return frame, roles
 

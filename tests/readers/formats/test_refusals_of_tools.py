@@ -362,7 +362,7 @@ def test_the_command_refuses_with_a_sentence_and_code_2(
         (["h2o/models"], "give them with --target FILE:COL"),
         (["h2o/models", "--target", "cells.csv:diagnos"], "the nearest name is 'diagnosis'"),
         (["weka/ibk5.csv", "--format", "h2o"], "has no column 'predict'"),
-        (["autogluon"], "autogluon is no predictions of any known tool. The formats are"),
+        (["autogluon"], "autogluon is not of a known format"),
         (["autogluon/cells"], "does not hold the true values"),
     ):
         ended = command("estimate", *arguments)

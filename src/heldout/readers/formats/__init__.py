@@ -83,5 +83,7 @@ def format_of(export: Export, uses: ColumnUses, name: str = "auto") -> Predictio
         raise InputError(f"{export.name} is a folder; name the file of predictions in it, {own[0]}.")
     if parts:
         return FORMATS["autogluon"]
-    known = "; ".join(f"{each.name}: {each.title}, by {each.signs}" for each in FORMATS.values())
-    raise InputError(f"{export.name} is no predictions of any known tool. The formats are {known}.")
+    raise InputError(
+        f"{export.name} is not of a known format ({', '.join(FORMATS)}); give a file, a folder, a data frame, or a "
+        "mapping from names of configurations to arrays or tables of predictions."
+    )

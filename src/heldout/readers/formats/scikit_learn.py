@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heldout._text import argument
+from heldout.data.arrays import array_of
 from heldout.errors import InputError
 from heldout.readers.formats.base import ColumnUses, Export
 from heldout.readers.formats.plain import predictions_of_wide
@@ -33,7 +34,11 @@ class ScikitLearn:
 
     def recognises(self, export: Export, uses: ColumnUses) -> bool:
         value = export.value
-        return isinstance(value, Mapping) and bool(value) and all(isinstance(v, np.ndarray) for v in value.values())
+        return (
+            isinstance(value, Mapping)
+            and bool(value)
+            and all(isinstance(array, np.ndarray | list) for array in value.values())
+        )
 
     def read(self, export: Export, uses: ColumnUses) -> PredictionTable:
         import pandas as pd
@@ -44,7 +49,7 @@ class ScikitLearn:
                 "format.",
                 argument="format",
             )
-        arrays: Mapping[str, NDArray[Any]] = export.value
+        arrays: Mapping[Any, NDArray[Any]] = {name: array_of(array, name) for name, array in export.value.items()}
         if {*arrays} >= _OF_CROSS_VALIDATE:
             raise InputError(
                 "the result of cross_validate holds scores and models, not predictions; pass its scores to "
