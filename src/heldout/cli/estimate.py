@@ -3,37 +3,26 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from heldout._defaults import DEFAULT_METHOD
 from heldout.cli.console import Console, Row
 from heldout.cli.estimate_input import EstimateOptions
+from heldout.cli.estimate_out_of_core import estimate_out_of_core
+from heldout.cli.file_estimate import FileEstimate, estimate_file
 from heldout.cli.files import is_run, run_file_in
 from heldout.cli.options import command_line, options_in_sentences, values_typed
 from heldout.cli.result import comparison_lines, estimate_rows
 from heldout.cli.saved_winner import SavedWinner
 
 if TYPE_CHECKING:
-    from heldout.cli.estimate_input import EstimateInput
     from heldout.cli.files import OutputFolder
-    from heldout.estimates.base import Method
     from heldout.estimates.comparison import Comparison
-    from heldout.estimates.inputs import Inputs
-    from heldout.estimates.question import Aggregate
-    from heldout.estimates.responses import ResponseName
-    from heldout.estimates.types import Alternative, Estimate
-    from heldout.report import ReportContent
+    from heldout.estimates.types import Estimate
 
-_OUT_OF_CORE_METHODS = ("shrinkage", "bbc")
-_NOT_OUT_OF_CORE = (
-    "event", "fold", "repeat", "row", "group", "weight", "candidates", "evaluation_share", "configuration",
-    "fixed_configuration", "prediction", "stratify", "interval", "ties", "out",
-)  # fmt: skip
-"""Options for tables in memory only."""
 _OF_A_RUN = ("file", "n_jobs", "as_json", "quiet")
 """Options that a run file leaves open."""
 
@@ -169,7 +158,7 @@ def command(ctx: click.Context, /, **values: Any) -> None:
             console.check_all_was_printed()
             return
         if options.out_of_core:
-            _print(_estimate_out_of_core(options, console), {}, console, None)
+            _print(estimate_out_of_core(options, console), {}, console, None)
             return
         folder = _folder(options)
         answer = estimate_file(options, console, folder)
@@ -193,118 +182,6 @@ def _estimate_of_run(ctx: click.Context, options: EstimateOptions) -> Estimate:
     return SQLiteStore(run_file_in(Path(options.file))).estimate_so_far(options.n_jobs)
 
 
-@dataclass(frozen=True, eq=False)
-class FileEstimate:
-    """The answer to a file of predictions, and what its report needs."""
-
-    result: Estimate | Comparison
-    """A ``Comparison`` for ``--method all``."""
-    inputs: Inputs
-    table: str
-    saved: SavedWinner | None
-    """The model that was saved beside the file."""
-
-    @property
-    def main(self) -> Estimate:
-        """The estimate that the report is about."""
-        from heldout.estimates.types import Estimate
-
-        return self.result if isinstance(self.result, Estimate) else self.result[self.result.main]
-
-    @property
-    def comparison(self) -> Comparison | None:
-        from heldout.estimates.comparison import Comparison
-
-        return self.result if isinstance(self.result, Comparison) else None
-
-    def content(self, command: str, title: str | None = None) -> ReportContent:
-        """The content of the report; ``title`` by default the file as the user wrote it."""
-        from heldout.report import estimate_content
-
-        return estimate_content(
-            self.main,
-            self.inputs,
-            comparison=self.comparison,
-            command=command,
-            title=self.table if title is None else title,
-        )
-
-
-def estimate_file(options: EstimateOptions, console: Console, folder: OutputFolder | None = None) -> FileEstimate:
-    """Read the file, and estimate; ``folder`` is where files will be written, if any."""
-    from heldout.cli.estimate_input import read
-    from heldout.cli.estimate_methods import check_names, methods_of_options
-    from heldout.errors import InputError
-
-    if options.n_jobs is not None:
-        raise InputError("--n-jobs is for --out-of-core; leave it out, or add that.")
-    check_names(options)
-    reading = read(options, console)
-    methods = methods_of_options(options, reading)
-    inputs = _ask(options, reading)
-    if folder is not None:
-        folder.check_writable()  # before the work that would be lost
-    result, saved = _answer(options, inputs, methods), SavedWinner.of(reading.roles, options.file)
-    if saved is not None:
-        result = _with_saved(result, saved, reading.metric, options.selection)
-    answer = FileEstimate(result, inputs, reading.name, saved)
-    _note_other_way(answer.main, reading, console)
-    return answer
-
-
-def _ask(options: EstimateOptions, reading: EstimateInput) -> Inputs:
-    from heldout.estimates.inputs import read_inputs
-
-    own = reading.search_settings
-    return read_inputs(
-        reading.y_true,
-        reading.held,
-        metric=reading.metric,
-        groups=reading.groups,
-        sample_weight=reading.sample_weight,
-        aggregate=cast("Aggregate | None", own.aggregate if options.aggregate is None else options.aggregate),
-        selection=options.selection,
-        threshold=reading.threshold,
-        adaptive=options.adaptive,
-        n_bootstraps=_first_known(options.n_bootstraps, own.n_bootstraps, 1000),
-        confidence_level=_first_known(options.confidence_level, own.confidence_level, 0.95),
-        alternative=cast("Alternative", options.alternative),
-        random_state=_first_known(options.seed, own.entropy, 0),
-    )
-
-
-def _first_known(*values: Any) -> Any:
-    return next(value for value in values if value is not None)
-
-
-def _answer(options: EstimateOptions, inputs: Inputs, methods: dict[str, Method]) -> Estimate | Comparison:
-    """A ``Comparison`` for ``--method all``."""
-    from heldout.estimates.comparison import compare, warn_of_all
-    from heldout.estimates.inputs import warn_of
-    from heldout.estimates.methods import answer
-
-    if options.method == "all":
-        comparison = compare(inputs, methods)
-        warn_of_all(comparison, stacklevel=2)
-        return comparison
-    (method,) = methods.values()
-    estimate = answer(method, inputs.evidence(method))
-    warn_of(estimate, stacklevel=2)
-    return estimate
-
-
-def _with_saved(
-    result: Estimate | Comparison, saved: SavedWinner, metric: str, selection: str
-) -> Estimate | Comparison:
-    """The result, with a flag on each estimate that is not of the saved model's configuration."""
-    from heldout.estimates.types import Estimate
-
-    if isinstance(result, Estimate):
-        return saved.flagged(result, metric, selection)
-    flagged = {name: saved.flagged(each, metric, selection) for name, each in result.estimates.items()}
-    return replace(result, estimates=flagged)
-
-
 def _folder(options: EstimateOptions) -> OutputFolder | None:
     from heldout.cli.files import OutputFolder, path_named
     from heldout.errors import InputError
@@ -318,20 +195,6 @@ def _folder(options: EstimateOptions) -> OutputFolder | None:
             "folder with --out."
         )
     return folder
-
-
-def _note_other_way(main: Estimate, reading: EstimateInput, console: Console) -> None:
-    """Note that scores rank the classes worse than guessing does; the declared direction stays."""
-    from heldout.data.task import TaskKind, labels_text
-    from heldout.report.words import scores_reversed_sentence
-
-    truth = reading.truth
-    ranks = main.metric in ("roc_auc", "roc_auc_ovr", "roc_auc_ovo")
-    if truth.kind is not TaskKind.BINARY or not ranks or main.interval is None or main.interval.high >= 0.5:
-        return
-    assert truth.classes is not None and truth.positive is not None
-    other = truth.classes[1 - truth.positive]
-    console.note(scores_reversed_sentence(labels_text([truth.pos_label]), labels_text([other]), str(other)))
 
 
 def _write_files(folder: OutputFolder, answer: FileEstimate, command: str) -> dict[str, str]:
@@ -349,64 +212,6 @@ def _write_files(folder: OutputFolder, answer: FileEstimate, command: str) -> di
     files = write_report_files(content, folder)
     written += [files["methods"], files["card"], files["report"].with_name("report.json"), files["report"]]
     return {path.name: str(path) for path in written}
-
-
-def _estimate_out_of_core(options: EstimateOptions, console: Console) -> Estimate:
-    """The estimate from a file of which only a few blocks are in memory at a time."""
-    from heldout._text import counted
-    from heldout.cli.estimate_methods import control_of, methods_with
-    from heldout.estimates.out_of_core import estimate_from_blocks
-    from heldout.estimates.out_of_core.estimating import check_summable
-    from heldout.metrics import metric_named
-    from heldout.readers.parquet_blocks import open_blocks
-    from heldout.readers.table_task import code_of_text
-
-    target, name = _target_and_metric(options)
-    control = control_of(options.control)
-    methods = methods_with({} if control is None else {"control": control}, options.method)
-    metric = metric_named(name)
-    check_summable(metric)
-    source = open_blocks(options.file, target, metric, exclude=options.exclude)
-    if options.positive is not None:
-        source = replace(source, positive=code_of_text(source.no_rows(), options.positive))
-    if options.adaptive:
-        source = replace(source, adaptive=True)
-    of_them = counted(len(source.names), "configuration")
-    console.say(f"{options.file}: {counted(source.n_rows, 'row')}, {of_them}, read in blocks.")
-    return estimate_from_blocks(
-        source,
-        metric,
-        method=next(iter(methods.values())),
-        response=cast("ResponseName", options.response),
-        threshold=options.threshold,
-        n_bootstraps=1000 if options.n_bootstraps is None else options.n_bootstraps,
-        confidence_level=0.95 if options.confidence_level is None else options.confidence_level,
-        alternative=cast("Alternative", options.alternative),
-        random_state=0 if options.seed is None else options.seed,
-        n_jobs=options.n_jobs,
-    )
-
-
-def _target_and_metric(options: EstimateOptions) -> tuple[str, str]:
-    """Target and metric; refuses options for tables in memory."""
-    from heldout.errors import InputError
-
-    used = [option for option in _NOT_OUT_OF_CORE if getattr(options, option)]
-    used += ["method"] * (options.method not in _OUT_OF_CORE_METHODS) + ["selection"] * (
-        options.selection != "best"
-    )
-    used += ["aggregate"] * (options.aggregate not in (None, "pooled"))
-    used += ["format"] * (options.format not in ("auto", "wide"))
-    if used:
-        methods = " or ".join(_OUT_OF_CORE_METHODS)
-        raise InputError(
-            f"--{used[0].replace('_', '-')} has no meaning with --out-of-core, which is {methods} on all rows "
-            "together, of the best configuration; leave one of the two out."
-        )
-    if options.target is None or options.metric is None:
-        lacking = "target" if options.target is None else "metric"
-        raise InputError(f"--out-of-core needs --{lacking}: nothing is guessed from a file that is not read whole.")
-    return options.target, options.metric
 
 
 def _print(

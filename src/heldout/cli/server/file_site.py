@@ -17,8 +17,8 @@ import click
 
 from heldout.cli.console import Console
 from heldout.cli.estimate import command as estimate_command
-from heldout.cli.estimate import estimate_file
 from heldout.cli.estimate_input import EstimateOptions
+from heldout.cli.file_estimate import estimate_file
 from heldout.cli.files import is_run
 from heldout.cli.options import options_in_sentences
 from heldout.cli.report import content_so_far

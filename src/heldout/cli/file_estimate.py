@@ -1,0 +1,145 @@
+"""The estimate from a file of predictions, and what its report needs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, cast
+
+from heldout.cli.saved_winner import SavedWinner
+
+if TYPE_CHECKING:
+    from heldout.cli.console import Console
+    from heldout.cli.estimate_input import EstimateInput, EstimateOptions
+    from heldout.cli.files import OutputFolder
+    from heldout.estimates.base import Method
+    from heldout.estimates.comparison import Comparison
+    from heldout.estimates.inputs import Inputs
+    from heldout.estimates.question import Aggregate
+    from heldout.estimates.types import Alternative, Estimate
+    from heldout.report import ReportContent
+
+
+@dataclass(frozen=True, eq=False)
+class FileEstimate:
+    """The answer to a file of predictions, and what its report needs."""
+
+    result: Estimate | Comparison
+    """A ``Comparison`` for ``--method all``."""
+    inputs: Inputs
+    table: str
+    saved: SavedWinner | None
+    """The model that was saved beside the file."""
+
+    @property
+    def main(self) -> Estimate:
+        """The estimate that the report is about."""
+        from heldout.estimates.types import Estimate
+
+        return self.result if isinstance(self.result, Estimate) else self.result[self.result.main]
+
+    @property
+    def comparison(self) -> Comparison | None:
+        from heldout.estimates.comparison import Comparison
+
+        return self.result if isinstance(self.result, Comparison) else None
+
+    def content(self, command: str, title: str | None = None) -> ReportContent:
+        """The content of the report; ``title`` by default the file as the user wrote it."""
+        from heldout.report import estimate_content
+
+        return estimate_content(
+            self.main,
+            self.inputs,
+            comparison=self.comparison,
+            command=command,
+            title=self.table if title is None else title,
+        )
+
+
+def estimate_file(options: EstimateOptions, console: Console, folder: OutputFolder | None = None) -> FileEstimate:
+    """Read the file, and estimate; ``folder`` is where files will be written, if any."""
+    from heldout.cli.estimate_input import read
+    from heldout.cli.estimate_methods import check_names, methods_of_options
+    from heldout.errors import InputError
+
+    if options.n_jobs is not None:
+        raise InputError("--n-jobs is for --out-of-core; leave it out, or add that.")
+    check_names(options)
+    reading = read(options, console)
+    methods = methods_of_options(options, reading)
+    inputs = _inputs(options, reading)
+    if folder is not None:
+        folder.check_writable()  # before the work that would be lost
+    result, saved = _result(options, inputs, methods), SavedWinner.of(reading.roles, options.file)
+    if saved is not None:
+        result = _with_saved(result, saved, reading.metric, options.selection)
+    answer = FileEstimate(result, inputs, reading.name, saved)
+    _note_other_way(answer.main, reading, console)
+    return answer
+
+
+def _inputs(options: EstimateOptions, reading: EstimateInput) -> Inputs:
+    from heldout.estimates.inputs import read_inputs
+
+    own = reading.search_settings
+    return read_inputs(
+        reading.y_true,
+        reading.held,
+        metric=reading.metric,
+        groups=reading.groups,
+        sample_weight=reading.sample_weight,
+        aggregate=cast("Aggregate | None", own.aggregate if options.aggregate is None else options.aggregate),
+        selection=options.selection,
+        threshold=reading.threshold,
+        adaptive=options.adaptive,
+        n_bootstraps=_first_known(options.n_bootstraps, own.n_bootstraps, 1000),
+        confidence_level=_first_known(options.confidence_level, own.confidence_level, 0.95),
+        alternative=cast("Alternative", options.alternative),
+        random_state=_first_known(options.seed, own.entropy, 0),
+    )
+
+
+def _first_known(*values: Any) -> Any:
+    return next(value for value in values if value is not None)
+
+
+def _result(options: EstimateOptions, inputs: Inputs, methods: dict[str, Method]) -> Estimate | Comparison:
+    """A ``Comparison`` for ``--method all``."""
+    from heldout.estimates.comparison import compare, warn_of_all
+    from heldout.estimates.inputs import warn_of
+    from heldout.estimates.methods import answer
+
+    if options.method == "all":
+        comparison = compare(inputs, methods)
+        warn_of_all(comparison, stacklevel=2)
+        return comparison
+    (method,) = methods.values()
+    estimate = answer(method, inputs.evidence(method))
+    warn_of(estimate, stacklevel=2)
+    return estimate
+
+
+def _with_saved(
+    result: Estimate | Comparison, saved: SavedWinner, metric: str, selection: str
+) -> Estimate | Comparison:
+    """The result, with a flag on each estimate that is not of the saved model's configuration."""
+    from heldout.estimates.types import Estimate
+
+    if isinstance(result, Estimate):
+        return saved.flagged(result, metric, selection)
+    flagged = {name: saved.flagged(each, metric, selection) for name, each in result.estimates.items()}
+    return replace(result, estimates=flagged)
+
+
+def _note_other_way(main: Estimate, reading: EstimateInput, console: Console) -> None:
+    """Note that scores rank the classes worse than guessing does; the declared direction stays."""
+    from heldout.data.task import TaskKind, labels_text
+    from heldout.report.words import scores_reversed_sentence
+
+    truth = reading.truth
+    ranks = main.metric in ("roc_auc", "roc_auc_ovr", "roc_auc_ovo")
+    if truth.kind is not TaskKind.BINARY or not ranks or main.interval is None or main.interval.high >= 0.5:
+        return
+    assert truth.classes is not None and truth.positive is not None
+    other = truth.classes[1 - truth.positive]
+    console.note(scores_reversed_sentence(labels_text([truth.pos_label]), labels_text([other]), str(other)))
