@@ -19,7 +19,7 @@ from heldout.readers.columns import check_complete, columns_of_classes, free_nam
 from heldout.readers.lines import LineKey, check_same, configuration_key, line_key, lines_of_cells
 from heldout.readers.prediction_table import PredictionTable
 from heldout.readers.predictions import predictions_from_table
-from heldout.readers.resamples import repeats_in_names
+from heldout.readers.resamples import with_repeats_of_names
 from heldout.readers.tables import Table
 
 
@@ -121,15 +121,14 @@ def _with_repeats_of_folds(table: Table, columns: LongColumns) -> tuple[Table, L
     """The table with the repeats that caret writes into the names of folds as a column of their own."""
     if columns.repeat is not None or columns.fold is None:
         return table, columns, ()
-    folds = table.frame[columns.fold]
-    numbers = repeats_in_names(folds)
-    if numbers is None or numbers.nunique() < 2:
+    more, name = with_repeats_of_names(table, columns.fold)
+    n_repeats = 0 if name is None else more.frame[name].nunique()
+    if n_repeats < 2:
         return table, columns, ()
-    name = free_name("repeat", table.frame.columns)
-    example = min(map(plain, folds.unique()))
-    found = f"{numbers.nunique()} repeats were found in the names of the folds"
+    example = min(map(plain, table.frame[columns.fold].unique()))
+    found = f"{n_repeats} repeats were found in the names of the folds"
     remark = f"{found} (column {columns.fold!r}: {example!r}, ...)."
-    return replace(table, frame=table.frame.assign(**{name: numbers})), replace(columns, repeat=name), (remark,)
+    return more, replace(columns, repeat=name), (remark,)
 
 
 def _lines(table: Table, columns: LongColumns, configurations: LineKey) -> NDArray[np.intp]:

@@ -8,10 +8,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from heldout.readers.columns import free_name
+from heldout.readers.tables import Table
 
 _REPEAT = re.compile(r".+\.Rep(\d+)")
 """The names that caret gives to the folds of repeats: ``Fold1.Rep2``."""
@@ -50,6 +54,15 @@ def repeats_in_names(resamples: Any) -> Any:
             return None
         numbers[label] = int(match[1])
     return resamples.map(numbers)
+
+
+def with_repeats_of_names(table: Table, fold: str) -> tuple[Table, str | None]:
+    """The table with a column of the repeats in the names of folds, and its name; None if the names have none."""
+    numbers = repeats_in_names(table.frame[fold])
+    if numbers is None:
+        return table, None
+    name = free_name("repeat", table.frame.columns)
+    return replace(table, frame=table.frame.assign(**{name: numbers})), name
 
 
 def repeats_of_resamples(rows: NDArray[np.intp], resamples: NDArray[np.intp], n_rows: int) -> NDArray[np.intp]:

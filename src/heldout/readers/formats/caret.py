@@ -11,13 +11,12 @@ from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from heldout._text import argument
-from heldout.readers.columns import free_name, holds_labels, place_of_class
+from heldout.readers.columns import holds_labels, place_of_class
 from heldout.readers.formats.base import ColumnUses, Export, without_row_names
 from heldout.readers.known_classes import class_values
 from heldout.readers.line_roles import LineRoles, predictions_of_lines
 from heldout.readers.prediction_table import PredictionTable
-from heldout.readers.resamples import repeats_in_names
-from heldout.readers.tables import Table
+from heldout.readers.resamples import with_repeats_of_names
 
 KEYS = ("pred", "obs", "rowIndex")
 _WEIGHTS = "weights"
@@ -50,7 +49,7 @@ class Caret:
         others = [name for name in frame.columns if name not in own]
         probabilities = {name: name for name in others if place_of_class(name, classes) is not None}
         has_weights = _WEIGHTS in frame and _WEIGHTS not in probabilities
-        table, repeat = _with_repeats(table, resample)
+        table, repeat = (table, None) if resample is None else with_repeats_of_names(table, resample)
         if has_weights and uses.weight is None:
             how = argument("weight", _WEIGHTS)
             remark = f"The column {_WEIGHTS!r} is not used, as in caret's own scores; to use it: {how}."
@@ -73,14 +72,3 @@ class Caret:
         )
         source = roles.source(export.name, self.name, self.title)
         return predictions_of_lines(table, roles, source, slices=r"Training\d+", remedy=_KEEPS_ALL)
-
-
-def _with_repeats(table: Table, resample: str | None) -> tuple[Table, str | None]:
-    """The table with a column of the repeats that caret writes into the names of folds, if it does."""
-    if resample is None:
-        return table, None
-    numbers = repeats_in_names(table.frame[resample])
-    if numbers is None:
-        return table, None
-    name = free_name("repeat", table.frame.columns)
-    return replace(table, frame=table.frame.assign(**{name: numbers})), name
