@@ -277,6 +277,21 @@ def test_classes_may_have_any_names_and_predictions_of_them_may_be_missing() -> 
                 assert best is None or scores == pytest.approx(expected)
 
 
+def test_whole_numbers_of_few_values_are_labels_and_can_be_read_as_amounts() -> None:
+    codes = {"low": 1, "mid": 2, "high": 3}
+    frame = caret("classes").drop(columns=[*codes])
+    numbers = frame.assign(obs=frame["obs"].map(codes), pred=frame["pred"].map(codes))
+    table = ho.read_predictions(numbers)
+    assert len(table.remarks) == 1 and "'pred' are read as labels of classes" in table.remarks[0]
+    expected = list(OF_CARET["classes", "accuracy", "folds"].values())
+    assert score_of_each(table, "accuracy", "folds") == pytest.approx(expected)
+
+    named = {"target": "obs", "row": "rowIndex", "fold": "Resample", "configuration": "k", "prediction": "pred"}
+    amounts = ho.estimate(ho.read_predictions(numbers, **named), metric="neg_mean_absolute_error", method="cv")
+    off = (numbers["obs"] - numbers["pred"]).abs().groupby(numbers["k"]).mean()
+    assert amounts.value == pytest.approx(-off.min())
+
+
 def test_probabilities_alone_are_read_and_settings_of_other_models_may_be_missing() -> None:
     frame = caret("cv")
     alone = ho.read_predictions(tidymodels(frame).drop(columns=".pred_class"))

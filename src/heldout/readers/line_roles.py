@@ -24,6 +24,11 @@ from heldout.readers.prediction_table import PredictionTable, Source
 from heldout.readers.resamples import natural_order
 from heldout.readers.tables import Table
 
+_AS_LABELS = (
+    "The whole numbers in {column!r} are read as labels of classes, because the target holds each of them; if they "
+    "are amounts, name all columns yourself (configuration, row, target, fold and prediction)."
+)
+
 
 @dataclass(frozen=True)
 class LineRoles:
@@ -128,6 +133,9 @@ def predictions_of_lines(
         found[Flag.FOLDS_UNKNOWN] = Flag.FOLDS_UNKNOWN.filled(source=source.name)
     names = () if resamples is None else resamples.labels
     by_time = slices is not None and bool(names) and all(re.fullmatch(slices, name) for name in names)
+    remarks = table.remarks
+    if known is not None and not known.columns and known.labels.dtype.kind in "iuf" and len(known.labels) > 2:
+        remarks = (*remarks, _AS_LABELS.format(column=roles.labels))
     arrays = PredictionArrays(
         names=grid.names, folds=grid.folds, adaptive=adaptive, exchangeable=not by_time, flags=found
     )
@@ -147,7 +155,7 @@ def predictions_of_lines(
         source,
         groups=checked_groups(groups, len(first)),
         sample_weight=checked_weights(weights, len(first)),
-        remarks=table.remarks,
+        remarks=remarks,
     )
 
 
