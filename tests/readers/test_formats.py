@@ -297,6 +297,7 @@ def test_probabilities_alone_are_read_and_settings_of_other_models_may_be_missin
     settings: dict[str, Any] = {"metric": "roc_auc", "method": "cv"}
     assert ho.estimate(alone, **settings).value == ho.estimate(ho.read_predictions(frame), **settings).value
 
+    assert ho.read_predictions(frame.replace({"k": {5: np.nan, 9: np.inf}})).predictions.names[2] == "k=inf"
     both = pd.concat([frame, frame[frame["k"] < 4].rename(columns={"k": "cp"}).assign(pred="no")])
     table = ho.read_predictions(both)
     assert table.predictions.names == ("k=1", "k=3", "k=5", "k=9", "cp=1", "cp=3")

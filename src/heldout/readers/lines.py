@@ -79,7 +79,8 @@ def _setting_key(column: Any) -> LineKey:
     """The key with a column's values, sorted, and None last for missing ones."""
     codes, labels = column.factorize(sort=True)
     missing = codes < 0
-    if missing.any() and labels.dtype.kind == "f" and (labels == labels.round()).all():
+    is_whole = labels.dtype.kind == "f" and np.isfinite(labels).all() and (labels == labels.round()).all()
+    if missing.any() and is_whole:
         labels = labels.astype(np.int64)  # whole numbers, which missing values turned into floats
     return LineKey("configuration", np.where(missing, len(labels), codes), [*labels, None])
 

@@ -145,6 +145,7 @@ FILES: list[tuple[str, str, str | None, Callable[[str], str], str]] = [
         "two values",
     ),
     ("openml/runs", "nearest_7/predictions.arff", None, changed("row_id", "row_number"), "different columns"),
+    ("openml/numbers/predictions.arff", "", None, changed("row_id NUMERIC", "row_id STRING"), "must hold numbers"),
     ("openml/runs", "nearest_7/predictions.arff", None, changed("0,0,0,", "0,0,1,"), "of a learning curve"),
     ("openml/runs", "", "prediction", str, "contradicts what was recognised"),
     ("autogluon/cells", "", None, str, "does not hold the true values"),

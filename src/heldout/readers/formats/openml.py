@@ -14,6 +14,7 @@ import numpy as np
 
 from heldout.data.arrays import column_of
 from heldout.errors import InputError
+from heldout.readers.columns import check_numbers
 from heldout.readers.formats.base import ColumnUses, Export
 from heldout.readers.formats.given import needed_truth, values_of
 from heldout.readers.formats.parts import parts_of, stacked
@@ -60,6 +61,7 @@ class OpenMLRun:
             "predictions": (),
         }
         uses.check_agree(found if own is None else found | {"target": own}, self.title)
+        check_numbers(table.frame[row], "the rows")
         _check_samples(table)
         if own is None:
             table, own = _with_truth(table, uses, row), _TRUTHS[0]
