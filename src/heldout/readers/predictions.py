@@ -6,6 +6,7 @@ table that heldout wrote describes its own columns (``own_table``).
 
 from __future__ import annotations
 
+import shlex
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -167,10 +168,11 @@ def _check_left_over(names: Sequence[str]) -> None:
     for name in names:
         option = NO_CONFIGURATION.get(name.lower())
         if option is not None:
-            use = "" if option == "--exclude" else f"{option} {name}, or "
+            typed = shlex.quote(name)
+            use = "" if option == "--exclude" else f"{option} {typed}, or "
             if option == "--configuration":
-                use = f"{option} {name} --row COL if it tells configurations apart, or "
+                use = f"{option} {typed} --row COL if it tells configurations apart, or "
             raise InputError(
                 f"column {name!r} would be read as a configuration, which its name does not suggest; use {use}"
-                f"--exclude {name} (or rename it if it is one){long}."
+                f"--exclude {typed} (or rename it if it is one){long}."
             )
