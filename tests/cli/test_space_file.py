@@ -324,7 +324,7 @@ def test_a_model_that_skops_cannot_save_costs_no_other_file(
     ended = command("tune", table(), *options, "--space", f"{own}:keeps_columns", "--json")
     assert ended.code == 0, ended
     assert "The model could not be saved as model.skops (TypeError: " in ended.err
-    assert sorted(json.loads(ended.out)["files"]) == ["estimate", "predictions", "report", "run"]
+    assert sorted(json.loads(ended.out)["files"]) == ["card", "estimate", "methods", "predictions", "report", "run"]
     assert not (tmp_path / "o" / "model.skops").exists() and (tmp_path / "o" / "report.html").exists()
 
 

@@ -146,11 +146,11 @@ def _penalties_of(last: Any) -> dict[str, Any]:
 
 
 def _likelihood_test(opened: _Opened, y: Any) -> LikelihoodTest | None:
-    """2 (l - l₀), l₀ being the likelihood of the intercept or of equal hazards; None without an intercept."""
+    """2 (l - l₀), l₀ being the likelihood of the intercept or of equal hazards; None where it has none."""
     last, target = opened.last, np.asarray(y)
     if isinstance(last, CoxRegression):
         statistic = 2 * (last.log_likelihood_[1] - last.log_likelihood_[0])
-    elif not last.fit_intercept:
+    elif not isinstance(last, LinearRegression | LogisticRegression) or not last.fit_intercept:
         return None
     elif isinstance(last, LinearRegression):
         residual = target - last.predict(opened.X)
