@@ -29,7 +29,7 @@ class OptimismCurveDisplay(Display):
 
     Made by ``from_search`` or ``from_comparison``. Each point is a mean over all ways to have tried c of the
     configurations, so that their order does not matter. The corrected curve is the score on rows that took no part
-    in the choice: at C it is the estimate of the method ``bbc``.
+    in the choice: at C it is the estimate of the method ``bbc``, but for the control.
 
     Parameters
     ----------

@@ -240,6 +240,26 @@ def test_the_curve_ends_in_the_bbc_estimate(metric) -> None:
     assert abs(curve.optimism[0]) < 0.01 < curve.optimism[-1]  # nothing is chosen from one
 
 
+def test_what_few_rows_change_is_no_optimism() -> None:
+    """R squared of the few rows of a fold that a bootstrap leaves out is far below that of the whole fold."""
+    rng = np.random.default_rng(5)
+    y = rng.normal(size=60)
+    table = y[:, None] + rng.normal(size=(60, 8)) * np.linspace(0.5, 2, 8)
+    folds = np.arange(60) % 6
+    settings = {"metric": "r2", "folds": folds, "aggregate": "folds", "n_bootstraps": 200, "random_state": 1}
+    compared = ho.compare_configurations(y, table, **settings)
+    curve, scores = compared.optimism_curve(), compared.scores
+    assert curve.optimism[0] == pytest.approx(0, abs=1e-12), "nothing is chosen from one"
+    best = scores.in_bag.argmax(axis=1)
+    lanes = np.arange(200)
+    changed = scores.out_of_bag.mean(axis=0) - scores.observed
+    assert abs(changed).max() > 0.05
+    by_hand = (scores.out_of_bag[lanes, best] - changed[best]).mean()
+    assert curve.corrected[-1] == pytest.approx(by_hand)
+    estimate = ho.estimate(y, table, method="bbc", **settings)
+    assert curve.corrected[-1] == pytest.approx(estimate.value, abs=0.1 * abs(changed).max())
+
+
 def test_scores_that_tie_but_for_their_last_bits_tie_here_as_they_do_for_bbc() -> None:
     rng = np.random.default_rng(9)
     y = rng.integers(0, 2, 40)

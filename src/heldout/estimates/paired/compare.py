@@ -16,6 +16,7 @@ from heldout._random import RandomState
 from heldout._text import argument
 from heldout.errors import HeldoutWarning, InputError
 from heldout.estimates.base import over_configurations
+from heldout.estimates.bootstrap import is_unbiased
 from heldout.estimates.evidence import Evidence, needs_one_configuration
 from heldout.estimates.inputs import read_inputs
 from heldout.estimates.intervals import NO_WIDTH, bootstrap_interval, has_no_width
@@ -151,14 +152,16 @@ class ConfigurationComparison:
         """What choosing the best of c configurations flatters, for c = 1 .. C.
 
         A point is the mean over *all* subsets of c of the configurations, computed from their ranks: no subset is
-        drawn. At c = C it is the bbc estimate.
+        drawn. At c = C it is the estimate of bbc, but for the control: where few rows change a metric without any
+        choice, each configuration's own change is subtracted here, and a mean over those chosen by bbc.
 
         Parameters
         ----------
         sizes : sequence of int, optional
             The c of the points; all, thinned out where there are many, by default.
         """
-        rule = self.evidence.matrix.replay.rule if self.evidence.matrix else None
+        matrix = self.evidence.matrix
+        rule = matrix.replay.rule if matrix else None
         if rule != Best():
             raise InputError(
                 f"the optimism curve replays {argument('selection', 'best')} on subsets, got the rule "
@@ -177,7 +180,8 @@ class ConfigurationComparison:
                 f"sizes must be whole numbers from 1 to {n} (the configurations), got {sizes!r}.", argument="sizes"
             )
         sign = 1.0 if self.evidence.metric.greater_is_better else -1.0
-        return optimism_curve(self.scores, points.astype(np.intp), sign)
+        takes_control = matrix is not None and not is_unbiased(matrix)
+        return optimism_curve(self.scores, points.astype(np.intp), sign, takes_control=takes_control)
 
     def to_frame(self) -> Any:
         """A row a configuration, best first: score, probability of being best, p-value (pandas: extra ``app``)."""

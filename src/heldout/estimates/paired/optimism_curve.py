@@ -99,8 +99,25 @@ def _log_binomial(n: Any, k: int) -> Any:
     return gammaln(n + 1) - gammaln(k + 1) - gammaln(n - k + 1)
 
 
-def optimism_curve(scores: PairedScores, sizes: NDArray[np.intp], sign: float) -> OptimismCurve:
-    """The curve from the scores on all rows and in every bootstrap; ``sign`` is -1 for a loss."""
+def optimism_curve(
+    scores: PairedScores, sizes: NDArray[np.intp], sign: float, *, takes_control: bool
+) -> OptimismCurve:
+    """The curve from the scores on all rows and in every bootstrap.
+
+    - ``sign``: -1 for a loss.
+    - ``takes_control``: whether few rows change a score without any choice. What they change of each configuration
+      is then subtracted from its scores, so that the optimism of a single one is 0.
+    """
+    left_out = scores.out_of_bag - own_controls(scores) if takes_control else scores.out_of_bag
     uncorrected = mean_best(scores.observed[None, :], scores.observed[None, :], sizes)
-    corrected = mean_best(scores.in_bag, scores.out_of_bag, sizes)
+    corrected = mean_best(scores.in_bag, left_out, sizes)
     return OptimismCurve(sizes, sign * uncorrected, sign * corrected, uncorrected - corrected)
+
+
+def own_controls(scores: PairedScores) -> Floats:
+    """(candidates,): the mean score of each on the rows left out less that on all rows; 0 where none is finite."""
+    with np.errstate(invalid="ignore"):
+        difference = scores.out_of_bag - scores.observed
+    counted = np.isfinite(difference) & ~np.isnan(scores.in_bag)
+    summed: Floats = np.where(counted, difference, 0.0).sum(axis=0)
+    return summed / np.maximum(counted.sum(axis=0), 1)
