@@ -108,7 +108,7 @@ def test_an_estimate_draws_itself(search: Any) -> None:
     plain = ho.estimate([0, 1] * 20, np.arange(120).reshape(40, 3) % 7 / 7, metric="roc_auc", method="cv")
     drawn = plain.plot()
     assert drawn.label == "uncorrected" and drawn.uncorrected_line_ is None and drawn.bars_ is None
-    with pytest.raises(InputError, match="estimate must be an Estimate"):
+    with pytest.raises(InputError, match=r"estimate must be what ho\.estimate or another"):
         ho.plots.CorrectedScoreDisplay.from_estimate(search)
 
 
@@ -229,6 +229,37 @@ def test_the_race_shows_who_was_dropped_after_which_split(raced: Any, search: An
         ho.plots.RaceDisplay.from_search(search)
 
 
+def test_dropped_configurations_are_marked_and_never_the_best(raced: Any) -> None:
+    display = ho.plots.ParameterSliceDisplay.from_search(raced, "n_neighbors")
+    evaluation = raced.evaluation_
+    left = [
+        params["n_neighbors"] for j, params in enumerate(raced.cv_results_["params"]) if j in evaluation.dropped
+    ]
+    assert left and display.dropped_points_.get_xdata().tolist() == left
+    assert not {*left} & {*display.best_line_.get_xdata().tolist()}
+    assert f"{len(left)} dropped, each on the splits that it had" in texts(display)
+    ranking = ho.plots.RankingDisplay.from_search(raced)
+    assert len(ranking.drawn_) == 3 - len(left) and "dropped or failed: not ranked" in texts(ranking)
+    optimism = ho.plots.OptimismCurveDisplay.from_search(raced)
+    assert f"without {len(left)} dropped or failed" in texts(optimism)
+
+
+def test_a_one_sided_interval_is_not_drawn_to_the_end_of_the_range(rows: tuple[Any, Any]) -> None:
+    search = ho.HeldOutSearchCV(
+        KNeighborsClassifier(), {"n_neighbors": [5, 30]}, scoring="neg_log_loss", alternative="greater",
+        n_bootstraps=50, random_state=0,
+    ).fit(*rows)  # fmt: skip
+    assert search.confidence_interval_.high == 0
+    display = search.plot()
+    assert display.low is None and display.high == -search.confidence_interval_.low
+    assert f"95 % one-sided confidence interval: at most {display.high:.2f}" in texts(display)
+    assert display.ax_.get_xlim()[0] > 0.5 * display.value
+    history = ho.plots.SearchHistoryDisplay.from_search(search)
+    assert np.isnan(history.history.low).all() and history.ax_.get_ylim()[0] > 0.5 * display.value
+    ranking = ho.plots.RankingDisplay.from_search(search)
+    assert ranking.ax_.get_xlim()[0] > 0
+
+
 def test_roc_and_precision_recall_have_scikit_learns_areas(search: Any, rows: tuple[Any, Any]) -> None:
     y = rows[1] == "malignant"
     scores = search.predictions_.responses["probabilities"][:, search.best_index_, 0]
@@ -307,6 +338,23 @@ def test_what_a_search_lacks_is_said(raced: Any) -> None:
     with pytest.raises(InputError, match="CalibrationDisplay is for binary tasks, and this one is multiclass"):
         ho.plots.CalibrationDisplay.from_predictions([0, 1, 2] * 4, np.full((12, 1, 1, 3), 1 / 3))
     assert not plt.get_fignums()
+
+
+def test_what_is_no_result_is_refused_in_a_sentence(search: Any) -> None:
+    for call, sentence in [
+        (lambda: ho.plots.RocCurveDisplay.from_estimate(None, [0, 1], [0.1, 0.2]), "estimate must be what"),
+        (lambda: ho.plots.RocCurveDisplay.from_validation(3), r"validation must be what .* returns, got int"),
+        (lambda: ho.plots.CorrectedScoreDisplay.from_validation(search), "validation must be what"),
+        (lambda: ho.plots.ParameterPlaneDisplay.from_search(search, 3), "parameters must be two names"),
+        (lambda: search.plot(scorer=["accuracy"]), "scorer must be one of the search's scorers"),
+        (lambda: search.plot(plt.subplots(1, 2)[1]), "ax must be one matplotlib Axes, got ndarray"),
+        (
+            lambda: ho.plots.RocCurveDisplay.from_predictions([0, 1] * 9, np.full(18, np.nan)),
+            r"needs decisions or probabilities .*, and configuration 0 has no predictions",
+        ),
+    ]:
+        with pytest.raises(InputError, match=sentence):
+            call()
 
 
 # --- matplotlib ---------------------------------------------------------------------------------------------

@@ -139,6 +139,12 @@ def test_levels_are_sorted_and_numbers_stand_first() -> None:
     assert parameter_axis(scores, "d").levels == ("2", "10", "None", "True", "sqrt")
 
 
+def test_infinite_and_missing_values_are_levels() -> None:
+    scores = of([{"C": value} for value in (np.inf, np.nan, 10.0, 0.1)], [0.1] * 4)
+    axis = parameter_axis(scores, "C")
+    assert axis.levels == ("0.1", "10.0", "inf", "nan") and axis.values.tolist() == [2, 3, 1, 0]
+
+
 def test_the_most_influential_parameter_comes_first() -> None:
     grid = [{"weak": w, "strong": s, "fixed": 1} for w in (1, 2) for s in (1, 2)]
     scores = of(grid, [0.1, 0.9, 0.2, 1.0])

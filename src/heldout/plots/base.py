@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
+import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from heldout._text import number_text, printable
 from heldout.data.arrays import shortened
 from heldout.errors import InputError, MissingExtraError
-from heldout.estimates.paired.compare import ConfigurationComparison
 from heldout.metrics.named import direction_sentence
 from heldout.report.numbers import Scale
 from heldout.result import Evaluation
 
+Result = TypeVar("Result")
 Style = Mapping[str, Any]
 """Keyword arguments of a matplotlib artist."""
 
@@ -45,6 +46,12 @@ class Display:
     def _axes(self, ax: Any, *, width: float = 6.4, height: float = 4.4) -> Any:
         """The axes to draw on: those given, or those of a new figure of so many inches."""
         plt = pyplot()
+        if ax is not None and not hasattr(ax, "figure"):
+            raise InputError(
+                f"ax must be one matplotlib Axes, got {type(ax).__name__}; of several that plt.subplots returns "
+                "pass one.",
+                argument="ax",
+            )
         self._owns_figure = ax is None
         if ax is None:
             _, ax = plt.subplots(figsize=(width, height), layout="constrained")
@@ -98,14 +105,13 @@ def evaluation_of(search: Any) -> Evaluation:
     return found
 
 
-def checked_comparison(comparison: Any) -> ConfigurationComparison:
-    """What ``ho.compare_configurations`` returned, and nothing else."""
-    if not isinstance(comparison, ConfigurationComparison):
+def checked_result(result: Any, kind: type[Result], argument: str, source: str) -> Result:
+    """A result of this kind; refused otherwise, with the function that returns one."""
+    if not isinstance(result, kind):
         raise InputError(
-            f"comparison must be what ho.compare_configurations returns, got {type(comparison).__name__}.",
-            argument="comparison",
+            f"{argument} must be what {source} returns, got {type(result).__name__}.", argument=argument
         )
-    return comparison
+    return result
 
 
 def score_label(scale: Scale, what: str = "", *, knows_direction: bool = True) -> str:
@@ -129,7 +135,7 @@ def value_text(scale: Scale, value: float | None) -> str:
 
 
 def interval_text(scale: Scale, label: str, low: float | None, high: float | None) -> str:
-    """An interval as text, with its level; empty without one.
+    """An interval as text, with its level; empty without one. An open end is None.
 
     Examples
     --------
@@ -138,6 +144,10 @@ def interval_text(scale: Scale, label: str, low: float | None, high: float | Non
     """
     if low is None and high is None:
         return ""
+    if low is None:
+        return f"{label}: at most {value_text(scale, high)}"
+    if high is None:
+        return f"{label}: at least {value_text(scale, low)}"
     return f"{label} {value_text(scale, low)} to {value_text(scale, high)}"
 
 
@@ -190,3 +200,13 @@ def percent(level: float) -> str:
     '95 %'
     """
     return f"{100 * level:.4g} %"
+
+
+def in_columns(predictions: Any) -> Any:
+    """The predictions of one configuration as a column of a matrix, as scikit-learn's displays take them."""
+    if hasattr(predictions, "to_frame") and not hasattr(predictions, "columns"):
+        return predictions.to_frame()
+    if isinstance(predictions, list | tuple):
+        are_numbers = not any(isinstance(each, list | tuple | np.ndarray) for each in predictions)
+        return [[each] for each in predictions] if are_numbers else predictions
+    return predictions[:, None] if getattr(predictions, "ndim", 0) == 1 else predictions

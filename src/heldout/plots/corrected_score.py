@@ -12,6 +12,7 @@ from heldout.estimates.types import Estimate, is_uncorrected, was_named
 from heldout.plots.base import (
     Display,
     Style,
+    checked_result,
     evaluation_of,
     interval_text,
     name_text,
@@ -43,7 +44,7 @@ class CorrectedScoreDisplay(Display):
     value, uncorrected : float
         The estimate, and the winner's uncorrected score.
     low, high : float or None
-        The ends of the interval; None without one.
+        The ends of the interval; None without one, and on the side where a one-sided interval is open.
     interval_label : str
         Its level and sides; empty without one.
     name : str
@@ -135,10 +136,7 @@ class CorrectedScoreDisplay(Display):
             Of ``plot``.
         """
         pyplot()
-        if not isinstance(estimate, Estimate):
-            raise InputError(
-                f"estimate must be an Estimate, such as ho.estimate returns, got {estimate!r}.", argument="estimate"
-            )
+        checked_result(estimate, Estimate, "estimate", "ho.estimate or another function of heldout")
         scale, knows_direction = scale_of_estimate(estimate)
         return cls._of(estimate, scale, knows_direction=knows_direction).plot(ax, **kwargs)
 
@@ -158,8 +156,9 @@ class CorrectedScoreDisplay(Display):
             Of ``plot``.
         """
         pyplot()
+        checked_result(validation, Validation, "validation", "ho.bootstrap_validate")
         name = next(iter(validation.estimates)) if metric is None else metric
-        if name not in validation.estimates:
+        if not isinstance(name, str) or name not in validation.estimates:
             raise InputError(
                 f"metric must be one of the validation's ({', '.join(validation.estimates)}), got {metric!r}.",
                 argument="metric",
@@ -182,7 +181,7 @@ class CorrectedScoreDisplay(Display):
         if not np.isfinite(estimate.value):
             reasons = " ".join(estimate.flags.values()) or "its value is not finite."
             raise InputError(f"there is no estimate of {estimate.metric} to draw: {reasons}")
-        low, high = scale.ends(estimate.interval)
+        low, high = scale.closed_ends(estimate.interval)
         bootstraps = 0 if estimate.distribution is None else len(estimate.distribution)
         optimistic = estimate.method == "cv" or is_uncorrected(estimate)
         return cls(

@@ -21,7 +21,17 @@ from heldout.estimates.types import Estimate
 from heldout.kernels.reference import Floats
 from heldout.metrics.base import Response
 from heldout.metrics.named import in_sentence, metric_words
-from heldout.plots.base import Display, Style, evaluation_of, name_text, plain_text, pyplot, styled
+from heldout.plots.base import (
+    Display,
+    Style,
+    checked_result,
+    evaluation_of,
+    in_columns,
+    name_text,
+    plain_text,
+    pyplot,
+    styled,
+)
 from heldout.plots.curve_lines import CurveLine, looks
 from heldout.predictions import HeldOutPredictions, is_predicted
 from heldout.protocols.validation.estimate import Validation
@@ -147,7 +157,7 @@ class CurvesDisplay(Display):
         """
         pyplot()
         inputs = read_inputs(
-            y_true, _in_columns(predictions), metric=cls._read_as, classes=classes, pos_label=pos_label,
+            y_true, in_columns(predictions), metric=cls._read_as, classes=classes, pos_label=pos_label,
             sample_weight=sample_weight,
         )  # fmt: skip
         names = inputs.predictions.names
@@ -171,6 +181,7 @@ class CurvesDisplay(Display):
         y_true, predictions, **kwargs
             As in ``from_predictions``.
         """
+        checked_result(estimate, Estimate, "estimate", "ho.estimate or another function of heldout")
         return cls.from_predictions(y_true, predictions, configuration=estimate.selected, **kwargs)
 
     @classmethod
@@ -196,6 +207,7 @@ class CurvesDisplay(Display):
             When matplotlib is missing.
         """
         pyplot()
+        checked_result(validation, Validation, "validation", "ho.bootstrap_validate")
         styles = {name: settings.pop(name) for name in ("name", "line_kw", "band_kw") if name in settings}
         return cls._validated(validation, of_class=of_class, **settings).plot(ax, **styles)
 
@@ -244,9 +256,8 @@ class CurvesDisplay(Display):
         if not display.lines:
             held = rows.held
             if cls._responses.isdisjoint(held):
-                raise InputError(
-                    f"{cls.__name__} needs {cls._needed}, and {rows.name} has {', '.join(held)} only{advice}."
-                )
+                has = f"{', '.join(held)} only{advice}" if held else "no predictions"
+                raise InputError(f"{cls.__name__} needs {cls._needed}, and {rows.name} has {has}.")
             raise InputError(f"{cls.__name__} needs predicted rows of every class, and there are none of some.")
         return display
 
@@ -277,13 +288,3 @@ def configuration_index(names: Sequence[str], configuration: Any) -> int:
             argument="configuration",
         )
     return int(configuration)
-
-
-def _in_columns(predictions: Any) -> Any:
-    """The predictions of one configuration as a column of a matrix, as scikit-learn's displays take them."""
-    if hasattr(predictions, "to_frame") and not hasattr(predictions, "columns"):
-        return predictions.to_frame()
-    if isinstance(predictions, list | tuple):
-        are_numbers = not any(isinstance(each, list | tuple | np.ndarray) for each in predictions)
-        return [[each] for each in predictions] if are_numbers else predictions
-    return predictions[:, None] if getattr(predictions, "ndim", 0) == 1 else predictions

@@ -11,7 +11,7 @@ from heldout.plots.axes import configurations_axis
 from heldout.plots.base import (
     Display,
     Style,
-    checked_comparison,
+    checked_result,
     evaluation_of,
     pyplot,
     score_label,
@@ -35,8 +35,8 @@ class OptimismCurveDisplay(Display):
     ----------
     curve : OptimismCurve
     metric : Scale
-    n_dropped : int
-        Configurations that the search had dropped; they are not in the curve.
+    n_out : int
+        Configurations that were dropped or failed; they are not in the curve.
 
     Attributes
     ----------
@@ -56,7 +56,7 @@ class OptimismCurveDisplay(Display):
 
     curve: OptimismCurve
     metric: Scale
-    n_dropped: int = 0
+    n_out: int = 0
 
     @classmethod
     def from_search(cls, search: Any, *, scorer: str | None = None, ax: Any = None, **kwargs: Any) -> Self:
@@ -81,8 +81,8 @@ class OptimismCurveDisplay(Display):
         pyplot()
         evaluation = evaluation_of(search)
         name = scorer_of(evaluation, scorer)
-        curve = comparison_of_search(evaluation, name).optimism_curve()
-        return cls(curve, search_scale(evaluation, name), len(evaluation.predictions.dropped)).plot(ax, **kwargs)
+        compared = comparison_of_search(evaluation, name)
+        return cls(compared.optimism_curve(), search_scale(evaluation, name), _n_out(compared)).plot(ax, **kwargs)
 
     @classmethod
     def from_comparison(cls, comparison: ConfigurationComparison, *, ax: Any = None, **kwargs: Any) -> Self:
@@ -96,10 +96,10 @@ class OptimismCurveDisplay(Display):
             Of ``plot``.
         """
         pyplot()
-        comparison = checked_comparison(comparison)
-        metric, curve = comparison.evidence.metric, comparison.optimism_curve()
+        compared = checked_result(comparison, ConfigurationComparison, "comparison", "ho.compare_configurations")
+        metric, curve = compared.evidence.metric, compared.optimism_curve()
         scale = scale_of(metric.name, metric.greater_is_better, scores=curve.uncorrected.tolist())
-        return cls(curve, scale).plot(ax, **kwargs)
+        return cls(curve, scale, _n_out(compared)).plot(ax, **kwargs)
 
     def plot(
         self,
@@ -136,8 +136,12 @@ class OptimismCurveDisplay(Display):
         (self.corrected_line_,) = ax.plot(x, corrected, **styled(style, corrected_kw))
         text = f"optimism, {value_text(self.metric, float(curve.optimism[-1]))} at {x[-1]:,}"
         self.gap_ = ax.fill_between(x, corrected, uncorrected, **styled({"color": BAND, "label": text}, gap_kw))
-        dropped = f", without {self.n_dropped:,} dropped" if self.n_dropped else ""
-        configurations_axis(ax, int(x[-1]), f"configurations to choose from (mean over all ways{dropped})")
+        out = f",\nwithout {self.n_out:,} dropped or failed" if self.n_out else ""
+        configurations_axis(ax, int(x[-1]), f"configurations to choose from (mean over all ways){out}")
         ax.set_ylabel(score_label(self.metric))
         self._legend()
         return self
+
+
+def _n_out(comparison: ConfigurationComparison) -> int:
+    return len(comparison.names) - comparison.scores.n_candidates

@@ -28,7 +28,8 @@ class ParameterPlaneDisplay(Display):
 
     Made by ``from_search``. A grid is drawn as cells with the score and half the width of its interval; scattered
     pairs as points over contours. Outlined cells and ringed points are configurations that these rows cannot tell
-    from the best; in grids of many cells they have a dot. All is uncorrected.
+    from the best; in grids of many cells they have a dot. Those that were dropped say so or have a cross: their
+    scores are of fewer splits. All is uncorrected.
 
     Parameters
     ----------
@@ -86,7 +87,8 @@ class ParameterPlaneDisplay(Display):
             When matplotlib is missing.
         """
         pyplot()
-        if parameters is not None and (isinstance(parameters, str) or len(parameters) != 2):
+        is_pair = isinstance(parameters, Sequence) and not isinstance(parameters, str) and len(parameters) == 2
+        if parameters is not None and not is_pair:
             raise InputError(
                 f"parameters must be two names, such as ('C', 'gamma'), got {parameters!r}.", argument="parameters"
             )
@@ -143,16 +145,19 @@ class ParameterPlaneDisplay(Display):
         ax.set_facecolor("0.9")  # pairs that were not tried
         self.colours_ = ax.pcolormesh(np.arange(len(x)), np.arange(len(y)), cells, shading="nearest", **look)
         half = (scores.high[plane.best] - scores.low[plane.best]) / 2
-        alike = self._alike(plane.best)
+        alike, is_dropped = self._alike(plane.best), scores.is_dropped[plane.best]
         has_texts = len(plane.best) <= MOST_TEXTS
         for place, (i, j) in enumerate(zip(column.tolist(), row.tolist(), strict=True)):
             if has_texts:
                 text = value_text(scores.metric, float(cells[j, i]))
                 text += f"\n± {value_text(scores.metric, half[place])}" if np.isfinite(half[place]) else ""
+                text += "\ndropped" if is_dropped[place] else ""
                 light = self.colours_.norm(cells[j, i]) > 0.5
                 dark = light if scores.metric.greater_is_better else not light
                 style = {"ha": "center", "va": "center", "fontsize": "small", "color": "black" if dark else "white"}
                 ax.text(i, j, text, **styled(style, own_text))
+            elif is_dropped[place]:
+                ax.plot(i, j, marker="x", color=MUTED)
             if alike[place] and not has_texts:
                 ax.plot(i, j, marker=".", color=VERMILLION)
             elif alike[place]:
@@ -168,8 +173,10 @@ class ParameterPlaneDisplay(Display):
         for axis, values, side in ((plane.across, x, "x"), (plane.up, y, "y")):
             texts = axis.levels or tuple(f"{value:.4g}" for value in values.tolist())
             parameter_ticks(ax, replace(axis, levels=texts, is_logarithmic=False), side)
-        text = self._explanation("± half the", "outlined") if has_texts else self._explanation("", "with a dot")
-        ax.set_title(text, fontsize="small", loc="left", color=MUTED)
+        if has_texts:
+            self._explain(ax, "± half the", "outlined", "dropped")
+        else:
+            self._explain(ax, "", "with a dot", "with a cross")
 
     def _draw_points(self, ax: Any, look: dict[str, Any]) -> None:
         plane, scores = self.plane, self.plane.scores
@@ -183,24 +190,29 @@ class ParameterPlaneDisplay(Display):
         style = {"c": z, "vmin": z.min(), "vmax": z.max(), "s": 42, "edgecolor": "black", **look}
         self.colours_ = ax.scatter(x, y, linewidth=0.6, **style)
         ax.scatter(x[alike], y[alike], s=110, facecolor="none", edgecolor=VERMILLION, linewidth=1.8)
+        is_dropped = scores.is_dropped[shown]
+        ax.scatter(x[is_dropped], y[is_dropped], s=42, marker="x", color="black", linewidth=1)
         for axis, side in ((plane.across, "x"), (plane.up, "y")):
             parameter_ticks(ax, axis, side)
         ax.use_sticky_edges = False  # points on the edge of the contours are drawn whole
         ax.margins(0.04)
-        ax.set_title(self._explanation("", "ringed"), fontsize="small", loc="left", color=MUTED)
+        self._explain(ax, "", "ringed", "with a cross")
 
     def _alike(self, configurations: NDArray[np.intp]) -> NDArray[np.bool_]:
         """Which of them these rows cannot tell from the best; none if that is unknown."""
         not_worse = self.plane.scores.not_worse
         return np.zeros(len(configurations), dtype=bool) if not_worse is None else not_worse[configurations]
 
-    def _explanation(self, half: str, marked: str) -> str:
-        scores = self.plane.scores
-        if not np.isfinite(scores.low).any():
-            return ""
-        level = percent(scores.confidence_level)
-        interval = f"{half} {level} bootstrap interval; " if half else ""
-        return f"{interval}{marked}: not distinguishable from the best ({level})"
+    def _explain(self, ax: Any, half: str, marked: str, dropped: str) -> None:
+        """What the marks mean, above the axes."""
+        scores, lines = self.plane.scores, []
+        if np.isfinite(scores.low).any():
+            level = percent(scores.confidence_level)
+            interval = f"{half} {level} bootstrap interval; " if half else ""
+            lines.append(f"{interval}{marked}: not distinguishable from the best ({level})")
+        if scores.is_dropped[self.plane.best].any():
+            lines.append(f"{dropped}: a score on the splits before it was dropped")
+        ax.set_title("\n".join(lines), fontsize="small", loc="left", color=MUTED)
 
 
 def _places(axis: ParameterAxis, configurations: Any, values: Floats) -> Any:

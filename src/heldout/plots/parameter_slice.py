@@ -6,7 +6,9 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
+from heldout._text import counted
 from heldout.errors import InputError
 from heldout.kernels.reference import Floats
 from heldout.plots.axes import parameter_ticks
@@ -21,7 +23,8 @@ class ParameterSliceDisplay(Display):
     """One parameter against the held-out score of each configuration.
 
     Made by ``from_search``. The line joins the best configurations at each value, with the interval of their own
-    scores; of more than 12 distinct numbers, the best in each eighth of them. All is uncorrected.
+    scores; of more than 12 distinct numbers, the best in each eighth of them. Configurations that were dropped are
+    crosses, and never the best: their scores are of fewer splits. All is uncorrected.
 
     Parameters
     ----------
@@ -30,8 +33,8 @@ class ParameterSliceDisplay(Display):
     Attributes
     ----------
     ax_, figure_ : matplotlib Axes and Figure
-    points_, best_line_, winner_mark_ : matplotlib artists
-        ``winner_mark_`` is None where the winner lacks the parameter.
+    points_, dropped_points_, best_line_, winner_mark_ : matplotlib artists
+        ``dropped_points_`` is None where none was dropped, ``winner_mark_`` where the winner lacks the parameter.
 
     Examples
     --------
@@ -104,13 +107,9 @@ class ParameterSliceDisplay(Display):
         self
         """
         ax = self._axes(ax)
-        scores, axis, best = self.slice.scores, self.slice.axis, self.slice.best
+        scores, axis, best = self.slice.scores, self.slice.axis, self._best
         own = axis.value_of
-        style = {
-            "linestyle": "none", "marker": "o", "markersize": 4, "color": MUTED, "alpha": 0.55,
-            "label": f"{len(own):,} configurations",
-        }  # fmt: skip
-        (self.points_,) = ax.plot(axis.values, scores.scores[axis.configurations], **styled(style, point_kw))
+        self._draw_configurations(ax, point_kw)
         x = np.array([own[j] for j in best.tolist()])
         where = "in each eighth of the values" if self.slice.in_eighths else "at each value"
         style = {"color": BLUE, "marker": "o", "markersize": 6, "linewidth": 2, "label": f"best {where}"}
@@ -130,8 +129,27 @@ class ParameterSliceDisplay(Display):
         self._legend()
         return self
 
+    @property
+    def _best(self) -> NDArray[np.intp]:
+        """The best candidates; values at which all configurations were dropped have none."""
+        best = self.slice.best
+        return best[self.slice.scores.is_candidate[best]]
+
+    def _draw_configurations(self, ax: Any, own: Style | None) -> None:
+        scores, axis = self.slice.scores, self.slice.axis
+        is_dropped = scores.is_dropped[axis.configurations]
+        y = scores.scores[axis.configurations]
+        style = {"linestyle": "none", "marker": "o", "markersize": 4, "color": MUTED, "alpha": 0.55}
+        label = counted((~is_dropped).sum(), "configuration")
+        (self.points_,) = ax.plot(axis.values[~is_dropped], y[~is_dropped], **styled(style | {"label": label}, own))
+        self.dropped_points_ = None
+        if is_dropped.any():
+            label = f"{is_dropped.sum():,} dropped, each on the splits that it had"
+            crosses = styled(style | {"marker": "x", "label": label}, own)
+            (self.dropped_points_,) = ax.plot(axis.values[is_dropped], y[is_dropped], **crosses)
+
     def _draw_intervals(self, ax: Any, x: Floats, own: Style | None) -> None:
-        scores, best = self.slice.scores, self.slice.best
+        scores, best = self.slice.scores, self._best
         low, high, middle = scores.low[best], scores.high[best], scores.scores[best]
         if not np.isfinite(low).any():
             return

@@ -9,12 +9,13 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from heldout._text import counted
 from heldout.estimates.paired.compare import ConfigurationComparison
 from heldout.estimates.types import Estimate
 from heldout.plots.base import (
     Display,
     Style,
-    checked_comparison,
+    checked_result,
     evaluation_of,
     interval_text,
     names_and_head,
@@ -107,7 +108,8 @@ class RankingDisplay(Display):
             Of ``plot``.
         """
         pyplot()
-        return cls(compared_scores(checked_comparison(comparison))).plot(ax, **kwargs)
+        compared = checked_result(comparison, ConfigurationComparison, "comparison", "ho.compare_configurations")
+        return cls(compared_scores(compared)).plot(ax, **kwargs)
 
     def plot(
         self,
@@ -150,6 +152,9 @@ class RankingDisplay(Display):
         ax.set_ylabel(head)
         for label, j in zip(ax.get_yticklabels(), drawn.tolist(), strict=False):
             label.set_fontweight("bold" if j == scores.winner else "normal")
+        if n_out := int((~scores.is_candidate).sum()):
+            text = f"{counted(n_out, 'configuration')} dropped or failed: not ranked"
+            ax.set_title(text, fontsize="small", color=MUTED, loc="left")
         self._legend()
         return self
 
@@ -184,10 +189,11 @@ class RankingDisplay(Display):
         """The corrected estimate, a little below the winner's own score."""
         assert self.estimate is not None, "called with one"
         scale = self.scores.metric
-        value, (low, high) = scale.sign * self.estimate.value, scale.ends(self.estimate.interval)
+        value, (low, high) = scale.sign * self.estimate.value, scale.closed_ends(self.estimate.interval)
         bars = None
-        if low is not None and high is not None:
-            bars = np.array([[max(value - low, 0.0)], [max(high - value, 0.0)]])
+        if low is not None or high is not None:
+            ends = value if low is None else low, value if high is None else high
+            bars = np.array([[max(value - ends[0], 0.0)], [max(ends[1] - value, 0.0)]])
         text = f"winner, corrected: {value_text(scale, value)}"
         interval = interval_text(scale, interval_label(self.estimate), low, high)
         look = {

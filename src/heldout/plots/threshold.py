@@ -18,6 +18,7 @@ from heldout.plots.base import (
     Display,
     Style,
     evaluation_of,
+    in_columns,
     interval_text,
     name_text,
     percent,
@@ -135,7 +136,7 @@ class ThresholdChoiceDisplay(Display):
         Parameters
         ----------
         y_true, predictions, metric, selection, method, random_state
-            As in ``ho.estimate``.
+            As in ``ho.estimate``; predictions of one configuration may be of shape (N,).
         ax : matplotlib Axes, optional
         plot_kw : dict, optional
             Of ``plot``.
@@ -151,8 +152,9 @@ class ThresholdChoiceDisplay(Display):
         """
         pyplot()
         inputs = read_inputs(
-            y_true, predictions, metric=metric, selection=selection, random_state=random_state, **settings
-        )
+            y_true, in_columns(predictions), metric=metric, selection=selection, random_state=random_state,
+            **settings,
+        )  # fmt: skip
         return cls._of(inputs, method).plot(ax, **(plot_kw or {}))
 
     @classmethod
@@ -192,7 +194,7 @@ class ThresholdChoiceDisplay(Display):
         label = f"{percent(choice.confidence_level)} bootstrap interval at each"
         style = {"color": BAND, "label": label, "zorder": 0}
         self.band_ = ax.fill_between(choice.thresholds, choice.low, choice.high, **styled(style, band_kw))
-        low, high = scale.ends(choice.estimate.interval)
+        low, high = scale.closed_ends(choice.estimate.interval)
         interval = interval_text(scale, interval_label(choice.estimate), low, high)
         value = value_text(scale, scale.sign * choice.estimate.value)
         text = (

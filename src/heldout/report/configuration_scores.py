@@ -60,6 +60,11 @@ class ConfigurationScores:
         )
 
     @property
+    def is_dropped(self) -> NDArray[np.bool_]:
+        """(C,): whether its score is of fewer splits than that of a candidate."""
+        return ~self.is_candidate & np.isfinite(self.scores)
+
+    @property
     def order(self) -> NDArray[np.intp]:
         """The candidates, best first; equal ones in the order of the search."""
         candidates = np.flatnonzero(self.is_candidate)

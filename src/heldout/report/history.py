@@ -41,7 +41,8 @@ class SearchHistory:
     corrected: Floats
     low: Floats
     high: Floats
-    """(P,) each: the score of the best so far, its estimate and the ends of its interval; NaN if unknown."""
+    """(P,) each: the score of the best so far, its estimate and the ends of its interval; NaN if unknown, and where
+    a one-sided interval is open."""
     best: tuple[str, ...]
     """(P,): the name of the best so far."""
     interval_label: str
@@ -96,7 +97,7 @@ def search_history(
     found = [after(count) for count in counts[:-1].tolist()] + [whole]
     kept = [place for place, estimate in enumerate(found) if estimate is not None]
     estimates = [estimate for estimate in found if estimate is not None]
-    ends = np.array([scale.ends(estimate.interval) for estimate in estimates], dtype=np.float64)
+    ends = np.array([scale.closed_ends(estimate.interval) for estimate in estimates], dtype=np.float64)
     return SearchHistory(
         metric=scale,
         method=chosen.name,

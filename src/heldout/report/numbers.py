@@ -49,6 +49,20 @@ class Scale:
         low, high = self.shown(interval.low), self.shown(interval.high)
         return (low, high) if self.sign > 0 else (high, low)
 
+    def closed_ends(self, interval: Interval | None) -> tuple[float | None, float | None]:
+        """Low and high end as shown; None where a one-sided interval is open: all it says there is the range.
+
+        Examples
+        --------
+        >>> Scale("Log loss", "", False, sign=-1).closed_ends(Interval(-0.5, 0.0, 0.95, "greater"))
+        (None, 0.5)
+        """
+        low, high = self.ends(interval)
+        if interval is None or interval.alternative == "two-sided":
+            return low, high
+        is_open_below = (interval.alternative == "less") == self.greater_is_better
+        return (None, high) if is_open_below else (low, None)
+
 
 def scale_of(
     metric: str,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
@@ -37,7 +38,7 @@ class ParameterAxis:
     values: Floats
     """(n,): the numbers, or the places of the ``levels``."""
     levels: tuple[str, ...]
-    """The values as text, where some are no numbers; empty for numbers."""
+    """The values as text, where some are no finite numbers; empty for numbers."""
     is_logarithmic: bool
     """Whether the numbers are positive and span several orders of magnitude."""
 
@@ -127,7 +128,7 @@ def parameter_axis(scores: ConfigurationScores, name: str) -> ParameterAxis:
     is_only = [each.rsplit("__", 1)[-1] for each in _names(scores)].count(last) == 1
     title = last if is_only else name
     places = np.array(having, dtype=np.intp)
-    if values and all(scalar(value) for value in values):
+    if values and all(scalar(value) and math.isfinite(value) for value in values):
         numbers = np.array([float(value) for value in values])
         is_wide = bool(numbers.min() > 0 and numbers.max() >= LOG_RATIO * numbers.min())
         return ParameterAxis(name, title, places, numbers, (), is_wide)
@@ -195,9 +196,9 @@ def _among(axis: ParameterAxis, configurations: NDArray[np.intp]) -> ParameterAx
 
 
 def _as_sorted(text: str, texts: Sequence[str], values: Sequence[Any]) -> tuple[int, float, str]:
-    """Numbers among the values come first, by size."""
+    """Numbers among the values come first, by size; NaN is none of them."""
     value = values[texts.index(text)]
-    return (0, float(value), text) if scalar(value) else (1, 0.0, text)
+    return (0, float(value), text) if scalar(value) and not math.isnan(value) else (1, 0.0, text)
 
 
 def _influence(scores: ConfigurationScores, axis: ParameterAxis) -> float:

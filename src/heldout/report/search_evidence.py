@@ -35,7 +35,7 @@ def scorer_of(evaluation: Evaluation, scorer: str | None) -> str:
     """
     if scorer is None:
         return evaluation.refit_metric
-    if scorer not in evaluation.metrics:
+    if not isinstance(scorer, str) or scorer not in evaluation.metrics:
         raise InputError(
             f"scorer must be one of the search's scorers ({', '.join(evaluation.metrics)}), got {scorer!r}.",
             argument="scorer",
