@@ -244,6 +244,15 @@ def test_dropped_configurations_are_marked_and_never_the_best(raced: Any) -> Non
     assert f"without {len(left)} dropped or failed" in texts(optimism)
 
 
+def test_an_adaptive_search_is_noted(rows: tuple[Any, Any]) -> None:
+    opened = ho.open_search(*rows, scoring="roc_auc", n_bootstraps=30, random_state=0)
+    for neighbours in (5, 30):
+        opened.evaluate(KNeighborsClassifier(neighbours))
+    found = opened.finish()
+    for display in (ho.plots.OptimismCurveDisplay, ho.plots.SearchHistoryDisplay):
+        assert "part of the optimism remains" in texts(display.from_search(found))
+
+
 def test_a_one_sided_interval_is_not_drawn_to_the_end_of_the_range(rows: tuple[Any, Any]) -> None:
     search = ho.HeldOutSearchCV(
         KNeighborsClassifier(), {"n_neighbors": [5, 30]}, scoring="neg_log_loss", alternative="greater",
@@ -341,6 +350,9 @@ def test_what_a_search_lacks_is_said(raced: Any) -> None:
 
 
 def test_what_is_no_result_is_refused_in_a_sentence(search: Any) -> None:
+    y, table = np.resize([0, 1], 40), np.random.default_rng(0).random((40, 4))
+    settings = {"metric": "neg_log_loss", "selection": "greedy_ensemble", "n_bootstraps": 20, "random_state": 0}
+    ensemble = ho.estimate(y, table, **settings)
     for call, sentence in [
         (lambda: ho.plots.RocCurveDisplay.from_estimate(None, [0, 1], [0.1, 0.2]), "estimate must be what"),
         (lambda: ho.plots.RocCurveDisplay.from_validation(3), r"validation must be what .* returns, got int"),
@@ -352,6 +364,7 @@ def test_what_is_no_result_is_refused_in_a_sentence(search: Any) -> None:
             lambda: ho.plots.RocCurveDisplay.from_predictions([0, 1] * 9, np.full(18, np.nan)),
             r"needs decisions or probabilities .*, and configuration 0 has no predictions",
         ),
+        (lambda: ho.plots.RocCurveDisplay.from_estimate(ensemble, y, table), "the estimate is of an ensemble of"),
     ]:
         with pytest.raises(InputError, match=sentence):
             call()

@@ -20,6 +20,8 @@ Result = TypeVar("Result")
 Style = Mapping[str, Any]
 """Keyword arguments of a matplotlib artist."""
 
+ADAPTIVE_NOTE = "configurations were proposed because of scores: part of the optimism remains"
+"""What a reader of curves over configurations must know of an adaptive search."""
 LONG_LABEL = 46
 """Letters of a label that takes two lines."""
 LETTERS = 44

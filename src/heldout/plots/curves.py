@@ -35,6 +35,7 @@ from heldout.plots.base import (
 from heldout.plots.curve_lines import CurveLine, looks
 from heldout.predictions import HeldOutPredictions, is_predicted
 from heldout.protocols.validation.estimate import Validation
+from heldout.report.estimate_parts import is_ensemble
 from heldout.report.svg import BAND
 
 
@@ -182,6 +183,11 @@ class CurvesDisplay(Display):
             As in ``from_predictions``.
         """
         checked_result(estimate, Estimate, "estimate", "ho.estimate or another function of heldout")
+        if is_ensemble(estimate):
+            raise InputError(
+                f"the estimate is of an {estimate.selected_name}, and the plot is of one; draw one by "
+                f"{cls.__name__}.from_predictions(..., configuration=0)."
+            )
         return cls.from_predictions(y_true, predictions, configuration=estimate.selected, **kwargs)
 
     @classmethod

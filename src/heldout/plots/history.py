@@ -10,7 +10,7 @@ import numpy as np
 from heldout._text import counted
 from heldout.kernels.reference import Floats
 from heldout.plots.axes import configurations_axis
-from heldout.plots.base import Display, Style, evaluation_of, pyplot, score_label, styled
+from heldout.plots.base import ADAPTIVE_NOTE, Display, Style, evaluation_of, pyplot, score_label, styled
 from heldout.report.history import MOST_POINTS, SearchHistory, search_history
 from heldout.report.svg import BAND, BLUE, MUTED, VERMILLION
 from heldout.selection.base import checked_count
@@ -146,7 +146,7 @@ class SearchHistoryDisplay(Display):
         if history.repeats_dropping:
             notes.append("only the last point repeats the dropping in every bootstrap")
         if history.is_adaptive:
-            notes.append("configurations were proposed because of scores: part of the optimism remains")
+            notes.append(ADAPTIVE_NOTE)
         return tuple(notes)
 
     def _ends_in_view(self) -> tuple[Floats, Floats]:

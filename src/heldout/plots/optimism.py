@@ -9,6 +9,7 @@ from heldout.estimates.paired.compare import ConfigurationComparison
 from heldout.estimates.paired.optimism_curve import OptimismCurve
 from heldout.plots.axes import configurations_axis
 from heldout.plots.base import (
+    ADAPTIVE_NOTE,
     Display,
     Style,
     checked_result,
@@ -20,7 +21,7 @@ from heldout.plots.base import (
 )
 from heldout.report.numbers import Scale, scale_of
 from heldout.report.search_evidence import comparison_of_search, scorer_of, search_scale
-from heldout.report.svg import BAND, BLUE, VERMILLION
+from heldout.report.svg import BAND, BLUE, MUTED, VERMILLION
 
 
 @dataclass(eq=False, repr=False)
@@ -37,6 +38,8 @@ class OptimismCurveDisplay(Display):
     metric : Scale
     n_out : int
         Configurations that were dropped or failed; they are not in the curve.
+    is_adaptive : bool
+        Whether configurations were proposed because of scores: part of the optimism remains then.
 
     Attributes
     ----------
@@ -57,6 +60,7 @@ class OptimismCurveDisplay(Display):
     curve: OptimismCurve
     metric: Scale
     n_out: int = 0
+    is_adaptive: bool = False
 
     @classmethod
     def from_search(cls, search: Any, *, scorer: str | None = None, ax: Any = None, **kwargs: Any) -> Self:
@@ -82,7 +86,8 @@ class OptimismCurveDisplay(Display):
         evaluation = evaluation_of(search)
         name = scorer_of(evaluation, scorer)
         compared = comparison_of_search(evaluation, name)
-        return cls(compared.optimism_curve(), search_scale(evaluation, name), _n_out(compared)).plot(ax, **kwargs)
+        scale, is_adaptive = search_scale(evaluation, name), evaluation.predictions.adaptive
+        return cls(compared.optimism_curve(), scale, _n_out(compared), is_adaptive).plot(ax, **kwargs)
 
     @classmethod
     def from_comparison(cls, comparison: ConfigurationComparison, *, ax: Any = None, **kwargs: Any) -> Self:
@@ -139,6 +144,8 @@ class OptimismCurveDisplay(Display):
         out = f",\nwithout {self.n_out:,} dropped or failed" if self.n_out else ""
         configurations_axis(ax, int(x[-1]), f"configurations to choose from (mean over all ways){out}")
         ax.set_ylabel(score_label(self.metric))
+        if self.is_adaptive:
+            ax.set_title(ADAPTIVE_NOTE, fontsize="small", color=MUTED, loc="left")
         self._legend()
         return self
 

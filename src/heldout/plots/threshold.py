@@ -10,6 +10,7 @@ import numpy as np
 
 from heldout._defaults import DEFAULT_METHOD
 from heldout._random import RandomState
+from heldout.data.task import TaskKind
 from heldout.errors import InputError
 from heldout.estimates.inputs import Inputs, read_inputs
 from heldout.estimates.methods import method_of
@@ -104,6 +105,8 @@ class ThresholdChoiceDisplay(Display):
         evaluation = evaluation_of(search)
         task, found = evaluation.task, evaluation.predictions
         tuned = evaluation.metrics[evaluation.refit_metric] if metric is None else metric
+        if task.truth.kind is not TaskKind.BINARY:
+            raise InputError(f"{cls.__name__} is for binary tasks, and this one is {task.truth.kind}.")
         if not {Response.DECISION, Response.PROBABILITIES} & found.responses.keys():
             raise InputError(
                 f"a threshold cuts decisions or probabilities, and the search kept {', '.join(found.responses)} "
