@@ -113,6 +113,15 @@ def test_only_known_pages_exist(client: Any, name: str) -> None:
     assert (reply.status, reply.text) == (404, "There is no such page.\n")
 
 
+@pytest.mark.parametrize("target", ["http://example.org/{}/", "http://[::1/", "*"])
+def test_an_address_with_a_host_of_its_own_is_refused(
+    client: Any, target: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    own = f"127.0.0.1:{client.server.port}"
+    assert client.ask("GET", target.format(client.server.token), Host=own).status == 400
+    assert capfd.readouterr() == ("", "")
+
+
 @pytest.mark.parametrize("method", ["PUT", "DELETE", "HEAD", "OPTIONS", "PATCH"])
 def test_other_methods_are_refused(client: Any, method: str) -> None:
     assert client.ask(method, f"/{client.server.token}/").status == 405
@@ -124,7 +133,7 @@ def test_what_is_too_large_or_has_no_length_is_refused(client: Any, notes: Notes
     assert reply.status == 413
     assert reply.text.startswith("The file is too large: 1 kB were sent, and at most 1 kB are read here;")
     assert client.ask("POST", target).status == 411
-    for length in ("-1", "x", "²"):
+    for length in ("-1", "x", "²", "1_0", "9" * 5000):
         assert client.ask("POST", target, b"", Content_Length=length.encode().decode("latin-1")).status == 411
     notes.most_bytes = 0
     assert client.ask("POST", target, b"a=b").status == 405

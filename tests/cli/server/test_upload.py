@@ -44,6 +44,20 @@ def test_a_file_and_fields(tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == ["été.csv"], "the body is gone"
 
 
+@pytest.mark.parametrize("name", ["body", "BODY", "file"])
+def test_no_name_of_a_file_is_that_of_the_body(tmp_path: Path, name: str) -> None:
+    content = bytes(range(256)) * 999
+    found = read(body((f'Content-Disposition: form-data; name="file"; filename="{name}"', content)), tmp_path)
+    assert found.file == tmp_path / name and found.file.read_bytes() == content
+    assert [path.name for path in tmp_path.iterdir()] == [name]
+
+
+def test_too_many_fields(tmp_path: Path) -> None:
+    text = b"&".join([b"a=1"] * 1001)
+    with pytest.raises(InputError, match=r"^the form has more than 1000 fields"):
+        read_upload(io.BytesIO(text), len(text), "application/x-www-form-urlencoded", tmp_path)
+
+
 def test_no_file_was_chosen(tmp_path: Path) -> None:
     found = read(body(('Content-Disposition: form-data; name="file"; filename=""', b"")), tmp_path)
     assert found == Upload({}, None)
@@ -55,7 +69,7 @@ def test_an_upload_that_ends_early(tmp_path: Path) -> None:
         read(whole, tmp_path, len(whole) + 1)
     with pytest.raises(InputError, match=r"^the form is damaged"):
         read(whole[:-8], tmp_path)
-    assert not [path for path in tmp_path.iterdir() if path.name == "body"]
+    assert not list(tmp_path.iterdir())
 
 
 @given(st.text(max_size=400))

@@ -83,14 +83,13 @@ class FileSite:
         held = self._files.get(name)
         if held is None:
             return None
-        held.values = dict(upload.fields)
-        self._answer(held)
+        self._answer(held, dict(upload.fields))
         return moved(name)
 
     def _take(self, path: Path) -> str:
         """Keep a file and answer it; returns the name of its page."""
         held = _HeldFile(path, FileColumns.of(path))
-        self._answer(held)
+        self._answer(held, {})
         with self._reading:
             self._n_sent += 1
             name = f"file-{self._n_sent}"
@@ -100,9 +99,9 @@ class FileSite:
                 shutil.rmtree(oldest.path.parent, ignore_errors=True)
         return name
 
-    def _answer(self, held: _HeldFile) -> None:
+    def _answer(self, held: _HeldFile, values: dict[str, tuple[str, ...]]) -> None:
         with self._reading:  # one after another: an estimate uses all memory and processors that it may
-            held.lines, held.content, held.why_not = [], None, ""
+            held.values, held.lines, held.content, held.why_not = values, [], None, ""
             try:
                 held.content = _content_of(held)
             except (HeldoutError, click.UsageError) as error:

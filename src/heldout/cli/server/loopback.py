@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import errno
 import os
+import re
 import secrets
 import shutil
 import socketserver
@@ -34,6 +35,7 @@ SECONDS_TO_SEND = 30
 SECONDS_TO_END = 2.0
 """How long the end waits for requests that are being answered."""
 _MOST_DRAINED = 2**30
+_LENGTH = re.compile("[0-9]{1,18}")
 
 
 class LoopbackServer:
@@ -158,6 +160,8 @@ class _Handler(BaseHTTPRequestHandler):
         port = self.server.server_port
         if self.headers.get_all("Host", []) not in ([f"{HOST}:{port}"], [f"localhost:{port}"]):
             return sentence(f"Only http://{HOST}:{port} is answered.", HTTPStatus.FORBIDDEN)
+        if not self.path.startswith("/"):  # an address with a host of its own, as of a proxy
+            return sentence("The address is not that of a page here.", HTTPStatus.BAD_REQUEST)
         if self.path == "/favicon.ico":  # browsers ask without the token
             return Response(b"", "image/x-icon", HTTPStatus.NO_CONTENT)
         given = "".join(urlsplit(self.path).path.split("/")[1:2])
@@ -189,7 +193,7 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _posted(self) -> Response:
         most, sent = self.server.site.most_bytes, self.headers.get("Content-Length", "")
-        if not sent.isdecimal():
+        if not _LENGTH.fullmatch(sent):
             return sentence("The length of the form is not known.", HTTPStatus.LENGTH_REQUIRED)
         n_bytes = int(sent)
         if n_bytes > most:

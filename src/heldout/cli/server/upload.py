@@ -9,7 +9,8 @@ from contextlib import closing
 from dataclasses import dataclass, field
 from email.message import Message
 from pathlib import Path
-from typing import Protocol
+from tempfile import TemporaryFile
+from typing import IO, Protocol
 from urllib.parse import parse_qs
 
 from heldout._text import printable
@@ -18,6 +19,7 @@ from heldout.errors import InputError
 BLOCK = 2**20
 MOST_FIELD_BYTES = 2**20
 """Of all fields that are no files."""
+MOST_FIELDS = 1000
 _LONGEST_NAME = 120
 _NAME, _FILE_NAME = (
     re.compile(rf'content-disposition:[^\r\n]*;\s*{name}="([^"\r\n]*)"', re.I) for name in ("name", "filename")
@@ -58,16 +60,17 @@ def read_upload(stream: Readable, n_bytes: int, content_type: str, folder: Path)
     if kind.get_content_type() == "application/x-www-form-urlencoded":
         if n_bytes > MOST_FIELD_BYTES:
             raise InputError("the form is too long; send it from the page.")
-        return Upload(_fields(parse_qs(stream.read(n_bytes).decode("utf-8", "replace"), max_num_fields=1000)))
+        try:
+            values = parse_qs(stream.read(n_bytes).decode("utf-8", "replace"), max_num_fields=MOST_FIELDS)
+        except ValueError:
+            raise InputError(f"the form has more than {MOST_FIELDS} fields; send it from the page.") from None
+        return Upload(_fields(values))
     boundary = kind.get_boundary() if kind.get_content_type() == "multipart/form-data" else None
     if not boundary or not n_bytes:
         raise InputError(f"a form was expected, got {printable(content_type) or 'nothing'}; send it from the page.")
-    body = folder / "body"
-    try:
+    with TemporaryFile(dir=folder) as body:  # of no name that a file in it could have
         _write(stream, n_bytes, body)
         return _of_parts(body, boundary.encode(), folder)
-    finally:
-        body.unlink(missing_ok=True)
 
 
 def file_name(sent: str) -> str:
@@ -94,22 +97,22 @@ def _fields(found: Mapping[str, list[str]]) -> dict[str, tuple[str, ...]]:
     return {name: values for name, values in kept.items() if values}
 
 
-def _write(stream: Readable, n_bytes: int, path: Path) -> None:
+def _write(stream: Readable, n_bytes: int, body: IO[bytes]) -> None:
     left = n_bytes
-    with path.open("wb") as file:
-        while left:
-            block = stream.read(min(left, BLOCK))
-            if not block:
-                raise InputError("the upload ended early; send the file again.")
-            file.write(block)
-            left -= len(block)
+    while left:
+        block = stream.read(min(left, BLOCK))
+        if not block:
+            raise InputError("the upload ended early; send the file again.")
+        body.write(block)
+        left -= len(block)
+    body.flush()
 
 
-def _of_parts(body: Path, boundary: bytes, folder: Path) -> Upload:
+def _of_parts(body: IO[bytes], boundary: bytes, folder: Path) -> Upload:
     fields: dict[str, list[str]] = {}
     file: Path | None = None
     room = MOST_FIELD_BYTES
-    with body.open("rb") as stream, closing(mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ)) as text:
+    with closing(mmap.mmap(body.fileno(), 0, access=mmap.ACCESS_READ)) as text:
         for head, begin, end in _parts(text, boundary):
             name, sent = _NAME.search(head), _FILE_NAME.search(head)
             if sent is not None:
