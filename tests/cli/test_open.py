@@ -34,7 +34,9 @@ BUSY = SCRIPT.replace(
     "main([",
     """
 import time
-from heldout.cli.server import file_site
+from heldout.cli.server import file_site, loopback
+
+loopback.SECONDS_TO_END = 0.2
 
 
 def estimate(*arguments):
@@ -131,12 +133,14 @@ def test_the_browser_opens(opened: Callable[..., Any], tmp_path: Path) -> None:
         (("",), "Error: DIR is empty, got ''; name a folder"),
         ((".",), "Error: the folder . holds no run file (run.db); name the folder or the run file of a run."),
         (("a.csv",), "Error: a.csv is a file and no run; `heldout open` without it opens a page"),
+        (("report.html",), "Error: report.html is a file of a run; name its folder: heldout open .."),
         (("--port", "70000"), "Error: --port must be from 0 to 65535, got 70000; leave it out"),
         (("--port", "-1"), "Error: --port must be from 0 to 65535, got -1; leave it out"),
     ],
 )
 def test_refusals(command: Callable[..., Any], tmp_path: Path, arguments: tuple[str, ...], sentence: str) -> None:
     (tmp_path / "a.csv").write_text("a,b\n1,2\n")
+    (tmp_path / "report.html").touch()
     ended = command("open", "--no-browser", *arguments)
     assert (ended.code, ended.out) == (2, "") and ended.err.startswith(sentence)
 

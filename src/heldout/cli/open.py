@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import sys
 import threading
 import webbrowser
@@ -66,6 +67,10 @@ def _site(folder: str | None) -> tuple[Site, str]:
     if folder is None:
         return FileSite(), "A page for a file of predictions"
     path = path_named(folder, "DIR")
+    if path.name in ("report.json", "report.html") and path.is_file():
+        raise InputError(
+            f"{path} is a file of a run; name its folder: heldout open {shlex.quote(str(path.parent))}."
+        )
     if path.is_file() and not is_run(path):
         raise InputError(
             f"{path} is a file and no run; `heldout open` without it opens a page on which it can be dropped, and "
