@@ -210,7 +210,7 @@ def test_the_history_ends_at_the_estimate(search: Any) -> None:
         ho.plots.SearchHistoryDisplay.from_search(search, most_points=0)
 
 
-def test_the_race_shows_who_was_dropped_after_which_split(raced: Any, search: Any) -> None:
+def test_the_race_shows_which_was_dropped_after_which_split(raced: Any, search: Any) -> None:
     display = ho.plots.RaceDisplay.from_search(raced)
     evaluation = raced.evaluation_
     assert evaluation.dropped, "the search drops"
@@ -302,6 +302,27 @@ def test_curves_of_predictions_are_those_of_the_search(search: Any, rows: tuple[
         with pytest.raises(InputError, match="there are 8 configurations, and the plot is of one; name it"):
             display.from_predictions(y, every)
         plt.close("all")
+
+
+def test_of_many_classes_the_worst_are_drawn() -> None:
+    rng = np.random.default_rng(0)
+    y = np.resize(np.arange(9), 180)
+    scores = rng.random((180, 1, 2, 9)) + 2 * np.linspace(0, 1, 9) * np.eye(9)[y][:, None, None]
+    scores /= scores.sum(axis=3, keepdims=True)
+    for display, area, words in [
+        (ho.plots.RocCurveDisplay, roc_auc_score, "areas"),
+        (ho.plots.PrecisionRecallDisplay, average_precision_score, "average precisions"),
+    ]:
+        drawn = display.from_predictions(y, scores)  # type: ignore[attr-defined]
+        areas = {f"class {code}": area(y == code, scores[:, 0, 0, code]) for code in range(9)}
+        least = sorted(areas.items(), key=lambda item: item[1])[:7]
+        assert [line.label.split(": ")[0] for line in drawn.lines] == [name for name, _ in least]
+        assert [float(line.label.split()[-1]) for line in drawn.lines] == pytest.approx(
+            [value for _, value in least], abs=6e-4
+        )
+        title = drawn.ax_.get_title()
+        assert "against the other classes, held-out, uncorrected, first of 2 repeats" in title
+        assert f"the 7 of 9 classes with the smallest {words}" in title
 
 
 def test_the_threshold_of_a_search_is_that_of_its_estimate(search: Any, rows: tuple[Any, Any]) -> None:

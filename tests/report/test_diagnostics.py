@@ -12,8 +12,8 @@ from heldout.kernels.reference_curves import roc_points
 from heldout.metrics.base import Response
 from heldout.predictions import HeldOutPredictions
 from heldout.report.diagnostics import (
+    MOST_CLASS_CURVES,
     MOST_CURVE_POINTS,
-    MOST_ROC_CLASSES,
     MOST_SCATTER_POINTS,
     Diagnostics,
     diagnose,
@@ -117,7 +117,7 @@ def test_many_classes_give_the_worst_curves_and_no_matrix() -> None:
     diagnostics = found(diagnose(truth, held(Response.PROBABILITIES, share), 0))
     areas = [roc_auc_score(truth.values == code, share[:, 0, 0, code]) for code in range(25)]
     assert diagnostics.confusion is None
-    assert [curve.area for curve in diagnostics.roc] == pytest.approx(sorted(areas)[:MOST_ROC_CLASSES])
+    assert [curve.area for curve in diagnostics.roc] == pytest.approx(sorted(areas)[:MOST_CLASS_CURVES])
 
 
 def test_residuals_by_hand() -> None:

@@ -32,7 +32,7 @@ from heldout.plots.base import (
     pyplot,
     styled,
 )
-from heldout.plots.curve_lines import CurveLine, looks
+from heldout.plots.curve_lines import UNCORRECTED, CurveLine, looks
 from heldout.predictions import HeldOutPredictions, is_predicted
 from heldout.protocols.validation.estimate import Validation
 from heldout.report.estimate_parts import is_ensemble
@@ -61,6 +61,13 @@ class PredictedRows:
         arrays = self.predictions.responses.items()
         return [response for response, array in arrays if is_predicted(array[:, self.configuration])]
 
+    def note_of_classes(self, n_drawn: int, least: str) -> str:
+        """What curves of one class against the others have in common; ``least`` is by which they were chosen."""
+        repeats, n = self.predictions.n_repeats, self.truth.n_classes
+        first = f", first of {repeats} repeats" if repeats > 1 else ""
+        some = f"\nthe {n_drawn} of {n} classes with the smallest {least}" if n_drawn < n else ""
+        return f"each against the other classes, {UNCORRECTED}{first}{some}"
+
     def text_of_search(self, metric: str) -> str:
         """The search's own numbers of a metric, to stand after that of all rows together; empty without any."""
         estimate = self.estimates.get(metric)
@@ -82,6 +89,7 @@ class CurvesDisplay(Display):
 
     lines: Sequence[CurveLine]
     name: str = ""
+    note: str = ""
     lines_: list[Any] = field(default_factory=list, init=False)
     _tasks: ClassVar[frozenset[TaskKind]] = frozenset({TaskKind.BINARY})
     _needed: ClassVar[str] = "probabilities (which 'neg_log_loss' and 'neg_brier_score' read)"
@@ -248,7 +256,8 @@ class CurvesDisplay(Display):
                 bars = styled({"fmt": "none", "ecolor": look["color"], "elinewidth": 1.4}, band_kw)
                 ax.errorbar(line.x, line.y, yerr=ends, **bars)
         self._frame(ax)
-        ax.set_title(name_text(self.name, 60) if name is None else name)
+        title = name_text(self.name, 60) if name is None else name
+        ax.set_title(f"{title}\n{self.note}" if self.note else title, fontsize="medium" if self.note else None)
         self._legend()
         return self
 

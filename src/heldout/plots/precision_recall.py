@@ -30,6 +30,8 @@ class PrecisionRecallDisplay(CurvesDisplay):
     lines : sequence of CurveLine
     name : str
         Of the configuration.
+    note : str
+        Below the title: what the curves of several classes have in common.
     prevalence : float or None
         Share of the positive rows, the precision of guessing; None for several classes.
 
@@ -60,10 +62,10 @@ class PrecisionRecallDisplay(CurvesDisplay):
         curves = precision_recall_of(rows.truth, rows.predictions, rows.configuration, rows.sample_weight)
         lines = []
         mean = float(np.mean([curve.average_precision for curve in curves])) if curves else float("nan")
+        several = any(curve.name for curve in curves)
         for curve in curves:
-            if curve.name:
-                average = f"average precision {curve.average_precision:.3f}"
-                label = f"{class_text(curve.name)} against the others, {UNCORRECTED}: {average}"
+            if several:
+                label = f"{class_text(curve.name)}: average precision {curve.average_precision:.3f}"
             else:
                 what = (
                     f"mean average precision of {len(curves)} repeats" if len(curves) > 1 else "average precision"
@@ -71,8 +73,8 @@ class PrecisionRecallDisplay(CurvesDisplay):
                 text = f"{UNCORRECTED}: {what} {mean:.3f}{rows.text_of_search('average_precision')}"
                 label = repeats_label(text, curve.repeat)
             lines.append(CurveLine(label, curve.recall, curve.precision))
-        only = curves[0].prevalence if curves and not curves[0].name else None
-        return cls(lines, rows.name, prevalence=only)
+        note = rows.note_of_classes(len(lines), "average precisions") if several else ""
+        return cls(lines, rows.name, note, prevalence=curves[0].prevalence if curves and not several else None)
 
     @classmethod
     def from_validation(cls, validation: Validation, **settings: Any) -> Self:

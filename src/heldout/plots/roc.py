@@ -36,6 +36,8 @@ class RocCurveDisplay(CurvesDisplay):
     lines : sequence of CurveLine
     name : str
         Of the configuration.
+    note : str
+        Below the title: what the curves of several classes have in common.
 
     Attributes
     ----------
@@ -62,14 +64,16 @@ class RocCurveDisplay(CurvesDisplay):
         curves = () if found is None else found.roc
         lines = []
         mean = float(np.mean([curve.area for curve in curves])) if curves else float("nan")
+        several = any(curve.name for curve in curves)
         for curve in curves:
-            if curve.name:
-                label = f"{class_text(curve.name)} against the others, {UNCORRECTED}: area {curve.area:.3f}"
+            if several:
+                label = f"{class_text(curve.name)}: area {curve.area:.3f}"
             else:
                 area = f"mean area of {len(curves)} repeats" if len(curves) > 1 else "area"
-                label = f"{UNCORRECTED}: {area} {mean:.3f}{rows.text_of_search('roc_auc')}"
-            lines.append(CurveLine(label if curve.name else repeats_label(label, curve.repeat), curve.x, curve.y))
-        return cls(lines, rows.name)
+                text = f"{UNCORRECTED}: {area} {mean:.3f}{rows.text_of_search('roc_auc')}"
+                label = repeats_label(text, curve.repeat)
+            lines.append(CurveLine(label, curve.x, curve.y))
+        return cls(lines, rows.name, rows.note_of_classes(len(lines), "areas") if several else "")
 
     @classmethod
     def _validated(cls, validation: Validation, **settings: Any) -> Self:

@@ -14,6 +14,7 @@ from heldout.estimates.intervals import middle_of_columns
 from heldout.estimates.paired.compare import ConfigurationComparison
 from heldout.kernels.reference import Floats
 from heldout.report.numbers import Scale, scale_of
+from heldout.report.ranking import column_means
 from heldout.report.search_evidence import comparison_of_search, scorer_of, search_scale
 from heldout.result import Evaluation
 
@@ -149,12 +150,9 @@ def compared_scores(comparison: ConfigurationComparison) -> ConfigurationScores:
 def _scores_of_search(evaluation: Evaluation, scorer: str) -> Floats:
     """(C,): by which the search ranks; the mean over the splits that a dropped configuration had."""
     whole = evaluation.whole_scores(evaluation.estimation.aggregate)
-    of_folds = evaluation.fold_scores_read[scorer].values
-    present = ~np.isnan(of_folds)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        means = np.where(present, of_folds, 0.0).sum(axis=0) / present.sum(axis=0)
+    means = column_means(evaluation.fold_scores_read[scorer].values)
     if whole is None or scorer not in whole:
-        return np.asarray(means)
+        return means
     dropped = np.array([j in evaluation.predictions.dropped for j in range(len(means))])
     return np.where(dropped, means, whole[scorer])
 

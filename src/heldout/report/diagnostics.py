@@ -21,7 +21,7 @@ from heldout.predictions import UNPREDICTED_LABEL, HeldOutPredictions
 MOST_CURVE_POINTS = 300
 MOST_SCATTER_POINTS = 1000
 MOST_MATRIX_CLASSES = 20
-MOST_ROC_CLASSES = 7
+MOST_CLASS_CURVES = 7
 ROWS_A_GROUP = 20
 
 
@@ -163,8 +163,8 @@ def _one_vs_rest(truth: Truth, ranks: Floats, weights: Floats) -> tuple[RocPoint
         _curve(names[code], 0, truth.values == code, ranks[:, 0, code], weights) for code in range(truth.n_classes)
     ]
     known = [curve for curve in curves if curve is not None]
-    if len(known) > MOST_ROC_CLASSES:
-        known = sorted(known, key=lambda curve: curve.area)[:MOST_ROC_CLASSES]
+    if len(known) > MOST_CLASS_CURVES:
+        known = sorted(known, key=lambda curve: curve.area)[:MOST_CLASS_CURVES]
     return tuple(known)
 
 

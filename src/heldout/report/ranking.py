@@ -196,7 +196,7 @@ def _n_listed(rows: Sequence[RankedConfiguration]) -> int:
 
 
 def column_means(fold_scores: Floats) -> Floats:
-    """Means over the first axis, without NaN; NaN for a column that holds nothing else."""
+    """(C,): the means of (splits, C) over the splits that each configuration had; NaN where it had none."""
     present = ~np.isnan(fold_scores)
     with np.errstate(invalid="ignore", divide="ignore"):
         mean: Floats = np.where(present, fold_scores, 0.0).sum(axis=0) / present.sum(axis=0)

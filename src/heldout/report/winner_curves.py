@@ -16,7 +16,7 @@ from heldout.kernels.reference_curves import net_benefit, precision_recall_point
 from heldout.metrics.base import Response
 from heldout.predictions import HeldOutPredictions
 from heldout.protocols.validation.curves.decision import checked_thresholds
-from heldout.report.diagnostics import class_names, first_predicted
+from heldout.report.diagnostics import MOST_CLASS_CURVES, class_names, first_predicted
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,10 @@ class NetBenefit:
 def precision_recall_of(
     truth: Truth, predictions: HeldOutPredictions, configuration: int, sample_weight: Floats | None = None
 ) -> tuple[PrecisionRecallPoints, ...]:
-    """One curve a repeat of a binary task, or a class in the first repeat; empty without scores of classes."""
+    """One curve a repeat of a binary task, or a class in the first repeat; empty without scores of classes.
+
+    Of many classes, those with the smallest average precisions.
+    """
     if not truth.kind.is_classification:
         return ()
     responses = [predictions.responses.get(kind) for kind in (Response.PROBABILITIES, Response.DECISION)]
@@ -65,7 +68,10 @@ def precision_recall_of(
             _curve(name, 0, truth.values == code, ranks[:, 0, code], weights)
             for code, name in enumerate(class_names(truth))
         ]
-    return tuple(curve for curve in curves if curve is not None)
+    known = [curve for curve in curves if curve is not None]
+    if truth.kind is TaskKind.MULTICLASS and len(known) > MOST_CLASS_CURVES:
+        known = sorted(known, key=lambda curve: curve.average_precision)[:MOST_CLASS_CURVES]
+    return tuple(known)
 
 
 def _curve(

@@ -128,9 +128,9 @@ def _bound(port: int) -> _Server:
         ) from None
 
 
-def _are_equal(given: str, token: str) -> bool:
+def _are_equal(first: str, token: str) -> bool:
     """Compared in a time that does not depend on where they differ."""
-    return secrets.compare_digest(given.encode(), token.encode())
+    return secrets.compare_digest(first.encode(), token.encode())
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -164,11 +164,11 @@ class _Handler(BaseHTTPRequestHandler):
             return sentence("The address is not that of a page here.", HTTPStatus.BAD_REQUEST)
         if self.path == "/favicon.ico":  # browsers ask without the token
             return Response(b"", "image/x-icon", HTTPStatus.NO_CONTENT)
-        given = "".join(urlsplit(self.path).path.split("/")[1:2])
-        if self.server.once and _are_equal(given, self.server.once):
+        first = "".join(urlsplit(self.path).path.split("/")[1:2])
+        if self.server.once and _are_equal(first, self.server.once):
             self.server.once = ""
             return moved(f"/{self.server.of_token}/")
-        if not _are_equal(given, self.server.of_token):
+        if not _are_equal(first, self.server.of_token):
             return sentence(
                 "The address lacks the token, or has another one; open the address that the command printed.",
                 HTTPStatus.FORBIDDEN,
