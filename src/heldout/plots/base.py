@@ -58,6 +58,7 @@ class Display:
         if ax is None:
             _, ax = plt.subplots(figsize=(width, height), layout="constrained")
             ax.spines[["top", "right"]].set_visible(False)
+            ax.ticklabel_format(useOffset=False)  # scores stand at their ticks, not their differences
         self.ax_, self.figure_ = ax, ax.figure
         return ax
 

@@ -9,7 +9,8 @@ import numpy as np
 
 from heldout.data.task import TaskKind
 from heldout.plots.curve_lines import UNCORRECTED, CurveLine, corrected_label, probability_axes, reference_line
-from heldout.plots.curves import CurvesDisplay, PredictedRows
+from heldout.plots.curves import CurvesDisplay
+from heldout.plots.predicted_rows import PredictedRows
 from heldout.protocols.validation.estimate import Validation
 from heldout.report.diagnostics import diagnose
 from heldout.report.svg import SKY

@@ -6,21 +6,18 @@ apparent and corrected for optimism.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from heldout.data.task import TaskKind, Truth
+from heldout.data.task import TaskKind
 from heldout.errors import InputError
 from heldout.estimates.inputs import read_inputs
 from heldout.estimates.paired.compare import index_of_name
-from heldout.estimates.question import AGGREGATE_WORDS
 from heldout.estimates.types import Estimate
-from heldout.kernels.reference import Floats
 from heldout.metrics.base import Response
-from heldout.metrics.named import in_sentence, metric_words
 from heldout.plots.base import (
     Display,
     Style,
@@ -32,51 +29,11 @@ from heldout.plots.base import (
     pyplot,
     styled,
 )
-from heldout.plots.curve_lines import UNCORRECTED, CurveLine, looks
-from heldout.predictions import HeldOutPredictions, is_predicted
+from heldout.plots.curve_lines import CurveLine, looks
+from heldout.plots.predicted_rows import PredictedRows
 from heldout.protocols.validation.estimate import Validation
 from heldout.report.estimate_parts import is_ensemble
 from heldout.report.svg import BAND
-
-
-@dataclass(frozen=True)
-class PredictedRows:
-    """One configuration's predictions of a target."""
-
-    truth: Truth
-    predictions: HeldOutPredictions
-    configuration: int
-    sample_weight: Floats | None = None
-    estimates: Mapping[str, Estimate] = field(default_factory=dict)
-    """The search's estimates of this configuration by their metrics."""
-
-    @property
-    def name(self) -> str:
-        """Of the configuration."""
-        return self.predictions.names[self.configuration]
-
-    @property
-    def held(self) -> list[Response]:
-        """The responses that the configuration has."""
-        arrays = self.predictions.responses.items()
-        return [response for response, array in arrays if is_predicted(array[:, self.configuration])]
-
-    def note_of_classes(self, n_drawn: int, least: str) -> str:
-        """What curves of one class against the others have in common; ``least`` is by which they were chosen."""
-        repeats, n = self.predictions.n_repeats, self.truth.n_classes
-        first = f", first of {repeats} repeats" if repeats > 1 else ""
-        some = f"\nthe {n_drawn} of {n} classes with the smallest {least}" if n_drawn < n else ""
-        return f"each against the other classes, {UNCORRECTED}{first}{some}"
-
-    def text_of_search(self, metric: str) -> str:
-        """The search's own numbers of a metric, to stand after that of all rows together; empty without any."""
-        estimate = self.estimates.get(metric)
-        if estimate is None or not np.isfinite(estimate.value):
-            return ""
-        how = AGGREGATE_WORDS.get(str(estimate.provenance.get("aggregate")), "")
-        title = in_sentence(metric_words(metric)[0])
-        numbers = f"{estimate.uncorrected:.3f} uncorrected, {estimate.value:.3f} corrected"
-        return f"\n(the search's {title}{f', {how}' if how else ''}:\n{numbers})"
 
 
 @dataclass(eq=False, repr=False)

@@ -7,7 +7,8 @@ from typing import Any, Self
 
 from heldout.plots.base import plain_text
 from heldout.plots.curve_lines import UNCORRECTED, CurveLine, corrected_label, reference_line
-from heldout.plots.curves import CurvesDisplay, PredictedRows
+from heldout.plots.curves import CurvesDisplay
+from heldout.plots.predicted_rows import PredictedRows
 from heldout.protocols.validation.estimate import Validation
 from heldout.report.validation_curves import class_text
 from heldout.report.winner_curves import net_benefit_of

@@ -11,7 +11,8 @@ from heldout.data.task import TaskKind
 from heldout.errors import InputError
 from heldout.metrics.base import Response
 from heldout.plots.curve_lines import UNCORRECTED, CurveLine, probability_axes, reference_line, repeats_label
-from heldout.plots.curves import CurvesDisplay, PredictedRows
+from heldout.plots.curves import CurvesDisplay
+from heldout.plots.predicted_rows import PredictedRows
 from heldout.protocols.validation.estimate import Validation
 from heldout.report.validation_curves import class_text
 from heldout.report.winner_curves import precision_recall_of

@@ -17,7 +17,8 @@ from heldout.plots.curve_lines import (
     reference_line,
     repeats_label,
 )
-from heldout.plots.curves import CurvesDisplay, PredictedRows
+from heldout.plots.curves import CurvesDisplay
+from heldout.plots.predicted_rows import PredictedRows
 from heldout.protocols.validation.estimate import Validation
 from heldout.report.diagnostics import diagnose
 from heldout.report.validation_curves import class_text
