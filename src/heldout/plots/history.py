@@ -117,12 +117,12 @@ class SearchHistoryDisplay(Display):
         x = history.n_configurations
         style = {
             "color": VERMILLION, "linestyle": (0, (5, 2)), "marker": "s", "markersize": 4, "linewidth": 2,
-            "label": "best so far, uncorrected",
+            "label": "winner so far, uncorrected",
         }  # fmt: skip
         (self.uncorrected_line_,) = ax.plot(x, history.uncorrected, **styled(style, uncorrected_kw))
         style = {
             "color": BLUE, "marker": "o", "markersize": 4, "linewidth": 2,
-            "label": f"best so far, corrected by {history.method}",
+            "label": f"winner so far, corrected by {history.method}",
         }  # fmt: skip
         (self.corrected_line_,) = ax.plot(x, history.corrected, **styled(style, corrected_kw))
         self.band_ = None
