@@ -214,7 +214,10 @@ class CurvesDisplay(Display):
                 ax.errorbar(line.x, line.y, yerr=ends, **bars)
         self._frame(ax)
         title = name_text(self.name, 60) if name is None else name
-        ax.set_title(f"{title}\n{self.note}" if self.note else title, fontsize="medium" if self.note else None)
+        if self.note:
+            ax.set_title(f"{title}\n{self.note}", fontsize="medium")
+        else:
+            ax.set_title(title)
         self._legend()
         return self
 
