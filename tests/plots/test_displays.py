@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from scipy.stats import loguniform, uniform
 from sklearn.exceptions import NotFittedError
-from sklearn.metrics import average_precision_score, roc_auc_score
+from sklearn.metrics import average_precision_score, make_scorer, roc_auc_score
 from sklearn.model_selection import GridSearchCV
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.svm import SVC
@@ -302,6 +302,19 @@ def test_curves_of_predictions_are_those_of_the_search(search: Any, rows: tuple[
         with pytest.raises(InputError, match="there are 8 configurations, and the plot is of one; name it"):
             display.from_predictions(y, every)
         plt.close("all")
+
+
+def test_a_metric_of_the_other_class_does_not_stand_beside_the_curve(rows: tuple[Any, Any]) -> None:
+    of_benign = make_scorer(average_precision_score, response_method="predict_proba", pos_label="benign")
+    settings = {"scoring": {"own": of_benign}, "refit": "own", "n_bootstraps": 30, "random_state": 0}
+    found = ho.HeldOutSearchCV(KNeighborsClassifier(), {"n_neighbors": [5, 30]}, **settings).fit(*rows)
+    display = ho.plots.PrecisionRecallDisplay.from_search(found)
+    scores = found.predictions_.responses["probabilities"][:, found.best_index_, 0]
+    area = average_precision_score(rows[1] == "malignant", scores)
+    assert display.lines[0].label == f"held-out, uncorrected: average precision {area:.3f}"
+    assert "malignant is positive" in display.ax_.get_title()
+    choice = ho.plots.ThresholdChoiceDisplay.from_search(found, metric="accuracy")
+    assert "above it malignant is predicted" in choice.ax_.get_xlabel()
 
 
 def test_of_many_classes_the_worst_are_drawn() -> None:

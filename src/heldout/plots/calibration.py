@@ -32,6 +32,8 @@ class CalibrationDisplay(CurvesDisplay):
     lines : sequence of CurveLine
     name : str
         Of the configuration.
+    note : str
+        Below the title: which class is positive.
     histogram : tuple of float
         Rows by prediction, in equal steps of ``ends``; empty without.
     ends : (float, float)
@@ -74,7 +76,7 @@ class CalibrationDisplay(CurvesDisplay):
             tuple(group.high for group in groups),
             as_points=True,
         )
-        return cls([line], rows.name, histogram=found.calibration.histogram)
+        return cls([line], rows.name, rows.note_of_positive, histogram=found.calibration.histogram)
 
     @classmethod
     def _validated(cls, validation: Validation, **settings: Any) -> Self:

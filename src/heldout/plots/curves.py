@@ -17,7 +17,7 @@ from heldout.errors import InputError
 from heldout.estimates.inputs import read_inputs
 from heldout.estimates.paired.compare import index_of_name
 from heldout.estimates.types import Estimate
-from heldout.metrics.base import Response
+from heldout.metrics.base import Response, positive_of
 from heldout.plots.base import (
     Display,
     Style,
@@ -34,6 +34,7 @@ from heldout.plots.predicted_rows import PredictedRows
 from heldout.protocols.validation.estimate import Validation
 from heldout.report.estimate_parts import is_ensemble
 from heldout.report.svg import BAND
+from heldout.result import Evaluation
 
 
 @dataclass(eq=False, repr=False)
@@ -81,8 +82,7 @@ class CurvesDisplay(Display):
         chosen = evaluation.winner if configuration is None else configuration
         index = configuration_index(evaluation.predictions.names, chosen)
         task = evaluation.task
-        own = evaluation.estimates.values() if index == evaluation.winner else ()
-        estimates = {estimate.metric: estimate for estimate in own if estimate.selected == index}
+        estimates = {} if index != evaluation.winner else _estimates_of_positive(evaluation, index)
         rows = PredictedRows(task.truth, evaluation.predictions, index, task.sample_weight, estimates)
         return cls._of(rows, "; search with a metric that reads them, beside your own").plot(ax, **kwargs)
 
@@ -215,7 +215,7 @@ class CurvesDisplay(Display):
         self._frame(ax)
         title = name_text(self.name, 60) if name is None else name
         if self.note:
-            ax.set_title(f"{title}\n{self.note}", fontsize="medium")
+            ax.set_title(f"{title}\n{plain_text(self.note)}", fontsize="medium")
         else:
             ax.set_title(title)
         self._legend()
@@ -246,6 +246,16 @@ class CurvesDisplay(Display):
 
     def _frame(self, ax: Any) -> None:
         raise NotImplementedError
+
+
+def _estimates_of_positive(evaluation: Evaluation, index: int) -> dict[str, Estimate]:
+    """The search's estimates of a configuration by metric, without metrics that call another class positive."""
+    truth, found = evaluation.task.truth, dict[str, Estimate]()
+    for scorer, estimate in evaluation.estimates.items():
+        metric = evaluation.metrics[scorer]
+        if metric is not None and estimate.selected == index and positive_of(metric, truth) == truth.positive:
+            found[estimate.metric] = estimate
+    return found
 
 
 def configuration_index(names: Sequence[str], configuration: Any) -> int:

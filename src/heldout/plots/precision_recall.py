@@ -32,7 +32,7 @@ class PrecisionRecallDisplay(CurvesDisplay):
     name : str
         Of the configuration.
     note : str
-        Below the title: what the curves of several classes have in common.
+        Below the title: which class is positive, or what the curves of several classes have in common.
     prevalence : float or None
         Share of the positive rows, the precision of guessing; None for several classes.
 
@@ -74,7 +74,7 @@ class PrecisionRecallDisplay(CurvesDisplay):
                 text = f"{UNCORRECTED}: {what} {mean:.3f}{rows.text_of_search('average_precision')}"
                 label = repeats_label(text, curve.repeat)
             lines.append(CurveLine(label, curve.recall, curve.precision))
-        note = rows.note_of_classes(len(lines), "average precisions") if several else ""
+        note = rows.note_of_classes(len(lines), "average precisions") if several else rows.note_of_positive
         return cls(lines, rows.name, note, prevalence=curves[0].prevalence if curves and not several else None)
 
     @classmethod

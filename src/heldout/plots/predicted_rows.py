@@ -15,6 +15,7 @@ from heldout.metrics.base import Response
 from heldout.metrics.named import in_sentence, metric_words
 from heldout.plots.curve_lines import UNCORRECTED
 from heldout.predictions import HeldOutPredictions, is_predicted
+from heldout.report.validation_curves import class_text
 
 
 @dataclass(frozen=True)
@@ -38,6 +39,11 @@ class PredictedRows:
         """The responses that the configuration has."""
         arrays = self.predictions.responses.items()
         return [response for response, array in arrays if is_predicted(array[:, self.configuration])]
+
+    @property
+    def note_of_positive(self) -> str:
+        """Which class of two a curve is of."""
+        return f"{class_text(str(self.truth.pos_label))} is positive"
 
     def note_of_classes(self, n_drawn: int, least: str) -> str:
         """What curves of one class against the others have in common; ``least`` is by which they were chosen."""

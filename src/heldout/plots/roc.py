@@ -38,7 +38,7 @@ class RocCurveDisplay(CurvesDisplay):
     name : str
         Of the configuration.
     note : str
-        Below the title: what the curves of several classes have in common.
+        Below the title: which class is positive, or what the curves of several classes have in common.
 
     Attributes
     ----------
@@ -74,7 +74,8 @@ class RocCurveDisplay(CurvesDisplay):
                 text = f"{UNCORRECTED}: {area} {mean:.3f}{rows.text_of_search('roc_auc')}"
                 label = repeats_label(text, curve.repeat)
             lines.append(CurveLine(label, curve.x, curve.y))
-        return cls(lines, rows.name, rows.note_of_classes(len(lines), "areas") if several else "")
+        note = rows.note_of_classes(len(lines), "areas") if several else rows.note_of_positive
+        return cls(lines, rows.name, note)
 
     @classmethod
     def _validated(cls, validation: Validation, **settings: Any) -> Self:

@@ -23,6 +23,7 @@ from heldout.plots.base import (
     interval_text,
     name_text,
     percent,
+    plain_text,
     pyplot,
     score_label,
     styled,
@@ -31,6 +32,7 @@ from heldout.plots.base import (
 from heldout.report.estimate_parts import interval_label
 from heldout.report.svg import BAND, BLUE, ORANGE, VERMILLION
 from heldout.report.threshold_choice import ThresholdChoice, threshold_choice
+from heldout.report.validation_curves import class_text
 
 BINS = 40
 BARS = 0.3
@@ -206,7 +208,8 @@ class ThresholdChoiceDisplay(Display):
         style = {"color": VERMILLION, "linestyle": (0, (5, 2)), "linewidth": 2, "label": text}
         self.threshold_line_ = ax.axvline(choice.threshold, **styled(style, threshold_kw))
         self._draw_chosen(ax, bar_kw)
-        ax.set_xlabel(f"threshold of the {_CUT[choice.response]} (above it is positive)")
+        above = f"above it {class_text(choice.positive)} is predicted"
+        ax.set_xlabel(plain_text(f"threshold of the {_CUT[choice.response]} ({above})"))
         ax.set_ylabel(score_label(scale))
         ax.set_title(name_text(choice.configuration, 60) if name is None else name)
         self._legend()

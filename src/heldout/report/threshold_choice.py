@@ -33,7 +33,8 @@ class ThresholdChoice:
     response: Response
     """What is cut: decisions or probabilities of the positive class."""
     threshold: float
-    """Strictly above is positive."""
+    positive: str
+    """The class of scores strictly above it."""
     thresholds: Floats
     scores: Floats
     low: Floats
@@ -87,6 +88,7 @@ def threshold_choice(inputs: Inputs, method: Method) -> ThresholdChoice:
         configuration=str(evidence.names[evidence.winner]),
         response=_response(inputs.predictions, evidence.winner),
         threshold=float(thresholds[evidence.winner_column]),
+        positive=str(inputs.truth.pos_label),
         thresholds=thresholds[own],
         scores=scale.sign * matrix.scores.observed()[own],
         low=low,
