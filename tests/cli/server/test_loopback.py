@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import socket
+import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -10,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from heldout.cli.server.loopback import HOST, LoopbackServer
+from heldout.cli.server.loopback import HOST, SECONDS_TO_END, LoopbackServer
 from heldout.cli.server.response import Response, moved, page
 from heldout.cli.server.upload import Upload
 from heldout.errors import InputError
@@ -167,6 +168,19 @@ def test_a_reader_that_goes_away_is_not_reported(client: Any, capfd: pytest.Capt
             connection.sendall(begun)
     assert client.get().status == 200
     assert capfd.readouterr() == ("", "")
+
+
+def test_connections_that_ask_nothing_do_not_delay_the_end(notes: Notes) -> None:
+    server = LoopbackServer(notes)
+    server.start()
+    idle = [socket.create_connection((HOST, server.port), timeout=5) for _ in range(3)]
+    idle[1].sendall(b"GET / HT")
+    while len(server._server.connections) < 3:
+        time.sleep(0.01)
+    began = time.monotonic()
+    assert server.close() and time.monotonic() - began < SECONDS_TO_END
+    for connection in idle:
+        connection.close()
 
 
 def test_it_listens_on_the_loopback_address_only(client: Any, notes: Notes) -> None:

@@ -12,12 +12,14 @@ import os
 import re
 import secrets
 import shutil
+import socket
 import socketserver
 import sys
 import tempfile
 import threading
 import time
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -77,11 +79,12 @@ class LoopbackServer:
             self._server.shutdown()
             self._thread.join()
         self._server.server_close()
+        self._server.end_idle()
         deadline = time.monotonic() + SECONDS_TO_END
-        for thread in list(self._server.at_work):
+        for thread in list(self._server.connections):
             thread.join(max(0.0, deadline - time.monotonic()))
         shutil.rmtree(self.folder, ignore_errors=True)
-        return not self._server.at_work
+        return not self._server.connections
 
 
 class _Server(ThreadingHTTPServer):
@@ -95,7 +98,9 @@ class _Server(ThreadingHTTPServer):
     """A token that leads to the other one and is then used up."""
 
     def __init__(self, port: int) -> None:
+        self.connections: dict[threading.Thread, socket.socket] = {}
         self.at_work: set[threading.Thread] = set()
+        """Those of the connections whose request is being answered."""
         super().__init__((HOST, port), _Handler)
 
     def server_bind(self) -> None:
@@ -104,9 +109,25 @@ class _Server(ThreadingHTTPServer):
         self.server_name, self.server_port = HOST, self.server_address[1]
 
     def process_request_thread(self, request: Any, client_address: Any) -> None:
-        self.at_work.add(threading.current_thread())
+        self.connections[threading.current_thread()] = request
         try:
             super().process_request_thread(request, client_address)
+        finally:
+            del self.connections[threading.current_thread()]
+
+    def end_idle(self) -> None:
+        """End the connections on which nothing was asked: browsers keep some open for what may come."""
+        for thread, connection in list(self.connections.items()):
+            if thread not in self.at_work:
+                with suppress(OSError):
+                    connection.shutdown(socket.SHUT_RDWR)
+
+    @contextmanager
+    def working(self) -> Iterator[None]:
+        """This thread answers a request."""
+        self.at_work.add(threading.current_thread())
+        try:
+            yield
         finally:
             self.at_work.discard(threading.current_thread())
 
@@ -141,10 +162,12 @@ class _Handler(BaseHTTPRequestHandler):
         return "heldout"
 
     def do_GET(self) -> None:
-        self._answer(self._refusal() or self._got())
+        with self.server.working():
+            self._answer(self._refusal() or self._got())
 
     def do_POST(self) -> None:
-        self._answer(self._refusal() or self._foreign_form() or self._posted())
+        with self.server.working():
+            self._answer(self._refusal() or self._foreign_form() or self._posted())
 
     def send_error(self, code: int, message: str | None = None, explain: str | None = None) -> None:
         """A request that is no HTTP, or of another method."""
