@@ -159,6 +159,8 @@ def test_a_plane_has_the_best_at_each_pair() -> None:
     assert found.best.tolist() == [1, 2, 4, 7] and found.is_grid
     scattered = of([{"a": j, "b": j * j} for j in range(9)], list(range(9)))
     assert not parameter_plane(scattered, ("a", "b")).is_grid
+    two = of([{"a": 1, "b": 1}, {"a": 2, "b": 2}], [0.1, 0.2])
+    assert not parameter_plane(two, ("a", "b")).is_grid
 
 
 def test_parameters_of_several_estimators_are_told_apart() -> None:

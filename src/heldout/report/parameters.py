@@ -77,9 +77,10 @@ class ParameterPlane:
 
     @property
     def is_grid(self) -> bool:
-        """Whether the pairs tried fill a grid, rather than being scattered."""
+        """Whether the pairs tried share values and fill half of a grid, rather than being scattered."""
         columns, rows = (len(np.unique(axis.values)) for axis in (self.across, self.up))
-        return 2 * len(self.best) >= columns * rows
+        pairs = len(self.best)
+        return pairs == columns * rows or (2 * pairs >= columns * rows and pairs > max(columns, rows))
 
 
 def parameters_searched(scores: ConfigurationScores) -> tuple[str, ...]:
