@@ -194,10 +194,14 @@ class ThresholdChoiceDisplay(Display):
         """
         ax = self._axes(ax)
         choice, scale = self.choice, self.choice.metric
-        style = {"color": BLUE, "linewidth": 2, "label": "score at each threshold, uncorrected"}
+        # Thresholds lie midway between scores of rows, at which the score of the configuration steps.
+        style = {
+            "color": BLUE, "linewidth": 2, "drawstyle": "steps-mid",
+            "label": "score at each threshold, uncorrected",
+        }  # fmt: skip
         (self.line_,) = ax.plot(choice.thresholds, choice.scores, **styled(style, line_kw))
         label = f"{percent(choice.confidence_level)} bootstrap interval at each"
-        style = {"color": BAND, "label": label, "zorder": 0}
+        style = {"color": BAND, "label": label, "zorder": 0, "step": "mid"}
         self.band_ = ax.fill_between(choice.thresholds, choice.low, choice.high, **styled(style, band_kw))
         low, high = scale.closed_ends(choice.estimate.interval)
         interval = interval_text(scale, interval_label(choice.estimate), low, high)
