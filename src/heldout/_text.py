@@ -48,6 +48,18 @@ def printable(text: str, keep: str = "") -> str:
     return _CONTROL_CHARACTERS.sub(lambda found: found[0] if found[0] in keep else repr(found[0])[1:-1], text)
 
 
+def markdown_text(text: str) -> str:
+    r"""Text as Markdown shows it unchanged, on one line: nothing in it is markup, a citation or an entity.
+
+    Examples
+    --------
+    >>> print(markdown_text("max_depth | <b> [x](y) *z* @me &lt; $"))
+    max_depth \| \<b> \[x\](y) \*z\* \@me \&lt; \$
+    """
+    text = re.sub(r"([\\`*\[\]<|~@&$^])", r"\\\1", printable(text))
+    return re.sub(r"(?<!\w)_|_(?!\w)", r"\\_", text)
+
+
 def number_text(value: float | None, decimals: int) -> str:
     """A number with a fixed count of decimals, or in few significant digits where that would not show it."""
     if value is None or isnan(value):

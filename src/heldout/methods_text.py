@@ -1,7 +1,7 @@
 """A paragraph for the methods section of an article, with the sources that it cites.
 
-It is written once, with sources as pandoc cites them (``[@key1; @key2]``), and shown in the form that a manuscript
-needs: plain text, LaTeX, or Markdown.
+It is written once, with control characters around each citation (``cited``), and shown in the form that a manuscript
+needs: plain text, LaTeX, or Markdown. What looks like a citation in the name of a model is text.
 """
 
 from __future__ import annotations
@@ -13,13 +13,17 @@ from dataclasses import dataclass
 from importlib import import_module
 
 from heldout._bibtex import authors_of, bibtex_of
+from heldout._text import markdown_text, printable
 from heldout.references import REFERENCES
 
-_CITATION = re.compile(r"\[(@\w+(?:; @\w+)*)\]")
-_KEY = re.compile(r"@(\w+)")
+_OPEN, _CLOSE = "\x02", "\x03"
+"""Around the keys of a citation."""
+
+_CITATION = re.compile(f"{_OPEN}([\\w ]+){_CLOSE}")
 _OF_LATEX = {
     "\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_", "{": r"\{", "}": r"\}",
-    "~": r"\textasciitilde{}", "^": r"\textasciicircum{}",
+    "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "<": r"\textless{}", ">": r"\textgreater{}",
+    "|": r"\textbar{}",
 }  # fmt: skip
 
 
@@ -29,31 +33,38 @@ class MethodsText:
 
     Attributes
     ----------
-    markdown : str
-        The paragraph with sources as pandoc, Quarto and R Markdown cite them: ``[@tsamardinos2018]``.
+    source : str
+        The paragraph with citations as ``cited`` marks them, from which the forms below are made.
 
     Examples
     --------
-    >>> text = MethodsText("The rows were resampled [@efron1979; @tibshirani2009].")
+    >>> text = MethodsText(f"The rows were resampled{cited(['efron1979', 'tibshirani2009'])}.")
     >>> print(text)
     The rows were resampled (Efron, 1979; Tibshirani and Tibshirani, 2009).
     >>> print(text.latex)
     The rows were resampled \\citep{efron1979,tibshirani2009}.
+    >>> print(text.markdown)
+    The rows were resampled [@efron1979; @tibshirani2009].
     >>> text.keys
     ('efron1979', 'tibshirani2009')
     """
 
-    markdown: str
+    source: str
 
     @property
     def text(self) -> str:
         """Plain text, with authors and years."""
-        return self._shown(str, lambda keys: f"({'; '.join(map(_author_and_year, keys))})")
+        return self._shown(printable, lambda keys: f"({'; '.join(map(_author_and_year, keys))})")
 
     @property
     def latex(self) -> str:
         r"""LaTeX, with ``\citep`` of natbib; the keys are those of ``bibtex``."""
         return self._shown(_latex, lambda keys: f"\\citep{{{','.join(keys)}}}")
+
+    @property
+    def markdown(self) -> str:
+        """Markdown, with sources as pandoc, Quarto and R Markdown cite them: ``[@tsamardinos2018]``."""
+        return self._shown(markdown_text, lambda keys: f"[{'; '.join(f'@{key}' for key in keys)}]")
 
     @property
     def keys(self) -> tuple[str, ...]:
@@ -68,7 +79,7 @@ class MethodsText:
     def to_markdown(self) -> str:
         """The paragraph and the entries as a Markdown document, which ``heldout tune`` writes as methods.md."""
         entries = f"\n\n```bibtex\n{self.bibtex}\n```" if self.keys else ""
-        return f"{self.text}{entries}\n"
+        return f"{markdown_text(self.text)}{entries}\n"
 
     def __str__(self) -> str:
         return self.text
@@ -79,12 +90,11 @@ class MethodsText:
 
     @property
     def _parts(self) -> list[str | list[str]]:
-        """The text in order, with citations as lists of keys; brackets that cite no known work are text."""
+        """The text in order, with citations as lists of keys; marks that enclose no known work are text."""
         parts: list[str | list[str]] = []
-        for place, part in enumerate(_CITATION.split(self.markdown)):
-            keys = _KEY.findall(part) if place % 2 else []
-            is_text = not keys or not REFERENCES.keys() >= set(keys)
-            parts.append((f"[{part}]" if place % 2 else part) if is_text else keys)
+        for place, part in enumerate(_CITATION.split(self.source)):
+            keys = part.split() if place % 2 else []
+            parts.append(keys if keys and REFERENCES.keys() >= set(keys) else part)
         return parts
 
     def _shown(self, words: Callable[[str], str], citation: Callable[[list[str]], str]) -> str:
@@ -108,14 +118,14 @@ class WithMethodsText:
 
 
 def cited(keys: Sequence[str]) -> str:
-    """Works as a citation, with a space before it; empty without any.
+    r"""Works as a marked citation, with a space before it; empty without any.
 
     Examples
     --------
-    >>> cited(["efron1979"]), cited([])
-    (' [@efron1979]', '')
+    >>> cited(["efron1979", "ghosh1992"]), cited([])
+    (' \x02efron1979 ghosh1992\x03', '')
     """
-    return f" [{'; '.join(f'@{key}' for key in dict.fromkeys(keys))}]" if keys else ""
+    return f" {_OPEN}{' '.join(dict.fromkeys(keys))}{_CLOSE}" if keys else ""
 
 
 def _author_and_year(key: str) -> str:
@@ -126,4 +136,4 @@ def _author_and_year(key: str) -> str:
 
 
 def _latex(text: str) -> str:
-    return "".join(_OF_LATEX.get(character, character) for character in text)
+    return "".join(_OF_LATEX.get(character, character) for character in printable(text))

@@ -12,8 +12,9 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.neighbors import KNeighborsClassifier
 
 import heldout as ho
+from heldout._text import markdown_text
 from heldout.report import report_content
-from heldout.report.card import card_of, escaped
+from heldout.report.card import card_of
 from heldout.result import Evaluation
 
 Make = Callable[..., Evaluation]
@@ -30,7 +31,7 @@ def test_the_card_of_a_search(make_evaluation: Make) -> None:
     assert np.allclose(shown, [estimate.value, *estimate.interval, estimate.uncorrected], atol=6e-3)
     assert "corrected for the selection (" in first and "95 % confidence interval" in first
     assert "| Log loss |" in card and "| Configurations | 6, 1 failed |" in card and "| Seed |" in card
-    assert all(escaped(sentence) in card for sentence in report_content(made).flags)
+    assert all(markdown_text(sentence) in card for sentence in report_content(made).flags)
     assert "### How to reproduce it" in card and "Time of" not in card
 
 

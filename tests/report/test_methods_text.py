@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from sklearn.datasets import make_classification
 from sklearn.linear_model import LogisticRegression, Ridge
-from sklearn.model_selection import GridSearchCV, ShuffleSplit
+from sklearn.model_selection import GridSearchCV, LeaveOneOut, PredefinedSplit, ShuffleSplit
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -17,7 +17,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 import heldout as ho
 from heldout._bibtex import bibtex_of
-from heldout.methods_text import MethodsText
+from heldout.methods_text import MethodsText, cited
 from heldout.references import REFERENCES
 from heldout.report.from_comparison import comparison_content
 
@@ -170,9 +170,43 @@ def test_every_reference_is_an_entry(key: str) -> None:
 
 
 def test_citations_in_every_form() -> None:
-    found = MethodsText("A_1 & 5 % [@efron1979; @wald1947] of [@nobody], {x}.")
-    assert str(found) == "A_1 & 5 % (Efron, 1979; Wald, 1947) of [@nobody], {x}."
-    assert found.latex == r"A\_1 \& 5 \% \citep{efron1979,wald1947} of [@nobody], \{x\}."
+    found = MethodsText(f"A_1 & 5 %{cited(['efron1979', 'wald1947'])} of [@wald1947], {{x}} <b> |\n.")
+    assert str(found) == r"A_1 & 5 % (Efron, 1979; Wald, 1947) of [@wald1947], {x} <b> |\n."
+    assert found.markdown == r"A_1 \& 5 % [@efron1979; @wald1947] of \[\@wald1947\], {x} \<b> \|\\n."
+    assert found.latex == (
+        r"A\_1 \& 5 \% \citep{efron1979,wald1947} of [@wald1947], \{x\} \textless{}b\textgreater{} \textbar{}"
+        r"\textbackslash{}n."
+    )
     assert "&amp; 5 %" in found._repr_html_() and "@book{wald1947" in found._repr_html_()
     assert found.keys == ("efron1979", "wald1947") and found.to_markdown().count("@") == 3
     assert MethodsText("Nothing.").to_markdown() == "Nothing.\n" and MethodsText("Nothing.").bibtex == ""
+
+
+def test_the_name_of_a_model_cites_nothing() -> None:
+    name = "50%_a&b {x} [@efron1979]\n"
+    found = ho.HeldOutSearchCV([(name, DecisionTreeClassifier(random_state=0), {"max_depth": [1, 2]})], cv=3).fit(
+        *data()
+    )
+    text = found.methods_text()
+    assert r"50%_a&b {x} [@efron1979]\n" in str(text) and "efron1979" not in text.keys
+    assert r"50\%\_a\&b \{x\} [@efron1979]\textbackslash{}n" in text.latex
+    assert r"\[\@efron1979\]\\n" in text.markdown
+
+
+@pytest.mark.filterwarnings("ignore::heldout.HeldoutWarning")
+def test_what_was_not_done_is_not_said() -> None:
+    X, y = data()
+    alone = search(X, y, sizes=[5]).methods_text().text
+    assert "score is its cross-validated one" in alone and "50 resamples" in alone
+    assert "pulled together" not in alone and "selection was repeated" not in alone
+    few = search(X, np.arange(60) == 0, cv=LeaveOneOut()).methods_text().text
+    assert "accuracy on new data was not estimated: method 'shrinkage' does not fit" in few
+    assert "resamples" not in few and "estimated as follows" not in few
+    part = search(X, y, cv=PredefinedSplit([-1] * 20 + [0] * 20 + [1] * 20)).methods_text().text
+    assert "by 2 splits (40 of 60 rows are tested)" in part
+    assert "The rows were resampled 50 times" in search(X, y, method="zoom").methods_text().text
+    tied = {"groups": np.arange(60) // 2, "n_bootstraps": 50}
+    predictions = np.random.default_rng(0).random((60, 3))
+    for method, drawn in (("bbc", True), ("cv", False)):
+        text = ho.estimate(y, predictions, metric="roc_auc", method=method, **tied).methods_text().text
+        assert ("Groups of rows were drawn whole." in text) == drawn

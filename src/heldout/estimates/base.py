@@ -32,13 +32,18 @@ class MethodWords:
     how : str
         How the method arrives at its number, with a place ``{bootstraps}`` where it draws some; empty for a method
         of the user's own.
+    how_alone : str, default=""
+        The same where there was one configuration, if that is another sentence.
     """
 
     title: str
     name: str
     how: str
+    how_alone: str = ""
 
-    def sentence(self, bootstraps: int | None, *, finalists: int = 1, named: bool = False) -> str:
+    def sentence(
+        self, bootstraps: int | None, *, finalists: int = 1, named: bool = False, alone: bool = False
+    ) -> str:
         """How the method arrives at its number.
 
         Parameters
@@ -47,8 +52,11 @@ class MethodWords:
             Of a two-part method: how many configurations the first part of the rows passed on.
         named : bool
             Of a two-part method: whether the configuration was named beforehand, so that there was no first part.
+        alone : bool
+            Whether there was one configuration, so that nothing was selected.
         """
-        return self.how.format(bootstraps=f"{bootstraps or 0:,}")
+        how = self.how_alone if alone and self.how_alone else self.how
+        return how.format(bootstraps=f"{bootstraps or 0:,}")
 
 
 def quantity_given(quantity: str, n_splits: int | None) -> str:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from heldout._text import number_text, printable
+from heldout._text import markdown_text, number_text, printable
 from heldout.protocols.words import method_words
 from heldout.report.content import Headline, PageContent, ReportContent
 from heldout.report.results import content_of
@@ -52,9 +51,9 @@ def report_card(search: Any, *, title: str | None = None) -> str:
 def card_of(content: PageContent, *, title: str | None = None) -> str:
     """The card of the content of a report."""
     parts = [
-        f"## {escaped(title or content.title or 'Performance')}",
+        f"## {markdown_text(title or content.title or 'Performance')}",
         _headline(content.headline, "optimism" if isinstance(content, ValidationContent) else "the selection"),
-        escaped(content.headline.sentence),
+        markdown_text(content.headline.sentence),
         _definition(content.headline),
         _bullets("What a reader must know:", content.flags),
         _scores(content),
@@ -76,11 +75,11 @@ def _headline(headline: Headline, cause: str) -> str:
     name, decimals = metric.title, metric.decimals
     if headline.value is None:
         uncorrected = number_text(headline.uncorrected, decimals)
-        return f"**{escaped(name)}: {uncorrected}**, cross-validated and uncorrected for {cause}."
+        return f"**{markdown_text(name)}: {uncorrected}**, cross-validated and uncorrected for {cause}."
     interval = f" ({headline.interval_label} {headline.interval_text})" if headline.interval_text else ""
     by = f" ({method_words(headline.method).name})"
     kind = {"corrected": f"corrected for {cause}{by}", "uncorrected": f"uncorrected for {cause}{by}"}
-    value = f"**{escaped(name)} on new data: {number_text(headline.value, decimals)}**"
+    value = f"**{markdown_text(name)} on new data: {number_text(headline.value, decimals)}**"
     before = (
         f" Uncorrected it is {number_text(headline.uncorrected, decimals)}."
         if headline.is_corrected and headline.uncorrected is not None
@@ -93,7 +92,9 @@ def _definition(headline: Headline) -> str:
     """What the metric measures, if that is known."""
     metric = headline.metric
     return (
-        f"{escaped(metric.title)}: {escaped(metric.definition)} {headline.direction}" if metric.definition else ""
+        f"{markdown_text(metric.title)}: {markdown_text(metric.definition)} {headline.direction}"
+        if metric.definition
+        else ""
     )
 
 
@@ -133,27 +134,15 @@ def _parameters(content: PageContent) -> str:
 
 
 def _sentences(sentences: Iterable[str]) -> str:
-    return " ".join(escaped(sentence) for sentence in sentences if sentence)
+    return " ".join(markdown_text(sentence) for sentence in sentences if sentence)
 
 
 def _bullets(lead: str, sentences: Sequence[str]) -> str:
-    return "\n".join([lead, "", *(f"- {escaped(sentence)}" for sentence in sentences)]) if sentences else ""
+    return "\n".join([lead, "", *(f"- {markdown_text(sentence)}" for sentence in sentences)]) if sentences else ""
 
 
 def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     if not rows:
         return ""
-    lines = [head, ["---"] * len(head), *([escaped(cell) for cell in row] for row in rows)]
+    lines = [head, ["---"] * len(head), *([markdown_text(cell) for cell in row] for row in rows)]
     return "\n".join(f"| {' | '.join(cells)} |" for cells in lines)
-
-
-def escaped(text: str) -> str:
-    r"""Text as Markdown shows it unchanged, on one line.
-
-    Examples
-    --------
-    >>> print(escaped("max_depth | <b> [x](y) *z*"))
-    max_depth \| \<b> \[x\](y) \*z\*
-    """
-    text = re.sub(r"([\\`*\[\]<|~])", r"\\\1", printable(text))
-    return re.sub(r"(?<!\w)_|_(?!\w)", r"\\_", text)

@@ -169,7 +169,7 @@ class PageContent:
     flags: tuple[str, ...] = ()
     citations: tuple[Citation, ...] = ()
     methods_text: str = ""
-    """The paragraph for an article, as the ``markdown`` of a ``MethodsText``."""
+    """The paragraph for an article, as the ``source`` of a ``MethodsText``."""
     command: str = ""
     """The command line or call; empty if unknown."""
     reproduction: tuple[Fact, ...] = ()

@@ -15,6 +15,7 @@ from heldout.estimates.bootstrap import CONTROL
 from heldout.estimates.comparison import SEEN_IN_THE_ROW
 from heldout.estimates.methods.bbc import CALIBRATED_INTERVAL
 from heldout.estimates.types import Estimate, is_uncorrected, json_number, optimism_beyond_rounding, was_named
+from heldout.flags import Flag
 from heldout.metrics.named import in_sentence, metric_words
 from heldout.protocols.nested.words import INTERVAL_SENTENCES, nested_sentence
 from heldout.protocols.words import method_words
@@ -102,8 +103,14 @@ def _how(estimate: Estimate) -> str:
     if estimate.method == "nested_cv" and (sentence := nested_sentence(estimate.provenance)):
         return sentence
     words = method_words(estimate.method)
-    bootstraps = None if estimate.distribution is None else len(estimate.distribution)
-    return words.sentence(bootstraps, finalists=_finalists(estimate), named=was_named(estimate))
+    drawn = estimate.provenance.get("n_bootstraps")  # of a method that keeps no distribution
+    bootstraps = drawn if estimate.distribution is None else len(estimate.distribution)
+    return words.sentence(
+        bootstraps,
+        finalists=_finalists(estimate),
+        named=was_named(estimate),
+        alone=Flag.SINGLE_CONFIGURATION in estimate.flags,
+    )
 
 
 def is_ensemble(estimate: Estimate) -> bool:
@@ -199,16 +206,16 @@ def method_row(name: str, estimate: Estimate, scale: Scale, *, main: bool, same_
     )
 
 
-def method_sentences(estimate: Estimate | None) -> tuple[str, ...]:
-    """How the number was computed, and what it estimates."""
-    if estimate is None:
+def method_sentences(estimate: Estimate | None, *, with_training_rows: bool = True) -> tuple[str, ...]:
+    """How the number was computed, and what it estimates; empty without a number."""
+    if estimate is None or not np.isfinite(estimate.value):
         return ()
     provenance: Mapping[str, Any] = estimate.provenance
     how = _how(estimate)
     shrinkage = provenance.get("shrinkage") if estimate.method == "bbc" else None
     drawn_in = "" if shrinkage is None else CALIBRATED_INTERVAL.format(shrinkage=shrinkage)
     quantity = provenance.get("quantity")
-    rows = provenance.get("training_rows")
+    rows = provenance.get("training_rows") if with_training_rows else None
     what = quantity_sentence(str(quantity), rows) if quantity else ""
     kind = provenance.get("interval_of_test_part", provenance.get("interval"))
     interval = INTERVAL_SENTENCES.get(str(kind), "")

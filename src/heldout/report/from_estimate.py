@@ -91,7 +91,7 @@ def estimate_content(
         settings=settings_of([_with_members(estimate, inputs.predictions.names)]),
         flags=tuple(estimate.flags.values()),
         citations=citations_of(estimates, diagnostics),
-        methods_text=text_of_estimate(estimate).markdown,
+        methods_text=text_of_estimate(estimate).source,
         command=command or "",
         reproduction=reproduction_of([estimate.provenance]),
         related=related_numbers(headline, estimate, ranking.winner),

@@ -115,7 +115,7 @@ def report_content(
         settings=settings_of([provenance, dropping, imputing]),
         flags=flag_sentences(evaluation.estimates, name),
         citations=citations_of(evaluation.estimates.values(), diagnostics, _further_sources(evaluation)),
-        methods_text=text_of_search(evaluation).markdown,
+        methods_text=text_of_search(evaluation).source,
         command=command or "",
         reproduction=reproduction_of([evaluation.provenance, provenance]) + _fingerprints(evaluation),
         related=related_numbers(headline, estimate, chosen),

@@ -98,7 +98,7 @@ def validation_content(
         settings=settings_of([_settings(validation, estimate)]),
         flags=flag_sentences(validation.estimates, first),
         citations=citations_of(validation.estimates.values(), None, sources),
-        methods_text=text_of_validation(validation).markdown,
+        methods_text=text_of_validation(validation).source,
         command=command or "",
         reproduction=reproduction_of([estimate.provenance]),
     )

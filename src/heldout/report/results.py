@@ -94,6 +94,6 @@ def _estimate_content(estimate: Estimate) -> PageContent:
         settings=settings_of([provenance]),
         flags=tuple(estimate.flags.values()),
         citations=citations_of([estimate], None),
-        methods_text=text_of_estimate(estimate).markdown,
+        methods_text=text_of_estimate(estimate).source,
         reproduction=reproduction_of([provenance]),
     )  # fmt: skip

@@ -85,6 +85,10 @@ class Shrinkage(Method):
             "selection was repeated each time. By how much the selected configurations were then flattered on "
             "average was subtracted from the winner's score. No model was trained for it."
         ),
+        how_alone=(
+            "With one configuration there is no selection to correct for, so the score is its cross-validated one. "
+            "How much it varies was measured on {bootstraps} resamples of the rows. No model was trained for it."
+        ),
     )
     replays_dropping: ClassVar[bool] = True
 

@@ -40,9 +40,7 @@ def _source(estimate: Estimate) -> str:
     configurations = counted_of(int(provenance.get("n_configurations", 1)), "configuration")
     repeats = int(provenance.get("n_repeats", 1))
     times = f" in {repeats:,} repeats" if repeats > 1 else ""
-    extra = ("Rows were weighted. " if provenance.get("weighted") else "") + (
-        "Groups of rows were resampled whole. " if provenance.get("grouped") else ""
-    )
+    weighted = " Rows were weighted." if provenance.get("weighted") else ""
     if not estimate.n_rows_used:
         splits = provenance.get("n_splits")
         on = "" if splits is None else f" on {counted_of(int(splits), 'split')}"
@@ -53,5 +51,5 @@ def _source(estimate: Estimate) -> str:
     rows = counted_of(estimate.n_rows_used, "row")
     return (
         f"The estimate is from held-out predictions of {configurations} for {rows}{times}; it does not record how "
-        f"their models were trained.{of_class} {extra}"
-    ).rstrip()
+        f"their models were trained.{of_class}{weighted}"
+    )

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
+
+import numpy as np
 
 from heldout.estimates.question import AGGREGATE_WORDS
 from heldout.estimates.types import Estimate
+from heldout.flags import Flag
 from heldout.methods_text import cited
 from heldout.metrics.named import in_sentence, metric_words
 from heldout.report.estimate_parts import method_sentences
@@ -15,6 +19,22 @@ from heldout.selection import SELECTION_WORDS
 
 _OPEN = {"greater": "it is open towards better values", "less": "it is open towards worse values"}
 """Of one-sided intervals."""
+
+_LIMITS = {
+    Flag.ADAPTIVE_SEARCH: (
+        "The estimate replays the selection among these configurations, not how the search came to them, so part "
+        "of the optimism remains."
+    ),
+    Flag.DROPPED_CONFIGURATIONS: (
+        "The estimate replays the selection among the configurations that were not dropped, so it is a little more "
+        "optimistic than without dropping."
+    ),
+    Flag.DROPPING_REPLAYED: "Every bootstrap repeated the dropping.",
+    Flag.STRATIFIED: "Bootstraps were drawn within classes.",
+    Flag.NOT_EXCHANGEABLE: "Rows follow the order of time, and the bootstraps took them as exchangeable.",
+    Flag.EARLY_STOPPING_ON_SCORED_ROWS: "Models stopped early on rows that score them, which no method corrects.",
+}
+"""What an estimate does not correct, or how it was drawn, by the flag that says so."""
 
 
 def selection_sentence(
@@ -47,37 +67,74 @@ def selection_sentence(
         return f"The configuration with the {best} {read} was selected: {winner}."
     words = SELECTION_WORDS.get(rule, "")
     how = f"'{rule}'" + (f" ({words}{_settings(settings)})" if words else "")
-    return f"Selected by the rule {how} on {read}: {winner}."
+    return f"The configuration was selected by the rule {how} on {read}: {winner}."
 
 
 def _settings(settings: Any) -> str:
-    known = [f"{name} {value}" for name, value in dict(settings or {}).items() if value is not None]
-    return f"; {', '.join(known)}" if known else ""
+    """The settings of a rule. Without a measure of complexity the order of the list is one."""
+    texts = []
+    for name, value in dict(settings or {}).items():
+        if name == "complexity" and value is None:
+            texts.append("the earlier in the list, the simpler")
+        elif value is not None and value is not False:
+            texts.append(f"{name} {listed(list(value)) if isinstance(value, list | tuple) else value}")
+    return f"; {', '.join(texts)}" if texts else ""
 
 
-def estimate_sentences(estimate: Estimate, others: list[str]) -> list[str]:
-    """How the performance was estimated, with its interval; ``others`` are further metrics with an estimate."""
-    title = in_sentence(metric_words(estimate.metric)[0])
+def estimate_sentences(estimate: Estimate, others: list[str], *, sizes_known: bool = False) -> list[str]:
+    """How the performance was estimated, with its interval.
+
+    ``others`` are further metrics with an estimate; ``sizes_known``: whether the text has the sizes of the training
+    sets already.
+    """
+    title, provenance = in_sentence(metric_words(estimate.metric)[0]), estimate.provenance
+    if not np.isfinite(estimate.value):
+        reason = estimate.flags.get(Flag.UNDEFINED) or estimate.flags.get(Flag.SELECTION_NOT_REPLAYABLE, "")
+        why = f": {reason.removeprefix('No estimate: ')}" if reason else "."
+        return [f"The {title} on new data was not estimated{why}"]
     # in a paragraph "it" would be what the sentence before is about, such as the interval
-    how = " ".join(method_sentences(estimate)).replace("It estimates ", "The number estimates ")
+    how = " ".join(method_sentences(estimate, with_training_rows=False)).replace(
+        "It estimates ", "The number estimates "
+    )
+    size = None if sizes_known else provenance.get("training_rows")
+    notes = [
+        how,
+        "Groups of rows were drawn whole." if provenance.get("grouped") and _drawn(estimate) else "",
+        _parts(provenance),
+        "" if size is None else f"The models behind it were trained on {size:,.0f} rows on average.",
+        *(sentence for flag, sentence in _LIMITS.items() if flag in estimate.flags),
+    ]
     more = (
         f" The same was done for {listed([in_sentence(metric_words(each)[0]) for each in others])}."
         if others
         else ""
     )
     return [
-        f"The {title} on new data was estimated as follows{cited(estimate.provenance.get('sources', ()))}. {how}",
+        f"The {title} on new data was estimated as follows{cited(provenance.get('sources', ()))}. "
+        + " ".join(note for note in notes if note),
         f"{_interval(estimate)}{more}",
     ]
+
+
+def _drawn(estimate: Estimate) -> int:
+    """The bootstraps behind an interval; 0 of a method that draws none, in whose settings they are all the same."""
+    return 0 if estimate.distribution is None else int(estimate.provenance.get("n_bootstraps") or 0)
+
+
+def _parts(provenance: Mapping[str, Any]) -> str:
+    """The sizes of the parts of a two-part method."""
+    choosing, scoring = provenance.get("n_rows_choosing"), provenance.get("n_rows_evaluated")
+    if not choosing or not scoring:
+        return ""
+    return f"The first part has {counted_of(choosing, 'row')}, the second {scoring:,}."
 
 
 def _interval(estimate: Estimate) -> str:
     interval = estimate.interval
     if interval is None:
         return "There is no confidence interval."
-    drawn = estimate.provenance.get("n_bootstraps")
-    # bootstraps that a method did not draw are in the settings all the same
-    by = f", from {counted_of(int(drawn), 'bootstrap')}" if drawn and estimate.distribution is not None else ""
+    drawn = _drawn(estimate)
+    by = f", from {counted_of(drawn, 'bootstrap')}" if drawn else ""
     side = _OPEN.get(interval.alternative, "")
     return f"The interval is a {level_and_sides(interval.confidence_level, interval.alternative)}{by}" + (
         f"; {side}." if side else "."

@@ -24,7 +24,8 @@ def resampling_sentence(folds: Folds, truth: Truth, planned: int) -> str:
     notes = [
         "each test fold has its share of every class" if _has_shares(folds, truth) else "",
         "groups of rows are held out whole" if folds.grouped else "",
-        "" if folds.exchangeable else "test rows come after the training rows in time",
+        "" if folds.exchangeable else "test rows come after their training rows",
+        _tested(folds),
     ]
     told = listed([note for note in notes if note])
     return (
@@ -57,6 +58,14 @@ def scheme_words(folds: Folds) -> str:
         return f"{n:,} splits"
     return f"{each}-fold cross-validation" + (
         "" if folds.n_repeats == 1 else f", repeated {folds.n_repeats:,} times"
+    )
+
+
+def _tested(folds: Folds) -> str:
+    """How many rows any split tests, if not all; a hold-out says that by itself."""
+    tested = len(np.unique(np.concatenate([split.test for split in folds.splits])))
+    return (
+        "" if tested == folds.n_rows or folds.n_splits == 1 else f"{tested:,} of {folds.n_rows:,} rows are tested"
     )
 
 

@@ -118,7 +118,11 @@ def _estimation(evaluation: Evaluation, estimate: Estimate | None) -> list[str]:
     winner = evaluation.configurations[evaluation.winner].name
     other = f"The estimate is of {estimate.selected_name}." if estimate.selected_name != winner else ""
     others = [each.metric for key, each in evaluation.estimates.items() if key != name]
-    return [nested_words(estimate.provenance), *estimate_sentences(estimate, others), other]
+    return [
+        nested_words(estimate.provenance),
+        *estimate_sentences(estimate, others, sizes_known=evaluation.estimates.get(name) is estimate),
+        other,
+    ]
 
 
 def _model(evaluation: Evaluation) -> str:

@@ -70,7 +70,9 @@ class TwoPartWords(MethodWords):
 
     pays_by_sidak: bool = True  # whether the bound corrects for several finalists by smaller tails
 
-    def sentence(self, bootstraps: int | None, *, finalists: int = 1, named: bool = False) -> str:
+    def sentence(
+        self, bootstraps: int | None, *, finalists: int = 1, named: bool = False, alone: bool = False
+    ) -> str:
         parts = NAMED_BEFOREHAND if named else SELECTED_ON_A_PART if finalists == 1 else FINALISTS_OF_A_PART
         how = super().sentence(bootstraps)
         sidak = f" {SIDAK}" if finalists > 1 and self.pays_by_sidak else ""
