@@ -1,7 +1,7 @@
 """A paragraph for the methods section of an article, with the sources that it cites.
 
-It is written once, with control characters around each citation (``cited``), and shown in the form that a manuscript
-needs: plain text, LaTeX, or Markdown. What looks like a citation in the name of a model is text.
+It is written once, with control characters around each citation (``cited``), and shown in the form that a
+manuscript needs: plain text, LaTeX, or Markdown. What looks like a citation in the name of a model is text.
 """
 
 from __future__ import annotations
