@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from heldout._notebook import Strong, notes, table
-from heldout._text import number_text
+from heldout._text import number_text, printable
 
 ROUNDED = 1e-9
 """Below it a number is what rounding leaves of 0, as the calibration intercept of a model on its own rows."""
@@ -39,7 +39,7 @@ class TextTable:
 
     def lines(self) -> list[str]:
         """As lines of a terminal."""
-        return [f"{self.title}:", *aligned([self.headings, *self.rows]), *self.notes]
+        return [f"{self.title}:", *aligned([self.headings, *self.rows]), *map(printable, self.notes)]
 
     def html(self, strong: str = "") -> str:
         """As a notebook shows it, the column of one heading in bold."""
@@ -49,7 +49,8 @@ class TextTable:
 
 
 def aligned(rows: Sequence[Sequence[str]]) -> list[str]:
-    """Rows of cells as lines of columns."""
+    """Rows of cells as lines of columns, control characters in names escaped."""
+    rows = [[printable(cell) for cell in row] for row in rows]
     widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
     return ["  ".join(f"{cell:<{width}}" for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
 

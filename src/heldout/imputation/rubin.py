@@ -43,6 +43,8 @@ class PooledCoefficients:
         H.
     ratio : str
         What exp(value) is: ``odds ratio``, ``hazard ratio``, or empty.
+    caveats : tuple of str
+        Sentences on what the intervals take for granted.
     """
 
     names: tuple[str, ...]
@@ -55,6 +57,7 @@ class PooledCoefficients:
     fmi: Floats
     n_imputations: int
     ratio: str = ""
+    caveats: tuple[str, ...] = ()
 
     @property
     def standard_errors(self) -> Floats:
@@ -73,8 +76,8 @@ class PooledCoefficients:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """Below its table: none."""
-        return ()
+        """Below its table: what the intervals take for granted."""
+        return self.caveats
 
     @property
     def more_columns(self) -> dict[str, list[str]]:

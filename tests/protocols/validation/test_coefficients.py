@@ -9,10 +9,11 @@ import pandas as pd
 import pytest
 from sklearn.compose import make_column_transformer
 from sklearn.ensemble import RandomForestClassifier
+from sklearn.impute import SimpleImputer
 from sklearn.linear_model import Lasso, LinearRegression, LogisticRegression
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import OneHotEncoder, StandardScaler
+from sklearn.preprocessing import OneHotEncoder, PolynomialFeatures, StandardScaler
 from sklearn.svm import LinearSVC
 
 import heldout as ho
@@ -107,3 +108,21 @@ def test_the_same_table_in_a_terminal_and_in_a_notebook() -> None:
         LogisticRegression(), X, Y, metric="brier_score", n_bootstraps=5, random_state=0
     )
     assert "No intervals: the penalty (C=1.0) shrinks" in str(penalised) and " to " in str(penalised)
+
+
+def test_intervals_say_what_they_take_for_granted() -> None:
+    table = pd.DataFrame(X).rename(columns={0: "a\nb"}).rename(columns=str)
+    table.iloc[0, 1] = np.nan
+    model = make_pipeline(SimpleImputer(), StandardScaler(), PolynomialFeatures(1, include_bias=False), LOGISTIC)
+    found = ho.bootstrap_validate(model, table, Y, groups=np.arange(60) // 2, n_bootstraps=5, random_state=0)
+    text = str(found)
+    for sentence in (
+        "They are in the units that StandardScaler and PolynomialFeatures make,",
+        "Missing values were filled in once, and the intervals take them for measured ones.",
+        "The intervals take rows as independent, and are too narrow where rows of a group are alike.",
+        r"a\nb  ",
+    ):
+        assert sentence in text
+    share = 100 / table.size
+    assert f"predictors 1 ({share:.2g} %) is missing, in 1 row and 1 predictor." in found.methods_text().text
+    assert not fitted(LOGISTIC).caveats

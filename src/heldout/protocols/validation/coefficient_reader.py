@@ -17,10 +17,12 @@ from sklearn.preprocessing import OneHotEncoder
 
 from heldout.imputation.coefficients import HAZARD_RATIO, INTERCEPT, ODDS_RATIO, UNPENALISED_C, coefficients_of
 from heldout.imputation.rubin import PooledCoefficients
+from heldout.imputation.tables import missing_counts
 from heldout.kernels.reference import Floats
 from heldout.protocols.validation.coefficients import FittedCoefficients, LikelihoodTest
 from heldout.spaces.cox import CoxModel, CoxRegression
 
+FILLED_IN = "Missing values were filled in once, and the intervals take them for measured ones."
 SELECTED = "The model was selected on these rows, and intervals that ignore the selection are too narrow"
 _BASELINES = ("baseline_cumulative_hazard_", "cum_baseline_hazard_")
 """What Cox models, ours and others, call theirs."""
@@ -67,6 +69,7 @@ def fitted_coefficients(
         reason="" if found is not None else _reason(opened, sample_weight),
         references=dict(pair for step in opened.before for pair in _references_of(step)),
         rescaled_by=tuple(dict.fromkeys(name for step in opened.before for name in _rescaling(step))),
+        caveats=(FILLED_IN,) if (missing_counts(X) or {}).get("values") else (),
         likelihood_ratio=None if found is None or sample_weight is not None else _likelihood_test(opened, y),
     )
 

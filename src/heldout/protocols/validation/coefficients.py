@@ -51,6 +51,8 @@ class FittedCoefficients:
         By column of text the level that the others are compared with.
     rescaled_by : tuple of str
         Steps that change the units of the columns.
+    caveats : tuple of str
+        Sentences on what the intervals take for granted.
     likelihood_ratio : LikelihoodTest or None
         As R's ``lrm``, ``ols`` and ``cph`` print; None where there are no intervals, and with importance weights.
     """
@@ -64,6 +66,7 @@ class FittedCoefficients:
     reason: str = ""
     references: Mapping[str, str] = field(default_factory=dict)
     rescaled_by: tuple[str, ...] = ()
+    caveats: tuple[str, ...] = ()
     likelihood_ratio: LikelihoodTest | None = None
 
     @property
@@ -100,13 +103,15 @@ class FittedCoefficients:
             listed = ", ".join(f"{level} ({column})" for column, level in self.references.items())
             notes.append(f"Levels of text are compared with {listed}.")
         if self.rescaled_by:
-            notes.append(
-                f"They are in the units that {', '.join(self.rescaled_by)} makes, not in those of the table."
-            )
+            makes = "makes" if len(self.rescaled_by) == 1 else "make"
+            steps = " and ".join(self.rescaled_by)
+            notes.append(f"They are in the units that {steps} {makes}, not in those of the table.")
         if (test := self.likelihood_ratio) is not None:
             p = cell_p_value(test.p_value)
             p = p if p.startswith("<") else f"= {p}"
             notes.append(f"Likelihood ratio χ² = {test.statistic:.2f}, {test.df} degrees of freedom, p {p}.")
+        if self.covariance is not None:
+            notes += self.caveats
         if self.reason:
             notes.append(f"No intervals: {self.reason[0].lower()}{self.reason[1:]}.")
         return tuple(notes)
@@ -129,6 +134,7 @@ class FittedCoefficients:
             "reason": self.reason,
             "references": dict(self.references),
             "rescaled_by": list(self.rescaled_by),
+            "caveats": list(self.caveats),
             "likelihood_ratio": None if test is None else test._asdict(),
         }
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -40,6 +40,7 @@ _CHOSEN_UNCORRECTED = (
     "The model was chosen from {total} models by the scores that are reported here, so the best of them is a "
     "little optimistic. A search over the models, passed as the model, repeats the choice in every bootstrap."
 )
+_ROWS_OF_GROUPS = "The intervals take rows as independent, and are too narrow where rows of a group are alike."
 OFTEN = 0.05
 """An estimate is flagged if a greater share of its replicates failed."""
 FEW_ROWS = 20
@@ -249,7 +250,10 @@ class ValidationConclusion:
         """The selected model, fitted on all rows like the model of the apparent scores."""
         plan = self.plan
         with on_one_thread():  # like the cell
-            return plan.do.deployed(plan.context, plan.models[selected], plan.all_rows)
+            model, coefficients = plan.do.deployed(plan.context, plan.models[selected], plan.all_rows)
+        if coefficients is not None and plan.task.groups is not None:
+            coefficients = replace(coefficients, caveats=(*coefficients.caveats, _ROWS_OF_GROUPS))
+        return model, coefficients
 
 
 def _flags_of_plan(plan: ValidationPlan) -> dict[Flag, str]:

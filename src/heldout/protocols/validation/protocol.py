@@ -11,6 +11,7 @@ from heldout.estimates.types import Alternative
 from heldout.execution.run import RunSettings, open_run
 from heldout.execution.sharing.groups import Share
 from heldout.execution.store.memory import MemoryStore
+from heldout.imputation.tables import missing_counts
 from heldout.protocols.validation.arguments import ValidationArguments
 from heldout.protocols.validation.conclusion import ValidationConclusion
 from heldout.protocols.validation.estimate import Validation
@@ -153,7 +154,10 @@ def validated(arguments: ValidationArguments, plan: ValidationPlan, running: Run
         effective_threads(running.n_jobs),
     )
     concluding = ValidationConclusion(
-        plan, interval_kind(arguments.interval, plan.correction.name), settings, arguments.record()
+        plan,
+        interval_kind(arguments.interval, plan.correction.name),
+        settings,
+        arguments.record() | {"missing": missing_counts(plan.task.X)},
     )
     with open_run(plan.work, plan.task, plan.entropy, running, n_cells=plan.n_cells, is_validation=True) as run:
         return concluding(Fits(plan, run))

@@ -8,7 +8,7 @@ from heldout.metrics.named import in_sentence, metric_words
 from heldout.protocols.validation.estimate import Validation
 from heldout.protocols.words import method_words
 from heldout.report import validation_words as words
-from heldout.report.paper.data import counted_of, listed, rows_sentence
+from heldout.report.paper.data import counted_of, listed, missing_sentence, rows_sentence
 from heldout.report.paper.software import seed_sentence, software_sentence
 from heldout.report.paper.space import model_words
 from heldout.report.words import level_and_sides
@@ -20,6 +20,7 @@ def text_of_validation(validation: Validation) -> MethodsText:
     model = getattr(validation.model, "members", [validation.model])[0]
     sentences = [
         rows_sentence(validation.replicates.truth, getattr(model, "n_features_in_", None)),
+        missing_sentence(validation.settings.get("missing")),
         "Rows were weighted." if estimate.provenance.get("weighted") else "",
         "Groups of rows were resampled whole." if estimate.provenance.get("grouped") else "",
         _models(validation, model_words(model)),
