@@ -136,7 +136,9 @@ def test_a_validation() -> None:
 
 def test_compared_algorithms_say_what_is_not_corrected() -> None:
     entries = [("knn", KNeighborsClassifier(), {"n_neighbors": [1, 5]}), ("line", LogisticRegression(), {})]
-    content = comparison_content(ho.compare_algorithms(entries, *data(), cv=3, n_bootstraps=50, random_state=0))
+    compared = ho.compare_algorithms(entries, *data(), cv=3, n_bootstraps=50, random_state=0)
+    content = comparison_content(compared)
+    assert compared.methods_text().source == content.methods_text
     assert "not for the choice among the 2 algorithms" in content.methods_text
     assert "on the same 3 outer folds" in content.methods_text
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from heldout._text import counted, number_text
 from heldout.estimates.types import Interval, json_number
 from heldout.protocols.algorithms.comparison import AlgorithmComparison, ComparedAlgorithm
 from heldout.protocols.algorithms.differences import AlgorithmDifference
 from heldout.report.numbers import Scale
+from heldout.result import Evaluation
 
 
 @dataclass(frozen=True)
@@ -77,12 +78,7 @@ def algorithms_of(comparison: AlgorithmComparison, scale: Scale) -> AlgorithmsSu
         )
         overall = f"Corrected for the choice among all algorithms too, the best flat score is {value}{ends}."
     return AlgorithmsSummary(
-        how=(
-            f"Every algorithm was scored on the same {counted(comparison.n_folds, 'outer fold')} in three ways. "
-            "Flat is the score of its best configuration, which flatters an algorithm with many. Corrected is the "
-            "flat score without what that choice adds. Nested is the score of the configurations that were chosen "
-            "without the fold that scored them."
-        ),
+        how=how_compared(comparison),
         rows=tuple(_row(each, scale, each.name == comparison.deployed) for each in comparison.algorithms),
         selections=comparison.selections.sentence,
         relevance=str(comparison.relevance),
@@ -96,6 +92,31 @@ def algorithms_of(comparison: AlgorithmComparison, scale: Scale) -> AlgorithmsSu
         has_adjusted=len(differences) > 1,
         overall=overall,
         notes=tuple(note[0].upper() + note[1:] for note in comparison.notes),
+    )
+
+
+def how_compared(comparison: AlgorithmComparison) -> str:
+    """The three scores of an algorithm."""
+    return (
+        f"Every algorithm was scored on the same {counted(comparison.n_folds, 'outer fold')} in three ways. "
+        "Flat is the score of its best configuration, which flatters an algorithm with many. Corrected is the flat "
+        "score without what that choice adds. Nested is the score of the configurations that were chosen without "
+        "the fold that scored them."
+    )
+
+
+def record_of_deployed(comparison: AlgorithmComparison) -> Evaluation:
+    """The record of all algorithms, with the estimate of the deployed one."""
+    record, estimate = comparison.evaluation, comparison[comparison.deployed].corrected
+    if estimate is not None:
+        # The estimate numbers the configurations of its algorithm, and the record those of all.
+        estimate = replace(estimate, selected=record.winner, selection_frequency=None)
+    return replace(
+        record,
+        estimates={} if estimate is None else {record.refit_metric: estimate},
+        n_fits=comparison.n_fits,
+        n_fits_saved=comparison.n_fits_saved,
+        barriers=(),  # of several races, one an algorithm
     )
 
 

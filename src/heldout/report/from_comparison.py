@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from heldout.methods_text import cited
 from heldout.protocols.algorithms.comparison import AlgorithmComparison
-from heldout.report.algorithms import algorithms_of, deployed_sentence
+from heldout.report.algorithms import algorithms_of, record_of_deployed
 from heldout.report.content import ReportContent
 from heldout.report.estimate_parts import headline_of
 from heldout.report.facts import citations_of
 from heldout.report.from_search import report_content
+from heldout.report.paper.comparisons import text_of_comparison
 
 
 def comparison_content(
@@ -21,18 +21,8 @@ def comparison_content(
     Its number is the corrected score of the deployed algorithm. ``command`` is the command line or call that made
     it, ``title`` such as the name of the data.
     """
-    record, deployed = comparison.evaluation, comparison[comparison.deployed]
-    estimate = deployed.corrected
-    if estimate is not None:
-        # The estimate numbers the configurations of its algorithm, and the record those of all.
-        estimate = replace(estimate, selected=record.winner, selection_frequency=None)
-    record = replace(
-        record,
-        estimates={} if estimate is None else {record.refit_metric: estimate},
-        n_fits=comparison.n_fits,
-        n_fits_saved=comparison.n_fits_saved,
-        barriers=(),  # of several races, one an algorithm
-    )
+    record, deployed = record_of_deployed(comparison), comparison[comparison.deployed]
+    estimate = record.estimate
     content = report_content(record, command=command, title=title)
     scale = content.headline.metric
     mine = {each.position for each in record.configurations if str(each.model) == deployed.name}
@@ -50,12 +40,10 @@ def comparison_content(
     )
     known = {citation.text for citation in content.citations}
     further = [each for each in citations_of([], None, comparison.sources) if each.text not in known]
-    algorithms = algorithms_of(comparison, scale)
     return replace(
         content,
         headline=headline,
-        algorithms=algorithms,
-        methods_text=f"{content.methods_text} {algorithms.how}{cited(comparison.sources)} "
-        + deployed_sentence(deployed.name, len(comparison.algorithms)),
+        algorithms=algorithms_of(comparison, scale),
+        methods_text=text_of_comparison(comparison).source,
         citations=(*content.citations, *further),
     )

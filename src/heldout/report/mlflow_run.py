@@ -13,7 +13,7 @@ from typing import Any
 from heldout._text import printable
 from heldout._version import __version__
 from heldout.errors import InputError, MissingExtraError
-from heldout.estimates.types import Estimate, is_uncorrected, json_safe, was_named
+from heldout.estimates.types import Estimate, is_uncorrected, json_safe, optimism_beyond_rounding, was_named
 from heldout.methods_text import MethodsText
 from heldout.protocols.algorithms.comparison import AlgorithmComparison
 from heldout.protocols.validation.estimate import Validation
@@ -155,7 +155,7 @@ def scores_of(name: str, estimate: Estimate) -> dict[str, float]:
         f"{key}_low": math.nan if interval is None else interval.low,
         f"{key}_high": math.nan if interval is None else interval.high,
         f"{key}_uncorrected": estimate.uncorrected,
-        f"{key}_optimism": estimate.optimism,
+        f"{key}_optimism": optimism_beyond_rounding(estimate),
     }
     return {name: float(number) for name, number in numbers.items() if math.isfinite(number)}
 

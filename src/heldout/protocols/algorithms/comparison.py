@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 from heldout._notebook import Strong, line, notes, record, table
 from heldout._text import counted, number_text
 from heldout.estimates.types import Estimate, Interval, frame_of, json_number, json_safe
+from heldout.methods_text import WithMethodsText
 from heldout.protocols.algorithms.differences import AlgorithmDifference, Relevance
 from heldout.result import Evaluation
 
@@ -163,7 +164,7 @@ class AlgorithmSelections:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class AlgorithmComparison:
+class AlgorithmComparison(WithMethodsText):
     """Algorithms compared on the same folds.
 
     Attributes
