@@ -70,7 +70,8 @@ def finished_search(search: Any) -> FinishedSearch:
         return _of_cv_results(search)
     if hasattr(search, "study_"):
         return _of_study(search.study_)
-    fitted = " fit it first" if hasattr(search, "fit") else " it has neither cv_results_ nor trials"
+    no_search = " it has neither cv_results_ nor trials; of results of cross_validate give {'name': results, ...}"
+    fitted = " fit it first" if hasattr(search, "fit") else no_search
     raise InputError(f"a finished search or study is needed, got {type(search).__name__};{fitted}.")
 
 
