@@ -111,6 +111,8 @@ def test_nested_cross_validation_is_called_that() -> None:
     text = found.methods_text().text
     assert "The search was nested: it was repeated inside each of 3 outer folds" in text
     assert "2 configurations were compared" in text and "Varma and Simon, 2006" in text
+    assert "The models behind it were trained on 40 distinct rows on average." in text
+    assert text.count("trained on") == 2
 
 
 def test_of_predictions_and_of_scores_nothing_is_claimed_of_the_models() -> None:
@@ -195,12 +197,15 @@ def test_the_name_of_a_model_cites_nothing() -> None:
     assert r"\[\@efron1979\]\\n" in text.markdown
 
 
-@pytest.mark.filterwarnings("ignore::heldout.HeldoutWarning")
+@pytest.mark.filterwarnings("ignore::UserWarning")
 def test_what_was_not_done_is_not_said() -> None:
     X, y = data()
     alone = search(X, y, sizes=[5]).methods_text().text
     assert "score is its cross-validated one" in alone and "50 resamples" in alone
     assert "pulled together" not in alone and "selection was repeated" not in alone
+    left = search(X, y, sizes=[5, 1000]).methods_text().text
+    assert "1 configuration failed" in left and "One configuration could be selected: KNeighborsClassifier" in left
+    assert "There was one configuration" in alone and "pulled together" not in left
     few = search(X, np.arange(60) == 0, cv=LeaveOneOut()).methods_text().text
     assert "accuracy on new data was not estimated: method 'shrinkage' does not fit" in few
     assert "resamples" not in few and "estimated as follows" not in few

@@ -33,7 +33,7 @@ class MethodWords:
         How the method arrives at its number, with a place ``{bootstraps}`` where it draws some; empty for a method
         of the user's own.
     how_alone : str, default=""
-        The same where there was one configuration, if that is another sentence.
+        The same where there was one candidate, if that is another sentence.
     """
 
     title: str
@@ -53,7 +53,7 @@ class MethodWords:
         named : bool
             Of a two-part method: whether the configuration was named beforehand, so that there was no first part.
         alone : bool
-            Whether there was one configuration, so that nothing was selected.
+            Whether there was one candidate, so that no selection is replayed.
         """
         how = self.how_alone if alone and self.how_alone else self.how
         return how.format(bootstraps=f"{bootstraps or 0:,}")

@@ -15,7 +15,6 @@ from heldout.estimates.bootstrap import CONTROL
 from heldout.estimates.comparison import SEEN_IN_THE_ROW
 from heldout.estimates.methods.bbc import CALIBRATED_INTERVAL
 from heldout.estimates.types import Estimate, is_uncorrected, json_number, optimism_beyond_rounding, was_named
-from heldout.flags import Flag
 from heldout.metrics.named import in_sentence, metric_words
 from heldout.protocols.nested.words import INTERVAL_SENTENCES, nested_sentence
 from heldout.protocols.words import method_words
@@ -109,7 +108,7 @@ def _how(estimate: Estimate) -> str:
         bootstraps,
         finalists=_finalists(estimate),
         named=was_named(estimate),
-        alone=Flag.SINGLE_CONFIGURATION in estimate.flags,
+        alone=estimate.provenance.get("n_candidates") == 1,
     )
 
 

@@ -86,8 +86,8 @@ class Shrinkage(Method):
             "average was subtracted from the winner's score. No model was trained for it."
         ),
         how_alone=(
-            "With one configuration there is no selection to correct for, so the score is its cross-validated one. "
-            "How much it varies was measured on {bootstraps} resamples of the rows. No model was trained for it."
+            "With one candidate there is no selection to replay, so the score is its cross-validated one. How much "
+            "it varies was measured on {bootstraps} resamples of the rows. No model was trained for it."
         ),
     )
     replays_dropping: ClassVar[bool] = True

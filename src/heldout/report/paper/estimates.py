@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from heldout.estimates.types import Estimate
+from heldout.flags import Flag
 from heldout.methods_text import MethodsText
 from heldout.report.paper.data import counted_of
 from heldout.report.paper.estimation import estimate_sentences, selection_sentence
@@ -23,6 +24,7 @@ def text_of_estimate(estimate: Estimate) -> MethodsText:
             estimate.metric,
             greater_is_better=None,
             n_candidates=int(provenance.get("n_candidates", 1)),
+            is_single=Flag.SINGLE_CONFIGURATION in estimate.flags,
             winner=estimate.selected_name,
             settings=provenance.get("selection_settings"),
         ),

@@ -30,6 +30,7 @@ _LIMITS = {
         "optimistic than without dropping."
     ),
     Flag.DROPPING_REPLAYED: "Every bootstrap repeated the dropping.",
+    Flag.ONE_CONFIGURATION_KEPT: "If the configuration was the best of several, that is not corrected.",
     Flag.STRATIFIED: "Bootstraps were drawn within classes.",
     Flag.NOT_EXCHANGEABLE: "Rows follow the order of time, and the bootstraps took them as exchangeable.",
     Flag.EARLY_STOPPING_ON_SCORED_ROWS: "Models stopped early on rows that score them, which no method corrects.",
@@ -44,21 +45,27 @@ def selection_sentence(
     *,
     greater_is_better: bool | None,
     n_candidates: int,
+    is_single: bool,
     winner: str,
     settings: Any = None,
 ) -> str:
     """By which rule the winner was selected among how many, and which it is.
 
-    ``greater_is_better``: None where neither direction is, or where it is not known.
+    ``greater_is_better``: None where neither direction is, or where it is not known. ``is_single``: whether the one
+    candidate was the only configuration, so that none failed, was dropped, or is missing.
 
     Examples
     --------
-    >>> selection_sentence("best", "pooled", "neg_log_loss", greater_is_better=True, n_candidates=9, winner="SVC")
+    >>> selection_sentence(
+    ...     "best", "pooled", "neg_log_loss", greater_is_better=True, n_candidates=9, is_single=False, winner="SVC"
+    ... )
     'The configuration with the lowest log loss (all held-out rows together) was selected: SVC.'
     """
     title = in_sentence(metric_words(metric)[0])
     if n_candidates == 1:
-        return f"There was one configuration and no selection; its metric is {title}."
+        if is_single:
+            return f"There was one configuration and no selection; its metric is {title}."
+        return f"One configuration could be selected: {winner}; its metric is {title}."
     read = f"{title} ({AGGREGATE_WORDS.get(aggregate, aggregate)})"
     if rule == "best":
         # scikit-learn's neg_ scores are shown as the losses that they are
@@ -101,7 +108,7 @@ def estimate_sentences(estimate: Estimate, others: list[str], *, sizes_known: bo
         how,
         "Groups of rows were drawn whole." if provenance.get("grouped") and _drawn(estimate) else "",
         _parts(provenance),
-        "" if size is None else f"The models behind it were trained on {size:,.0f} rows on average.",
+        "" if size is None else f"The models behind it were trained on {size:,.0f} distinct rows on average.",
         *(sentence for flag, sentence in _LIMITS.items() if flag in estimate.flags),
     ]
     more = (

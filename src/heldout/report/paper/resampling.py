@@ -18,6 +18,7 @@ def resampling_sentence(folds: Folds, truth: Truth, planned: int) -> str:
     sizes = [split.n_training_rows for split in folds.splits]
     low, high = min(sizes), max(sizes)
     size = f"{low:,}" if low == high else f"{low:,} to {high:,}"
+    rows = "distinct rows" if any(split.has_copies for split in folds.splits) else "rows"
     early = (
         f" The search stopped after {folds.n_splits:,} of {planned:,} splits." if folds.n_splits < planned else ""
     )
@@ -30,7 +31,7 @@ def resampling_sentence(folds: Folds, truth: Truth, planned: int) -> str:
     told = listed([note for note in notes if note])
     return (
         f"Configurations were evaluated by {scheme_words(folds)}{f' ({told})' if told else ''}: their models "
-        f"were trained on {size} rows and predicted rows that they had not seen.{early}"
+        f"were trained on {size} {rows} and predicted rows that they had not seen.{early}"
     )
 
 

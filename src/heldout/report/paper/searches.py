@@ -105,6 +105,7 @@ def _selection(evaluation: Evaluation, estimate: Estimate | None) -> str:
         name if metric is None else metric.name,
         greater_is_better=None if declared is None or ideal is not None else declared.greater_is_better,
         n_candidates=len(evaluation.configurations) - out,
+        is_single=len(evaluation.configurations) == 1,
         winner=winner_words(evaluation.configurations[evaluation.winner]),
         settings=provenance.get("selection_settings"),
     )
