@@ -13,8 +13,9 @@ from heldout.protocols.nested.words import INNER_WORDS
 from heldout.report.paper.data import counted_of, listed
 
 
-def resampling_sentence(folds: Folds, truth: Truth, planned: int) -> str:
+def resampling_sentence(folds: Folds, truth: Truth, planned: int, n_configurations: int) -> str:
     """How the held-out predictions were made; ``planned``: the splits there would have been without stopping."""
+    subject, whose = ("It was", "its") if n_configurations == 1 else ("Configurations were", "their")
     sizes = [split.n_training_rows for split in folds.splits]
     low, high = min(sizes), max(sizes)
     size = f"{low:,}" if low == high else f"{low:,} to {high:,}"
@@ -30,7 +31,7 @@ def resampling_sentence(folds: Folds, truth: Truth, planned: int) -> str:
     ]
     told = listed([note for note in notes if note])
     return (
-        f"Configurations were evaluated by {scheme_words(folds)}{f' ({told})' if told else ''}: their models "
+        f"{subject} evaluated by {scheme_words(folds)}{f' ({told})' if told else ''}: {whose} models "
         f"were trained on {size} {rows} and predicted rows that they had not seen.{early}"
     )
 

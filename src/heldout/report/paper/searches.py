@@ -73,7 +73,7 @@ def _search(evaluation: Evaluation) -> list[str]:
     failed = len({**evaluation.predictions.failed, **evaluation.failures})
     return [
         *space_sentences(evaluation.configurations, provenance.get("configurations_from")),
-        resampling_sentence(evaluation.folds, evaluation.task.truth, planned),
+        resampling_sentence(evaluation.folds, evaluation.task.truth, planned, len(evaluation.configurations)),
         _drop(evaluation),
         f"{counted_of(failed, 'configuration')} failed and could not be selected." if failed else "",
     ]

@@ -22,7 +22,9 @@ def space_sentences(configurations: Sequence[Configuration], origin: str | None)
     ``origin``: where they come from; None where it is not known.
     """
     if isinstance(configurations[0], StoredConfiguration):  # a run file has names, and no estimators
-        return [f"{counted_of(len(configurations), 'configuration')} were compared."]
+        n = len(configurations)
+        verb = "was evaluated" if n == 1 else "were compared"
+        return [f"{counted_of(n, 'configuration')} {verb}."]
     families: dict[str, list[Configuration]] = {}
     for each in configurations:
         families.setdefault(each.model or type(each.template).__name__, []).append(each)
