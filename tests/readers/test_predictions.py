@@ -128,7 +128,7 @@ def test_the_metric_is_guessed_from_target_and_predictions() -> None:
 
 
 def test_whole_numbers_among_scores_are_remarked_on() -> None:
-    found = predictions_from_table(foreign(age=np.arange(N)), "truth", fold="fold")
+    found = predictions_from_table(foreign(age=np.arange(N)[::-1]), "truth", fold="fold")
     site, age = remarks_on_whole_numbers(found.columns)
 
     assert site.startswith("Column 'site' is read as a configuration, although it holds whole numbers")
@@ -140,13 +140,26 @@ def test_whole_numbers_among_scores_are_remarked_on() -> None:
     [
         {"site": np.arange(N) / 2 + 0.1},
         {"site": np.arange(N) % 2},  # may be labels
-        {"w": np.arange(N), "m1": np.arange(N)},  # whole predictions, as of counts
+        {"w": np.arange(N)[::-1], "m1": np.arange(N)[::-1]},  # whole predictions, as of counts
     ],
     ids=["scores", "labels", "counts"],
 )
 def test_what_may_be_predictions_is_not_remarked_on(columns: dict[str, Any]) -> None:
     found = predictions_from_table(foreign(**columns), "truth", fold="fold")
     assert remarks_on_whole_numbers(found.columns) == ()
+
+
+@pytest.mark.parametrize("column", [{"patient_nr": np.arange(N) * 7 % 5}, {"place": np.arange(N) + 1000}])
+def test_an_identifier_is_never_a_configuration(column: dict[str, Any]) -> None:
+    (name,) = column
+    with pytest.raises(InputError, match=rf"column '{name}' holds whole numbers that identify or count lines"):
+        predictions_from_table(foreign(**column), "truth", fold="fold")
+    for use in (
+        {"row": name} if name == "place" else {"group": name},
+        {"exclude": [name]},
+        {"predictions": ["m1"]},
+    ):
+        predictions_from_table(foreign(**column), "truth", fold="fold", **use)
 
 
 @pytest.mark.parametrize("name, option", [("rep", "repeat"), ("Patient_ID", "group"), ("row_id", "row")])

@@ -29,6 +29,7 @@ from heldout.readers.long_table_signs import (
     check_uses,
 )
 from heldout.readers.prediction_table import PredictionTable, Source
+from heldout.readers.predictors import counts_lines, names_an_identifier
 from heldout.readers.tables import Table
 
 NO_CONFIGURATION = {
@@ -128,6 +129,7 @@ def _columns_of_predictions(
     predictions = table.frame[list(named)] if named else table.frame.drop(columns=used)
     if not named and configurations is None:
         _check_left_over(predictions.columns)
+        _check_no_identifier(predictions)
     if not predictions.shape[1]:
         raise InputError(
             f"{table.name} has no column of predictions besides {quoted(used)}; it needs a column per "
@@ -160,6 +162,20 @@ def _check_held_out(folds: Any, predictions: Any) -> None:
             f"predictions (the first in row {int(wrong.argmax()) + 1}); a row without a fold was not held out: "
             "fill in its fold, or remove its predictions."
         )
+
+
+def _check_no_identifier(frame: Any) -> None:
+    """Refuse whole numbers that identify or count lines: they are no predictions, and could win."""
+    whole = [name for name in frame.columns if frame[name].dtype.kind in "iu" and frame[name].nunique() > 2]
+    beside_scores = any(frame[name].dtype.kind == "f" for name in frame.columns)
+    for name in whole:
+        if names_an_identifier(str(name)) or (beside_scores and counts_lines(frame[name].to_numpy())):
+            typed = shlex.quote(str(name))
+            raise InputError(
+                f"column {name!r} holds whole numbers that identify or count lines, and no predictions; name its use "
+                f"(--row {typed} or --group {typed}), --exclude it, or name the columns of predictions with "
+                "--prediction."
+            )
 
 
 def _check_left_over(names: Sequence[str]) -> None:

@@ -81,11 +81,21 @@ def _why_doubtful(column: Any, name: str) -> str:
     if column.dtype.kind in "iu" and len(column) > 2 and column.nunique() == len(column):
         values = column.to_numpy()
         all_ranks = values.min() in (0, 1) and values.max() - values.min() == len(values) - 1
-        if all_ranks or (values[1:] - values[:-1] == 1).all():
+        if all_ranks or counts_lines(values):
             return "whole numbers that count the rows"
-        if _IDENTIFIER.fullmatch(name) or re.search(r"[a-z]I[dD]$", name):
+        if names_an_identifier(name):
             return "whole numbers that differ in every row, and the name of an identifier"
     return ""
+
+
+def names_an_identifier(name: str) -> bool:
+    """Whether a column's name is one of identifiers, such as ``patient_nr`` or ``sampleId``."""
+    return bool(_IDENTIFIER.fullmatch(name) or re.search(r"[a-z]I[dD]$", name))
+
+
+def counts_lines(values: Any) -> bool:
+    """Whether whole numbers go up by one from line to line."""
+    return len(values) > 2 and bool((values[1:] - values[:-1] == 1).all())
 
 
 def categories_sentence(frame: Any) -> str:
