@@ -48,6 +48,10 @@ def printable(text: str, keep: str = "") -> str:
     return _CONTROL_CHARACTERS.sub(lambda found: found[0] if found[0] in keep else repr(found[0])[1:-1], text)
 
 
+_ROUNDING = 1e-14
+"""Differences of equal numbers that were summed in another order are about this large."""
+
+
 def number_text(value: float | None, decimals: int) -> str:
     """A number with a fixed count of decimals, or in few significant digits where that would not show it."""
     if value is None or isnan(value):
@@ -56,6 +60,8 @@ def number_text(value: float | None, decimals: int) -> str:
         return "∞" if value > 0 else "−∞"
     if abs(value) >= 1e7:
         return f"{value:.3g}"
+    if abs(value) < _ROUNDING:
+        value = 0.0
     if value and decimals and abs(value) < 0.5 * 10**-decimals:
         return f"{value:.1g}"
     return f"{value:,.{decimals}f}"
