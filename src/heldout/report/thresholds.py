@@ -19,12 +19,12 @@ MOST_PRECISION_CLASSES = 7
 PROBABILITIES = (0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95)
 """Thresholds of a table of probabilities."""
 SHARES = (0.95, 0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3, 0.2, 0.1, 0.05)
-"""Shares of rows at or above the thresholds of a table of decision values."""
+"""Shares of rows above the thresholds of a table of decision values."""
 
 
 @dataclass(frozen=True)
 class ThresholdRow:
-    """What follows from calling the rows with at least this score positive; None where it is undefined."""
+    """What follows from calling the rows above it positive, as a ``Threshold`` does; None where it is undefined."""
 
     threshold: float
     flagged: float
@@ -104,13 +104,13 @@ def threshold_rows(
     thresholds = (
         np.array(PROBABILITIES)
         if probabilities
-        else np.unique(np.quantile(flat, [1 - share for share in SHARES], method="higher"))
+        else np.unique(np.quantile(flat, [1 - share for share in SHARES], method="lower"))
     )
     return tuple(_threshold_row(float(threshold), flat, truth, weight) for threshold in thresholds)
 
 
 def _threshold_row(threshold: float, scores: Floats, truth: NDArray[np.bool_], weight: Floats) -> ThresholdRow:
-    flagged = scores >= threshold
+    flagged = scores > threshold
     hits, alarms, missed, quiet = (
         float(weight[flagged_so & truly].sum())
         for flagged_so, truly in ((flagged, truth), (flagged, ~truth), (~flagged, truth), (~flagged, ~truth))
