@@ -106,6 +106,21 @@ def test_models_without_coefficients_have_none_and_plain_ones_need_no_names() ->
     assert all(each.spread is None and each.of_class == "" for each in found.listed)
 
 
+def test_coefficients_name_the_class_that_they_speak_for() -> None:
+    X, y = make_classification(
+        200, 3, n_informative=3, n_redundant=0, n_classes=3, n_clusters_per_class=1, class_sep=2.0, random_state=0
+    )
+    names = ("a", "b", "c")
+    pairs = coefficients_of(SVC(kernel="linear").fit(X, y), None, names)
+    assert pairs is not None
+    for pair, one, other in (("a against b", 0, 1), ("a against c", 0, 2), ("b against c", 1, 2)):
+        weights = {each.name: each.value for each in pairs.listed if each.of_class == pair}
+        pointing = X @ [weights[f"column {j}"] for j in range(3)]
+        assert pointing[y == one].mean() > pointing[y == other].mean()
+    two = coefficients_of(SVC(kernel="linear").fit(X[y < 2], y[y < 2]), None, names[:2])
+    assert two is not None and {each.of_class for each in two.listed} == {"b"}
+
+
 def test_the_winner_fitted_again_is_the_one_that_was_kept() -> None:
     X, y = make_classification(90, 4, random_state=0)
     forest = RandomForestClassifier(5)

@@ -9,11 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import combinations
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
+from sklearn.svm import SVC, NuSVC
 from sklearn.utils import _safe_indexing
 
 from heldout._random import stream
@@ -38,8 +40,8 @@ class ColumnImportance:
 
     column: str
     mean: float
-    spread: float
-    """``mean``, ``spread``: mean and standard deviation over the splits."""
+    spread: float | None
+    """``mean``, ``spread``: mean and standard deviation over the splits; a single split has no spread."""
 
 
 @dataclass(frozen=True)
@@ -57,6 +59,7 @@ class Coefficient:
 
     name: str
     of_class: str
+    """The class that a positive one speaks for, such as "a" or "a against b"; empty for a regression."""
     value: float
     spread: float | None
 
@@ -102,10 +105,11 @@ def importance_of(evaluation: Evaluation) -> Importance | None:
     if not per_split:
         return None
     lost = np.array(per_split)
-    mean, spread = lost.mean(axis=0), lost.std(axis=0)
+    mean = lost.mean(axis=0)
+    spread = lost.std(axis=0).tolist() if len(lost) > 1 else [None] * len(mean)
     names = column_names(X)
     order = np.argsort(-mean, kind="stable")
-    columns = tuple(ColumnImportance(names[j], float(mean[j]), float(spread[j])) for j in order)
+    columns = tuple(ColumnImportance(names[j], float(mean[j]), spread[j]) for j in order)
     return Importance(columns, len(per_split), PERMUTATIONS)
 
 
@@ -163,7 +167,7 @@ def _shuffled(X: Any, column: int, places: NDArray[np.intp]) -> Any:
 def coefficients_of(model: Any, fold_models: FoldModels | None, classes: tuple[str, ...]) -> Coefficients | None:
     """The coefficients of a fitted linear model; None for a model without coefficients.
 
-    ``classes``: the labels of a target of several classes, of which each may have coefficients of its own.
+    ``classes``: the labels of a classification in the order of the model's.
     """
     known = _coefficients(model)
     if known is None:
@@ -172,14 +176,28 @@ def coefficients_of(model: Any, fold_models: FoldModels | None, classes: tuple[s
     others = [each for each in map(_coefficients, fold_models.values()) if each is not None] if fold_models else []
     same = [other for other_names, other in others if other_names == names and other.shape == values.shape]
     spreads = np.std(same, axis=0) if len(same) > 1 else None
-    each_class = classes if len(values) == len(classes) else ("",) * len(values)
     entries = [
         Coefficient(name, of_class, float(values[k, j]), None if spreads is None else float(spreads[k, j]))
-        for k, of_class in enumerate(each_class)
+        for k, of_class in enumerate(_spoken_for(model, classes, len(values)))
         for j, name in enumerate(names)
     ]
     entries.sort(key=lambda entry: -abs(entry.value))
     return Coefficients(tuple(entries[:MOST_COEFFICIENTS]), len(entries), len(same) if spreads is not None else 0)
+
+
+def _spoken_for(model: Any, classes: tuple[str, ...], rows: int) -> tuple[str, ...]:
+    """The class, or the one of a pair, that positive coefficients of each row speak for; empty texts if unknown."""
+    if len(classes) == 2 and rows == 1:
+        return classes[1:]
+    pairs = tuple(f"{one} against {other}" for one, other in combinations(classes, 2))
+    if isinstance(_last_step(model), SVC | NuSVC) and rows == len(pairs):
+        return pairs
+    return classes if rows == len(classes) else ("",) * rows
+
+
+def _last_step(model: Any) -> Any:
+    steps = getattr(model, "steps", None)
+    return steps[-1][1] if steps else model
 
 
 def _coefficients(model: Any) -> tuple[tuple[str, ...], Floats] | None:
@@ -188,9 +206,8 @@ def _coefficients(model: Any) -> tuple[tuple[str, ...], Floats] | None:
         return None
     if hasattr(model, "regressor_"):
         return _coefficients(model.regressor_)
-    steps = getattr(model, "steps", None)
-    last = steps[-1][1] if steps else model
-    if steps and hasattr(last, "regressor_"):
+    last = _last_step(model)
+    if last is not model and hasattr(last, "regressor_"):
         last = last.regressor_
     try:
         values = last.coef_
