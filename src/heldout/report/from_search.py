@@ -87,13 +87,14 @@ def report_content(
         uncorrected = None if shown is None else scale.sign * shown
     shown_predictions = evaluation.task.truth, evaluation.predictions, winner, evaluation.task.sample_weight
     diagnostics = diagnose(*shown_predictions)
+    candidates = len(evaluation.configurations) - len(failures) - len(dropped)
     headline = headline_of(
         estimate,
         scale,
         uncorrected=uncorrected,
         # A two-part method may have selected another configuration than the search; the number is of that one.
         winner=evaluation.configurations.names[winner] if estimate is None else estimate.selected_name,
-        candidates=len(evaluation.configurations) - len(failures) - len(dropped),
+        candidates=candidates,
         rows=evaluation.task.n_rows,
         folds=folds,
         dropped=len(dropped),
@@ -123,6 +124,7 @@ def report_content(
             estimate,
             evaluation.task.n_rows,
             source="search",
+            is_corrected=headline.is_corrected or headline.is_named or candidates + len(dropped) == 1,
             is_fitted=evaluation.model is not None,
             is_bounded=evaluation.provenance.get("deploy") == "bounded",
         ),
