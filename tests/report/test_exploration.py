@@ -42,8 +42,10 @@ def test_the_data_of_the_script_are_the_rows_of_the_table(many: ReportContent) -
     assert [row[0] for row in data["rows"]] == [row.index for row in few.shown]
     assert [explored.best[row[1]].family for row in data["rows"]] == [row.family for row in few.shown]
     for row, known in zip(data["rows"], few.shown, strict=True):
-        assert row[2:6] == pytest.approx([known.mean, known.train, known.pooled, known.selected], rel=1e-6)
-        assert dict(zip(explored.parameters, row[6], strict=True)) == dict(known.parameters)
+        assert row[2:7] == pytest.approx(
+            [known.mean, known.spread, known.train, known.pooled, known.selected], rel=1e-6
+        )
+        assert dict(zip(explored.parameters, row[7], strict=True)) == dict(known.parameters)
     assert len(explored.slices) + explored.slices_left_out == 20 <= MOST_SLICES
 
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from heldout._text import counted, number_text
 from heldout.report.configuration_parts import ParameterValue
 from heldout.report.family_slices import FamilySlice
 from heldout.report.numbers import Scale
-from heldout.report.ranking import RankedConfiguration
+from heldout.report.ranking import RankedConfiguration, by_family
 from heldout.report.svg import (
     BLUE,
     INK,
@@ -101,10 +101,10 @@ def ordered_svg(rows: Sequence[RankedConfiguration], scale: Scale, *, key: str) 
 def trained_svg(rows: Sequence[RankedConfiguration], scale: Scale, *, key: str) -> str:
     """The score on held-out rows over that on training rows."""
     alt = altair()
-    both = [row for row in rows if row.train is not None]
+    both = [replace(row, score=row.mean) for row in rows if row.train is not None and row.mean is not None]
     if not both:
         return ""
-    places = {row.index: float(row.train or 0.0) for row in both}
+    places = {row.index: row.train for row in both if row.train is not None}
     low, high = _reach([*places.values(), *(row.score for row in both if row.score is not None)])
     domain = alt.Scale(domain=[low, high], nice=False, zero=False)
     x = alt.X("x:Q", scale=domain, axis=alt.Axis(title="on training rows", tickCount=5))
@@ -224,10 +224,7 @@ def _reach(values: Sequence[float]) -> tuple[float, float]:
 
 def _families(rows: Sequence[RankedConfiguration], places: dict[int, float]) -> list[_Dots]:
     """A layer of dots for each family, the best family first, of the rows that have a place."""
-    families: dict[str, list[RankedConfiguration]] = {}
-    for row in rows:
-        if row.index in places:
-            families.setdefault(row.family, []).append(row)
+    families = by_family(row for row in rows if row.index in places)
     colours = family_colours(rows)
     return [
         _Dots(

@@ -16,9 +16,9 @@ from typing import Any
 
 from heldout._text import printable
 from heldout.report import configuration_figures as drawn
-from heldout.report.family_slices import FamilyBest, best_of_families, slices_of
+from heldout.report.family_slices import slices_of
 from heldout.report.numbers import Scale
-from heldout.report.ranking import RankedConfiguration, Ranking
+from heldout.report.ranking import FamilyBest, RankedConfiguration, Ranking
 
 MOST_SLICES = 24
 
@@ -66,7 +66,7 @@ def explore(ranking: Ranking | None, scale: Scale) -> Exploration:
     if ranking is None or len(ranking.shown) < 2:
         return Exploration()
     scored = [row for row in ranking.shown if row.score is not None]
-    best = best_of_families(ranking.shown)
+    best = ranking.families
     parts = slices_of(scored)
     return Exploration(
         colours=drawn.family_colours(scored),
@@ -104,17 +104,12 @@ def _data(ranking: Ranking, scale: Scale) -> str:
         [
             row.index,
             place[row.family],
-            *(_rounded(value) for value in (row.mean, row.train, row.pooled, row.selected)),
+            *(_rounded(value) for value in (row.mean, row.spread, row.train, row.pooled, row.selected)),
             [_plain(row.parameters.get(name)) if name in row.parameters else None for name in parameters],
         ]
         for row in ranking.shown
     ]
-    content = {
-        "rows": rows,
-        "decimals": scale.decimals,
-        "greater": scale.greater_is_better,
-    }
-    text = json.dumps(content, separators=(",", ":"), allow_nan=False)
+    text = json.dumps({"rows": rows, "greater": scale.greater_is_better}, separators=(",", ":"), allow_nan=False)
     for letter in "<>&":
         text = text.replace(letter, f"\\u{ord(letter):04x}")
     return text

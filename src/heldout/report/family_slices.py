@@ -7,11 +7,11 @@ differ between its points. So it marks the best configuration in each step of th
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from heldout.report.configuration_parts import ParameterValue
-from heldout.report.ranking import RankedConfiguration
+from heldout.report.ranking import RankedConfiguration, by_family
 
 MOST_STEPS = 12
 """Steps of a parameter with more than ``MOST_VALUES`` distinct numbers."""
@@ -47,18 +47,6 @@ class FamilySlice:
         return max(best) - min(best)
 
 
-@dataclass(frozen=True)
-class FamilyBest:
-    """The best configuration of a family."""
-
-    family: str
-    best: RankedConfiguration
-    configurations: int
-    """How many of the family are ranked."""
-    selected: float | None
-    """Share of bootstraps that selected one of the family."""
-
-
 def slices_of(rows: Sequence[RankedConfiguration]) -> tuple[FamilySlice, ...]:
     """The slices of all parameters with several values; families by their best, parameters by their reach.
 
@@ -68,31 +56,11 @@ def slices_of(rows: Sequence[RankedConfiguration]) -> tuple[FamilySlice, ...]:
         The best first; those without a score are left out.
     """
     found = []
-    for family, members in _by_family(row for row in rows if row.score is not None).items():
+    for family, members in by_family(row for row in rows if row.score is not None).items():
         names = dict.fromkeys(name for row in members for name in row.parameters)
         mine = [made for name in names if (made := _slice(family, name, members)) is not None]
         found += sorted(mine, key=lambda each: -each.reach)
     return tuple(found)
-
-
-def best_of_families(rows: Sequence[RankedConfiguration]) -> tuple[FamilyBest, ...]:
-    """The best configuration of each family, the best family first."""
-    return tuple(
-        FamilyBest(
-            family,
-            members[0],
-            len(members),
-            None if members[0].selected is None else sum(row.selected or 0.0 for row in members),
-        )
-        for family, members in _by_family(rows).items()
-    )
-
-
-def _by_family(rows: Iterable[RankedConfiguration]) -> dict[str, list[RankedConfiguration]]:
-    families: dict[str, list[RankedConfiguration]] = {}
-    for row in rows:
-        families.setdefault(row.family, []).append(row)
-    return families
 
 
 def _slice(family: str, name: str, members: Sequence[RankedConfiguration]) -> FamilySlice | None:
