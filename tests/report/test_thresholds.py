@@ -58,4 +58,18 @@ def test_thresholds_of_decision_values_leave_round_shares_above() -> None:
     rng = np.random.default_rng(0)
     scores = rng.normal(size=(1000, 1))
     rows = threshold_rows(rng.random(1000) < 0.5, scores, np.ones(1000), probabilities=False)
-    assert [round(row.flagged, 2) for row in rows] == [0.95, 0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3, 0.2, 0.1, 0.05]
+    (at_zero,) = (row for row in rows if row.threshold == 0)  # as the models themselves call them
+    assert at_zero.flagged == (scores > 0).mean()
+    assert [round(row.flagged, 2) for row in rows if row is not at_zero] == [
+        0.95,
+        0.9,
+        0.8,
+        0.7,
+        0.6,
+        0.5,
+        0.4,
+        0.3,
+        0.2,
+        0.1,
+        0.05,
+    ]
