@@ -15,6 +15,7 @@ from heldout.estimates.types import Estimate
 from heldout.execution.listeners.words import duration, shared_line, work_words
 from heldout.execution.sharing.accounts import STEPS, SharedFits
 from heldout.kernels.reference import Floats
+from heldout.report.coefficients import coefficients_of, own_importances_of
 from heldout.report.columns import columns_of
 from heldout.report.configuration_parts import parts_of
 from heldout.report.content import Fact, Parameter, ReportContent, SharedRow
@@ -32,7 +33,7 @@ from heldout.report.facts import (
     rows_text,
     settings_of,
 )
-from heldout.report.importance import coefficients_of, importance_of
+from heldout.report.importance import importance_of
 from heldout.report.nested import outer_of
 from heldout.report.number_relations import calibration_advice, delivered_sentence, related_numbers
 from heldout.report.numbers import plain
@@ -134,6 +135,7 @@ def report_content(
         columns=columns_of(evaluation.task.X),
         importance=importance_of(evaluation),
         coefficients=coefficients_of(evaluation.model, evaluation.fold_models, class_names(evaluation.task.truth)),
+        own_importances=own_importances_of(evaluation.model, evaluation.fold_models),
     )
 
 
