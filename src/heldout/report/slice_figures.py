@@ -49,7 +49,8 @@ def slice_svg(content: FamilySlice, scale: Scale, *, key: str) -> str:
     through = [line(best, x, y, VERMILLION, (), 1.5)] if content.is_number else []
     chart = layered(*bars_at(bars, x, y, VERMILLION), *through, *dot_marks([dots], x, y), width=_SMALL, height=_LOW)
     values = ", ".join(
-        f"{_text(content.values[n])} {number_text(rows[n].score, scale.decimals)}" for n in content.leaders
+        f"{_text(content.values[n])} {number_text(rows[n].score, scale.decimals)}"
+        for n in sorted(content.leaders, key=places.__getitem__)
     )
     title = f"{scale.title} by {content.parameter}" + (f" of {content.family}" if content.family else "")
     return inline_svg(chart, key, title, f"The best at each value: {values}.", linked=links_of([dots]))
