@@ -94,7 +94,7 @@ def test_failures_are_no_candidates_and_stand_together_by_message() -> None:
 def test_columns_are_those_that_hold_something() -> None:
     assert rank(np.array([[0.5, 0.6]])).columns == ("mean",)
     both = rank(np.array([[0.5, 0.6], [0.5, 0.6]]), pooled=np.ones(2), selected=np.array([0.0, 1.0]))
-    assert both.columns == ("mean", "pooled", "selected", "folds")
+    assert both.columns == ("mean", "spread", "pooled", "selected", "folds")
 
 
 @pytest.mark.parametrize(("share", "text"), [(0, "0"), (0.001, "< 1 %"), (0.5, "50 %"), (1.0, "100 %")])

@@ -97,9 +97,10 @@ class Ranking:
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The columns among mean, pooled, selected and folds that hold values."""
+        """The columns among mean, spread, train, pooled, selected and folds that hold values."""
         has = {
             "mean": any(row.mean is not None for row in self.shown),
+            "spread": any(row.spread is not None for row in self.shown),
             "train": any(row.train is not None for row in self.shown),
             "pooled": any(row.pooled is not None for row in self.shown),
             "selected": any(row.selected is not None for row in self.shown),
