@@ -48,8 +48,13 @@ def printable(text: str, keep: str = "") -> str:
     return _CONTROL_CHARACTERS.sub(lambda found: found[0] if found[0] in keep else repr(found[0])[1:-1], text)
 
 
-_ROUNDING = 1e-14
-"""Differences of equal numbers that were summed in another order are about this large."""
+def beyond_rounding(difference: float, of: float) -> float:
+    """A difference of numbers of the size ``of``; 0 where it is no larger than that of sums in another order.
+
+    >>> beyond_rounding(6e-16, 0.97), beyond_rounding(6e-16, 3e-15)
+    (0.0, 6e-16)
+    """
+    return 0.0 if abs(difference) < 1e-12 * abs(of) else difference
 
 
 def number_text(value: float | None, decimals: int) -> str:
@@ -60,8 +65,6 @@ def number_text(value: float | None, decimals: int) -> str:
         return "∞" if value > 0 else "−∞"
     if abs(value) >= 1e7:
         return f"{value:.3g}"
-    if abs(value) < _ROUNDING:
-        value = 0.0
     if value and decimals and abs(value) < 0.5 * 10**-decimals:
         return f"{value:.1g}"
     return f"{value:,.{decimals}f}"

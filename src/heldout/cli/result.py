@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from heldout._text import counted, number_text
+from heldout._text import beyond_rounding, counted, number_text
 
 if TYPE_CHECKING:
     from heldout.cli.console import Row
@@ -35,7 +35,7 @@ def estimate_rows(estimate: Estimate) -> list[Row]:
             (value_label(estimate), f"{_number(estimate.value, decimals)} by {estimate.method}"),
             ("interval", "none" if estimate.interval is None else _interval(estimate.interval, decimals)),
             ("uncorrected", _number(estimate.uncorrected, decimals)),
-            ("optimism", _number(estimate.optimism, decimals)),
+            ("optimism", _number(beyond_rounding(estimate.optimism, estimate.value), decimals)),
         ]
     notes = list(estimate.flags.values())
     return rows + ([("note" if len(notes) == 1 else "notes", notes)] if notes else [])

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from heldout._text import counted, number_text
+from heldout._text import beyond_rounding, counted, number_text
 from heldout.estimates.base import quantity_sentence
 from heldout.estimates.bootstrap import CONTROL
 from heldout.estimates.comparison import SEEN_IN_THE_ROW
@@ -138,7 +138,7 @@ def shown_numbers(estimate: Estimate, scale: Scale) -> dict[str, Any]:
         "low": low,
         "high": high,
         "uncorrected": scale.shown(estimate.uncorrected),
-        "optimism": json_number(estimate.optimism),
+        "optimism": json_number(beyond_rounding(estimate.optimism, estimate.value)),
     }
 
 
