@@ -21,7 +21,7 @@ FLAGS = (
     "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--hide-scrollbars",
     "--disable-background-networking", "--disable-component-update", "--disable-sync", "--remote-debugging-pipe",
 )  # fmt: skip
-SECONDS = 60.0
+SECONDS = 180.0
 """The longest that anything may take."""
 
 
@@ -62,11 +62,7 @@ class Browser:
 
     def call(self, method: str, **parameters: Any) -> Any:
         """The result of a command of the protocol."""
-        self._number += 1
-        message = {"id": self._number, "method": method, "params": parameters}
-        if self._session:
-            message["sessionId"] = self._session
-        os.write(self._into, json.dumps(message).encode() + b"\0")
+        self._send(method, **parameters)
         deadline = time.monotonic() + SECONDS
         while True:
             got = self._next(deadline)
@@ -74,6 +70,14 @@ class Browser:
                 assert "error" not in got, f"{method}: {got['error']}"
                 return got["result"]
             self._note(got)
+
+    def _send(self, method: str, **parameters: Any) -> None:
+        """A command whose result may never come, as it can replace the page."""
+        self._number += 1
+        message = {"id": self._number, "method": method, "params": parameters}
+        if self._session:
+            message["sessionId"] = self._session
+        os.write(self._into, json.dumps(message).encode() + b"\0")
 
     def go(self, address: str) -> None:
         """Open a page, and wait until all of it is there."""
@@ -101,10 +105,14 @@ class Browser:
 
     def drop(self, selector: str, path: Path) -> None:
         """Drop a file on an element, as a file manager does."""
+        self.wait_for(
+            "performance.getEntriesByName('first-contentful-paint').length > 0"
+        )  # there is something to hit
         box = self.js(f"(e => [e.x + 20, e.y + 20])(document.querySelector({selector!r}).getBoundingClientRect())")
         data = {"items": [], "files": [str(path)], "dragOperationsMask": 1}
-        for kind in ("dragEnter", "dragOver", "drop"):
+        for kind in ("dragEnter", "dragOver"):
             self.call("Input.dispatchDragEvent", type=kind, x=box[0], y=box[1], data=data)
+        self._send("Input.dispatchDragEvent", type="drop", x=box[0], y=box[1], data=data)
 
     def press(self, key: str, code: int) -> None:
         """Press a key, such as Tab (9) or Enter (13)."""

@@ -108,7 +108,7 @@ def test_marks_link_the_table_and_every_figure(content: ReportContent, found: di
     clicked = found["clicked"]
     assert clicked["current"] == [clicked["row"]]
     parameters = len(rows[int(clicked["row"][1:])].parameters)
-    assert clicked["rings"] == 3 + parameters
+    assert clicked["rings"] == 3 + parameters + (parameters > 1)  # and in the figure of two parameters
     assert rows[int(clicked["row"][1:])].name in clicked["bar"]
     nothing = {"bar": "", "rings": 0, "current": []}
     assert found["unclicked"] == nothing

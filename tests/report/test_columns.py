@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
 from scipy.sparse import csr_matrix
+from scipy.stats import spearmanr
 
-from heldout.report.columns import MOST_COLUMNS, ColumnSummary, columns_of
+from heldout.report.columns import BINS, MOST_COLUMNS, ColumnSummary, columns_of
 
 
 def test_a_table_by_hand() -> None:
@@ -31,7 +34,7 @@ def test_a_table_by_hand() -> None:
         5,
         2,
     )
-    assert found.listed == (
+    assert tuple(replace(each, counts=(), correlation=None) for each in found.listed) == (
         ColumnSummary("age", "numbers", 1, 3, 30.5, 40.0, 50.0),
         ColumnSummary("count", "whole numbers", 0, 3, 1.0, 2.0, 5.0),
         ColumnSummary("town", "categories", 1, 2, most_common="Ulm"),
@@ -63,3 +66,33 @@ def test_sparse_data_have_a_size() -> None:
 def test_infinite_numbers_are_not_in_the_range() -> None:
     found = columns_of(np.array([[np.inf], [1.0], [-np.inf]]))
     assert found is not None and (found.listed[0].low, found.listed[0].high) == (1.0, 1.0)
+
+
+def test_distributions_count_every_known_value() -> None:
+    table = pd.DataFrame({"x": [0.0, 0.05, 1.2, np.nan, np.inf], "kind": ["a", "b", "b", None, "b"], "same": 1})
+    found = columns_of(table)
+    assert found is not None
+    x, kind, same = found.listed
+    assert x.counts == (2, *[0] * (BINS - 2), 1)
+    assert kind.counts == (3, 1) and same.counts == ()
+
+
+def test_a_column_goes_with_the_one_of_the_largest_rank_correlation() -> None:
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame(rng.normal(size=(80, 4)), columns=list("abcd"))
+    table["a"] = -np.exp(table["b"]) + 0.1 * table["c"]
+    table["same"], table["is_c"], table["town"] = 7, table["c"] > 0, "Ulm"
+    found = columns_of(table)
+    assert found is not None
+    listed = {each.name: each.correlation for each in found.listed}
+    for name, other in (("a", "b"), ("b", "a"), ("c", "is_c"), ("is_c", "c")):
+        correlation = listed[name]
+        assert correlation is not None and correlation.column == other
+        assert correlation.coefficient == pytest.approx(spearmanr(table[name], table[other]).statistic)
+    assert listed["same"] is None and listed["town"] is None
+    table.loc[table.index % 5 == 0, "b"] = np.nan  # ranks of "a" are still those among all of its values
+    gaps = columns_of(table)
+    assert gaps is not None and gaps.listed[0].correlation is not None
+    known = table["b"].notna()
+    expected = np.corrcoef(table["a"].rank()[known], table["b"].rank()[known])[0, 1]
+    assert gaps.listed[0].correlation.coefficient == pytest.approx(expected)

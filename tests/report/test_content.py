@@ -279,7 +279,7 @@ def test_a_bare_estimate_gives_what_predictions_allow(make_evaluation: Make) -> 
     assert content.title == "a file"
     assert content.headline.value == estimate.value
     assert content.ranking is not None
-    assert content.ranking.columns == ("mean", "pooled", "selected", "folds")
+    assert content.ranking.columns == ("mean", "spread", "pooled", "selected", "folds")
     assert content.ranking.shown[0].pooled == pytest.approx(estimate.uncorrected)
     assert content.parameters == ()
     assert "Fits" not in labels(content)

@@ -13,6 +13,7 @@ from many_configurations import with_many_configurations
 from heldout.report import ReportContent, render_html, report_content
 from heldout.report.exploration import MOST_SLICES, explore
 from heldout.report.ranking import MOST_SHOWN
+from heldout.report.slice_figures import MOST_LINES
 from heldout.result import Evaluation
 
 Make = Callable[..., Evaluation]
@@ -42,8 +43,10 @@ def test_the_data_of_the_script_are_the_rows_of_the_table(many: ReportContent) -
     assert [row[0] for row in data["rows"]] == [row.index for row in few.shown]
     assert [explored.best[row[1]].family for row in data["rows"]] == [row.family for row in few.shown]
     for row, known in zip(data["rows"], few.shown, strict=True):
-        assert row[2:6] == pytest.approx([known.mean, known.train, known.pooled, known.selected], rel=1e-6)
-        assert dict(zip(explored.parameters, row[6], strict=True)) == dict(known.parameters)
+        assert row[2:7] == pytest.approx(
+            [known.mean, known.spread, known.train, known.pooled, known.selected], rel=1e-6
+        )
+        assert dict(zip(explored.parameters, row[7], strict=True)) == dict(known.parameters)
     assert len(explored.slices) + explored.slices_left_out == 20 <= MOST_SLICES
 
 
@@ -63,6 +66,27 @@ def test_every_dot_names_its_configuration(many: ReportContent) -> None:
     (slice_figure, *_) = explored.slices
     of_family = {row.index for row in few.shown if row.family == slice_figure.family}
     assert {int(index) for index in re.findall(r'data-c="(\d+)"', slice_figure.svg)} == of_family
+
+
+def test_parameters_together_show_the_best_of_each_family_in_shades(many: ReportContent) -> None:
+    assert many.ranking is not None
+    scale = many.headline.metric
+    few = replace(many.ranking, shown=many.ranking.shown[:400])
+    explored = explore(few, scale)
+    assert [each.family for each in explored.together] == list(dict.fromkeys(row.family for row in few.shown))
+    of_family = [row for row in few.shown if row.family == explored.together[0].family]
+    dots = re.findall(r'data-c="(\d+)"', explored.together[0].plane)
+    assert sorted(map(int, dots)) == sorted(row.index for row in of_family)
+    groups = re.findall(r'<g [^>]*?opacity="([\d.]+)"[^>]*>((?:<circle[^>]*/>)+)</g>', explored.together[0].plane)
+    shades = {float(opacity): re.findall(r'data-c="(\d+)"', circles) for opacity, circles in groups}
+    assert list(shades) == sorted(shades) and len(shades) == 5  # the best are drawn last
+    fifth = len(of_family) // 5
+    assert {int(index) for index in shades[1.0]} == {row.index for row in of_family[:fifth]}
+    places = 4 + 1  # of the parameters and of the score
+    beside = re.findall(r'data-c="(\d+)"', explored.together[0].beside)
+    assert len(beside) == places * MOST_LINES and {int(n) for n in beside} == {
+        row.index for row in of_family[:MOST_LINES]
+    }
 
 
 def test_one_configuration_has_nothing_to_explore(make_evaluation: Make) -> None:

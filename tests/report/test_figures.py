@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 from xml.etree import ElementTree
 
 import pytest
@@ -11,7 +12,9 @@ from heldout.report.content import Distribution
 from heldout.report.diagnostics import Residuals, RocPoints
 from heldout.report.figures import distribution_svg, fitted_svg, residuals_svg, roc_svg
 from heldout.report.numbers import scale_of
+from heldout.report.precision_figure import precision_recall_svg
 from heldout.report.svg import MORE_SERIES, SERIES
+from heldout.report.winner_curves import PrecisionRecallPoints
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -77,3 +80,13 @@ def test_constant_predictions_can_be_drawn() -> None:
     for svg in (fitted_svg(residuals, key="k"), residuals_svg(residuals, key="k")):
         assert "NaN" not in svg
         assert svg.startswith("<svg")
+
+
+def test_the_area_below_precision_is_the_average_precision() -> None:
+    curve = PrecisionRecallPoints("", 0, (0.0, 0.5, 0.5, 1.0), (1.0, 1.0, 0.5, 2 / 3), 0.5 + 0.5 * 2 / 3, 0.5)
+    svg = precision_recall_svg((curve,), key="k")
+    frame, *_, path = re.findall(r' d="([^"]+)"', svg)
+    width, height = map(int, re.findall(r"[hv](\d+)", frame))
+    points = [tuple(map(float, point.split(","))) for point in re.split("[ML]", path) if point]
+    area = sum((right - left) * (height - y) for (left, _), (right, y) in pairwise(points))
+    assert area / (width * height) == pytest.approx(curve.average_precision, abs=0.002)

@@ -20,8 +20,9 @@ from sklearn.svm import SVC
 
 import heldout as ho
 from heldout.errors import InputError
+from heldout.report.coefficients import coefficients_of, own_importances_of
 from heldout.report.fold_refits import refitted_winner, with_rows
-from heldout.report.importance import coefficients_of, importance_of, unfit_for_importance
+from heldout.report.importance import importance_of, unfit_for_importance
 
 
 def searched(estimator: Any, grid: dict[str, Any], X: Any, y: Any, **settings: Any) -> ho.HeldOutSearchCV:
@@ -104,6 +105,36 @@ def test_models_without_coefficients_have_none_and_plain_ones_need_no_names() ->
     found = coefficients_of(LinearRegression().fit(X, y), None, ())
     assert found is not None and {each.name for each in found.listed} == {"column 0", "column 1"}
     assert all(each.spread is None and each.of_class == "" for each in found.listed)
+
+
+def test_coefficients_name_the_class_that_they_speak_for() -> None:
+    X, y = make_classification(
+        200, 3, n_informative=3, n_redundant=0, n_classes=3, n_clusters_per_class=1, class_sep=2.0, random_state=0
+    )
+    names = ("a", "b", "c")
+    pairs = coefficients_of(SVC(kernel="linear").fit(X, y), None, names)
+    assert pairs is not None
+    for pair, one, other in (("a against b", 0, 1), ("a against c", 0, 2), ("b against c", 1, 2)):
+        weights = {each.name: each.value for each in pairs.listed if each.of_class == pair}
+        pointing = X @ [weights[f"column {j}"] for j in range(3)]
+        assert pointing[y == one].mean() > pointing[y == other].mean()
+    two = coefficients_of(SVC(kernel="linear").fit(X[y < 2], y[y < 2]), None, names[:2])
+    assert two is not None and {each.of_class for each in two.listed} == {"b"}
+
+
+def test_trees_have_importances_of_their_own_and_linear_models_have_none() -> None:
+    X, y = make_classification(90, 4, random_state=0)
+    forest = make_pipeline(StandardScaler(), RandomForestClassifier(5))
+    search = searched(forest, {"randomforestclassifier__max_depth": [2, 3]}, X, y)
+    found = own_importances_of(search.best_estimator_, search.fold_models_)
+    assert found is not None and found.splits == 3
+    own = search.best_estimator_[-1].feature_importances_
+    each = np.array([model[-1].feature_importances_ for model in search.fold_models_.values()])
+    for row in found.listed:
+        j = int(row.name[1:])  # as the scaler names its columns: x0
+        assert row.value == own[j] and row.spread == pytest.approx(each[:, j].std()) and row.of_class == ""
+    assert own_importances_of(LogisticRegression().fit(X, y), None) is None
+    assert coefficients_of(search.best_estimator_, None, ("0", "1")) is None
 
 
 def test_the_winner_fitted_again_is_the_one_that_was_kept() -> None:

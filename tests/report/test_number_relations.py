@@ -24,8 +24,8 @@ def test_three_numbers_are_related_in_one_line(make_evaluation: Make) -> None:
         for number in (head.uncorrected, head.value, head.optimism, winner.pooled)
     )
     assert content.related == (
-        f"Three numbers of the winner are close: {before} is the mean over the folds (uncorrected); {value} is the "
-        f"same after the optimism of {optimism} is allowed for (corrected); {pooled} is the score of all held-out "
+        f"Of the winner's scores {before} is the mean over the folds (uncorrected), and {value} the same after "
+        f"allowing for the estimated optimism of {optimism} (corrected); {pooled} is the score of all held-out "
         "rows together (pooled)."
     )
     assert report_content(make_evaluation(method=None)).related == ""
@@ -36,7 +36,10 @@ def test_what_the_estimate_means_for_the_model(make_evaluation: Make) -> None:
     evaluation = make_evaluation()
     assert report_content(evaluation).delivered == (
         "No model was fitted on all 120 rows; the estimate is of models fitted on about 90 rows, and such a model "
-        "is expected to be as good on new rows of the same kind, or a little better where more rows help."
+        "is expected to score the same on new rows of the same kind, or a little better where more rows help."
+    )
+    assert report_content(make_evaluation(method="cv")).delivered.endswith(
+        "such a model may score worse on new rows, as the estimate is not corrected for the selection."
     )
     fitted = replace(evaluation, model=LogisticRegression())
     assert report_content(fitted).delivered.startswith(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from heldout.report.configuration_parts import ConfigurationParts
 from heldout.report.numbers import Scale, scale_of
 from heldout.report.ranking import MOST_SHOWN, Ranking, rank_configurations, share_text
 
@@ -34,7 +35,8 @@ def test_losses_rank_the_lowest_first_and_negated_ones_are_turned() -> None:
     assert [row.name for row in rank(losses, LOSS).shown] == ["c1", "c0", "c2"]
     turned = rank(-losses, scale_of("neg_log_loss", True))
     assert [(row.name, row.mean) for row in turned.shown] == [("c1", 0.2), ("c0", 0.5), ("c2", 0.9)]
-    assert all(row.spread == 0 for row in turned.shown)
+    assert all(row.spread is None for row in turned.shown)  # of a single fold score
+    assert turned.how.startswith("Ranked by the score on the held-out rows of the only split.")
 
 
 def test_undefined_folds_are_left_out_and_nan_never_ranks_first() -> None:
@@ -63,6 +65,24 @@ def test_all_are_listed_and_of_very_many_the_rest_is_summed_up(monkeypatch: pyte
     assert len(rank(scores, selected=selected).shown) == MOST_SHOWN  # never fewer than are shown at first
 
 
+def test_families_are_of_all_that_are_ranked_and_name_those_that_are_not(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("heldout.report.ranking.MOST_LISTED", 20)
+    parts = [ConfigurationParts(family) for family in "a" * 25 + "b" * 4 + "c"]
+    ranking = rank(
+        np.linspace(1.0, 0.5, 30)[None, :],
+        selected=np.full(30, 1 / 30),
+        parts=parts,
+        dropped={28},
+        failures={29: "no"},
+    )
+    assert [(each.family, each.best.name, each.configurations) for each in ranking.families] == [
+        ("a", "c0", 25), ("b", "c25", 3),
+    ]  # fmt: skip
+    assert [each.selected for each in ranking.families] == pytest.approx([25 / 30, 3 / 30])
+    assert [row.name for row in ranking.shown] == [*(f"c{j}" for j in range(20)), "c25"]
+    assert ranking.families_out == ("c",)
+
+
 def test_failures_are_no_candidates_and_stand_together_by_message() -> None:
     ranking = rank(np.array([[0.5, 0.9, 0.7, 0.6]]), failures={3: "no", 1: "no", 2: "other"})
     assert [row.name for row in ranking.shown] == ["c0"]
@@ -74,7 +94,7 @@ def test_failures_are_no_candidates_and_stand_together_by_message() -> None:
 def test_columns_are_those_that_hold_something() -> None:
     assert rank(np.array([[0.5, 0.6]])).columns == ("mean",)
     both = rank(np.array([[0.5, 0.6], [0.5, 0.6]]), pooled=np.ones(2), selected=np.array([0.0, 1.0]))
-    assert both.columns == ("mean", "pooled", "selected", "folds")
+    assert both.columns == ("mean", "spread", "pooled", "selected", "folds")
 
 
 @pytest.mark.parametrize(("share", "text"), [(0, "0"), (0.001, "< 1 %"), (0.5, "50 %"), (1.0, "100 %")])

@@ -20,6 +20,7 @@ import pytest
 
 from heldout.errors import InputError, MissingExtraError
 from heldout.report import render_html, report_content, svg, write_report
+from heldout.report.ranking import best_of_families
 from heldout.result import Evaluation
 
 Make = Callable[..., Evaluation]
@@ -110,13 +111,19 @@ def test_names_of_families_and_parameters_are_literal_in_data_and_figures(make_e
     hostile = "</script>{{ 7 * 7 }}'\\\""
     assert content.ranking is not None
     rows = tuple(
-        replace(row, name=hostile, family=f"{hostile}{row.rank % 2}", parameters={hostile: f"{hostile}{row.rank}"})
+        replace(
+            row,
+            name=hostile,
+            family=f"{hostile}{row.rank % 2}",
+            parameters={hostile: f"{hostile}{row.rank}", "n": row.rank},
+        )
         for row in content.ranking.shown
     )
-    text = render_html(replace(content, ranking=replace(content.ranking, shown=rows)))
+    ranking = replace(content.ranking, shown=rows, families=best_of_families(rows))
+    text = render_html(replace(content, ranking=ranking))
     assert text.count("</script>") == 3 and "49" not in re.findall(r"<h3>.*?</h3>", text)
     (data,) = re.findall(r'<script type="application/json"[^>]*>(.*?)</script>', text, re.S)
-    assert [row[6] for row in json.loads(data)["rows"]] == [[f"{hostile}{row.rank}"] for row in rows]
+    assert [row[7] for row in json.loads(data)["rows"]] == [[f"{hostile}{row.rank}", row.rank] for row in rows]
     assert Page(text).open == []
 
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
+from sklearn.datasets import make_classification
+from sklearn.neighbors import KNeighborsClassifier
 
 from heldout.report.thresholds import (
     MOST_PRECISION_POINTS,
@@ -35,7 +37,7 @@ def test_of_many_classes_those_with_the_least_average_precision_are_drawn() -> N
 
 def test_a_threshold_by_hand() -> None:
     positive = np.array([True, True, False, False, False])
-    scores = np.array([0.9, 0.45, 0.5, 0.2, np.nan])[:, None]
+    scores = np.array([0.9, 0.45, 0.55, 0.5, np.nan])[:, None]
     rows = {row.threshold: row for row in threshold_rows(positive, scores, np.ones(5), probabilities=True)}
     assert tuple(rows) == PROBABILITIES
     assert rows[0.5] == ThresholdRow(0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5)
@@ -43,8 +45,31 @@ def test_a_threshold_by_hand() -> None:
     assert rows[0.05].negative_predictive_value is None
 
 
+def test_at_one_half_the_table_says_what_predict_does() -> None:
+    X, y = make_classification(80, 3, n_informative=2, n_redundant=0, flip_y=0.3, random_state=0)
+    model = KNeighborsClassifier(2).fit(X, y)
+    shares = model.predict_proba(X)[:, 1]
+    assert (shares == 0.5).any()
+    rows = {row.threshold: row for row in threshold_rows(y == 1, shares[:, None], np.ones(80), probabilities=True)}
+    assert rows[0.5].flagged == model.predict(X).mean()
+
+
 def test_thresholds_of_decision_values_leave_round_shares_above() -> None:
     rng = np.random.default_rng(0)
     scores = rng.normal(size=(1000, 1))
     rows = threshold_rows(rng.random(1000) < 0.5, scores, np.ones(1000), probabilities=False)
-    assert [round(row.flagged, 2) for row in rows] == [0.95, 0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3, 0.2, 0.1, 0.05]
+    (at_zero,) = (row for row in rows if row.threshold == 0)  # as the models themselves call them
+    assert at_zero.flagged == (scores > 0).mean()
+    assert [round(row.flagged, 2) for row in rows if row is not at_zero] == [
+        0.95,
+        0.9,
+        0.8,
+        0.7,
+        0.6,
+        0.5,
+        0.4,
+        0.3,
+        0.2,
+        0.1,
+        0.05,
+    ]

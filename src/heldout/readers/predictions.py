@@ -172,8 +172,8 @@ def _check_no_identifier(frame: Any) -> None:
         if names_an_identifier(str(name)) or (beside_scores and counts_lines(frame[name].to_numpy())):
             typed = shlex.quote(str(name))
             raise InputError(
-                f"column {name!r} holds whole numbers that identify or count lines, and no predictions; name its use "
-                f"(--row {typed} or --group {typed}), --exclude it, or name the columns of predictions with "
+                f"column {name!r} holds whole numbers that identify or count lines, and no predictions; name its "
+                f"use (--row {typed} or --group {typed}), --exclude it, or name the columns of predictions with "
                 "--prediction."
             )
 

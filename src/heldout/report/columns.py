@@ -1,12 +1,15 @@
-"""The columns of the data: their kind, their missing values and their range, as plain data."""
+"""The columns of the data: their kind, missing values, distribution and correlations, as plain data."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
+from heldout.report.column_correlations import Correlation, strongest_correlations
+
+BINS = 12
 MOST_COLUMNS = 200
 """Columns that a report lists; those with missing values first."""
 
@@ -26,6 +29,10 @@ class ColumnSummary:
     """``low``, ``median``, ``high``: of numbers; None for other columns."""
     most_common: str = ""
     """The most frequent value of a column of categories."""
+    counts: tuple[int, ...] = ()
+    """How many numbers are in each of ``BINS`` equal parts of the range; else how frequent values are."""
+    correlation: Correlation | None = None
+    """With another column of numbers."""
 
 
 @dataclass(frozen=True)
@@ -59,8 +66,18 @@ def columns_of(X: Any) -> Columns | None:
     for gap in gaps:
         any_gap |= gap
     places = sorted(range(total), key=lambda place: (-counts[place], place))[:MOST_COLUMNS]
-    listed = tuple(_summary(*arrays[place], gaps[place]) for place in sorted(places))
+    shown = [(*arrays[place], gaps[place]) for place in sorted(places)]
+    listed = _correlated([_summary(*each) for each in shown], [_numbers(*each[1:]) for each in shown])
     return Columns(rows, total, sum(counts), sum(count > 0 for count in counts), int(any_gap.sum()), listed)
+
+
+def _correlated(summaries: list[ColumnSummary], numbers: list[Any]) -> tuple[ColumnSummary, ...]:
+    """The summaries, those of numbers with their correlations."""
+    places = [place for place, values in enumerate(numbers) if values is not None]
+    found = strongest_correlations([summaries[n].name for n in places], [numbers[n] for n in places])
+    for place, correlation in zip(places, found, strict=True):
+        summaries[place] = replace(summaries[place], correlation=correlation)
+    return tuple(summaries)
 
 
 def _arrays(X: Any) -> list[tuple[str, Any]]:
@@ -91,30 +108,51 @@ def _is_gap(value: Any) -> bool:
     return type(value).__name__ in ("NAType", "NaTType") or (isinstance(value, float) and value != value)
 
 
+def _known(array: Any, gap: Any) -> Any:
+    known = array[~gap]
+    is_numbers = (
+        array.dtype.kind == "O" and len(known) and all(type(each) in (int, float) for each in known.tolist())
+    )
+    return known.astype(float) if is_numbers else known
+
+
+def _numbers(array: Any, gap: Any) -> Any:
+    """The numbers of a column (N,), NaN where there is none; None for a column of something else."""
+    known = _known(array, gap)
+    if known.dtype.kind not in "fiub":
+        return None
+    numbers = np.full(len(array), np.nan)
+    numbers[~gap] = known
+    return np.where(np.isfinite(numbers), numbers, np.nan)
+
+
 def _summary(name: str, array: Any, gap: Any) -> ColumnSummary:
-    known, missing = array[~gap], int(gap.sum())
-    if array.dtype.kind == "O" and len(known) and all(type(value) in (int, float) for value in known.tolist()):
-        known = known.astype(float)
+    known, missing = _known(array, gap), int(gap.sum())
     kind = known.dtype.kind
     if kind == "b":
-        return ColumnSummary(name, "yes or no", missing, len(np.unique(known)), most_common=_most_common(known))
+        known = known.astype(str)
+        return ColumnSummary(name, "yes or no", missing, len(np.unique(known)), **_frequent(known))
     if kind in "mM":
         return ColumnSummary(name, "times", missing, len(np.unique(known)))
     if kind not in "fiu":
-        texts = [str(value) for value in known.tolist()]
-        return ColumnSummary(name, "categories", missing, len(set(texts)), most_common=_most_common(texts))
+        texts = np.array([str(value) for value in known.tolist()], dtype=str)
+        return ColumnSummary(name, "categories", missing, len(np.unique(texts)), **_frequent(texts))
     finite = known[np.isfinite(known)]
     if not finite.size:
         return ColumnSummary(name, "numbers", missing, len(np.unique(known)))
     whole = bool((finite == np.floor(finite)).all())
     low, median, high = (float(value) for value in np.quantile(finite, [0.0, 0.5, 1.0]))
-    return ColumnSummary(
-        name, "whole numbers" if whole else "numbers", missing, len(np.unique(known)), low, median, high
-    )
+    kind = "whole numbers" if whole else "numbers"
+    counts = tuple(np.histogram(finite, BINS)[0].tolist()) if low < high and np.isfinite(high - low) else ()
+    return ColumnSummary(name, kind, missing, len(np.unique(known)), low, median, high, counts=counts)
 
 
-def _most_common(values: Any) -> str:
-    if not len(values):
-        return ""
-    found, counts = np.unique(np.asarray(values, dtype=str), return_counts=True)
-    return str(found[counts.argmax()])
+def _frequent(texts: Any) -> dict[str, Any]:
+    """The most frequent text, and how often the most frequent ones occur."""
+    if not len(texts):
+        return {}
+    found, counts = np.unique(texts, return_counts=True)
+    return {
+        "most_common": str(found[counts.argmax()]),
+        "counts": tuple(sorted(counts.tolist(), reverse=True)[:BINS]),
+    }

@@ -13,9 +13,10 @@ from heldout._text import number_text
 from heldout.estimates.types import json_safe
 from heldout.metrics.named import direction_sentence
 from heldout.report.algorithms import AlgorithmsSummary
+from heldout.report.coefficients import Coefficients
 from heldout.report.columns import Columns
 from heldout.report.diagnostics import Diagnostics
-from heldout.report.importance import Coefficients, Importance
+from heldout.report.importance import Importance
 from heldout.report.nested import OuterSummary
 from heldout.report.numbers import Scale
 from heldout.report.race import RaceSummary
@@ -218,3 +219,5 @@ class ReportContent(PageContent):
     """Of the data; None if they are not known."""
     importance: Importance | None = None
     coefficients: Coefficients | None = None
+    own_importances: Coefficients | None = None
+    """What the delivered model itself says of its columns, such as the impurity decrease of trees."""

@@ -144,7 +144,7 @@ def shown_numbers(estimate: Estimate, scale: Scale) -> dict[str, Any]:
         "low": low,
         "high": high,
         "uncorrected": scale.shown(estimate.uncorrected),
-        "optimism": json_number(estimate.optimism),
+        "optimism": json_number(optimism_beyond_rounding(estimate)),
     }
 
 

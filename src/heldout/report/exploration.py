@@ -16,11 +16,14 @@ from typing import Any
 
 from heldout._text import printable
 from heldout.report import configuration_figures as drawn
-from heldout.report.family_slices import FamilyBest, best_of_families, slices_of
+from heldout.report import slice_figures as sliced
+from heldout.report.dots import MOST_DOTS, has_bar
+from heldout.report.family_slices import FamilySlice, slices_of
 from heldout.report.numbers import Scale
-from heldout.report.ranking import RankedConfiguration, Ranking
+from heldout.report.ranking import FamilyBest, RankedConfiguration, Ranking
 
 MOST_SLICES = 24
+MOST_TOGETHER = 6
 
 
 @dataclass(frozen=True)
@@ -32,6 +35,16 @@ class SliceFigure:
     reach: float
     """How far the best scores at its values are apart."""
     svg: str
+
+
+@dataclass(frozen=True)
+class FamilyFigures:
+    """The figures of several parameters of one family at once."""
+
+    family: str
+    plane: str
+    beside: str
+    """Empty of fewer than three parameters."""
 
 
 @dataclass(frozen=True)
@@ -50,6 +63,8 @@ class Exploration:
     """Whether the scores by rank have bars."""
     slices: tuple[SliceFigure, ...] = ()
     slices_left_out: int = 0
+    together: tuple[FamilyFigures, ...] = ()
+    """The best families first."""
     parameters: tuple[str, ...] = ()
     """That have several values."""
     data: str = ""
@@ -66,7 +81,7 @@ def explore(ranking: Ranking | None, scale: Scale) -> Exploration:
     if ranking is None or len(ranking.shown) < 2:
         return Exploration()
     scored = [row for row in ranking.shown if row.score is not None]
-    best = best_of_families(ranking.shown)
+    best = ranking.families
     parts = slices_of(scored)
     return Exploration(
         colours=drawn.family_colours(scored),
@@ -74,17 +89,38 @@ def explore(ranking: Ranking | None, scale: Scale) -> Exploration:
         ranked=drawn.ranked_svg(scored, scale, key="ranked") if len(scored) > 1 else "",
         ordered=drawn.ordered_svg(scored, scale, key="ordered") if len(scored) > 2 else "",
         trained=drawn.trained_svg(scored, scale, key="trained"),
-        has_bars=0 < sum(map(drawn.has_bar, scored)) <= drawn.MOST_DOTS,
+        has_bars=0 < sum(map(has_bar, scored)) <= MOST_DOTS,
         slices=tuple(
             SliceFigure(
-                part.family, part.parameter, part.reach, drawn.slice_svg(part, scale, key=f"slice-{number}")
+                part.family, part.parameter, part.reach, sliced.slice_svg(part, scale, key=f"slice-{number}")
             )
             for number, part in enumerate(parts[:MOST_SLICES])
         ),
         slices_left_out=max(len(parts) - MOST_SLICES, 0),
+        together=_together(parts, scale),
         parameters=_varied(ranking.shown),
         data=_data(ranking, scale),
     )
+
+
+def _together(parts: Sequence[FamilySlice], scale: Scale) -> tuple[FamilyFigures, ...]:
+    """Figures of the families with several parameters; the first of a family are those of the largest reach."""
+    families: dict[str, list[FamilySlice]] = {}
+    for part in parts:
+        families.setdefault(part.family, []).append(part)
+    several = [own for own in families.values() if len(own) > 1 and sliced.shared_by(own[:2]) > 2]
+    found = []
+    for number, own in enumerate(several[:MOST_TOGETHER]):
+        beside = own[: sliced.MOST_BESIDE]
+        is_wide = len(beside) > 2 and sliced.shared_by(beside) > 2
+        found.append(
+            FamilyFigures(
+                own[0].family,
+                sliced.plane_svg(own[0], own[1], scale, key=f"plane-{number}"),
+                sliced.beside_svg(beside, scale, key=f"beside-{number}") if is_wide else "",
+            )
+        )
+    return tuple(found)
 
 
 def _varied(rows: Sequence[RankedConfiguration]) -> tuple[str, ...]:
@@ -104,17 +140,12 @@ def _data(ranking: Ranking, scale: Scale) -> str:
         [
             row.index,
             place[row.family],
-            *(_rounded(value) for value in (row.mean, row.train, row.pooled, row.selected)),
+            *(_rounded(value) for value in (row.mean, row.spread, row.train, row.pooled, row.selected)),
             [_plain(row.parameters.get(name)) if name in row.parameters else None for name in parameters],
         ]
         for row in ranking.shown
     ]
-    content = {
-        "rows": rows,
-        "decimals": scale.decimals,
-        "greater": scale.greater_is_better,
-    }
-    text = json.dumps(content, separators=(",", ":"), allow_nan=False)
+    text = json.dumps({"rows": rows, "greater": scale.greater_is_better}, separators=(",", ":"), allow_nan=False)
     for letter in "<>&":
         text = text.replace(letter, f"\\u{ord(letter):04x}")
     return text

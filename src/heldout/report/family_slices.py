@@ -6,18 +6,15 @@ differ between its points. So it marks the best configuration in each step of th
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
 
 from heldout.report.configuration_parts import ParameterValue
-from heldout.report.ranking import RankedConfiguration
-
-MOST_STEPS = 12
-"""Steps of a parameter with more than ``MOST_VALUES`` distinct numbers."""
-MOST_VALUES = 30
-_DECADES, _DECADES_OF_HALF = 1.5, 0.6
-"""Decades that all values, and the middle half of them, span at least on a logarithmic axis."""
+from heldout.report.parameter_steps import eighths_of, is_logarithmic
+from heldout.report.ranking import RankedConfiguration, by_family
 
 
 @dataclass(frozen=True)
@@ -47,18 +44,6 @@ class FamilySlice:
         return max(best) - min(best)
 
 
-@dataclass(frozen=True)
-class FamilyBest:
-    """The best configuration of a family."""
-
-    family: str
-    best: RankedConfiguration
-    configurations: int
-    """How many of the family are ranked."""
-    selected: float | None
-    """Share of bootstraps that selected one of the family."""
-
-
 def slices_of(rows: Sequence[RankedConfiguration]) -> tuple[FamilySlice, ...]:
     """The slices of all parameters with several values; families by their best, parameters by their reach.
 
@@ -68,31 +53,11 @@ def slices_of(rows: Sequence[RankedConfiguration]) -> tuple[FamilySlice, ...]:
         The best first; those without a score are left out.
     """
     found = []
-    for family, members in _by_family(row for row in rows if row.score is not None).items():
+    for family, members in by_family(row for row in rows if row.score is not None).items():
         names = dict.fromkeys(name for row in members for name in row.parameters)
         mine = [made for name in names if (made := _slice(family, name, members)) is not None]
         found += sorted(mine, key=lambda each: -each.reach)
     return tuple(found)
-
-
-def best_of_families(rows: Sequence[RankedConfiguration]) -> tuple[FamilyBest, ...]:
-    """The best configuration of each family, the best family first."""
-    return tuple(
-        FamilyBest(
-            family,
-            members[0],
-            len(members),
-            None if members[0].selected is None else sum(row.selected or 0.0 for row in members),
-        )
-        for family, members in _by_family(rows).items()
-    )
-
-
-def _by_family(rows: Iterable[RankedConfiguration]) -> dict[str, list[RankedConfiguration]]:
-    families: dict[str, list[RankedConfiguration]] = {}
-    for row in rows:
-        families.setdefault(row.family, []).append(row)
-    return families
 
 
 def _slice(family: str, name: str, members: Sequence[RankedConfiguration]) -> FamilySlice | None:
@@ -103,10 +68,9 @@ def _slice(family: str, name: str, members: Sequence[RankedConfiguration]) -> Fa
     if len(dict.fromkeys(map(_key, values))) < 2:
         return None
     is_number = len(numbers) == len(values)
-    is_log = is_number and _spans_decades(sorted(set(numbers)))
-    return FamilySlice(
-        family, name, tuple(values), tuple(with_it), is_number, is_log, _leaders(values, is_number, is_log)
-    )
+    is_log = is_number and is_logarithmic(np.array(numbers, dtype=np.float64))
+    leaders = _leaders(values, is_number)
+    return FamilySlice(family, name, tuple(values), tuple(with_it), is_number, is_log, leaders)
 
 
 def _key(value: ParameterValue) -> tuple[str, ParameterValue]:
@@ -114,23 +78,11 @@ def _key(value: ParameterValue) -> tuple[str, ParameterValue]:
     return type(value).__name__ if isinstance(value, bool) else "", value
 
 
-def _spans_decades(values: Sequence[float]) -> bool:
-    if values[0] <= 0:
-        return False
-    first, third = values[len(values) // 4], values[(3 * len(values) - 1) // 4]
-    return math.log10(values[-1] / values[0]) >= _DECADES and math.log10(third / first) >= _DECADES_OF_HALF
-
-
-def _leaders(values: Sequence[ParameterValue], is_number: bool, is_log: bool) -> tuple[int, ...]:
+def _leaders(values: Sequence[ParameterValue], is_number: bool) -> tuple[int, ...]:
     """The first place in each step: the rows are sorted, so it is that of the best."""
-    first: dict[tuple[str, ParameterValue], int] = {}
-    steps = [_key(value) for value in values]
-    if is_number and len(set(steps)) > MOST_VALUES:
-        places = [math.log10(value) if is_log else float(value) for value in values]  # type: ignore[arg-type]
-        low, high = min(places), max(places)
-        steps = [("", min(int((place - low) / (high - low) * MOST_STEPS), MOST_STEPS - 1)) for place in places]
-    for place, step in enumerate(steps):
-        first.setdefault(step, place)
-    if is_number:
-        return tuple(sorted(first.values(), key=lambda place: float(values[place])))  # type: ignore[arg-type]
-    return tuple(first.values())
+    steps: Sequence[Any] = [_key(value) for value in values]
+    numbers = np.array(values, dtype=np.float64) if is_number else None
+    if numbers is not None and (eighths := eighths_of(numbers)) is not None:
+        steps = eighths.tolist()
+    first = list({step: place for place, step in reversed(list(enumerate(steps)))}.values())
+    return tuple(sorted(first) if numbers is None else sorted(first, key=lambda place: numbers[place]))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from heldout._text import number_text, printable
@@ -81,6 +81,16 @@ def ticks(row: RankedConfiguration, ranking: Ranking) -> Any:
     return safe(f'<svg viewBox="0 0 {_TICKS_WIDTH} 16" aria-hidden="true"><path d="{lines}"/>{dot}</svg>')
 
 
+def bars(counts: Sequence[int]) -> Any:
+    """Counts as bars beside each other, the highest as high as the line."""
+    if not counts:
+        return ""
+    most, width = max(counts), 84 / len(counts)
+    drawn = [(n * width, 15 * count / most) for n, count in enumerate(counts) if count]
+    path = "".join(f"M{x:.1f} 16v{-height:.1f}h{width - 1:.1f}V16z" for x, height in drawn)
+    return safe(f'<svg class="bars" viewBox="0 0 84 16" aria-hidden="true"><path d="{path}"/></svg>')
+
+
 def safe(text: str) -> Any:
     """Our own markup, made of numbers and constants, which is not escaped."""
     from markupsafe import Markup
@@ -93,6 +103,7 @@ FILTERS: Mapping[str, Callable[..., Any]] = {
     "minus": minus,
     "share": lambda part: minus(share_text(part)),
     "ticks": ticks,
+    "bars": bars,
     "count_text": count_text,
     "breakable": breakable,
     "risk": lambda part: minus(risk_text(part)),

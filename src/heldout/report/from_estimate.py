@@ -95,7 +95,12 @@ def estimate_content(
         command=command or "",
         reproduction=reproduction_of([estimate.provenance]),
         related=related_numbers(headline, estimate, ranking.winner),
-        delivered=delivered_sentence(estimate, estimate.n_rows_used, source="file"),
+        delivered=delivered_sentence(
+            estimate,
+            estimate.n_rows_used,
+            source="file",
+            is_corrected=headline.is_corrected or headline.is_named or evidence.n_candidates + len(dropped) == 1,
+        ),
         precision_recall=drawn_curves(precision_recall_of(*shown_predictions)) if single else (),
         thresholds=threshold_table(*shown_predictions) if single else None,
         no_calibration=calibration_advice(None, "file") if _lacks_calibration(inputs, diagnostics) else "",

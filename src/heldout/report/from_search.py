@@ -15,6 +15,7 @@ from heldout.estimates.types import Estimate
 from heldout.execution.listeners.words import duration, shared_line, work_words
 from heldout.execution.sharing.accounts import STEPS, SharedFits
 from heldout.kernels.reference import Floats
+from heldout.report.coefficients import coefficients_of, own_importances_of
 from heldout.report.columns import columns_of
 from heldout.report.configuration_parts import parts_of
 from heldout.report.content import Fact, Parameter, ReportContent, SharedRow
@@ -32,7 +33,7 @@ from heldout.report.facts import (
     rows_text,
     settings_of,
 )
-from heldout.report.importance import coefficients_of, importance_of
+from heldout.report.importance import importance_of
 from heldout.report.nested import outer_of
 from heldout.report.number_relations import calibration_advice, delivered_sentence, related_numbers
 from heldout.report.numbers import plain
@@ -87,13 +88,14 @@ def report_content(
         uncorrected = None if shown is None else scale.sign * shown
     shown_predictions = evaluation.task.truth, evaluation.predictions, winner, evaluation.task.sample_weight
     diagnostics = diagnose(*shown_predictions)
+    candidates = len(evaluation.configurations) - len(failures) - len(dropped)
     headline = headline_of(
         estimate,
         scale,
         uncorrected=uncorrected,
         # A two-part method may have selected another configuration than the search; the number is of that one.
         winner=evaluation.configurations.names[winner] if estimate is None else estimate.selected_name,
-        candidates=len(evaluation.configurations) - len(failures) - len(dropped),
+        candidates=candidates,
         rows=evaluation.task.n_rows,
         folds=folds,
         dropped=len(dropped),
@@ -123,6 +125,7 @@ def report_content(
             estimate,
             evaluation.task.n_rows,
             source="search",
+            is_corrected=headline.is_corrected or headline.is_named or candidates + len(dropped) == 1,
             is_fitted=evaluation.model is not None,
             is_bounded=evaluation.provenance.get("deploy") == "bounded",
         ),
@@ -132,6 +135,7 @@ def report_content(
         columns=columns_of(evaluation.task.X),
         importance=importance_of(evaluation),
         coefficients=coefficients_of(evaluation.model, evaluation.fold_models, class_names(evaluation.task.truth)),
+        own_importances=own_importances_of(evaluation.model, evaluation.fold_models),
     )
 
 

@@ -1,4 +1,4 @@
-"""How much the winner relies on each column: permutation importance on held-out rows, and coefficients.
+"""How much the winner relies on each column: permutation importance on held-out rows.
 
 The importance of a column is how much worse a fold model scores on the rows that it never saw when the values of
 that column are shuffled among them (Breiman 2001). Columns that carry the same information share it: shuffling one
@@ -13,11 +13,9 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator
 from sklearn.utils import _safe_indexing
 
 from heldout._random import stream
-from heldout.execution.fold_models import FoldModels
 from heldout.execution.fold_scores import fold_scores, has_responses, is_computable
 from heldout.execution.responses import coded_responses
 from heldout.kernels.reference import Floats
@@ -29,7 +27,6 @@ PERMUTATIONS = 5
 MOST_PERMUTED_COLUMNS = 100
 MOST_PERMUTED_ROWS = 2000
 """Held-out rows of a split; of more a fixed sample."""
-MOST_COEFFICIENTS = 100
 
 
 @dataclass(frozen=True)
@@ -38,8 +35,8 @@ class ColumnImportance:
 
     column: str
     mean: float
-    spread: float
-    """``mean``, ``spread``: mean and standard deviation over the splits."""
+    spread: float | None
+    """``mean``, ``spread``: mean and standard deviation over the splits; a single split has no spread."""
 
 
 @dataclass(frozen=True)
@@ -49,27 +46,6 @@ class Importance:
     columns: tuple[ColumnImportance, ...]
     splits: int
     permutations: int
-
-
-@dataclass(frozen=True)
-class Coefficient:
-    """A coefficient of the model that is delivered; its spread is the standard deviation over the fold models."""
-
-    name: str
-    of_class: str
-    value: float
-    spread: float | None
-
-
-@dataclass(frozen=True)
-class Coefficients:
-    """The coefficients of a linear model, the largest first."""
-
-    listed: tuple[Coefficient, ...]
-    total: int
-    """How many the model has."""
-    splits: int = 0
-    """Fold models behind the spread."""
 
 
 def unfit_for_importance(evaluation: Evaluation) -> str:
@@ -102,10 +78,11 @@ def importance_of(evaluation: Evaluation) -> Importance | None:
     if not per_split:
         return None
     lost = np.array(per_split)
-    mean, spread = lost.mean(axis=0), lost.std(axis=0)
+    mean = lost.mean(axis=0)
+    spread = lost.std(axis=0).tolist() if len(lost) > 1 else [None] * len(mean)
     names = column_names(X)
     order = np.argsort(-mean, kind="stable")
-    columns = tuple(ColumnImportance(names[j], float(mean[j]), float(spread[j])) for j in order)
+    columns = tuple(ColumnImportance(names[j], float(mean[j]), spread[j]) for j in order)
     return Importance(columns, len(per_split), PERMUTATIONS)
 
 
@@ -158,58 +135,3 @@ def _shuffled(X: Any, column: int, places: NDArray[np.intp]) -> Any:
     else:
         shuffled[:, column] = X[places, column]
     return shuffled
-
-
-def coefficients_of(model: Any, fold_models: FoldModels | None, classes: tuple[str, ...]) -> Coefficients | None:
-    """The coefficients of a fitted linear model; None for a model without coefficients.
-
-    ``classes``: the labels of a target of several classes, of which each may have coefficients of its own.
-    """
-    known = _coefficients(model)
-    if known is None:
-        return None
-    names, values = known
-    others = [each for each in map(_coefficients, fold_models.values()) if each is not None] if fold_models else []
-    same = [other for other_names, other in others if other_names == names and other.shape == values.shape]
-    spreads = np.std(same, axis=0) if len(same) > 1 else None
-    each_class = classes if len(values) == len(classes) else ("",) * len(values)
-    entries = [
-        Coefficient(name, of_class, float(values[k, j]), None if spreads is None else float(spreads[k, j]))
-        for k, of_class in enumerate(each_class)
-        for j, name in enumerate(names)
-    ]
-    entries.sort(key=lambda entry: -abs(entry.value))
-    return Coefficients(tuple(entries[:MOST_COEFFICIENTS]), len(entries), len(same) if spreads is not None else 0)
-
-
-def _coefficients(model: Any) -> tuple[tuple[str, ...], Floats] | None:
-    """The names of the columns that reach a linear model, and its coefficients (outputs, columns)."""
-    if not isinstance(model, BaseEstimator):
-        return None
-    if hasattr(model, "regressor_"):
-        return _coefficients(model.regressor_)
-    steps = getattr(model, "steps", None)
-    last = steps[-1][1] if steps else model
-    if steps and hasattr(last, "regressor_"):
-        last = last.regressor_
-    try:
-        values = last.coef_
-    except AttributeError:
-        return None
-    values = np.atleast_2d(values.toarray() if hasattr(values, "toarray") else np.asarray(values, dtype=float))
-    if values.ndim != 2 or not np.isfinite(values).all():
-        return None
-    return _names_reaching(model, last, values.shape[1]), values
-
-
-def _names_reaching(model: Any, last: Any, n: int) -> tuple[str, ...]:
-    """The names of the columns after the steps before the last one; "column 0" and so on where they have none."""
-    names: Any = getattr(last, "feature_names_in_", None)
-    if names is None and len(getattr(model, "steps", ())) > 1:
-        try:
-            names = model[:-1].get_feature_names_out()
-        except (AttributeError, ValueError, TypeError):
-            names = None
-    if names is None or len(names) != n:
-        return tuple(f"column {place}" for place in range(n))
-    return tuple(str(name) for name in names)

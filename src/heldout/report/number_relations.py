@@ -25,8 +25,9 @@ def related_numbers(head: Headline, estimate: Estimate | None, winner: RankedCon
     own, other = (winner.mean, winner.pooled) if aggregate == "folds" else (winner.pooled, winner.mean)
     if own is None or head.value is None or head.uncorrected is None or estimate.method in _OF_THE_WHOLE_SEARCH:
         return ""
+    one_split = len(winner.fold_scores) == 1
     kinds = {
-        "folds": "the mean over the folds",
+        "folds": "the score on the held-out rows" if one_split else "the mean over the folds",
         "pooled": "the score of all held-out rows together (pooled)",
         "within": "the score of pairs of rows in the same fold",
     }
@@ -34,22 +35,29 @@ def related_numbers(head: Headline, estimate: Estimate | None, winner: RankedCon
         number_text(shown, decimals) for shown in (head.uncorrected, head.value, head.optimism, other)
     )
     related = (
-        f"{before} is {kinds[aggregate]} (uncorrected); {value} is the same after the optimism of {optimism} is "
-        "allowed for (corrected)"
+        f"Of the winner's scores {before} is {kinds[aggregate]} (uncorrected), and {value} the same after "
+        f"allowing for the estimated optimism of {optimism} (corrected)"
     )
-    if other is None:
-        return f"Two numbers of the winner are close: {related}."
+    if other is None or one_split:
+        return f"{related}."
     apart = kinds["pooled" if aggregate == "folds" else "folds"]
-    return f"Three numbers of the winner are close: {related}; {beside} is {apart}."
+    return f"{related}; {beside} is {apart}."
 
 
 def delivered_sentence(
-    estimate: Estimate | None, rows: int, *, source: Source, is_fitted: bool = True, is_bounded: bool = False
+    estimate: Estimate | None,
+    rows: int,
+    *,
+    source: Source,
+    is_corrected: bool = True,
+    is_fitted: bool = True,
+    is_bounded: bool = False,
 ) -> str:
     """What the estimate means for the model that is used afterwards; empty without an estimate.
 
-    ``is_fitted``: whether the search fitted a model to deliver; ``is_bounded``: whether it is the one that a
-    hold-out tested rather than one of all rows.
+    - ``is_corrected``: whether it is corrected for selection, or nothing was selected.
+    - ``is_fitted``: whether the search fitted a model to deliver.
+    - ``is_bounded``: whether this is the one that a hold-out tested rather than one of all rows.
     """
     if estimate is None or math.isnan(estimate.value):
         return ""
@@ -57,7 +65,11 @@ def delivered_sentence(
         return "The delivered model is the one that the hold-out tested, so the estimate is of that very model."
     trained = estimate.provenance.get("training_rows")
     size = "part of the rows" if not trained else f"about {trained:,.0f} rows"
-    on_all = "is expected to be as good on new rows of the same kind, or a little better where more rows help."
+    on_all = (
+        "is expected to score the same on new rows of the same kind, or a little better where more rows help."
+        if is_corrected
+        else "may score worse on new rows, as the estimate is not corrected for the selection."
+    )
     if source == "file":
         return (
             f"The file holds predictions and no model: the estimate is of models fitted on {size}, and a model of "
@@ -69,7 +81,7 @@ def delivered_sentence(
             f"{model}; the estimate is of the whole search, repeated without the rows that score it, and so of "
             "what it delivers."
         )
-    subject = "it" if is_fitted else "such a model"
+    subject = "the delivered one" if is_fitted else "such a model"
     return f"{model}; the estimate is of models fitted on {size}, and {subject} {on_all}"
 
 
@@ -86,9 +98,9 @@ def calibration_advice(model: Any, source: Source) -> str:
     )
     if model is not None and not hasattr(model, "predict_proba"):
         return (
-            "The winner gives decision values and no probabilities, so calibration is not shown. A search "
-            f"{how} chooses among models that give probabilities; CalibratedClassifierCV turns the decision values "
-            "of this one into probabilities."
+            "The winner gives decision values and no probabilities, so calibration is not shown. "
+            "CalibratedClassifierCV around such a model turns its decision values into probabilities, and a search "
+            f"{how} keeps them."
         )
     return (
         f"The search kept no probabilities of the winner, so calibration is not shown; a search {how} keeps them."

@@ -16,14 +16,10 @@ from heldout.errors import InputError
 from heldout.kernels.reference import Floats
 from heldout.report.configuration_scores import ConfigurationScores
 from heldout.report.numbers import plain
+from heldout.report.parameter_steps import eighths_of, equal_groups, is_logarithmic
 from heldout.selection.base import scalar
 
-LOG_RATIO = 100
-"""Positive numbers that reach so many times the least are shown on a logarithmic axis."""
 MOST_BINS = 5
-MOST_VALUES = 12
-"""Of more distinct numbers, the best configuration is shown for each eighth of them."""
-EIGHTHS = 8
 
 
 @dataclass(frozen=True, eq=False)
@@ -131,8 +127,7 @@ def parameter_axis(scores: ConfigurationScores, name: str) -> ParameterAxis:
     places = np.array(having, dtype=np.intp)
     if values and all(scalar(value) and math.isfinite(value) for value in values):
         numbers = np.array([float(value) for value in values])
-        is_wide = bool(numbers.min() > 0 and numbers.max() >= LOG_RATIO * numbers.min())
-        return ParameterAxis(name, title, places, numbers, (), is_wide)
+        return ParameterAxis(name, title, places, numbers, (), is_logarithmic(numbers))
     texts = [plain(value) for value in values]
     levels = tuple(sorted(set(texts), key=lambda text: _as_sorted(text, texts, values)))
     codes = np.array([levels.index(text) for text in texts], dtype=np.float64)
@@ -147,9 +142,10 @@ def parameter_slice(scores: ConfigurationScores, name: str) -> ParameterSlice:
     axis = parameter_axis(scores, parameter_named(scores, name))
     if not axis.configurations.size:
         raise InputError(f"no configuration with a score has the parameter {axis.name!r}.", argument="parameter")
-    in_eighths = axis.is_numeric and len(np.unique(axis.values)) > MOST_VALUES
-    groups = _equal_groups(axis.values, EIGHTHS).astype(np.float64) if in_eighths else axis.values
-    return ParameterSlice(scores, axis, _best_of(scores, axis.configurations, groups[:, None]), in_eighths)
+    eighths = eighths_of(axis.values) if axis.is_numeric else None
+    steps = axis.values if eighths is None else eighths.astype(np.float64)
+    best = _best_of(scores, axis.configurations, steps[:, None])
+    return ParameterSlice(scores, axis, best, in_eighths=eighths is not None)
 
 
 def parameter_plane(scores: ConfigurationScores, names: Sequence[str]) -> ParameterPlane:
@@ -210,12 +206,6 @@ def _influence(scores: ConfigurationScores, axis: ParameterAxis) -> float:
         return 0.0
     groups = np.unique(axis.values, return_inverse=True)[1]
     if groups.max() >= MOST_BINS:
-        groups = _equal_groups(axis.values, MOST_BINS)
+        groups = equal_groups(axis.values, MOST_BINS)
     parts = [own[groups == group] for group in np.unique(groups)]
     return float(sum(len(part) * (part.mean() - own.mean()) ** 2 for part in parts)) / total
-
-
-def _equal_groups(values: Floats, n: int) -> NDArray[np.intp]:
-    """Numbers in n groups of about equal size, equal ones together."""
-    ranks = np.searchsorted(np.sort(values), values)
-    return np.asarray(ranks * n // len(values), dtype=np.intp)

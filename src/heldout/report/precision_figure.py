@@ -36,7 +36,9 @@ def precision_recall_svg(curves: tuple[PrecisionRecallPoints, ...], *, key: str)
             {"x": a, "y": b, "n": n} for n, (a, b) in enumerate(zip(curve.recall, curve.precision, strict=True))
         ]
         colour, dash = styles[number % len(styles)]
-        layers.append(line(points, x, y, colour, dash, 2, opacity=opacity, strokeJoin="round"))
+        # Steps, whose area is the average precision: precision between two recalls is not on a straight line.
+        steps = {"interpolate": "step-before", "strokeJoin": "round"}
+        layers.append(line(points, x, y, colour, dash, 2, opacity=opacity, **steps))
     if by_class:
         entries = [
             (

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -20,6 +19,7 @@ MOST_LISTED = 2000
 MOST_LETTERS = 300_000
 """``MOST_LISTED``, ``MOST_LETTERS``: configurations, and letters of their names, that a report holds."""
 MOST_TICKS = 100
+MOST_FAMILIES = 50
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ class RankedConfiguration:
     is_winner: bool
     mean: float | None
     spread: float | None
-    """``mean``, ``spread``: mean and standard deviation of its fold scores."""
+    """``mean``, ``spread``: mean and standard deviation of its fold scores; a single fold score has no spread."""
     pooled: float | None
     """Its score on all held-out rows together."""
     selected: float | None
@@ -53,6 +53,18 @@ class RankedConfiguration:
     def is_more(self) -> bool:
         """Whether the table shows it only on request."""
         return self.rank > MOST_SHOWN and not self.is_winner
+
+
+@dataclass(frozen=True)
+class FamilyBest:
+    """The best configuration of a family."""
+
+    family: str
+    best: RankedConfiguration
+    configurations: int
+    """How many of the family are ranked, whether or not they are listed."""
+    selected: float | None
+    """Share of bootstraps that selected one of the family."""
 
 
 @dataclass(frozen=True)
@@ -78,12 +90,17 @@ class Ranking:
     failures: tuple[FailureGroup, ...] = ()
     whole: str = "Pooled"
     """The head of the column of scores that are not means over folds."""
+    families: tuple[FamilyBest, ...] = ()
+    """The best family first; of more than ``MOST_FAMILIES`` the first ones."""
+    families_out: tuple[str, ...] = ()
+    """Families of which every configuration was dropped or failed."""
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The columns among mean, pooled, selected and folds that hold values."""
+        """The columns among mean, spread, train, pooled, selected and folds that hold values."""
         has = {
             "mean": any(row.mean is not None for row in self.shown),
+            "spread": any(row.spread is not None for row in self.shown),
             "train": any(row.train is not None for row in self.shown),
             "pooled": any(row.pooled is not None for row in self.shown),
             "selected": any(row.selected is not None for row in self.shown),
@@ -118,7 +135,7 @@ def rank_configurations(
     parts: Sequence[ConfigurationParts] = (),
     train: Floats | None = None,
 ) -> Ranking:
-    """Rank the configurations that neither failed nor were dropped; the winner is always shown.
+    """Rank the configurations that neither failed nor were dropped; the winner and the best of families are shown.
 
     Parameters
     ----------
@@ -140,14 +157,17 @@ def rank_configurations(
         Mean scores on the rows that trained them.
     """
     parts = parts or [ConfigurationParts(name) for name in names]
-    families = Counter(part.family for part in parts)
-    if len(families) == len(parts):  # none has two members
+    if len({part.family for part in parts}) == len(parts):  # none has two members
         parts = [replace(part, family="") for part in parts]
+    families = dict.fromkeys(part.family for part in parts)
     out = {*failures, *dropped}
     candidates = np.array([index for index in range(len(names)) if index not in out], dtype=np.intp)
     means = None if fold_scores is None else column_means(fold_scores)
     spreads = None if fold_scores is None or means is None else np.sqrt(column_means((fold_scores - means) ** 2))
+    if spreads is not None and fold_scores is not None:
+        spreads[(~np.isnan(fold_scores)).sum(axis=0) < 2] = np.nan
     ranked_by_mean = means is not None and (by_mean or pooled is None)
+    one_split = ranked_by_mean and fold_scores is not None and len(fold_scores) == 1
     key = means if ranked_by_mean else pooled
     key = np.full(len(names), np.nan) if key is None else key
     loss = key * scale.sign * (-1 if scale.greater_is_better else 1)
@@ -173,20 +193,47 @@ def rank_configurations(
 
     rows = [row(rank, int(index)) for rank, index in enumerate(order, start=1)]
     listed = _n_listed(rows)
-    shown = rows[:listed] + [late for late in rows[listed:] if late.is_winner]
-    rest = [late for late in rows[listed:] if not late.is_winner]
+    best = best_of_families(rows)[:MOST_FAMILIES]
+    always = {each.best.rank for each in best} | {row.rank for row in rows if row.is_winner}
+    shown = rows[:listed] + [late for late in rows[listed:] if late.rank in always]
+    rest = [late for late in rows[listed:] if late.rank not in always]
     ticks = [tick for ranked in shown for tick in ranked.fold_scores if tick is not None]
     return Ranking(
         shown=tuple(shown),
         how=ranking_sentence(
-            "mean" if ranked_by_mean else "within" if within else "pooled", selected is not None, weighs=weighs
+            "split" if one_split else "mean" if ranked_by_mean else "within" if within else "pooled",
+            selected is not None,
+            weighs=weighs,
         ),
         rest=_rest(rest, scale, ranked_by_mean, weighs),
         low=min(ticks, default=None),
         high=max(ticks, default=None),
         failures=failure_groups(failures, lambda index: names[index]),
         whole="Within folds" if within else "Pooled",
+        families=best,
+        families_out=tuple(family for family in families if family not in {row.family for row in rows}),
     )
+
+
+def best_of_families(rows: Sequence[RankedConfiguration]) -> tuple[FamilyBest, ...]:
+    """The best configuration of each family, the best family first, of all that are ranked, best first."""
+    return tuple(
+        FamilyBest(
+            family,
+            members[0],
+            len(members),
+            None if members[0].selected is None else sum(row.selected or 0.0 for row in members),
+        )
+        for family, members in by_family(rows).items()
+    )
+
+
+def by_family(rows: Iterable[RankedConfiguration]) -> dict[str, list[RankedConfiguration]]:
+    """The rows of each family, in their order."""
+    families: dict[str, list[RankedConfiguration]] = {}
+    for row in rows:
+        families.setdefault(row.family, []).append(row)
+    return families
 
 
 def _n_listed(rows: Sequence[RankedConfiguration]) -> int:

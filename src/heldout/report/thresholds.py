@@ -19,12 +19,12 @@ MOST_PRECISION_CLASSES = 7
 PROBABILITIES = (0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95)
 """Thresholds of a table of probabilities."""
 SHARES = (0.95, 0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3, 0.2, 0.1, 0.05)
-"""Shares of rows at or above the thresholds of a table of decision values."""
+"""Shares of rows above the thresholds of a table of decision values, which also has the 0 that ``predict`` uses."""
 
 
 @dataclass(frozen=True)
 class ThresholdRow:
-    """What follows from calling the rows with at least this score positive; None where it is undefined."""
+    """What follows from calling the rows above it positive, as a ``Threshold`` does; None where it is undefined."""
 
     threshold: float
     flagged: float
@@ -54,7 +54,7 @@ def threshold_table(
     """The table of one configuration's held-out predictions; all repeats count together.
 
     None but for a binary task with probabilities or decision values. Thresholds of probabilities are round numbers;
-    of decision values they are those above which round shares of the rows lie.
+    of decision values they are 0 and those above which round shares of the rows lie.
     """
     if truth.kind is not TaskKind.BINARY:
         return None
@@ -104,13 +104,13 @@ def threshold_rows(
     thresholds = (
         np.array(PROBABILITIES)
         if probabilities
-        else np.unique(np.quantile(flat, [1 - share for share in SHARES], method="higher"))
+        else np.unique([0.0, *np.quantile(flat, [1 - share for share in SHARES], method="lower")])
     )
     return tuple(_threshold_row(float(threshold), flat, truth, weight) for threshold in thresholds)
 
 
 def _threshold_row(threshold: float, scores: Floats, truth: NDArray[np.bool_], weight: Floats) -> ThresholdRow:
-    flagged = scores >= threshold
+    flagged = scores > threshold
     hits, alarms, missed, quiet = (
         float(weight[flagged_so & truly].sum())
         for flagged_so, truly in ((flagged, truth), (flagged, ~truth), (~flagged, truth), (~flagged, ~truth))

@@ -151,6 +151,7 @@ def distribution_summary(title: str, value: str, low: str, high: str, uncorrecte
 def ranking_sentence(ranked_by: str, selection_known: bool, *, weighs: bool = False) -> str:
     """How to read the ranking; with ``weighs`` the rule selects weights of the configurations."""
     read = {
+        "split": "Ranked by the score on the held-out rows of the only split.",
         "mean": "Ranked by the mean score over the folds; SD is the standard deviation of its scores in the folds.",
         "pooled": "Ranked by the score on all held-out rows together.",
         "within": "Ranked by the score on pairs of rows in the same fold.",

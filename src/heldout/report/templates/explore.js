@@ -5,21 +5,18 @@
   const table = document.getElementById("ranking");
   if (!holder || !table) return;
   const byId = (id) => document.getElementById(id);
-  const { rows, decimals, greater } = JSON.parse(holder.textContent);
+  const { rows, greater } = JSON.parse(holder.textContent);
   const MOST_SHOWN = 20, NEAR = 24;
   const body = table.tBodies[0];
   const entries = [...body.rows].map((row, place) => {
-    const [index, family, mean, train, pooled, selected, values] = rows[place];
+    const [index, family, mean, spread, train, pooled, selected, values] = rows[place];
     const name = row.querySelector("th.name").firstChild.textContent.trim();
-    const bar = row.querySelector('[data-label="mean"] .light');
-    const spread = bar ? parseFloat(bar.textContent.slice(1)) : null;
-    const wins = row.classList.contains("winner");
-    return { row, rank: place + 1, index, family, mean, train, pooled, selected, values, name, spread, wins };
+    const rank = Number(row.cells[0].textContent), wins = row.classList.contains("winner");
+    return { row, rank, index, family, mean, spread, train, pooled, selected, values, name, wins };
   });
   const byIndex = new Map(entries.map((entry) => [entry.index, entry]));
   const firstOfFamily = new Set();
   const bests = new Set(entries.filter((e) => !firstOfFamily.has(e.family) && firstOfFamily.add(e.family)));
-  const number = (value) => (value === null ? "–" : value.toFixed(decimals).replace(/^-/, "−"));
 
   // --- sorting and filtering ---
 
@@ -119,13 +116,11 @@
   let marked = null;
   const bar = byId("marked"), tip = byId("tip");
 
-  function words(entry) {
-    const scores = [];
-    if (entry.mean !== null) scores.push(`mean ${number(entry.mean)}${entry.spread === null ? "" : ` ± ${number(entry.spread)} SD`}`);
-    if (entry.train !== null) scores.push(`training rows ${number(entry.train)}`);
-    if (entry.pooled !== null) scores.push(`all rows ${number(entry.pooled)}`);
-    if (entry.selected !== null) scores.push(`selected ${(100 * entry.selected).toFixed(1)} %`);
-    return `rank ${entry.rank}, ${scores.join(", ")}`;
+  function words(entry) {  // the numbers as the table shows them
+    const cells = [...entry.row.querySelectorAll("td[data-label]")];
+    const unit = (cell) => (cell.querySelector(".sd") ? " SD" : "");
+    const scores = cells.map((cell) => `${cell.dataset.label} ${cell.textContent.trim()}${unit(cell)}`);
+    return [`rank ${entry.rank}`, ...scores].join(", ");
   }
 
   function mark(entry) {
