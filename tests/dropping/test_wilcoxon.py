@@ -11,7 +11,7 @@ from standings import standing_of_scores
 
 import heldout as ho
 from heldout.dropping import Wilcoxon
-from heldout.dropping.base import Course
+from heldout.dropping.base import Course, behind_leader
 from heldout.dropping.wilcoxon import signed_rank_p
 from heldout.metrics import metric_named
 
@@ -90,6 +90,14 @@ def test_equal_differences_tie_whatever_their_last_bits():
     behind = np.column_stack([np.full(5, 1.0), np.array([4, 2, 0, -2, -4])])
     found = Wilcoxon().judge(standing_of_scores(scores))
     np.testing.assert_array_equal(found.statistic[1:], signed_rank_p(behind.astype(float)))
+
+
+def test_an_equal_mean_is_not_behind_whatever_rounding_leaves_of_its_differences():
+    scores = np.array([[3, 7, 3, 5, 6, 6, 6], [9, 6, 2, 4, 5, 5, 5]]).T / 10
+    assert behind_leader(scores, 0)[:, 1].sum() > 0
+    found = Wilcoxon(p_threshold=0.2).judge(standing_of_scores(scores))
+    assert found.statistic[1] < 0.2
+    assert found.keep.all()
 
 
 def test_what_it_takes():

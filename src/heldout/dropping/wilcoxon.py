@@ -82,7 +82,7 @@ class Wilcoxon(Racing):
         compared = ~np.isnan(behind).any(axis=0)
         if len(behind) >= self.n_startup_folds:
             p[compared] = signed_rank_p(behind[:, compared])
-        ahead = behind.sum(axis=0) > 0
+        ahead = behind.sum(axis=0) > len(behind) / 2  # each was rounded by up to half its unit
         return verdict(standing, leaves=(p < self.p_threshold) & ahead, statistic=p)
 
 
