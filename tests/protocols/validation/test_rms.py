@@ -21,6 +21,7 @@ def test_it_goes_with_other_metrics_each_once() -> None:
         LinearRegression(), X, NUMBERS, metric=["mean_absolute_error", "rms", "r2"], n_bootstraps=3, random_state=0
     )
     assert list(found.rows)[:3] == ["mean_absolute_error", "r2", "mean_squared_error"]
+    assert "mean_squared_error (MSE)" in str(found) and "mean_absolute_error (" not in str(found)
     table = found.to_frame(names="rms")
     assert list(table.index) == ["R-square", "MSE", "g", "Intercept", "Slope"]
     assert table.loc["MSE", "optimism"] == pytest.approx(-found.rows["mean_squared_error"].optimism)

@@ -6,7 +6,7 @@ row, so below 0 for a distance that the bootstrap finds too small.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from types import MappingProxyType
 from typing import Any
 
@@ -55,6 +55,20 @@ def rms_metrics(kind: TaskKind) -> tuple[str, ...]:
             argument="metric",
         )
     return tuple(RMS_METRICS[kind].values())
+
+
+def rms_labels(metrics: Collection[str]) -> Mapping[str, str]:
+    """Metric → its name with R's, where all that ``rms::validate`` reports for a kind of task are among them.
+
+    Examples
+    --------
+    >>> rms_labels(rms_metrics(TaskKind.REGRESSION))["mean_squared_error"], rms_labels(["r2"])
+    ('mean_squared_error (MSE)', {})
+    """
+    for known in RMS_METRICS.values():
+        if set(known.values()) <= set(metrics):
+            return {ours: f"{ours} ({theirs})" for theirs, ours in known.items()}
+    return {}
 
 
 def rms_rows(rows: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:

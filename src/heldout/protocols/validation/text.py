@@ -10,6 +10,7 @@ from heldout.estimates.types import Estimate
 from heldout.flags import Flag
 from heldout.metrics.base import Response
 from heldout.protocols.validation.replicates import Replicates
+from heldout.protocols.validation.rms import rms_labels
 from heldout.protocols.validation.rows import Candidate, ValidationRow
 
 _OF_SAMPLES = ("in_bootstrap", "on_original")
@@ -24,18 +25,23 @@ SEPARATED = (
 
 
 def score_table(title: str, rows: Mapping[str, ValidationRow], method: str, *, adjusts: bool = False) -> TextTable:
-    """A row a metric: what the correction is made of, the corrected score and its interval."""
+    """A row a metric: what the correction is made of, the corrected score and its interval.
+
+    Metrics that are R's ``rms::validate`` have its names too.
+    """
     between = _BETWEEN.get(method, ("out_of_bag",)) + (("inner_optimism",) if adjusts else ())
     numbers = ("apparent", *between, "optimism", "corrected")
     interval = next((row.interval for row in rows.values() if row.interval is not None), None)
     heading = "interval" if interval is None else f"interval ({interval.confidence_level * 100:.4g}%)"
     headings = ("metric", *(name.replace("_", " ") for name in numbers), heading, "n")
-    return TextTable(title, headings, tuple(_score_cells(row, numbers) for row in rows.values()))
+    labels = rms_labels(rows)
+    cells = (_score_cells(labels.get(name, row.metric), row, numbers) for name, row in rows.items())
+    return TextTable(title, headings, tuple(cells))
 
 
-def _score_cells(row: ValidationRow, numbers: Sequence[str]) -> tuple[str, ...]:
+def _score_cells(label: str, row: ValidationRow, numbers: Sequence[str]) -> tuple[str, ...]:
     interval = "none" if row.interval is None else cell_interval(row.interval.low, row.interval.high)
-    return (row.metric, *(cell_number(getattr(row, name)) for name in numbers), interval, str(row.n_successful))
+    return (label, *(cell_number(getattr(row, name)) for name in numbers), interval, str(row.n_successful))
 
 
 def candidate_table(candidates: Sequence[Candidate], metrics: Sequence[str]) -> TextTable:
