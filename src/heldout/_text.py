@@ -16,7 +16,7 @@ from ast import literal_eval
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
-from math import isinf, isnan
+from math import inf, isinf, isnan
 from typing import Any, NamedTuple
 
 _CONTROL_CHARACTERS = re.compile(
@@ -71,6 +71,18 @@ def number_text(value: float | None, decimals: int) -> str:
     if value and decimals and abs(value) < 0.5 * 10**-decimals:
         return f"{value:.1g}"
     return f"{value:,.{decimals}f}"
+
+
+def ends_text(low: float | None, high: float | None, decimals: int) -> str:
+    """Both ends of an interval; an end that is missing beside another is open. Empty without any.
+
+    >>> ends_text(0.5, 0.75, 2), ends_text(0.5, None, 2), ends_text(None, None, 2)
+    ('0.50 to 0.75', '0.50 to ∞', '')
+    """
+    if low is None and high is None:
+        return ""
+    ends = (-inf if low is None else low, inf if high is None else high)
+    return " to ".join(number_text(end, decimals) for end in ends)
 
 
 def counted(n: int, noun: str) -> str:

@@ -171,6 +171,14 @@ def test_negated_losses_are_shown_in_their_own_units(make_evaluation: Make) -> N
     assert all(row.spread is not None and row.spread >= 0 for row in content.ranking.shown)
 
 
+def test_an_open_end_is_infinite(make_evaluation: Make) -> None:
+    losses = make_evaluation("regression", ("neg_mean_absolute_error",), alternative="less")
+    content = report_content(losses)
+    low, high = content.headline.interval_text.split(" to ")
+    assert float(low) > 0 and high == "∞"
+    assert f"{low} to ∞" in render_html(content)
+
+
 def test_one_sided_intervals_say_so(make_evaluation: Make) -> None:
     head = report_content(make_evaluation(alternative="greater")).headline
     assert head.interval_label == "95 % one-sided confidence interval"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from heldout._text import counted, number_text
+from heldout._text import counted, ends_text, number_text
 from heldout.estimates.types import Interval, json_number
 from heldout.protocols.algorithms.comparison import AlgorithmComparison, ComparedAlgorithm
 from heldout.protocols.algorithms.differences import AlgorithmDifference
@@ -71,12 +71,8 @@ def algorithms_of(comparison: AlgorithmComparison, scale: Scale) -> AlgorithmsSu
     if comparison.overall is not None:
         value = number_text(scale.shown(comparison.overall.value), scale.decimals)
         low, high = scale.ends(comparison.overall.interval)
-        ends = (
-            f" ({number_text(low, scale.decimals)} to {number_text(high, scale.decimals)})"
-            if low is not None
-            else ""
-        )
-        overall = f"Corrected for the choice among all algorithms too, the best flat score is {value}{ends}."
+        interval = f" ({ends})" if (ends := ends_text(low, high, scale.decimals)) else ""
+        overall = f"Corrected for the choice among all algorithms too, the best flat score is {value}{interval}."
     return AlgorithmsSummary(
         how=how_compared(comparison),
         rows=tuple(_row(each, scale, each.name == comparison.deployed) for each in comparison.algorithms),

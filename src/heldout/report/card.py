@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from heldout._text import markdown_text, number_text, printable
+from heldout._text import ends_text, markdown_text, number_text, printable
 from heldout.protocols.words import method_words
 from heldout.report.content import Headline, PageContent, ReportContent
 from heldout.report.results import content_of
@@ -119,8 +119,7 @@ def _scores(content: PageContent) -> str:
         [
             (
                 scale.title, number_text(value, scale.decimals),
-                "none" if low is None and high is None
-                else f"{number_text(low, scale.decimals)} to {number_text(high, scale.decimals)}",
+                ends_text(low, high, scale.decimals) or "none",
                 number_text(before, scale.decimals),
             )
             for scale, value, low, high, before in rows

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from heldout._text import number_text
+from heldout._text import ends_text
 from heldout.estimates.types import json_safe
 from heldout.metrics.named import direction_sentence
 from heldout.report.algorithms import AlgorithmsSummary
@@ -61,10 +61,7 @@ class Headline:
     @property
     def interval_text(self) -> str:
         """Both ends; empty if there is no interval."""
-        if self.low is None and self.high is None:
-            return ""
-        low, high = (number_text(end, self.metric.decimals) for end in (self.low, self.high))
-        return f"{low} to {high}"
+        return ends_text(self.low, self.high, self.metric.decimals)
 
 
 @dataclass(frozen=True)

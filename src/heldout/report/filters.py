@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from heldout._text import number_text, printable
+from heldout._text import ends_text, number_text, printable
 from heldout.dropping.words import risk_text
 from heldout.methods_text import MethodsText
 from heldout.metrics.named import in_sentence
@@ -101,6 +101,7 @@ def safe(text: str) -> Any:
 FILTERS: Mapping[str, Callable[..., Any]] = {
     "number": number,
     "minus": minus,
+    "ends": lambda low, high, decimals: minus(ends_text(low, high, decimals)) or "–",
     "share": lambda part: minus(share_text(part)),
     "ticks": ticks,
     "bars": bars,
