@@ -18,11 +18,12 @@ from heldout.estimates.methods import answer, method_of
 from heldout.estimates.methods.bbc import BBC
 from heldout.execution.cell_table import CellTable
 from heldout.execution.cells import CellKey, CellResult, CellState, Saving
+from heldout.metrics import metric_named
 from heldout.references import REFERENCES
 from heldout.report import estimate_content, render_html, report_content
 from heldout.report.content import ReportContent
 from heldout.report.estimate_parts import distribution_of
-from heldout.report.facts import _moment, rows_text
+from heldout.report.facts import _moment, positive_text, rows_text
 from heldout.report.numbers import scale_of
 from heldout.result import Evaluation
 
@@ -169,6 +170,13 @@ def test_negated_losses_are_shown_in_their_own_units(make_evaluation: Make) -> N
     means = [row.mean for row in content.ranking.shown if row.mean is not None]
     assert means == sorted(means)
     assert all(row.spread is not None and row.spread >= 0 for row in content.ranking.shown)
+
+
+def test_a_metric_of_the_other_class_is_named_beside_the_class_of_the_curves() -> None:
+    truth = truth_of(["ill", "well", "well"], pos_label="ill")
+    f1 = metric_named("f1")
+    assert positive_text(truth, [f1, None]) == "ill"
+    assert positive_text(truth, [f1, replace(f1, pos_label="well")]) == "of the curves and tables ill, of f1 well"
 
 
 def test_an_open_end_is_infinite(make_evaluation: Make) -> None:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from heldout.data.task import TaskKind, Truth
 from heldout.estimates.question import AGGREGATE_WORDS
 from heldout.estimates.types import Estimate, json_safe
+from heldout.metrics.base import Metric, positive_of
 from heldout.protocols.nested.words import ACROSS_WORDS, INNER_WORDS, INTERVAL_WORDS, TEST_PART_WORDS
 from heldout.references import REFERENCES
 from heldout.report.content import Citation, Fact
@@ -160,9 +161,17 @@ def facts_with_text(facts: Iterable[tuple[str, str]]) -> tuple[Fact, ...]:
     return tuple(Fact(label, text) for label, text in facts if text)
 
 
-def positive_text(truth: Truth) -> str:
-    """The positive class; empty if there is none."""
-    return "" if truth.positive is None else str(truth.pos_label)
+def positive_text(truth: Truth, metrics: Iterable[Metric | None]) -> str:
+    """The positive class, and that of each metric which calls another one positive; empty if there is none."""
+    if truth.positive is None or truth.classes is None:
+        return ""
+    others = [
+        f"of {metric.name} {truth.classes[code]}"
+        for metric in metrics
+        if metric is not None and (code := positive_of(metric, truth)) not in (None, truth.positive)
+    ]
+    own = str(truth.pos_label)
+    return f"of the curves and tables {own}, {', '.join(others)}" if others else own
 
 
 def citations_of(

@@ -192,7 +192,7 @@ def _facts(inputs: Inputs, failed: int, dropped: int, folds: str) -> tuple[Fact,
     configurations = configurations_text(predictions.n_configurations, failed, dropped)
     facts = [
         ("Rows", rows_text(inputs.truth)),
-        ("Positive class", positive_text(inputs.truth)),
+        ("Positive class", positive_text(inputs.truth, [inputs.question.metric])),
         ("Configurations", configurations),
     ]
     if predictions.folds is not None:

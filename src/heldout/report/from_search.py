@@ -188,7 +188,7 @@ def _search_facts(evaluation: Evaluation, failed: int, dropped: int, folds: str)
     in_all = shared_line(evaluation.n_fits_shared, n_timed, shared) if shared else ""
     facts = [
         ("Rows", rows_text(evaluation.task.truth)),
-        ("Positive class", positive_text(evaluation.task.truth)),
+        ("Positive class", positive_text(evaluation.task.truth, evaluation.metrics.values())),
         ("Configurations", configurations_text(len(evaluation.configurations), failed, dropped)),
         ("Folds", folds),
         ("Fits", fits),

@@ -155,7 +155,7 @@ def _facts(validation: Validation) -> tuple[Fact, ...]:
     completions = validation.replicates.n_completions
     facts = [
         ("Rows", rows_text(truth)),
-        ("Positive class", positive_text(truth)),
+        ("Positive class", positive_text(truth, validation.metrics.values())),
         ("Models", f"{n_models:,}" if n_models > 1 else ""),
         ("Bootstraps", bootstraps),
         ("Imputations", f"{completions:,}" if completions > 1 else ""),
