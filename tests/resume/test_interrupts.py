@@ -68,7 +68,7 @@ class Tuning:
     def signalled(self, *signals):
         """Send signals to the group, each with the pause after it; the exit code and what was said."""
         for number, pause in signals:
-            if self.process.poll() is None:
+            with suppress(ProcessLookupError):  # it may have ended
                 os.killpg(self.process.pid, number)
                 time.sleep(pause)
         try:
