@@ -18,7 +18,7 @@ from sklearn.model_selection import KFold
 import heldout as ho
 from heldout.cli.server.file_site import FileSite
 from heldout.cli.server.loopback import LoopbackServer
-from heldout.cli.server.response import Site
+from heldout.cli.server.reply import Site
 from heldout.cli.server.run_site import RunSite
 from heldout.report import report_content
 

@@ -16,7 +16,7 @@ from oracle import Case, sentence_fault
 
 from heldout.cli.server.fields import form_options
 from heldout.cli.server.file_site import FileSite
-from heldout.cli.server.response import Response
+from heldout.cli.server.reply import Response
 from heldout.cli.server.upload import read_upload
 from heldout.errors import InputError
 

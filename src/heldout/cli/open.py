@@ -17,7 +17,7 @@ from heldout.cli.runs import Interruption, stops_like_ctrl_c
 from heldout.errors import InputError
 
 if TYPE_CHECKING:
-    from heldout.cli.server.response import Site
+    from heldout.cli.server.reply import Site
 
 EXIT_INTERRUPTED = 130
 _ENDED = "The page is closed."

@@ -10,7 +10,7 @@ import numpy as np
 from heldout.data.task import TaskKind
 from heldout.plots.curve_lines import UNCORRECTED, CurveLine, corrected_label, probability_axes, reference_line
 from heldout.plots.curves import CurvesDisplay
-from heldout.plots.predicted_rows import PredictedRows
+from heldout.plots.plotted_rows import PlottedRows
 from heldout.protocols.validation.estimate import Validation
 from heldout.report.diagnostics import diagnose
 from heldout.report.svg import SKY
@@ -63,7 +63,7 @@ class CalibrationDisplay(CurvesDisplay):
     lines_: list[Any] = field(default_factory=list, init=False)
 
     @classmethod
-    def _from_rows(cls, rows: PredictedRows) -> Self:
+    def _from_rows(cls, rows: PlottedRows) -> Self:
         found = diagnose(rows.truth, rows.predictions, rows.configuration, rows.sample_weight)
         if found is None or found.calibration is None:
             return cls([], rows.name)

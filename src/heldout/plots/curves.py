@@ -30,7 +30,7 @@ from heldout.plots.base import (
     styled,
 )
 from heldout.plots.curve_lines import CurveLine, looks
-from heldout.plots.predicted_rows import PredictedRows
+from heldout.plots.plotted_rows import PlottedRows
 from heldout.protocols.validation.estimate import Validation
 from heldout.report.estimate_parts import is_ensemble
 from heldout.report.svg import BAND
@@ -83,7 +83,7 @@ class CurvesDisplay(Display):
         index = configuration_index(evaluation.predictions.names, chosen)
         task = evaluation.task
         estimates = {} if index != evaluation.winner else _estimates_of_positive(evaluation, index)
-        rows = PredictedRows(task.truth, evaluation.predictions, index, task.sample_weight, estimates)
+        rows = PlottedRows(task.truth, evaluation.predictions, index, task.sample_weight, estimates)
         return cls._of(rows, "; search with a metric that reads them, beside your own").plot(ax, **kwargs)
 
     @classmethod
@@ -134,7 +134,7 @@ class CurvesDisplay(Display):
                 argument="configuration",
             )
         index = 0 if configuration is None else configuration_index(names, configuration)
-        rows = PredictedRows(inputs.truth, inputs.predictions, index, inputs.question.sample_weight)
+        rows = PlottedRows(inputs.truth, inputs.predictions, index, inputs.question.sample_weight)
         return cls._of(rows).plot(ax, **kwargs)
 
     @classmethod
@@ -222,7 +222,7 @@ class CurvesDisplay(Display):
         return self
 
     @classmethod
-    def _of(cls, rows: PredictedRows, advice: str = "") -> Self:
+    def _of(cls, rows: PlottedRows, advice: str = "") -> Self:
         """The display of rows; refused where they have no line, with the advice."""
         if rows.truth.kind not in cls._tasks:
             fitting = " and ".join(sorted(cls._tasks))
@@ -237,7 +237,7 @@ class CurvesDisplay(Display):
         return display
 
     @classmethod
-    def _from_rows(cls, rows: PredictedRows) -> Self:
+    def _from_rows(cls, rows: PlottedRows) -> Self:
         raise NotImplementedError
 
     @classmethod

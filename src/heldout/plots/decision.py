@@ -8,7 +8,7 @@ from typing import Any, Self
 from heldout.plots.base import plain_text
 from heldout.plots.curve_lines import UNCORRECTED, CurveLine, corrected_label, reference_line
 from heldout.plots.curves import CurvesDisplay
-from heldout.plots.predicted_rows import PredictedRows
+from heldout.plots.plotted_rows import PlottedRows
 from heldout.protocols.validation.estimate import Validation
 from heldout.report.validation_curves import class_text
 from heldout.report.winner_curves import net_benefit_of
@@ -51,7 +51,7 @@ class DecisionCurveDisplay(CurvesDisplay):
     lines_: list[Any] = field(default_factory=list, init=False)
 
     @classmethod
-    def _from_rows(cls, rows: PredictedRows) -> Self:
+    def _from_rows(cls, rows: PlottedRows) -> Self:
         found = net_benefit_of(rows.truth, rows.predictions, rows.configuration, rows.sample_weight)
         if found is None:
             return cls([], rows.name)

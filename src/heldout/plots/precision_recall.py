@@ -12,7 +12,7 @@ from heldout.errors import InputError
 from heldout.metrics.base import Response
 from heldout.plots.curve_lines import UNCORRECTED, CurveLine, probability_axes, reference_line, repeats_label
 from heldout.plots.curves import CurvesDisplay
-from heldout.plots.predicted_rows import PredictedRows
+from heldout.plots.plotted_rows import PlottedRows
 from heldout.protocols.validation.estimate import Validation
 from heldout.report.validation_curves import class_text
 from heldout.report.winner_curves import precision_recall_of
@@ -59,7 +59,7 @@ class PrecisionRecallDisplay(CurvesDisplay):
     _needed: ClassVar = "decisions or probabilities (which 'roc_auc' and 'neg_log_loss' read)"
 
     @classmethod
-    def _from_rows(cls, rows: PredictedRows) -> Self:
+    def _from_rows(cls, rows: PlottedRows) -> Self:
         curves = precision_recall_of(rows.truth, rows.predictions, rows.configuration, rows.sample_weight)
         lines = []
         mean = float(np.mean([curve.average_precision for curve in curves])) if curves else float("nan")

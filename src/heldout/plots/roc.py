@@ -18,7 +18,7 @@ from heldout.plots.curve_lines import (
     repeats_label,
 )
 from heldout.plots.curves import CurvesDisplay
-from heldout.plots.predicted_rows import PredictedRows
+from heldout.plots.plotted_rows import PlottedRows
 from heldout.protocols.validation.estimate import Validation
 from heldout.report.diagnostics import diagnose
 from heldout.report.validation_curves import class_text
@@ -60,7 +60,7 @@ class RocCurveDisplay(CurvesDisplay):
     _needed: ClassVar = "decisions or probabilities (which 'roc_auc' and 'neg_log_loss' read)"
 
     @classmethod
-    def _from_rows(cls, rows: PredictedRows) -> Self:
+    def _from_rows(cls, rows: PlottedRows) -> Self:
         found = diagnose(rows.truth, rows.predictions, rows.configuration, rows.sample_weight)
         curves = () if found is None else found.roc
         lines = []

@@ -28,7 +28,7 @@ class Coefficient:
 
 
 @dataclass(frozen=True)
-class Coefficients:
+class CoefficientList:
     """Coefficients or importances of the delivered model, the largest first."""
 
     listed: tuple[Coefficient, ...]
@@ -38,7 +38,7 @@ class Coefficients:
     """Fold models behind the spread."""
 
 
-def coefficients_of(model: Any, fold_models: FoldModels | None, classes: tuple[str, ...]) -> Coefficients | None:
+def coefficients_of(model: Any, fold_models: FoldModels | None, classes: tuple[str, ...]) -> CoefficientList | None:
     """The coefficients of a fitted linear model; None for a model without coefficients.
 
     ``classes``: the labels of a classification in the order of the model's.
@@ -46,7 +46,7 @@ def coefficients_of(model: Any, fold_models: FoldModels | None, classes: tuple[s
     return _listed(model, fold_models, "coef_", classes)
 
 
-def own_importances_of(model: Any, fold_models: FoldModels | None) -> Coefficients | None:
+def own_importances_of(model: Any, fold_models: FoldModels | None) -> CoefficientList | None:
     """The ``feature_importances_`` of a fitted model: of scikit-learn's trees the mean decrease of the impurity.
 
     None for a model without any.
@@ -56,7 +56,7 @@ def own_importances_of(model: Any, fold_models: FoldModels | None) -> Coefficien
 
 def _listed(
     model: Any, fold_models: FoldModels | None, attribute: str, classes: tuple[str, ...] = ()
-) -> Coefficients | None:
+) -> CoefficientList | None:
     known = _values(model, attribute)
     if known is None:
         return None
@@ -71,7 +71,9 @@ def _listed(
         for j, name in enumerate(names)
     ]
     entries.sort(key=lambda entry: -abs(entry.value))
-    return Coefficients(tuple(entries[:MOST_COEFFICIENTS]), len(entries), len(same) if spreads is not None else 0)
+    return CoefficientList(
+        tuple(entries[:MOST_COEFFICIENTS]), len(entries), len(same) if spreads is not None else 0
+    )
 
 
 def _spoken_for(model: Any, classes: tuple[str, ...], rows: int) -> tuple[str, ...]:

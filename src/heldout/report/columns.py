@@ -36,7 +36,7 @@ class ColumnSummary:
 
 
 @dataclass(frozen=True)
-class Columns:
+class DataColumns:
     """The columns of the data, and how many values are missing in all of them."""
 
     rows: int
@@ -48,7 +48,7 @@ class Columns:
     """In their order; of very many columns those with most missing values and then the first."""
 
 
-def columns_of(X: Any) -> Columns | None:
+def columns_of(X: Any) -> DataColumns | None:
     """The columns of a table or array (N, columns); None for data that have no columns, such as texts.
 
     A sparse matrix is summarised by its size: its zeros are values.
@@ -58,7 +58,7 @@ def columns_of(X: Any) -> Columns | None:
     rows, total = int(X.shape[0]), int(X.shape[1])
     if hasattr(X, "tocsc"):
         missing = int(np.isnan(X.data).sum()) if X.data.dtype.kind == "f" else 0
-        return Columns(rows, total, missing, 0, 0, ())
+        return DataColumns(rows, total, missing, 0, 0, ())
     arrays = _arrays(X)
     gaps = [_missing(array) for _, array in arrays]
     counts = [int(gap.sum()) for gap in gaps]
@@ -68,7 +68,7 @@ def columns_of(X: Any) -> Columns | None:
     places = sorted(range(total), key=lambda place: (-counts[place], place))[:MOST_COLUMNS]
     shown = [(*arrays[place], gaps[place]) for place in sorted(places)]
     listed = _correlated([_summary(*each) for each in shown], [_numbers(*each[1:]) for each in shown])
-    return Columns(rows, total, sum(counts), sum(count > 0 for count in counts), int(any_gap.sum()), listed)
+    return DataColumns(rows, total, sum(counts), sum(count > 0 for count in counts), int(any_gap.sum()), listed)
 
 
 def _correlated(summaries: list[ColumnSummary], numbers: list[Any]) -> tuple[ColumnSummary, ...]:

@@ -13,8 +13,8 @@ from heldout._text import ends_text
 from heldout.estimates.types import json_safe
 from heldout.metrics.named import direction_sentence
 from heldout.report.algorithms import AlgorithmsSummary
-from heldout.report.coefficients import Coefficients
-from heldout.report.columns import Columns
+from heldout.report.coefficients import CoefficientList
+from heldout.report.columns import DataColumns
 from heldout.report.diagnostics import Diagnostics
 from heldout.report.importance import Importance
 from heldout.report.nested import OuterSummary
@@ -212,9 +212,9 @@ class ReportContent(PageContent):
     thresholds: ThresholdTable | None = None
     no_calibration: str = ""
     """Why calibration is not shown, and what shows it; empty where it is, or does not apply."""
-    columns: Columns | None = None
+    columns: DataColumns | None = None
     """Of the data; None if they are not known."""
     importance: Importance | None = None
-    coefficients: Coefficients | None = None
-    own_importances: Coefficients | None = None
+    coefficients: CoefficientList | None = None
+    own_importances: CoefficientList | None = None
     """What the delivered model itself says of its columns, such as the impurity decrease of trees."""

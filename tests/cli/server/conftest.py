@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from heldout.cli.server.loopback import HOST, LoopbackServer
-from heldout.cli.server.response import Site
+from heldout.cli.server.reply import Site
 
 SECONDS = 60
 BOUNDARY = "a boundary"

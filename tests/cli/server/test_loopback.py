@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from heldout.cli.server.loopback import HOST, SECONDS_TO_END, LoopbackServer
-from heldout.cli.server.response import Response, moved, page
+from heldout.cli.server.reply import Reply, moved, page
 from heldout.cli.server.upload import Upload
 from heldout.errors import InputError
 
@@ -26,14 +26,14 @@ class Notes:
     most_bytes: int = 1000
     sent: list[Upload] = field(default_factory=list)
 
-    def get(self, name: str) -> Response | None:
+    def get(self, name: str) -> Reply | None:
         if name == "broken":
             raise ZeroDivisionError("by <zero>")
         if name == "refused":
             raise InputError("the sentence.")
         return {"": page("first"), "a b": page("second")}.get(name)
 
-    def post(self, name: str, upload: Upload) -> Response | None:
+    def post(self, name: str, upload: Upload) -> Reply | None:
         self.sent.append(upload)
         return moved("./") if name == "" else None
 

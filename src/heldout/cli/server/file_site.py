@@ -23,7 +23,7 @@ from heldout.cli.files import is_run
 from heldout.cli.options import options_in_sentences
 from heldout.cli.report import content_so_far
 from heldout.cli.server.fields import FileColumns, arguments_of
-from heldout.cli.server.response import REPORT_POLICY, Response, moved, page, script
+from heldout.cli.server.reply import REPORT_POLICY, Reply, moved, page, script
 from heldout.cli.server.upload import Upload
 from heldout.errors import HeldoutError
 from heldout.report.dropped import answer_band, drop_html, drop_script, options_html
@@ -62,7 +62,7 @@ class FileSite:
     _n_sent: int = 0
     _reading: threading.Lock = field(default_factory=threading.Lock)
 
-    def get(self, name: str) -> Response | None:
+    def get(self, name: str) -> Reply | None:
         """The page of this name; None if there is none."""
         if name == "":
             return page(drop_html(self.most_bytes))
@@ -74,7 +74,7 @@ class FileSite:
         with self._reading:
             return _page_of(held, name)
 
-    def post(self, name: str, upload: Upload) -> Response | None:
+    def post(self, name: str, upload: Upload) -> Reply | None:
         """Read a file, or one that is here with other options."""
         if name == "":
             if upload.file is None:
@@ -109,7 +109,7 @@ class FileSite:
                 held.why_not = _without_folder(text, held.path)
 
 
-def _page_of(held: _HeldFile, name: str) -> Response:
+def _page_of(held: _HeldFile, name: str) -> Reply:
     """The report on a file, alone or below what was recognised; or the form, and why there is no report."""
     from heldout.report import render_html
 

@@ -27,7 +27,7 @@ from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from heldout._text import bytes_text
-from heldout.cli.server.response import Response, Site, moved, sentence
+from heldout.cli.server.reply import Reply, Site, moved, sentence
 from heldout.cli.server.upload import BLOCK, Upload, read_upload
 from heldout.errors import HeldoutError, InputError
 
@@ -178,7 +178,7 @@ class _Handler(BaseHTTPRequestHandler):
     def log_message(self, *arguments: Any) -> None:
         """Requests are not logged: the command prints one line."""
 
-    def _refusal(self) -> Response | None:
+    def _refusal(self) -> Reply | None:
         """Why this request is not answered at all."""
         port = self.server.server_port
         if self.headers.get_all("Host", []) not in ([f"{HOST}:{port}"], [f"localhost:{port}"]):
@@ -186,7 +186,7 @@ class _Handler(BaseHTTPRequestHandler):
         if not self.path.startswith("/"):  # an address with a host of its own, as of a proxy
             return sentence("The address is not that of a page here.", HTTPStatus.BAD_REQUEST)
         if self.path == "/favicon.ico":  # browsers ask without the token
-            return Response(b"", "image/x-icon", HTTPStatus.NO_CONTENT)
+            return Reply(b"", "image/x-icon", HTTPStatus.NO_CONTENT)
         first = "".join(urlsplit(self.path).path.split("/")[1:2])
         if self.server.once and _are_equal(first, self.server.once):
             self.server.once = ""
@@ -198,7 +198,7 @@ class _Handler(BaseHTTPRequestHandler):
             )
         return None
 
-    def _foreign_form(self) -> Response | None:
+    def _foreign_form(self) -> Reply | None:
         port = self.server.server_port
         if self.headers.get("Origin") in (None, f"http://{HOST}:{port}", f"http://localhost:{port}"):
             return None
@@ -209,12 +209,12 @@ class _Handler(BaseHTTPRequestHandler):
         """What the site knows the page by."""
         return unquote(urlsplit(self.path).path).partition(f"/{self.server.of_token}/")[2]
 
-    def _got(self) -> Response:
+    def _got(self) -> Reply:
         if urlsplit(self.path).path == f"/{self.server.of_token}":  # links are relative to the folder
             return moved(f"/{self.server.of_token}/")
         return self._caught(lambda: self.server.site.get(self._name))
 
-    def _posted(self) -> Response:
+    def _posted(self) -> Reply:
         most, sent = self.server.site.most_bytes, self.headers.get("Content-Length", "")
         if not _LENGTH.fullmatch(sent):
             return sentence("The length of the form is not known.", HTTPStatus.LENGTH_REQUIRED)
@@ -229,7 +229,7 @@ class _Handler(BaseHTTPRequestHandler):
                 HTTPStatus.REQUEST_ENTITY_TOO_LARGE if most else HTTPStatus.METHOD_NOT_ALLOWED,
             )
 
-        def answer() -> Response | None:
+        def answer() -> Reply | None:
             folder = Path(tempfile.mkdtemp(dir=self.server.uploads))
             upload = Upload()
             try:
@@ -241,10 +241,10 @@ class _Handler(BaseHTTPRequestHandler):
 
         return self._caught(answer)
 
-    def _caught(self, answer: Any) -> Response:
+    def _caught(self, answer: Any) -> Reply:
         """The answer, or the sentence of what went wrong."""
         try:
-            found: Response | None = answer()
+            found: Reply | None = answer()
         except HeldoutError as error:
             return sentence(str(error), HTTPStatus.BAD_REQUEST)
         except OSError as error:
@@ -270,22 +270,22 @@ class _Handler(BaseHTTPRequestHandler):
             while left and (block := self.rfile.read(min(left, BLOCK))):
                 left -= len(block)
 
-    def _answer(self, response: Response) -> None:
-        self.send_response(response.status)
+    def _answer(self, reply: Reply) -> None:
+        self.send_response(reply.status)
         headers = {
-            "Content-Type": response.content_type,
-            "Content-Length": str(len(response.body)),
-            "Content-Security-Policy": response.policy,
+            "Content-Type": reply.content_type,
+            "Content-Length": str(len(reply.body)),
+            "Content-Security-Policy": reply.policy,
             "X-Content-Type-Options": "nosniff",
             "Referrer-Policy": "same-origin",  # links to sources must not carry the token
             "Cross-Origin-Opener-Policy": "same-origin",
             "Cross-Origin-Resource-Policy": "same-origin",
             "Cache-Control": "no-store",
         }
-        if response.location is not None:
-            headers["Location"] = response.location
+        if reply.location is not None:
+            headers["Location"] = reply.location
         for name, value in headers.items():
             self.send_header(name, value)
         self.end_headers()
         if self.command != "HEAD":
-            self.wfile.write(response.body)
+            self.wfile.write(reply.body)

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from heldout.cli.console import Console
 from heldout.cli.report import content_so_far, page_of, read_content
-from heldout.cli.server.response import REPORT_POLICY, Response, document, page, script
+from heldout.cli.server.reply import REPORT_POLICY, Reply, document, page, script
 from heldout.cli.server.upload import Upload
 from heldout.cli.status import file_rows, run_rows
 from heldout.errors import HeldoutError, StoreError
@@ -72,9 +72,9 @@ class RunSite:
         path = self.path.absolute()
         return path.name if path.is_dir() or path.name != "run.db" else path.parent.name
 
-    def get(self, name: str) -> Response | None:
+    def get(self, name: str) -> Reply | None:
         """The page of this name; None if there is none."""
-        pages: dict[str, Callable[[], Response]] = {
+        pages: dict[str, Callable[[], Reply]] = {
             "": self._first,
             "still": self._still,
             "report": self._report,
@@ -84,7 +84,7 @@ class RunSite:
         }
         return pages[name]() if name in pages else None
 
-    def post(self, name: str, upload: Upload) -> Response | None:
+    def post(self, name: str, upload: Upload) -> Reply | None:
         """No page of a run has a form."""
         return None
 
@@ -104,15 +104,15 @@ class RunSite:
 
         return file_status(run_file_in(self.path))
 
-    def _first(self) -> Response:
+    def _first(self) -> Reply:
         """The report of a run that is over; the live page of another one."""
         return self._live(still=False)
 
-    def _still(self) -> Response:
+    def _still(self) -> Reply:
         """The live page for a browser without scripts, which loads it again and again."""
         return self._live(still=True)
 
-    def _live(self, *, still: bool) -> Response:
+    def _live(self, *, still: bool) -> Reply:
         status, why_not = _or_sentence(self._status)
         if not why_not and self._is_final(status):
             return self._report()
@@ -121,7 +121,7 @@ class RunSite:
         estimate = {} if known is None else _estimate_part(known)
         return page(live_html(self.name, progress, progress_parts(progress) | estimate, still=still))
 
-    def _progress(self) -> Response:
+    def _progress(self) -> Reply:
         began = time.perf_counter()
         status, why_not = _or_sentence(self._status)
         if not why_not and self._is_final(status):
@@ -133,14 +133,14 @@ class RunSite:
             | {"wait": _wait(time.perf_counter() - began)}
         )
 
-    def _estimate(self) -> Response:
+    def _estimate(self) -> Reply:
         status, why_not = _or_sentence(self._status)
         if status is None or why_not:
             return document({"ended": False, "parts": {}, "wait": SECONDS_BETWEEN})
         known = self._at(status)
         return document({"ended": False, "parts": _estimate_part(known), "wait": _wait(known.seconds)})
 
-    def _report(self) -> Response:
+    def _report(self) -> Reply:
         """The report that was saved; before that one from what is complete."""
         from heldout.report import render_html
 

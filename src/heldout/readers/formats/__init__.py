@@ -21,7 +21,7 @@ from heldout.readers.formats.openml import OpenMLRun
 from heldout.readers.formats.orange import Orange
 from heldout.readers.formats.own import OwnFile
 from heldout.readers.formats.parts import parts_of
-from heldout.readers.formats.plain import LongTable, WideTable
+from heldout.readers.formats.plain import LongFormat, WideFormat
 from heldout.readers.formats.scikit_learn import ScikitLearn
 from heldout.readers.formats.tabrepo import TabRepo
 from heldout.readers.formats.tidymodels import Tidymodels
@@ -31,8 +31,8 @@ _OF_FILES: tuple[PredictionFormat, ...] = (Weka(), Orange(), Mljar(), TabRepo())
 """Recognised by the names and first lines of files, which need not be tables; they come first."""
 _OF_COLUMNS: tuple[PredictionFormat, ...] = (
     OwnFile(),
-    WideTable(),
-    LongTable(),
+    WideFormat(),
+    LongFormat(),
     Caret(),
     Tidymodels(),
     Mlr3(),

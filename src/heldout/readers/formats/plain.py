@@ -15,7 +15,7 @@ from heldout.readers.tables import Table
 
 
 @dataclass(frozen=True)
-class LongTable:
+class LongFormat:
     """A ``PredictionFormat``: the user names the columns of configurations and rows."""
 
     name: ClassVar[str] = "long"
@@ -39,7 +39,7 @@ class LongTable:
 
 
 @dataclass(frozen=True)
-class WideTable:
+class WideFormat:
     """A ``PredictionFormat``: what every table is that no other format recognises."""
 
     name: ClassVar[str] = "wide"
@@ -58,7 +58,7 @@ def predictions_of_wide(table: Table, uses: ColumnUses, source: Source) -> Predi
     if uses.configuration:
         raise InputError(
             f"{argument('configuration', uses.configuration[0])} needs {argument('row', ...)} too, the column that "
-            f"identifies the row of a line; leave it out for {WideTable.title}.",
+            f"identifies the row of a line; leave it out for {WideFormat.title}.",
             argument="configuration",
         )
     table, uses = uses.placed_in(table)

@@ -21,7 +21,7 @@ REPORT_POLICY = _POLICY + "script-src 'unsafe-inline'"
 
 
 @dataclass(frozen=True)
-class Response:
+class Reply:
     """The answer to a request."""
 
     body: bytes
@@ -40,35 +40,35 @@ class Site(Protocol):
         """The largest upload that it takes; 0 if it takes none."""
         ...
 
-    def get(self, name: str) -> Response | None:
+    def get(self, name: str) -> Reply | None:
         """The page of this name; None if there is none."""
         ...
 
-    def post(self, name: str, upload: Upload) -> Response | None:
+    def post(self, name: str, upload: Upload) -> Reply | None:
         """The answer to a form; None if no form of this name exists."""
         ...
 
 
-def page(html: str, *, status: int = HTTPStatus.OK, policy: str = OWN_POLICY) -> Response:
+def page(html: str, *, status: int = HTTPStatus.OK, policy: str = OWN_POLICY) -> Reply:
     """A page of HTML."""
-    return Response(html.encode(), "text/html; charset=utf-8", status, policy)
+    return Reply(html.encode(), "text/html; charset=utf-8", status, policy)
 
 
-def script(text: str) -> Response:
+def script(text: str) -> Reply:
     """The script of a page."""
-    return Response(text.encode(), "text/javascript; charset=utf-8")
+    return Reply(text.encode(), "text/javascript; charset=utf-8")
 
 
-def document(values: Mapping[str, Any]) -> Response:
+def document(values: Mapping[str, Any]) -> Reply:
     """Values for a script."""
-    return Response(json.dumps(values, allow_nan=False).encode(), "application/json")
+    return Reply(json.dumps(values, allow_nan=False).encode(), "application/json")
 
 
-def sentence(text: str, status: int) -> Response:
+def sentence(text: str, status: int) -> Reply:
     """A refusal: one sentence."""
-    return Response(f"{text}\n".encode(), "text/plain; charset=utf-8", status)
+    return Reply(f"{text}\n".encode(), "text/plain; charset=utf-8", status)
 
 
-def moved(location: str) -> Response:
+def moved(location: str) -> Reply:
     """The browser opens another page, so that reloading it sends no form again."""
-    return Response(b"", "text/plain; charset=utf-8", HTTPStatus.SEE_OTHER, location=location)
+    return Reply(b"", "text/plain; charset=utf-8", HTTPStatus.SEE_OTHER, location=location)

@@ -19,7 +19,7 @@ from heldout.report.validation_curves import class_text
 
 
 @dataclass(frozen=True)
-class PredictedRows:
+class PlottedRows:
     """One configuration's predictions of a target."""
 
     truth: Truth
