@@ -16,7 +16,7 @@ from oracle import Case, sentence_fault
 
 from heldout.cli.server.fields import form_options
 from heldout.cli.server.file_site import FileSite
-from heldout.cli.server.reply import Response
+from heldout.cli.server.reply import Reply
 from heldout.cli.server.upload import read_upload
 from heldout.errors import InputError
 
@@ -49,7 +49,7 @@ def make(rng: Generator, folder: Path) -> Case:
     site, sent = FileSite(), folder / "sent"
     sent.mkdir()
 
-    def attempt() -> Response:
+    def attempt() -> Reply:
         kind = "multipart/form-data; boundary=b"
         answer = site.post("", read_upload(io.BytesIO(body), len(body), kind, sent))
         assert answer is not None and answer.location is not None
@@ -74,7 +74,7 @@ def _value(rng: Generator, name: str) -> str:
     return str(pick(rng, FIT[name] if name in FIT and rng.random() < 0.6 else (*TEXTS, *WORDS)))
 
 
-def _fault(page: Response) -> str | None:
+def _fault(page: Reply) -> str | None:
     text = page.body.decode()
     if not text.rstrip().endswith("</html>") or "\x1b" in text:
         return f"the page ends in {text[-80:]!r}"
