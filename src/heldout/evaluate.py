@@ -16,10 +16,11 @@ from typing import Any
 import numpy as np
 
 from heldout.estimates.types import Estimate
-from heldout.execution.adaptive import Proposals, open_adaptive
+from heldout.execution.adaptive import Proposals, proposed_results
 from heldout.execution.collect import RaceResults
 from heldout.execution.comparison import compared_with_separate_fits
 from heldout.execution.conclusion import Choose, ChosenWinner, chosen_in, estimates_of
+from heldout.execution.cross_fit import CrossFit, estimates_of_cross_fit
 from heldout.execution.events import SearchFinished, StageStarted
 from heldout.execution.fit import final_model
 from heldout.execution.halves import scores_in_halves
@@ -108,6 +109,7 @@ def evaluate_adaptive(
     *,
     n_planned: int,
     choose: Choose | None = None,
+    cross_fit: CrossFit | None = None,
 ) -> Evaluation:
     """Run an adaptive search, and estimate the performance of its winner.
 
@@ -122,6 +124,8 @@ def evaluate_adaptive(
         How many configurations there will be at most.
     choose : callable, optional
         As in ``evaluate``.
+    cross_fit : CrossFit, optional
+        Searches without the rows of a fold, of whose predictions the estimate is.
 
     Raises
     ------
@@ -132,14 +136,11 @@ def evaluate_adaptive(
     check_search(search, n_planned)
     warned = warn_if_too_small(search)
     running = keeping(running, search.keep_models)
-    with open_adaptive(search, running, proposals.identity, n_planned) as run:
-        proposals.resume(run.notes)
-        while batch := proposals.next_batch():
-            proposals.take(run.evaluate(batch))
-        search, found = run.finish()
+    search, found = proposed_results(search, proposals, running, n_planned)
     warn_of_flags(search)
     chosen = chosen_in(search, found, choose=choose, warned=warned)
-    return evaluation_of(search, running, found, time.perf_counter() - started, chosen, warned=warned)
+    searched = time.perf_counter() - started
+    return evaluation_of(search, running, found, searched, chosen, warned=warned, cross_fit=cross_fit)
 
 
 def evaluation_of(
@@ -152,6 +153,7 @@ def evaluation_of(
     halves: Mapping[str, FoldScores] = MappingProxyType({}),
     flags: Mapping[Flag, str] = MappingProxyType({}),
     warned: bool = False,
+    cross_fit: CrossFit | None = None,
 ) -> Evaluation:
     """The record of a search from its cells: the winner, its estimates, the winner fitted on all rows.
 
@@ -166,6 +168,8 @@ def evaluation_of(
         What to know of the search beside its settings.
     warned : bool
         Whether a warning has already said that there will be no estimate.
+    cross_fit : CrossFit, optional
+        Of whose predictions the estimates are.
     """
     started = time.perf_counter()
     task, configurations, listeners = search.task, search.configurations, running.listeners
@@ -175,9 +179,12 @@ def evaluation_of(
     estimates: Mapping[str, Estimate] = {}
     if chosen.estimation.method is not None:
         tell(listeners, StageStarted("estimate"))
-        estimates = estimates_of(
-            search, found, chosen, n_jobs=running.n_jobs, halves=halves, warned=warned, flags=flags
-        )
+        if cross_fit is None:
+            estimates = estimates_of(
+                search, found, chosen, n_jobs=running.n_jobs, halves=halves, warned=warned, flags=flags
+            )
+        else:
+            estimates = estimates_of_cross_fit(search, found, chosen, cross_fit, n_jobs=running.n_jobs)
     estimated = time.perf_counter()
 
     model = None
@@ -201,8 +208,10 @@ def evaluation_of(
         within_scores=chosen.within, scores_in_halves=dict(halves),
         refit_metric=found.refit_metric, winner=winner, estimates=estimates, model=model,
         estimation=chosen.estimation, failures=found.failures,
-        barriers=found.outcome.barriers, n_fits=found.n_fits + len(search.folds.halves),
-        n_fits_saved=found.n_fits_saved, share_comparison=compared, fold_models=fold_models,
+        barriers=found.outcome.barriers,
+        n_fits=found.n_fits + len(search.folds.halves) + (0 if cross_fit is None else cross_fit.n_fits),
+        n_fits_saved=found.n_fits_saved + (0 if cross_fit is None else cross_fit.n_fits_saved), cross_fit=cross_fit,
+        share_comparison=compared, fold_models=fold_models,
         n_splits_read=None if search.strategy is None else search.strategy.window,
         seconds={"search": searched, "estimate": estimated - started, "refit": refitted - estimated},
         provenance=_provenance(search, found),

@@ -155,8 +155,14 @@ class Flag(StrEnum):
         "The search was adaptive: it proposed or dropped configurations because of scores on these same rows. The "
         "estimate replays the selection among {candidates}, but not how the search came to them, so part of the "
         "optimism remains. On 60 rows of pure noise, where the truth is 0.5, the best of 200 trials of Optuna's "
-        "TPE sampler had 0.683 uncorrected and 0.604 by bbc; after a random search bbc gave 0.526. Nested "
-        "cross-validation that repeats the whole search has no such optimism.",
+        "TPE sampler had 0.683 uncorrected and 0.604 by bbc; after a random search bbc gave 0.526. A search with "
+        "feedback='cross-fitted', or nested cross-validation that repeats the whole search, has no such optimism.",
+    )
+    CROSS_FITTED = (
+        "cross_fitted",
+        "The search was adaptive, and the estimate does not rest on its scores: {searches} further searches tried "
+        "{each} each, none of which saw the rows of the fold that its winner predicts. They are shorter than the "
+        "search of the winner, so the estimate is rather pessimistic.",
     )
     DYNAMIC_SEARCH = ADAPTIVE_SEARCH  # its name in earlier versions
     EARLY_STOPPING_ON_SCORED_ROWS = (

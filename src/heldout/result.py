@@ -19,6 +19,7 @@ from heldout.estimates.question import Aggregate
 from heldout.estimates.types import Estimate
 from heldout.execution.cell_table import CellTable
 from heldout.execution.comparison import ShareComparison
+from heldout.execution.cross_fit import CrossFit
 from heldout.execution.fold_models import FoldModels
 from heldout.execution.sharing.accounts import SharedFits, shared_fits
 from heldout.folds.splits import Folds
@@ -70,6 +71,9 @@ class Evaluation(WithMethodsText):
         ``cv`` is ``ho.protocols.paired_hold_out``.
     fold_models : FoldModels or None
         With ``keep_models``: the models of the splits, of the winner or of all configurations.
+    cross_fit : CrossFit or None
+        With ``feedback="cross-fitted"``: the searches without the rows of a fold, of whose predictions the
+        estimates are.
     n_splits_read : int or None
         The number of last splits that the choice, the estimate, ``predictions`` and ``pooled_scores`` use, if a
         search strategy sets it; None for all.
@@ -100,6 +104,7 @@ class Evaluation(WithMethodsText):
     n_fits_saved: int = 0
     share_comparison: ShareComparison | None = None
     fold_models: FoldModels | None = None
+    cross_fit: CrossFit | None = None
     n_splits_read: int | None = None
     seconds: Mapping[str, float] = field(default_factory=dict)
     provenance: Mapping[str, Any] = field(default_factory=dict)

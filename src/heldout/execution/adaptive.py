@@ -335,3 +335,14 @@ def open_adaptive(search: Search, running: RunSettings, identity: Any, n_planned
         note=partial(note_of, search, adaptive=True),
     ) as run:
         yield AdaptiveRun(search, run, n_planned)
+
+
+def proposed_results(
+    search: Search, proposals: Proposals, running: RunSettings, n_planned: int
+) -> tuple[Search, RaceResults]:
+    """A search with all configurations that were proposed, at most ``n_planned``, and their results."""
+    with open_adaptive(search, running, proposals.identity, n_planned) as run:
+        proposals.resume(run.notes)
+        while batch := proposals.next_batch():
+            proposals.take(run.evaluate(batch))
+        return run.finish()
