@@ -21,13 +21,13 @@ import numpy as np
 from scipy.stats import norm
 
 from heldout.data.calls import call_text
-from heldout.dropping import Bootstrap, DropRule, HoeffdingRace, Paired, Wilcoxon
+from heldout.dropping import Aggressive, Bootstrap, DropRule, Forgiving, HoeffdingRace, Paired, Wilcoxon
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "dropping"))
 from standings import standing_of
 
 ROWS, FOLDS = 500, 10
-RULES: tuple[DropRule, ...] = (Bootstrap(), HoeffdingRace(), Paired(), Wilcoxon())
+RULES: tuple[DropRule, ...] = (Bootstrap(), HoeffdingRace(), Paired(), Wilcoxon(), Forgiving(), Aggressive())
 VARIANTS: tuple[DropRule, ...] = (
     Bootstrap(against="best_of_each", threshold=0.999, n_bootstraps=5000),
     Bootstrap(against="double"),

@@ -127,8 +127,8 @@ SECTIONS = {
     show_default=True,
     metavar="RULE",
     help="When to drop losing configurations: never, bootstrap (after every fold those that are worse than the "
-    "current best in 99 % of bootstraps), hoeffding_race, paired, wilcoxon or sequential; also with parameters, as "
-    "in \"bootstrap(threshold=0.999, against='best_of_each')\".",
+    "current best in 99 % of bootstraps), hoeffding_race, paired, wilcoxon, sequential, forgiving or aggressive; "
+    "also with parameters, as in \"bootstrap(threshold=0.999, against='best_of_each')\".",
 )
 @click.option(
     "--imputations",

@@ -9,20 +9,25 @@ from heldout.data.calls import called
 from heldout.dropping.base import Barrier, Dropped, DropRule, Racing, SearchStrategy, Standing, Verdict
 from heldout.dropping.bootstrap import Bootstrap
 from heldout.dropping.hoeffding_race import HoeffdingRace
+from heldout.dropping.incumbent import Aggressive, Forgiving
 from heldout.dropping.paired import Paired
 from heldout.dropping.sequential import Sequential
 from heldout.dropping.wilcoxon import Wilcoxon
 from heldout.errors import InputError
 
-RULES: dict[str, type] = {rule.name: rule for rule in (Bootstrap, HoeffdingRace, Paired, Sequential, Wilcoxon)}
+RULES: dict[str, type] = {
+    rule.name: rule for rule in (Bootstrap, HoeffdingRace, Paired, Sequential, Wilcoxon, Forgiving, Aggressive)
+}
 """Drop rules by their names in ``drop=`` and ``--drop``."""
 
 __all__ = [
     "RULES",
+    "Aggressive",
     "Barrier",
     "Bootstrap",
     "DropRule",
     "Dropped",
+    "Forgiving",
     "HoeffdingRace",
     "Paired",
     "Racing",

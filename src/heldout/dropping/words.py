@@ -12,12 +12,16 @@ RULE_TITLES = {
     "paired": "a paired t test of fold scores",
     "sequential": "sequential tests on more and more training rows (CVST)",
     "wilcoxon": "Wilcoxon’s signed-rank test",
+    "forgiving": "its mean against the worst fold of the current best",
+    "aggressive": "its mean against the mean of the current best",
 }
 _REASONS = {
     "hoeffding_race": "{} times as far behind the leader as chance explains",
     "paired": "no worse than the leader with p = {}",
     "sequential": "among the best of the split too seldom: {} times",
     "wilcoxon": "no worse than the leader with p = {}",
+    "forgiving": "its mean is {} below the worst fold of the leader",
+    "aggressive": "its mean is {} below that of the leader",
 }
 
 

@@ -1,0 +1,29 @@
+"""The table of the drop rules on ten tables: the documentation shows what the kept draws give."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+sys.path.insert(0, str(ROOT / "benchmarks"))
+from dropping import summary_lines
+
+DRAWS = ROOT / "docs" / "evidence" / "dropping.csv"
+
+
+@pytest.mark.parametrize("page", ["dropping.md", "safer-halving.md"])
+def test_the_page_shows_the_kept_draws(page: str) -> None:
+    said = (ROOT / "docs" / page).read_text()
+    shown = said.split("<!-- dropping table -->\n")[1].split("<!-- end of dropping table -->")[0]
+    assert shown.strip() == "\n".join(summary_lines(DRAWS))
+
+
+def test_every_rule_is_on_ten_tables_by_grid_and_at_random() -> None:
+    rows = DRAWS.read_text().splitlines()[1:]
+    places = {tuple(row.split(",")[:3]) for row in rows}
+    rules = {"bootstrap", "hoeffding_race", "paired", "wilcoxon", "sequential", "forgiving", "aggressive", "halving"}
+    assert {rule for _, _, rule in places} == rules
+    assert len(places) == 2 * 10 * len(rules)
