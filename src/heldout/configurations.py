@@ -151,6 +151,16 @@ class Configurations(Sequence[Configuration]):
         return found
 
 
+def are_same(one: Any, other: Any) -> bool:
+    """Whether two values of a parameter are the same, as far as they can be compared."""
+    if one is other or (isinstance(one, float) and isinstance(other, float) and one != one and other != other):
+        return True
+    try:
+        return bool(one == other)
+    except (TypeError, ValueError):  # arrays among them
+        return False
+
+
 def make_configurations(estimator: Any, param_grid: Any = None) -> Configurations:
     """Every configuration of one estimator with a grid (or list of grids), or of a list of estimators.
 

@@ -4,22 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from importlib import import_module
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from heldout._notebook import table
+from heldout._notebook import notes, table
 from heldout.configurations import Configurations
 from heldout.data.task import Task
 from heldout.dropping.base import Barrier, Dropped, dropped_at
+from heldout.errors import InputError
 from heldout.estimates.of_search import Estimation
+from heldout.estimates.paired.overtuning import Overtuning
 from heldout.estimates.question import Aggregate
 from heldout.estimates.types import Estimate
 from heldout.execution.cell_table import CellTable
 from heldout.execution.comparison import ShareComparison
 from heldout.execution.cross_fit import CrossFit
+from heldout.execution.default import DefaultConfiguration
 from heldout.execution.fold_models import FoldModels
 from heldout.execution.sharing.accounts import SharedFits, shared_fits
 from heldout.folds.splits import Folds
@@ -74,6 +78,8 @@ class Evaluation(WithMethodsText):
     cross_fit : CrossFit or None
         With ``feedback="cross-fitted"``: the searches without the rows of a fold, of whose predictions the
         estimates are.
+    default : DefaultConfiguration or None
+        The configuration that ``default=`` names.
     n_splits_read : int or None
         The number of last splits that the choice, the estimate, ``predictions`` and ``pooled_scores`` use, if a
         search strategy sets it; None for all.
@@ -105,6 +111,7 @@ class Evaluation(WithMethodsText):
     share_comparison: ShareComparison | None = None
     fold_models: FoldModels | None = None
     cross_fit: CrossFit | None = None
+    default: DefaultConfiguration | None = None
     n_splits_read: int | None = None
     seconds: Mapping[str, float] = field(default_factory=dict)
     provenance: Mapping[str, Any] = field(default_factory=dict)
@@ -139,6 +146,34 @@ class Evaluation(WithMethodsText):
         plots = import_module("heldout.plots.of_search")  # by name: a record knows nothing of plots
         return plots.most_useful_plot(self, ax, **kwargs)
 
+    @cached_property
+    def overtuning(self) -> Overtuning:
+        """What further search bought: the uncorrected and the corrected score by the configurations tried.
+
+        It also has the estimated probability that the winner is worse than the default configuration: the one of
+        ``default=``, else the estimator as it was passed, where it is among the configurations. From up to 200
+        bootstraps, when it is first read.
+
+        Raises
+        ------
+        InputError
+            When the scorer that decides cannot be opened, or the rule chooses no single configuration.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_breast_cancer
+        >>> from sklearn.neighbors import KNeighborsClassifier
+        >>> import heldout as ho
+        >>> X, y = load_breast_cancer(return_X_y=True)
+        >>> grid = {"n_neighbors": [1, 5, 9, 15, 25]}
+        >>> search = ho.HeldOutSearchCV(KNeighborsClassifier(), grid, random_state=0).fit(X, y)
+        >>> found = search.evaluation_.overtuning
+        >>> found.n_configurations.tolist(), found.default.name
+        ([1, 2, 3, 4, 5], 'KNeighborsClassifier (n_neighbors=5)')
+        """
+        found: Overtuning = import_module("heldout.report.overtuning").overtuning_of(self)
+        return found
+
     def with_provenance(self, **more: Any) -> Evaluation:
         """The same record, with more about its origin."""
         return replace(self, provenance={**self.provenance, **more})
@@ -152,7 +187,17 @@ class Evaluation(WithMethodsText):
             ("failed configurations", len(self.failures)),
         ]
         first = "" if self.estimate is None else self.estimate._repr_html_()
-        return first + table(rows, caption="search")
+        return first + table(rows, caption="search") + notes(self.overtuning_sentences)
+
+    @property
+    def overtuning_sentences(self) -> list[str]:
+        """What further search bought, where it bought nothing, and the winner beside the default; none where that
+        is not known."""
+        try:
+            found = self.overtuning
+        except InputError:
+            return []
+        return [each for each in (found.sentence, found.sentence_on_default) if each]
 
     @property
     def estimate(self) -> Estimate | None:

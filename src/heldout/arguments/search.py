@@ -25,7 +25,7 @@ from heldout.arguments.parts import (
     task_of,
 )
 from heldout.arguments.sampling import sample_configurations
-from heldout.configurations import Configurations, checked_entries, checked_model, make_configurations
+from heldout.configurations import Configurations, are_same, checked_entries, checked_model, make_configurations
 from heldout.data.task import Task, Truth
 from heldout.dropping import SearchStrategy, drop_rule_of
 from heldout.errors import InputError
@@ -324,16 +324,6 @@ class SearchArguments:
         grid_search = GridSearchCV(model, {}, scoring=scoring_with_metrics(scoring), refit=refit)
         scorers, _ = scorers_of(grid_search)
         return make_scoring(truth, scorers, deciding_scorer(scorers, self.scoring, self.refit))
-
-
-def are_same(one: Any, other: Any) -> bool:
-    """Whether two values of a parameter are the same, as far as they can be compared."""
-    if one is other or (isinstance(one, float) and isinstance(other, float) and one != one and other != other):
-        return True
-    try:
-        return bool(one == other)
-    except (TypeError, ValueError):  # arrays among them
-        return False
 
 
 def _check_agrees(kind: str, name: str, its: Any, passed: Any, default: Any) -> None:

@@ -19,6 +19,7 @@ from heldout.report.diagnostics import Diagnostics
 from heldout.report.importance import Importance
 from heldout.report.nested import OuterSummary
 from heldout.report.numbers import Scale
+from heldout.report.overtuning import OvertuningCurve
 from heldout.report.race import RaceSummary
 from heldout.report.ranking import Ranking
 from heldout.report.thresholds import ThresholdTable
@@ -214,6 +215,8 @@ class ReportContent(PageContent):
     """Why calibration is not shown, and what shows it; empty where it is, or does not apply."""
     columns: DataColumns | None = None
     """Of the data; None if they are not known."""
+    overtuning: OvertuningCurve | None = None
+    """What further search bought; None where it is not known, and of one configuration."""
     importance: Importance | None = None
     coefficients: CoefficientList | None = None
     own_importances: CoefficientList | None = None

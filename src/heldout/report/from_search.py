@@ -37,6 +37,7 @@ from heldout.report.importance import importance_of
 from heldout.report.nested import outer_of
 from heldout.report.number_relations import calibration_advice, delivered_sentence, related_numbers
 from heldout.report.numbers import plain
+from heldout.report.overtuning import overtuning_curve_of
 from heldout.report.paper import text_of_search
 from heldout.report.race import race_of, sources_of
 from heldout.report.ranking import column_means, rank_configurations
@@ -133,6 +134,7 @@ def report_content(
         thresholds=threshold_table(*shown_predictions),
         no_calibration=_no_calibration(evaluation, diagnostics),
         columns=columns_of(evaluation.task.X),
+        overtuning=overtuning_curve_of(evaluation),
         importance=importance_of(evaluation),
         coefficients=coefficients_of(evaluation.model, evaluation.fold_models, class_names(evaluation.task.truth)),
         own_importances=own_importances_of(evaluation.model, evaluation.fold_models),

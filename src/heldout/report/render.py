@@ -24,6 +24,7 @@ from heldout.report.from_comparison import comparison_content
 from heldout.report.from_search import report_content
 from heldout.report.from_validation import validation_content
 from heldout.report.numbers import decimals_for
+from heldout.report.overtuning import overtuning_svg
 from heldout.report.precision_figure import precision_recall_svg
 from heldout.report.validation_content import ValidationContent
 from heldout.report.words import (
@@ -176,6 +177,7 @@ def _figures(content: ReportContent) -> dict[str, Any]:
     return {
         **in_both_widths("distribution", figures.distribution_svg, content.distribution),
         **in_both_widths("race", figures.race_svg, race),
+        **in_both_widths("overtuning", overtuning_svg, content.overtuning),
         **{name: safe(draw(part, key=name)) if part else "" for name, (draw, part) in parts.items()},
     }
 

@@ -23,6 +23,7 @@ from sklearn.utils._param_validation import HasMethods, Interval, Options, StrOp
 from sklearn.utils.metadata_routing import MethodMapping
 from sklearn.utils.validation import _check_method_params, check_is_fitted
 
+from heldout._notebook import notes
 from heldout._text import argument
 from heldout.arguments import (
     SearchArguments,
@@ -42,6 +43,7 @@ from heldout.evaluate import evaluate
 from heldout.execution.collect import RaceResults
 from heldout.execution.complexity import mean_complexities
 from heldout.execution.conclusion import Choose
+from heldout.execution.default import default_configuration
 from heldout.execution.fit import Routing, make_scoring
 from heldout.execution.fold_models import DeployedModel, KeepModels
 from heldout.execution.listeners.callbacks import SklearnCallbacks
@@ -81,6 +83,7 @@ class BaseHeldOutSearch(BaseSearchCV):  # type: ignore[misc]
     deploy: DeployedModel
     store: Any
     random_state: Any
+    default: Any
 
     _parameter_constraints = {  # noqa: RUF012
         **BaseSearchCV._parameter_constraints,
@@ -100,6 +103,7 @@ class BaseHeldOutSearch(BaseSearchCV):  # type: ignore[misc]
         "stop_when_width": [Interval(numbers.Real, 0, None, closed="neither"), None],
         "keep_models": [StrOptions({"none", "winner", "all"})],
         "deploy": [StrOptions({"all", "bounded"})],
+        "default": "no_validation",
     }
 
     @abstractmethod
@@ -163,7 +167,10 @@ class BaseHeldOutSearch(BaseSearchCV):  # type: ignore[misc]
             task, configurations, folds, scoring, entropy=entropy, routed=self._routed(metadata)
         )
         choose = partial(self._choice_of_refit, table) if callable(self.refit) else None
+        default = default_configuration(self.default, self.estimator, search, running)
         evaluation = self._evaluation(search, running, choose)
+        if default is not None:
+            evaluation = replace(evaluation, default=default, n_fits=evaluation.n_fits + default.n_fits)
         self.scorer_ = scorers._scorers if several else scorers
         self.multimetric_ = several or tuple(evaluation.fold_scores) != ("score",)
         self._adopt(evaluation, table(evaluation.configurations.params))
@@ -339,7 +346,9 @@ class BaseHeldOutSearch(BaseSearchCV):  # type: ignore[misc]
         if self.__dict__.get("estimate_") is None:
             return ""
         others = [one for one in estimates.values() if one is not self.estimate_]
-        return "".join(each._repr_html_() for each in (self.estimate_, *others))
+        shown = "".join(each._repr_html_() for each in (self.estimate_, *others))
+        kept = self.__dict__.get("evaluation_")
+        return shown + ("" if kept is None else notes(kept.overtuning_sentences))
 
     def _sk_visual_block_(self) -> Any:
         return BaseSearchCV._sk_visual_block_(self._of_scikit_learn())

@@ -95,6 +95,10 @@ class HeldOutSearchCV(BaseHeldOutSearch):
         With "bounded" and a single hold-out, ``best_estimator_`` is the winner's model that the hold-out tested,
         and not one fitted on all rows: the model that ``method="hoeffding"`` bounds. It is fitted again on the
         training rows, and compared with the held-out predictions.
+    default : dict, optional
+        Parameters of the configuration that tuning is compared with, {} for the estimator as it is. Where it is not
+        among the configurations it is fitted on the same splits, and can never win. Without it the estimator as it
+        was passed is taken where it is among the configurations. See ``Evaluation.overtuning``.
     imputation : int or Imputation, optional
         How many times missing values are imputed, or how. Every fit completes its own training rows and fits the
         configuration on each completion; rows that are predicted are completed by imputers that were fitted on the
@@ -189,6 +193,7 @@ class HeldOutSearchCV(BaseHeldOutSearch):
         keep_models: KeepModels = "none",
         deploy: DeployedModel = "all",
         imputation: Any = None,
+        default: Any = None,
         stop_when_width: float | None = None,
     ) -> None:
         super().__init__(
@@ -198,5 +203,6 @@ class HeldOutSearchCV(BaseHeldOutSearch):
             pre_dispatch=pre_dispatch, error_score=error_score, return_train_score=return_train_score,
             keep_predictions=keep_predictions, store=store, random_state=random_state, verbose=verbose,
             fit_timeout=fit_timeout, share=share, share_memory=share_memory, early_stopping=early_stopping,
-            keep_models=keep_models, deploy=deploy, imputation=imputation, stop_when_width=stop_when_width,
+            keep_models=keep_models, deploy=deploy, imputation=imputation, default=default,
+            stop_when_width=stop_when_width,
         )  # fmt: skip

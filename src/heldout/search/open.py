@@ -15,8 +15,7 @@ import numpy as np
 from heldout._defaults import DEFAULT_METHOD
 from heldout._notebook import line
 from heldout.arguments import SearchArguments
-from heldout.arguments.search import are_same
-from heldout.configurations import checked_model, kind_of
+from heldout.configurations import are_same, checked_model, kind_of
 from heldout.data.arrays import shortened
 from heldout.errors import InputError
 from heldout.estimates.question import Aggregate

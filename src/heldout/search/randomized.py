@@ -43,7 +43,7 @@ class HeldOutRandomizedSearchCV(BaseHeldOutSearch):
         the draws of a model then do not depend on the others.
     scoring, cv, repeats, aggregate, selection, drop, method, n_bootstraps, confidence_level, alternative, n_jobs, \
 refit, pre_dispatch, error_score, return_train_score, keep_predictions, store, verbose, fit_timeout, share, \
-share_memory, early_stopping, keep_models, deploy, stop_when_width
+share_memory, early_stopping, keep_models, deploy, default, stop_when_width
         As in ``HeldOutSearchCV``.
     random_state : int, RandomState or Generator, optional
         Seeds the draws too.
@@ -109,6 +109,7 @@ share_memory, early_stopping, keep_models, deploy, stop_when_width
         keep_models: KeepModels = "none",
         deploy: DeployedModel = "all",
         imputation: Any = None,
+        default: Any = None,
         stop_when_width: float | None = None,
     ) -> None:
         super().__init__(
@@ -118,5 +119,6 @@ share_memory, early_stopping, keep_models, deploy, stop_when_width
             refit=refit, pre_dispatch=pre_dispatch, error_score=error_score, return_train_score=return_train_score,
             keep_predictions=keep_predictions, store=store, random_state=random_state, verbose=verbose,
             fit_timeout=fit_timeout, share=share, share_memory=share_memory, early_stopping=early_stopping,
-            keep_models=keep_models, deploy=deploy, imputation=imputation, stop_when_width=stop_when_width,
+            keep_models=keep_models, deploy=deploy, imputation=imputation, default=default,
+            stop_when_width=stop_when_width,
         )  # fmt: skip

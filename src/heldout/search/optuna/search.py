@@ -72,7 +72,7 @@ class HeldOutOptunaSearchCV(BaseHeldOutSearch):
         such optimism. It takes at most .3 more fits.
     scoring, cv, repeats, aggregate, selection, drop, method, n_bootstraps, confidence_level, alternative, n_jobs, \
 refit, pre_dispatch, error_score, return_train_score, keep_predictions, store, verbose, fit_timeout, share, \
-share_memory, early_stopping, keep_models, deploy, imputation
+share_memory, early_stopping, keep_models, deploy, imputation, default
         As in ``HeldOutSearchCV``. With ``drop`` each batch is compared with the best configuration so far; dropped
         trials are pruned.
     random_state : int, RandomState or Generator, optional
@@ -161,6 +161,7 @@ share_memory, early_stopping, keep_models, deploy, imputation
         keep_models: KeepModels = "none",
         deploy: DeployedModel = "all",
         imputation: Any = None,
+        default: Any = None,
     ) -> None:
         super().__init__(
             estimator, space=space, n_trials=n_trials, timeout=timeout, sampler=sampler, study=study,
@@ -170,7 +171,7 @@ share_memory, early_stopping, keep_models, deploy, imputation
             pre_dispatch=pre_dispatch, error_score=error_score, return_train_score=return_train_score,
             keep_predictions=keep_predictions, store=store, random_state=random_state, verbose=verbose,
             fit_timeout=fit_timeout, share=share, share_memory=share_memory, early_stopping=early_stopping,
-            keep_models=keep_models, deploy=deploy, imputation=imputation,
+            keep_models=keep_models, deploy=deploy, imputation=imputation, default=default,
         )  # fmt: skip
 
     def _configurations(self, arguments: SearchArguments, entropy: int) -> Configurations:

@@ -1,0 +1,274 @@
+"""Overtuning: what further search bought, and whether the winner is worse than the default configuration.
+
+Configurations are taken in the order in which they were tried. In every bootstrap the drawn rows are the validation
+rows, on which the best so far is chosen, and the rows left out are the test rows, on which it is scored (Schneider,
+Bischl & Feurer 2025, for searches with a test set).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import ndtr
+
+from heldout._notebook import notes, table
+from heldout._text import counted
+from heldout.estimates.paired.optimism_curve import curve_points, own_controls
+from heldout.estimates.paired.scores import PairedScores
+from heldout.estimates.types import json_number
+from heldout.kernels.reference import Floats
+from heldout.selection.base import NONE_CHOSEN
+
+MOST_POINTS = 60
+MOST_SHOWN = 10
+"""About so many points a notebook shows."""
+ROUNDING = 1e-12
+
+
+@dataclass(frozen=True)
+class DefaultComparison:
+    """The winner beside the default configuration.
+
+    Attributes
+    ----------
+    name : str
+        Of the default configuration.
+    gain : float
+        What tuning gained: the score of the winner less that of the default, on rows that took no part in choosing
+        the winner; positive where the winner is better, also for a loss.
+    standard_error : float
+        Of the difference of the two on the rows of the search.
+    probability_worse : float
+        The estimated probability that the winner is truly worse, Φ(-gain/standard_error); 0 where the winner is the
+        default configuration, NaN where nothing tells them apart.
+    """
+
+    name: str
+    gain: float
+    standard_error: float
+    probability_worse: float
+
+    def _repr_html_(self) -> str:
+        return table(list(self.to_dict().items()))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values for JSON."""
+        return {
+            "name": self.name,
+            "gain": json_number(self.gain),
+            "standard_error": json_number(self.standard_error),
+            "probability_worse": json_number(self.probability_worse),
+        }
+
+
+@dataclass(frozen=True, eq=False)
+class Overtuning:
+    """What the search bought with each further configuration, in the metric's own direction and units.
+
+    Attributes
+    ----------
+    metric : str
+    n_configurations : ndarray of int, shape (P,)
+        How many had been tried at each point; the last is all candidates.
+    uncorrected : ndarray of shape (P,)
+        The best score so far.
+    corrected : ndarray of shape (P,)
+        The mean score of the best so far on rows that took no part in choosing it. Without the control of few rows
+        and with the rule "best" the last is the value of ``bbc`` from the same draws.
+    overtuning : float
+        How much better the corrected score was at its best than it is at the end; 0 or more, in either direction of
+        the metric.
+    greater_is_better : bool
+    default : DefaultComparison or None
+        None where no default configuration is known.
+    """
+
+    metric: str
+    n_configurations: NDArray[np.intp]
+    uncorrected: Floats
+    corrected: Floats
+    overtuning: float
+    greater_is_better: bool
+    default: DefaultComparison | None = None
+
+    @property
+    def enough(self) -> int:
+        """After how many configurations the corrected score was at least as good as at the end."""
+        sign = 1.0 if self.greater_is_better else -1.0
+        end = sign * self.corrected[-1]
+        reached = sign * self.corrected >= end - ROUNDING * abs(end)
+        return int(self.n_configurations[int(reached.argmax())])
+
+    @property
+    def sentence(self) -> str:
+        """That further search bought nothing, if at least half of the configurations did not; else empty.
+
+        Examples
+        --------
+        >>> counts = np.array([1, 5, 10, 40])
+        >>> flat = Overtuning("accuracy", counts, np.array([0.7, 0.8, 0.82, 0.85]), np.array([0.7, 0.78, 0.79, 0.78]),
+        ...                   0.01, True)
+        >>> print(flat.sentence)
+        Further search bought nothing: after 5 of 40 configurations the corrected accuracy of the best so far was 0.78, and after all of them 0.78, while the uncorrected one went from 0.8 to 0.85.
+        """  # noqa: E501
+        place = int(np.flatnonzero(self.n_configurations == self.enough)[0])
+        tried, total = self.enough, int(self.n_configurations[-1])
+        if 2 * tried > total or total < 2:
+            return ""
+        then, end, before, best = (
+            f"{number:.4g}"
+            for number in (self.corrected[place], self.corrected[-1], self.uncorrected[place], self.uncorrected[-1])
+        )
+        moved = f"went from {before} to {best}" if before != best else f"stayed {best}"
+        return (
+            f"Further search bought nothing: after {tried} of {counted(total, 'configuration')} the corrected "
+            f"{self.metric} of the best so far was {then}, and after all of them {end}, while the uncorrected one "
+            f"{moved}."
+        )
+
+    @property
+    def sentence_on_default(self) -> str:
+        """Whether the winner may be worse than the default configuration; empty where none is known."""
+        if self.default is None:
+            return ""
+        of, gain = self.default, self.default.gain
+        if of.probability_worse == 0 and gain == 0:
+            return f"The winner is the default configuration, {of.name}."
+        if not math.isfinite(of.probability_worse):
+            return f"Nothing tells the winner from the default configuration, {of.name}."
+        direction = "better" if gain >= 0 else "worse"
+        return (
+            f"Tuning: on rows that took no part in the choice, the winner's {self.metric} is {abs(gain):.3g} "
+            f"{direction} than that of the default configuration, {of.name} (standard error "
+            f"{of.standard_error:.2g}). The estimated probability that the winner is worse is "
+            f"{of.probability_worse:.2g}."
+        )
+
+    def __repr__(self) -> str:
+        return (
+            f"Overtuning({self.metric} corrected {self.corrected[0]:.4g} at {self.n_configurations[0]} "
+            f"configurations to {self.corrected[-1]:.4g} at {self.n_configurations[-1]})"
+        )
+
+    def _repr_html_(self) -> str:
+        last = len(self.corrected) - 1
+        shown = sorted({*range(0, last, last // MOST_SHOWN + 1), last})
+        columns = (self.n_configurations, self.uncorrected, self.corrected)
+        rows = [
+            (tried, f"{best:.4g}", f"{chosen:.4g}")
+            for tried, best, chosen in zip(*(column[shown] for column in columns), strict=True)
+        ]
+        said = [each for each in (self.sentence, self.sentence_on_default) if each]
+        return table(rows, head=("configurations tried", "uncorrected", "corrected")) + notes(said)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values for JSON."""
+        return {
+            "metric": self.metric,
+            "n_configurations": self.n_configurations.tolist(),
+            "uncorrected": [json_number(each) for each in self.uncorrected.tolist()],
+            "corrected": [json_number(each) for each in self.corrected.tolist()],
+            "overtuning": json_number(self.overtuning),
+            "enough": self.enough,
+            "sentence": self.sentence,
+            "default": None if self.default is None else self.default.to_dict(),
+        }
+
+
+def best_so_far(scores: Floats) -> NDArray[np.intp]:
+    """The column of the greatest score among the first c columns, for each c; the first of equal ones.
+
+    From scores (L, C), of which a NaN is never the best, to columns (L, C); -1 before the first number.
+
+    Examples
+    --------
+    >>> best_so_far(np.array([[np.nan, 0.2, 0.1, 0.2, 0.3]])).tolist()
+    [[-1, 1, 1, 1, 4]]
+    """
+    filled = np.where(np.isnan(scores), -np.inf, scores)
+    before = np.maximum.accumulate(filled, axis=1)
+    rises = filled > np.concatenate([np.full((len(filled), 1), -np.inf), before[:, :-1]], axis=1)
+    return np.maximum.accumulate(np.where(rises, np.arange(filled.shape[1]), -1), axis=1)
+
+
+def overtuning(
+    scores: PairedScores,
+    metric: str,
+    *,
+    greater_is_better: bool,
+    takes_control: bool,
+    default: int | None = None,
+    name_of_default: str = "",
+    n_tried: int | None = None,
+) -> Overtuning:
+    """The curve and the comparison from the scores of all candidates, in the order in which they were tried.
+
+    Parameters
+    ----------
+    scores : PairedScores
+    metric : str
+        Its name.
+    greater_is_better : bool
+    takes_control : bool
+        Whether few rows change a score without any choice; what they change of each configuration is then
+        subtracted.
+    default : int, optional
+        The column of the default configuration.
+    name_of_default : str
+    n_tried : int, optional
+        How many of the columns are candidates of the search, the first ones; all by default. A default
+        configuration that was not tried stands behind them.
+    """
+    n = scores.n_candidates if n_tried is None else n_tried
+    left_out = scores.out_of_bag - own_controls(scores) if takes_control else scores.out_of_bag
+    best = best_so_far(scores.in_bag[:, :n])
+    on_test = np.where(best >= 0, np.take_along_axis(left_out, np.maximum(best, 0), axis=1), np.nan)
+    points = curve_points(n, MOST_POINTS)
+    corrected = _means(on_test)[points - 1]
+    observed = np.where(np.isnan(scores.observed[:n]), -np.inf, scores.observed[:n])
+    uncorrected = np.maximum.accumulate(observed)[points - 1]
+    uncorrected[np.isinf(uncorrected)] = np.nan
+    known = ~np.isnan(corrected)
+    sign = 1.0 if greater_is_better else -1.0
+    end = corrected[-1]
+    return Overtuning(
+        metric,
+        points[known],
+        sign * uncorrected[known],
+        sign * corrected[known],
+        float(np.nanmax(corrected) - end) if known.any() else float("nan"),
+        greater_is_better,
+        None if default is None else _against(scores, left_out, default, name_of_default, n),
+    )
+
+
+def _means(on_test: Floats) -> Floats:
+    """The mean of each column over the lanes with a number; NaN where there is none."""
+    present = ~np.isnan(on_test)
+    sums = np.where(present, on_test, 0.0).sum(axis=0)
+    return np.asarray(
+        np.divide(sums, present.sum(axis=0), out=np.full(len(sums), np.nan), where=present.any(axis=0))
+    )
+
+
+def _against(scores: PairedScores, left_out: Floats, default: int, name: str, n_tried: int) -> DefaultComparison:
+    """The winner against the default configuration."""
+    if scores.winner == default:
+        return DefaultComparison(name, 0.0, 0.0, 0.0)
+    # A default that was not tried is no candidate; where it would have been chosen, the best of the others is.
+    chosen = np.where(scores.chosen < n_tried, scores.chosen, best_so_far(scores.in_bag[:, :n_tried])[:, -1])
+    lanes = np.flatnonzero(chosen != NONE_CHOSEN)
+    gained = left_out[lanes, chosen[lanes]] - left_out[lanes, default]
+    spread = scores.in_bag[:, scores.winner] - scores.in_bag[:, default]
+    gained, spread = gained[np.isfinite(gained)], spread[np.isfinite(spread)]
+    if not gained.size or spread.size < 2:
+        return DefaultComparison(name, float("nan"), float("nan"), float("nan"))
+    gain, error = float(gained.mean()), float(spread.std(ddof=1))
+    if error == 0:
+        certain = float("nan") if gain == 0 else float(gain < 0)
+        return DefaultComparison(name, gain, error, certain)
+    return DefaultComparison(name, gain, error, float(ndtr(-gain / error)))

@@ -1,0 +1,140 @@
+"""The overtuning of a finished search: gathered from its predictions, and drawn for its report."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from heldout.configurations import Configuration
+from heldout.errors import InputError
+from heldout.estimates.bootstrap import is_unbiased
+from heldout.estimates.from_matrix import gather
+from heldout.estimates.paired.overtuning import Overtuning, overtuning
+from heldout.estimates.paired.scores import paired_scores
+from heldout.execution.default import DefaultConfiguration, place_of
+from heldout.predictions import HeldOutPredictions
+from heldout.report.numbers import Scale
+from heldout.report.search_evidence import question_of_search, search_scale
+from heldout.report.svg import BLUE, VERMILLION, Dash, altair, inline_svg, layered, line
+from heldout.result import Evaluation
+
+MOST_BOOTSTRAPS, LEAST_BOOTSTRAPS = 200, 50
+MOST_WORK = 4e9
+"""Rows times configurations times bootstraps."""
+MOST_COMPARED = 2000
+"""Configurations among which the estimator as it was passed is looked for."""
+UNCORRECTED: Dash = (6, 3)
+
+
+def overtuning_of(evaluation: Evaluation) -> Overtuning:
+    """The overtuning of a search by the scorer that decides, in the order of its configurations.
+
+    Configurations that failed or were dropped are no candidates and do not count.
+
+    Raises InputError when the scorer cannot be opened, or no bootstrap can be drawn.
+    """
+    predictions, question = evaluation.predictions, question_of_search(evaluation)
+    default = evaluation.default or _estimator_as_passed(evaluation)
+    is_extra = default is not None and default.position is None
+    if is_extra:
+        assert default is not None and default.predictions is not None
+        predictions = _with_column(predictions, default.predictions)
+        params = [*(question.params or []), dict(default.configuration.params)]
+        question = replace(question, params=params)
+    work = predictions.n_rows * predictions.n_configurations
+    affordable = max(int(MOST_WORK / work), LEAST_BOOTSTRAPS)
+    n_bootstraps = min(MOST_BOOTSTRAPS, question.settings.n_bootstraps, affordable)
+    question = replace(question, settings=replace(question.settings, n_bootstraps=n_bootstraps))
+    evidence = gather(evaluation.task.truth, predictions, question)
+    if evidence.chooses_ensemble or evidence.thresholds is not None:
+        raise InputError(
+            f"overtuning compares single configurations, and the rule '{evidence.selection}' chooses otherwise."
+        )
+    scores, candidates = paired_scores(evidence), evidence.candidates
+    column = None
+    if default is not None:
+        position = predictions.n_configurations - 1 if is_extra else default.position
+        there = np.flatnonzero(candidates == position)
+        column = int(there[0]) if len(there) else None  # it failed or was dropped
+    assert evidence.matrix is not None, "a search has predictions"
+    return overtuning(
+        scores,
+        evidence.metric.name,
+        greater_is_better=evidence.metric.greater_is_better,
+        takes_control=not is_unbiased(evidence.matrix),
+        default=column,
+        name_of_default="" if default is None else default.configuration.name,
+        n_tried=len(candidates) - (1 if is_extra and column is not None else 0),
+    )
+
+
+def _estimator_as_passed(evaluation: Evaluation) -> DefaultConfiguration | None:
+    """The estimator without any parameters set, where it is among the configurations of one estimator."""
+    members = evaluation.configurations.members[:MOST_COMPARED]
+    first = members[0]
+    if first.model or first.has_params or any(each.template is not first.template for each in members):
+        return None
+    place = place_of(Configuration(0, {}, first.template), members)
+    return None if place is None else DefaultConfiguration(members[place], place)
+
+
+def _with_column(predictions: HeldOutPredictions, other: HeldOutPredictions) -> HeldOutPredictions:
+    """The predictions with one more configuration behind the others."""
+    responses = {
+        response: np.concatenate([array, other.responses[response]], axis=1)
+        for response, array in predictions.responses.items()
+        if response in other.responses
+    }
+    return replace(predictions, responses=responses, names=(*predictions.names, *other.names))
+
+
+@dataclass(frozen=True, eq=False)
+class OvertuningCurve:
+    """The overtuning of a search, and how its metric is shown."""
+
+    found: Overtuning
+    scale: Scale
+
+
+def overtuning_curve_of(evaluation: Evaluation) -> OvertuningCurve | None:
+    """What the report shows; None where it is not known, and of fewer than two configurations."""
+    try:
+        found = evaluation.overtuning
+    except InputError:
+        return None
+    if len(found.n_configurations) < 2:
+        return None
+    return OvertuningCurve(found, search_scale(evaluation, evaluation.refit_metric))
+
+
+def overtuning_svg(curve: OvertuningCurve, *, key: str, width: int) -> str:
+    """Two lines over the number of configurations tried: the best score so far, uncorrected and corrected."""
+    alt, content, scale = altair(), curve.found, curve.scale
+    values = np.concatenate([content.uncorrected, content.corrected])
+    values = values[np.isfinite(values)]
+    low, high = float(values.min()), float(values.max())
+    pad = 0.08 * (high - low) or 0.01
+    last = int(content.n_configurations[-1])
+    is_long = last > 60
+    x_scale = alt.Scale(type="log", domain=[1, last]) if is_long else alt.Scale(domain=[1, last], nice=False)
+    x = alt.X("x:Q", scale=x_scale, axis=alt.Axis(title="configurations tried", format="d", tickCount=5))
+    y_scale = alt.Scale(domain=[low - pad, high + pad], zero=False, nice=False)
+    y = alt.Y("y:Q", scale=y_scale, axis=alt.Axis(title=scale.title, tickCount=5, grid=True))
+    layers = []
+    for series, colour, dash in ((content.uncorrected, VERMILLION, UNCORRECTED), (content.corrected, BLUE, ())):
+        points = [
+            {"x": int(c), "y": float(each), "n": number}
+            for number, (c, each) in enumerate(zip(content.n_configurations, series, strict=True))
+            if np.isfinite(each)
+        ]
+        layers.append(line(points, x, y, colour, dash, 2, interpolate="step-after"))
+    chart = layered(*layers, width=width, height=260)
+    before, best, first, end = (
+        f"{series[place]:.4g}" for series in (content.uncorrected, content.corrected) for place in (0, -1)
+    )
+    described = (
+        f"The best {scale.title} so far over the configurations tried: uncorrected from {before} to {best}, "
+        f"corrected from {first} to {end}."
+    )
+    return inline_svg(chart, key, "What further search bought", described)
