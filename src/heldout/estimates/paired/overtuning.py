@@ -43,8 +43,8 @@ class DefaultComparison:
     standard_error : float
         Of the difference of the two on the rows of the search.
     probability_worse : float
-        The estimated probability that the winner is truly worse, Φ(-gain/standard_error); 0 where the winner is the
-        default configuration, NaN where nothing tells them apart.
+        The estimated probability that the winner is truly worse; 0 where the winner is the default configuration,
+        NaN where nothing tells them apart.
     """
 
     name: str
@@ -268,7 +268,22 @@ def _against(scores: PairedScores, left_out: Floats, default: int, name: str, n_
     if not gained.size or spread.size < 2:
         return DefaultComparison(name, float("nan"), float("nan"), float("nan"))
     gain, error = float(gained.mean()), float(spread.std(ddof=1))
-    if error == 0:
-        certain = float("nan") if gain == 0 else float(gain < 0)
-        return DefaultComparison(name, gain, error, certain)
-    return DefaultComparison(name, gain, error, float(ndtr(-gain / error)))
+    observed = float(scores.observed[scores.winner] - scores.observed[default])
+    return DefaultComparison(name, gain, error, probability_worse(gain, observed, error))
+
+
+def probability_worse(gain: float, observed: float, standard_error: float) -> float:
+    """The probability that a true difference is negative, Φ(-√b d/SE), from its estimate d and what is left of it.
+
+    If true differences are normal around 0 and d is one of them with a normal error, the true one has the mean b d and
+    the variance b SE². The factor b is estimated as gain/d, within [0, 1]: the gain is d without its optimism.
+
+    Examples
+    --------
+    >>> round(probability_worse(0.02, 0.04, 0.02), 4), probability_worse(-0.01, 0.03, 0.02)
+    (0.0786, 0.5)
+    """
+    left = min(max(gain / observed, 0.0), 1.0) if observed > 0 else 1.0
+    if standard_error == 0:
+        return float("nan") if observed == 0 else float(observed < 0)
+    return float(ndtr(-math.sqrt(left) * observed / standard_error))
