@@ -366,7 +366,9 @@ class _Replays:
         """How many units are drawn, and as how many of equal weight they count."""
         weighed = self.matrix.scores.rows_of_weight
         weights = self.matrix.sample_weight
-        return effective_units(self.matrix.unit_of_row[weighed], None if weights is None else weights[weighed])
+        return effective_units(
+            self.matrix.independent_units[weighed], None if weights is None else weights[weighed]
+        )
 
     @property
     def _units_of_classes(self) -> list[float]:
@@ -376,7 +378,9 @@ class _Replays:
         units = []
         for code in needed_codes(metric, matrix.truth):
             rows = matrix.truth.values == code
-            units.append(effective_units(matrix.unit_of_row[rows], None if weights is None else weights[rows])[1])
+            units.append(
+                effective_units(matrix.independent_units[rows], None if weights is None else weights[rows])[1]
+            )
         return units
 
     def _map(self, block: Callable[[NDArray[np.uint8], slice], Result]) -> list[tuple[Result, int]]:

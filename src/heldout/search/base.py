@@ -37,6 +37,7 @@ from heldout.configurations import Configurations, checked_entries, checked_mode
 from heldout.data.task import Task
 from heldout.dropping import DropRule, SearchStrategy, drop_rule_of
 from heldout.errors import InputError
+from heldout.estimates.block_length import Blocks
 from heldout.estimates.question import Aggregate
 from heldout.evaluate import evaluate
 from heldout.execution.collect import RaceResults
@@ -100,6 +101,7 @@ class BaseHeldOutSearch(BaseSearchCV):  # type: ignore[misc]
         "stop_when_width": [Interval(numbers.Real, 0, None, closed="neither"), None],
         "keep_models": [StrOptions({"none", "winner", "all"})],
         "deploy": [StrOptions({"all", "bounded"})],
+        "block_length": [numbers.Integral, str, Blocks, None],
     }
 
     @abstractmethod

@@ -11,6 +11,7 @@ from sklearn.utils._param_validation import Interval
 from heldout._defaults import DEFAULT_METHOD
 from heldout.arguments import SearchArguments
 from heldout.configurations import Configurations, refuses
+from heldout.estimates.block_length import BlockLength
 from heldout.estimates.question import Aggregate
 from heldout.estimates.types import Alternative
 from heldout.evaluate import evaluate_adaptive
@@ -62,7 +63,7 @@ class HeldOutOptunaSearchCV(BaseHeldOutSearch):
         How many trials are proposed at once, so that their fits run in parallel; by default one, whose folds do.
     scoring, cv, repeats, aggregate, selection, drop, method, n_bootstraps, confidence_level, alternative, n_jobs, \
 refit, pre_dispatch, error_score, return_train_score, keep_predictions, store, verbose, fit_timeout, share, \
-share_memory, early_stopping, keep_models, deploy, imputation
+share_memory, early_stopping, keep_models, deploy, imputation, block_length
         As in ``HeldOutSearchCV``. With ``drop`` each batch is compared with the best configuration so far; dropped
         trials are pruned.
     random_state : int, RandomState or Generator, optional
@@ -148,6 +149,7 @@ share_memory, early_stopping, keep_models, deploy, imputation
         keep_models: KeepModels = "none",
         deploy: DeployedModel = "all",
         imputation: Any = None,
+        block_length: BlockLength = None,
     ) -> None:
         super().__init__(
             estimator, space=space, n_trials=n_trials, timeout=timeout, sampler=sampler, study=study,
@@ -157,7 +159,7 @@ share_memory, early_stopping, keep_models, deploy, imputation
             pre_dispatch=pre_dispatch, error_score=error_score, return_train_score=return_train_score,
             keep_predictions=keep_predictions, store=store, random_state=random_state, verbose=verbose,
             fit_timeout=fit_timeout, share=share, share_memory=share_memory, early_stopping=early_stopping,
-            keep_models=keep_models, deploy=deploy, imputation=imputation,
+            keep_models=keep_models, deploy=deploy, imputation=imputation, block_length=block_length,
         )  # fmt: skip
 
     def _configurations(self, arguments: SearchArguments, entropy: int) -> Configurations:
