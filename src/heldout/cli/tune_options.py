@@ -96,8 +96,8 @@ def check_options(options: TuneOptions) -> None:
     from heldout.dropping import drop_rule_of, strategy_of
     from heldout.errors import InputError
     from heldout.estimates import METHODS
-    from heldout.estimates.methods import check_alternative
     from heldout.estimates.block_length import blocks_of
+    from heldout.estimates.methods import check_alternative
     from heldout.estimates.question import check_interval_settings
     from heldout.folds.plans import rounds_of
     from heldout.selection import Threshold, WeightRule, rule_of

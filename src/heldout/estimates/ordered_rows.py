@@ -37,9 +37,20 @@ def check_without_groups(blocks: Blocks | None, groups: Any) -> None:
     if blocks is not None and groups is not None:
         raise InputError(
             f"{argument('block_length', str(blocks))} draws blocks of consecutive rows, and groups are drawn whole "
-            f"in any order of their rows; leave {argument('block_length')} out, or make each stretch of time a group.",
+            f"in any order of their rows; leave {argument('block_length')} out, or group stretches of time.",
             argument="block_length",
         )
+
+
+def check_fits_rows(blocks: Blocks | None, n_rows: int) -> None:
+    """Refuse blocks of more than half of the rows that are predicted."""
+    if blocks is None or blocks.length == AUTO or blocks.length <= max(n_rows // 2, 1):
+        return
+    raise InputError(
+        f"{argument('block_length', blocks.length)} is more than half of the {n_rows} predicted rows, of which a "
+        f"bootstrap draws some blocks and leaves out others; use at most {n_rows // 2}, or 'auto'.",
+        argument="block_length",
+    )
 
 
 def in_blocks(evidence: Evidence, *, exchangeable: bool) -> Evidence:
@@ -56,12 +67,7 @@ def in_blocks(evidence: Evidence, *, exchangeable: bool) -> Evidence:
     n_rows = matrix.truth.n_rows
     is_automatic = wanted.length == AUTO
     length = _automatic(evidence, wanted) if wanted.length == AUTO else int(wanted.length)
-    if length > max(n_rows // 2, 1):
-        raise InputError(
-            f"{argument('block_length', length)} is more than half of the {n_rows} predicted rows, of which a "
-            f"bootstrap draws some blocks and leaves out others; use at most {n_rows // 2}, or 'auto'.",
-            argument="block_length",
-        )
+    check_fits_rows(wanted, n_rows)
     source = CHOSEN_AUTOMATICALLY if is_automatic else AS_PASSED
     details = {
         "block_kind": wanted.kind,

@@ -12,7 +12,7 @@ from heldout.errors import InputError
 from heldout.estimates.candidates import check_selects
 from heldout.estimates.methods import method_of
 from heldout.estimates.of_search import Estimation, check_applicable, refused_on_splits
-from heldout.estimates.ordered_rows import check_without_groups
+from heldout.estimates.ordered_rows import check_fits_rows, check_without_groups
 from heldout.execution.fit import Scoring
 from heldout.execution.search import Search
 from heldout.execution.shortage import too_few_to_draw, unscored_splits
@@ -169,6 +169,7 @@ def _check_splits(search: Search) -> None:
     """Refuse splits on which no configuration can be chosen, or that the method is not for."""
     task, estimation, folds = search.task, search.estimation, search.folds
     check_without_groups(estimation.blocks, task.groups)
+    check_fits_rows(estimation.blocks, int((folds.labels >= 0).any(axis=1).sum()))
     metric = search.scoring.metrics.get(search.scoring.refit_metric)
     lacking = unscored_splits(metric, task.truth, folds, all_of_them=True)
     if lacking and estimation.aggregate != "pooled":
