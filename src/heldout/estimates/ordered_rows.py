@@ -26,7 +26,7 @@ MOST_LEFT_OUT = 5000
 """Rows that are left out one by one, the last ones where there are more: the time grows with their product."""
 MOST_FOREIGN = 1000
 """The same for a metric of the user's own, which may be slow."""
-SOURCES = {"stationary": ("politis1994",), "moving": ("kunsch1989",)}
+SOURCES_OF_KIND = {"stationary": ("politis1994",), "moving": ("kunsch1989",)}
 SOURCES_OF_LENGTH = ("politis2004", "patton2009")
 CHOSEN_AUTOMATICALLY = "automatic"
 AS_PASSED = "as passed"
@@ -73,7 +73,7 @@ def in_blocks(evidence: Evidence, *, exchangeable: bool) -> Evidence:
         "block_kind": wanted.kind,
         "block_length": length,
         "block_length_source": source,
-        "block_sources": SOURCES[wanted.kind] + (SOURCES_OF_LENGTH if is_automatic else ()),
+        "block_sources": SOURCES_OF_KIND[wanted.kind] + (SOURCES_OF_LENGTH if is_automatic else ()),
     }
     flags = dict(evidence.flags)
     if length > 1 or is_automatic:
