@@ -142,8 +142,8 @@ class Flag(StrEnum):
     )
     NOT_EXCHANGEABLE = (
         "not_exchangeable",
-        "The folds follow the order of time, while the estimate takes rows (or folds, or groups) as exchangeable; the "
-        "interval may be too narrow where rows depend on their time.",
+        "The folds follow the order of time, while the estimate takes rows (or folds, or groups) as exchangeable; "
+        "the interval may be too narrow where rows depend on their time.",
     )
     ROW_BLOCKS = (
         "row_blocks",

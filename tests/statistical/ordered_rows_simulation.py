@@ -71,8 +71,8 @@ def of_losses(
 def of_forecasts(rho: float, n_rows: int, block_length: Any, repetitions: int) -> NDArray[np.float64]:
     """(repetitions, 4), as above: the winner of a search by ``TimeSeriesSplit`` and its mean squared error.
 
-    y is linear in five columns with errors of an autoregressive process. The truth is the mean expected error of the
-    winner's five models on new rows, which is known.
+    y is linear in five columns with errors of an autoregressive process. The truth is the mean expected error of
+    the winner's five models on new rows, which is known.
     """
     found = []
     weights = np.array([1.0, 0.5, 0.25, 0.0, 0.0])
