@@ -152,7 +152,7 @@ def test_a_function_of_the_user_has_an_automatic_length():
     assert own.provenance["block_length"] == known.provenance["block_length"]
 
 
-# -- searches -------------------------------------------------------------------------------------------------------
+# -- searches ----------------------------------------------------------------------------------------
 
 X = np.column_stack([NOISE, RNG.normal(size=(N, 2))])
 TARGET = X @ np.linspace(1, -1, 8) + NOISE[::-1, 0]
