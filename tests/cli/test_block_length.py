@@ -34,7 +34,7 @@ def series(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> pd.DataFrame:
 ASKED = ["estimate", "p.csv", "--target", "y", "--metric", "mean_absolute_error", "--n-bootstraps", "100"]
 
 
-@pytest.mark.parametrize("length", ["auto", "6", "moving:6"])
+@pytest.mark.parametrize("length", ["auto", "6", "stationary:6"])
 def test_it_is_the_estimate_of_the_library(command: Command, series: pd.DataFrame, length: str) -> None:
     ended = command(*ASKED, "--block-length", length, "--json")
     found = json.loads(ended.out)
@@ -55,7 +55,7 @@ def test_it_is_the_estimate_of_the_library(command: Command, series: pd.DataFram
         (["--block-length", "0"], "at least 1, got 0"),
         (["--block-length", "weekly"], "--block-length must be an integer of at least 1, 'auto', or"),
         (["--block-length", "41"], "--block-length 41 is more than half of the 80 predicted rows"),
-        (["--block-length", "3", "--method", "wald_cv"], "--block-length stationary:3 would do nothing"),
+        (["--block-length", "3", "--method", "wald_cv"], "--block-length moving:3 would do nothing"),
         (["--block-length", "3", "--group", "m2"], "groups are drawn whole"),
         (["--block-length", "3", "--stratify"], "--stratify"),
     ],
@@ -70,14 +70,14 @@ def test_refused(command: Command, series: pd.DataFrame, options: list[str], say
 @pytest.mark.usefixtures("tiny_space")
 def test_tune_draws_blocks_and_its_file_remembers_them(command: Command, series: pd.DataFrame) -> None:
     tuned = command(
-        "tune", "p.csv", "--target", "y", "--n-jobs", "1", "--n-bootstraps", "60", "--block-length", "moving:5",
+        "tune", "p.csv", "--target", "y", "--n-jobs", "1", "--n-bootstraps", "60", "--block-length", "stationary:5",
         "--out", "out", "--json",
     )  # fmt: skip
     assert tuned.code == 0
     again = json.loads(command("estimate", "out/predictions.parquet", "--json").out)
 
     assert again["provenance"]["block_length"] == 5
-    assert again["provenance"]["block_kind"] == "moving"
+    assert again["provenance"]["block_kind"] == "stationary"
     saved = json.loads(Path("out/estimate.json").read_text(encoding="utf-8"))
     assert saved["interval"] == again["interval"]
     assert saved["provenance"]["block_length"] == 5

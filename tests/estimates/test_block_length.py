@@ -24,7 +24,7 @@ def test_by_hand():
     """
     values = np.repeat([1.0, -1.0], 4)
 
-    assert automatic_length(values) == pytest.approx((25 / (2 * 2.25**2)) ** (1 / 3), rel=1e-12)
+    assert automatic_length(values, "stationary") == pytest.approx((25 / (2 * 2.25**2)) ** (1 / 3), rel=1e-12)
     assert automatic_length(values, "moving") == pytest.approx((25 / (4 / 3 * 2.25**2)) ** (1 / 3), rel=1e-12)
 
 
@@ -46,7 +46,7 @@ def test_as_the_package_arch_has_it(n, rho, stationary, moving):
     """``arch.bootstrap.optimal_block_length`` of version 8.0."""
     values = series(n, rho)
 
-    assert automatic_length(values) == pytest.approx(stationary, rel=1e-6)
+    assert automatic_length(values, "stationary") == pytest.approx(stationary, rel=1e-6)
     assert automatic_length(values, "moving") == pytest.approx(moving, rel=1e-6)
 
 
@@ -81,9 +81,9 @@ def test_rows_without_spread_have_blocks_of_one():
         (7, Blocks(7)),
         (np.int64(7), Blocks(7)),
         ("7", Blocks(7)),
-        ("moving:auto", Blocks(kind="moving")),
-        ("stationary:12", Blocks(12)),
-        (Blocks(3, "moving"), Blocks(3, "moving")),
+        ("stationary:auto", Blocks(kind="stationary")),
+        ("moving:12", Blocks(12)),
+        (Blocks(3, "stationary"), Blocks(3, "stationary")),
     ],
 )
 def test_what_users_pass(value, blocks):

@@ -56,8 +56,8 @@ def test_every_method_that_draws_rows_draws_blocks(method):
     assert blocks.interval != single.interval
     assert "block_length" not in single.provenance
     said = {name: value for name, value in blocks.provenance.items() if name.startswith("block")}
-    assert said == {"block_kind": "stationary", "block_length": 10, "block_length_source": "as passed"}
-    assert "politis1994" in blocks.provenance["sources"]
+    assert said == {"block_kind": "moving", "block_length": 10, "block_length_source": "as passed"}
+    assert "kunsch1989" in blocks.provenance["sources"]
     assert "politis2004" not in blocks.provenance["sources"]
     assert ho.Flag.ROW_BLOCKS in blocks.flags
 
@@ -80,14 +80,16 @@ def test_blocks_of_one_row_change_no_bit(method):
 
 
 def test_the_automatic_length_is_the_same_as_when_it_is_passed():
-    automatic = ho.estimate(Y, PREDICTIONS, method="bbc", block_length="moving:auto", **ASKED)
+    automatic = ho.estimate(Y, PREDICTIONS, method="bbc", block_length="stationary:auto", **ASKED)
     length = automatic.provenance["block_length"]
-    passed = ho.estimate(Y, PREDICTIONS, method="bbc", block_length=ho.estimates.Blocks(length, "moving"), **ASKED)
+    passed = ho.estimate(
+        Y, PREDICTIONS, method="bbc", block_length=ho.estimates.Blocks(length, "stationary"), **ASKED
+    )
     evidence = read_inputs(Y, PREDICTIONS, metric="mean_absolute_error").evidence(method_of("bbc"))
 
-    assert length == np.ceil(ho.estimates.automatic_length(row_effects(evidence), "moving")) > 1
+    assert length == np.ceil(ho.estimates.automatic_length(row_effects(evidence), "stationary")) > 1
     assert (passed.value, passed.interval) == (automatic.value, automatic.interval)
-    assert {"kunsch1989", "politis2004", "patton2009"} <= set(automatic.provenance["sources"])
+    assert {"politis1994", "politis2004", "patton2009"} <= set(automatic.provenance["sources"])
     assert "chosen by the autocorrelation" in automatic.flags[ho.Flag.ROW_BLOCKS]
 
 
@@ -102,8 +104,8 @@ def test_threads_change_no_bit(kind, metric):
 
 def test_only_blocks_that_leave_out_every_row_as_often_need_no_control():
     asked = ASKED | {"method": "bbc"}
-    stationary = ho.estimate(Y, PREDICTIONS, block_length=8, **asked)
-    moving = ho.estimate(Y, PREDICTIONS, block_length="moving:8", **asked)
+    stationary = ho.estimate(Y, PREDICTIONS, block_length="stationary:8", **asked)
+    moving = ho.estimate(Y, PREDICTIONS, block_length=8, **asked)
 
     assert stationary.provenance["control_size"] is None
     assert moving.provenance["control_size"] is not None
@@ -111,7 +113,7 @@ def test_only_blocks_that_leave_out_every_row_as_often_need_no_control():
 
 @pytest.mark.parametrize("method", ["wald_cv", "cv", "tt", "bbc_f"])
 def test_methods_that_draw_no_rows_refuse_blocks(method):
-    with pytest.raises(InputError, match="draws no rows, so that block_length='stationary:5' would do nothing"):
+    with pytest.raises(InputError, match="draws no rows, so that block_length='moving:5' would do nothing"):
         ho.estimate(Y, PREDICTIONS, method=method, block_length=5, folds=np.arange(N) % 4, **ASKED)
 
 
@@ -184,7 +186,7 @@ def test_shuffled_folds_have_blocks_where_the_user_says_so():
     folds = KFold(4, shuffle=True, random_state=0)
 
     assert ho.Flag.ROW_BLOCKS not in searched(folds).estimate_.flags
-    assert searched(folds, block_length="moving:6").estimate_.provenance["block_length"] == 6
+    assert searched(folds, block_length="stationary:6").estimate_.provenance["block_length"] == 6
 
 
 def test_a_method_that_draws_no_rows_keeps_the_warning():
@@ -193,7 +195,7 @@ def test_a_method_that_draws_no_rows_keeps_the_warning():
     assert ho.Flag.NOT_EXCHANGEABLE in found.flags
     assert ho.Flag.ROW_BLOCKS not in found.flags
     assert "block_length" not in found.provenance
-    assert "politis1994" not in found.provenance["sources"]
+    assert "kunsch1989" not in found.provenance["sources"]
 
 
 def test_groups_are_the_blocks_where_there_are_groups():
@@ -278,6 +280,17 @@ def test_the_methods_text_says_so():
 
     assert "the bootstraps drew blocks of 7 consecutive rows (moving bootstrap), so the interval is approx" in text
     assert "Künsch" in text
+
+
+def test_strata_are_refused_before_the_first_fit_and_drawn_in_single_rows():
+    search = ho.HeldOutSearchCV(
+        LogisticRegression(), {"C": [0.1, 1.0]}, scoring="roc_auc", cv=TimeSeriesSplit(3), n_bootstraps=50,
+        method=ho.estimates.BBC(stratify=True), random_state=0,
+    )  # fmt: skip
+
+    with pytest.raises(InputError, match="stratify=True draws rows within classes, and blocks"):
+        search.fit(SCORES, LABELS)
+    assert ho.Flag.STRATIFIED in search.set_params(block_length=1).fit(SCORES, LABELS).estimate_.flags
 
 
 def test_every_search_takes_it():

@@ -104,7 +104,7 @@ def _print_losses(n_candidates: int, repetitions: int) -> None:
     for n_rows in (100, 300, 1000):
         for rho in (0.0, 0.3, 0.6, 0.8):
             print(n_candidates, n_rows, rho, flush=True)
-            for length in (1, "auto", "moving:auto"):
+            for length in (1, "moving:auto", "stationary:auto"):
                 found = of_losses(OrderedRows(rho, n_rows, n_candidates), methods, length, repetitions)
                 for name, lines in found.items():
                     print("   ", name, length, _means(lines), flush=True)

@@ -122,8 +122,8 @@ _OF_A_RUN = ("file", "n_jobs", "as_json", "quiet")
 @click.option(
     "--block-length",
     metavar="auto|ROWS",
-    help="The lines follow time, and bootstraps draw blocks of so many consecutive ones (on average), or auto; "
-    "moving:ROWS for blocks of one length.",
+    help="The lines follow time, and bootstraps draw blocks of so many consecutive ones, or auto; "
+    "stationary:ROWS for blocks of geometric lengths.",
 )
 @click.option("--n-bootstraps", type=int, help="Number of bootstraps; by default that of the file, else 1000.")
 @click.option(

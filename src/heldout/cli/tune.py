@@ -179,8 +179,8 @@ SECTIONS = {
 @click.option(
     "--block-length",
     metavar="auto|ROWS",
-    help="The lines follow time, and bootstraps draw blocks of so many consecutive ones (on average), or auto; "
-    "moving:ROWS for blocks of one length.",
+    help="The lines follow time, and bootstraps draw blocks of so many consecutive ones, or auto; "
+    "stationary:ROWS for blocks of geometric lengths.",
 )
 @click.option(
     "--inner",

@@ -40,18 +40,19 @@ class Blocks:
         Rows of a block, on average where the kind is "stationary". "auto" takes it from the autocorrelation of how
         much each row moves the winner's score (Politis & White 2004; Patton, Politis & White 2009). 1 draws single
         rows, as if they had no order.
-    kind : "stationary" or "moving"
-        Blocks of geometric lengths, where the first row follows the last (Politis & Romano 1994), so that every row
-        is drawn equally often; or all of one length, which draws the first and last rows less often (Künsch 1989).
+    kind : "moving" or "stationary"
+        Blocks of one length, which draw the first and last rows less often (Künsch 1989); or blocks of geometric
+        lengths, where the first row follows the last (Politis & Romano 1994), so that every row is drawn equally
+        often.
 
     Examples
     --------
-    >>> Blocks(), str(Blocks(12, "moving"))
-    (Blocks(length='auto', kind='stationary'), 'moving:12')
+    >>> Blocks(), str(Blocks(12, "stationary"))
+    (Blocks(length='auto', kind='moving'), 'stationary:12')
     """
 
     length: Literal["auto"] | int = "auto"
-    kind: BlockKind = "stationary"
+    kind: BlockKind = "moving"
 
     def __post_init__(self) -> None:
         length = self.length
@@ -72,12 +73,12 @@ class Blocks:
 
 
 def blocks_of(value: Any) -> Blocks | None:
-    """The blocks that ``block_length`` names: an integer, "auto", text such as "moving:12", or ``Blocks``.
+    """The blocks that ``block_length`` names: an integer, "auto", text such as "stationary:12", or ``Blocks``.
 
     Examples
     --------
-    >>> blocks_of("auto"), blocks_of("moving:12") == blocks_of(Blocks(12, "moving")), blocks_of(None)
-    (Blocks(length='auto', kind='stationary'), True, None)
+    >>> blocks_of("auto"), blocks_of("stationary:12") == Blocks(12, "stationary"), blocks_of(None)
+    (Blocks(length='auto', kind='moving'), True, None)
     """
     if value is None or isinstance(value, Blocks):
         return value
@@ -89,12 +90,12 @@ def blocks_of(value: Any) -> Blocks | None:
         return Blocks(AUTO if length == AUTO else int(length), cast("BlockKind", kind or Blocks().kind))
     raise InputError(
         f"{argument('block_length')} must be an integer of at least 1, 'auto', or a kind and a length such as "
-        f"'moving:12' or 'moving:auto', got {value!r}; 'auto' is usual.",
+        f"'stationary:12' or 'stationary:auto', got {value!r}; 'auto' is usual.",
         argument="block_length",
     )
 
 
-def automatic_length(values: Floats, kind: BlockKind = "stationary", n_rows: int | None = None) -> float:
+def automatic_length(values: Floats, kind: BlockKind = "moving", n_rows: int | None = None) -> float:
     """The length of blocks for the mean of values (n,) in their order: a fraction, below 1 without dependence.
 
     - ``n_rows``: of how many rows the values are a stretch; by default the values are all.
@@ -110,7 +111,7 @@ def automatic_length(values: Floats, kind: BlockKind = "stationary", n_rows: int
     >>> values = np.random.default_rng(0).normal(size=500)
     >>> smooth = np.convolve(values, np.ones(5))  # each shares 4 of its 5 terms with its neighbours
     >>> [round(automatic_length(each), 1) for each in (values, smooth)]
-    [1.0, 11.2]
+    [1.1, 12.8]
     """
     n = len(values)
     total = n if n_rows is None else n_rows

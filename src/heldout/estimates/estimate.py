@@ -110,7 +110,7 @@ def estimate(
         halving, an evolution). The estimate is then flagged (``adaptive_search``): part of the optimism remains.
     block_length : int, "auto", str or ``ho.estimates.Blocks``, optional
         Bootstraps draw blocks of consecutive rows, which must be passed in the order of time (flag ``row_blocks``).
-        "auto" is the length of Politis and White (2004); "moving:12" names the kind as well, "stationary" by
+        "auto" is the length of Politis and White (2004); "stationary:12" names the kind as well, "moving" by
         default; 1 draws single rows. Left out, blocks of the automatic length are drawn for predictions of a search
         whose folds follow time, and single rows (or groups) otherwise.
     random_state : int, RandomState, Generator or None

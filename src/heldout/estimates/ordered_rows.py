@@ -75,14 +75,13 @@ def in_blocks(evidence: Evidence, *, exchangeable: bool) -> Evidence:
         "block_length_source": source,
         "block_sources": SOURCES_OF_KIND[wanted.kind] + (SOURCES_OF_LENGTH if is_automatic else ()),
     }
-    flags = dict(evidence.flags)
-    if length > 1 or is_automatic:
-        flags[Flag.ROW_BLOCKS] = _sentence(wanted, length, n_rows)
+    evidence = replace(evidence, details={**evidence.details, **details})
+    if length == 1 and not is_automatic:
+        return evidence
     return replace(
         evidence,
         matrix=replace(matrix, row_blocks=RowBlocks(length, wanted.kind)),
-        flags=flags,
-        details={**evidence.details, **details},
+        flags={**evidence.flags, Flag.ROW_BLOCKS: _sentence(wanted, length, n_rows)},
     )
 
 

@@ -21,8 +21,8 @@ from numpy.typing import NDArray
 
 from heldout.kernels.reference import high_word_of_product
 
-BlockKind: TypeAlias = Literal["stationary", "moving"]
-BLOCK_KINDS: tuple[BlockKind, ...] = ("stationary", "moving")
+BlockKind: TypeAlias = Literal["moving", "stationary"]
+BLOCK_KINDS: tuple[BlockKind, ...] = ("moving", "stationary")
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,7 @@ class RowBlocks:
     ----------
     length : int
         Of every block; of a block on average where the kind is "stationary".
-    kind : "stationary" or "moving"
+    kind : "moving" or "stationary"
 
     Examples
     --------
