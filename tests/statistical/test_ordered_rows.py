@@ -16,7 +16,7 @@ def coverage(lines):
 
 
 def test_one_configuration_is_covered_in_blocks_and_not_in_single_rows():
-    """300 rows, ρ = .6: .675 by single rows and .93 by blocks; 2 % and 0.4 % false alarms (binomial, of 60)."""
+    """300 rows, ρ = .6: .675 by single rows and .945 by blocks; 2.5 % and 0.1 % false alarms (binomial, of 60)."""
     rows = OrderedRows(0.6, 300)
     single, blocks = (
         of_losses(rows, ["shrinkage"], length, SHORT, n_bootstraps=200)["shrinkage"] for length in (None, "auto")
@@ -29,7 +29,7 @@ def test_one_configuration_is_covered_in_blocks_and_not_in_single_rows():
 def test_the_best_of_several_is_flattered_less_in_blocks():
     """100 rows, 20 candidates, ρ = .6: the bias of single rows is more than twice that of blocks.
 
-    The difference of the two is .06 with a standard deviation of .02 in each repetition, so no false alarm is seen.
+    The difference of the two is .056 with a standard deviation of .018 in each repetition: false alarms below 1e-9.
     """
     rows = OrderedRows(0.6, 100, 20)
     single, blocks = (of_losses(rows, ["bbc"], length, 30, n_bootstraps=200)["bbc"] for length in (None, "auto"))
@@ -39,7 +39,7 @@ def test_the_best_of_several_is_flattered_less_in_blocks():
 
 
 def test_without_dependence_blocks_cost_little():
-    """300 rows, ρ = 0: the mean width differs by 1 %, with a standard error of 0.5 %; false alarms below 1e-6."""
+    """300 rows, ρ = 0: the mean width differs by 1 %, with a standard error of 1.4 %: 1 false alarm in 1000."""
     rows = OrderedRows(0.0, 300)
     single, blocks = (
         of_losses(rows, ["shrinkage"], length, 30, n_bootstraps=200)["shrinkage"] for length in (None, "auto")
@@ -50,10 +50,13 @@ def test_without_dependence_blocks_cost_little():
 
 
 def test_searches_over_time_are_covered_in_blocks():
-    """``TimeSeriesSplit`` on 120 rows with errors of ρ = .6: FORECASTS_SHORT"""
+    """``TimeSeriesSplit`` on 120 rows, errors of ρ = .6: intervals are 1.38 times as wide, with an error of .08.
+
+    That is 2 false alarms in 10 000. Of 100 repetitions none was covered by single rows and not by blocks.
+    """
     single, blocks = (of_forecasts(0.6, 120, length, 25) for length in (1, None))
 
-    assert blocks[:, 2].mean() > 1.2 * single[:, 2].mean()
+    assert blocks[:, 2].mean() > 1.1 * single[:, 2].mean()
     assert coverage(blocks) >= coverage(single)
 
 
@@ -75,7 +78,7 @@ def test_coverage(rho, n_rows, least, n_candidates):
 @pytest.mark.slow
 @pytest.mark.parametrize("rho", [0.0, 0.6])
 def test_coverage_of_searches(rho):
-    """300 rows: FORECASTS_LONG"""
+    """300 rows: .98 and .95 were covered, and the bias was -.01 ± .02: false alarms below 1e-5."""
     lines = of_forecasts(rho, 300, None, 200)
 
     assert coverage(lines) > 0.87
