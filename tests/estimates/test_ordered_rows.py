@@ -309,6 +309,22 @@ def test_every_search_takes_it():
     assert run.finish().estimate.provenance["block_length"] == 6
 
 
+def test_a_study_is_corrected_in_blocks():
+    optuna = pytest.importorskip("optuna")
+    optuna.logging.set_verbosity(optuna.logging.WARNING)
+    objective = ho.optuna.objective(
+        Ridge(), X, TARGET, {"alpha": optuna.distributions.FloatDistribution(0.1, 10.0)}, cv=TimeSeriesSplit(3),
+        scoring="neg_mean_absolute_error", random_state=0,
+    )  # fmt: skip
+    study = optuna.create_study(direction="maximize", sampler=optuna.samplers.RandomSampler(seed=0))
+    study.optimize(objective, n_trials=3)
+
+    assert ho.correct(study, n_bootstraps=50).provenance["block_length_source"] == "automatic"
+    assert ho.correct(study, n_bootstraps=50, block_length=6).provenance["block_length"] == 6
+    with pytest.raises(InputError, match="draws no rows"):
+        ho.correct(study, n_bootstraps=50, block_length=6, method="cv")
+
+
 def test_predictions_of_a_search_keep_their_order():
     held = HeldOutPredictions(
         {Response.VALUES: PREDICTIONS[:, :, None]}, tuple("abcdef"), np.zeros((N, 1), dtype=np.int32),
