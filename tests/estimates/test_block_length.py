@@ -103,3 +103,16 @@ def test_what_they_may_not(value):
 def test_blocks_refuse_what_they_cannot_be(arguments):
     with pytest.raises(ho.errors.InputError, match="blocks must be"):
         ho.estimates.Blocks(*arguments)
+
+
+@pytest.mark.parametrize(
+    "values", [[], [1.0], [[1.0, 2.0]], [1.0, np.nan, 2.0], [1.0, np.inf], ["a", "b"], 3.0, None]
+)
+def test_values_without_an_order_or_a_number(values):
+    with pytest.raises(ho.errors.InputError, match="at least 2 finite numbers"):
+        ho.estimates.automatic_length(values)
+
+
+def test_an_unknown_kind():
+    with pytest.raises(ho.errors.InputError, match="one of moving, stationary, got 'circular'"):
+        ho.estimates.automatic_length([1.0, 2.0, 1.5], "circular")

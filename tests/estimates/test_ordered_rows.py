@@ -278,7 +278,7 @@ def test_the_estimate_from_a_run_file_draws_the_same_blocks(tmp_path):
 def test_the_methods_text_says_so():
     text = str(searched(TimeSeriesSplit(4), block_length="moving:7").methods_text())
 
-    assert "the bootstraps drew blocks of 7 consecutive rows (moving bootstrap), so the interval is approx" in text
+    assert "the bootstraps drew blocks of 7 consecutive rows (moving-block bootstrap), so the interval is" in text
     assert "Künsch" in text
 
 
@@ -291,6 +291,11 @@ def test_strata_are_refused_before_the_first_fit_and_drawn_in_single_rows():
     with pytest.raises(InputError, match="stratify=True draws rows within classes, and blocks"):
         search.fit(SCORES, LABELS)
     assert ho.Flag.STRATIFIED in search.set_params(block_length=1).fit(SCORES, LABELS).estimate_.flags
+
+
+def test_a_search_that_stops_early_has_no_stretches_of_rows():
+    with pytest.raises(InputError, match="the rows of the folds so far are no stretches of time"):
+        searched(KFold(4, shuffle=True, random_state=0), stop_when_width=0.1, block_length=6)
 
 
 def test_every_search_takes_it():

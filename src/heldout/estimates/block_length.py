@@ -20,6 +20,7 @@ from typing import Any, Literal, TypeAlias, cast
 import numpy as np
 
 from heldout._text import argument
+from heldout.data.arrays import shortened
 from heldout.errors import InputError
 from heldout.kernels.reference import Floats
 from heldout.selection.row_blocks import BLOCK_KINDS, BlockKind
@@ -95,12 +96,15 @@ def blocks_of(value: Any) -> Blocks | None:
     )
 
 
-def automatic_length(values: Floats, kind: BlockKind = "moving", n_rows: int | None = None) -> float:
+def automatic_length(values: Any, kind: BlockKind = "moving", n_rows: int | None = None) -> float:
     """The length of blocks for the mean of values (n,) in their order: a fraction, below 1 without dependence.
 
     - ``n_rows``: of how many rows the values are a stretch; by default the values are all.
 
-    At most 3 √n and n/3. 1 where all values are the same.
+    - ``kind``: of the blocks, "moving" or "stationary".
+
+    At most 3 √n and n/3. 1 where all values are the same. Raises InputError for fewer than 2 values, or one that is
+    not finite.
 
     References
     ----------
@@ -113,6 +117,11 @@ def automatic_length(values: Floats, kind: BlockKind = "moving", n_rows: int | N
     >>> [round(automatic_length(each), 1) for each in (values, smooth)]
     [1.1, 12.8]
     """
+    values = _series(values)
+    if kind not in BLOCK_KINDS:
+        raise InputError(
+            f"the kind of blocks must be one of {', '.join(BLOCK_KINDS)}, got {kind!r}.", argument="kind"
+        )
     n = len(values)
     total = n if n_rows is None else n_rows
     errors = values - values.mean()
@@ -130,6 +139,23 @@ def automatic_length(values: Floats, kind: BlockKind = "moving", n_rows: int | N
     with np.errstate(divide="ignore"):
         length = np.cbrt(2 * slope**2 * total / np.float64(scale * density**2))
     return float(min(length, longest))
+
+
+def _series(values: Any) -> Floats:
+    """The values as an array (n,).
+
+    Raises InputError unless they are two finite numbers or more.
+    """
+    try:
+        series = np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError):
+        series = np.empty(0)
+    if series.ndim != 1 or len(series) < 2 or not np.isfinite(series).all():
+        raise InputError(
+            f"values must be at least 2 finite numbers in their order, one for each row, got {shortened(values)}.",
+            argument="values",
+        )
+    return series
 
 
 def _number_of_lags(covariance: Floats, n: int, in_a_row: int) -> int:

@@ -160,6 +160,8 @@ def _why_it_cannot_stop(search: Search, n_planned: int | None) -> str:
         return "a callable refit chooses only at the end"
     if not folds.exchangeable:
         return "folds that follow time do not stand for those after them"
+    if estimation.blocks is not None:
+        return f"the rows of the folds so far are no stretches of time, as {argument('block_length')} needs them"
     if folds.n_splits < 2:
         return "there is one split"
     return ""

@@ -96,10 +96,10 @@ def _blocks(provenance: Mapping[str, Any]) -> str:
         return ""
     automatic = provenance.get("block_length_source") == CHOSEN_AUTOMATICALLY
     how = ", a length that the autocorrelation of their effects on the score gave" if automatic else ""
-    average = "on average " if kind == "stationary" else ""
+    average, name = ("on average ", "stationary") if kind == "stationary" else ("", "moving-block")
     return (
         f"Rows follow the order of time, and the bootstraps drew blocks of {average}{length} consecutive rows "
-        f"({kind} bootstrap{how}), so the interval is approximate."
+        f"({name} bootstrap{how}), so the interval is approximate."
     )
 
 
