@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from ordered_rows_simulation import OrderedRows, of_forecasts, of_losses
 
-SHORT, LONG = 60, 400
+SHORT, LONG = 60, 200
 
 
 def coverage(lines):
@@ -62,9 +62,9 @@ def test_searches_over_time_are_covered_in_blocks():
 
 @pytest.mark.slow
 @pytest.mark.parametrize("n_candidates", [1, 20])
-@pytest.mark.parametrize(("rho", "n_rows", "least"), [(0.3, 300, 0.9), (0.6, 300, 0.88), (0.8, 300, 0.85)])
+@pytest.mark.parametrize(("rho", "n_rows", "least"), [(0.3, 300, 0.89), (0.6, 300, 0.87), (0.8, 300, 0.84)])
 def test_coverage(rho, n_rows, least, n_candidates):
-    """``least`` is three standard errors or more below what was measured: under 2 false alarms in 1000 cells."""
+    """``least`` is three standard errors or more below what was measured: 2 false alarms in 100 runs of all cells."""
     rows = OrderedRows(rho, n_rows, n_candidates)
     single = of_losses(rows, ["shrinkage", "bbc"], None, LONG)
     moving = of_losses(rows, ["shrinkage", "bbc"], "auto", LONG)
