@@ -64,7 +64,7 @@ def test_searches_over_time_are_covered_in_blocks():
 @pytest.mark.parametrize("n_candidates", [1, 20])
 @pytest.mark.parametrize(("rho", "n_rows", "least"), [(0.3, 300, 0.89), (0.6, 300, 0.87), (0.8, 300, 0.84)])
 def test_coverage(rho, n_rows, least, n_candidates):
-    """``least`` is three standard errors or more below what was measured: 2 % false alarms in all cells together."""
+    """``least`` is three standard errors or more below what was measured: 2 % false alarms over all cells."""
     rows = OrderedRows(rho, n_rows, n_candidates)
     single = of_losses(rows, ["shrinkage", "bbc"], None, LONG)
     moving = of_losses(rows, ["shrinkage", "bbc"], "auto", LONG)
