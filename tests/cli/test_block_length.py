@@ -52,7 +52,7 @@ def test_it_is_the_estimate_of_the_library(command: Command, series: pd.DataFram
 @pytest.mark.parametrize(
     ("options", "says"),
     [
-        (["--block-length", "0"], "at least 1, got 0"),
+        (["--block-length", "0"], "--block-length must be an integer of at least 1"),
         (["--block-length", "weekly"], "--block-length must be an integer of at least 1, 'auto', or"),
         (["--block-length", "41"], "--block-length 41 is more than half of the 80 predicted rows"),
         (["--block-length", "3", "--method", "wald_cv"], "--block-length moving:3 would do nothing"),

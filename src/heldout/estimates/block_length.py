@@ -28,7 +28,7 @@ from heldout.selection.row_blocks import BLOCK_KINDS, BlockKind
 AUTO: Literal["auto"] = "auto"
 BlockLength: TypeAlias = "int | str | Blocks | None"
 """What a user passes for ``Blocks``."""
-_TEXT = re.compile(rf"(?:({'|'.join(BLOCK_KINDS)}):)?({AUTO}|[0-9]+)")
+_TEXT = re.compile(rf"(?:({'|'.join(BLOCK_KINDS)}):)?({AUTO}|[1-9][0-9]*)")
 
 
 @dataclass(frozen=True)
