@@ -1,6 +1,7 @@
 from heldout.advice import Advice
 from heldout.dropping import RULES as DROP_RULES
 from heldout.estimates import METHODS
+from heldout.estimates.ordered_rows import SOURCES_OF_KIND, SOURCES_OF_LENGTH
 from heldout.estimates.paired.compare import ConfigurationComparison
 from heldout.imputation.backward import BackwardSelection
 from heldout.imputation.settings import SOURCES_OF_ORDER, Imputation
@@ -46,6 +47,7 @@ def test_every_source_is_known_and_every_reference_is_cited():
     cited |= {*Imputation(selection=BackwardSelection()).sources}
     cited |= {key for metric in DECLARED for key in metric.sources}
     cited |= {key for make in DROP_RULES.values() for key in make.sources}
+    cited |= {*SOURCES_OF_LENGTH, *(key for keys in SOURCES_OF_KIND.values() for key in keys)}
     cited |= set(SES.sources) | set(Advice.sources)
     cited |= {key for make in RULES.values() for key in getattr(make(), "sources", ())}
     cited |= {key for estimator in ESTIMATORS for key in estimator.sources}

@@ -142,8 +142,14 @@ class Flag(StrEnum):
     )
     NOT_EXCHANGEABLE = (
         "not_exchangeable",
-        "The folds follow the order of time, while the bootstrap takes rows as exchangeable; the interval may be "
-        "too narrow where rows depend on their time.",
+        "The folds follow the order of time, while the estimate takes rows (or folds, or groups) as exchangeable; "
+        "the interval may be too narrow where rows depend on their time.",
+    )
+    ROW_BLOCKS = (
+        "row_blocks",
+        "Rows are taken as they follow each other in time, and bootstraps draw {kind} blocks of {length}. The "
+        "interval is approximate: it covers less often than it says where there are few such blocks (about "
+        "{blocks} here), or where rows depend on each other for longer than a block.",
     )
     TIED_WINNER = (
         "tied_winner",

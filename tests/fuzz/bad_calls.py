@@ -81,6 +81,7 @@ SETTINGS: dict[str, Sequence[Any]] = {
     "confidence_level": (0.5, 0.95, 0.999, 0, 1, 95, -0.1, float("nan"), "0.95", None, np.float32(0.9), [0.9]),
     "threshold": (0.5, 0, None, float("nan"), float("inf"), "0.5", [0.5]),
     "adaptive": (False, True, None, 1, "yes"),
+    "block_length": (None, "auto", 3, 0, -1, 2.5, "moving:2", "x", True, 10**9, ho.estimates.Blocks(2, "moving")),
     "alike": (False, True, None, 1, "yes"),
     "only_scores": (False, True, None, 1, "yes"),
     "demand": (None, "nested_cv", "bbc", "cv", 5, []),

@@ -74,6 +74,7 @@ FIT = {
     "bootstrap(against='double', min_predictions=5)", "bootstrap(against='best_of_each', min_predictions=5)",
     "paired(pairs='all', looks='power_analysis', min_predictions=5)"),
     "stop_when_width": ("0.5", "0.01"),
+    "block_length": ("auto", "3", "moving:2"),
     "fold": ("fold", "g"), "group": ("g",), "groups": ("g",), "weight": ("w",), "event": ("event",),
     "event_value": ("1", "true"),
     "repeat": ("fold",), "ties": ("first", "average"),

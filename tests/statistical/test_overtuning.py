@@ -44,7 +44,7 @@ def calibrated(n: int, n_rows: int, n_configurations: int, spread: float) -> tup
 
 
 def test_the_stated_probability_is_right_in_the_mean() -> None:
-    """60 searches; within .12, as docs/overtuning.md says, and 3.3 standard errors: one false alarm in 1000 runs."""
+    """60 searches; within .12 (docs/overtuning.md) and 3.3 standard errors: one false alarm in 1000 runs."""
     stated, worse, error = calibrated(60, 150, 15, 0.03)
     assert abs(stated - worse) < 0.12 + 3.3 * error
 
@@ -62,8 +62,8 @@ def test_the_stated_probability_is_right_in_the_mean_of_many(
 
 
 def test_among_equals_the_curve_stays_while_the_uncorrected_one_rises() -> None:
-    """All have .75. The corrected end is at most .03 above (``bbc`` keeps a part of the optimism among equals) and 3.3
-    standard errors, one false alarm in 1000 runs; the uncorrected one is far above."""
+    """All have .75. The corrected end is at most .03 above (``bbc`` keeps a part of the optimism among equals), and
+    3.3 standard errors: one false alarm in 1000 runs. The uncorrected one is far above."""
     ends, tops = [], []
     for seed in range(40):
         found, _, _ = searched(seed, 150, 30, 0.0)

@@ -189,8 +189,8 @@ def few_rows_warning(label: str, rows: int, folds: int) -> str:
 
 
 TIME_ORDER_WARNING = (
-    "Your folds follow time, so rows are not exchangeable: the correction, early dropping and the evidence treat "
-    "them as a random sample, which they are not."
+    "Your folds follow time, so rows are not exchangeable: bootstraps of the estimate draw blocks of them, but "
+    "early dropping and the evidence treat them as a random sample, which they are not."
 )
 
 

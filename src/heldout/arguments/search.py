@@ -29,6 +29,7 @@ from heldout.configurations import Configurations, are_same, checked_entries, ch
 from heldout.data.task import Task, Truth
 from heldout.dropping import SearchStrategy, drop_rule_of
 from heldout.errors import InputError
+from heldout.estimates.block_length import BlockLength
 from heldout.estimates.of_search import Estimation
 from heldout.estimates.question import Aggregate
 from heldout.estimates.types import Alternative
@@ -82,6 +83,7 @@ class SearchArguments:
     n_bootstraps: int = 1000
     confidence_level: float = 0.95
     alternative: Alternative = "two-sided"
+    block_length: BlockLength = None
     refit: Any = True
     error_score: float | Literal["raise"] = np.nan
     return_train_score: bool = False
@@ -170,7 +172,7 @@ class SearchArguments:
         fixed = {*PARTS_OF_A_SEARCH, *(["random_state"] if is_random else [])} - {*free}
         taken = {name: getattr(own, name) for name in PARTS_OF_A_SPACE}
         for each in fields(self):
-            if each.name in {*taken, "method", "n_bootstraps", "return_train_score", "keep_models"}:
+            if each.name in {*taken, "method", "n_bootstraps", "block_length", "return_train_score", "keep_models"}:
                 continue
             passed, its = getattr(self, each.name), getattr(own, each.name)
             if are_same(passed, each.default):
@@ -264,6 +266,7 @@ class SearchArguments:
                 n_bootstraps=self.n_bootstraps,
                 confidence_level=self.confidence_level,
                 alternative=self.alternative,
+                block_length=self.block_length,
             ),
             drop=drop_rule_of(self.drop),
             error_score=self.error_score,

@@ -119,6 +119,12 @@ _OF_A_RUN = ("file", "n_jobs", "as_json", "quiet")
     is_flag=True,
     help="The configurations were proposed or dropped because of scores on these rows (Optuna, halving): flag it.",
 )
+@click.option(
+    "--block-length",
+    metavar="auto|ROWS",
+    help="The lines follow time, and bootstraps draw blocks of so many consecutive ones, or auto; "
+    "stationary:ROWS for blocks of geometric lengths.",
+)
 @click.option("--n-bootstraps", type=int, help="Number of bootstraps; by default that of the file, else 1000.")
 @click.option(
     "--confidence-level",

@@ -55,6 +55,7 @@ class EstimateOptions:
     selection: str
     aggregate: str | None
     adaptive: bool
+    block_length: str | None
     n_bootstraps: int | None
     confidence_level: float | None
     alternative: str

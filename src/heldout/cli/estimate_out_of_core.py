@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 _OUT_OF_CORE_METHODS = ("shrinkage", "bbc")
 _NOT_OUT_OF_CORE = (
     "event", "fold", "repeat", "row", "group", "weight", "candidates", "evaluation_share", "configuration",
-    "fixed_configuration", "prediction", "stratify", "interval", "ties", "out",
+    "fixed_configuration", "prediction", "stratify", "interval", "ties", "out", "block_length",
 )  # fmt: skip
 """Options for tables in memory only."""
 

@@ -92,11 +92,20 @@ def _inputs(options: EstimateOptions, reading: EstimateInput) -> Inputs:
         selection=options.selection,
         threshold=reading.threshold,
         adaptive=options.adaptive,
+        block_length=options.block_length or _block_length_of_file(options, reading),
         n_bootstraps=_first_known(options.n_bootstraps, own.n_bootstraps, 1000),
         confidence_level=_first_known(options.confidence_level, own.confidence_level, 0.95),
         alternative=cast("Alternative", options.alternative),
         random_state=_first_known(options.seed, own.entropy, 0),
     )
+
+
+def _block_length_of_file(options: EstimateOptions, reading: EstimateInput) -> str | None:
+    """That of the search that wrote the file, for methods that draw rows."""
+    from heldout.estimates.methods import method_named
+
+    draws = options.method == "all" or method_named(options.method).draws_rows
+    return reading.search_settings.block_length if draws else None
 
 
 def _first_known(*values: Any) -> Any:

@@ -190,6 +190,8 @@ def write_predictions(
     import pyarrow as pa
     import pyarrow.parquet as pq
 
+    from heldout.estimates.block_length import AUTO
+    from heldout.estimates.ordered_rows import CHOSEN_AUTOMATICALLY
     from heldout.readers.own_table import table_of_predictions
 
     frame, roles = table_of_predictions(evaluation.task, evaluation.predictions, metric, target, event)
@@ -199,6 +201,10 @@ def write_predictions(
         settings |= {name: provenance[name] for name in ("entropy", "n_bootstraps") if name in provenance}
         if evaluation.estimate.method == "bbc" and "interval" in provenance:  # not where there is no value
             settings["interval"] = provenance["interval"]
+        if "block_length" in provenance:
+            length = provenance["block_length"]
+            automatic = provenance["block_length_source"] == CHOSEN_AUTOMATICALLY
+            settings["block_length"] = f"{provenance['block_kind']}:{AUTO if automatic else length}"
         settings |= {"confidence_level": interval.confidence_level} if interval else {}
     roles["settings"] = settings
     arrow = pa.Table.from_pandas(frame, preserve_index=False)

@@ -31,8 +31,8 @@ SECTIONS = {
         "return_train_score",
     ),
     "How good the winner is": (
-        "method", "interval", "n_bootstraps", "confidence_level", "alternative", "inner", "across", "scheme",
-        "deploy", "importance",
+        "method", "interval", "n_bootstraps", "confidence_level", "alternative", "block_length", "inner", "across",
+        "scheme", "deploy", "importance",
     ),
 }  # fmt: skip
 """The options of the help by section; the others are about running."""
@@ -175,6 +175,12 @@ SECTIONS = {
     help="How to estimate: shrinkage or bbc (corrected by bootstrap, with an interval), tt, cv (uncorrected), or "
     "none; or nested (nested cross-validation, at K times the fits) or bootstrap_search (at as many times as "
     "bootstraps).",
+)
+@click.option(
+    "--block-length",
+    metavar="auto|ROWS",
+    help="The lines follow time, and bootstraps draw blocks of so many consecutive ones, or auto; "
+    "stationary:ROWS for blocks of geometric lengths.",
 )
 @click.option(
     "--inner",

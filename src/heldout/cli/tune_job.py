@@ -164,6 +164,7 @@ def search_of(options: TuneOptions, job: TuneJob) -> Search:
         n_bootstraps=options.n_bootstraps,
         confidence_level=options.confidence_level,
         alternative=cast("Alternative", options.alternative),
+        block_length=options.block_length,
     )
     return Search(
         job.task,

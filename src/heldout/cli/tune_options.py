@@ -65,6 +65,7 @@ class TuneOptions(RunOptions):
     deploy: str
     n_bootstraps: int
     aggregate: str | None = None
+    block_length: str | None = None
     imputations: int = 0
     importance: bool = False
     return_train_score: bool = False
@@ -95,6 +96,7 @@ def check_options(options: TuneOptions) -> None:
     from heldout.dropping import drop_rule_of, strategy_of
     from heldout.errors import InputError
     from heldout.estimates import METHODS
+    from heldout.estimates.block_length import blocks_of
     from heldout.estimates.methods import check_alternative
     from heldout.estimates.question import check_interval_settings
     from heldout.folds.plans import rounds_of
@@ -119,6 +121,13 @@ def check_options(options: TuneOptions) -> None:
             f"--stop-when-width {options.stop_when_width:g} is for a search, and --method {options.method} "
             "repeats it with all its folds; leave it out."
         )
+    if options.block_length is not None and is_protocol(options):
+        raise InputError(
+            f"--block-length {options.block_length} is for methods that draw rows of the held-out predictions, and "
+            f"--method {options.method} draws none of them; leave it out."
+        )
+    with about_option("--block-length", options.block_length or ""):
+        blocks_of(options.block_length)
     if strategy_of(options.drop) is not None and options.repeats > 1:
         raise InputError(
             f"--drop {options.drop} plans its own splits, without repeats; leave --repeats out, or use --drop "

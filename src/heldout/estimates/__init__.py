@@ -4,6 +4,7 @@ from importlib import import_module
 from typing import Any
 
 from heldout.estimates.base import Method
+from heldout.estimates.block_length import Blocks, automatic_length
 from heldout.estimates.development_set import distance_to_best
 from heldout.estimates.evidence import Evidence
 from heldout.estimates.methods import METHODS, method_of
@@ -37,6 +38,7 @@ __all__ = [
     "TT",
     "WMC",
     "WMCS",
+    "Blocks",
     "ClopperPearson",
     "ConservativeZ",
     "CorrectedT",
@@ -56,6 +58,7 @@ __all__ = [
     "WaldCV",
     "Wilson",
     "Zoom",
+    "automatic_length",
     "distance_to_best",
     "estimate_from_parquet",
     "method_of",

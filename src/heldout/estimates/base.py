@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol, runtime_checkable
 
@@ -85,6 +85,8 @@ class MethodDeclaration(Protocol):
         Keys of ``heldout.references``.
     scores_out_of_bag : bool
         Whether it scores rows that a bootstrap left out.
+    draws_rows : bool
+        Whether it draws rows of a matrix, or blocks of them where they follow time.
     """
 
     @property
@@ -95,6 +97,10 @@ class MethodDeclaration(Protocol):
 
     @property
     def scores_out_of_bag(self) -> bool:
+        return False
+
+    @property
+    def draws_rows(self) -> bool:
         return False
 
 
@@ -205,12 +211,15 @@ def conclude(
     said = {**evidence.flags, **(flags or {})}
     if not method.scores_out_of_bag:
         said.pop(Flag.OUT_OF_BAG_POOLED, None)  # of rows that this method never scored
+    if Flag.ROW_BLOCKS in said:  # a method that draws no rows takes them as independent
+        said.pop(Flag.NOT_EXCHANGEABLE if method.draws_rows else Flag.ROW_BLOCKS, None)
     if np.isinf(value):
         said[Flag.UNDEFINED] = Flag.UNDEFINED.filled(
             reason=f"the {evidence.metric.name} is beyond what float64 holds"
         )
         value = float("nan")
-    cited = [*method.sources, *evidence.provenance.get("sources", ()), *evidence.metric.sources]
+    own = [*method.sources, *_sources_of_blocks(method, evidence)]
+    cited = [*own, *evidence.provenance.get("sources", ()), *evidence.metric.sources]
     optimism = before - value if evidence.metric.greater_is_better else value - before
     return Estimate(
         value=value,
@@ -240,7 +249,17 @@ def _provenance_for(method: MethodDeclaration, evidence: Evidence) -> dict[str, 
     said = dict(evidence.provenance)
     if not method.scores_out_of_bag:
         said.pop("aggregate_out_of_bag", None)
+    if not method.draws_rows:
+        for name in ("block_kind", "block_length", "block_length_source"):
+            said.pop(name, None)
+    said.pop("block_sources", None)
     return said
+
+
+def _sources_of_blocks(method: MethodDeclaration, evidence: Evidence) -> Sequence[str]:
+    """The sources of the blocks of rows that the method drew."""
+    sources: Sequence[str] = evidence.details.get("block_sources", ())
+    return sources if method.draws_rows else ()
 
 
 def no_value(

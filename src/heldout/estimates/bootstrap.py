@@ -112,7 +112,7 @@ def share_defined(score: AggregateScore, counts: NDArray[np.uint8]) -> float:
 
 
 def draws_of(matrix: Matrix, evidence: Evidence, *, stratify: bool = False) -> Draws:
-    """The draws that every method on this matrix shares: from all rows, or within classes."""
+    """The draws that every method on this matrix shares: from all rows, within classes, or in blocks of rows."""
     return Draws(
         seed=stream(evidence.settings.entropy, "draws"),
         n_bootstraps=evidence.settings.n_bootstraps,
@@ -120,6 +120,7 @@ def draws_of(matrix: Matrix, evidence: Evidence, *, stratify: bool = False) -> D
         defined_in_bag=matrix.replay.defined,
         defined_out_of_bag=matrix.out_of_bag.defined,
         stratum_of_unit=_class_of_unit(matrix) if stratify else None,
+        row_blocks=matrix.row_blocks,
     )
 
 
@@ -134,6 +135,11 @@ def unstratifiable(evidence: Evidence) -> str | None:
     matrix = evidence.matrix
     if matrix is None:
         return f"{argument('stratify', True)} draws rows within classes, but there are only fold scores"
+    if matrix.row_blocks is not None:
+        return (
+            f"{argument('stratify', True)} draws rows within classes, and blocks of consecutive rows hold rows of "
+            f"any class; leave it out, or use {argument('block_length', 1)}"
+        )
     truth = matrix.truth
     if truth.classes is None:
         return f"{argument('stratify', True)} draws within classes, and a {truth.kind} has none; leave it out"
@@ -290,12 +296,16 @@ def is_unbiased(matrix: Matrix, *, stratify: bool = False) -> bool:
     """Whether a fixed column's expected score out of the bag is its score on all rows, so that a control is 0.
 
     That takes rows of equal weight, left out as they are scored on all rows, and one of two kinds of metric: a mean
-    of one loss per row, where rows (or groups of one size) are drawn freely and every draw is accepted; or a mean
-    within classes, where single rows are drawn and scored together (or in pairs within folds), for given the rows
-    of each class that are left out (of each fold), all such parts are as likely.
+    of one loss per row, where rows (or groups of one size, or blocks that leave out each row as often) are drawn
+    freely and every draw is accepted; or a mean within classes, where single rows are drawn and scored together (or
+    in pairs within folds), for given the rows of each class that are left out (of each fold), all such parts are as
+    likely.
     """
     metric = matrix.out_of_bag.metric
     if matrix.sample_weight is not None or matrix.out_of_bag is not matrix.scores:
+        return False
+    blocks = matrix.row_blocks
+    if blocks is not None and blocks.length > 1 and (blocks.kind == "moving" or not metric.row_wise):
         return False
     if metric.row_wise:
         read = [metric, *(score.metric for score in matrix.replay.scores)]

@@ -21,9 +21,10 @@ from heldout._text import number_text
 from heldout._text_table import aligned
 from heldout.errors import HeldoutWarning, InputError
 from heldout.estimates.base import Method
+from heldout.estimates.block_length import BlockLength
 from heldout.estimates.coverage import LEVEL, CellEvidence, measured_for
 from heldout.estimates.inputs import WARNED, Inputs, read_inputs
-from heldout.estimates.methods import METHODS, label_of, method_of
+from heldout.estimates.methods import METHODS, label_of, method_of, unfit
 from heldout.estimates.question import Aggregate
 from heldout.estimates.responses import ResponseName
 from heldout.estimates.types import Alternative, Estimate, Interval, frame_of, json_safe
@@ -200,6 +201,7 @@ def compare_estimates(
     response: ResponseName = "auto",
     threshold: float | None = None,
     adaptive: bool = False,
+    block_length: BlockLength = None,
     random_state: RandomState = None,
     n_jobs: int | None = None,
 ) -> Comparison:
@@ -280,7 +282,7 @@ def compare(inputs: Inputs, methods: Mapping[str, Method]) -> Comparison:
     for name, method in methods.items():
         try:
             evidence = inputs.evidence(method)
-            reason = method.unfit(evidence)
+            reason = unfit(method, evidence)
             if reason is None:
                 estimates[name] = method.estimate(evidence)
                 cell = measured_for(evidence, label_of(method)) if evidence.settings.level == LEVEL else None

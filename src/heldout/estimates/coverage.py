@@ -18,6 +18,7 @@ from typing import Any
 from heldout.data.task import TaskKind
 from heldout.estimates.evidence import Evidence
 from heldout.estimates.types import Alternative
+from heldout.flags import Flag
 from heldout.metrics.base import Metric, Response
 from heldout.metrics.within import is_pair_based
 
@@ -177,6 +178,9 @@ def measured_for(evidence: Evidence, label: str) -> CellEvidence | None:
 
     ``label``: the method with the settings that are not its usual ones.
     """
+    in_blocks = evidence.matrix is not None and evidence.matrix.row_blocks is not None
+    if in_blocks or Flag.NOT_EXCHANGEABLE in evidence.flags:
+        return None  # rows of the test bed are independent
     part = HOLD_OUT if evidence.n_splits == 1 else TABLES
     kind = ONE if evidence.n_candidates == 1 else VARIED
     metric = metric_in_bed(evidence.metric)

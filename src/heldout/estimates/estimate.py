@@ -13,6 +13,7 @@ from heldout._defaults import DEFAULT_METHOD
 from heldout._random import RandomState
 from heldout.data.arrays import shortened
 from heldout.errors import InputError
+from heldout.estimates.block_length import BlockLength
 from heldout.estimates.inputs import read_inputs, warn_of
 from heldout.estimates.known_predictions import KnownPredictions
 from heldout.estimates.methods import answer, method_of
@@ -48,6 +49,7 @@ def estimate(
     response: ResponseName = "auto",
     threshold: float | None = None,
     adaptive: bool = False,
+    block_length: BlockLength = None,
     random_state: RandomState = None,
     n_jobs: int | None = None,
 ) -> Estimate:
@@ -106,6 +108,11 @@ def estimate(
     adaptive : bool
         Whether the configurations were proposed or dropped because of scores on these rows (by Optuna, successive
         halving, an evolution). The estimate is then flagged (``adaptive_search``): part of the optimism remains.
+    block_length : int, "auto", str or ``ho.estimates.Blocks``, optional
+        Bootstraps draw blocks of consecutive rows, which must be passed in the order of time (flag ``row_blocks``).
+        "auto" is the length of Politis and White (2004); "stationary:12" names the kind as well, "moving" by
+        default; 1 draws single rows. Left out, blocks of the automatic length are drawn for predictions of a search
+        whose folds follow time, and single rows (or groups) otherwise.
     random_state : int, RandomState, Generator or None
         The same seed gives the same bits, for any ``n_jobs``.
     n_jobs : int, optional

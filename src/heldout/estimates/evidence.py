@@ -24,6 +24,7 @@ from heldout.selection.base import NONE_CHOSEN
 from heldout.selection.choice import Choice
 from heldout.selection.ensembles import Averages
 from heldout.selection.replay import FoldReplay, SelectionReplay
+from heldout.selection.row_blocks import RowBlocks
 
 TIES = "the lowest index wins"
 TIES_SHARED = "the scores of all that tie are averaged"
@@ -48,6 +49,7 @@ class Matrix:
     # what a rule of weights averages, in the response of the reported metric; None for a rule that chooses one
     # column
     averages: Averages | None = None
+    row_blocks: RowBlocks | None = None  # what bootstraps draw of rows in the order of time
     # what methods found of the same draws, by what they asked: levels and sides of an interval ask again
     kept: dict[Any, Any] = field(default_factory=dict, init=False, repr=False)
 
@@ -64,6 +66,13 @@ class Matrix:
             return np.where(choice.columns == NONE_CHOSEN, np.nan, values)
         assert self.averages is not None, "a rule of weights averages something"
         return self.averages.score(score, choice, counts)
+
+    @property
+    def independent_units(self) -> NDArray[np.intp]:
+        """(n,): what counts as independent: rows, groups, or stretches of rows as long as the blocks drawn."""
+        if self.row_blocks is None:
+            return self.unit_of_row
+        return np.arange(self.truth.n_rows, dtype=np.intp) // self.row_blocks.length
 
     def predictions_of(self, choice: Choice) -> NDArray[Any]:
         """(n, 1, R[, outputs]): of what was chosen under the first weighting."""

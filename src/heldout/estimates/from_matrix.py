@@ -15,6 +15,7 @@ from heldout.estimates.candidates import CandidateRows, MatrixColumns, candidate
 from heldout.estimates.data_flags import flags_of_rows, flags_of_scales, flags_of_segments, too_small_out_of_bag
 from heldout.estimates.evidence import Evidence, Matrix, name_of_choice
 from heldout.estimates.input_arrays import read_as
+from heldout.estimates.ordered_rows import check_without_groups, in_blocks
 from heldout.estimates.question import Aggregate, Question
 from heldout.flags import Flag
 from heldout.kernels.reference import Floats
@@ -70,8 +71,9 @@ def evidence_from(columns: MatrixColumns, question: Question) -> Evidence:
             f"{argument('aggregate', 'pooled')}.",
             argument="aggregate",
         )
+    check_without_groups(question.settings.blocks, question.groups)
     with quiet_if_foreign(question.metrics):
-        return _evidence(columns, question)
+        return in_blocks(_evidence(columns, question), exchangeable=columns.predictions.exchangeable)
 
 
 def _evidence(columns: MatrixColumns, question: Question) -> Evidence:

@@ -26,6 +26,7 @@ from heldout.data.task import (
 )
 from heldout.errors import HeldoutWarning, InputError
 from heldout.estimates.base import Method
+from heldout.estimates.block_length import BlockLength
 from heldout.estimates.candidates import MatrixColumns
 from heldout.estimates.evidence import Evidence
 from heldout.estimates.from_matrix import candidate_columns, evidence_from
@@ -126,11 +127,12 @@ def read_inputs(
     response: ResponseName = "auto",
     threshold: float | None = None,
     adaptive: bool = False,
+    block_length: BlockLength = None,
     random_state: RandomState = None,
     n_jobs: int | None = None,
 ) -> Inputs:
     """Read and check the arguments of ``heldout.estimate``, where they are described."""
-    settings = settings_of(n_bootstraps, confidence_level, alternative, random_state, n_jobs)
+    settings = settings_of(n_bootstraps, confidence_level, alternative, random_state, n_jobs, block_length)
     if aggregate is not None and aggregate not in AGGREGATES:
         raise InputError(
             f"aggregate must be one of {', '.join(AGGREGATES)}, got {aggregate!r}.", argument="aggregate"

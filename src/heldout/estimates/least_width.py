@@ -204,7 +204,7 @@ def reads_labels(metric: Metric) -> bool:
 def count_of(matrix: Matrix, rows: NDArray[np.bool_]) -> float:
     """The effective number of units of some rows (a mask)."""
     weights = matrix.sample_weight
-    return effective_units(matrix.unit_of_row[rows], None if weights is None else weights[rows])[1]
+    return effective_units(matrix.independent_units[rows], None if weights is None else weights[rows])[1]
 
 
 def different_candidates(evidence: Evidence) -> float:

@@ -23,6 +23,7 @@ from heldout.data.task import Truth
 from heldout.dropping.replay import DroppingHistory
 from heldout.errors import HeldoutWarning, InputError
 from heldout.estimates.base import Method, conclude
+from heldout.estimates.block_length import BlockLength, Blocks, blocks_of
 from heldout.estimates.candidates import (
     adaptive_sentence,
     dropped_sentence,
@@ -33,7 +34,7 @@ from heldout.estimates.candidates import (
 from heldout.estimates.dropping_replay import with_dropping_replayed
 from heldout.estimates.evidence import Evidence
 from heldout.estimates.from_matrix import gather
-from heldout.estimates.methods import answer, check_alternative, method_of, refusal
+from heldout.estimates.methods import answer, check_alternative, method_of, refusal, unfit_blocks
 from heldout.estimates.question import AGGREGATES, Aggregate, Question, Settings, check_interval_settings
 from heldout.estimates.types import Alternative, Estimate
 from heldout.flags import Flag
@@ -58,6 +59,7 @@ class Estimation:
     n_bootstraps: int = 1000
     confidence_level: float = 0.95
     alternative: Alternative = "two-sided"
+    block_length: BlockLength = None  # of ordered rows, in which bootstraps draw them
 
     @property
     def rule(self) -> SelectionRule:
@@ -70,6 +72,11 @@ class Estimation:
         return "within" if self.aggregate == "within" else "pooled"
 
     @property
+    def blocks(self) -> Blocks | None:
+        """The blocks of rows that the user wants."""
+        return blocks_of(self.block_length)
+
+    @property
     def draws(self) -> bool:
         """Whether bootstraps will be drawn."""
         return self.method is not None and method_of(self.method).draws
@@ -77,7 +84,7 @@ class Estimation:
     def settings(self, entropy: int, n_jobs: int | None = 1) -> Settings:
         """How the bootstraps of the estimates are drawn."""
         threads = effective_threads(n_jobs)
-        return Settings(self.n_bootstraps, self.confidence_level, self.alternative, entropy, threads)
+        return Settings(self.n_bootstraps, self.confidence_level, self.alternative, entropy, threads, self.blocks)
 
     def check(self) -> None:
         """Refuse settings that have no meaning."""
@@ -88,6 +95,14 @@ class Estimation:
         check_interval_settings(self.n_bootstraps, self.confidence_level, self.alternative)
         configuration_rule_of(self.selection)
         check_alternative(self.method, self.alternative)
+        unused = None if self.method is None else unfit_blocks(method_of(self.method), self.blocks)
+        if unused is not None or (self.method is None and self.blocks is not None):
+            raise InputError(
+                f"method '{method_of(self.method).name}' does not fit: {unused}."
+                if unused
+                else f"{argument('block_length')} is for an estimate, and none is made; leave it out.",
+                argument="block_length",
+            )
 
 
 def check_applicable(method: Any, metrics: Mapping[str, Metric | None], read: Sequence[str]) -> None:
@@ -282,6 +297,7 @@ def refused_on_splits(
     sample_weight: NDArray[np.float64] | None = None,
     test_share: float | None = None,
     n_halvings: int = 0,
+    exchangeable: bool = True,
     entropy: int = 0,
 ) -> str | None:
     """Why the method has no estimate from splits like these, as a sentence; None where it has one.
@@ -298,6 +314,7 @@ def refused_on_splits(
         positive=truth.positive,
         grouped=groups is not None,
         test_share=test_share,
+        exchangeable=exchangeable,
     )
     settings = estimation.settings(entropy)
     question = Question(

@@ -213,9 +213,19 @@ class _Column:
         return means[each]
 
     def optimism(
-        self, gains: Floats, chosen: Choice | None, units: float, of_classes: Sequence[float], n_splits: int | None
+        self,
+        gains: Floats,
+        chosen: Choice | None,
+        units: float,
+        of_classes: Sequence[float],
+        n_splits: int | None,
+        n_predicted: float | None = None,
     ) -> Optimism:
-        """From the gains (B,): ``units`` and ``of_classes`` are the rows or groups of all and of needed classes."""
+        """From the gains (B,): ``units`` and ``of_classes`` are the rows or groups of all and of needed classes.
+
+        ``n_predicted``: the rows or groups that the models of folds predicted, where blocks of them are the units.
+        """
+        n_predicted = units if n_predicted is None else n_predicted
         defined = gains[np.isfinite(gains)]
         size = float(defined.mean()) if defined.size else float("nan")
         return Optimism(
@@ -226,7 +236,7 @@ class _Column:
             factor=float("nan") if self.centres is None else self.centres.factor,
             n_competing=0 if self.centres is None else int(self.centres.competes.sum()),
             degrees_of_freedom=_degrees_of_freedom(of_classes or [units]),
-            dependence=1.0 if n_splits == 1 else 1 + DEPENDENCE / math.sqrt(max(units, 1.0)),
+            dependence=1.0 if n_splits == 1 else 1 + DEPENDENCE / math.sqrt(max(n_predicted, 1.0)),
             redraws=self.redraws,
         )
 
@@ -292,7 +302,9 @@ class _Replays:
         else:
             chosen = Choice(self._selected(read))
             gains = own.gains(possible, chosen.columns)
-        return own.optimism(gains, chosen, self._units[1], self._units_of_classes, self.evidence.n_splits)
+        return own.optimism(
+            gains, chosen, self._units[1], self._units_of_classes, self.evidence.n_splits, self._n_predicted
+        )
 
     def _column(self, score: AggregateScore, number: int) -> _Column:
         """Of a metric that the rule reads, or of the one that is reported.
@@ -363,10 +375,17 @@ class _Replays:
 
     @cached_property
     def _units(self) -> tuple[int, float]:
-        """How many units are drawn, and as how many of equal weight they count."""
-        weighed = self.matrix.scores.rows_of_weight
-        weights = self.matrix.sample_weight
-        return effective_units(self.matrix.unit_of_row[weighed], None if weights is None else weights[weighed])
+        """How many units are independent, and as how many of equal weight they count."""
+        return self._counted(self.matrix.independent_units)
+
+    @property
+    def _n_predicted(self) -> float:
+        """As how many of equal weight the rows or groups count."""
+        return self._counted(self.matrix.unit_of_row)[1]
+
+    def _counted(self, units: NDArray[np.intp]) -> tuple[int, float]:
+        weighed, weights = self.matrix.scores.rows_of_weight, self.matrix.sample_weight
+        return effective_units(units[weighed], None if weights is None else weights[weighed])
 
     @property
     def _units_of_classes(self) -> list[float]:
@@ -376,7 +395,9 @@ class _Replays:
         units = []
         for code in needed_codes(metric, matrix.truth):
             rows = matrix.truth.values == code
-            units.append(effective_units(matrix.unit_of_row[rows], None if weights is None else weights[rows])[1])
+            units.append(
+                effective_units(matrix.independent_units[rows], None if weights is None else weights[rows])[1]
+            )
         return units
 
     def _map(self, block: Callable[[NDArray[np.uint8], slice], Result]) -> list[tuple[Result, int]]:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from heldout._random import RandomState, entropy_of
 from heldout.data.limits import MOST_BOOTSTRAPS, effective_threads, refuse_more_than
 from heldout.errors import InputError
+from heldout.estimates.block_length import Blocks, blocks_of
 from heldout.estimates.types import Alternative
 from heldout.metrics.base import Metric
 from heldout.selection import Rule
@@ -34,6 +35,9 @@ class Settings:
         64 bits; all methods share the draws that it seeds.
     n_threads : int
         Changes the time and nothing else.
+    blocks : Blocks or None
+        Blocks of consecutive rows that bootstraps draw; by default they draw single rows, and blocks only where the
+        folds follow time.
     """
 
     n_bootstraps: int = 1000
@@ -41,6 +45,7 @@ class Settings:
     alternative: Alternative = "two-sided"
     entropy: int = 0
     n_threads: int = 1
+    blocks: Blocks | None = None
 
     @property
     def level(self) -> float:
@@ -57,11 +62,17 @@ def settings_of(
     alternative: Alternative,
     random_state: RandomState = None,
     n_jobs: int | None = None,
+    block_length: Any = None,
 ) -> Settings:
     """The settings of a user's arguments, checked."""
     check_interval_settings(n_bootstraps, confidence_level, alternative)
     return Settings(
-        n_bootstraps, confidence_level, alternative, entropy_of(random_state), effective_threads(n_jobs)
+        n_bootstraps,
+        confidence_level,
+        alternative,
+        entropy_of(random_state),
+        effective_threads(n_jobs),
+        blocks_of(block_length),
     )
 
 

@@ -113,7 +113,7 @@ def noise_of_scores(evidence: Evidence, *, stratify: bool = False) -> ScoreNoise
         return None
     if not usable.all():
         drawn, observed = drawn[:, usable], observed[usable]
-    units = max(len(np.unique(matrix.unit_of_row[matrix.scores.rows_of_weight])), 2)
+    units = max(len(np.unique(matrix.independent_units[matrix.scores.rows_of_weight])), 2)
     drawn -= drawn.mean(axis=0)
     drawn *= math.sqrt(units / (units - 1))
     winner = int(np.count_nonzero(usable[:column]))

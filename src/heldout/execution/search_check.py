@@ -12,6 +12,7 @@ from heldout.errors import InputError
 from heldout.estimates.candidates import check_selects
 from heldout.estimates.methods import method_of
 from heldout.estimates.of_search import Estimation, check_applicable, refused_on_splits
+from heldout.estimates.ordered_rows import check_fits_rows, check_without_groups
 from heldout.execution.fit import Scoring
 from heldout.execution.search import Search
 from heldout.execution.shortage import too_few_to_draw, unscored_splits
@@ -159,6 +160,8 @@ def _why_it_cannot_stop(search: Search, n_planned: int | None) -> str:
         return "a callable refit chooses only at the end"
     if not folds.exchangeable:
         return "folds that follow time do not stand for those after them"
+    if estimation.blocks is not None:
+        return f"the rows of the folds so far are no stretches of time, as {argument('block_length')} needs them"
     if folds.n_splits < 2:
         return "there is one split"
     return ""
@@ -167,6 +170,8 @@ def _why_it_cannot_stop(search: Search, n_planned: int | None) -> str:
 def _check_splits(search: Search) -> None:
     """Refuse splits on which no configuration can be chosen, or that the method is not for."""
     task, estimation, folds = search.task, search.estimation, search.folds
+    check_without_groups(estimation.blocks, task.groups)
+    check_fits_rows(estimation.blocks, int((folds.labels >= 0).any(axis=1).sum()))
     metric = search.scoring.metrics.get(search.scoring.refit_metric)
     lacking = unscored_splits(metric, task.truth, folds, all_of_them=True)
     if lacking and estimation.aggregate != "pooled":
@@ -195,7 +200,7 @@ def _check_splits(search: Search) -> None:
     refused = refused_on_splits(
         task.truth, folds.labels, estimation, metric, search.configurations.params or [{}, {}],
         groups=task.groups, sample_weight=task.sample_weight, test_share=folds.test_share,
-        n_halvings=folds.n_halvings, entropy=search.entropy,
+        n_halvings=folds.n_halvings, exchangeable=folds.exchangeable, entropy=search.entropy,
     )  # fmt: skip
     if refused:
         raise InputError(refused)

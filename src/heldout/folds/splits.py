@@ -2,6 +2,8 @@
 
 A partition repeated R times is R columns of fold labels. With a splitter that makes no partition (shuffle splits,
 hold-out) a new repeat starts whenever a test row would recur, so that every row is predicted at most once a repeat.
+Where the folds follow time, each test window stands in the first repeat that does not test its rows yet: the
+predictions of a row from several origins are kept apart, in as few repeats as there are such predictions.
 """
 
 from __future__ import annotations
@@ -230,7 +232,10 @@ def make_folds(
         check_splits(len(splits) + len(pairs), task.n_rows)
         splits += _numbered(pairs, task.n_rows, splits[-1].repeat + 1 if splits else 0)
     _check_groups(splits, task.groups)
-    folds = Folds(tuple(splits), task.n_rows, not _in_time_order(cv, splits), grouped=task.groups is not None)
+    in_time_order = _in_time_order(cv, splits)
+    if in_time_order:
+        splits = _of_origins(splits, task.n_rows)
+    folds = Folds(tuple(splits), task.n_rows, not in_time_order, grouped=task.groups is not None)
     if not isinstance(cv, FoldPlan) or not cv.n_halvings:
         return folds
     pairs = pairs_in_halves(cv, task.n_rows, labels if stratify else None, params.get("groups"), entropy)
@@ -360,6 +365,25 @@ def _numbered(pairs: Iterable[tuple[Any, Any]], n_rows: int, first_repeat: int) 
     if not splits:
         raise InputError("the splitter gave no splits; use at least one.")
     return splits
+
+
+def _of_origins(splits: Sequence[Split], n_rows: int) -> list[Split]:
+    """The splits of a forecast from several origins, each in the first repeat that tests none of its rows yet.
+
+    Test windows of h rows with an origin at every row then make h repeats, and not one for each origin.
+    """
+    tested: list[Rows] = []  # by repeat: how often it tests each row
+    n_folds: list[int] = []
+    placed = []
+    for split in splits:
+        repeat = next((place for place, rows in enumerate(tested) if not rows[split.test].any()), len(tested))
+        if repeat == len(tested):
+            tested.append(np.zeros(n_rows, dtype=np.intp))
+            n_folds.append(0)
+        tested[repeat][split.test] += 1
+        placed.append(replace(split, repeat=repeat, fold=n_folds[repeat]))
+        n_folds[repeat] += 1
+    return placed
 
 
 def _row_numbers(rows: Any, n_rows: int) -> Rows:

@@ -11,6 +11,7 @@ from heldout._random import RandomState, entropy_of
 from heldout._text import argument
 from heldout.data.task import labels_text
 from heldout.errors import InputError
+from heldout.estimates.block_length import BlockLength, blocks_of
 from heldout.estimates.from_scores import checked_share, evidence_of_scores
 from heldout.estimates.inputs import warn_of
 from heldout.estimates.methods import answer, method_of
@@ -37,6 +38,7 @@ def correct(
     confidence_level: float = 0.95,
     alternative: Alternative = "two-sided",
     adaptive: bool | None = None,
+    block_length: BlockLength = None,
     random_state: RandomState = None,
 ) -> Estimate:
     """Correct the score of a finished search of any tool, without fitting anything again.
@@ -63,7 +65,7 @@ def correct(
     adaptive : bool, optional
         Whether the search proposed or dropped configurations because of scores. By default it is read from the
         search: studies, halving searches and searches that keep a study are adaptive.
-    n_bootstraps, confidence_level, alternative, random_state
+    n_bootstraps, confidence_level, alternative, block_length, random_state
         As in ``ho.estimate``.
 
     Returns
@@ -108,6 +110,7 @@ def correct(
         return _of_kept(
             kept, metric, random_state, adaptive, method=DEFAULT_METHOD if method is None else method,
             n_bootstraps=n_bootstraps, confidence_level=confidence_level, alternative=alternative,
+            block_length=block_length,
         )  # fmt: skip
     chosen = method_of("bbc_f" if method is None else method)
     finished = cross_validated_models(search, metric) if isinstance(search, Mapping) else finished_search(search)
@@ -118,7 +121,9 @@ def correct(
         metric_of(finished, reported),
         names=finished.names,
         rule=finished.rule,
-        settings=Settings(n_bootstraps, confidence_level, alternative, entropy_of(random_state)),
+        settings=Settings(
+            n_bootstraps, confidence_level, alternative, entropy_of(random_state), blocks=blocks_of(block_length)
+        ),
         test_share=checked_share(test_share),
         params=finished.params,
         read={

@@ -43,6 +43,7 @@ class SearchSettings:
     n_bootstraps: Annotated[int, Between(1, 2**62)] | None = None
     confidence_level: Share | None = None
     interval: str | None = None
+    block_length: str | None = None
     selection: str | None = None
     winner: Count | None = None
     """The number of the configuration of the model that was fitted on all rows."""

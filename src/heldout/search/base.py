@@ -38,6 +38,7 @@ from heldout.configurations import Configurations, checked_entries, checked_mode
 from heldout.data.task import Task
 from heldout.dropping import DropRule, SearchStrategy, drop_rule_of
 from heldout.errors import InputError
+from heldout.estimates.block_length import Blocks
 from heldout.estimates.question import Aggregate
 from heldout.evaluate import evaluate
 from heldout.execution.collect import RaceResults
@@ -104,6 +105,7 @@ class BaseHeldOutSearch(BaseSearchCV):  # type: ignore[misc]
         "keep_models": [StrOptions({"none", "winner", "all"})],
         "deploy": [StrOptions({"all", "bounded"})],
         "default": "no_validation",
+        "block_length": [numbers.Integral, str, Blocks, None],
     }
 
     @abstractmethod

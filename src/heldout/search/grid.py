@@ -8,6 +8,7 @@ import numpy as np
 
 from heldout._defaults import DEFAULT_METHOD
 from heldout.configurations import DRAW, refuses
+from heldout.estimates.block_length import BlockLength
 from heldout.estimates.question import Aggregate
 from heldout.estimates.types import Alternative
 from heldout.execution.fold_models import DeployedModel, KeepModels
@@ -111,6 +112,10 @@ class HeldOutSearchCV(BaseHeldOutSearch):
         checked after each fold of the first repeat, from 50 predicted rows on, and after each later repeat. The
         winner is refitted on all rows; the estimate rests on the folds so far (flag ``stopped_early``), and
         ``evaluation_.barriers`` holds the width at each. ``n_fits_saved_`` counts the fits that were not made.
+    block_length : int, "auto", str or ``ho.estimates.Blocks``, optional
+        Bootstraps of the estimate draw blocks of so many consecutive rows, which must be in the order of time. By
+        default of the automatic length where the folds follow time, as those of ``TimeSeriesSplit``, and single
+        rows (or groups) otherwise; see ``ho.estimate``.
 
     Attributes
     ----------
@@ -195,6 +200,7 @@ class HeldOutSearchCV(BaseHeldOutSearch):
         imputation: Any = None,
         default: Any = None,
         stop_when_width: float | None = None,
+        block_length: BlockLength = None,
     ) -> None:
         super().__init__(
             estimator, param_grid=param_grid, scoring=scoring, cv=cv, repeats=repeats, aggregate=aggregate,
@@ -204,5 +210,5 @@ class HeldOutSearchCV(BaseHeldOutSearch):
             keep_predictions=keep_predictions, store=store, random_state=random_state, verbose=verbose,
             fit_timeout=fit_timeout, share=share, share_memory=share_memory, early_stopping=early_stopping,
             keep_models=keep_models, deploy=deploy, imputation=imputation, default=default,
-            stop_when_width=stop_when_width,
+            stop_when_width=stop_when_width, block_length=block_length,
         )  # fmt: skip

@@ -18,6 +18,7 @@ from heldout.arguments import SearchArguments
 from heldout.configurations import are_same, checked_model, kind_of
 from heldout.data.arrays import shortened
 from heldout.errors import InputError
+from heldout.estimates.block_length import BlockLength
 from heldout.estimates.question import Aggregate
 from heldout.estimates.types import Alternative
 from heldout.evaluate import evaluation_of
@@ -190,6 +191,7 @@ def open_search(
     keep_models: KeepModels = "none",
     deploy: DeployedModel = "all",
     imputation: Any = None,
+    block_length: BlockLength = None,
 ) -> OpenSearch:
     """A search whose configurations come from a loop of your own, or from any optimiser.
 
@@ -202,7 +204,7 @@ def open_search(
         As in ``HeldOutSearchCV.fit``.
     scoring, cv, repeats, aggregate, selection, drop, method, n_bootstraps, confidence_level, alternative, n_jobs, \
 error_score, store, random_state, fit_timeout, early_stopping, verbose, \
-keep_models, deploy, imputation
+keep_models, deploy, imputation, block_length
         As in ``HeldOutSearchCV``. With a ``store``, the same loop does only the remaining fits when it runs again.
     groups : array-like of shape (N,), optional
     sample_weight : array-like of shape (N,), optional
@@ -235,6 +237,7 @@ keep_models, deploy, imputation
         "alternative": alternative, "n_jobs": n_jobs, "refit": refit, "error_score": error_score, "store": store,
         "random_state": random_state, "fit_timeout": fit_timeout, "early_stopping": early_stopping,
         "verbose": verbose, "keep_models": keep_models, "deploy": deploy, "imputation": imputation,
+        "block_length": block_length,
     }  # fmt: skip
     return OpenSearch(X, y, settings, identity="open search", groups=groups, sample_weight=sample_weight)
 

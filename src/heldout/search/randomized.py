@@ -11,6 +11,7 @@ from sklearn.utils._param_validation import Interval
 
 from heldout._defaults import DEFAULT_METHOD
 from heldout.configurations import refuses
+from heldout.estimates.block_length import BlockLength
 from heldout.estimates.question import Aggregate
 from heldout.estimates.types import Alternative
 from heldout.execution.fold_models import DeployedModel, KeepModels
@@ -111,6 +112,7 @@ share_memory, early_stopping, keep_models, deploy, default, stop_when_width
         imputation: Any = None,
         default: Any = None,
         stop_when_width: float | None = None,
+        block_length: BlockLength = None,
     ) -> None:
         super().__init__(
             estimator, param_distributions=param_distributions, n_iter=n_iter, scoring=scoring, cv=cv,
@@ -120,5 +122,5 @@ share_memory, early_stopping, keep_models, deploy, default, stop_when_width
             keep_predictions=keep_predictions, store=store, random_state=random_state, verbose=verbose,
             fit_timeout=fit_timeout, share=share, share_memory=share_memory, early_stopping=early_stopping,
             keep_models=keep_models, deploy=deploy, imputation=imputation, default=default,
-            stop_when_width=stop_when_width,
+            stop_when_width=stop_when_width, block_length=block_length,
         )  # fmt: skip

@@ -27,6 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heldout.kernels.dispatch import draw_units
+from heldout.selection.row_blocks import RowBlocks
 
 Result = TypeVar("Result")
 
@@ -62,6 +63,7 @@ class Draws:
     defined_out_of_bag: Defined
     # (n_units,): codes 0 .. S - 1 of the strata within which units are drawn; by default all units are one stratum
     stratum_of_unit: NDArray[np.intp] | None = None
+    row_blocks: RowBlocks | None = None  # draw blocks of consecutive units, where they have an order
 
     @property
     def n_units(self) -> int:
@@ -90,6 +92,8 @@ class Draws:
         return units[:, self.unit_of_row]
 
     def _units(self, bootstraps: NDArray[np.uint64], attempt: int) -> Counts:
+        if self.row_blocks is not None:
+            return self.row_blocks.counts(self.seed, bootstraps, attempt, self.n_units)
         if self.stratum_of_unit is None:
             return draw_units(self.seed, bootstraps, attempt, self.n_units)
         counts = np.empty((len(bootstraps), self.n_units), dtype=np.uint8)

@@ -119,7 +119,8 @@ def test_it_continues_from_its_store(tmp_path: Path, monkeypatch: pytest.MonkeyP
 
 def test_every_scorer_repeats_groups_and_weights() -> None:
     groups = np.arange(N) // 3
-    found = search(cv=GroupKFold(5, shuffle=True), repeats=2, scoring=["roc_auc", "accuracy"], refit="roc_auc", aggregate="pooled")
+    settings = {"scoring": ["roc_auc", "accuracy"], "refit": "roc_auc", "aggregate": "pooled"}
+    found = search(cv=GroupKFold(5, shuffle=True), repeats=2, **settings)
     found.fit(X, Y, groups=groups)
     assert set(found.estimates_) == {"roc_auc", "accuracy"}
     for name, estimate in found.estimates_.items():

@@ -12,6 +12,7 @@ from heldout.data.calls import call_in
 from heldout.data.limits import FEWER, enough_memory
 from heldout.errors import InputError
 from heldout.estimates.base import Method
+from heldout.estimates.block_length import Blocks
 from heldout.estimates.evidence import Evidence
 from heldout.estimates.methods.bbc import BBC
 from heldout.estimates.methods.bbc_f import BBCF
@@ -124,11 +125,23 @@ def answer(method: Method, evidence: Evidence) -> Estimate:
         return method.estimate(evidence)
 
 
+def unfit(method: Method, evidence: Evidence) -> str | None:
+    """Why a method does not fit the evidence and its settings, as half a sentence; None where it does."""
+    return method.unfit(evidence) or unfit_blocks(method, evidence.settings.blocks)
+
+
+def unfit_blocks(method: Method, blocks: Blocks | None) -> str | None:
+    """Why blocks of rows that a user wants do not fit, as half a sentence; None where they do."""
+    if blocks is None or method.draws_rows:
+        return None
+    return f"it draws no rows, so that {argument('block_length', str(blocks))} would do nothing"
+
+
 def refusal(method: Method, evidence: Evidence) -> str | None:
     """Why a method does not fit, and which do, as a sentence; None where it fits."""
-    reason = method.unfit(evidence)
+    reason = unfit(method, evidence)
     if reason is None:
         return None
     others = {name: make() for name, make in METHODS.items() if name != method.name}
-    fitting = [name for name, other in others.items() if other.unfit(evidence) is None]
+    fitting = [name for name, other in others.items() if unfit(other, evidence) is None]
     return f"method '{method.name}' does not fit: {reason}; methods that do: {', '.join(fitting)}."

@@ -119,6 +119,7 @@ class BBC(Method):
     draws: bool = True
     scored: Literal["as asked"] = "as asked"
     sources: tuple[str, ...] = ("tsamardinos2018", "salmon2011")
+    draws_rows: ClassVar[bool] = True
     words: ClassVar[MethodWords] = MethodWords(
         "Bootstrap bias correction",
         "bootstrap bias-corrected cross-validation",
@@ -245,7 +246,7 @@ class BBC(Method):
         truth = matrix.truth.rows(weighed)
         codes = range(truth.n_classes) if self.stratify else needed_codes(metric, truth)
         return calibration_of(
-            matrix.unit_of_row[weighed],
+            matrix.independent_units[weighed],
             None if matrix.sample_weight is None else matrix.sample_weight[weighed],
             [truth.values == code for code in codes],
             stratified=self.stratify,

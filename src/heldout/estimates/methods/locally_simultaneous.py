@@ -83,6 +83,7 @@ class LocallySimultaneous(Method):
     draws: bool = True
     scored: Literal["as asked"] = "as asked"
     sources: tuple[str, ...] = ("zrnic2024", "efron1979")
+    draws_rows: ClassVar[bool] = True
     words: ClassVar[MethodWords] = MethodWords(
         "Locally simultaneous",
         "the locally simultaneous interval",

@@ -100,6 +100,11 @@ class NaiveBootstrap(Method):
         return frozenset({"predictions" if self.unit == "rows" else "fold scores"})
 
     @property
+    def draws_rows(self) -> bool:
+        """Folds are drawn as if they had no order."""
+        return self.unit == "rows"
+
+    @property
     def scored(self) -> Literal["as asked", "folds"]:
         """Folds are averaged in any aggregate."""
         return "as asked" if self.unit == "rows" else "folds"

@@ -76,6 +76,7 @@ class Shrinkage(Method):
     draws: bool = True
     scored: Literal["as asked"] = "as asked"
     sources: tuple[str, ...] = ("louis1984", "ghosh1992", "tsamardinos2018", "salmon2011")
+    draws_rows: ClassVar[bool] = True
     words: ClassVar[MethodWords] = MethodWords(
         "Shrinkage",
         "a correction by shrunken centres",

@@ -74,6 +74,7 @@ class Zoom(Method):
     draws: bool = True
     scored: Literal["as asked"] = "as asked"
     sources: tuple[str, ...] = ("zrnic2024zoom", "efron1979")
+    draws_rows: ClassVar[bool] = True
     words: ClassVar[MethodWords] = MethodWords(
         "Zoom",
         "the zoom correction",

@@ -16,6 +16,7 @@ from heldout._random import RandomState
 from heldout._text import argument
 from heldout.errors import HeldoutWarning, InputError
 from heldout.estimates.base import over_configurations
+from heldout.estimates.block_length import BlockLength
 from heldout.estimates.bootstrap import is_unbiased
 from heldout.estimates.evidence import Evidence, needs_one_configuration
 from heldout.estimates.inputs import read_inputs
@@ -292,6 +293,7 @@ def compare_configurations(
     response: ResponseName = "auto",
     threshold: float | None = None,
     adaptive: bool = False,
+    block_length: BlockLength = None,
     random_state: RandomState = None,
     n_jobs: int | None = None,
 ) -> ConfigurationComparison:

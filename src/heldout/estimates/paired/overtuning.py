@@ -275,8 +275,8 @@ def _against(scores: PairedScores, left_out: Floats, default: int, name: str, n_
 def probability_worse(gain: float, observed: float, standard_error: float) -> float:
     """The probability that a true difference is negative, Φ(-√b d/SE), from its estimate d and what is left of it.
 
-    If true differences are normal around 0 and d is one of them with a normal error, the true one has the mean b d and
-    the variance b SE². The factor b is estimated as gain/d, within [0, 1]: the gain is d without its optimism.
+    If true differences are normal around 0 and d is one of them with a normal error, the true one has the mean b d
+    and the variance b SE². The factor b is estimated as gain/d, within [0, 1]: the gain is d without its optimism.
 
     Examples
     --------

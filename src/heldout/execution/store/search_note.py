@@ -74,6 +74,7 @@ class SearchText:
     alternative: str
     drop: str | None = None
     stop_when_width: float | None = None
+    block_length: str | None = None
     adaptive: bool = False
     classes: tuple[bool, ...] | tuple[int | float, ...] | tuple[str, ...] | None = None
     positive: int | None = None
@@ -150,6 +151,7 @@ def note_of(search: Search, *, adaptive: bool = False) -> SearchNote:
         alternative=estimation.alternative,
         drop=drop,
         stop_when_width=None if search.stop_when_width is None else float(search.stop_when_width),
+        block_length=None if estimation.blocks is None else str(estimation.blocks),
         adaptive=adaptive,
         classes=None if truth.classes is None else _plain_labels(truth.classes),
         positive=truth.positive,
@@ -190,6 +192,7 @@ def search_of(
         n_bootstraps=text.n_bootstraps,
         confidence_level=text.confidence_level,
         alternative=cast("Alternative", text.alternative),
+        block_length=text.block_length,
     )
     scoring = Scoring(_no_scorer, noted, text.refit_metric, more_times=text.more_times)
     search = Search(

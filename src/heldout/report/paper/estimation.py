@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from heldout.estimates.ordered_rows import CHOSEN_AUTOMATICALLY
 from heldout.estimates.question import AGGREGATE_WORDS
 from heldout.estimates.types import Estimate
 from heldout.flags import Flag
@@ -36,7 +37,7 @@ _LIMITS = {
     Flag.DROPPING_REPLAYED: "Every bootstrap repeated the dropping.",
     Flag.ONE_CONFIGURATION_KEPT: "If the configuration was the best of several, that is not corrected.",
     Flag.STRATIFIED: "Bootstraps were drawn within classes.",
-    Flag.NOT_EXCHANGEABLE: "Rows follow the order of time, and the bootstraps took them as exchangeable.",
+    Flag.NOT_EXCHANGEABLE: "Rows follow the order of time, and the estimate took them as exchangeable.",
     Flag.EARLY_STOPPING_ON_SCORED_ROWS: "Models stopped early on rows that score them, which no method corrects.",
 }
 """What an estimate does not correct, or how it was drawn, by the flag that says so."""
@@ -92,6 +93,20 @@ def _settings(settings: Any) -> str:
     return f"; {', '.join(texts)}" if texts else ""
 
 
+def _blocks(provenance: Mapping[str, Any]) -> str:
+    """In which blocks rows in the order of time were drawn; empty where single rows were."""
+    length, kind = provenance.get("block_length", 1), provenance.get("block_kind")
+    if length == 1:
+        return ""
+    automatic = provenance.get("block_length_source") == CHOSEN_AUTOMATICALLY
+    how = ", a length that the autocorrelation of their effects on the score gave" if automatic else ""
+    average, name = ("on average ", "stationary") if kind == "stationary" else ("", "moving-block")
+    return (
+        f"Rows follow the order of time, and the bootstraps drew blocks of {average}{length} consecutive rows "
+        f"({name} bootstrap{how}), so the interval is approximate."
+    )
+
+
 def estimate_sentences(estimate: Estimate, others: list[str], *, sizes_known: bool = False) -> list[str]:
     """How the performance was estimated, with its interval.
 
@@ -111,6 +126,7 @@ def estimate_sentences(estimate: Estimate, others: list[str], *, sizes_known: bo
     notes = [
         how,
         "Groups of rows were drawn whole." if provenance.get("grouped") and _drawn(estimate) else "",
+        _blocks(provenance),
         _parts(provenance),
         "" if size is None else f"The models behind it were trained on {size:,.0f} distinct rows on average.",
         *(sentence for flag, sentence in _LIMITS.items() if flag in estimate.flags),

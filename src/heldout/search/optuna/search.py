@@ -13,6 +13,7 @@ from heldout._random import numpy_seed
 from heldout.arguments import SearchArguments
 from heldout.configurations import Configurations, refuses
 from heldout.errors import InputError
+from heldout.estimates.block_length import BlockLength
 from heldout.estimates.question import Aggregate
 from heldout.estimates.types import Alternative
 from heldout.evaluate import evaluate_adaptive
@@ -72,7 +73,7 @@ class HeldOutOptunaSearchCV(BaseHeldOutSearch):
         such optimism. It takes at most .3 more fits.
     scoring, cv, repeats, aggregate, selection, drop, method, n_bootstraps, confidence_level, alternative, n_jobs, \
 refit, pre_dispatch, error_score, return_train_score, keep_predictions, store, verbose, fit_timeout, share, \
-share_memory, early_stopping, keep_models, deploy, imputation, default
+share_memory, early_stopping, keep_models, deploy, imputation, default, block_length
         As in ``HeldOutSearchCV``. With ``drop`` each batch is compared with the best configuration so far; dropped
         trials are pruned.
     random_state : int, RandomState or Generator, optional
@@ -162,6 +163,7 @@ share_memory, early_stopping, keep_models, deploy, imputation, default
         deploy: DeployedModel = "all",
         imputation: Any = None,
         default: Any = None,
+        block_length: BlockLength = None,
     ) -> None:
         super().__init__(
             estimator, space=space, n_trials=n_trials, timeout=timeout, sampler=sampler, study=study,
@@ -172,6 +174,7 @@ share_memory, early_stopping, keep_models, deploy, imputation, default
             keep_predictions=keep_predictions, store=store, random_state=random_state, verbose=verbose,
             fit_timeout=fit_timeout, share=share, share_memory=share_memory, early_stopping=early_stopping,
             keep_models=keep_models, deploy=deploy, imputation=imputation, default=default,
+            block_length=block_length,
         )  # fmt: skip
 
     def _configurations(self, arguments: SearchArguments, entropy: int) -> Configurations:

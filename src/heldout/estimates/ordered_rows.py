@@ -1,0 +1,124 @@
+"""Rows in the order of time: the blocks in which their bootstraps are drawn, and what to know of those.
+
+How much a row moves the winner's score is, for any metric, the score on all rows less that without the row: of a
+mean of losses it is the row's loss but for shift and scale. The automatic length of blocks is taken from the
+autocorrelation of that.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from heldout._text import argument
+from heldout.errors import InputError
+from heldout.estimates.block_length import AUTO, Blocks, automatic_length
+from heldout.estimates.evidence import Evidence
+from heldout.flags import Flag
+from heldout.kernels.reference import Floats
+from heldout.selection.draws import BLOCK
+from heldout.selection.row_blocks import RowBlocks
+
+MOST_LEFT_OUT = 5000
+"""Rows that are left out one by one, the last ones where there are more: the time grows with their product."""
+MOST_FOREIGN = 1000
+"""The same for a metric of the user's own, which may be slow."""
+SOURCES_OF_KIND = {"stationary": ("politis1994",), "moving": ("kunsch1989",)}
+SOURCES_OF_LENGTH = ("politis2004", "patton2009")
+CHOSEN_AUTOMATICALLY = "automatic"
+AS_PASSED = "as passed"
+
+
+def check_without_groups(blocks: Blocks | None, groups: Any) -> None:
+    """Refuse blocks of rows beside groups, which are drawn whole themselves."""
+    if blocks is not None and groups is not None:
+        raise InputError(
+            f"{argument('block_length', str(blocks))} draws blocks of consecutive rows, and groups are drawn whole "
+            f"in any order of their rows; leave {argument('block_length')} out, or group stretches of time.",
+            argument="block_length",
+        )
+
+
+def check_fits_rows(blocks: Blocks | None, n_rows: int) -> None:
+    """Refuse blocks of more than half of the rows that are predicted."""
+    if blocks is None or blocks.length == AUTO or blocks.length <= max(n_rows // 2, 1):
+        return
+    raise InputError(
+        f"{argument('block_length', blocks.length)} is more than half of the {n_rows} predicted rows, of which a "
+        f"bootstrap draws some blocks and leaves out others; use at most {n_rows // 2}, or 'auto'.",
+        argument="block_length",
+    )
+
+
+def in_blocks(evidence: Evidence, *, exchangeable: bool) -> Evidence:
+    """The evidence with the blocks that its bootstraps draw; unchanged where rows or groups are drawn.
+
+    By default rows whose folds follow time are drawn in blocks of the automatic length.
+    """
+    matrix, wanted = evidence.matrix, evidence.settings.blocks
+    assert matrix is not None, "rows are drawn from a matrix"
+    if wanted is None and not exchangeable and not matrix.grouped:
+        wanted = Blocks()
+    if wanted is None:
+        return evidence
+    n_rows = matrix.truth.n_rows
+    is_automatic = wanted.length == AUTO
+    length = _automatic(evidence, wanted) if wanted.length == AUTO else int(wanted.length)
+    check_fits_rows(wanted, n_rows)
+    source = CHOSEN_AUTOMATICALLY if is_automatic else AS_PASSED
+    details = {
+        "block_kind": wanted.kind,
+        "block_length": length,
+        "block_length_source": source,
+        "block_sources": SOURCES_OF_KIND[wanted.kind] + (SOURCES_OF_LENGTH if is_automatic else ()),
+    }
+    evidence = replace(evidence, details={**evidence.details, **details})
+    if length == 1 and not is_automatic:
+        return evidence
+    return replace(
+        evidence,
+        matrix=replace(matrix, row_blocks=RowBlocks(length, wanted.kind)),
+        flags={**evidence.flags, Flag.ROW_BLOCKS: _sentence(wanted, length, n_rows)},
+    )
+
+
+def row_effects(evidence: Evidence) -> Floats:
+    """(m,): by how much each of the last m rows moves the winner's score; their mean where it cannot be scored."""
+    matrix = evidence.matrix
+    assert matrix is not None, "rows are left out of a matrix"
+    n_rows = matrix.truth.n_rows
+    most = MOST_FOREIGN if matrix.scores.metric.calls_foreign_code else MOST_LEFT_OUT
+    rows = np.arange(max(n_rows - most, 0), n_rows)
+    scores = [_without_each(evidence, rows[first : first + BLOCK]) for first in range(0, len(rows), BLOCK)]
+    effects = evidence.uncorrected - np.concatenate(scores)
+    finite = np.isfinite(effects)
+    return np.where(finite, effects, effects[finite].mean() if finite.any() else 0.0)
+
+
+def _without_each(evidence: Evidence, rows: Any) -> Floats:
+    assert evidence.matrix is not None, "rows are left out of a matrix"
+    counts = np.ones((len(rows), evidence.matrix.truth.n_rows), dtype=np.uint8)
+    counts[np.arange(len(rows)), rows] = 0
+    return evidence.scores_of_winner(counts)
+
+
+def _automatic(evidence: Evidence, wanted: Blocks) -> int:
+    assert evidence.matrix is not None, "rows are drawn from a matrix"
+    n_rows = evidence.matrix.truth.n_rows
+    if n_rows < 4:  # nothing shows in so few
+        return 1
+    length = automatic_length(row_effects(evidence), wanted.kind, n_rows)
+    return min(max(math.ceil(length), 1), n_rows // 2)
+
+
+def _sentence(wanted: Blocks, length: int, n_rows: int) -> str:
+    of_length = "an average of " if wanted.kind == "stationary" and length > 1 else ""
+    how = " (chosen by the autocorrelation of how rows move the score)" if wanted.length == AUTO else ""
+    return Flag.ROW_BLOCKS.filled(
+        kind=wanted.kind,
+        length=f"{of_length}{length} row{'' if length == 1 else 's'}{how}",
+        blocks=f"{n_rows / length:.0f}",
+    )
