@@ -9,7 +9,6 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "benchmarks"))
 from dropping import summary_lines
-
 from heldout.dropping import RULES
 
 ROOT = Path(__file__).parents[1]

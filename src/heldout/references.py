@@ -180,6 +180,9 @@ REFERENCES: dict[str, Reference] = {
     "bergman2024": Reference("Bergman, E., Purucker, L. and Hutter, F.", 2024,
         "Don't waste your time: early stopping cross-validation",
         "International Conference on Automated Machine Learning, Proceedings of Machine Learning Research 256"),
+    "makarova2022": Reference("Makarova, A., Shen, H., Perrone, V., Klein, A., Faddoul, J. B., Krause, A., "
+        "Seeger, M. and Archambeau, C.", 2022, "Automatic termination for hyperparameter optimization",
+        "International Conference on Automated Machine Learning, Proceedings of Machine Learning Research 188"),
     "krueger2015": Reference("Krueger, T., Panknin, D. and Braun, M.", 2015,
         "Fast cross-validation via sequential testing", "Journal of Machine Learning Research 16, 1103-1155"),
     "wald1947": Reference("Wald, A.", 1947, "Sequential analysis", "Wiley, New York"),

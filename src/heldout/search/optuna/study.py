@@ -18,6 +18,7 @@ from heldout.data.arrays import shortened
 from heldout.errors import HeldoutWarning, InputError, StoreError
 from heldout.execution.adaptive import Proposal, ProposalScore
 from heldout.search.optuna.package import optuna_package, quiet
+from heldout.search.optuna.regret import UselessSearch
 from heldout.search.optuna.sampler import SeededSampler, fresh_sampler
 from heldout.search.optuna.space import Space, checked_proposal
 
@@ -41,6 +42,8 @@ class StudyProposals:
         How many are asked before the first of them is told its score.
     timeout : float, optional
         Seconds after which no batch begins.
+    useless : UselessSearch, optional
+        Decides after each batch whether further ones are useless.
     """
 
     def __init__(
@@ -52,7 +55,11 @@ class StudyProposals:
         n_trials: int,
         batch_size: int = 1,
         timeout: float | None = None,
+        useless: UselessSearch | None = None,
     ) -> None:
+        self._useless = useless
+        self.stop_reason = ""
+        """Why the search stopped before its last trial; empty if it did not."""
         self.study, self._space, self._sampler = study, space, sampler
         self._n_trials, self._batch_size, self._timeout = n_trials, batch_size, timeout
         self._started = time.monotonic()
@@ -112,6 +119,9 @@ class StudyProposals:
             else:
                 self._tell(trial, float(score.value))
         self._is_told = True
+        if self._useless is not None and self._n_asked < self._n_trials and self._useless.is_reached(self.study):
+            self._is_stopped = True
+            self.stop_reason = self._useless.sentence(self._n_asked, self._n_trials)
 
     def close(self) -> None:
         """Fail the trials that were asked and never told a score, as after an interruption."""
