@@ -15,6 +15,7 @@ from heldout.estimates.bootstrap import CONTROL
 from heldout.estimates.comparison import SEEN_IN_THE_ROW
 from heldout.estimates.methods.bbc import CALIBRATED_INTERVAL
 from heldout.estimates.types import Estimate, is_uncorrected, json_number, optimism_beyond_rounding, was_named
+from heldout.flags import Flag
 from heldout.metrics.named import in_sentence, metric_words
 from heldout.protocols.nested.words import INTERVAL_SENTENCES, nested_sentence
 from heldout.protocols.words import method_words
@@ -99,6 +100,8 @@ def _finalists(estimate: Estimate) -> int:
 
 def _how(estimate: Estimate) -> str:
     """How the method computes its number."""
+    if Flag.CROSS_FITTED in estimate.flags:  # the method scored one column, made by several searches
+        return estimate.flags[Flag.CROSS_FITTED]
     if estimate.method == "nested_cv" and (sentence := nested_sentence(estimate.provenance)):
         return sentence
     words = method_words(estimate.method)

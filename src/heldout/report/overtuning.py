@@ -12,6 +12,7 @@ from heldout.estimates.bootstrap import is_unbiased
 from heldout.estimates.from_matrix import gather
 from heldout.estimates.paired.overtuning import Overtuning, overtuning
 from heldout.estimates.paired.scores import paired_scores
+from heldout.estimates.types import json_number
 from heldout.execution.default import DefaultConfiguration, place_of
 from heldout.predictions import HeldOutPredictions
 from heldout.report.numbers import Scale
@@ -34,6 +35,8 @@ def overtuning_of(evaluation: Evaluation) -> Overtuning:
 
     Raises InputError when the scorer cannot be opened, or no bootstrap can be drawn.
     """
+    if "entropy" not in evaluation.provenance:
+        raise InputError("this record of a search has no seed, from which its bootstraps would be drawn again.")
     predictions, question = evaluation.predictions, question_of_search(evaluation)
     default = evaluation.default or _estimator_as_passed(evaluation)
     is_extra = default is not None and default.position is None
@@ -89,12 +92,16 @@ def _with_column(predictions: HeldOutPredictions, other: HeldOutPredictions) -> 
     return replace(predictions, responses=responses, names=(*predictions.names, *other.names))
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True)
 class OvertuningCurve:
-    """The overtuning of a search, and how its metric is shown."""
+    """The overtuning of a search as it is shown."""
 
-    found: Overtuning
     scale: Scale
+    n_configurations: tuple[int, ...]
+    uncorrected: tuple[float | None, ...]
+    corrected: tuple[float | None, ...]
+    sentences: tuple[str, ...]
+    """That further search bought nothing, and on the default configuration, where there is something to say."""
 
 
 def overtuning_curve_of(evaluation: Evaluation) -> OvertuningCurve | None:
@@ -105,33 +112,40 @@ def overtuning_curve_of(evaluation: Evaluation) -> OvertuningCurve | None:
         return None
     if len(found.n_configurations) < 2:
         return None
-    return OvertuningCurve(found, search_scale(evaluation, evaluation.refit_metric))
+    return OvertuningCurve(
+        search_scale(evaluation, evaluation.refit_metric),
+        tuple(found.n_configurations.tolist()),
+        tuple(json_number(each) for each in found.uncorrected.tolist()),
+        tuple(json_number(each) for each in found.corrected.tolist()),
+        tuple(evaluation.overtuning_sentences),
+    )
 
 
 def overtuning_svg(curve: OvertuningCurve, *, key: str, width: int) -> str:
     """Two lines over the number of configurations tried: the best score so far, uncorrected and corrected."""
-    alt, content, scale = altair(), curve.found, curve.scale
-    values = np.concatenate([content.uncorrected, content.corrected])
-    values = values[np.isfinite(values)]
-    low, high = float(values.min()), float(values.max())
+    alt, scale = altair(), curve.scale
+    values = [each for each in (*curve.uncorrected, *curve.corrected) if each is not None]
+    low, high = min(values), max(values)
     pad = 0.08 * (high - low) or 0.01
-    last = int(content.n_configurations[-1])
+    last = curve.n_configurations[-1]
     is_long = last > 60
     x_scale = alt.Scale(type="log", domain=[1, last]) if is_long else alt.Scale(domain=[1, last], nice=False)
     x = alt.X("x:Q", scale=x_scale, axis=alt.Axis(title="configurations tried", format="d", tickCount=5))
     y_scale = alt.Scale(domain=[low - pad, high + pad], zero=False, nice=False)
     y = alt.Y("y:Q", scale=y_scale, axis=alt.Axis(title=scale.title, tickCount=5, grid=True))
     layers = []
-    for series, colour, dash in ((content.uncorrected, VERMILLION, UNCORRECTED), (content.corrected, BLUE, ())):
+    for series, colour, dash in ((curve.uncorrected, VERMILLION, UNCORRECTED), (curve.corrected, BLUE, ())):
         points = [
-            {"x": int(c), "y": float(each), "n": number}
-            for number, (c, each) in enumerate(zip(content.n_configurations, series, strict=True))
-            if np.isfinite(each)
+            {"x": c, "y": each, "n": number}
+            for number, (c, each) in enumerate(zip(curve.n_configurations, series, strict=True))
+            if each is not None
         ]
         layers.append(line(points, x, y, colour, dash, 2, interpolate="step-after"))
     chart = layered(*layers, width=width, height=260)
     before, best, first, end = (
-        f"{series[place]:.4g}" for series in (content.uncorrected, content.corrected) for place in (0, -1)
+        "unknown" if series[place] is None else f"{series[place]:.4g}"
+        for series in (curve.uncorrected, curve.corrected)
+        for place in (0, -1)
     )
     described = (
         f"The best {scale.title} so far over the configurations tried: uncorrected from {before} to {best}, "

@@ -7,6 +7,7 @@ import click
 from heldout.cli.group import LazyGroup
 
 STUDIES = {
+    "adaptive": "heldout_papers.cli.adaptive",
     "bias": "heldout_papers.cli.bias",
     "corrections": "heldout_papers.cli.corrections",
     "flat-vs-nested": "heldout_papers.cli.flat_vs_nested",

@@ -87,11 +87,27 @@ def test_a_sampler_knows_nothing_of_its_fold(k: int) -> None:
     assert any(first.params[j] != second.params[j] for j in range(K)), "the others see these rows"
 
 
-@pytest.mark.parametrize("settings", [{"n_jobs": 2}, {"batch_size": 1}])
-def test_running_changes_nothing(settings: dict[str, Any]) -> None:
-    one, two = search().fit(X, Y), search(**settings).fit(X, Y)
+def test_the_number_of_workers_changes_nothing() -> None:
+    one, two = search().fit(X, Y), search(n_jobs=2).fit(X, Y)
     assert (one.estimate_.value, one.estimate_.interval) == (two.estimate_.value, two.estimate_.interval)
     assert one.evaluation_.cross_fit.params == two.evaluation_.cross_fit.params
+
+
+@pytest.mark.parametrize("drop", ["forgiving", "aggressive(min_predictions=10)"])
+def test_the_samplers_searches_drop_too(drop: str) -> None:
+    found = search(drop=drop, feedback=CrossFitting(n_trials=10), n_trials=10).fit(X, Y)
+    fit = found.evaluation_.cross_fit
+    assert fit.n_fits + fit.n_fits_saved == K * 10 * (K - 1) + K
+    assert fit.n_fits_saved > 0 or drop == "forgiving"
+    assert found.n_fits_saved_ >= fit.n_fits_saved
+    assert np.isfinite(found.estimate_.value)
+
+
+def test_its_texts_say_what_was_done() -> None:
+    found = search().fit(X, Y)
+    text = str(found.methods_text())
+    assert "5 further searches tried 6 configurations each" in text
+    assert "With one candidate" not in text
 
 
 def test_it_continues_from_its_store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -117,7 +133,7 @@ def test_it_continues_from_its_store(tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert again.cv_results_["params"] == whole.cv_results_["params"]
 
 
-def test_every_scorer_repeats_groups_and_weights() -> None:
+def test_every_scorer_repeats_and_groups() -> None:
     groups = np.arange(N) // 3
     settings = {"scoring": ["roc_auc", "accuracy"], "refit": "roc_auc", "aggregate": "pooled"}
     found = search(cv=GroupKFold(5, shuffle=True), repeats=2, **settings)

@@ -26,10 +26,6 @@ _LIMITS = {
         "The estimate replays the selection among these configurations, not how the search came to them, so part "
         "of the optimism remains."
     ),
-    Flag.CROSS_FITTED: (
-        "The estimate is of what the winners of further, shorter searches predict: one for each fold, which saw no "
-        "row of the fold. So no score of the search itself took part in it."
-    ),
     Flag.DROPPED_CONFIGURATIONS: (
         "The estimate replays the selection among the configurations that were not dropped, so it is a little more "
         "optimistic than without dropping."
