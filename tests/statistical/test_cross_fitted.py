@@ -37,7 +37,7 @@ def test_on_noise_it_is_honest_where_the_winner_flatters() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("world", ["noise", "signal"])
 def test_its_bias_and_coverage(world: str) -> None:
-    """60 searches of 200 trials: a mean bias within .03 on noise and .02 with a signal (one false alarm in 1000 runs
+    """60 searches of 200 trials: a mean bias within .03 on noise, .02 with a signal (one false alarm in 1000 runs
     each), and a coverage that may be .93 (at least 50 of 60, which a coverage of .93 misses in one run of 400)."""
     found = errors(world, 60, 200)
     most = 0.03 if world == "noise" else 0.02

@@ -49,7 +49,7 @@ def adaptive_page(study: AdaptiveStudy, *, command: str = "") -> StudyPage:
         ),
         glossary={METHOD_TERMS[name].title: METHOD_TERMS[name].meaning for name in METHODS}
         | {term.title: term.meaning for term in TERMS.values()},
-        tables=[*centre_tables(study), *_varied_tables(study)],
+        tables=[*centre_tables(study), *varied_tables(study)],
         method=(
             "Every repetition draws a problem, searches it, and corrects the held-out predictions of the same "
             "search by every method. The error is the estimate less the true accuracy of the winner fitted on "
@@ -112,7 +112,7 @@ def centre_tables(study: AdaptiveStudy) -> list[StudyTable]:
     return tables
 
 
-def _varied_tables(study: AdaptiveStudy) -> list[StudyTable]:
+def varied_tables(study: AdaptiveStudy) -> list[StudyTable]:
     """Each world: a row a number of rows or trials other than that of the centre."""
     tables: list[StudyTable] = []
     for world in study.worlds:

@@ -19,6 +19,7 @@ from heldout_papers.cli import STUDIES
 
 Command = Callable[..., Any]
 SMALLER = {
+    "adaptive": ["--worlds", "noise", "--trials", "8", "--centre", "40,8", "--repetitions", "1"],
     "bias": ["--rows", "20,100", "--configurations", "50,500", "--repetitions", "4", "--bootstraps", "50"],
     "corrections": ["--rows", "40", "--configurations", "10", "--repetitions", "4", "--bootstraps", "50"],
     "flat-vs-nested": ["--max-rows", "24", "--folds", "2", "--scenario", "top3"],
