@@ -201,8 +201,8 @@ ARTICLES = (
             Run(
                 "adaptive.parquet",
                 "What a corrected score is worth after an adaptive search",
-                "heldout study adaptive --rows 40,60,150,400 --tables TABLES --names phoneme,spambase,sylvine,mozilla4 "
-                "--repetitions 16 --nested 4 --seed 2026",
+                "heldout study adaptive --rows 40,60,150,400 --tables TABLES --names "
+                "phoneme,spambase,sylvine,mozilla4 --repetitions 16 --nested 4 --seed 2026",
                 "44 settings with 16 searches each. The claims are those of heldout's documentation; nothing is "
                 "published on them.",
                 lambda frame: adaptive_claims(AdaptiveStudy.from_frame(frame)),

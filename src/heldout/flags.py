@@ -165,6 +165,10 @@ class Flag(StrEnum):
         "no such optimism: feedback='cross-fitted' of HeldOutOptunaSearchCV, which takes 0.3 more fits, and nested "
         "cross-validation that repeats the whole search.",
     )
+    STOPPED_WHEN_USELESS = (
+        "stopped_when_useless",
+        "{reason} The stop depends on scores on these same rows, as the proposals do.",
+    )
     CROSS_FITTED = (
         "cross_fitted",
         "The search was adaptive, and the estimate does not rest on its scores: {searches} further searches tried "

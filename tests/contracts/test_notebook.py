@@ -20,6 +20,7 @@ from sklearn.neighbors import KNeighborsClassifier
 
 import heldout
 import heldout as ho
+from heldout.estimates.paired.overtuning import DefaultComparison
 from heldout.imputation.backward import RemovedTerm, Selection
 from heldout.imputation.pooled_scores import pool_scores
 from heldout.predictions import FoldScores
@@ -159,6 +160,8 @@ RESULTS: dict[str, tuple[Callable[[], Any], Callable[[Any], str]]] = {
     "ConfidenceSet": (lambda: comparison().confidence_set(), lambda found: f"{len(found)} of 3 configurations"),
     "Difference": (lambda: comparison().difference(EVIL, "b"), lambda found: number(found.value)),
     "OptimismCurve": (lambda: comparison().optimism_curve(), lambda found: number(found.optimism[-1])),
+    "Overtuning": (lambda: search().evaluation_.overtuning, lambda found: f"{found.corrected[-1]:.4g}"),
+    "DefaultComparison": (lambda: DefaultComparison(EVIL, 0.1, 0.05, 0.03), lambda found: "0.03"),
     "HeldOutSearchCV": (search, lambda found: number(found.corrected_score_)),
     "HeldOutOptunaSearchCV": (optuna_search, lambda found: number(found.corrected_score_)),
     "OpenSearch": (lambda: open_search(), lambda found: "open search"),

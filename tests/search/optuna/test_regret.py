@@ -132,6 +132,7 @@ def test_a_search_stops_and_says_so(tmp_path: Path) -> None:
     assert 20 <= n < 60
     assert f"stopped after {n} of 60 trials" in found.stop_reason_
     assert found.evaluation_.provenance["stop_reason"] == found.stop_reason_
+    assert found.stop_reason_ in found.estimate_.flags["stopped_when_useless"]
     assert len(found.cv_results_["params"]) == n
     whole = search().set_params(stop_when_useless=False).fit(X, Y)
     assert whole.stop_reason_ == ""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numbers
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -25,6 +26,7 @@ from heldout.execution.run import RunSettings
 from heldout.execution.search import Search
 from heldout.execution.search_check import check_search
 from heldout.execution.sharing.groups import Share
+from heldout.flags import Flag
 from heldout.result import Evaluation
 from heldout.search.base import BaseHeldOutSearch
 from heldout.search.optuna.cross_fitting import CrossFitting, cross_fitting_of
@@ -210,7 +212,7 @@ share_memory, early_stopping, keep_models, deploy, imputation, default, block_le
         proposals.warn_of_failures()
         self.study_ = study
         self.stop_reason_ = proposals.stop_reason
-        return found.with_provenance(stop_reason=proposals.stop_reason) if proposals.stop_reason else found
+        return with_stop(found, proposals.stop_reason) if proposals.stop_reason else found
 
     def _cross_fit(
         self, search: Search, running: RunSettings, choose: Choose | None, space: Space
@@ -246,3 +248,13 @@ share_memory, early_stopping, keep_models, deploy, imputation, default, block_le
                 "applies.",
                 argument="feedback",
             )
+
+
+def with_stop(found: Evaluation, reason: str) -> Evaluation:
+    """The record of a search that stopped as useless: its estimates say so."""
+    flag = Flag.STOPPED_WHEN_USELESS
+    estimates = {
+        name: replace(one, flags={**one.flags, flag: flag.filled(reason=reason)})
+        for name, one in found.estimates.items()
+    }
+    return replace(found, estimates=estimates).with_provenance(stop_reason=reason)
