@@ -13,6 +13,7 @@ from heldout.protocols.validation.corrections import CORRECTIONS
 from heldout.protocols.validation.curves import calibration, decision, roc
 from heldout.protocols.validation.intervals import SOURCES_OF_INTERVAL
 from heldout.references import REFERENCES
+from heldout.search.optuna import regret
 from heldout.selection import RULES
 from heldout.spaces import (
     GLVQ,
@@ -48,7 +49,7 @@ def test_every_source_is_known_and_every_reference_is_cited():
     cited |= {key for metric in DECLARED for key in metric.sources}
     cited |= {key for make in DROP_RULES.values() for key in make.sources}
     cited |= {*SOURCES_OF_LENGTH, *(key for keys in SOURCES_OF_KIND.values() for key in keys)}
-    cited |= set(SES.sources) | set(Advice.sources)
+    cited |= set(SES.sources) | set(Advice.sources) | set(regret.SOURCES)
     cited |= {key for make in RULES.values() for key in getattr(make(), "sources", ())}
     cited |= {key for estimator in ESTIMATORS for key in estimator.sources}
 

@@ -15,8 +15,6 @@ from typing import Any
 
 import pandas as pd
 
-from heldout_papers.adaptive import AdaptiveStudy
-from heldout_papers.adaptive.claims import adaptive_claims
 from heldout_papers.bias import BiasMoments
 from heldout_papers.bias.claims import bias_claims
 from heldout_papers.engine.claims import Claim
@@ -192,20 +190,6 @@ ARTICLES = (
                 "random forest instead of choosing loses little. Nested cross-validation trains on four fifths "
                 "of the half, so it "
                 "is pessimistic. The article's table 3 (2000 rows and more) needs a run with larger tables.",
-            ),
-        ),
-    ),
-    Article(
-        "This project: adaptive searches",
-        (
-            Run(
-                "adaptive.parquet",
-                "What a corrected score is worth after an adaptive search",
-                "heldout study adaptive --rows 40,60,150,400 --tables TABLES --names "
-                "phoneme,spambase,sylvine,mozilla4 --repetitions 16 --nested 4 --seed 2026",
-                "44 settings with 16 searches each. The claims are those of heldout's documentation; nothing is "
-                "published on them.",
-                lambda frame: adaptive_claims(AdaptiveStudy.from_frame(frame)),
             ),
         ),
     ),

@@ -27,8 +27,8 @@ def mean_within(values: np.ndarray, low: float, high: float) -> bool:
 
 
 def test_on_noise_it_is_honest_where_the_winner_flatters() -> None:
-    """8 searches of 40 trials; one false alarm in 1000 runs."""
-    found = errors("noise", 8, 40)
+    """8 searches of 25 trials; one false alarm in 1000 runs."""
+    found = errors("noise", 8, 25)
     assert mean_within(found["cross_fitted"], -0.03, 0.03)
     assert found["cv"].mean() > 0.1
     assert found["cross_fitted"].mean() < found["bbc"].mean() < found["cv"].mean()

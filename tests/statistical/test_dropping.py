@@ -104,6 +104,10 @@ def test_an_easy_and_a_hard_race_in_short(rule):
         assert not easy[:, 0].any()
         assert 0.2 < easy[:, 1].mean() < 0.5
         assert hard[:, 1].mean() < 0.05
+    elif rule.name in ("forgiving", "aggressive"):  # they do not ask whether a difference is chance
+        assert min(easy[:, 1].mean(), hard[:, 1].mean()) > 0.6
+        assert max(easy[:, 2].mean(), hard[:, 2].mean()) < 0.04
+        return
     else:
         assert easy[:, 1].mean() > hard[:, 1].mean() > 0.4
     assert easy[:, 2].mean() < 0.01

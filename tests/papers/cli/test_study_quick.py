@@ -70,5 +70,6 @@ def test_quick_is_a_whole_study(name: str, smaller: bool, command: Command, tabl
     assert document["claims_sentence"] in ended.out
     each = pd.read_parquet(f"heldout-study/{name}.parquet")
     assert len(each) >= len(document["rows"]) // 2
-    heading = "What a correction must reach" if name == "corrections" else "What the article claims"
+    own = {"corrections": "What a correction must reach", "adaptive": "What we claim"}
+    heading = own.get(name, "What the article claims")
     assert heading in Path("heldout-study/report.html").read_text(encoding="utf-8")

@@ -25,6 +25,7 @@ from heldout.estimates.spread import nadeau_bengio
 from heldout.kernels.reference import Floats
 from heldout.search.optuna.package import optuna_package
 
+SOURCES = ("makarova2022", "nadeau2003")
 FEWEST_TRIALS = 20
 """With a score, before the first check."""
 EVERY = 5

@@ -30,7 +30,7 @@ from heldout.flags import Flag
 from heldout.result import Evaluation
 from heldout.search.base import BaseHeldOutSearch
 from heldout.search.optuna.cross_fitting import CrossFitting, cross_fitting_of
-from heldout.search.optuna.regret import UselessSearch
+from heldout.search.optuna.regret import SOURCES, UselessSearch
 from heldout.search.optuna.space import Space, space_of
 from heldout.search.optuna.study import StudyProposals, proposals_of, study_of
 
@@ -254,7 +254,11 @@ def with_stop(found: Evaluation, reason: str) -> Evaluation:
     """The record of a search that stopped as useless: its estimates say so."""
     flag = Flag.STOPPED_WHEN_USELESS
     estimates = {
-        name: replace(one, flags={**one.flags, flag: flag.filled(reason=reason)})
+        name: replace(
+            one,
+            flags={**one.flags, flag: flag.filled(reason=reason)},
+            provenance={**one.provenance, "sources": [*one.provenance.get("sources", ()), *SOURCES]},
+        )
         for name, one in found.estimates.items()
     }
     return replace(found, estimates=estimates).with_provenance(stop_reason=reason)
