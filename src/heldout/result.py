@@ -32,6 +32,10 @@ from heldout.metrics.base import Metric
 from heldout.predictions import FoldScores, HeldOutPredictions
 
 
+MOST_AT_ONCE = 2_000_000
+"""Rows times configurations of which a notebook computes the overtuning without being asked."""
+
+
 @dataclass(frozen=True, eq=False)
 class Evaluation(WithMethodsText):
     """A finished search, stage by stage.
@@ -174,6 +178,11 @@ class Evaluation(WithMethodsText):
         found: Overtuning = import_module("heldout.report.overtuning").overtuning_of(self)
         return found
 
+    @property
+    def _is_quick(self) -> bool:
+        held = self.predictions
+        return bool(held.responses) and held.n_rows * held.n_configurations <= MOST_AT_ONCE
+
     def with_provenance(self, **more: Any) -> Evaluation:
         """The same record, with more about its origin."""
         return replace(self, provenance={**self.provenance, **more})
@@ -192,7 +201,9 @@ class Evaluation(WithMethodsText):
     @property
     def overtuning_sentences(self) -> list[str]:
         """What further search bought, where it bought nothing, and the winner beside the default; none where that
-        is not known."""
+        is not known, nor of a search so large that a notebook would wait for them."""
+        if "overtuning" not in self.__dict__ and not self._is_quick:
+            return []
         try:
             found = self.overtuning
         except InputError:
