@@ -31,7 +31,6 @@ from heldout.methods_text import WithMethodsText
 from heldout.metrics.base import Metric
 from heldout.predictions import FoldScores, HeldOutPredictions
 
-
 MOST_AT_ONCE = 2_000_000
 """Rows times configurations of which a notebook computes the overtuning without being asked."""
 
