@@ -139,7 +139,7 @@ def evaluate_adaptive(
     search, found = proposed_results(search, proposals, running, n_planned)
     warn_of_flags(search)
     chosen = chosen_in(search, found, choose=choose, warned=warned)
-    searched = time.perf_counter() - started
+    searched = time.perf_counter() - started + (0 if cross_fit is None else cross_fit.seconds)
     return evaluation_of(search, running, found, searched, chosen, warned=warned, cross_fit=cross_fit)
 
 

@@ -220,6 +220,13 @@ class Evaluation(WithMethodsText):
         return whole.get(aggregate)
 
     @property
+    def folds_read(self) -> Folds:
+        """The splits that the choice and the estimate read."""
+        if self.n_splits_read is None:
+            return self.folds
+        return self.folds.part(self.folds.splits[-self.n_splits_read :])
+
+    @property
     def fold_scores_read(self) -> Mapping[str, FoldScores]:
         """The fold scores that the choice and the estimate read."""
         if self.n_splits_read is None:

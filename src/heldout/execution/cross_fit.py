@@ -8,6 +8,7 @@ predictions are one column of held-out predictions, without any selection that t
 
 from __future__ import annotations
 
+import time
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -25,6 +26,8 @@ from heldout.estimates.types import Estimate
 from heldout.execution.adaptive import Proposals, proposed_results
 from heldout.execution.collect import RaceResults, ResultCollector
 from heldout.execution.conclusion import Choose, ChosenWinner, with_constants
+from heldout.execution.events import StageStarted
+from heldout.execution.loop import tell
 from heldout.execution.plan import Race
 from heldout.execution.run import RunSettings, open_run
 from heldout.execution.search import Search
@@ -63,6 +66,8 @@ class CrossFit:
         Of all these searches, and of the winners.
     n_fits_saved : int
         By dropping.
+    seconds : float
+        That they took.
     reason : str
         Why there is no estimate; empty if there is one.
     """
@@ -74,6 +79,7 @@ class CrossFit:
     fold_scores: Mapping[str, FoldScores]
     n_fits: int
     n_fits_saved: int
+    seconds: float
     reason: str = ""
 
     @property
@@ -114,11 +120,13 @@ def cross_fit(
     InputError
         When the folds are no partition of the rows, or fewer than three.
     """
+    started = time.perf_counter()
     splits = outer_splits(search.folds)
     plain = replace(search, refit=False, keep_models="none", deploy="all", stop_when_width=None)
     winners: list[Configuration] = []
     n_trials_made, n_fits, n_saved, reason = list[int](), 0, 0, ""
     for number, split in enumerate(splits):
+        tell(running.listeners, StageStarted(f"searching without fold {split.fold}"))
         inner = replace(plain, folds=folds_outside(search.folds, splits, split))
         inner, found = proposed_results(inner, proposals_of(number), running, n_trials)
         n_fits, n_saved = n_fits + found.n_fits, n_saved + found.n_fits_saved
@@ -140,6 +148,7 @@ def cross_fit(
         fold_scores={} if tested is None else tested.fold_scores,
         n_fits=n_fits + (0 if tested is None else tested.n_fits),
         n_fits_saved=n_saved,
+        seconds=time.perf_counter() - started,
         reason=reason,
     )
 

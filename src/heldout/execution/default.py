@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
+
 from heldout._notebook import table
 from heldout.configurations import Configuration, Configurations, are_same, checked_entries
 from heldout.data.arrays import shortened
@@ -14,7 +16,8 @@ from heldout.execution.imputed import imputed
 from heldout.execution.plan import Race
 from heldout.execution.run import RunSettings, open_run
 from heldout.execution.search import Search
-from heldout.predictions import HeldOutPredictions
+from heldout.folds.splits import Folds
+from heldout.predictions import UNPREDICTED_LABEL, HeldOutPredictions
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,6 +31,8 @@ class DefaultConfiguration:
         Its place among the configurations of the search; None where it is not among them.
     predictions : HeldOutPredictions or None
         Of it alone, on the same splits, where it is not among them.
+    folds : Folds or None
+        Of these predictions.
     n_fits : int
         That it took beside those of the search.
     """
@@ -35,7 +40,22 @@ class DefaultConfiguration:
     configuration: Configuration
     position: int | None = None
     predictions: HeldOutPredictions | None = None
+    folds: Folds | None = None
     n_fits: int = 0
+
+    def on(self, folds: Folds) -> DefaultConfiguration:
+        """With its predictions on some of the splits, as of a search that ended before its last one."""
+        if self.predictions is None or self.folds is None or folds.n_splits == self.folds.n_splits:
+            return self
+        columns = [self.folds.columns[repeat] for repeat in folds.columns]
+        rows, repeats = np.nonzero(folds.labels < 0)
+        responses = {}
+        for response, array in self.predictions.responses.items():
+            responses[response] = array[:, :, columns]
+            empty = UNPREDICTED_LABEL if array.dtype == np.int32 else np.nan
+            responses[response][rows, :, repeats] = empty
+        found = replace(self.predictions, responses=responses, folds=folds.labels)
+        return replace(self, predictions=found, folds=folds)
 
     def _repr_html_(self) -> str:
         place = "not among the configurations" if self.position is None else f"configuration {self.position}"
@@ -127,4 +147,4 @@ def default_configuration(
             "one, or leave default out.",
             argument="default",
         )
-    return DefaultConfiguration(wanted, None, found.predictions, found.n_fits)
+    return DefaultConfiguration(wanted, None, found.predictions, found.folds, found.n_fits)

@@ -89,7 +89,7 @@ class WorkersLost:
 
 @dataclass(frozen=True)
 class StageStarted:
-    """The search begins to 'estimate', to 'refit', or to keep 'fold models'."""
+    """The search begins to 'estimate', to 'refit', to keep 'fold models', or what else its words say."""
 
     stage: str
 

@@ -61,6 +61,12 @@ from heldout.result import Evaluation
 _RESPONSES = ("predict", "predict_proba", "predict_log_proba", "decision_function", "transform")
 
 
+def without_callbacks(running: RunSettings) -> RunSettings:
+    """For fits beside the search: scikit-learn's callbacks are told of one search."""
+    kept = [each for each in running.listeners if not isinstance(each, SklearnCallbacks)]
+    return replace(running, listeners=kept)
+
+
 class BaseHeldOutSearch(BaseSearchCV):  # type: ignore[misc]
     """What the searches have in common: everything except how the configurations are made.
 
@@ -169,9 +175,10 @@ class BaseHeldOutSearch(BaseSearchCV):  # type: ignore[misc]
             task, configurations, folds, scoring, entropy=entropy, routed=self._routed(metadata)
         )
         choose = partial(self._choice_of_refit, table) if callable(self.refit) else None
-        default = default_configuration(self.default, self.estimator, search, running)
+        default = default_configuration(self.default, self.estimator, search, without_callbacks(running))
         evaluation = self._evaluation(search, running, choose)
         if default is not None:
+            default = default.on(evaluation.folds_read)
             evaluation = replace(evaluation, default=default, n_fits=evaluation.n_fits + default.n_fits)
         self.scorer_ = scorers._scorers if several else scorers
         self.multimetric_ = several or tuple(evaluation.fold_scores) != ("score",)

@@ -6,11 +6,15 @@ import warnings
 from typing import Any
 
 import numpy as np
+import optuna
 import pytest
+from optuna.distributions import FloatDistribution
 from sklearn.datasets import make_classification
+from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV
 from sklearn.neighbors import KNeighborsClassifier
 
+import heldout as ho
 from heldout.search import HeldOutSearchCV
 
 pytestmark = pytest.mark.skipif(
@@ -94,3 +98,16 @@ def test_scikit_learns_progress_bar_comes_to_its_end(
     last = [line for line in capsys.readouterr().out.splitlines() if "search" in line][-1]
     assert "100%" in last
     assert np.isfinite(made.corrected_score_)
+
+
+@pytest.mark.parametrize("beside", [{"default": {"C": 7.0}}, {"feedback": ho.optuna.CrossFitting(n_trials=2)}])
+def test_callbacks_are_told_of_the_search_alone(beside: dict[str, Any]) -> None:
+    told = Recorder()
+    space = {"C": FloatDistribution(0.01, 10)}
+    optuna.logging.set_verbosity(optuna.logging.ERROR)
+    made = ho.HeldOutOptunaSearchCV(LogisticRegression(), space, n_trials=3, random_state=0, **beside)
+    made.set_callbacks(told).fit(X, Y)
+    names = [name for name, _, _ in told.begun]
+    assert names.count("fit") == names.count("search") == 1
+    assert names.count("candidate-split-evaluation") == 15
+    assert sorted(told.ended) == sorted((name, number) for name, number, _ in told.begun)

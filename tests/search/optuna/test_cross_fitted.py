@@ -174,6 +174,7 @@ def test_a_search_without_a_winner_gives_no_number() -> None:
         ({"feedback": "half"}, "feedback must be 'all', 'cross-fitted'"),
         ({"feedback": "cross-fitted", "n_trials": 30}, "leaves each sampler 2 trials"),
         ({"cv": TimeSeriesSplit(4)}, "needs folds that hold out every row once"),
+        ({"cv": ho.protocols.hold_out(), "feedback": "cross-fitted"}, "needs folds that hold out every row once"),
         ({"cv": ShuffleSplit(4, random_state=0)}, "needs folds that hold out every row once"),
         ({"cv": 2}, "at least 3 folds"),
         ({"study": "new"}, "leave study out"),

@@ -14,6 +14,7 @@ from sklearn.datasets import make_classification
 from sklearn.svm import SVC
 
 import heldout as ho
+from heldout.errors import HeldoutWarning, InputError
 from heldout.search.optuna.regret import (
     DELTA,
     FEWEST_TRIALS,
@@ -112,10 +113,10 @@ def test_failed_and_pruned_trials_do_not_count() -> None:
     study.add_trial(optuna.trial.create_trial(state=optuna.trial.TrialState.PRUNED))
     assert len(scored_trials(study)) == 19
     useless = UselessSearch(0.5, 0)
-    assert not useless.is_reached(study)
+    assert not useless.is_reached(study, range(99))
     assert useless.found is None
     study.add_trial(on_a_line(2)[0])
-    assert useless.is_reached(study)
+    assert useless.is_reached(study, range(99))
     assert useless.sentence(21, 100).startswith(
         "The search stopped after 21 of 100 trials: the estimated regret, 0,"
     )
@@ -123,7 +124,7 @@ def test_failed_and_pruned_trials_do_not_count() -> None:
 
 def search(**settings: Any) -> ho.HeldOutOptunaSearchCV:
     settings = {"n_trials": 60, "scoring": "accuracy", "random_state": 1, "n_bootstraps": 50} | settings
-    return ho.HeldOutOptunaSearchCV(SVC(), SPACE, stop_when_useless=True, **settings)
+    return ho.HeldOutOptunaSearchCV(SVC(), SPACE, **{"stop_when_useless": True, **settings})
 
 
 def test_a_search_stops_and_says_so(tmp_path: Path) -> None:
@@ -141,6 +142,21 @@ def test_a_search_stops_and_says_so(tmp_path: Path) -> None:
     assert kept[0].stop_reason_ == ""
     assert kept[1].stop_reason_ == found.stop_reason_
     assert kept[1].estimate_.value == found.estimate_.value
+
+
+def test_trials_of_an_earlier_search_in_the_study_do_not_count() -> None:
+    """The winner is of this search's own trials, of which there must be enough."""
+    study = optuna.create_study(direction="maximize", sampler=optuna.samplers.TPESampler(seed=0))
+    search(study=study, stop_when_useless=False, n_trials=25).fit(X, Y)
+    with pytest.warns(HeldoutWarning, match="25 trials of before"):
+        found = search(study=study).fit(X, Y)
+    assert len(found.cv_results_["params"]) >= 20
+    assert found.stop_reason_.startswith(f"The search stopped after {len(found.cv_results_['params'])} of 60")
+
+
+def test_one_split_has_no_standard_error() -> None:
+    with pytest.raises(InputError, match="stop_when_useless=True needs at least 2 splits"):
+        search(cv=ho.protocols.hold_out()).fit(X, Y)
 
 
 def test_it_is_checked_between_batches_and_for_any_number_of_workers() -> None:

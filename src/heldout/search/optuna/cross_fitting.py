@@ -10,6 +10,7 @@ import numpy as np
 from heldout._text import argument
 from heldout.data.arrays import shortened
 from heldout.errors import InputError
+from heldout.execution.cross_fit import outer_splits
 from heldout.folds.splits import Folds
 
 Feedback: TypeAlias = Literal["all", "cross-fitted"]
@@ -63,11 +64,11 @@ class CrossFitting:
     def trials_of_each(self, folds: Folds, n_trials: int) -> int:
         """How many trials each sampler has, beside a search of ``n_trials``.
 
-        Raises InputError when the share of the fits is too small for a search.
+        Raises InputError when the folds allow none, or the share of the fits is too small for a search.
         """
+        n_folds = len(outer_splits(folds))
         if self.n_trials is not None:
             return int(self.n_trials)
-        n_folds = folds.n_splits // folds.n_repeats
         most = int(MOST_SHARE * n_trials * folds.n_splits + 1e-9)
         affordable = (most - n_folds) // (n_folds * (n_folds - 1))
         if affordable < FEWEST_TRIALS:

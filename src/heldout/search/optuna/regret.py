@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -81,9 +81,12 @@ class UselessSearch:
         self.found: Regret | None = None
         """The last estimate."""
 
-    def is_reached(self, study: Any) -> bool:
-        """Whether further trials are useless; checked every few trials."""
-        trials = scored_trials(study)
+    def is_reached(self, study: Any, numbers: Collection[int]) -> bool:
+        """Whether further trials are useless; checked every few trials.
+
+        ``numbers``: of the trials of this search, whose winner is to be found; a study may have others.
+        """
+        trials = [trial for trial in scored_trials(study) if trial.number in numbers]
         if len(trials) < self._next:
             return False
         self._next = len(trials) + EVERY

@@ -28,7 +28,7 @@ from heldout.execution.search_check import check_search
 from heldout.execution.sharing.groups import Share
 from heldout.flags import Flag
 from heldout.result import Evaluation
-from heldout.search.base import BaseHeldOutSearch
+from heldout.search.base import BaseHeldOutSearch, without_callbacks
 from heldout.search.optuna.cross_fitting import CrossFitting, cross_fitting_of
 from heldout.search.optuna.regret import SOURCES, UselessSearch
 from heldout.search.optuna.space import Space, space_of
@@ -200,6 +200,12 @@ share_memory, early_stopping, keep_models, deploy, imputation, default, block_le
             "n_trials": self.n_trials, "batch_size": self.batch_size or 1, "timeout": self.timeout,
         }  # fmt: skip
         if self.stop_when_useless:
+            if search.folds.n_splits < 2:
+                raise InputError(
+                    "stop_when_useless=True needs at least 2 splits, which show the standard error of the winner's "
+                    "score, got 1; use cv=5, say, or leave it out.",
+                    argument="stop_when_useless",
+                )
             sizes = np.array([[len(split.test), split.n_training_rows] for split in search.folds.splits])
             settings["useless"] = UselessSearch(float(np.mean(sizes[:, 0] / sizes[:, 1])), search.entropy)
         proposals = proposals_of(study, space, self.random_state, search.entropy, **settings)
@@ -232,7 +238,7 @@ share_memory, early_stopping, keep_models, deploy, imputation, default, block_le
                 batch_size=self.batch_size or 1,
             )  # fmt: skip
 
-        return cross_fit(search, proposals_of_fold, running, n_trials=n_trials, choose=choose)
+        return cross_fit(search, proposals_of_fold, without_callbacks(running), n_trials=n_trials, choose=choose)
 
     def _check_cross_fitting(self, cross_fitting: CrossFitting) -> None:
         if self.study is not None:

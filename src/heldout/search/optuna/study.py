@@ -63,7 +63,8 @@ class StudyProposals:
         self.study, self._space, self._sampler = study, space, sampler
         self._n_trials, self._batch_size, self._timeout = n_trials, batch_size, timeout
         self._started = time.monotonic()
-        self._n_asked = 0
+        self._asked: set[int] = set()
+        """The numbers of the trials of this search."""
         self._is_stopped = False
         self._open: list[Any] = []
         self._known: list[Any] = []
@@ -74,6 +75,10 @@ class StudyProposals:
     def identity(self) -> Any:
         """What decides the proposals; not their number, so that a run can be continued with more."""
         return {"space": self._space.identity, "sampler": self._sampler.identity, "batch_size": self._batch_size}
+
+    @property
+    def _n_asked(self) -> int:
+        return len(self._asked)
 
     def resume(self, notes: Sequence[str]) -> None:
         """Propose again what was proposed before.
@@ -119,9 +124,10 @@ class StudyProposals:
             else:
                 self._tell(trial, float(score.value))
         self._is_told = True
-        if self._useless is not None and self._n_asked < self._n_trials and self._useless.is_reached(self.study):
+        useless = self._useless
+        if useless is not None and self._n_asked < self._n_trials and useless.is_reached(self.study, self._asked):
             self._is_stopped = True
-            self.stop_reason = self._useless.sentence(self._n_asked, self._n_trials)
+            self.stop_reason = useless.sentence(self._n_asked, self._n_trials)
 
     def close(self) -> None:
         """Fail the trials that were asked and never told a score, as after an interruption."""
@@ -166,7 +172,7 @@ class StudyProposals:
     def _new_trial(self) -> Any:
         try:
             trial = self.study.ask()
-            self._n_asked += 1
+            self._asked.add(trial.number)
             self._open.append(trial)
             _ = trial.relative_params  # here an error is the sampler's, further on the user's
         except ImportError as error:
@@ -179,7 +185,7 @@ class StudyProposals:
         return trial
 
     def _repeated(self, trial: Any) -> Proposal:
-        self._n_asked += 1
+        self._asked.add(trial.number)
         self._open.append(trial)
         fixed = optuna_package().trial.FixedTrial(trial.params, trial.number)
         return replace(self._space.proposal(fixed), note=_note(trial.params))

@@ -1,0 +1,124 @@
+"""Overtuning: the curve by hand, the default configuration beside searches of every kind, and refusals."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.datasets import make_classification
+from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.model_selection import TimeSeriesSplit
+
+import heldout as ho
+from heldout.errors import InputError
+from heldout.estimates.paired.overtuning import overtuning
+from heldout.estimates.paired.scores import PairedScores
+
+X, Y = make_classification(120, 6, n_informative=3, flip_y=0.2, random_state=0)
+GRID = {"C": [1e-4, 1e-2, 1.0, 100.0]}
+
+
+def search(**settings: Any) -> ho.HeldOutSearchCV:
+    settings = {"scoring": "accuracy", "random_state": 0, "n_bootstraps": 60} | settings
+    return ho.HeldOutSearchCV(LogisticRegression(), settings.pop("grid", GRID), **settings)
+
+
+def test_the_curve_by_hand() -> None:
+    """Two bootstraps of three configurations; the second is the default."""
+    scores = PairedScores(
+        in_bag=np.array([[0.6, 0.7, 0.8], [0.7, 0.6, 0.65]]),
+        out_of_bag=np.array([[0.5, 0.9, 0.6], [0.8, 0.7, 0.9]]),
+        observed=np.array([0.66, 0.64, 0.7]),
+        chosen=np.array([2, 0]),
+        winner=2,
+    )
+    found = overtuning(scores, "accuracy", greater_is_better=True, takes_control=False, default=1)
+    # The best so far of the bootstraps: configurations 0, 1, 2 and 0, 0, 0.
+    assert found.n_configurations.tolist() == [1, 2, 3]
+    assert found.corrected == pytest.approx([(0.5 + 0.8) / 2, (0.9 + 0.8) / 2, (0.6 + 0.8) / 2])
+    assert found.uncorrected == pytest.approx([0.66, 0.66, 0.7])
+    assert found.overtuning == pytest.approx(0.85 - 0.7)
+    assert found.enough == 2
+    assert found.default is not None
+    assert found.default.gain == pytest.approx(((0.6 - 0.9) + (0.8 - 0.7)) / 2)
+    assert found.default.standard_error == pytest.approx(np.std([0.8 - 0.7, 0.65 - 0.6], ddof=1))
+    assert found.default.probability_worse == pytest.approx(0.5)  # all of the observed gain is optimism
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {},
+        {"scoring": "neg_log_loss"},
+        {"repeats": 2, "aggregate": "pooled"},
+        {"repeats": 3, "stop_when_width": 0.5},
+        {"cv": 10, "stop_when_width": 0.3},
+        {"drop": "sequential"},
+        {"cv": TimeSeriesSplit(4)},
+    ],
+    ids=str,
+)
+def test_a_default_beside_the_search_is_predicted_as_if_it_were_a_candidate(settings: dict[str, Any]) -> None:
+    found = search(default={"C": 0.3}, **settings).fit(X, Y).evaluation_
+    assert found.default is not None
+    assert found.default.predictions is not None
+    labels = found.folds_read.labels
+    for response, of_search in found.predictions.responses.items():
+        of_default = found.default.predictions.responses[response]
+        assert of_default.shape[0] == of_search.shape[0] == len(labels)
+        assert of_default.shape[2:] == of_search.shape[2:]
+        known = of_default[:, 0] != -1 if of_default.dtype == np.int32 else ~np.isnan(of_default[:, 0])
+        assert (known.reshape(*labels.shape, -1).all(axis=2) == (labels >= 0)).all()
+    split = found.folds_read.splits[-1]
+    model = LogisticRegression(C=0.3).fit(X[split.train], Y[split.train])
+    column = found.folds_read.columns[split.repeat]
+    for response, of_default in found.default.predictions.responses.items():
+        if of_default.dtype == np.int32:
+            assert (of_default[split.test, 0, column] == model.predict(X[split.test])).all(), response
+    assert found.overtuning.default is not None
+    assert found.overtuning.default.name == "LogisticRegression (C=0.3)"
+    assert len(found.overtuning.n_configurations) <= len(GRID["C"])
+
+
+def test_a_default_among_the_candidates_takes_no_fit() -> None:
+    named, passed = search(default={"C": 1.0}).fit(X, Y), search().fit(X, Y)
+    assert named.n_fits_ == passed.n_fits_ == 20
+    assert named.evaluation_.default is not None
+    assert named.evaluation_.default.position == 2
+    # The estimator as it was passed has C=1 too.
+    assert named.evaluation_.overtuning.default == passed.evaluation_.overtuning.default
+    assert search(grid={"C": [1e-4, 5.0]}).fit(X, Y).evaluation_.overtuning.default is None
+
+
+def test_the_end_of_the_curve_is_bbc_of_the_same_draws() -> None:
+    found = search(n_bootstraps=80, aggregate="pooled", scoring="neg_log_loss", method="bbc").fit(X, Y)
+    assert found.evaluation_.overtuning.corrected[-1] == pytest.approx(found.estimate_.value, abs=1e-12)
+
+
+def test_a_regression_and_the_direction_of_a_loss() -> None:
+    rng = np.random.default_rng(0)
+    y = X @ rng.normal(size=6) + rng.normal(size=len(X))
+    grid = {"alpha": [1.0, 1e4]}
+    found = ho.HeldOutSearchCV(
+        Ridge(), grid, scoring="neg_mean_squared_error", random_state=0, n_bootstraps=60, default={"alpha": 1e5}
+    ).fit(X, y)
+    against = found.evaluation_.overtuning.default
+    assert against is not None
+    assert against.gain > 0.5
+    assert against.probability_worse < 0.01
+    assert "better than that of the default configuration" in found.evaluation_.overtuning.sentence_on_default
+
+
+@pytest.mark.parametrize(
+    ("default", "said"),
+    [
+        ([], "default must be a dict of parameters"),
+        ("C", "default must be a dict of parameters"),
+        ({"c": 1}, "default names 'c', which LogisticRegression does not have"),
+        ({"C": -1}, "the default configuration, LogisticRegression \\(C=-1\\), fails"),
+    ],
+)
+def test_a_wrong_default_is_refused_in_a_sentence(default: Any, said: str) -> None:
+    with pytest.raises(InputError, match=said):
+        search(default=default).fit(X, Y)
