@@ -31,7 +31,7 @@ TUNE = FITS | {
     "across": "some --method nested", "interval": "wide", "scheme": "some --method bootstrap_search",
     "n-bootstraps": "0", "block-length": "0",
     "weight": "none", "search": "magic", "n-iter": "0", "n-trials": "0", "timeout": "0", "batch-size": "0",
-    "models": "magic", "space": "none.py:space", "imputations": "1",
+    "feedback": "some", "models": "magic", "space": "none.py:space", "imputations": "1",
 }  # fmt: skip
 VALIDATE = FITS | {
     "model": "magic", "trust": "a.B", "time": "1", "predictor": "none", "method": "magic", "bootstraps": "0",

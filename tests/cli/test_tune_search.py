@@ -286,9 +286,46 @@ def test_optuna_weighs_rows_and_drops(command: Command, table: Write, tmp_path: 
     assert document["uncorrected"] == pytest.approx(np.mean(by_fold))
 
 
+def test_optuna_with_an_estimate_of_samplers_that_have_not_seen_a_fold(
+    command: Command, table: Write, tmp_path: Path
+) -> None:
+    pytest.importorskip("optuna")
+    path, remedy = table(), ["--feedback", "cross-fitted:2"]
+    plain = json.loads(tune(command, path, *OPTUNA, "--json", "--out", "plain").out)
+    ended = tune(command, path, *OPTUNA, *remedy, "--json")
+    document = json.loads(ended.out)
+    assert "cross_fitted" in str(document["flags"]) and "adaptive_search" not in str(document["flags"])
+    assert document["winner"] == plain["winner"] and document["uncorrected"] == plain["uncorrected"]
+    assert document["n_fits"] == plain["n_fits"] + 3 * 2 * 2 + 3  # 3 folds: 2 trials on 2 folds each, and 3 winners
+    assert "searching without fold 2" in ended.err
+    assert "15 of 15 done" in command("status", "heldout-out").out
+    again = json.loads(tune(command, path, *OPTUNA, *remedy, "--json", "--resume").out)
+    assert again["n_fits_resumed"] == 15 + 12 and again["distribution"] == document["distribution"]
+
+    (tmp_path / "heldout-out" / "run.db").unlink()  # as if it had ended among the samplers
+    refused = command("tune", path, *QUICK, *OPTUNA, *remedy)
+    assert refused.code != 0 and "already holds a run" in refused.err
+
+
+def test_optuna_stops_when_further_search_is_useless(command: Command, table: Write) -> None:
+    pytest.importorskip("optuna")
+    document = json.loads(tune(command, table(), *OPTUNA[:-1], "60", "--stop-when-useless", "--json").out)
+    assert 20 <= document["n_configurations"] < 60
+    assert "stopped_when_useless" in str(document["flags"])
+
+
 @pytest.mark.parametrize(
     ("options", "said"),
     [
+        (
+            "--stop-when-useless",
+            "--stop-when-useless is for --search optuna, and here the search is grid",
+        ),
+        ("--feedback all", "--feedback is for --search optuna, and here the search is grid; leave it out."),
+        (
+            "--search optuna --n-trials 9 --feedback cross-fitted",
+            "use --n-trials 37 or more, or set the number yourself by --feedback cross-fitted:5.",
+        ),
         ("--n-trials 3", "--n-trials is for --search optuna, and here the search is grid; leave it out."),
         ("--search random --timeout 3", "--timeout is for --search optuna, and here the search is random"),
         ("--search random --batch-size 3", "--batch-size is for --search optuna, and here the search is random"),

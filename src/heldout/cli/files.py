@@ -32,6 +32,15 @@ class OutputFolder:
     def run_file(self) -> Path:
         return self.path / "run.db"
 
+    @property
+    def samplers_file(self) -> Path:
+        """The runs of the samplers beside a search by Optuna."""
+        return self.path / "samplers.db"
+
+    @property
+    def holds_run(self) -> bool:
+        return self.run_file.exists() or self.samplers_file.exists()
+
     def check_writable(self) -> None:
         """Make the folder and write to it once; refuse one that cannot be written to."""
         try:
@@ -109,7 +118,7 @@ def is_run(path: Path) -> bool:
 def folder_for(out: str, resume: bool) -> OutputFolder:
     """The output folder of a command; one that holds a run already is refused unless the run is resumed."""
     folder = OutputFolder(path_named(out, "--out"))
-    if folder.run_file.exists() and not resume:
+    if folder.holds_run and not resume:
         raise StoreError(
             f"{folder.path} already holds a run; continue it with --resume, or choose another folder with --out."
         )

@@ -24,6 +24,7 @@ Option = Callable[[Any], Any]
 _NO_TERMS = {
     "n_jobs", "out", "resume", "as_json", "quiet", "engine", "fit_timeout", "accept_changed_code", "trust",
     "verbose", "confidence_level", "alternative", "interval", "block_length", "timeout", "n_trials", "importance",
+    "feedback", "stop_when_useless",
 }  # fmt: skip
 """Options that change no fit."""
 

@@ -93,10 +93,11 @@ def resumable(folder: OutputFolder, n_bytes: int, command: str, resuming: bool) 
 
 
 def _how_to_continue(folder: OutputFolder, command: str, resuming: bool) -> str:
-    if not folder.run_file.exists():
+    if not folder.holds_run:
         return "Interrupted before the first fit; nothing was kept."
+    kept = folder.run_file if folder.run_file.exists() else folder.samplers_file
     return (
-        f"Interrupted. All finished fits are kept in {folder.run_file}; to continue:\n  "
+        f"Interrupted. All finished fits are kept in {kept}; to continue:\n  "
         f"{command}{'' if resuming else ' --resume'}"
     )
 
@@ -112,7 +113,7 @@ def run_session(
 
     # Workers inherit it; their warnings would tear the progress bar.
     os.environ.setdefault("PYTHONWARNINGS", "ignore")
-    if options.resume and not folder.run_file.exists():
+    if options.resume and not folder.holds_run:
         console.note(f"{folder.path} holds no run yet, so there is nothing to resume; a new one begins.")
     store = SQLiteStore(
         folder.run_file, accept_changed_code=options.accept_changed_code, one_run=True, terms=options.terms

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 SECTIONS = {
     "The data": ("target", "event", "event_value", "task", "positive", "groups", "weight", "keep"),
     "What is tried": ("preset", "models", "space", "search", "n_iter", "n_trials", "timeout", "batch_size",
-                      "imputations"),
+                      "feedback", "stop_when_useless", "imputations"),
     "How it is scored and chosen": (
         "metric", "aggregate", "selection", "cv", "repeats", "drop", "stop_when_width", "share",
         "return_train_score",
@@ -81,6 +81,19 @@ SECTIONS = {
     type=int,
     metavar="N",
     help="Of optuna: how many to propose at once and to fit in parallel; by default 1, whose folds are parallel.",
+)
+@click.option(
+    "--feedback",
+    metavar="KIND",
+    help="Of optuna: all (the default), or cross-fitted: beside the search a short one for each fold, which never "
+    "sees its rows, so that how configurations were proposed does not flatter the estimate, for at most .3 more "
+    "fits; cross-fitted:TRIALS sets the trials of each.",
+)
+@click.option(
+    "--stop-when-useless",
+    is_flag=True,
+    default=None,
+    help="Of optuna: stop when the folds could not show a further gain.",
 )
 @click.option(
     "--preset",
@@ -284,20 +297,21 @@ def _evaluate(options: TuneOptions, job: TuneJob, folder: OutputFolder, console:
 
     search = search_of(options, job)
     with run_session(options, folder, console, count) as running:
-        evaluation = _evaluation(options, job, search, running)
+        evaluation = _evaluation(options, job, search, folder, running)
     return evaluation.with_provenance(configurations_from=job.space.search or "list"), sum(resumed)
 
 
-def _evaluation(options: TuneOptions, job: TuneJob, search: Search, running: RunSettings) -> Evaluation:
-    from heldout.cli.tune_space import proposals_of
-    from heldout.evaluate import evaluate, evaluate_adaptive
+def _evaluation(
+    options: TuneOptions, job: TuneJob, search: Search, folder: OutputFolder, running: RunSettings
+) -> Evaluation:
+    from heldout.cli.tune_space import evaluate_trials
+    from heldout.evaluate import evaluate
 
     if is_protocol(options):
         return run_protocol(options, search, running)
     if job.space.search != OPTUNA:
         return evaluate(search, running)
-    with proposals_of(job.space, options, job.task, job.n_planned) as proposals:
-        return evaluate_adaptive(search, proposals, running, n_planned=job.n_planned)
+    return evaluate_trials(job.space, options, search, folder, running, job.n_planned)
 
 
 def _write_files(

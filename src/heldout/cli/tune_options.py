@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from heldout._defaults import DEFAULT_METHOD
 from heldout._text import OptionText, arguments_as_options
@@ -45,6 +45,8 @@ class TuneOptions(RunOptions):
     n_trials: int | None
     timeout: float | None
     batch_size: int | None
+    feedback: str | None
+    stop_when_useless: bool | None
     preset: str
     models: str | None
     space: str | None
@@ -191,6 +193,7 @@ def _check_search(options: TuneOptions) -> None:
             raise InputError(f"{option} must be at least 1, got {number}.")
     if options.timeout is not None and not options.timeout > 0:
         raise InputError(f"--timeout must be a number of seconds above 0, got {options.timeout:g}.")
+    feedback_of(options.feedback)
     if options.space is not None and options.preset != "quick":
         raise InputError(
             f"--space {options.space} replaces the models of a preset, got --preset {options.preset} too; leave "
@@ -202,6 +205,22 @@ def _check_search(options: TuneOptions) -> None:
             f"({', '.join(options.metrics)}); name one, or use --method {DEFAULT_METHOD}."
         )
     _ = options.chosen_models
+
+
+def feedback_of(text: str | None) -> Any:
+    """What ``--feedback`` names: all, cross-fitted, or cross-fitted:TRIALS."""
+    from heldout.errors import InputError
+    from heldout.search.optuna.cross_fitting import FEEDBACK, CrossFitting
+
+    if text is None or text in FEEDBACK:
+        return text or FEEDBACK[0]
+    kind, _, number = text.partition(":")
+    if kind != "cross-fitted" or not number.isdecimal() or int(number) < 1:
+        raise InputError(
+            f"--feedback must be all, cross-fitted, or cross-fitted and the trials of each sampler, such as "
+            f"cross-fitted:15, got {text!r}."
+        )
+    return CrossFitting(n_trials=int(number))
 
 
 def method_of_options(options: TuneOptions) -> Method | None:

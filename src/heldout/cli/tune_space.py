@@ -2,24 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import nullcontext
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from heldout._defaults import DEFAULT_METHOD
 from heldout.cli.console import Console
 from heldout.cli.space_file import OwnSpace, Space, has_distributions
-from heldout.cli.tune_options import GRID, OPTUNA, RANDOM, TuneOptions, is_protocol
+from heldout.cli.tune_options import GRID, OPTUNA, RANDOM, TuneOptions, feedback_of, is_protocol
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from heldout.cli.files import OutputFolder
     from heldout.configurations import Configurations
     from heldout.data.task import Task
-    from heldout.execution.adaptive import Proposals
     from heldout.execution.fit import Routing
+    from heldout.execution.run import RunSettings
+    from heldout.execution.search import Search
     from heldout.metrics.base import Metric
+    from heldout.result import Evaluation
 
 N_ITER = 60
 """Of a random search: with 60 draws, one is among the best 5 % of the space with a probability of 95 %."""
@@ -27,7 +29,10 @@ N_ITER = 60
 
 N_TRIALS = 100
 """Of a search by Optuna."""
-_OF_KIND = {"n_iter": RANDOM, "n_trials": OPTUNA, "timeout": OPTUNA, "batch_size": OPTUNA}
+_OF_KIND = {
+    "n_iter": RANDOM,
+    **dict.fromkeys(("n_trials", "timeout", "batch_size", "feedback", "stop_when_useless"), OPTUNA),
+}
 """The kind of search that an option is for."""
 
 
@@ -90,24 +95,25 @@ def routing_of(space: Space, task: Task) -> Routing:
     return Routing(fit_of_model=of_model, score=score)
 
 
-@contextmanager
-def proposals_of(space: Space, options: TuneOptions, task: Task, n_trials: int) -> Iterator[Proposals]:
-    """What Optuna proposes, which ends with the search; then notes of trials that proposed nothing."""
+def evaluate_trials(
+    space: Space, options: TuneOptions, search: Search, folder: OutputFolder, running: RunSettings, n_trials: int
+) -> Evaluation:
+    """The search of what Optuna proposes; then notes of trials that proposed nothing."""
     from heldout.cli.options import about_option
+    from heldout.execution.store.sqlite import SQLiteStore
+    from heldout.search.optuna.evaluate import StudySettings, evaluate_study
     from heldout.search.optuna.space import space_of as space_of_trials
-    from heldout.search.optuna.study import proposals_of as proposals_of_study
-    from heldout.search.optuna.study import study_of
 
-    estimator = _any_model(task) if space.estimator is None else space.estimator
+    estimator = _any_model(search.task) if space.estimator is None else space.estimator
     with about_option("--space", options.space) if options.space else nullcontext():
         trials = space_of_trials(estimator, space.values)
-    settings = {"n_trials": n_trials, "timeout": options.timeout, "batch_size": options.batch_size or 1}
-    proposals = proposals_of_study(study_of(None, None), trials, options.seed, options.seed, **settings)
-    try:
-        yield proposals
-    finally:
-        proposals.close()
-    proposals.warn_of_failures()
+    settings = StudySettings(
+        n_trials=n_trials, timeout=options.timeout, batch_size=options.batch_size,
+        feedback=feedback_of(options.feedback), stop_when_useless=bool(options.stop_when_useless),
+        random_state=options.seed,
+    )  # fmt: skip
+    store = SQLiteStore(folder.samplers_file, accept_changed_code=options.accept_changed_code)
+    return evaluate_study(search, trials, settings, running, beside=replace(running, store=store, resume=True))[0]
 
 
 def _any_model(task: Task) -> Any:

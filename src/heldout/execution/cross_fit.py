@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from heldout._text import counted
+from heldout._text import argument, counted
 from heldout.configurations import Configuration, Configurations
 from heldout.errors import HeldoutWarning, InputError
 from heldout.estimates.methods import method_of
@@ -165,15 +165,15 @@ def outer_splits(folds: Folds) -> tuple[Split, ...]:
         tested[split.test] += 1
     if not folds.exchangeable or (tested != 1).any():
         raise InputError(
-            "feedback='cross-fitted' needs folds that hold out every row once, such as cv=5; other splits (by "
-            "time, or drawn anew) leave no rows that a sampler has not seen. Use feedback='all', and nested_cv for "
-            "the estimate.",
+            f"{argument('feedback', 'cross-fitted')} needs folds that hold out every row once, such as "
+            f"{argument('cv', 5)}; other splits (by time, or drawn anew) leave no rows that a sampler has not "
+            f"seen. Use {argument('feedback', 'all')}, and nested cross-validation for the estimate.",
             argument="feedback",
         )
     if len(splits) < 3:
         raise InputError(
-            "feedback='cross-fitted' needs at least 3 folds, as the search without one fold compares on the "
-            f"others, got {len(splits)}; use cv=5, say.",
+            f"{argument('feedback', 'cross-fitted')} needs at least 3 folds, as the search without one fold "
+            f"compares on the others, got {len(splits)}; use {argument('cv', 5)}, say.",
             argument="feedback",
         )
     return splits

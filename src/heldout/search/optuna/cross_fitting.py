@@ -7,7 +7,7 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
-from heldout._text import argument
+from heldout._text import argument, counted
 from heldout.data.arrays import shortened
 from heldout.errors import InputError
 from heldout.execution.cross_fit import outer_splits
@@ -76,12 +76,18 @@ class CrossFitting:
             enough = int(np.ceil(needed / (MOST_SHARE * folds.n_splits) - 1e-9))
             raise InputError(
                 f"{argument('feedback', 'cross-fitted')} spends at most {MOST_SHARE:.0%} more fits, which with "
-                f"n_trials={n_trials} and {n_folds} folds leaves each sampler {max(affordable, 0)} trials, of at "
-                f"least {FEWEST_TRIALS}; use n_trials={enough} or more, or set the number yourself by "
-                f"feedback=ho.optuna.CrossFitting(n_trials={FEWEST_TRIALS}).",
+                f"{argument('n_trials', n_trials)} and {n_folds} folds leaves each sampler "
+                f"{counted(max(affordable, 0), 'trial')}, of at least {FEWEST_TRIALS}; use "
+                f"{argument('n_trials', enough)} or more, or set the number yourself by "
+                f"{trials_argument(FEWEST_TRIALS)}.",
                 argument="feedback",
             )
         return affordable
+
+
+def trials_argument(n_trials: int) -> str:
+    """How one sets the trials of each sampler, for a sentence."""
+    return argument("feedback", f"cross-fitted:{n_trials}", python=f"ho.optuna.CrossFitting(n_trials={n_trials})")
 
 
 def cross_fitting_of(feedback: Any) -> CrossFitting | None:

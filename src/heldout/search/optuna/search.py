@@ -3,36 +3,27 @@
 from __future__ import annotations
 
 import numbers
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from sklearn.utils._param_validation import Interval
 
 from heldout._defaults import DEFAULT_METHOD
-from heldout._random import numpy_seed
 from heldout.arguments import SearchArguments
 from heldout.configurations import Configurations, refuses
-from heldout.errors import InputError
 from heldout.estimates.block_length import BlockLength
 from heldout.estimates.question import Aggregate
 from heldout.estimates.types import Alternative
-from heldout.evaluate import evaluate_adaptive
 from heldout.execution.conclusion import Choose
-from heldout.execution.cross_fit import CrossFit, cross_fit
 from heldout.execution.fold_models import DeployedModel, KeepModels
 from heldout.execution.inner_split import InnerSplit
 from heldout.execution.run import RunSettings
 from heldout.execution.search import Search
-from heldout.execution.search_check import check_search
 from heldout.execution.sharing.groups import Share
-from heldout.flags import Flag
 from heldout.result import Evaluation
-from heldout.search.base import BaseHeldOutSearch, without_callbacks
-from heldout.search.optuna.cross_fitting import CrossFitting, cross_fitting_of
-from heldout.search.optuna.regret import SOURCES, UselessSearch
-from heldout.search.optuna.space import Space, space_of
-from heldout.search.optuna.study import StudyProposals, proposals_of, study_of
+from heldout.search.base import BaseHeldOutSearch
+from heldout.search.optuna.evaluate import StudySettings, evaluate_study
+from heldout.search.optuna.space import space_of
 
 
 class HeldOutOptunaSearchCV(BaseHeldOutSearch):
@@ -194,77 +185,12 @@ share_memory, early_stopping, keep_models, deploy, imputation, default, block_le
         return Configurations(())  # each is proposed when its turn comes
 
     def _evaluation(self, search: Search, running: RunSettings, choose: Choose | None) -> Evaluation:
-        study, space = study_of(self.study, self.sampler), space_of(self.estimator, self.space)
-        fit = self._cross_fit(search, running, choose, space)
-        settings: dict[str, Any] = {
-            "n_trials": self.n_trials, "batch_size": self.batch_size or 1, "timeout": self.timeout,
-        }  # fmt: skip
-        if self.stop_when_useless:
-            if search.folds.n_splits < 2:
-                raise InputError(
-                    "stop_when_useless=True needs at least 2 splits, which show the standard error of the winner's "
-                    "score, got 1; use cv=5, say, or leave it out.",
-                    argument="stop_when_useless",
-                )
-            sizes = np.array([[len(split.test), split.n_training_rows] for split in search.folds.splits])
-            settings["useless"] = UselessSearch(float(np.mean(sizes[:, 0] / sizes[:, 1])), search.entropy)
-        proposals = proposals_of(study, space, self.random_state, search.entropy, **settings)
-        try:
-            found = evaluate_adaptive(
-                search, proposals, running, n_planned=self.n_trials, choose=choose, cross_fit=fit
-            )
-        finally:
-            proposals.close()
-        proposals.warn_of_failures()
-        self.study_ = study
-        self.stop_reason_ = proposals.stop_reason
-        return with_stop(found, proposals.stop_reason) if proposals.stop_reason else found
-
-    def _cross_fit(
-        self, search: Search, running: RunSettings, choose: Choose | None, space: Space
-    ) -> CrossFit | None:
-        """The searches without the rows of a fold; None where the estimate needs none."""
-        cross_fitting = cross_fitting_of(self.feedback)
-        if cross_fitting is None or search.estimation.method is None:
-            return None
-        self._check_cross_fitting(cross_fitting)
-        check_search(search, self.n_trials)
-        n_trials = cross_fitting.trials_of_each(search.folds, self.n_trials)
-
-        def proposals_of_fold(fold: int) -> StudyProposals:
-            entropy = numpy_seed(search.entropy, "sampler of a fold", fold)
-            return proposals_of(
-                study_of(None, self.sampler), space, self.random_state, entropy, n_trials=n_trials,
-                batch_size=self.batch_size or 1,
-            )  # fmt: skip
-
-        return cross_fit(search, proposals_of_fold, without_callbacks(running), n_trials=n_trials, choose=choose)
-
-    def _check_cross_fitting(self, cross_fitting: CrossFitting) -> None:
-        if self.study is not None:
-            raise InputError(
-                "feedback='cross-fitted' needs samplers that have seen no row of a fold, and the trials of a study "
-                "may have seen all; leave study out, or use feedback='all'.",
-                argument="study",
-            )
-        if self.timeout is not None and cross_fitting.n_trials is None:
-            raise InputError(
-                "feedback='cross-fitted' shares its fits out by n_trials, which a timeout leaves open; give the "
-                "trials of each sampler, such as feedback=ho.optuna.CrossFitting(n_trials=15), to which no timeout "
-                "applies.",
-                argument="feedback",
-            )
-
-
-def with_stop(found: Evaluation, reason: str) -> Evaluation:
-    """The record of a search that stopped as useless: its estimates say so."""
-    flag = Flag.STOPPED_WHEN_USELESS
-    estimates = {
-        name: replace(
-            one,
-            flags={**one.flags, flag: flag.filled(reason=reason)},
-            provenance={**one.provenance, "sources": [*one.provenance.get("sources", ()), *SOURCES]},
-        )
-        for name, one in found.estimates.items()
-    }
-    return replace(found, estimates=estimates).with_provenance(stop_reason=reason)
+        settings = StudySettings(
+            n_trials=self.n_trials, timeout=self.timeout, batch_size=self.batch_size, sampler=self.sampler,
+            study=self.study, feedback=self.feedback, stop_when_useless=self.stop_when_useless,
+            random_state=self.random_state,
+        )  # fmt: skip
+        space = space_of(self.estimator, self.space)
+        found, proposals = evaluate_study(search, space, settings, running, choose=choose)
+        self.study_, self.stop_reason_ = proposals.study, proposals.stop_reason
+        return found
