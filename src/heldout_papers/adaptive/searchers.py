@@ -20,7 +20,7 @@ from sklearn.model_selection import HalvingGridSearchCV, StratifiedKFold
 from heldout._random import numpy_seed
 from heldout.errors import MissingExtraError
 from heldout.search.grid import HeldOutSearchCV
-from heldout.search.optuna.cross_fitting import FEWEST_TRIALS, CrossFitting
+from heldout.search.optuna.cross_fitting import FEWEST_TRIALS, CrossFitting, affordable_trials
 from heldout.search.optuna.package import optuna_package, quiet
 from heldout.search.optuna.search import HeldOutOptunaSearchCV
 from heldout_papers.adaptive.worlds import AdaptiveProblem
@@ -82,8 +82,7 @@ class HalvedSearch:
 
 def cross_fitting_for(n_trials: int) -> CrossFitting:
     """As many trials of each sampler as .3 of the fits afford, but no fewer than a search needs."""
-    affordable = int((0.3 * n_trials * N_FOLDS - N_FOLDS) // (N_FOLDS * (N_FOLDS - 1)))
-    return CrossFitting(n_trials=max(affordable, FEWEST_TRIALS))
+    return CrossFitting(n_trials=max(affordable_trials(n_trials, N_FOLDS, N_FOLDS), FEWEST_TRIALS))
 
 
 def distributions_of(problem: AdaptiveProblem) -> dict[str, Any]:

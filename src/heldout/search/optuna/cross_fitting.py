@@ -69,8 +69,7 @@ class CrossFitting:
         n_folds = len(outer_splits(folds))
         if self.n_trials is not None:
             return int(self.n_trials)
-        most = int(MOST_SHARE * n_trials * folds.n_splits + 1e-9)
-        affordable = (most - n_folds) // (n_folds * (n_folds - 1))
+        affordable = affordable_trials(n_trials, n_folds, folds.n_splits)
         if affordable < FEWEST_TRIALS:
             needed = n_folds + FEWEST_TRIALS * n_folds * (n_folds - 1)
             enough = int(np.ceil(needed / (MOST_SHARE * folds.n_splits) - 1e-9))
@@ -83,6 +82,18 @@ class CrossFitting:
                 argument="feedback",
             )
         return affordable
+
+
+def affordable_trials(n_trials: int, n_folds: int, n_splits: int) -> int:
+    """The trials of each sampler whose fits, with those of the winners, are at most .3 of the search's.
+
+    Examples
+    --------
+    >>> affordable_trials(200, 5, 5), affordable_trials(200, 5, 10)
+    (14, 29)
+    """
+    most = int(MOST_SHARE * n_trials * n_splits + 1e-9)
+    return (most - n_folds) // (n_folds * (n_folds - 1))
 
 
 def trials_argument(n_trials: int) -> str:
