@@ -162,8 +162,8 @@ class Flag(StrEnum):
         "estimate replays the selection among {candidates}, but not how the search came to them, so part of the "
         "optimism remains. On 60 rows of pure noise, where the truth is 0.5, the best of 200 trials of Optuna's "
         "TPE sampler had 0.683 uncorrected and 0.604 by bbc; after a random search bbc gave 0.526. Two ways have "
-        "no such optimism: feedback='cross-fitted' of HeldOutOptunaSearchCV (heldout tune --feedback cross-fitted), "
-        "which takes 0.3 more fits, and nested cross-validation that repeats the whole search.",
+        "no such optimism: feedback='cross-fitted' of HeldOutOptunaSearchCV, on the command line --feedback "
+        "cross-fitted, which takes 0.3 more fits, and nested cross-validation that repeats the whole search.",
     )
     STOPPED_WHEN_USELESS = (
         "stopped_when_useless",

@@ -29,7 +29,8 @@ SECTIONS = {
 """The options of the help by section; the others are about running."""
 
 _OF_TUNE_ALONE = {
-    "n_trials": None, "timeout": None, "batch_size": None, "across": "folds", "interval": None,
+    "n_trials": None, "timeout": None, "batch_size": None, "feedback": None, "stop_when_useless": None,
+    "across": "folds", "interval": None,
     "scheme": "cvt", "deploy": "all", "stop_when_width": None,
 }  # fmt: skip
 """The options of tune that a comparison does not have, at their defaults."""
