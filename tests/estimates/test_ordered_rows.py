@@ -31,12 +31,14 @@ def test_how_rows_move_a_mean_is_their_losses_but_for_shift_and_scale():
     evidence = read_inputs(Y, PREDICTIONS, metric="mean_absolute_error").evidence(method_of("bbc"))
     losses = np.abs(NOISE[:, evidence.winner])
 
-    assert row_effects(evidence) == pytest.approx((losses - losses.mean()) / (N - 1), abs=1e-14)
+    assert row_effects(evidence, evidence.matrix.scores) == pytest.approx(
+        (losses - losses.mean()) / (N - 1), abs=1e-14
+    )
 
 
 def test_how_rows_move_an_area():
     evidence = read_inputs(LABELS, SCORES, metric="roc_auc").evidence(method_of("bbc"))
-    effects = row_effects(evidence)
+    effects = row_effects(evidence, evidence.matrix.scores)
     keep = np.arange(N) != 17
     winner = SCORES[:, evidence.winner]
     areas = [
@@ -79,6 +81,30 @@ def test_blocks_of_one_row_change_no_bit(method):
     assert ho.Flag.ROW_BLOCKS not in blocks.flags
 
 
+@pytest.mark.parametrize("size", [2, 4, 30])
+def test_the_automatic_length_is_of_the_losses_however_small_the_folds(size):
+    """A row less the mean of its own small fold would have lost the slow part of the dependence."""
+    folds = np.arange(N) // size
+    losses = np.abs(NOISE[:, :1])
+    found = ho.estimate(
+        Y, PREDICTIONS[:, :1], folds=folds, aggregate="folds", method="bbc", block_length="auto", **ASKED
+    )
+    assert found.provenance["block_length"] == np.ceil(ho.estimates.automatic_length(losses[:, 0])) > 1
+
+
+def test_rows_of_no_weight_take_no_part_in_the_length():
+    weight = np.repeat([0.0, 1.0], [N // 2, N - N // 2])
+    whole, part = (
+        ho.estimate(
+            Y[rows], PREDICTIONS[rows, :1], method="bbc", block_length="auto", sample_weight=weights, **ASKED
+        ).provenance["block_length"]
+        for rows, weights in ((slice(None), weight), (slice(N // 2, None), None))
+    )
+    assert whole == part
+    with pytest.raises(InputError, match=f"is more than half of the {N - N // 2} predicted rows"):
+        ho.estimate(Y, PREDICTIONS, method="bbc", block_length=N // 3, sample_weight=weight, **ASKED)
+
+
 def test_the_automatic_length_is_the_same_as_when_it_is_passed():
     automatic = ho.estimate(Y, PREDICTIONS, method="bbc", block_length="stationary:auto", **ASKED)
     length = automatic.provenance["block_length"]
@@ -87,7 +113,11 @@ def test_the_automatic_length_is_the_same_as_when_it_is_passed():
     )
     evidence = read_inputs(Y, PREDICTIONS, metric="mean_absolute_error").evidence(method_of("bbc"))
 
-    assert length == np.ceil(ho.estimates.automatic_length(row_effects(evidence), "stationary")) > 1
+    assert (
+        length
+        == np.ceil(ho.estimates.automatic_length(row_effects(evidence, evidence.matrix.scores), "stationary"))
+        > 1
+    )
     assert (passed.value, passed.interval) == (automatic.value, automatic.interval)
     assert {"politis1994", "politis2004", "patton2009"} <= set(automatic.provenance["sources"])
     assert "chosen by the autocorrelation" in automatic.flags[ho.Flag.ROW_BLOCKS]

@@ -209,14 +209,14 @@ class Evidence:
         """The chosen configuration's name, with its threshold where that was tuned; what an ensemble is of."""
         return name_of_choice(self.names[self.winner], self.chosen, self.thresholds)
 
-    def scores_of_winner(self, counts: Weightings) -> NDArray[np.float64]:
-        """(L,): what was chosen on the observed rows, scored under weightings (L, n) in the search's aggregate.
+    def scores_of_winner(self, counts: Weightings, score: AggregateScore | None = None) -> NDArray[np.float64]:
+        """(L,): what was chosen on the observed rows, scored under weightings (L, n).
 
-        Needs a matrix.
+        In the search's aggregate, or as ``score`` has it. Needs a matrix.
         """
         assert self.matrix is not None, "rows are weighed in a matrix only"
         chosen = self.chosen or Choice(np.array([self.winner_column]))
-        return self.matrix.score(self.matrix.scores, chosen.repeated(len(counts)), counts)
+        return self.matrix.score(score or self.matrix.scores, chosen.repeated(len(counts)), counts)
 
     @property
     def uncorrected(self) -> float:

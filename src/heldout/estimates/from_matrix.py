@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -73,7 +74,11 @@ def evidence_from(columns: MatrixColumns, question: Question) -> Evidence:
         )
     check_without_groups(question.settings.blocks, question.groups)
     with quiet_if_foreign(question.metrics):
-        return in_blocks(_evidence(columns, question), exchangeable=columns.predictions.exchangeable)
+        return in_blocks(
+            _evidence(columns, question),
+            exchangeable=columns.predictions.exchangeable,
+            pooled=partial(columns.score, question.metric, "pooled"),
+        )
 
 
 def _evidence(columns: MatrixColumns, question: Question) -> Evidence:

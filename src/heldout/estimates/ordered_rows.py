@@ -1,13 +1,15 @@
 """Rows in the order of time: the blocks in which their bootstraps are drawn, and what to know of those.
 
-How much a row moves the winner's score is, for any metric, the score on all rows less that without the row: of a
-mean of losses it is the row's loss but for shift and scale. The automatic length of blocks is taken from the
-autocorrelation of that.
+How much a row moves the winner's pooled score is, for any metric, the score on all rows less that without the row:
+of a mean of losses it is the row's loss but for shift and scale. The automatic length of blocks is taken from the
+autocorrelation of that. A mean over folds is no use for it: the effect of a row is then its loss less the mean of
+its own fold, in which the slow part of the dependence is gone.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -19,6 +21,7 @@ from heldout.estimates.block_length import AUTO, Blocks, automatic_length
 from heldout.estimates.evidence import Evidence
 from heldout.flags import Flag
 from heldout.kernels.reference import Floats
+from heldout.metrics.aggregate import AggregateScore
 from heldout.selection.draws import BLOCK
 from heldout.selection.row_blocks import RowBlocks
 
@@ -53,10 +56,11 @@ def check_fits_rows(blocks: Blocks | None, n_rows: int) -> None:
     )
 
 
-def in_blocks(evidence: Evidence, *, exchangeable: bool) -> Evidence:
+def in_blocks(evidence: Evidence, *, exchangeable: bool, pooled: Callable[[], AggregateScore]) -> Evidence:
     """The evidence with the blocks that its bootstraps draw; unchanged where rows or groups are drawn.
 
-    By default rows whose folds follow time are drawn in blocks of the automatic length.
+    By default rows whose folds follow time are drawn in blocks of the automatic length. ``pooled`` gives the score
+    of the metric on all rows of a repeat, from which that is taken.
     """
     matrix, wanted = evidence.matrix, evidence.settings.blocks
     assert matrix is not None, "rows are drawn from a matrix"
@@ -64,9 +68,9 @@ def in_blocks(evidence: Evidence, *, exchangeable: bool) -> Evidence:
         wanted = Blocks()
     if wanted is None:
         return evidence
-    n_rows = matrix.truth.n_rows
+    n_rows = len(matrix.scores.rows_of_weight)
     is_automatic = wanted.length == AUTO
-    length = _automatic(evidence, wanted) if wanted.length == AUTO else int(wanted.length)
+    length = _automatic(evidence, wanted, pooled()) if wanted.length == AUTO else int(wanted.length)
     check_fits_rows(wanted, n_rows)
     source = CHOSEN_AUTOMATICALLY if is_automatic else AS_PASSED
     details = {
@@ -85,32 +89,36 @@ def in_blocks(evidence: Evidence, *, exchangeable: bool) -> Evidence:
     )
 
 
-def row_effects(evidence: Evidence) -> Floats:
-    """(m,): by how much each of the last m rows moves the winner's score; their mean where it cannot be scored."""
+def row_effects(evidence: Evidence, pooled: AggregateScore) -> Floats:
+    """(m,): by how much each of the last m rows of weight moves the winner's pooled score.
+
+    Their mean where it cannot be scored.
+    """
     matrix = evidence.matrix
     assert matrix is not None, "rows are left out of a matrix"
-    n_rows = matrix.truth.n_rows
-    most = MOST_FOREIGN if matrix.scores.metric.calls_foreign_code else MOST_LEFT_OUT
-    rows = np.arange(max(n_rows - most, 0), n_rows)
-    scores = [_without_each(evidence, rows[first : first + BLOCK]) for first in range(0, len(rows), BLOCK)]
-    effects = evidence.uncorrected - np.concatenate(scores)
+    most = MOST_FOREIGN if pooled.metric.calls_foreign_code else MOST_LEFT_OUT
+    rows = pooled.rows_of_weight[-most:]
+    parts = [rows[first : first + BLOCK].tolist() for first in range(0, len(rows), BLOCK)]
+    scores = np.concatenate([_without_each(evidence, pooled, part) for part in parts])
+    effects = _without_each(evidence, pooled, [None]) - scores
     finite = np.isfinite(effects)
     return np.where(finite, effects, effects[finite].mean() if finite.any() else 0.0)
 
 
-def _without_each(evidence: Evidence, rows: Any) -> Floats:
-    assert evidence.matrix is not None, "rows are left out of a matrix"
-    counts = np.ones((len(rows), evidence.matrix.truth.n_rows), dtype=np.uint8)
-    counts[np.arange(len(rows)), rows] = 0
-    return evidence.scores_of_winner(counts)
+def _without_each(evidence: Evidence, score: AggregateScore, rows: Sequence[Any]) -> Floats:
+    """(len(rows),): the winner's score without each of the rows; with all for None."""
+    counts = np.ones((len(rows), score.n_rows), dtype=np.uint8)
+    for lane, row in enumerate(rows):
+        if row is not None:
+            counts[lane, row] = 0
+    return evidence.scores_of_winner(counts, score)
 
 
-def _automatic(evidence: Evidence, wanted: Blocks) -> int:
-    assert evidence.matrix is not None, "rows are drawn from a matrix"
-    n_rows = evidence.matrix.truth.n_rows
+def _automatic(evidence: Evidence, wanted: Blocks, pooled: AggregateScore) -> int:
+    n_rows = len(pooled.rows_of_weight)
     if n_rows < 4:  # nothing shows in so few
         return 1
-    length = automatic_length(row_effects(evidence), wanted.kind, n_rows)
+    length = automatic_length(row_effects(evidence, pooled), wanted.kind, n_rows)
     return min(max(math.ceil(length), 1), n_rows // 2)
 
 
