@@ -15,6 +15,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.stats import t as student
 
 from heldout._random import RandomState, entropy_of, numpy_seed
 from heldout.data.task import TaskKind
@@ -133,7 +134,7 @@ def _nested(setting: AdaptiveSetting, problem: Any, seed: int) -> tuple[float, f
             model = search.fit(problem.X[train], problem.y[train])
         scores.append(float((model.predict(problem.X[test]) == problem.y[test]).mean()))
     spread = nadeau_bengio(np.array(scores), 1 / (N_FOLDS - 1))
-    reach = 2.776 * spread.standard_error  # Student's quantile of 4 degrees of freedom
+    reach = float(student.ppf(0.975, N_FOLDS - 1)) * spread.standard_error
     return spread.center, spread.center - reach, spread.center + reach
 
 
