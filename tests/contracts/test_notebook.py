@@ -161,7 +161,7 @@ RESULTS: dict[str, tuple[Callable[[], Any], Callable[[Any], str]]] = {
     "Difference": (lambda: comparison().difference(EVIL, "b"), lambda found: number(found.value)),
     "OptimismCurve": (lambda: comparison().optimism_curve(), lambda found: number(found.optimism[-1])),
     "Overtuning": (lambda: search().evaluation_.overtuning, lambda found: f"{found.corrected[-1]:.4g}"),
-    "DefaultComparison": (lambda: DefaultComparison(EVIL, 0.1, 0.05, 0.03), lambda found: "0.03"),
+    "DefaultComparison": (lambda: DefaultComparison(EVIL, 0.2, 0.05, 0.1, 0.03), lambda found: "0.03"),
     "HeldOutSearchCV": (search, lambda found: number(found.corrected_score_)),
     "HeldOutOptunaSearchCV": (optuna_search, lambda found: number(found.corrected_score_)),
     "OpenSearch": (lambda: open_search(), lambda found: "open search"),

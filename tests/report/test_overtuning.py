@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
@@ -9,6 +10,7 @@ import pytest
 from sklearn.datasets import make_classification
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.model_selection import TimeSeriesSplit
+from sklearn.neighbors import KNeighborsClassifier
 
 import heldout as ho
 from heldout.errors import InputError
@@ -22,6 +24,16 @@ GRID = {"C": [1e-4, 1e-2, 1.0, 100.0]}
 def search(**settings: Any) -> ho.HeldOutSearchCV:
     settings = {"scoring": "accuracy", "random_state": 0, "n_bootstraps": 60} | settings
     return ho.HeldOutSearchCV(LogisticRegression(), settings.pop("grid", GRID), **settings)
+
+
+class Halting(LogisticRegression):
+    """Counts its fits, and fails where C is negative; no fit serves two configurations."""
+
+    fits = 0
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
+        Halting.fits += 1
+        return super().fit(X, y, sample_weight)
 
 
 def test_the_curve_by_hand() -> None:
@@ -41,6 +53,7 @@ def test_the_curve_by_hand() -> None:
     assert found.overtuning == pytest.approx(0.85 - 0.7)
     assert found.enough == 2
     assert found.default is not None
+    assert found.default.observed == pytest.approx(0.7 - 0.64)
     assert found.default.gain == pytest.approx(((0.6 - 0.9) + (0.8 - 0.7)) / 2)
     assert found.default.standard_error == pytest.approx(np.std([0.8 - 0.7, 0.65 - 0.6], ddof=1))
     assert found.default.probability_worse == pytest.approx(0.5)  # all of the observed gain is optimism
@@ -91,6 +104,48 @@ def test_a_default_among_the_candidates_takes_no_fit() -> None:
     assert search(grid={"C": [1e-4, 5.0]}).fit(X, Y).evaluation_.overtuning.default is None
 
 
+def test_a_default_that_an_adaptive_search_proposes_too_is_its_own() -> None:
+    pytest.importorskip("optuna")
+    space = {"n_neighbors": [3, 5, 9]}
+    made = ho.HeldOutOptunaSearchCV(
+        KNeighborsClassifier(), space, n_trials=9, random_state=0, n_bootstraps=50, default={"n_neighbors": 3}
+    ).fit(X, Y)
+    of = made.evaluation_.default
+    assert of is not None and of.position is not None
+    assert made.evaluation_.configurations[of.position].params == {"n_neighbors": 3}
+    places = [place for place, each in enumerate(made.cv_results_["params"]) if each == {"n_neighbors": 3}]
+    assert of.position == places[0]
+    assert made.evaluation_.overtuning.default is not None
+
+
+@pytest.mark.parametrize("missing", ["dropped", "failed"])
+def test_a_default_without_a_score_says_why(missing: str) -> None:
+    if missing == "dropped":
+        model, grid, default = Halting(), {"C": [0.1, 1.0, 10.0, 1e-7]}, {"C": 1e-7}
+    else:
+        model, grid, default = Halting(), {"C": [0.1, 1.0, -1.0]}, {"C": -1.0}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        made = ho.HeldOutSearchCV(
+            model, grid, scoring="neg_log_loss", drop=ho.dropping.Aggressive(min_predictions=10), random_state=0,
+            n_bootstraps=50, default=default,
+        ).fit(X, Y)  # fmt: skip
+    found = made.evaluation_.overtuning
+    assert found.default is not None and np.isnan(found.default.gain)
+    said = found.sentence_on_default
+    assert said.startswith("The winner is not compared with the default configuration, Halting (C=")
+    assert found.default.reason in said and len(found.default.reason) > 10
+
+
+def test_nothing_is_fitted_for_a_search_that_is_refused() -> None:
+    Halting.fits = 0
+    with pytest.raises(InputError, match="hoeffding_race"):
+        ho.HeldOutSearchCV(
+            Halting(), {"C": [0.1, 1.0]}, scoring="roc_auc", drop="hoeffding_race", default={"C": 3.0}
+        ).fit(X, Y)
+    assert Halting.fits == 0
+
+
 def test_the_end_of_the_curve_is_bbc_of_the_same_draws() -> None:
     found = search(n_bootstraps=80, aggregate="pooled", scoring="neg_log_loss", method="bbc").fit(X, Y)
     assert found.evaluation_.overtuning.corrected[-1] == pytest.approx(found.estimate_.value, abs=1e-12)
@@ -107,7 +162,10 @@ def test_a_regression_and_the_direction_of_a_loss() -> None:
     assert against is not None
     assert against.gain > 0.5
     assert against.probability_worse < 0.01
-    assert "better than that of the default configuration" in found.evaluation_.overtuning.sentence_on_default
+    assert (
+        "better than that of the default configuration, Ridge (alpha="
+        in found.evaluation_.overtuning.sentence_on_default
+    )
 
 
 @pytest.mark.parametrize(

@@ -100,7 +100,7 @@ class Aggressive(_AgainstIncumbent):
 
     Where all configurations run side by side, that leaves only the leader, and those equal to it, after
     ``n_startup_folds`` folds and ``min_predictions`` rows: the winner is that of these folds. In a search that
-    proposes one configuration after another it is as published.
+    proposes one configuration after another the leader is the incumbent, compared on the folds so far.
 
     Attributes
     ----------

@@ -244,7 +244,7 @@ def estimates_of_cross_fit(
         of_metric = found.fold_scores[name]
         scores = whole.get(name, mean_over_splits(of_metric.values))
         uncorrected = float(scores[chosen.winner])
-        flags = {Flag.CROSS_FITTED: fit.sentence, **estimate.flags}
+        flags = {**({} if fit.reason else {Flag.CROSS_FITTED: fit.sentence}), **estimate.flags}
         flags.pop(Flag.SINGLE_CONFIGURATION, None)  # of the one column; there were many configurations
         corrected[name] = replace(
             estimate,
@@ -279,7 +279,7 @@ def _of_column(
             fold_scores=fit.fold_scores, refit_metric=found.refit_metric, winner=0, groups=task.groups,
             sample_weight=task.sample_weight, entropy=search.entropy, n_jobs=n_jobs, flags=search.flags,
         )  # fmt: skip
-    sentence = Flag.UNDEFINED.filled(reason=fit.reason)
+    sentence = Flag.UNDEFINED.filled(reason=f"{fit.reason}; {argument('feedback', 'all')} estimates without it")
     warnings.warn(HeldoutWarning(sentence), stacklevel=4)
     nothing = Estimate(
         value=float("nan"),

@@ -43,6 +43,11 @@ class DefaultConfiguration:
     folds: Folds | None = None
     n_fits: int = 0
 
+    def among(self, members: Sequence[Configuration]) -> DefaultConfiguration:
+        """With its place where an adaptive search has proposed it too; its own predictions are not needed then."""
+        place = self.position if self.position is not None else place_of(self.configuration, members)
+        return self if place is None else replace(self, position=place, predictions=None, folds=None)
+
     def on(self, folds: Folds) -> DefaultConfiguration:
         """With its predictions on some of the splits, as of a search that ended before its last one."""
         if self.predictions is None or self.folds is None or folds.n_splits == self.folds.n_splits:

@@ -10,7 +10,7 @@ from heldout.configurations import Configuration
 from heldout.errors import InputError
 from heldout.estimates.bootstrap import is_unbiased
 from heldout.estimates.from_matrix import gather
-from heldout.estimates.paired.overtuning import Overtuning, overtuning
+from heldout.estimates.paired.overtuning import DefaultComparison, Overtuning, overtuning
 from heldout.estimates.paired.scores import paired_scores
 from heldout.estimates.types import json_number
 from heldout.execution.default import DefaultConfiguration, place_of
@@ -55,13 +55,13 @@ def overtuning_of(evaluation: Evaluation) -> Overtuning:
             f"overtuning compares single configurations, and the rule '{evidence.selection}' chooses otherwise."
         )
     scores, candidates = paired_scores(evidence), evidence.candidates
-    column = None
+    column, position = None, -1
     if default is not None:
-        position = predictions.n_configurations - 1 if is_extra else default.position
+        position = predictions.n_configurations - 1 if default.position is None else default.position
         there = np.flatnonzero(candidates == position)
         column = int(there[0]) if len(there) else None  # it failed or was dropped
     assert evidence.matrix is not None, "a search has predictions"
-    return overtuning(
+    found = overtuning(
         scores,
         evidence.metric.name,
         greater_is_better=evidence.metric.greater_is_better,
@@ -70,6 +70,10 @@ def overtuning_of(evaluation: Evaluation) -> Overtuning:
         name_of_default="" if default is None else default.configuration.name,
         n_tried=len(candidates) - (1 if is_extra and column is not None else 0),
     )
+    if default is None or column is not None:
+        return found
+    reason = predictions.out.get(position, "").rstrip(".") or "it has no score"
+    return replace(found, default=DefaultComparison.missing(default.configuration.name, reason))
 
 
 def _estimator_as_passed(evaluation: Evaluation) -> DefaultConfiguration | None:

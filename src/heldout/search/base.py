@@ -50,6 +50,7 @@ from heldout.execution.fold_models import DeployedModel, KeepModels
 from heldout.execution.listeners.callbacks import SklearnCallbacks
 from heldout.execution.run import RunSettings
 from heldout.execution.search import Search
+from heldout.execution.search_check import check_search
 from heldout.execution.store import entropy_of_run
 from heldout.execution.table import ResultsTable, mean_over_splits
 from heldout.folds.auto import AUTO, plan_of_cv
@@ -175,10 +176,12 @@ class BaseHeldOutSearch(BaseSearchCV):  # type: ignore[misc]
             task, configurations, folds, scoring, entropy=entropy, routed=self._routed(metadata)
         )
         choose = partial(self._choice_of_refit, table) if callable(self.refit) else None
+        if self.default is not None:  # nothing is fitted for a search that will be refused
+            check_search(search, None if len(configurations) else 0)
         default = default_configuration(self.default, self.estimator, search, without_callbacks(running))
         evaluation = self._evaluation(search, running, choose)
         if default is not None:
-            default = default.on(evaluation.folds_read)
+            default = default.among(evaluation.configurations.members).on(evaluation.folds_read)
             evaluation = replace(evaluation, default=default, n_fits=evaluation.n_fits + default.n_fits)
         self.scorer_ = scorers._scorers if several else scorers
         self.multimetric_ = several or tuple(evaluation.fold_scores) != ("score",)

@@ -37,20 +37,32 @@ class DefaultComparison:
     ----------
     name : str
         Of the default configuration.
-    gain : float
-        What tuning gained: the score of the winner less that of the default, on rows that took no part in choosing
-        the winner; positive where the winner is better, also for a loss.
+    observed : float
+        The score of the winner less that of the default on the rows of the search, which chose the winner; positive
+        where the winner is better, also for a loss.
     standard_error : float
-        Of the difference of the two on the rows of the search.
+        Of that.
+    gain : float
+        What tuning gained: the same difference on rows that took no part in choosing the winner.
     probability_worse : float
-        The estimated probability that the winner is truly worse; 0 where the winner is the default configuration,
-        NaN where nothing tells them apart.
+        The estimated probability that the winner is truly worse, at most .5 where the observed difference is
+        positive; 0 where the winner is the default configuration, NaN where nothing tells them apart.
+    reason : str
+        Why there is no comparison; empty if there is one.
     """
 
     name: str
-    gain: float
+    observed: float
     standard_error: float
+    gain: float
     probability_worse: float
+    reason: str = ""
+
+    @classmethod
+    def missing(cls, name: str, reason: str) -> DefaultComparison:
+        """Of a default configuration that has no score."""
+        nan = float("nan")
+        return cls(name, nan, nan, nan, nan, reason)
 
     def _repr_html_(self) -> str:
         return table(list(self.to_dict().items()))
@@ -59,9 +71,11 @@ class DefaultComparison:
         """Plain values for JSON."""
         return {
             "name": self.name,
-            "gain": json_number(self.gain),
+            "observed": json_number(self.observed),
             "standard_error": json_number(self.standard_error),
+            "gain": json_number(self.gain),
             "probability_worse": json_number(self.probability_worse),
+            "reason": self.reason,
         }
 
 
@@ -136,15 +150,17 @@ class Overtuning:
         if self.default is None:
             return ""
         of, gain = self.default, self.default.gain
+        if of.reason:
+            return f"The winner is not compared with the default configuration, {of.name}: {of.reason}."
         if of.probability_worse == 0 and gain == 0:
             return f"The winner is the default configuration, {of.name}."
         if not math.isfinite(of.probability_worse):
             return f"Nothing tells the winner from the default configuration, {of.name}."
-        direction = "better" if gain >= 0 else "worse"
+        seen, honest = (f"{abs(each):.3g} {'better' if each >= 0 else 'worse'}" for each in (of.observed, gain))
         return (
-            f"Tuning: on rows that took no part in the choice, the winner's {self.metric} is {abs(gain):.3g} "
-            f"{direction} than that of the default configuration, {of.name} (standard error "
-            f"{of.standard_error:.2g}). The estimated probability that the winner is worse is "
+            f"Tuning: on the rows of the search the winner's {self.metric} is {seen} than that of the default "
+            f"configuration, {of.name} (standard error {of.standard_error:.2g}), and on rows that took no part in "
+            f"the choice {honest}. The estimated probability that the winner is worse is "
             f"{of.probability_worse:.2g}."
         )
 
@@ -258,7 +274,7 @@ def _means(on_test: Floats) -> Floats:
 def _against(scores: PairedScores, left_out: Floats, default: int, name: str, n_tried: int) -> DefaultComparison:
     """The winner against the default configuration."""
     if scores.winner == default:
-        return DefaultComparison(name, 0.0, 0.0, 0.0)
+        return DefaultComparison(name, 0.0, 0.0, 0.0, 0.0)
     # A default that was not tried is no candidate; where it would have been chosen, the best of the others is.
     chosen = np.where(scores.chosen < n_tried, scores.chosen, best_so_far(scores.in_bag[:, :n_tried])[:, -1])
     lanes = np.flatnonzero(chosen != NONE_CHOSEN)
@@ -266,10 +282,10 @@ def _against(scores: PairedScores, left_out: Floats, default: int, name: str, n_
     spread = scores.in_bag[:, scores.winner] - scores.in_bag[:, default]
     gained, spread = gained[np.isfinite(gained)], spread[np.isfinite(spread)]
     if not gained.size or spread.size < 2:
-        return DefaultComparison(name, float("nan"), float("nan"), float("nan"))
+        return DefaultComparison.missing(name, "too few bootstraps have a score of both")
     gain, error = float(gained.mean()), float(spread.std(ddof=1))
     observed = float(scores.observed[scores.winner] - scores.observed[default])
-    return DefaultComparison(name, gain, error, probability_worse(gain, observed, error))
+    return DefaultComparison(name, observed, error, gain, probability_worse(gain, observed, error))
 
 
 def probability_worse(gain: float, observed: float, standard_error: float) -> float:

@@ -29,9 +29,9 @@ class CrossFitting:
     other folds. Its winner is fitted on all rows outside the fold and predicts the fold. The estimate is of these
     predictions. The search itself goes on as with ``feedback="all"``, with the same winner.
 
-    It takes K (K - 1) t + K fits more, t the trials of each sampler. In simulations on noise the mean bias of the
-    estimate is within .01, where ``bbc`` after the same search has .10 (docs/optuna.md). In searches with signal
-    the estimate is pessimistic by what more trials gain: with t of 15 by .01 to .02.
+    It takes K (K - 1) t + K fits more, t the trials of each sampler. In simulations on noise with t of 14 the mean
+    bias of the estimate is about .01 or less, where ``bbc`` after the same search has .10. Elsewhere the estimate
+    is pessimistic by what more trials gain: docs/adaptive-searches.md has the figures.
 
     Parameters
     ----------
