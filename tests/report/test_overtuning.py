@@ -14,8 +14,10 @@ from sklearn.neighbors import KNeighborsClassifier
 
 import heldout as ho
 from heldout.errors import InputError
+from heldout.estimates.from_matrix import gather
 from heldout.estimates.paired.overtuning import overtuning
-from heldout.estimates.paired.scores import PairedScores
+from heldout.estimates.paired.scores import PairedScores, paired_scores
+from heldout.report.search_evidence import question_of_search
 
 X, Y = make_classification(120, 6, n_informative=3, flip_y=0.2, random_state=0)
 GRID = {"C": [1e-4, 1e-2, 1.0, 100.0]}
@@ -135,6 +137,20 @@ def test_a_default_without_a_score_says_why(missing: str) -> None:
     said = found.sentence_on_default
     assert said.startswith("The winner is not compared with the default configuration, Halting (C=")
     assert found.default.reason in said and len(found.default.reason) > 10
+
+
+def test_a_rule_chooses_among_the_candidates_alone() -> None:
+    """A default beside them, which the rule would often choose, does not change what it chooses."""
+    grid, rule = {"C": [1e-4, 1e-3, 3e-3, 1e-2]}, "one_standard_error(complexity='C')"
+    made = search(grid=grid, selection=rule, scoring="neg_log_loss", default={"C": 10.0}).fit(X, Y).evaluation_
+    whole = search(grid={"C": [*grid["C"], 10.0]}, scoring="neg_log_loss").fit(X, Y).evaluation_
+    alone, every = (
+        paired_scores(gather(of.task.truth, of.predictions, question_of_search(of))) for of in (made, whole)
+    )
+    lanes = np.arange(len(alone.chosen))
+    gain = (every.out_of_bag[lanes, alone.chosen] - every.out_of_bag[lanes, 4]).mean()
+    assert made.overtuning.default is not None
+    assert made.overtuning.default.gain == pytest.approx(gain, abs=1e-12)
 
 
 def test_nothing_is_fitted_for_a_search_that_is_refused() -> None:

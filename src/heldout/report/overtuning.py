@@ -38,6 +38,7 @@ def overtuning_of(evaluation: Evaluation) -> Overtuning:
     if "entropy" not in evaluation.provenance:
         raise InputError("this record of a search has no seed, from which its bootstraps would be drawn again.")
     predictions, question = evaluation.predictions, question_of_search(evaluation)
+    asked = question
     default = evaluation.default or _estimator_as_passed(evaluation)
     is_extra = default is not None and default.position is None
     if is_extra:
@@ -55,6 +56,10 @@ def overtuning_of(evaluation: Evaluation) -> Overtuning:
             f"overtuning compares single configurations, and the rule '{evidence.selection}' chooses otherwise."
         )
     scores, candidates = paired_scores(evidence), evidence.candidates
+    if is_extra:  # what the rule chooses among the candidates alone, in the same draws
+        asked = replace(asked, settings=question.settings)
+        alone = paired_scores(gather(evaluation.task.truth, evaluation.predictions, asked))
+        scores = replace(scores, chosen=alone.chosen, winner=alone.winner)
     column, position = None, -1
     if default is not None:
         position = predictions.n_configurations - 1 if default.position is None else default.position

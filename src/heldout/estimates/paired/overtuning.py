@@ -21,7 +21,6 @@ from heldout.estimates.paired.optimism_curve import curve_points, own_controls
 from heldout.estimates.paired.scores import PairedScores
 from heldout.estimates.types import json_number
 from heldout.kernels.reference import Floats
-from heldout.selection.base import NONE_CHOSEN
 
 MOST_POINTS = 60
 MOST_SHOWN = 10
@@ -226,6 +225,7 @@ def overtuning(
     Parameters
     ----------
     scores : PairedScores
+        Whose choices are among the columns that were tried.
     metric : str
         Its name.
     greater_is_better : bool
@@ -258,7 +258,7 @@ def overtuning(
         sign * corrected[known],
         float(np.nanmax(corrected) - end) if known.any() else float("nan"),
         greater_is_better,
-        None if default is None else _against(scores, left_out, default, name_of_default, n),
+        None if default is None else _against(scores, left_out, default, name_of_default),
     )
 
 
@@ -271,14 +271,12 @@ def _means(on_test: Floats) -> Floats:
     )
 
 
-def _against(scores: PairedScores, left_out: Floats, default: int, name: str, n_tried: int) -> DefaultComparison:
+def _against(scores: PairedScores, left_out: Floats, default: int, name: str) -> DefaultComparison:
     """The winner against the default configuration."""
     if scores.winner == default:
         return DefaultComparison(name, 0.0, 0.0, 0.0, 0.0)
-    # A default that was not tried is no candidate; where it would have been chosen, the best of the others is.
-    chosen = np.where(scores.chosen < n_tried, scores.chosen, best_so_far(scores.in_bag[:, :n_tried])[:, -1])
-    lanes = np.flatnonzero(chosen != NONE_CHOSEN)
-    gained = left_out[lanes, chosen[lanes]] - left_out[lanes, default]
+    lanes = np.flatnonzero(scores.usable)
+    gained = left_out[lanes, scores.chosen[lanes]] - left_out[lanes, default]
     spread = scores.in_bag[:, scores.winner] - scores.in_bag[:, default]
     gained, spread = gained[np.isfinite(gained)], spread[np.isfinite(spread)]
     if not gained.size or spread.size < 2:
