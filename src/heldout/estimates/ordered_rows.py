@@ -9,7 +9,7 @@ its own fold, in which the slow part of the dependence is gone.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -98,19 +98,17 @@ def row_effects(evidence: Evidence, pooled: AggregateScore) -> Floats:
     assert matrix is not None, "rows are left out of a matrix"
     most = MOST_FOREIGN if pooled.metric.calls_foreign_code else MOST_LEFT_OUT
     rows = pooled.rows_of_weight[-most:]
-    parts = [rows[first : first + BLOCK].tolist() for first in range(0, len(rows), BLOCK)]
-    scores = np.concatenate([_without_each(evidence, pooled, part) for part in parts])
-    effects = _without_each(evidence, pooled, [None]) - scores
+    scores = [_without_each(evidence, pooled, rows[first : first + BLOCK]) for first in range(0, len(rows), BLOCK)]
+    whole = evidence.scores_of_winner(np.ones((1, pooled.n_rows), dtype=np.uint8), pooled)
+    effects = whole - np.concatenate(scores)
     finite = np.isfinite(effects)
     return np.where(finite, effects, effects[finite].mean() if finite.any() else 0.0)
 
 
-def _without_each(evidence: Evidence, score: AggregateScore, rows: Sequence[Any]) -> Floats:
-    """(len(rows),): the winner's score without each of the rows; with all for None."""
+def _without_each(evidence: Evidence, score: AggregateScore, rows: Any) -> Floats:
+    """(len(rows),): the winner's score without each of the rows."""
     counts = np.ones((len(rows), score.n_rows), dtype=np.uint8)
-    for lane, row in enumerate(rows):
-        if row is not None:
-            counts[lane, row] = 0
+    counts[np.arange(len(rows)), rows] = 0
     return evidence.scores_of_winner(counts, score)
 
 

@@ -17,7 +17,6 @@ from heldout.execution.run import RunSettings
 from heldout.execution.search import Search
 from heldout.execution.search_check import check_search
 from heldout.flags import Flag
-from heldout.folds.splits import Folds
 from heldout.result import Evaluation
 from heldout.search.base import without_callbacks
 from heldout.search.optuna.cross_fitting import CrossFitting, cross_fitting_of, trials_argument
@@ -80,14 +79,13 @@ def useless_search(search: Search) -> UselessSearch:
 
     Raises InputError with a single split.
     """
-    folds: Folds = search.folds
-    if folds.n_splits < 2:
+    if search.folds.n_splits < 2:
         raise InputError(
             f"{argument('stop_when_useless', True)} needs at least 2 splits, which show the standard error of the "
             f"winner's score, got 1; use {argument('cv', 5)}, say, or leave it out.",
             argument="stop_when_useless",
         )
-    shares = [len(split.test) / split.n_training_rows for split in folds.splits]
+    shares = [len(split.test) / split.n_training_rows for split in search.folds.splits]
     return UselessSearch(float(np.mean(shares)), search.entropy)
 
 
