@@ -13,7 +13,7 @@ from command_lines import check_read
 
 LINE = re.compile(r"^\s*\$ (heldout (?:.*\\\n)*.*)$", flags=re.MULTILINE)
 ROOT = Path(__file__).parents[1]
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 LINES = list(
     dict.fromkeys(
         (page.name, re.sub(r"\s*(#.*|[|&>] .*)$", "", line.replace("\\\n", " ")))

@@ -1,4 +1,4 @@
-"""docs/ordered-rows.md: its examples print what it shows."""
+"""docs/guide/ordered-rows.md: its examples print what it shows."""
 
 import re
 from pathlib import Path
@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 ROOT = next(parent for parent in Path(__file__).parents if (parent / "pyproject.toml").exists())
-PAGE = (ROOT / "docs" / "ordered-rows.md").read_text(encoding="utf-8")
+PAGE = (ROOT / "docs" / "guide" / "ordered-rows.md").read_text(encoding="utf-8")
 
 
 def test_the_examples_print_what_the_page_shows(capsys: pytest.CaptureFixture[str]) -> None:

@@ -7,7 +7,7 @@ import io
 import re
 from pathlib import Path
 
-PAGE = Path(__file__).parents[1] / "docs" / "paper.md"
+PAGE = Path(__file__).parents[1] / "docs" / "guide" / "paper.md"
 PART = re.compile(r"```python\n(.*?)```(?:\n\n```(?:text|markdown)\n(.*?)\n```)?", flags=re.DOTALL)
 VERSION = re.compile(r"\d+\.\d+\.\d+[\w.]*")
 

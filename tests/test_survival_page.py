@@ -1,4 +1,4 @@
-"""docs/survival.md: what its example prints is what it says, and its metrics exist."""
+"""docs/guide/survival.md: what its example prints is what it says, and its metrics exist."""
 
 import re
 from pathlib import Path
@@ -9,7 +9,7 @@ from heldout.data.task import TaskKind
 from heldout.metrics import metric_named
 
 ROOT = next(parent for parent in Path(__file__).parents if (parent / "pyproject.toml").exists())
-PAGE = (ROOT / "docs" / "survival.md").read_text(encoding="utf-8")
+PAGE = (ROOT / "docs" / "guide" / "survival.md").read_text(encoding="utf-8")
 
 
 def test_the_example_prints_what_the_page_shows(capsys: pytest.CaptureFixture[str]) -> None:

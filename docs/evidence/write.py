@@ -1,4 +1,4 @@
-"""Write docs/evidence.md: the claims of each article beside the results of the runs in this folder.
+"""Write docs/evidence/claims.md: the claims of each article beside the results of the runs in this folder.
 
 ``python docs/evidence/write.py`` reads only the Parquet files in this folder. A test compares the page with its
 output, so no figure on it is typed by hand.
@@ -30,7 +30,7 @@ from heldout_papers.timing import TimingStudy
 from heldout_papers.timing.claims import timing_claims
 
 HERE = Path(__file__).parent
-PAGE = HERE.parent / "evidence.md"
+PAGE = HERE / "claims.md"
 
 
 @dataclass(frozen=True)
@@ -214,7 +214,7 @@ _HEAD = """\
 The claims of the articles, and what heldout found when it repeated their experiments: of {n} claims {n_yes} hold,
 {n_no} do not, and {n_open} are left open by chance. The page has every claim of an abstract, a result or a
 conclusion that a number can test. *Published* is the article's own figure, if it gives one. *Ours* comes from the
-run that is named above each table, whose result is kept in [evidence/](evidence) as a Parquet file with the
+run that is named above each table, whose result is kept in [evidence/](.) as a Parquet file with the
 command that made it. `python docs/evidence/write.py` writes this page from those files, and a test compares the
 two.
 
@@ -233,7 +233,7 @@ def _section(run: Run, claims: Sequence[Claim]) -> str:
     lines = [
         f"### {run.title}",
         "",
-        _wrapped(f"{run.what} [`{run.file}`](evidence/{run.file}), by `{run.command}`."),
+        _wrapped(f"{run.what} [`{run.file}`]({run.file}), by `{run.command}`."),
         "",
         "| claim | published | ours | the difference | holds |",
         "|---|---|---|---|---|",

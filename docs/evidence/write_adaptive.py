@@ -1,4 +1,6 @@
-"""Write the tables of docs/adaptive-searches.md from the kept run: ``python docs/evidence/write_adaptive.py``.
+"""Write the tables of docs/understand/adaptive-searches.md from the kept run.
+
+``python docs/evidence/write_adaptive.py`` is the command.
 
 A test compares the page with its output, so that no figure in the tables is typed by hand.
 """
@@ -14,7 +16,7 @@ from heldout_papers import AdaptiveStudy
 from heldout_papers.adaptive.page import centre_tables, markdown_lines, varied_tables
 
 HERE = Path(__file__).parent
-PAGE = HERE.parent / "adaptive-searches.md"
+PAGE = HERE.parent / "understand" / "adaptive-searches.md"
 MARKED = re.compile(r"(<!-- figures: (\w+) -->\n).*?(\n?<!-- end of figures -->)", flags=re.DOTALL)
 
 

@@ -2,7 +2,7 @@
 
 ``python docs/evidence/write_intervals.py`` fills the parts of the pages between ``<!-- figures: NAME -->`` and
 ``<!-- end of figures -->``. It reads the cells of the test bed and other runs in this folder, the coverage tables
-that simulations print (``docs/interval_tables.md``, ``docs/interval_tables_kfold.md``, ``docs/nested.md``), and
+that simulations print (``interval_tables.md``, ``interval_tables_kfold.md`` and ``nested.md`` of ``docs/methods``), and
 what the library itself recommends, whose figures it renews too. A test compares the pages with its output, so no
 such figure is typed by hand.
 """
@@ -28,9 +28,9 @@ DOCS = HERE.parent
 ROOT = DOCS.parent
 PAGES = (
     ROOT / "README.md",
-    DOCS / "estimates.md",
-    DOCS / "intervals.md",
-    DOCS / "advice.md",
+    DOCS / "methods" / "estimates.md",
+    DOCS / "methods" / "intervals.md",
+    DOCS / "guide" / "advice.md",
     DOCS / "decisions" / "0018-which-method.md",
 )
 MARKED = re.compile(r"(<!-- figures: ([\w-]+) -->\n).*?(\n?<!-- end of figures -->)", flags=re.DOTALL)
@@ -210,7 +210,7 @@ def six_lines() -> str:
         (
             "only the scores of folds, ten of them or more",
             '`ho.estimate_from_scores(..., method="bbc_f")`',
-            f"{span(ten, 2)} with [10 folds](intervals.md#only-fold-scores){five}",
+            f"{span(ten, 2)} with [10 folds](../methods/intervals.md#only-fold-scores){five}",
             wide(scores) if five else "",
         ),
         (
@@ -223,7 +223,8 @@ def six_lines() -> str:
         (
             "a reader who requires nested cross-validation, or the published correction",
             "`ho.nested_cv(search, X, y)`, or `ho.estimate(..., method=ho.estimates.BBC(control=False))`",
-            f"nested {nested_table()} at [a level of 90 %](nested.md); published: {covers_by_family(published)}",
+            f"nested {nested_table()} at [a level of 90 %](../methods/nested.md); "
+            f"published: {covers_by_family(published)}",
             "1",
         ),
     ]
@@ -368,7 +369,7 @@ def claim_of_readme() -> str:
     return paragraph(
         f"In real searches on {listed(sizes('tables'))} rows the share of its 95 % intervals that hold the true "
         f"performance is {' and '.join(parts)}. They are {wide(several)} times as wide as the published ones where "
-        "several configurations were tried ([which to use, and what it covers](docs/intervals.md))."
+        "several configurations were tried ([which to use, and what it covers](docs/methods/intervals.md))."
     )
 
 
@@ -443,7 +444,7 @@ def with_k_fold_fits() -> str:
     """The lowest and the highest coverage with ridge regressions."""
     ((_, rows),) = [
         (key, rows)
-        for key, rows in markdown_tables(DOCS / "interval_tables_kfold.md").items()
+        for key, rows in markdown_tables(DOCS / "methods" / "interval_tables_kfold.md").items()
         if key.startswith("The lowest and the highest coverage")
     ]
     return table(rows[0], [row for row in rows[1:] if row[0] in NAMES])
@@ -460,7 +461,7 @@ def with_fold_scores() -> str:
 def fold_score_coverages() -> dict[tuple[str, str, str], list[float]]:
     """By K, candidates and N."""
     found: dict[tuple[str, str, str], list[float]] = {}
-    for key, rows in markdown_tables(DOCS / "interval_tables_kfold.md").items():
+    for key, rows in markdown_tables(DOCS / "methods" / "interval_tables_kfold.md").items():
         for row in rows[1:]:
             for column, cell in zip(rows[0][1:], row[1:], strict=True):
                 size = re.fullmatch(r"N=(\d+), K=(\d+)", column)
@@ -525,7 +526,7 @@ def width_within_folds() -> str:
 def with_independent_rows() -> str:
     """The lowest and the highest coverage of all settings of independent rows, for each number of rows."""
     found: dict[tuple[str, str, str], list[float]] = {}
-    for key, rows in markdown_tables(DOCS / "interval_tables.md").items():
+    for key, rows in markdown_tables(DOCS / "methods" / "interval_tables.md").items():
         size = re.search(r"N = (\d+), (two|one)-sided", key)
         if size is None or "10% positive" in key:
             continue
@@ -550,7 +551,7 @@ def calibrated_and_percentiles() -> str:
         "squared error, 1 - P ~ Be(9, 6)": "squared error",
     }
     found: dict[tuple[str, str], dict[str, str]] = {}
-    for key, rows in markdown_tables(DOCS / "interval_tables.md").items():
+    for key, rows in markdown_tables(DOCS / "methods" / "interval_tables.md").items():
         size = re.search(r"^(.*); N = (\d+), two-sided", key)
         if size is None or size[1] not in kinds:
             continue
@@ -574,7 +575,7 @@ def nested_table() -> str:
     """The coverages of two intervals of nested cross-validation."""
     ((_, rows),) = [
         (key, rows)
-        for key, rows in markdown_tables(DOCS / "nested.md").items()
+        for key, rows in markdown_tables(DOCS / "methods" / "nested.md").items()
         if rows[0][0] == "rows, repeats, simulations"
     ]
     columns = [n for n, name in enumerate(rows[0]) if name.startswith(("Nadeau-Bengio", "Bates-Hastie"))]

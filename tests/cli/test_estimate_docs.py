@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 Command = Callable[..., Any]
-PAGE = Path(__file__).parents[2] / "docs" / "estimating-from-a-file.md"
+PAGE = Path(__file__).parents[2] / "docs" / "guide" / "estimating-from-a-file.md"
 
 
 @pytest.mark.skipif(not PAGE.exists(), reason="a source distribution holds no docs")

@@ -146,7 +146,7 @@ def test_refusals(command: Callable[..., Any], tmp_path: Path, arguments: tuple[
 
 
 def test_its_page_of_documentation_has_every_option() -> None:
-    page = Path("docs/open.md").read_text(encoding="utf-8")
+    page = Path("docs/guide/open.md").read_text(encoding="utf-8")
     assert [each for option in open_command.params for each in option.opts if each.startswith("-")] == [
         "--port",
         "--no-browser",

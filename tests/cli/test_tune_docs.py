@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 Command = Callable[..., Any]
-PAGE = Path(__file__).parents[2] / "docs" / "tune-command.md"
+PAGE = Path(__file__).parents[2] / "docs" / "guide" / "tune-command.md"
 BOOTSTRAPS = ["--n-bootstraps", "5"]
 
 

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 Command = Callable[..., Any]
-PAGE = Path(__file__).parents[2] / "docs" / "validation-command.md"
+PAGE = Path(__file__).parents[2] / "docs" / "guide" / "validation-command.md"
 
 
 @pytest.mark.skipif(not PAGE.exists(), reason="a source distribution holds no docs")

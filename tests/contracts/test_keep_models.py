@@ -48,7 +48,7 @@ from heldout.execution.search import Search
 from heldout.folds.splits import make_folds
 from heldout.metrics.base import Response
 
-PAGE = Path(__file__).parents[2] / "docs" / "fold-models.md"
+PAGE = Path(__file__).parents[2] / "docs" / "guide" / "fold-models.md"
 X, Y = (part[:90] for part in load_breast_cancer(return_X_y=True))
 X = X[:, :6]
 X_OF_NUMBERS, NUMBERS = (part[:40] for part in load_diabetes(return_X_y=True))

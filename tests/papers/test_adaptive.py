@@ -135,5 +135,5 @@ def test_tables_become_markdown() -> None:
 
 def test_the_page_has_what_the_kept_run_gives() -> None:
     written = runpy.run_path(str(DOCS / "evidence" / "write_adaptive.py"))
-    text = (DOCS / "adaptive-searches.md").read_text(encoding="utf-8")
+    text = (DOCS / "understand" / "adaptive-searches.md").read_text(encoding="utf-8")
     assert text == written["page"](text)

@@ -1,4 +1,4 @@
-"""docs/evidence.md says what the runs that are kept give, and every run that is kept is said."""
+"""docs/evidence/claims.md says what the runs that are kept give, and every run that is kept is said."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def written() -> dict[str, Any]:
 
 
 def test_the_page_is_what_the_runs_give(written: dict[str, Any]) -> None:
-    assert (DOCS / "evidence.md").read_text(encoding="utf-8") == written["page"]()
+    assert (DOCS / "evidence" / "claims.md").read_text(encoding="utf-8") == written["page"]()
 
 
 def test_every_run_that_is_kept_is_small_and_listed_with_its_command(written: dict[str, Any]) -> None:

@@ -5,7 +5,8 @@ both of variance 1 and autocorrelation ρ (of one candidate 5 + x / 2). So the t
 whichever is selected.
 
 ``python tests/statistical/ordered_rows_simulation.py 1 200`` prints the coverage for one candidate in 200
-repetitions, ``30 100`` that for 30 and ``forecasts 100`` that of searches: the tables of docs/ordered-rows.md.
+repetitions, ``30 100`` that for 30 and ``forecasts 100`` that of searches: the tables of
+docs/guide/ordered-rows.md.
 """
 
 from __future__ import annotations

@@ -1,4 +1,6 @@
-"""How often rules drop the best, what that costs and what it saves: docs/dropping.md's table, and less of it."""
+"""How often rules drop the best, what that costs and what it saves: a short version of the table of
+docs/methods/dropping.md.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,7 @@ from heldout.data.calls import call_text
 from heldout.dropping import Bootstrap, HoeffdingRace
 
 RACES, RACES_OF_VARIANTS = 200, 60
-DOCS = Path(__file__).parents[2] / "docs" / "dropping.md"
+DOCS = Path(__file__).parents[2] / "docs" / "methods" / "dropping.md"
 
 
 def dropped_of_two(rule, n: int, draw) -> int:

@@ -146,7 +146,7 @@ def test_intervals_that_replay_the_choice_cover(setting):
 
 @pytest.mark.slow
 def test_limits_of_the_calibrated_interval():
-    """What docs/intervals.md warns of: 40 squared errors of one configuration are too skewed for any of these."""
+    """docs/methods/intervals.md warns: 40 squared errors of one configuration are too skewed for these."""
     found = summaries(Setting("squared error", 40, 1), 1000, [BBC, CALIBRATED], alternatives=("greater",))
     assert_falls_short(found[CALIBRATED, "greater"])
     assert found[BBC, "greater"].coverage < 0.95

@@ -1,7 +1,7 @@
 """What wmc, wmcs and ipl leave of the optimism of choosing, where the truth is known exactly.
 
-docs/learning-curves.md has the table of 200 repetitions. Every bound is four standard errors and the allowance
-beside it: a test that holds fails by chance in less than 1 of 10 000 seeds.
+docs/methods/learning-curves.md has the table of 200 repetitions. Every bound is four standard errors and the
+allowance beside it: a test that holds fails by chance in less than 1 of 10 000 seeds.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What a user has, and which method and interval to use there: the table that docs/estimates.md opens with."""
+"""What a user has, and which method and interval to use there: the first table of docs/methods/estimates.md."""
 
 from __future__ import annotations
 

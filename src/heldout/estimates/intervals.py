@@ -3,7 +3,7 @@
 Percentiles of a bootstrap of the *drawn* rows are an interval of the score. Scores of the rows that were *not*
 drawn spread wider than the score itself: they are means of about .368 N of the N rows, without replacement, so that
 their variance is about (e - 1) / N in units of a row's, against 1 / N. ``Calibration`` takes that back; where it
-comes from and what it covers in simulations is in docs/intervals.md.
+comes from and what it covers in simulations is in docs/methods/intervals.md.
 """
 
 from __future__ import annotations

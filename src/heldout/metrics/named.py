@@ -243,7 +243,7 @@ def _scorer_named(name: str) -> Metric:
             return metric
     meant = _SHORT.get(name.lower().removeprefix("neg_"))
     near = [meant] if meant else get_close_matches(name, METRICS, n=3, cutoff=0.5)
-    nearest = in_python("ho.metrics.all_names() lists them", "docs/metrics.md lists them")
+    nearest = in_python("ho.metrics.all_names() lists them", "docs/guide/metrics.md lists them")
     if near:
         nearest = f"the nearest {'is' if len(near) == 1 else 'are'} {', '.join(near)}"
     raise InputError(f"metric must be a known name, got '{name}'; {nearest}.", argument="metric")

@@ -17,7 +17,7 @@ from heldout_papers.corrections.kept import write_searches
 from heldout_papers.corrections.summary import rows_of_cell
 
 Command = Callable[..., Any]
-PAGE = Path(__file__).parents[3] / "docs" / "study-corrections.md"
+PAGE = Path(__file__).parents[3] / "docs" / "evidence" / "study-corrections.md"
 FEW = {"repetitions": 12, "n_bootstraps": 40, "n_jobs": 1}
 
 pytestmark = pytest.mark.skipif(not PAGE.exists(), reason="a source distribution holds no docs")

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 Command = Callable[..., Any]
-PAGE = Path(__file__).parents[3] / "docs" / "study-bias.md"
+PAGE = Path(__file__).parents[3] / "docs" / "evidence" / "study-bias.md"
 
 
 @pytest.mark.slow

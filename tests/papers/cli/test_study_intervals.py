@@ -15,7 +15,7 @@ import pytest
 from heldout_papers import IntervalStudy, intervals
 
 Command = Callable[..., Any]
-PAGE = Path(__file__).parents[3] / "docs" / "study-intervals.md"
+PAGE = Path(__file__).parents[3] / "docs" / "evidence" / "study-intervals.md"
 SMALL = [
     "study", "intervals", "--rows", "50", "--configurations", "20", "--prevalence", "0.1,0.4", "--beta", "24,6",
     "--repetitions", "12", "--bootstraps", "20", "--n-jobs", "1",

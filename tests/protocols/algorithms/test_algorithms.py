@@ -346,7 +346,7 @@ def test_bad_input_gets_a_sentence(algorithms: Any, settings: dict[str, Any], se
         ho.compare_algorithms(algorithms, X, Y, **settings)
 
 
-PAGE = Path(__file__).parents[3] / "docs" / "compare-algorithms.md"
+PAGE = Path(__file__).parents[3] / "docs" / "guide" / "compare-algorithms.md"
 
 
 @pytest.mark.skipif(not PAGE.exists(), reason="a source distribution holds no docs")

@@ -51,7 +51,7 @@ class Shrinkage(Method):
     predicted, or folds that are not known (1 for a hold-out), and .35 of the optimism as a standard error of its
     own. Towards worse truths it reaches farther, as Wilson's does, because scores vary more there. It is widened
     where rows are all alike, or nearly (flags ``no_spread``, ``little_spread``). What it covers is in
-    docs/intervals.md.
+    docs/methods/intervals.md.
 
     Attributes
     ----------
