@@ -2,7 +2,7 @@
 
 ``python docs/evidence/write_intervals.py`` fills the parts of the pages between ``<!-- figures: NAME -->`` and
 ``<!-- end of figures -->``. It reads the cells of the test bed and other runs in this folder, the coverage tables
-that simulations print (``interval_tables.md``, ``interval_tables_kfold.md`` and ``nested.md`` of ``docs/methods``), and
+that simulations print (``interval_tables.md``, ``interval_tables_kfold.md``, ``nested.md``), and
 what the library itself recommends, whose figures it renews too. A test compares the pages with its output, so no
 such figure is typed by hand.
 """
