@@ -202,6 +202,8 @@ MISTAKES = [
     ("metric", "ho.estimate(y, predictions, metric=WithinTolerance)"),
     ("metric", "ShareOfHits.all = lambda self, counts: counts @ self.hits * np.nan\n"
         "ho.estimate(y, predictions, metric=WithinTolerance(0.5))"),
+    ("metric", "ShareOfHits.all = lambda self, counts: (counts @ self.hits)[:, 1:]\n"
+        "ho.estimate(y, predictions, metric=WithinTolerance(0.5))"),
     ("metric", "WithinTolerance.statistic = ho.metrics.Metric.statistic\n"
         "ho.estimate(y, predictions, metric=WithinTolerance(0.5))"),
     ("metric-members", "ho.estimate(y, labels, metric=Specificity('sick'), response='labels')"),
@@ -223,12 +225,16 @@ MISTAKES = [
         "ho.estimate(y, predictions, metric='roc_auc', folds=np.arange(200) % 5, selection=WorstFold())"),
     ("selection-rule", "WorstFold.__call__ = lambda self, table: np.full(len(table.values), 99)\n"
         "ho.estimate(y, predictions, metric='roc_auc', folds=np.arange(200) % 5, selection=WorstFold())"),
+    ("selection-rule", "WorstFold.__call__ = lambda self, table: 0\n"
+        "ho.estimate(y, predictions, metric='roc_auc', folds=np.arange(200) % 5, selection=WorstFold())"),
     ("selection-rule", "ho.estimate(y, predictions, metric='roc_auc', selection=WorstFold())"),
     ("weight-rule", "class Bare: pass\nho.estimate(y, predictions, metric='roc_auc', selection=Bare())"),
     ("weight-rule", "from sklearn.linear_model import LogisticRegression\n"
         "ho.HeldOutSearchCV(LogisticRegression(), {'C': [1, 2]}, scoring='roc_auc', selection=RankWeights())"
         ".fit(predictions, y)"),
     ("weight-rule", "RankWeights.weigh = lambda self, library: library.scores * np.nan\n"
+        "ho.estimate(y, predictions, metric='roc_auc', selection=RankWeights())"),
+    ("weight-rule", "RankWeights.weigh = lambda self, library: np.ones(len(library.scores))\n"
         "ho.estimate(y, predictions, metric='roc_auc', selection=RankWeights())"),
     ("drop-rule", "class Bare: pass\nsearch.set_params(drop=Bare()).fit(X, y)"),
     ("drop-rule", "search.set_params(drop=Behind).fit(X, y)"),
@@ -241,6 +247,11 @@ MISTAKES = [
     ("search-strategy", "search.set_params(cv=3).fit(X, y)"),
     ("search-strategy", "search.set_params(selection='one_standard_error').fit(X, y)"),
     ("search-strategy", "HalvedHoldOuts.folds = lambda self, task, entropy: None\nsearch.fit(X, y)"),
+    ("search-strategy", "class Partly(ho.dropping.Racing):\n    unfit, judge, folds = HalvedHoldOuts.unfit, "
+        "HalvedHoldOuts.judge, HalvedHoldOuts.folds\nsearch.set_params(drop=Partly()).fit(X, y)"),
+    ("search-strategy", "HalvedHoldOuts.folds = lambda self, task, entropy: Folds("
+        "(Split(0, 0, np.arange(300), np.arange(99)), Split(1, 0, np.arange(99), np.arange(99, 300))), 300)\n"
+        "search.fit(X, y)"),
     ("splitter", "class Bare:\n    get_n_splits = ByParity.get_n_splits\nsearch.set_params(cv=Bare()).fit(X, y)"),
     ("splitter", "search.set_params(cv=[(np.arange(200), np.arange(9))]).fit(X, y)"),
     ("splitter", "search.set_params(cv=[(np.arange(100), np.repeat(np.arange(100, 200), 2))]).fit(X, y)"),

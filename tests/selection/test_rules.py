@@ -23,7 +23,7 @@ from heldout.selection import (
     configuration_rule_of,
     rule_of,
 )
-from heldout.selection.base import tie_exactly
+from heldout.selection.base import checked_choice, checked_weights, tie_exactly
 from heldout.selection.simplest import standard_errors
 
 NAN = np.nan
@@ -273,3 +273,33 @@ def test_rules_with_the_same_settings_are_equal_and_travel():
     for rule in (OneStandardError([1, 2]), Within(0.1, complexity="c"), AverageRank(["a"], [2]), Threshold([0.5])):
         assert pickle.loads(pickle.dumps(rule)) == rule
         assert hash(rule) == hash(rule)
+
+
+@pytest.mark.parametrize(
+    "returned, said",
+    [
+        (0, "an integer for each row of scores, shape \\(2,\\), but returned int64 of shape \\(\\)"),
+        ([0], "shape \\(2,\\), but returned int64 of shape \\(1,\\)"),
+        ([0.0, 1.0], "but returned float64"),
+        ([0, 3], "it returned 3 for 3 configurations"),
+        ([0, -2], "it returned -2 for 3 configurations"),
+    ],
+)
+def test_a_choice_is_one_configuration_for_each_resample(returned, said):
+    with pytest.raises(SelectionFailedError, match=said):
+        checked_choice(returned, 2, 3)
+
+
+@pytest.mark.parametrize(
+    "returned, said",
+    [
+        ([1.0], "shape \\(2,\\), but returned float64 of shape \\(1,\\)"),
+        ([1.5, -0.5], "the weight -0.5; weights must be at least 0"),
+        ([np.nan, 1.0], "the weight nan"),
+        ([1.0, 1.0], "weights of sum 2; they must add up to 1"),
+    ],
+)
+def test_weights_are_shares(returned, said):
+    with pytest.raises(SelectionFailedError, match=said):
+        checked_weights(returned, 2)
+    assert checked_weights([0, 0], 2).tolist() == [0, 0]

@@ -47,7 +47,7 @@ def job_of(options: TuneOptions, console: Console) -> TuneJob:
     from heldout.cli.space_file import OwnSpace
     from heldout.cli.table import read_task
     from heldout.cli.tune_space import configurations_of, n_planned, routing_of, space_of
-    from heldout.dropping import strategy_of
+    from heldout.dropping import planned_folds, strategy_of
     from heldout.metrics.base import Response
     from heldout.readers.table_task import DEFAULT_METRICS, check_folds_fit
 
@@ -72,7 +72,7 @@ def job_of(options: TuneOptions, console: Console) -> TuneJob:
     strategy = strategy_of(options.drop)
     if strategy is None:
         check_folds_fit(found, options.fold_plan.most_folds() or 2)
-    folds = _folds(task, options) if strategy is None else strategy.folds(task, options.seed)
+    folds = _folds(task, options) if strategy is None else planned_folds(strategy, task, options.seed)
     space = space_of(options, own, task, scoring.metrics, console)
     configurations = _imputing(configurations_of(space, options), options, task, console)
     number = n_planned(space, options, configurations)

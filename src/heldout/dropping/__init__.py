@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from heldout._text import in_python
+from heldout._text import argument, in_python
 from heldout.data.calls import called
-from heldout.dropping.base import Barrier, Dropped, DropRule, Racing, SearchStrategy, Standing, Verdict
+from heldout.data.task import Task
+from heldout.dropping.base import OWN_MEMBERS, Barrier, Dropped, DropRule, Racing, SearchStrategy, Standing, Verdict
 from heldout.dropping.bootstrap import Bootstrap
 from heldout.dropping.hoeffding_race import HoeffdingRace
 from heldout.dropping.incumbent import Aggressive, Forgiving
@@ -14,6 +15,7 @@ from heldout.dropping.paired import Paired
 from heldout.dropping.sequential import Sequential
 from heldout.dropping.wilcoxon import Wilcoxon
 from heldout.errors import InputError
+from heldout.folds.splits import Folds, checked_folds
 
 RULES: dict[str, type] = {
     rule.name: rule for rule in (Bootstrap, HoeffdingRace, Paired, Sequential, Wilcoxon, Forgiving, Aggressive)
@@ -56,6 +58,13 @@ def drop_rule_of(drop: Any) -> DropRule | None:
         if rule is not None:
             return rule
     if isinstance(drop, Racing) and hasattr(drop, "judge"):
+        lacking = [name for name in OWN_MEMBERS if not hasattr(drop, name)]
+        if 0 < len(lacking) < len(OWN_MEMBERS):
+            raise InputError(
+                f"drop={drop!r} has some members of a search strategy and lacks {', '.join(lacking)}; declare all "
+                f"of {', '.join(OWN_MEMBERS)}, or none for a rule that only drops.",
+                argument="drop",
+            )
         configured: DropRule = drop  # type: ignore[assignment]
         return configured
     names = ", ".join(("never", *RULES))
@@ -68,6 +77,11 @@ def drop_rule_of(drop: Any) -> DropRule | None:
         f"{in_python(', or a rule of ho.dropping')}, got {drop!r}.",
         argument="drop",
     )
+
+
+def planned_folds(strategy: SearchStrategy, task: Task, entropy: int) -> Folds:
+    """The splits that a strategy plans for a task, checked."""
+    return checked_folds(strategy.folds(task, entropy), task, argument("drop", strategy.name))
 
 
 def strategy_of(drop: Any) -> SearchStrategy | None:

@@ -281,6 +281,10 @@ class SearchStrategy(DropRule, Protocol):
         """The splits, in place of those of the search; each is a repeat."""
 
 
+OWN_MEMBERS = ("window", "selection", "folds")
+"""What a strategy has besides the members of a rule."""
+
+
 def judged_after(repeats: Sequence[int]) -> NDArray[np.bool_]:
     """The barriers at which a race is judged: after every split of the first repeat, and at the end of later ones.
 

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from heldout._random import stream
+from heldout._text import argument
 from heldout.data.task import Task
-from heldout.dropping.base import Barrier, Dropped, DropRule, Standing
-from heldout.errors import InputError
+from heldout.dropping.base import Barrier, Dropped, DropRule, Standing, Verdict
+from heldout.errors import HeldoutError, InputError
 from heldout.estimates.from_matrix import gather
 from heldout.estimates.question import Aggregate, Question, Settings
 from heldout.execution.collect import RaceOutcome, RaceResults
@@ -68,7 +70,7 @@ class BarrierJudge:
     def _judged_barrier(self, barrier: Barrier, found: RaceResults) -> Barrier:
         standing, columns = self._standing(found)
         with quiet_if_foreign([score.metric for score in standing.replay.scores]):
-            verdict = self.rule.judge(standing)
+            verdict = _checked(self.rule.judge(standing), standing.n_configurations, self.rule)
             keep = verdict.keep.copy()
             keep[standing.leader] = True
             name, statistic = self.rule.statistic_name, verdict.statistic
@@ -156,6 +158,18 @@ class BarrierJudge:
                 break
             alone += 1
         return 1 - standing.leader if alone >= self.rule.resolve_ties_after else None
+
+
+def _checked(verdict: Any, n_configurations: int, rule: DropRule) -> Verdict:
+    """What a rule returned, refused where it is no verdict on each configuration."""
+    found = [np.asarray(each) for each in verdict[:2]] if isinstance(verdict, Verdict) else []
+    if not found or found[0].dtype != bool or {each.shape for each in found} != {(n_configurations,)}:
+        got = " and ".join(f"{each.dtype} of shape {each.shape}" for each in found) or repr(verdict)
+        raise HeldoutError(  # no InputError, which says here that rows are too few
+            f"judge of {argument('drop', rule.name)} must return a Verdict with a bool and a number for each of "
+            f"the {n_configurations} remaining configurations, got {got}."
+        )
+    return cast("Verdict", verdict)
 
 
 def unjudged_barrier(found: RaceResults, remaining: Sequence[int]) -> Barrier:

@@ -343,19 +343,7 @@ def _numbered(pairs: Iterable[tuple[Any, Any]], n_rows: int, first_repeat: int) 
     seen, in_training = np.zeros(n_rows, dtype=bool), np.zeros(n_rows, dtype=bool)
     for train, test in pairs:
         train_rows, test_rows = _row_numbers(train, n_rows), _row_numbers(test, n_rows)
-        number = len(splits)
-        if not len(test_rows) or not len(train_rows):
-            empty = "test" if not len(test_rows) else "training"
-            raise InputError(f"split {number} has no {empty} rows; use fewer folds, or folds of larger groups.")
-        if len(test_rows) > 1 and len(np.unique(test_rows)) < len(test_rows):
-            raise InputError(f"split {number} tests a row twice; every row can be tested once per split.")
-        in_training[:] = False
-        in_training[train_rows] = True
-        if in_training[test_rows].any():
-            raise InputError(
-                f"split {number} trains on rows that it tests, so that its predictions are not held out; "
-                "training and test rows must be disjoint."
-            )
+        _check_held_out(len(splits), train_rows, test_rows, in_training)
         if seen[test_rows].any():
             repeat, fold = repeat + 1, 0
             seen[:] = False
@@ -365,6 +353,42 @@ def _numbered(pairs: Iterable[tuple[Any, Any]], n_rows: int, first_repeat: int) 
     if not splits:
         raise InputError("the splitter gave no splits; use at least one.")
     return splits
+
+
+def _check_held_out(number: int, train: Rows, test: Rows, in_training: NDArray[np.bool_]) -> None:
+    """Refuse a split whose test rows are none, or not held out. ``in_training`` (N,) is overwritten."""
+    if not len(test) or not len(train):
+        empty = "test" if not len(test) else "training"
+        raise InputError(f"split {number} has no {empty} rows; use fewer folds, or folds of larger groups.")
+    if len(test) > 1 and len(np.unique(test)) < len(test):
+        raise InputError(f"split {number} tests a row twice; every row can be tested once per split.")
+    in_training[:] = False
+    in_training[train] = True
+    if in_training[test].any():
+        raise InputError(
+            f"split {number} trains on rows that it tests, so that its predictions are not held out; "
+            "training and test rows must be disjoint."
+        )
+
+
+def checked_folds(folds: Any, task: Task, of: str) -> Folds:
+    """Folds that ``of`` planned by itself, checked as those of a splitter are.
+
+    Raises InputError for what are no folds of this task, and for splits whose test rows are not held out.
+    """
+    if not isinstance(folds, Folds) or folds.n_rows != task.n_rows or not folds.splits:
+        raise InputError(f"{of} must plan Folds of {task.n_rows} rows, got {shortened(folds)}.")
+    in_training, places = np.zeros(task.n_rows, dtype=bool), set[Place]()
+    for number, split in enumerate(folds.splits):
+        train, test = _row_numbers(split.train, task.n_rows), _row_numbers(split.test, task.n_rows)
+        _check_held_out(number, train, test, in_training)
+        if split.place in places:
+            raise InputError(
+                f"{of} plans two splits of repeat {split.repeat} and fold {split.fold}; number them anew."
+            )
+        places.add(split.place)
+    _check_groups(folds.splits, task.groups)
+    return folds
 
 
 def _of_origins(splits: Sequence[Split], n_rows: int) -> list[Split]:

@@ -112,7 +112,18 @@ class AggregateScore:
 
     def all(self, counts: Weightings) -> Floats:
         """(L, C)."""
-        return self._mean(counts, lambda segment, weights, lanes: segment.statistic.all(weights))
+
+        def evaluate(segment: Segment, weights: Weightings, lanes: Lanes) -> Floats:
+            values = segment.statistic.all(weights)
+            if np.shape(values) != (len(weights), self.n_columns):
+                raise InputError(
+                    f"the statistic of metric '{self.metric.name}' must score {self.n_columns} columns under "
+                    f"{len(weights)} weightings, shape {(len(weights), self.n_columns)}, but returned shape "
+                    f"{np.shape(values)}."
+                )
+            return values
+
+        return self._mean(counts, evaluate)
 
     def selected(self, counts: Weightings, columns: NDArray[np.intp]) -> Floats:
         """(L,): configuration ``columns[l]`` under weighting l."""

@@ -36,7 +36,7 @@ from heldout.arguments import (
 )
 from heldout.configurations import Configurations, checked_entries, checked_model
 from heldout.data.task import Task
-from heldout.dropping import DropRule, SearchStrategy, drop_rule_of
+from heldout.dropping import DropRule, SearchStrategy, drop_rule_of, planned_folds
 from heldout.errors import InputError
 from heldout.estimates.block_length import Blocks
 from heldout.estimates.question import Aggregate
@@ -386,7 +386,7 @@ class BaseHeldOutSearch(BaseSearchCV):  # type: ignore[misc]
                     f"{argument('drop', 'bootstrap')}.",
                     argument="drop",
                 )
-            return drop.folds(task, entropy)
+            return planned_folds(drop, task, entropy)
         return make_folds(
             task, self.cv, repeats=self.repeats, entropy=entropy, classifier=is_classifier(self),
             split_params=metadata.splitter.split, small_classes="allow", n_configurations=n_configurations,

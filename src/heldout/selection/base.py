@@ -154,6 +154,64 @@ class WeightRule(RuleDeclaration, Protocol):
         """(C,): not negative, of sum 1; all 0 where there is no candidate."""
 
 
+def checked_choice(
+    chosen: Any, n_resamples: int, n_configurations: int, least: int = NONE_CHOSEN
+) -> NDArray[np.intp]:
+    """What a rule returned, as configurations (B,); ``least`` is the least number that it may return.
+
+    Raises
+    ------
+    SelectionFailedError
+        For another shape, for what is no integer, and for a number that is no configuration.
+
+    Examples
+    --------
+    >>> checked_choice([1, NONE_CHOSEN], 2, 3).tolist()
+    [1, -1]
+    """
+    found = np.asarray(chosen)
+    if found.dtype.kind not in "iu" or found.shape != (n_resamples,):
+        raise SelectionFailedError(
+            f"it must return an integer for each row of scores, shape ({n_resamples},), but returned {found.dtype} "
+            f"of shape {found.shape}"
+        )
+    strangers = (found < least) | (found >= n_configurations)
+    if strangers.any():
+        raise SelectionFailedError(f"it returned {found[strangers][0]} for {n_configurations} configurations")
+    return found.astype(np.intp, copy=False)
+
+
+def checked_weights(weights: Any, n_columns: int) -> Floats:
+    """The weights (C,) that a rule returned.
+
+    Raises
+    ------
+    SelectionFailedError
+        For another shape, a weight that is negative or no number, and a sum that is neither 0 nor 1.
+
+    Examples
+    --------
+    >>> checked_weights([0.25, 0.75], 2).tolist()
+    [0.25, 0.75]
+    """
+    found = np.asarray(weights)
+    if found.dtype.kind not in "fiu" or found.shape != (n_columns,):
+        raise SelectionFailedError(
+            f"it must return a weight for each configuration, shape ({n_columns},), but returned {found.dtype} of "
+            f"shape {found.shape}"
+        )
+    if not (found >= 0).all():
+        raise SelectionFailedError(f"it returned the weight {found[~(found >= 0)][0]}; weights must be at least 0")
+    total = float(found.sum())
+    if total and not abs(total - 1) < _NEAR_ONE:
+        raise SelectionFailedError(f"it returned weights of sum {total:.6g}; they must add up to 1, or all be 0")
+    return found.astype(np.float64, copy=False)
+
+
+_NEAR_ONE = 1e-6
+"""Sums of weights differ by less from 1 where they differ by rounding."""
+
+
 def first_greatest(scores: Floats) -> NDArray[np.intp]:
     """(B,): the column of the greatest of scores (B, C), the first of equal ones; NaN never wins.
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from heldout.errors import NoExit
 from heldout.kernels.reference import Floats
 from heldout.predictions import ranks
-from heldout.selection.base import NONE_CHOSEN, ScoreTable, SelectionFailedError, SelectionRule
+from heldout.selection.base import NONE_CHOSEN, ScoreTable, SelectionFailedError, SelectionRule, checked_choice
 
 
 @dataclass(frozen=True)
@@ -42,21 +42,12 @@ class CallableRule(SelectionRule):
         scores = table.values[:, :, 0]
         try:
             with NoExit():
-                chosen = np.asarray(self.choose(scores.copy()))
+                returned = self.choose(scores.copy())
         except Exception as error:
             raise SelectionFailedError(f"{type(error).__name__}: {error}") from error
-        if chosen.dtype.kind not in "iu" or chosen.shape != (len(scores),):
-            raise SelectionFailedError(
-                f"it must return an integer for each row of scores, shape ({len(scores)},), but returned "
-                f"{chosen.dtype} of shape {chosen.shape}"
-            )
-        strangers = (chosen < 0) | (chosen >= table.n_configurations)
-        if strangers.any():
-            raise SelectionFailedError(
-                f"it returned {chosen[strangers][0]} for {table.n_configurations} configurations"
-            )
+        chosen = checked_choice(returned, table.n_resamples, table.n_configurations, least=0)
         unscored = np.isnan(scores[np.arange(len(chosen)), chosen])
-        return np.where(unscored, NONE_CHOSEN, chosen).astype(np.intp)
+        return np.where(unscored, NONE_CHOSEN, chosen)
 
 
 @dataclass(frozen=True)
@@ -85,11 +76,8 @@ class CallableRefit(SelectionRule):
 
     def __call__(self, table: ScoreTable) -> NDArray[np.intp]:
         fixed = {**self.constants, "params": list(table.params), **_param_columns(table.params)}
-        chosen = [self._choose({**fixed, **_score_columns(table, b)}) for b in range(table.n_resamples)]
-        n_configurations = table.values.shape[1]
-        strangers = [index for index in chosen if not 0 <= index < n_configurations]
-        if strangers:
-            raise SelectionFailedError(f"it returned {strangers[0]} for {n_configurations} configurations")
+        returned = [self._choose({**fixed, **_score_columns(table, b)}) for b in range(table.n_resamples)]
+        chosen = checked_choice(returned, table.n_resamples, table.n_configurations, least=0)
         unscored = np.isnan(table.values[np.arange(len(chosen)), chosen, 0])
         return np.where(unscored, NONE_CHOSEN, chosen)
 

@@ -22,7 +22,7 @@ from heldout.metrics.aggregate import AggregateScore
 from heldout.metrics.base import Metric, Statistic, oriented
 from heldout.metrics.row_losses import MeanLoss, OfRowLosses
 from heldout.metrics.signed import Signed, SignedStatistic
-from heldout.selection.base import NONE_CHOSEN, WeightRule, tie_exactly
+from heldout.selection.base import NONE_CHOSEN, WeightRule, checked_weights, tie_exactly
 from heldout.selection.choice import Choice, of_weights
 
 CELLS_AT_ONCE = 4_000_000
@@ -77,7 +77,10 @@ def weigh(rule: WeightRule, score: AggregateScore, averages: Averages, counts: W
     """The ensembles that a rule chooses under each of the weightings (L, n)."""
     scores = tie_exactly(oriented(score.metric, score.all(counts)))
     weights = [
-        rule.weigh(_Resample(score, averages, counts[lane : lane + 1], scores[lane])) for lane in range(len(counts))
+        checked_weights(
+            rule.weigh(_Resample(score, averages, counts[lane : lane + 1], scores[lane])), scores.shape[1]
+        )
+        for lane in range(len(counts))
     ]
     return of_weights(np.stack(weights))
 

@@ -24,6 +24,7 @@ from heldout.selection.base import (
     ScoreTable,
     SelectionRule,
     WeightRule,
+    checked_choice,
     first_greatest_of_tied,
     tie_exactly,
 )
@@ -248,7 +249,7 @@ def chosen_columns(
         None if folds is None else over_all_configurations(folds, columns, n, axis=2),
         None if repeats is None else over_all_configurations(repeats, columns, n, axis=2),
     )
-    return candidate_columns(rule(table), columns, n)
+    return candidate_columns(checked_choice(rule(table), len(values), n), columns, n)
 
 
 def over_all_configurations(
