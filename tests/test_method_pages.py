@@ -32,7 +32,7 @@ NAMES = [*METHODS, *PROTOCOLS]
 NEEDS = {"cross_fitting": "optuna", "nested_cv": "pandas"}
 """Packages that an example imports and heldout does not need."""
 
-pytestmark = pytest.mark.skipif(not PAGES.exists(), reason="a source distribution holds no docs")
+pytestmark = pytest.mark.pages
 
 
 def text_of(name: str) -> str:

@@ -1,4 +1,4 @@
-"""The README's Python runs as printed, and what it says it prints is what it prints."""
+"""The README's Python and that of the page on the saved model run as printed, and print what they promise."""
 
 from __future__ import annotations
 
@@ -6,11 +6,18 @@ import re
 import warnings
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 README = Path(__file__).parents[1] / "README.md"
-BLOCKS = re.findall(r"```python\n(.*?)```", README.read_text(encoding="utf-8"), flags=re.DOTALL)
+TUNE_PAGE = README.with_name("docs") / "guide" / "tune-command.md"
+
+
+def blocks(page: Path) -> list[str]:
+    return re.findall(r"```python\n(.*?)```", page.read_text(encoding="utf-8"), flags=re.DOTALL)
+
+
+BLOCKS = blocks(README)
+LOAD_MODEL = next(code for code in blocks(TUNE_PAGE) if "ho.load_model" in code)
 
 
 @pytest.fixture
@@ -63,20 +70,7 @@ CORRECT = next(code.splitlines() for code in BLOCKS if code.startswith("ho.corre
 
 
 @pytest.mark.parametrize("line", CORRECT, ids=range(len(CORRECT)))
-def test_what_is_finished_is_corrected(line, finished, tmp_path, monkeypatch):
-    if "read_predictions" in line and not hasattr(finished["ho"], "read_predictions"):
-        pytest.skip("this version reads no predictions of other tools")
-    monkeypatch.chdir(tmp_path)
-    rng = np.random.default_rng(0)
-    rows = [".pred_class,.pred_no,.pred_yes,id,.row,.config,outcome"]
-    for config in (1, 2):
-        for row in range(60):
-            no = float(np.clip(0.4 + 0.2 * (row % 2) + rng.normal(0, 0.2), 0.01, 0.99))
-            model, label = f"Preprocessor1_Model{config}", "no" if no > 0.5 else "yes"
-            rows.append(
-                f"{label},{no:.3f},{1 - no:.3f},Fold{row % 5 + 1},{row + 1},{model},{'no' if row % 2 else 'yes'}"
-            )
-    (tmp_path / "tuned.csv").write_text("\n".join(rows) + "\n")
+def test_what_is_finished_is_corrected(line, finished):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         estimate = eval(line.partition("  #")[0], dict(finished))
@@ -86,8 +80,8 @@ def test_what_is_finished_is_corrected(line, finished, tmp_path, monkeypatch):
 @pytest.mark.usefixtures("where_tune_has_run")
 @pytest.mark.parametrize(
     "code",
-    [code for code in BLOCKS if not code.startswith("ho.correct")],
-    ids=["model", "scikit-learn", "predictions", "advice"],
+    [LOAD_MODEL, *(code for code in BLOCKS if not code.startswith("ho.correct"))],
+    ids=["model", "scikit-learn", "predictions"],
 )
 def test_examples_run(code, capsys):
     exec(compile(code, "README.md", "exec"), {})

@@ -179,6 +179,12 @@ class FoldScores:
         The repeat that a split belongs to.
     test_rows : ndarray of int, shape (splits,), or None
         How many rows each split tests.
+
+    Examples
+    --------
+    >>> scores = FoldScores(np.array([[0.8, 0.7], [0.9, 0.6]]), greater_is_better=True, repeat=np.array([0, 0]))
+    >>> scores, scores.values.mean(axis=0).round(2).tolist()
+    (FoldScores(2 splits, 2 configurations), [0.85, 0.65])
     """
 
     values: NDArray[np.float64]

@@ -14,7 +14,7 @@ Command = Callable[..., Any]
 PAGE = Path(__file__).parents[2] / "docs" / "guide" / "estimating-from-a-file.md"
 
 
-@pytest.mark.skipif(not PAGE.exists(), reason="a source distribution holds no docs")
+@pytest.mark.pages
 def test_the_commands_of_the_page(command: Command, tmp_path: Path) -> None:
     page = PAGE.read_text(encoding="utf-8")
     names: dict[str, Any] = {}

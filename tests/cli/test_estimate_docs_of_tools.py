@@ -22,7 +22,7 @@ NAMES = {
 """The exports by their names in the page."""
 
 
-@pytest.mark.skipif(not PAGE.exists(), reason="a source distribution holds no docs")
+@pytest.mark.pages
 def test_the_commands_of_the_page(command: Callable[..., Any], tmp_path: Path) -> None:
     for name, export in NAMES.items():
         origin = EXPORTS / export

@@ -145,8 +145,9 @@ def test_refusals(command: Callable[..., Any], tmp_path: Path, arguments: tuple[
     assert (ended.code, ended.out) == (2, "") and ended.err.startswith(sentence)
 
 
+@pytest.mark.pages
 def test_its_page_of_documentation_has_every_option() -> None:
-    page = Path("docs/guide/open.md").read_text(encoding="utf-8")
+    page = (Path(__file__).parents[2] / "docs" / "guide" / "open.md").read_text(encoding="utf-8")
     assert [each for option in open_command.params for each in option.opts if each.startswith("-")] == [
         "--port",
         "--no-browser",

@@ -25,7 +25,7 @@ def fewer(line: str) -> list[str]:
     return ["--n-jobs", "1", *BOOTSTRAPS, *folds, *(["--n-iter", "2"] if "random" in line else [])]
 
 
-@pytest.mark.skipif(not PAGE.exists(), reason="a source distribution holds no docs")
+@pytest.mark.pages
 def test_the_commands_of_the_page(
     command: Command, table: Callable[..., Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

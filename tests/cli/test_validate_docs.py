@@ -15,7 +15,7 @@ Command = Callable[..., Any]
 PAGE = Path(__file__).parents[2] / "docs" / "guide" / "validation-command.md"
 
 
-@pytest.mark.skipif(not PAGE.exists(), reason="a source distribution holds no docs")
+@pytest.mark.pages
 def test_the_commands_of_the_page(command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "path", list(sys.path))
     monkeypatch.setattr(sys, "dont_write_bytecode", True)  # of ridge.py, whose folder is looked at below

@@ -133,6 +133,7 @@ def test_tables_become_markdown() -> None:
     assert markdown_lines([table, table])[:6] == ["**T**", "", "|  | a |", "|---|---|", "| x | 1 |", ""]
 
 
+@pytest.mark.pages
 def test_the_page_has_what_the_kept_run_gives() -> None:
     written = runpy.run_path(str(DOCS / "evidence" / "write_adaptive.py"))
     text = (DOCS / "understand" / "adaptive-searches.md").read_text(encoding="utf-8")

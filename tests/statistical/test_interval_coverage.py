@@ -1,4 +1,4 @@
-"""Do intervals cover the true performance of what was selected as often as they say? (docs/intervals.md)
+"""Do intervals cover the true performance of what was selected as often as they say? (docs/methods/intervals.md)
 
 An interval of 95 % passes where it misses no more often than one of exactly 95 % would: the number of misses in n
 repetitions is compared with the 1 - 10^-4 quantile of the binomial distribution (n, .05), so that a nominal

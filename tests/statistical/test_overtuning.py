@@ -44,7 +44,7 @@ def calibrated(n: int, n_rows: int, n_configurations: int, spread: float) -> tup
 
 
 def test_the_stated_probability_is_right_in_the_mean() -> None:
-    """60 searches; within .12 (docs/overtuning.md) and 3.3 standard errors: one false alarm in 1000 runs."""
+    """60 searches; within .12 and 3.3 standard errors: one false alarm in 1000 runs."""
     stated, worse, error = calibrated(60, 150, 15, 0.03)
     assert abs(stated - worse) < 0.12 + 3.3 * error
 

@@ -299,8 +299,8 @@ def _sentences(situation: Situation, figures: CellEvidence | None, reference: Ce
     if case.name == "adaptive":
         sentences.append(
             "Corrections of the predictions replay the selection among the configurations, but not how the search "
-            "came to them, so part of the optimism remains (docs/estimates.md). If you cannot repeat the search, "
-            f"use {CASES['choice'].method} with adaptive=True and report its flag."
+            "came to them, so part of the optimism remains (docs/methods/estimates.md). If you cannot repeat the "
+            f"search, use {CASES['choice'].method} with adaptive=True and report its flag."
         )
     if figures is not None:
         sentences.append(_figures_sentence(figures, reference))
@@ -351,7 +351,7 @@ def _warnings(
     if situation.case.name == "fold scores" and situation.folds < FEWEST_FOLDS:
         warnings.append(
             f"With {counted(situation.folds, 'fold')}, fewer than {FEWEST_FOLDS}, a bootstrap of folds covers less "
-            "than its level (docs/intervals.md)."
+            "than its level (docs/methods/intervals.md)."
         )
     if figures is None:
         return warnings

@@ -85,6 +85,12 @@ def planned_folds(strategy: SearchStrategy, task: Task, entropy: int) -> Folds:
 
 
 def strategy_of(drop: Any) -> SearchStrategy | None:
-    """The same if it also plans the splits and chooses the winner, else None."""
+    """The rule of ``drop`` if it also plans the splits and chooses the winner, else None.
+
+    Examples
+    --------
+    >>> strategy_of('sequential').name, strategy_of('bootstrap')
+    ('sequential', None)
+    """
     rule = drop_rule_of(drop)
     return rule if isinstance(rule, SearchStrategy) else None

@@ -15,9 +15,9 @@ from heldout.metrics.row_losses import half_width
 def rows_needed(epsilon: float, delta: float = 0.05, *, candidates: int, width: float = 1.0) -> int:
     """Rows of a development set with which the chosen model is at most ``epsilon`` worse than the best one.
 
-    The least n with w √(2 ln(2 |Θ₀| / δ) / n) ≤ ε: with probability 1 - δ over the development set, the expected
-    loss of the model chosen there exceeds that of the best of the models by at most ε (Hoeffding 1963 and a union
-    bound). Symbols: ε = ``epsilon``, δ = ``delta``, |Θ₀| = ``candidates``, w = ``width``.
+    The least n with ``w √(2 ln(2 |Θ₀| / δ) / n) ≤ ε``: with probability 1 - δ over the development set, the
+    expected loss of the model chosen there exceeds that of the best of the models by at most ε (Hoeffding 1963 and
+    a union bound). Symbols: ε = ``epsilon``, δ = ``delta``, ``|Θ₀|`` = ``candidates``, w = ``width``.
 
     Parameters
     ----------
@@ -48,7 +48,7 @@ def rows_needed(epsilon: float, delta: float = 0.05, *, candidates: int, width: 
 def distance_to_best(rows: int, delta: float = 0.05, *, candidates: int, width: float = 1.0) -> float:
     """By how much the model chosen on ``rows`` rows can be worse than the best one: the inverse of ``rows_needed``.
 
-    ε = w √(2 ln(2 |Θ₀| / δ) / n), with probability 1 - δ. Method "hoeffding" gives it as ``distance_to_best``.
+    ``ε = w √(2 ln(2 |Θ₀| / δ) / n)``, with probability 1 - δ. Method "hoeffding" gives it as ``distance_to_best``.
 
     Parameters
     ----------

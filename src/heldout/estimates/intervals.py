@@ -26,7 +26,7 @@ EXACT_UNITS = 500
 NO_WIDTH = 1e-9
 """Ends that differ by less of their size are the same but for rounding."""
 SHARE_OF_OPTIMISM = 1 / 3
-"""The most of a measured optimism that can be the pessimism of BBC itself (docs/intervals.md)."""
+"""The most of a measured optimism that can be the pessimism of BBC itself (docs/methods/intervals.md)."""
 
 
 def order_statistic(sorted_values: NDArray[np.float64], p: float) -> float:

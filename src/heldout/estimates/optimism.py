@@ -36,7 +36,8 @@ from heldout.selection.choice import Choice, joined
 Result = TypeVar("Result")
 
 DEPENDENCE = 2.0
-"""Standard errors of K-fold predictions are 1 + 2/√n times those of independent rows (docs/intervals.md)."""
+"""Standard errors of K-fold predictions are 1 + 2/√n times those of independent rows
+(docs/methods/intervals.md)."""
 FEWEST = 2
 """Bootstraps in which noise shows."""
 MOST_RATIO = 2.0

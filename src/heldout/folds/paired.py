@@ -153,6 +153,8 @@ def paired_hold_out(
         Of all rows, below .5. A half tests as many rows.
     halvings : int, default=10
         How often the rows are divided in halves.
+    random_state : int, optional
+        Seeds the shuffle; by default the seed of the run does.
 
     Examples
     --------

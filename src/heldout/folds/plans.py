@@ -339,6 +339,8 @@ def repeated(folds: Any, times: int, *, random_state: int | None = None) -> Fold
     ----------
     folds : int or plan
     times : int
+    random_state : int, optional
+        Seeds the shuffle; by default the seed of the run does.
 
     Examples
     --------
@@ -357,6 +359,8 @@ def hold_out(test_share: float | int = 0.25, *, random_state: int | None = None)
     test_share : float or int, default=.25
         Of the rows; of the groups where there are groups. An integer is a number of rows, or groups, drawn without
         regard to classes: ``hold_out(1)`` is the estimate from m + 1 rows, of which m train.
+    random_state : int, optional
+        Seeds the shuffle; by default the seed of the run does.
 
     Examples
     --------
@@ -374,6 +378,8 @@ def repeated_hold_out(times: int, test_share: float | int = 0.25, *, random_stat
     times : int
     test_share : float or int, default=.25
         As in ``hold_out``.
+    random_state : int, optional
+        Seeds the shuffle; by default the seed of the run does.
 
     Examples
     --------

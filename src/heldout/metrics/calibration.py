@@ -219,7 +219,16 @@ class CalibrationIntercept(ByKind):
 
 @dataclass(frozen=True)
 class CalibrationSlopeError(ByKind):
-    """The distance of the calibration slope from 1: a loss, so that it can choose among configurations."""
+    """The distance of the calibration slope from 1: a loss, so that it can choose among configurations.
+
+    Examples
+    --------
+    >>> from heldout.data.task import truth_of
+    >>> given = np.array([[0.1], [0.3], [0.8], [0.4], [0.9]])
+    >>> bound = CalibrationSlopeError().statistic(truth_of([0, 0, 0, 1, 1]), given)
+    >>> bound.all(np.ones((1, 5), dtype=np.uint8)).round(4)
+    array([[0.3403]])
+    """
 
     name = "calibration_slope_error"
     sources = ("cox1958",)
@@ -245,6 +254,14 @@ class CalibrationInterceptError(ByKind):
     ----------
     given_slope : bool
         As for ``CalibrationIntercept``.
+
+    Examples
+    --------
+    >>> from heldout.data.task import truth_of
+    >>> given = np.array([[0.1], [0.3], [0.8], [0.4], [0.9]])
+    >>> bound = CalibrationInterceptError().statistic(truth_of([0, 0, 0, 1, 1]), given)
+    >>> bound.all(np.ones((1, 5), dtype=np.uint8)).round(4)
+    array([[0.6454]])
     """
 
     given_slope: bool = True

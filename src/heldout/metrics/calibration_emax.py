@@ -24,9 +24,9 @@ PROBABILITIES = np.linspace(0.0, 1.0, 2001)[1:-1]
 class CalibrationEmax(Metric):
     """The greatest distance between a probability and what the logistic calibration makes of it.
 
-    max over p of |p - expit(a + b logit(p))|, a and b being the intercept and the slope of the logistic regression
-    of the truth on the predicted log-odds. It covers all probabilities from 0 to 1, those that no row has included;
-    ``emax`` covers those of the rows. NaN where a and b are.
+    ``max over p of |p - expit(a + b logit(p))|``, a and b being the intercept and the slope of the logistic
+    regression of the truth on the predicted log-odds. It covers all probabilities from 0 to 1, those that no row
+    has included; ``emax`` covers those of the rows. NaN where a and b are.
 
     ``rms::validate`` in R computes its ``Emax`` from the corrected a and b, and so does ``ho.bootstrap_validate``:
     a distance of its own in every bootstrap would be above 0 by chance in each of them.

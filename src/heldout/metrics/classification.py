@@ -62,7 +62,15 @@ class Accuracy(OfRowLosses):
 
 @dataclass(frozen=True)
 class ZeroOneLoss(OfRowLosses):
-    """Share of rows whose label is predicted wrong."""
+    """Share of rows whose label is predicted wrong.
+
+    Examples
+    --------
+    >>> from heldout.data.task import truth_of
+    >>> bound = ZeroOneLoss().statistic(truth_of(['a', 'b', 'b', 'b']), np.array([[0], [1], [0], [1]]))
+    >>> bound.all(np.ones((1, 4), dtype=np.uint8)).round(4)
+    array([[0.25]])
+    """
 
     name = "zero_one_loss"
     greater_is_better = False
@@ -80,7 +88,15 @@ def _wrong(truth: Truth, predictions: NDArray[Any]) -> NDArray[np.bool_]:
 
 @dataclass(frozen=True)
 class BalancedAccuracy(Metric):
-    """Mean over classes of the share of its rows predicted right, over the classes that have rows."""
+    """Mean over classes of the share of its rows predicted right, over the classes that have rows.
+
+    Examples
+    --------
+    >>> from heldout.data.task import truth_of
+    >>> bound = BalancedAccuracy().statistic(truth_of([0, 0, 0, 1]), np.array([[0], [0], [1], [1]]))
+    >>> bound.all(np.ones((1, 4), dtype=np.uint8)).round(4)
+    array([[0.8333]])
+    """
 
     name = "balanced_accuracy"
     title = "Balanced accuracy"
@@ -99,7 +115,15 @@ class BalancedAccuracy(Metric):
 
 @dataclass(frozen=True)
 class MatthewsCorrelation(Metric):
-    """Matthews' correlation of true and predicted labels; 0 where one of them is constant."""
+    """Matthews' correlation of true and predicted labels; 0 where one of them is constant.
+
+    Examples
+    --------
+    >>> from heldout.data.task import truth_of
+    >>> bound = MatthewsCorrelation().statistic(truth_of([0, 0, 1, 1]), np.array([[0], [1], [1], [1]]))
+    >>> bound.all(np.ones((1, 4), dtype=np.uint8)).round(4)
+    array([[0.5774]])
+    """
 
     name = "matthews_corrcoef"
     title = "Matthews correlation"
@@ -239,7 +263,15 @@ class FScore(ClassScore):
 
 @dataclass(frozen=True)
 class Precision(ClassScore):
-    """Share of the rows predicted to be of a class that are; 0 where none is."""
+    """Share of the rows predicted to be of a class that are; 0 where none is.
+
+    Examples
+    --------
+    >>> from heldout.data.task import truth_of
+    >>> bound = Precision().statistic(truth_of([0, 1, 1, 1]), np.array([[1], [1], [1], [0]]))
+    >>> bound.all(np.ones((1, 4), dtype=np.uint8)).round(4)
+    array([[0.6667]])
+    """
 
     @property
     def _stem(self) -> str:
@@ -251,7 +283,15 @@ class Precision(ClassScore):
 
 @dataclass(frozen=True)
 class Recall(ClassScore):
-    """Share of the rows of a class that are predicted to be; 0 where there is none."""
+    """Share of the rows of a class that are predicted to be; 0 where there is none.
+
+    Examples
+    --------
+    >>> from heldout.data.task import truth_of
+    >>> bound = Recall().statistic(truth_of([0, 1, 1, 1, 1]), np.array([[1], [1], [1], [1], [0]]))
+    >>> bound.all(np.ones((1, 5), dtype=np.uint8)).round(4)
+    array([[0.75]])
+    """
 
     @property
     def _stem(self) -> str:

@@ -125,7 +125,13 @@ METRICS: Mapping[str, Metric] = _by_name()
 
 
 def all_names() -> tuple[str, ...]:
-    """Every name that ``metric_named`` has a kernel for, sorted."""
+    """Every name that ``metric_named`` has a kernel for, sorted.
+
+    Examples
+    --------
+    >>> 'roc_auc' in all_names(), len(all_names()) > 50
+    (True, True)
+    """
     return tuple(sorted(METRICS))
 
 
@@ -250,7 +256,7 @@ def _scorer_named(name: str) -> Metric:
 
 
 def check_fits(metric: Metric, truth: Truth) -> Metric:
-    """Refuse a metric that does not fit the target; otherwise the metric as it is on this target.
+    """Refuse a metric that does not fit the target ``truth``; otherwise the metric as it is on this target.
 
     What comes back differs only where a declaration depends on the task: the Brier score's range.
 
@@ -258,6 +264,12 @@ def check_fits(metric: Metric, truth: Truth) -> Metric:
     ------
     InputError
         Naming the metrics that do fit, or the labels that could be its ``pos_label``.
+
+    Examples
+    --------
+    >>> from heldout.data.task import truth_of
+    >>> check_fits(metric_named('roc_auc'), truth_of(['sick', 'well'], pos_label='sick')).name
+    'roc_auc'
     """
     if truth.kind in metric.tasks:
         return fitted(metric, truth)

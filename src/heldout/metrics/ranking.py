@@ -214,6 +214,14 @@ class RocAucOneVsRest(RocAucOfClasses):
     ----------
     average : "macro" or "weighted"
         Plain, or by the weight of the class.
+
+    Examples
+    --------
+    >>> from heldout.data.task import truth_of
+    >>> given = np.array([[0.8, 0.1, 0.1], [0.3, 0.5, 0.2], [0.4, 0.3, 0.3], [0.1, 0.2, 0.7]])
+    >>> bound = RocAucOneVsRest().statistic(truth_of([0, 1, 2, 2]), given[:, None])
+    >>> bound.all(np.ones((1, 4), dtype=np.uint8)).round(4)
+    array([[1.]])
     """
 
     title = "ROC AUC, one-vs-rest"
@@ -238,6 +246,14 @@ class RocAucOneVsOne(RocAucOfClasses):
     ----------
     average : "macro" or "weighted"
         Plain, or by the weight of the two classes together.
+
+    Examples
+    --------
+    >>> from heldout.data.task import truth_of
+    >>> given = np.array([[0.8, 0.1, 0.1], [0.3, 0.5, 0.2], [0.4, 0.3, 0.3], [0.1, 0.2, 0.7]])
+    >>> bound = RocAucOneVsOne().statistic(truth_of([0, 1, 2, 2]), given[:, None])
+    >>> bound.all(np.ones((1, 4), dtype=np.uint8)).round(4)
+    array([[1.]])
     """
 
     sources = ("hand2001",)

@@ -61,7 +61,15 @@ class MeanSquaredError(OfRowLosses):
 
 @dataclass(frozen=True)
 class RootMeanSquaredError(OfRowLosses):
-    """Square root of the mean of squared errors, in the target's units."""
+    """Square root of the mean of squared errors, in the target's units.
+
+    Examples
+    --------
+    >>> from heldout.data.task import truth_of
+    >>> bound = RootMeanSquaredError().statistic(truth_of([0.5, 1.5, 3.25]), np.array([[1.5], [1.5], [1.25]]))
+    >>> bound.all(np.ones((1, 3), dtype=np.uint8)).round(4)
+    array([[1.291]])
+    """
 
     name = "root_mean_squared_error"
     title = "Root mean squared error"
@@ -80,7 +88,15 @@ class RootMeanSquaredError(OfRowLosses):
 
 @dataclass(frozen=True)
 class MeanAbsoluteError(OfRowLosses):
-    """Mean of absolute errors, in the target's units."""
+    """Mean of absolute errors, in the target's units.
+
+    Examples
+    --------
+    >>> from heldout.data.task import truth_of
+    >>> bound = MeanAbsoluteError().statistic(truth_of([0.5, 1.5, 3.25]), np.array([[1.5], [1.5], [1.25]]))
+    >>> bound.all(np.ones((1, 3), dtype=np.uint8)).round(4)
+    array([[1.]])
+    """
 
     name = "mean_absolute_error"
     title = "Mean absolute error"
@@ -146,6 +162,13 @@ class MedianAbsoluteError(Metric):
 
     Versions of scikit-learn differ in their weighted median; this is ``np.median`` of the repeated rows in
     all of them.
+
+    Examples
+    --------
+    >>> from heldout.data.task import truth_of
+    >>> bound = MedianAbsoluteError().statistic(truth_of([0.5, 1.5, 3.25]), np.array([[1.5], [1.5], [1.25]]))
+    >>> bound.all(np.ones((1, 3), dtype=np.uint8)).round(4)
+    array([[1.]])
     """
 
     name = "median_absolute_error"

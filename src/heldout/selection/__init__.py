@@ -73,7 +73,7 @@ __all__ = [
 
 
 def rule_of(selection: Any) -> Rule:
-    """A rule from its name, from itself, or from a function of the scores (``CallableRule``).
+    """The rule of ``selection``: a name, a rule, or a function of the scores (``CallableRule``).
 
     Examples
     --------
@@ -107,12 +107,17 @@ def rule_of(selection: Any) -> Rule:
 
 
 def configuration_rule_of(selection: Any) -> SelectionRule:
-    """A rule that chooses one configuration: a search can refit no other, and fold scores tell of no other.
+    """The rule of ``selection``, if it chooses one configuration: a search can refit no other.
 
     Raises
     ------
     InputError
         For a rule that chooses an ensemble or a threshold, naming where it can be used.
+
+    Examples
+    --------
+    >>> configuration_rule_of('one_standard_error').name
+    'one_standard_error'
     """
     rule = rule_of(selection)
     if isinstance(rule, Threshold | WeightRule):

@@ -63,6 +63,13 @@ class CallableRefit(SelectionRule):
     refit : callable
         From a dict like ``cv_results_`` to the index of the chosen configuration.
     constants : mapping of str to array of shape (C,)
+
+    Examples
+    --------
+    >>> simplest = CallableRefit(lambda results: int(np.argmin(results['param_depth'])))
+    >>> scores = np.array([[[0.9], [0.8]]])
+    >>> simplest(ScoreTable(scores, ['accuracy'], [{'depth': 5}, {'depth': 2}])).tolist()
+    [1]
     """
 
     refit: Callable[[dict[str, Any]], int]

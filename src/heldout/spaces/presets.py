@@ -119,7 +119,15 @@ def kind_of_target(y: Any) -> TaskKind:
 
 
 def preset(name: str, X: Any, kind: TaskKind, *, distributions: bool = False) -> list[Entry]:
-    """The preset of a name, for a kind of task, with grids or with distributions."""
+    """The preset of a name for the columns ``X`` and the ``kind`` of a task, with grids or with distributions.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from heldout.data.task import TaskKind
+    >>> [name for name, _, _ in preset("quick", np.zeros((20, 3)), TaskKind.REGRESSION)][:2]
+    ['ridge', 'elastic net']
+    """
     if name not in PRESETS:
         raise InputError(f"preset must be one of {', '.join(PRESETS)}, got {name!r}.", argument="preset")
     wide = name == "standard"

@@ -40,8 +40,8 @@ class ElasticNetLogistic(LinearClassifier):
     """Elastic-net logistic regression of two classes, at one of the penalties of a path (Friedman et al. 2010).
 
     With coefficients b and an intercept that is not penalised, it minimises the mean of -log P(class) over the rows
-    plus lambda ((1 - l1_ratio) / 2 sum b^2 + l1_ratio sum |b|). The penalties go from lambda_max, the least that
-    makes every coefficient 0, in equal steps of the logarithm down to ``lambda_min_ratio`` times it.
+    plus ``lambda ((1 - l1_ratio) / 2 sum b^2 + l1_ratio sum |b|)``. The penalties go from lambda_max, the least
+    that makes every coefficient 0, in equal steps of the logarithm down to ``lambda_min_ratio`` times it.
 
     Parameters
     ----------

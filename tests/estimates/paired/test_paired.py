@@ -372,6 +372,7 @@ def test_a_notebook_shows_losses_as_they_are_and_only_so_many() -> None:
     assert f"&lt;{found.winner[1:-1]}&gt;" in shown and found.winner not in shown
 
 
+@pytest.mark.pages
 def test_the_page_on_comparing_configurations_runs(capsys) -> None:
     page = Path(__file__).parents[3] / "docs" / "guide" / "comparing-configurations.md"
     code = "\n".join(re.findall(r"```python\n(.*?)```", page.read_text(encoding="utf-8"), flags=re.DOTALL))

@@ -20,7 +20,7 @@ Command = Callable[..., Any]
 PAGE = Path(__file__).parents[3] / "docs" / "evidence" / "study-corrections.md"
 FEW = {"repetitions": 12, "n_bootstraps": 40, "n_jobs": 1}
 
-pytestmark = pytest.mark.skipif(not PAGE.exists(), reason="a source distribution holds no docs")
+pytestmark = pytest.mark.pages
 
 
 @pytest.mark.slow

@@ -15,7 +15,7 @@ PAGE = Path(__file__).parents[3] / "docs" / "evidence" / "study-bias.md"
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(not PAGE.exists(), reason="a source distribution holds no docs")
+@pytest.mark.pages
 def test_the_commands_of_the_page(command: Command, tmp_path: Path) -> None:
     page = PAGE.read_text(encoding="utf-8")
     blocks = re.findall(r"```python\n(.*?)```", page, flags=re.DOTALL)

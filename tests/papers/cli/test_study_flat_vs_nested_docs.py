@@ -16,7 +16,7 @@ PAGE = Path(__file__).parents[3] / "docs" / "evidence" / "study-flat-vs-nested.m
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(not PAGE.exists(), reason="a source distribution holds no docs")
+@pytest.mark.pages
 @pytest.mark.usefixtures("small_top3")
 def test_the_commands_of_the_page(command: Command, tmp_path: Path) -> None:
     page = PAGE.read_text(encoding="utf-8")

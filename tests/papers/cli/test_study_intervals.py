@@ -83,7 +83,7 @@ def test_other_tasks(command: Command, task: str) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(not PAGE.exists(), reason="a source distribution holds no docs")
+@pytest.mark.pages
 def test_the_commands_and_the_python_of_the_page(command: Command, tmp_path: Path) -> None:
     page = PAGE.read_text(encoding="utf-8")
     commands = re.findall(r"^    \$ heldout (.*)$", page, flags=re.MULTILINE)

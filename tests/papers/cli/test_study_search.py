@@ -119,7 +119,7 @@ def test_quick_sets_smaller_values_and_typed_options_override_them() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(not PAGE.exists(), reason="a source distribution holds no docs")
+@pytest.mark.pages
 def test_the_commands_and_the_python_of_the_page(command: Command, tables: Path) -> None:
     page = PAGE.read_text(encoding="utf-8")
     commands = [shlex.split(line) for line in re.findall(r"^    \$ heldout (.*)$", page, flags=re.MULTILINE)]

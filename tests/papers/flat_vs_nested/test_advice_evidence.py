@@ -43,6 +43,7 @@ def test_the_written_file_reads_back():
     assert [line.table for line in evidence] == ["a", "b", "a"]
 
 
+@pytest.mark.pages
 def test_the_installed_evidence_is_that_of_the_kept_run(tmp_path):
     written = from_csv(write_evidence(RUN, tmp_path / "evidence.csv").read_text(encoding="utf-8"))
 

@@ -14,7 +14,7 @@ from heldout_papers.intervals.claims import intervals_claims
 from heldout_papers.intervals.page import intervals_page
 
 DOCS = Path(__file__).parents[3] / "docs"
-pytestmark = pytest.mark.skipif(not DOCS.exists(), reason="a source distribution holds no docs")
+pytestmark = pytest.mark.pages
 ONE: dict[str, dict[str, Any]] = {
     "intervals": {"prevalence": 0.5, "methods": ["bbc", "delong", "mabt", "naive_bootstrap"]},
     "intervals-multiclass": {"task": "multiclass", "prevalence": 0.1},

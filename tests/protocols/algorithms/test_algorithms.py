@@ -349,7 +349,7 @@ def test_bad_input_gets_a_sentence(algorithms: Any, settings: dict[str, Any], se
 PAGE = Path(__file__).parents[3] / "docs" / "guide" / "compare-algorithms.md"
 
 
-@pytest.mark.skipif(not PAGE.exists(), reason="a source distribution holds no docs")
+@pytest.mark.pages
 def test_the_page_prints_what_it_says(capsys: pytest.CaptureFixture[str]) -> None:
     page = PAGE.read_text(encoding="utf-8")
     code = "\n".join(re.findall(r"```python\n(.*?)```", page, flags=re.DOTALL))

@@ -61,7 +61,13 @@ METHODS: Mapping[str, Callable[[], Method]] = MappingProxyType(
 
 
 def method_of(method: Any) -> Method:
-    """A method from its name, or the method itself."""
+    """A method from its name, or the method itself.
+
+    Examples
+    --------
+    >>> method_of('bbc').name, method_of(BBC(control=False)).control
+    ('bbc', False)
+    """
     if isinstance(method, str) and method in METHODS:
         return METHODS[method]()
     if isinstance(method, Method) and not isinstance(method, type):

@@ -22,6 +22,16 @@ class CV(Method):
 
     The score of the configuration that scored best: optimistic as soon as there was more than one to choose
     from, and flagged so. It has no interval.
+
+    Examples
+    --------
+    >>> import numpy as np, heldout as ho
+    >>> rng = np.random.default_rng(0)
+    >>> y = rng.integers(0, 2, 200)
+    >>> labels = np.where(rng.random((200, 50)) < 0.7, y[:, None], 1 - y[:, None])  # 50 configurations, all 70 %
+    >>> found = ho.estimate(y, labels, metric="accuracy", method="cv")
+    >>> found.value > 0.75, found.interval
+    (True, None)
     """
 
     name: str = "cv"

@@ -31,7 +31,7 @@ class Hoeffding(Method):
     (``distance_to_best`` in provenance). It says nothing of a model fitted again on more rows.
 
     Of weighted rows, n is (Σw)²/Σw². Of several repeats, the losses of a row are averaged first, so that n stays
-    the number of rows. Symbols: δ = 1 - confidence level, C = |Θ|, failed configurations included.
+    the number of rows. Symbols: δ = 1 - confidence level, ``C = |Θ|``, failed configurations included.
 
     Examples
     --------

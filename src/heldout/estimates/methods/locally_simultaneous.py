@@ -33,11 +33,11 @@ class LocallySimultaneous(Method):
 
     1. Γ are the candidates that could have won if the noise is no greater than it is in a share 1 - ν of the
        bootstraps. It contains the winner with probability 1 - ν, and so do the sets of other samples.
-    2. q is the 1 - (α - ν) quantile of the greatest |D_c|/s_c over Γ, where s_c is the standard deviation of the
-       noise D_c. The interval is M_w ∓ q s_w.
+    2. q is the 1 - (α - ν) quantile of the greatest ``|D_c|/s_c`` over Γ, where s_c is the standard deviation of
+       the noise D_c. The interval is M_w ∓ q s_w.
 
     If one configuration is far better than the rest, Γ holds only it, and nothing but ν is paid. A single
-    configuration pays nothing: its interval is M_w ∓ the quantile of |D_w|.
+    configuration pays nothing: its interval is M_w ∓ the quantile of ``|D_w|``.
 
     ``value`` is the winner's own, uncorrected score (flagged), and the interval says how far from it the truth may
     be. The selection rule must be "best". Rows count as independent (flag ``folds_dependent``).

@@ -68,6 +68,16 @@ class NaiveBootstrap(Method):
         itself.
     stratify : bool
         Draw rows within classes; flagged, as it conditions on the share of each class.
+
+    Examples
+    --------
+    >>> import numpy as np, heldout as ho
+    >>> rng = np.random.default_rng(0)
+    >>> y = rng.integers(0, 2, 200)
+    >>> labels = np.where(rng.random((200, 50)) < 0.7, y[:, None], 1 - y[:, None])  # 50 configurations, all 70 %
+    >>> found = ho.estimate(y, labels, metric="accuracy", method="naive_bootstrap", random_state=0)
+    >>> found.value > 0.75, found.interval.low > 0.7  # it ignores the selection, and misses
+    (True, False)
     """
 
     unit: Literal["rows", "folds"] = "rows"

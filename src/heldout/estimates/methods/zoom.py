@@ -23,12 +23,13 @@ class Zoom(Method):
 
     Let θ_c be the expected scores, θ* the best of them, and Δ_c = θ* - θ_c. Noise D_c of less than Δ_c/2 does not
     make candidate c the winner unless the best one has noise of Δ_c/2 too. So only greater noise counts. The radius
-    r(θ) is the 1 - α quantile of the greatest |D_c| with |D_c| > Δ_c/2; the winner's score is within r(θ) of its
-    expectation with probability 1 - α. The interval holds every t for which, with θ_w = t and all other θ_c as near
-    to t as the observed scores M_c allow, θ_c = min((2 M_c + t)/3, t), the radius is at least |M_w - t|.
+    r(θ) is the 1 - α quantile of the greatest ``|D_c|`` with ``|D_c| > Δ_c/2``; the winner's score is within r(θ)
+    of its expectation with probability 1 - α. The interval holds every t for which, with θ_w = t and all other θ_c
+    as near to t as the observed scores M_c allow, θ_c = min((2 M_c + t)/3, t), the radius is at least ``|M_w -
+    t|``.
 
     The noise is that of bootstraps, with whatever dependence there is between candidates. With g_c = M_w - M_c the
-    ends are, exactly and without a grid:
+    ends are, exactly and without a grid::
 
         M_w + the 1 - α quantile of max_c min(|D_c|, 3 |D_c| - g_c),
         M_w - ρ, with ρ the greatest number that is at most the 1 - α quantile of the greatest |D_c| with

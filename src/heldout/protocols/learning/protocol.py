@@ -87,7 +87,7 @@ def learning_curve(
     aggregate : {"folds", "pooled", "within"}, default="folds"
         How scores choose the winner at the largest size. Every split is a repeat by itself, so "folds" and "pooled"
         are the same; "within" weights splits by their pairs of rows, of which groups can make the numbers differ.
-    scoring, selection, refit, error_score, n_jobs, pre_dispatch, fit_timeout, share, store
+    scoring, selection, refit, error_score, n_jobs, pre_dispatch, fit_timeout, share, store, verbose
         As in ``ho.HeldOutSearchCV``. Of several scorers, the one that ``refit`` names.
     groups : array-like of shape (N,), optional
         Kept whole; sizes are then as close as groups allow.

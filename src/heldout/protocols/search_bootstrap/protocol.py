@@ -69,7 +69,7 @@ def bootstrap_search(
     the rows that b drew, the configuration with the best score on them is selected, and its model of sample b is
     scored on the rows that b left out. So the rows that score selected nothing, and no model saw them. But they
     trained models that took part in the selection, as with ``method="bbc"``: if models memorise rows, some optimism
-    remains, which a flag reports (docs/protocols.md has figures).
+    remains, which a flag reports (docs/methods/protocols.md has figures).
 
     The models of samples have seen about 63 % of the rows, so both values are pessimistic for a model trained on
     all rows, and the percentiles of scores on about 37 % of the rows are wider than the uncertainty of the value.
@@ -86,7 +86,8 @@ def bootstrap_search(
     y : array-like of shape (N,)
     param_grid : dict or list of dict, optional
     scheme : {"cvt", "models"}, default="cvt"
-    scoring, cv, aggregate, selection, drop, refit, error_score, n_jobs, pre_dispatch, fit_timeout, share, store
+    scoring, cv, aggregate, selection, drop, refit, error_score, n_jobs, pre_dispatch, fit_timeout, share, store,
+    verbose
         As in ``ho.HeldOutSearchCV``. ``cv`` makes the folds of the searches inside: a splitter or an integer
         divides the distinct rows of each sample, a list of splits is reduced to them. ``scheme="models"`` has no
         folds, and accepts neither ``cv`` nor ``drop``.

@@ -1,0 +1,114 @@
+"""How Sphinx makes the site. ``.ci/site`` builds it; docs/decisions/0039-site.md says why it is made this way."""
+
+from __future__ import annotations
+
+import re
+from importlib.metadata import version as version_of
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from sphinx.application import Sphinx
+
+HERE = Path(__file__).parent
+
+project = "heldout"
+author = "the heldout developers"
+copyright = "the heldout developers"
+release = version_of("heldout")
+version = ".".join(release.split(".")[:2])
+
+extensions = [
+    "myst_parser",
+    "numpydoc",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.autosummary",
+    "sphinx.ext.mathjax",
+    "sphinx_copybutton",
+    "sphinx_design",
+    "sphinx_gallery.gen_gallery",
+]
+templates_path = ["_templates"]
+exclude_patterns = ["_build", "_templates", "gallery", "images/*.py", "evidence/larger"]
+
+# Pages are Markdown that GitHub shows as well.
+myst_enable_extensions = ["colon_fence", "deflist", "dollarmath"]
+myst_heading_anchors = 4
+
+# A page for each public name, from its docstring.
+autosummary_generate = [str(page) for page in sorted((HERE / "api").glob("*.rst"))]
+autodoc_typehints = "none"  # numpydoc lists the parameters with their types
+numpydoc_show_class_members = False
+numpydoc_xref_param_type = False
+
+sphinx_gallery_conf = {
+    "examples_dirs": "gallery",
+    "gallery_dirs": "auto_gallery",
+    "filename_pattern": "/plot_",
+    "abort_on_example_error": True,
+    "show_memory": False,
+    "min_reported_time": 5,  # seconds; none should take longer
+    "remove_config_comments": True,
+    "download_all_examples": False,
+}
+
+# What a reader copies is what they type.
+copybutton_prompt_text = r">>> |\.\.\. |\$ "
+copybutton_prompt_is_regexp = True
+copybutton_exclude = ".linenos, .gp, .go"
+
+html_theme = "pydata_sphinx_theme"
+html_title = "heldout"
+html_static_path = ["_static"]
+html_css_files = ["site.css"]
+html_show_sourcelink = False
+html_sidebars = {"index": [], "start": [], "choose": [], "changelog": []}
+html_theme_options = {
+    "navbar_align": "left",
+    "header_links_before_dropdown": 7,
+    "show_toc_level": 2,
+    "navbar_end": ["version-switcher", "theme-switcher"],
+    "footer_start": ["copyright"],
+    "footer_end": [],
+    "switcher": {"json_url": "_static/switcher.json", "version_match": release},
+}
+
+
+def leave_out(app: Sphinx, what: str, name: str, member: Any, skip: bool, options: Any) -> bool | None:
+    """Leave out what a class inherits from other packages, which document it."""
+    function = getattr(member, "fget", member)  # of a property
+    foreign = callable(function) and not (getattr(function, "__module__", None) or "").startswith("heldout")
+    return True if foreign else None
+
+
+def first_paragraph(text: str) -> str:
+    """The first paragraph of a page, as one line without markup of links."""
+    text = re.sub(r"<!--.*?-->|```.*?```", "", text, flags=re.DOTALL)
+    parts = (part.strip() for part in text.split("\n\n"))
+    found = next((part for part in parts if part and not part.startswith(("#", "|", "!", "(", ":", "<"))), "")
+    return re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", " ".join(found.split()))
+
+
+def write_llms_txt(app: Sphinx, failure: Exception | None) -> None:
+    """Write llms.txt: each page with its first paragraph, and the address of its Markdown."""
+    if failure or app.builder.name != "html":
+        return
+    pages = [Path(app.env.doc2path(name)) for name in sorted(app.env.found_docs)]
+    lines = [f"# {project} {release}", "", f"> {first_paragraph((HERE / 'index.md').read_text(encoding='utf-8'))}"]
+    section = ""
+    for page in (page for page in pages if page.suffix == ".md"):
+        name = page.relative_to(HERE)
+        if str(name.parent) != section:
+            section = str(name.parent)
+            lines += ["", f"## {section}"]
+        title = app.env.titles[str(name.with_suffix(""))].astext()
+        summary = first_paragraph(page.read_text(encoding="utf-8"))
+        lines.append(f"- [{title}](_sources/{name}.txt): {summary}".removesuffix(": "))
+    (Path(app.outdir) / "llms.txt").write_text("\n".join([*lines, ""]), encoding="utf-8")
+
+
+def setup(app: Sphinx) -> dict[str, Any]:
+    """Sphinx calls this once."""
+    app.connect("autodoc-skip-member", leave_out)
+    app.connect("build-finished", write_llms_txt)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,0 +1,31 @@
+"""
+A search with Optuna
+====================
+
+Optuna proposes each configuration because of the scores of those before. The correction replays the choice
+among them, but not the proposals, and the estimate has a flag that says so.
+"""
+
+import optuna
+from sklearn.datasets import load_breast_cancer
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVC
+
+import heldout as ho
+
+X, y = load_breast_cancer(return_X_y=True)
+X, y = X[:120, [1, 4, 8, 9]], y[:120]  # texture, smoothness, symmetry, fractal dimension
+model = make_pipeline(StandardScaler(), SVC())
+
+optuna.logging.set_verbosity(optuna.logging.ERROR)
+space = {
+    "svc__C": optuna.distributions.FloatDistribution(0.1, 100, log=True),
+    "svc__gamma": optuna.distributions.FloatDistribution(0.01, 0.3, log=True),
+}
+search = ho.HeldOutOptunaSearchCV(model, space, n_trials=25, scoring="accuracy", random_state=0).fit(X, y)
+ho.plots.SearchHistoryDisplay.from_search(search)
+print([flag.value for flag in search.estimate_.flags])
+
+# %%
+# For an estimate that no score of the search has touched: ``feedback="cross-fitted"``, or ``ho.nested_cv``.
