@@ -5,7 +5,10 @@ from __future__ import annotations
 import re
 from importlib.metadata import version as version_of
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
+
+from docutils.nodes import Element, SkipNode
+from latex2mathml.converter import convert
 
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
@@ -23,7 +26,6 @@ extensions = [
     "numpydoc",
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
-    "sphinx.ext.mathjax",
     "sphinx_copybutton",
     "sphinx_design",
     "sphinx_gallery.gen_gallery",
@@ -57,6 +59,7 @@ copybutton_prompt_text = r">>> |\.\.\. |\$ "
 copybutton_prompt_is_regexp = True
 copybutton_exclude = ".linenos, .gp, .go"
 
+html_math_renderer = "mathml"  # browsers show it without a script from another site
 html_theme = "pydata_sphinx_theme"
 html_title = "heldout"
 html_static_path = ["_static"]
@@ -72,6 +75,23 @@ html_theme_options = {
     "footer_end": [],
     "switcher": {"json_url": "_static/switcher.json", "version_match": release},
 }
+
+
+def mathml(node: Element, display: Literal["inline", "block"]) -> str:
+    """A formula as MathML; of the two backslashes, more fonts have the plain one."""
+    return convert(node.astext(), display=display).replace("&#x02216;", "&#x0005C;")
+
+
+def write_inline_formula(self: Any, node: Element) -> None:
+    """Write a formula within a line."""
+    self.body.append(mathml(node, "inline"))
+    raise SkipNode
+
+
+def write_formula(self: Any, node: Element) -> None:
+    """Write a formula on a line of its own."""
+    self.body.append(f'<div class="math">{mathml(node, "block")}</div>')
+    raise SkipNode
 
 
 def leave_out(app: Sphinx, what: str, name: str, member: Any, skip: bool, options: Any) -> bool | None:
@@ -93,9 +113,16 @@ def write_llms_txt(app: Sphinx, failure: Exception | None) -> None:
     """Write llms.txt: each page with its first paragraph, and the address of its Markdown."""
     if failure or app.builder.name != "html":
         return
-    pages = [Path(app.env.doc2path(name)) for name in sorted(app.env.found_docs)]
-    lines = [f"# {project} {release}", "", f"> {first_paragraph((HERE / 'index.md').read_text(encoding='utf-8'))}"]
-    section = ""
+    pages = sorted(
+        (Path(app.env.doc2path(name)) for name in app.env.found_docs), key=lambda page: (page.parent, page)
+    )
+    lines = [
+        f"# {project} {release}",
+        "",
+        f"> {first_paragraph((HERE / 'index.md').read_text(encoding='utf-8'))}",
+        "",
+    ]
+    section = "."
     for page in (page for page in pages if page.suffix == ".md"):
         name = page.relative_to(HERE)
         if str(name.parent) != section:
@@ -109,6 +136,7 @@ def write_llms_txt(app: Sphinx, failure: Exception | None) -> None:
 
 def setup(app: Sphinx) -> dict[str, Any]:
     """Sphinx calls this once."""
+    app.add_html_math_renderer("mathml", (write_inline_formula, None), (write_formula, None))
     app.connect("autodoc-skip-member", leave_out)
     app.connect("build-finished", write_llms_txt)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
