@@ -151,9 +151,9 @@ ARTICLES = (
                 "Ten of the article's eleven tables with 100 training sets each, of 50 or 500 rows as in the "
                 "article; 35 configurations instead of the 766 of a commercial system.",
                 lambda frame: tables_claims(IntervalsOnTables.from_frame(frame)),
-                "The bounds of the two-part methods are looser than published, so fewer are rejected: the published "
-                "code takes 1 as the bound if the second part has an area of 1, and its HM10p does not correct for "
-                "the selection among the best tenth.",
+                "The bounds of the two-part methods are looser than published, so fewer are rejected: the "
+                "published code takes 1 as the bound if the second part has an area of 1, and its HM10p does not "
+                "correct for the selection among the best tenth.",
             ),
             Run(
                 "timing.parquet",
