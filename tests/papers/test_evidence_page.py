@@ -43,3 +43,12 @@ def test_enough_claims_are_tested(written: dict[str, Any]) -> None:
         claims = [claim for run in article.runs for claim in run.read_claims()]
         assert len(claims) >= 20
         assert len({(claim.text, claim.ours) for claim in claims}) == len(claims)
+
+
+def test_each_claim_that_does_not_hold_has_a_reason(written: dict[str, Any]) -> None:
+    for article in written["ARTICLES"]:
+        for run in article.runs:
+            failing = [claim.text for claim in run.read_claims() if claim.holds is False]
+            reasons = written["REASONS"].get(run.file, {})
+            assert sorted(reasons) == sorted(failing), run.file
+            assert all(reason.startswith(("Scale: ", "Definition: ", "Article: ")) for reason in reasons.values())
