@@ -31,7 +31,7 @@ extensions = [
     "sphinx_gallery.gen_gallery",
 ]
 templates_path = ["_templates"]
-exclude_patterns = ["_build", "_templates", "gallery", "images/*.py", "evidence/larger"]
+exclude_patterns = ["_build", "_templates", "gallery", "images/*.py"]
 
 # Pages are Markdown that GitHub shows as well.
 myst_enable_extensions = ["colon_fence", "deflist", "dollarmath"]

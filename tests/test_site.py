@@ -16,7 +16,7 @@ ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
 MADE = {"auto_gallery/index"}
 """Pages that the build makes."""
-LEFT_OUT = ("evidence/larger/", "api/generated/", "auto_gallery/", "gallery/", "_build/")
+LEFT_OUT = ("api/generated/", "auto_gallery/", "gallery/", "_build/")
 
 
 def pages() -> dict[str, str]:

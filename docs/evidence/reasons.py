@@ -22,7 +22,7 @@ from heldout_papers.flat_vs_nested.accuracies import table_ranks
 from heldout_papers.flat_vs_nested.analysis import FULL
 from heldout_papers.flat_vs_nested.means import AccuracyMeans
 from heldout_papers.intervals import IntervalStudy
-from heldout_papers.intervals.claims import PAR_RATIO, SimulatedRows  # noqa: F401
+from heldout_papers.intervals.claims import SimulatedRows
 from heldout_papers.intervals.inclusion import Inclusion, inclusion_of, p_below
 from heldout_papers.intervals.methods import OTHERS, NoBound
 from heldout_papers.intervals.published import LEVEL, TABLE_2, TABLE_3
@@ -45,6 +45,11 @@ def listed(items: Sequence[Any]) -> str:
     """'a, b and c'."""
     texts = [str(item) for item in items]
     return texts[0] if len(texts) == 1 else f"{', '.join(texts[:-1])} and {texts[-1]}"
+
+
+def percent(share: float) -> str:
+    """'71 %'."""
+    return f"{100 * share:.0f} %"
 
 
 # Simulated matrices
@@ -87,8 +92,7 @@ def _of_accuracy(frame: Any) -> Reasons:
     return {
         "BBC-CV is almost unbiased, on average over C.": (
             f"{biases.almost('bbc')} The article's own numbers say the same: its worst difference from NCV is "
-            "0.034, "
-            f"ours {worst:.3f}."
+            f"0.034, ours {worst:.3f}."
         ),
         "Similarly for Be(14, 6), Be(24, 6) and Be(54, 6): TT over-corrects on average for N of 60, 80 and 100.": (
             "Article: it shows Be(9, 6) alone, and calls the others similar without a number. With 60, 80 and 100 "
@@ -125,14 +129,12 @@ def _of_squared_errors(frame: Any) -> Reasons:
         "The bias of CVT grows with the number of configurations.": (
             "Definition: the article simulates accuracy alone. The winner's true error falls from "
             f"{truth[50]:.3f} with 50 configurations to {truth[2000]:.3f} with 2000; as a share of it the bias "
-            "does "
-            f"grow, from {share[50]:.0%} to {share[2000]:.0%}."
+            f"does grow, from {percent(share[50])} to {percent(share[2000])}."
         ),
         "TT is optimistic on average for N of 20 and 40.": (
             f"Definition: another metric. With 20 and 40 rows TT subtracts {subtracted[0]:.3f} and "
             f"{subtracted[1]:.3f}, and CVT is optimistic by {flatters[0]:.3f} and {flatters[1]:.3f} only; with 20 "
-            "rows "
-            f"it still is optimistic with 2000 configurations "
+            "rows it still is optimistic with 2000 configurations "
             f"({biases.mean('tt', rows=20, configurations=2000):+.3f})."
         ),
         "BBC-CV is almost unbiased, on average over C.": biases.almost("bbc"),
@@ -166,16 +168,16 @@ def _of_searches(frame: Any) -> Reasons:
     )
     n_places = sum(len(study.of("truth", BBC, place)) for place in places)
     covers = means.coverage(BBC, 500)
+    errors = zip(places, means.errors(BBC, 500), strict=True)
+    biases = listed([f"{error.mean():+.3f} on {place.table}" for place, error in errors])
     part, error = _part_of_narrowing(means, 20)
     return {
         "For N up to 100 more than 95 % are mostly dropped in the first couple of folds.": (
-            f"Scale: other tables. At most {max(ours):.0%} of our 32 configurations are dropped after two folds "
-            "with "
-            "any table and N. Their number does not explain it: of all 610 configurations, in the "
-            f"{len(early)} cells of [an unfinished run](larger/README.md), {np.median(early):.0%} are dropped by "
-            "then "
-            f"(median), and more than 95 % in {sum(one > 0.95 for one in early)}. The article has no number for a "
-            "table."
+            f"Scale: other tables. At most {percent(max(ours))} of our 32 configurations are dropped after two "
+            "folds with any table and N. Their number does not explain it: of all 610 configurations, in the "
+            f"{len(early)} cells of [an unfinished run](larger/README.md), {percent(np.median(early))} are dropped "
+            f"by then (median), and more than 95 % in {sum(one > 0.95 for one in early)}. The article has no "
+            "number for a table."
         ),
         "The speed-up of BCED-CV is up to 10 (N = 500).": (
             "Scale: the article's 10 is on gisette, which is not among these tables, and with 610 configurations. "
@@ -183,23 +185,20 @@ def _of_searches(frame: Any) -> Reasons:
         ),
         "They are no longer conservative for N = 500.": (
             "Scale: in the article most truths of two of its nine tables, madeline and jasmine, are above the "
-            f"interval. Here {above} of {n_places} truths are above a 95 % interval. At low levels coverage is no "
-            f"higher than the article's sentence has it (50 % intervals hold {covers[0]:.0%}, 60 % {covers[2]:.0%} "
-            "of "
-            f"{n_places})."
+            f"interval. Here {above} of {n_places} truths are above a 95 % interval, although the bias is "
+            f"{biases}. Coverage is above each level: 50 % intervals hold {percent(covers[0])}, 90 % intervals "
+            f"{percent(covers[-3])}."
         ),
         "3 or 4 repeats suffice for the interval's width (N of 20 and 100).": (
-            f"Definition: {SUFFICES:.0%} is ours. Four repeats give {part:.0%} of the narrowing with 20 rows, with "
-            "a "
-            f"standard error of {error:.0%} over {n_places} sub-samples, so chance alone could have put it on the "
-            "other side."
+            f"Definition: {percent(SUFFICES)} is ours. Four repeats give {percent(part)} of the narrowing with 20 "
+            f"rows, with a standard error of {percent(error)} over {n_places} sub-samples, so chance alone could "
+            "have put it on the other side."
         ),
     }
 
 
 def _part_of_narrowing(means: SearchMeans, rows: int) -> tuple[float, float]:
-    """What four repeats narrow intervals by, as a share of what ten do; and its jackknife error over "
-    "sub-samples."""
+    """What four repeats narrow intervals by, as a share of what ten do; and its jackknife error."""
     one, four, ten = (np.concatenate(means.widths(protocol, rows)) for protocol in (BBC, BBC4, BBC10))
     n = len(one)
 
@@ -216,14 +215,14 @@ def _part_of_narrowing(means: SearchMeans, rows: int) -> tuple[float, float]:
 def _of_intervals(frame: Any) -> Reasons:
     rows = SimulatedRows.of(IntervalStudy.from_frame(frame))
     rejected = {place: row["bbc_f"] for place, row in rows.rows.items() if row["bbc_f"].rejected}
-    published = {place: TABLE_2.cells[place]["bbc_f"] for place in rejected}
+    published = {place: cell for place, cell in rows.published("bbc_f").items() if place in rejected}
     each = listed(
         [
-            f"{one.inclusion:.3f} with {place.configurations} configurations (published {published[place].inclusion:g})"  # type: ignore[union-attr]
-            for place, one in rejected.items()
+            f"{one.inclusion:.3f} with {place.configurations} configurations (published {cell.inclusion:.2f})"
+            for (place, one), cell in zip(rejected.items(), published.values(), strict=True)
         ]
     )
-    theirs = min(round(cell.inclusion * TABLE_2.repetitions) for cell in published.values() if cell is not None)
+    theirs = min(round(cell.inclusion * TABLE_2.repetitions) for cell in published.values())
     p = p_below(theirs, TABLE_2.repetitions, LEVEL)
 
     def against(name: str, same: str, title: str) -> str:
@@ -242,14 +241,12 @@ def _of_intervals(frame: Any) -> Reasons:
     return {
         "BBC and BBC-F produce accurate intervals.": (
             "Article: its table has the same exception. Both rejections are of BBC-F for Be(24, 6) with 50 rows, 5 "
-            "of "
-            f"them positive, which are five folds to draw: {each}. By the article's own test the lower of the "
+            f"of them positive, which are five folds to draw: {each}. By the article's own test the lower of the "
             f"published numbers is rejected too (p = {p:.3f})."
         ),
         "True performance of what DL, HM, BT choose.": (
             "Article: its code turns the scores of a configuration around in a fold that it ranks the wrong way, "
-            "which "
-            "the article does not say. With 50 rows the choices of that rule have the published truths "
+            "which the article does not say. With 50 rows the choices of that rule have the published truths "
             "([study intervals](study-intervals.md))."
         ),
         "Table 2, HM: inclusion (tightness).": (
@@ -289,8 +286,7 @@ class _OfTables:
         mine, theirs = self.other(name, self.rows.rows), self.other(name, self.as_published)
         return (
             "Definition: the published code takes 1 as the bound if the second part has an area of 1, and there is "
-            "no "
-            f"bound here. With its bound {n - len(theirs)} of {n} tables agree, not {n - len(mine)}{rest}."
+            f"no bound here. With its bound {n - len(theirs)} of {n} tables agree, not {n - len(mine)}{rest}."
         )
 
     def both(self, name: str, tables: Sequence[str]) -> str:
@@ -312,7 +308,10 @@ def _less_lucky() -> str:
         )
         for c in (100, 500)
     )
-    return f"in the simulated run its bounds hold in {few:.0%} with 100 configurations and in {many:.0%} with 500"
+    return (
+        f"in the simulated run its bounds hold in {percent(few)} with 100 configurations and in {percent(many)} "
+        "with 500"
+    )
 
 
 def _of_real_tables(frame: Any) -> Reasons:
@@ -326,7 +325,9 @@ def _of_real_tables(frame: Any) -> Reasons:
     )
     differ = found.other("naive_bootstrap", found.rows.rows)
     small = {key[0] for key in found.rows.rows if key[1] == 50}
-    rest = [name for name in found.other("tilting", found.as_published)]
+    names = ("tilting", "delong_10p", "hanley_mcneil_10p")
+    rest = {name: found.other(name, found.as_published) for name in names}
+    n_tables = len(found.rows.published("hanley_mcneil_10p"))
     return {
         "NB fails to produce accurate intervals, as it ignores the winner's curse (real tables).": (
             "Scale: 35 configurations for 766, so the winner is less lucky. NB is not rejected on one table alone: "
@@ -334,25 +335,22 @@ def _of_real_tables(frame: Any) -> Reasons:
         ),
         "The other methods often produce significantly different intervals (real tables).": (
             "Definition: the published code takes 1 as the bound if the second part has an area of 1, and there is "
-            "no "
-            f"bound here. With its bound {n_as_published} of {total} are rejected, not {n_rejected}."
+            f"no bound here. With its bound {n_as_published} of {total} are rejected, not {n_rejected}."
         ),
         "Table 3, HM: inclusion (tightness).": found.perfect(
             "hanley_mcneil", "; the published code has another formula besides (table 2)"
         ),
         "Table 3, BT: inclusion (tightness).": found.perfect(
-            "tilting", f". What differs then is {found.both('tilting', rest)}, which we cannot explain"
+            "tilting", f". What differs then is {found.both('tilting', rest['tilting'])}, which we cannot explain"
         ),
         "Table 3, DL10p: inclusion (tightness).": found.perfect(
-            "delong_10p",
-            "; all that differ but one have 50 rows and another space "
-            f"({listed(found.other('delong_10p', found.as_published))})",
+            "delong_10p", f". What differs then is {found.both('delong_10p', rest['delong_10p'])}"
         ),
         "Table 3, HM10p: inclusion (tightness).": (
-            "Article: its code has another formula than Hanley and McNeil (table 2). With its bound of 1 for an "
-            "area "
-            "of 1 the same "
-            f"{len(found.rows.published('hanley_mcneil_10p')) - len(found.other('hanley_mcneil_10p', found.as_published))} tables agree as without."
+            "Article: its code has another formula than Hanley and McNeil (table 2). The bound of 1 for an area of "
+            "1 "
+            f"alone does not explain it: with it {n_tables - len(rest['hanley_mcneil_10p'])} of {n_tables} tables "
+            f"agree, as without, and {n_tables - len(rest['delong_10p'])} of DL10p."
         ),
         "Table 3, NB: inclusion (tightness).": (
             f"Scale: 35 configurations for 766. {listed(differ)} differ, all of 50 rows"
@@ -376,9 +374,9 @@ def _of_times(frame: Any) -> Reasons:
     fast = [a / b for a, b in zip(ms["bbc"], ms["bbc_f"], strict=True)]
     shares = {key: seconds[0] / seconds[1] / (key[0] / key[2]) for key, seconds in PUBLISHED.items()}
     theirs = sum(0.1 <= share <= 10 for share in shares.values())
-    outside = sorted(
-        {one.rows for value, one in zip(np.divide(ratio, n_over_k), settings, strict=True) if value < 0.1}
-    )
+    outside = [one for value, one in zip(np.divide(ratio, n_over_k), settings, strict=True) if value < 0.1]
+    of = {(one.configurations, one.folds) for one in outside}
+    below_n_over_k = listed([f"{c} configurations in {k} folds" for c, k in sorted(of)])
 
     def at(way: str, rows: int, configurations: int, folds: int = 3) -> float:
         for n, one in enumerate(settings):
@@ -395,21 +393,18 @@ def _of_times(frame: Any) -> Reasons:
     return {
         "BBC-F is consistently faster than BBC by 1-2 orders of magnitude (heldout's code).": (
             "Definition: heldout's BBC scores many bootstraps in one pass over the sorted rows. It takes "
-            f"{spans['bbc']}, "
-            f"where plain code takes {spans['plain_bbc']}, and heldout's BBC-F {spans['bbc_f']}."
+            f"{spans['bbc']}, where plain code takes {spans['plain_bbc']}, and heldout's BBC-F {spans['bbc_f']}."
         ),
         "The speed-up of BBC-F is in the order of N/K (heldout's code).": (
             f"Definition: the same. N/K goes from {min(n_over_k):.0f} to {max(n_over_k):.0f}, and the speed-up "
-            "from "
-            f"{min(fast):.2f} to {max(fast):.1f}."
+            f"from {min(fast):.2f} to {max(fast):.1f}."
         ),
         "BBC-F is consistently faster than BBC by 1-2 orders of magnitude (plain code).": (
             "Definition: the plain code is ours, and a factor of 2 beside the band too. It misses "
             f"{listed(below)}, where "
             f"the published BBC takes {1000 * PUBLISHED[50, 5, 3][0]:.0f} ms for 50 rows and ours "
             f"{at('plain_bbc', 50, 5):.0f}: costs of a bootstrap, and not its rows, make most of the published "
-            "ratio "
-            "there."
+            "ratio there."
         ),
         "BBC and BBC-F scale alike with the number of configurations (plain code).": (
             f"Definition: {SIMILAR_EXPONENTS:g} is ours. Of {at('plain_bbc_f', 500, 5):.1f} ms of BBC-F with 5 "
@@ -423,11 +418,9 @@ def _of_times(frame: Any) -> Reasons:
         ),
         "The speed-up of BBC-F is in the order of N/K (plain code).": (
             "Article: N/K counts operations, and its own times are within a factor of 10 of it in "
-            f"{theirs} of {len(shares)} settings, ours in "
-            f"{len(ratio) - sum(v < 0.1 for v in np.divide(ratio, n_over_k))}. "
-            f"Ours fall below with {listed(outside)} rows, where BBC-F has costs that do not grow with the rows of "
-            "a "
-            "bootstrap."
+            f"{theirs} of {len(shares)} settings, ours in {len(settings) - len(outside)}. Ours fall below with "
+            f"{below_n_over_k} from {min(one.rows for one in outside)} rows on: with few configurations the costs "
+            "that do not depend on the rows are most of BBC-F's time."
         ),
     }
 
@@ -453,8 +446,7 @@ def _of_flat_and_nested(frame: Any) -> Reasons:
             f"Scale: at most {most // 2} training rows. The mean of |gain| is {gain:.4f}, and the threshold "
             f"{limits.mean():.4f}: {limits[~sizes].mean():.4f} on tables of fewer than {most} rows and "
             f"{limits[sizes].mean():.4f} on those of {most}, so larger tables bring it nearer to the published "
-            "number. "
-            "The sign is the article's."
+            "number. The sign is the article's."
         )
 
     errors = [means.mean(means.excess("nested-future", (name,))).value for name in accuracies.algorithms]
@@ -464,17 +456,15 @@ def _of_flat_and_nested(frame: Any) -> Reasons:
     error = float(np.nanmean(np.abs(full.nested - full.future)))
     averaged = means.by_table("full", "averaged", "same")
     sizes = means.rows_of("full", "averaged") == most
-    ranks = {by: table_ranks(full, by) for by in ("flat", "nested")}  # type: ignore[arg-type]
+    flat_ranks, nested_ranks = table_ranks(full, "flat"), np.nanmean(table_ranks(full, "nested"), axis=0)
     gbm, svm, forest = (FULL.index(name) for name in ("gbm", "svmRadial", "rf"))
-    leads = by_size(ranks["flat"][:, gbm] - ranks["flat"][:, svm])
-    nested_ranks = np.nanmean(ranks["nested"], axis=0)
+    leads = by_size(flat_ranks[:, gbm] - flat_ranks[:, svm])
     behind = int((nested_ranks < nested_ranks[forest]).sum())
     alone = means.row("full", "forest_alone")
     return {
         "The nested estimate is unbiased: its mean error (section 1.1).": (
             "Definition: the article has it as theory, and the 0.000 is ours. Nested cross-validation trains on "
-            "four "
-            f"fifths of the half. All {len(errors)} algorithms err on the same side, by {max(errors):+.3f} to "
+            f"four fifths of the half. All {len(errors)} algorithms err on the same side, by {max(errors):+.3f} to "
             f"{min(errors):+.3f}."
         ),
         "Mean of |gain| less threshold, top 3 (table 2).": threshold("top3", "main"),
@@ -485,13 +475,12 @@ def _of_flat_and_nested(frame: Any) -> Reasons:
         "Mean of |gain| less threshold, full (table 2).": threshold("full", "main"),
         "gbm has the best mean rank by flat (table 4).": (
             f"Scale: svmRadial leads by {leads[0]:.2f} on tables of fewer than {most} rows, and by {leads[1]:.2f} "
-            "on "
-            f"those of {most}; gbm is second."
+            f"on those of {most}; gbm is second."
         ),
         "Mean of |gain| less threshold, top 3 (table 5, first alternative).": threshold("top3", "averaged"),
         "Flat and nested choose the same, full (table 5, first alternative).": (
-            f"Scale: they do in {averaged[~sizes].mean():.0%} of the tables of fewer than {most} rows, and in "
-            f"{averaged[sizes].mean():.0%} of those of {most}."
+            f"Scale: they do in {percent(averaged[~sizes].mean())} of the tables of fewer than {most} rows, and in "
+            f"{percent(averaged[sizes].mean())} of those of {most}."
         ),
         "Mean of |gain| less threshold, top 3 (table 5, second alternative).": threshold("top3", "each_repetition"),
         "Mean of |gain| less threshold, top 3 (table 5, other threshold).": threshold("top3", "smallest_deviation"),
@@ -500,13 +489,11 @@ def _of_flat_and_nested(frame: Any) -> Reasons:
         "Nested chooses the random forest, full (table 6).": (
             "Scale: forests of 25 and 50 trees on at most "
             f"{most // 2} rows. By nested the forest has a mean rank of {nested_ranks[forest]:.1f} with {behind} "
-            "of "
-            "twelve algorithms before it; in the article it is the first with 3.4."
+            "of twelve algorithms before it; in the article it is the first with 3.4."
         ),
         "With the random forest in place of a choice the gain of choosing is relevant, full (table 6).": (
             f"Scale: {alone.n_tables} tables for 115. The mean, {alone.mean:.4f}, is above 0 and within chance of "
-            "the "
-            "published 0.011 (next row), but its interval reaches below 0."
+            "the published 0.011 (next row), but its interval reaches below 0."
         ),
     }
 

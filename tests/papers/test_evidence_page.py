@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import runpy
 from functools import cache
 from pathlib import Path
@@ -45,10 +46,21 @@ def test_enough_claims_are_tested(written: dict[str, Any]) -> None:
         assert len({(claim.text, claim.ours) for claim in claims}) == len(claims)
 
 
-def test_each_claim_that_does_not_hold_has_a_reason(written: dict[str, Any]) -> None:
+def test_each_claim_that_does_not_hold_has_a_reason_and_no_other_claim_has(written: dict[str, Any]) -> None:
     for article in written["ARTICLES"]:
         for run in article.runs:
             failing = [claim.text for claim in run.read_claims() if claim.holds is False]
             reasons = written["REASONS"].get(run.file, {})
             assert sorted(reasons) == sorted(failing), run.file
             assert all(reason.startswith(("Scale: ", "Definition: ", "Article: ")) for reason in reasons.values())
+            assert not any("nan" in reason.split() for reason in reasons.values())
+
+
+def test_the_summary_is_what_the_runs_give() -> None:
+    summary = runpy.run_path(str(DOCS / "evidence" / "write_summary.py"))
+    text = (DOCS / "evidence" / "summary.md").read_text(encoding="utf-8")
+
+    assert text == summary["page"]()
+    assert set(re.findall(r"\]\(pictures/(.*?)\)", text)) == {
+        path.name for path in summary["PICTURES"].glob("*.png")
+    }
