@@ -2,8 +2,9 @@
 More rows, less optimism
 ========================
 
-The same search on more rows. The difference between the two scores shrinks, because each score becomes more
-precise.
+Forty models, each right on 70 % of all rows, are compared on more and more rows. The points are means over ten
+simulated studies. The best score approaches the truth as each single score becomes more precise, and the mean
+interval, the bar, becomes shorter.
 """
 
 import matplotlib.pyplot as plt
@@ -12,24 +13,40 @@ import numpy as np
 import heldout as ho
 
 rng = np.random.default_rng(2)
-sizes = [30, 60, 120, 250, 500, 1000]
-found = []
+sizes = np.array([30, 60, 120, 250, 500, 1000])
+numbers = []
 for n in sizes:
-    y = rng.integers(0, 2, n)
-    labels = np.where(rng.random((n, 40)) < 0.7, y[:, None], 1 - y[:, None])
-    found.append(ho.estimate(y, labels, metric="accuracy", random_state=0))
+    for _ in range(10):
+        y = rng.integers(0, 2, n)
+        labels = np.where(rng.random((n, 40)) < 0.7, y[:, None], 1 - y[:, None])
+        found = ho.estimate(y, labels, metric="accuracy", n_bootstraps=300, random_state=0)
+        numbers.append([found.uncorrected, found.value, found.interval.low, found.interval.high])
+uncorrected, corrected, low, high = np.reshape(numbers, (len(sizes), 10, 4)).mean(axis=1).T
 
 figure, ax = plt.subplots(layout="constrained")
-middle = np.array([each.value for each in found])
-ends = np.array([[each.interval.low, each.interval.high] for each in found])
 ax.errorbar(
-    sizes, middle, yerr=np.abs(ends.T - middle), fmt="o", color="#0072B2", capsize=3, label="corrected, 95 %"
+    sizes,
+    corrected,
+    [corrected - low, high - corrected],
+    fmt="o",
+    capsize=3,
+    color="#0072B2",
+    label="corrected, 95 %",
 )
-ax.plot(sizes, [each.uncorrected for each in found], "s", color="#D55E00", label="uncorrected")
-ax.axhline(0.7, color="black", linestyle=":", label="true accuracy of all 40")
-ax.set(xscale="log", xlabel="rows", ylabel="accuracy")
+ax.plot(sizes, uncorrected, "s", color="#D55E00", label="best score, uncorrected")
+ax.axhline(0.7, color="black", linestyle=":", label="true accuracy of each model")
+ax.set(xscale="log", xlabel="rows", ylabel="accuracy, mean of 10 studies")
+ax.set_xticks(sizes, sizes)
+ax.minorticks_off()
 ax.legend()
-assert found[0].optimism > 2 * found[-1].optimism
 
 # %%
-# With 1000 rows there is little left to correct. The correction knows it without being told the number of rows.
+
+optimism = uncorrected - corrected
+for n, each in zip(sizes, optimism, strict=True):
+    print(f"{n:4d} rows: optimism {each:.3f}")
+assert optimism[0] > 4 * optimism[-1]
+
+# %%
+# A correction matters most where rows are few. With 1000 rows little is left to correct, and the same call finds
+# that too.

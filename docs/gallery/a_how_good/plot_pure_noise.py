@@ -1,8 +1,9 @@
 """
-The best of 50 coin flips
-=========================
+The best of 50 models that know nothing
+=======================================
 
-Fifty models guess. The best of them seems to know something, and the correction sees that it does not.
+Fifty models guess, so each has a true area under the ROC curve of .5. The best of them has a higher area on these
+200 rows: by luck alone. The corrected score is close to .5, and its interval contains it.
 """
 
 import numpy as np
@@ -12,10 +13,18 @@ import heldout as ho
 rng = np.random.default_rng(0)
 y = rng.integers(0, 2, 200)
 guesses = rng.random((200, 50))
+
 estimate = ho.estimate(y, guesses, metric="roc_auc", random_state=0)
 display = estimate.plot()
-display.ax_.axvline(0.5, color="black", linestyle=":")  # the true area
-print(f"uncorrected {estimate.uncorrected:.3f}, corrected {estimate.value:.3f}")
+display.ax_.axvline(0.5, color="black", linestyle=":")
+place = {"xycoords": ("data", "axes fraction"), "textcoords": "offset points"}
+display.ax_.annotate("truth", (0.5, 1), (-4, -4), ha="right", va="top", rotation=90, **place)
 
 # %%
-# The interval holds .5. A reader who sees the uncorrected score alone would call it a finding.
+
+print(f"uncorrected {estimate.uncorrected:.3f}")
+print(f"corrected   {estimate.value:.3f}, {estimate.interval.low:.3f} to {estimate.interval.high:.3f}")
+assert estimate.interval.low < 0.5 < estimate.interval.high < estimate.uncorrected
+
+# %%
+# The uncorrected score lies above the whole interval. Whoever sees it alone takes it for a finding.

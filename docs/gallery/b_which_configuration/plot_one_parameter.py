@@ -2,23 +2,28 @@
 Which value of a parameter is best?
 ===================================
 
-All configurations as points, and the best at each value as a line with the interval of its score.
+Small points are all configurations. The line joins the best one at each value of C, and the band is the interval of
+its own score. The star is the winner. All of it is uncorrected.
 """
 
 from sklearn.datasets import load_breast_cancer
-from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVC
 
 import heldout as ho
 
 X, y = load_breast_cancer(return_X_y=True)
-X, y = X[:120, :5], y[:120]
-model = make_pipeline(StandardScaler(), LogisticRegression())
-grid = {"logisticregression__C": [0.001, 0.01, 0.1, 1, 10], "logisticregression__class_weight": [None, "balanced"]}
+X, y = X[:200, [1, 4, 8, 9]], y[:200]  # texture, smoothness, symmetry, fractal dimension
+model = make_pipeline(StandardScaler(), SVC())
+grid = {"svc__C": [0.01, 0.1, 1, 10, 100, 1000], "svc__gamma": [0.001, 0.01, 0.1, 1]}
 
 search = ho.HeldOutSearchCV(model, grid, scoring="roc_auc", random_state=0).fit(X, y)
-ho.plots.ParameterSliceDisplay.from_search(search, "C")
+display = ho.plots.ParameterSliceDisplay.from_search(search, "C")
 
 # %%
-# A flat line says that the parameter hardly matters here.
+
+print("winner:", search.best_params_)
+
+# %%
+# Look at the band before you refine a grid. Where it covers the whole line, a finer grid chooses among equals.

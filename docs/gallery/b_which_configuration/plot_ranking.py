@@ -2,8 +2,9 @@
 Which configurations are as good as the winner?
 ===============================================
 
-Each configuration with the percentiles of its own score. Filled points are in the model confidence set: these
-rows cannot tell them from the best.
+Each row is a configuration, from the best down, with the 95 % interval of its own score. Filled points are in the
+model confidence set: these data cannot tell them from the best. The orange bar is the corrected score of the
+winner.
 """
 
 from sklearn.datasets import load_breast_cancer
@@ -22,4 +23,10 @@ search = ho.HeldOutSearchCV(model, grid, scoring="accuracy", cv=10, random_state
 ho.plots.RankingDisplay.from_search(search)
 
 # %%
-# If many are filled, choose among them by simplicity, speed or cost.
+
+compared = ho.compare_configurations(y, search.predictions_, metric="accuracy", random_state=0)
+alike = compared.confidence_set()
+print(len(alike.names), "of", len(search.cv_results_["params"]), "are in the confidence set")
+
+# %%
+# Choose among the filled ones by simplicity, speed or cost. Their order among each other is mostly luck.

@@ -2,8 +2,9 @@
 A search with Optuna
 ====================
 
-Optuna proposes each configuration because of the scores of those before. The correction replays the choice
-among them, but not the proposals, and the estimate has a flag that says so.
+Optuna proposes each configuration because of the scores before it. The history shows the best score so far and the
+corrected score that the search would have reported then. A note in the figure says that part of the optimism
+remains.
 """
 
 import optuna
@@ -17,7 +18,6 @@ import heldout as ho
 X, y = load_breast_cancer(return_X_y=True)
 X, y = X[:120, [1, 4, 8, 9]], y[:120]  # texture, smoothness, symmetry, fractal dimension
 model = make_pipeline(StandardScaler(), SVC())
-
 optuna.logging.set_verbosity(optuna.logging.ERROR)
 space = {
     "svc__C": optuna.distributions.FloatDistribution(0.1, 100, log=True),
@@ -25,7 +25,13 @@ space = {
 }
 search = ho.HeldOutOptunaSearchCV(model, space, n_trials=25, scoring="accuracy", random_state=0).fit(X, y)
 ho.plots.SearchHistoryDisplay.from_search(search)
-print([flag.value for flag in search.estimate_.flags])
 
 # %%
-# For an estimate that no score of the search has touched: ``feedback="cross-fitted"``, or ``ho.nested_cv``.
+
+print(f"uncorrected {search.best_score_:.3f}, corrected {search.corrected_score_:.3f}")
+print([flag.value for flag in search.estimate_.flags])
+assert "adaptive_search" in [flag.value for flag in search.estimate_.flags]
+
+# %%
+# The replay repeats the choice among the 25 configurations, but not Optuna's proposals, and the flag says so.
+# ``feedback="cross-fitted"`` and ``ho.nested_cv`` repeat the proposals too.

@@ -86,11 +86,11 @@ def bootstrap_search(
     y : array-like of shape (N,)
     param_grid : dict or list of dict, optional
     scheme : {"cvt", "models"}, default="cvt"
-    scoring, cv, aggregate, selection, drop, refit, error_score, n_jobs, pre_dispatch, fit_timeout, share, store,
-    verbose
+    scoring, cv, aggregate, selection, drop, refit, error_score, n_jobs, pre_dispatch, fit_timeout, share, verbose
         As in ``ho.HeldOutSearchCV``. ``cv`` makes the folds of the searches inside: a splitter or an integer
         divides the distinct rows of each sample, a list of splits is reduced to them. ``scheme="models"`` has no
         folds, and accepts neither ``cv`` nor ``drop``.
+    store : as in ``ho.HeldOutSearchCV``
     n_bootstraps : int, default=100
         B.
     confidence_level : float, default=0.95
