@@ -113,9 +113,8 @@ def write_llms_txt(app: Sphinx, failure: Exception | None) -> None:
     """Write llms.txt: each page with its first paragraph, and the address of its Markdown."""
     if failure or app.builder.name != "html":
         return
-    pages = sorted(
-        (Path(app.env.doc2path(name)) for name in app.env.found_docs), key=lambda page: (page.parent, page)
-    )
+    found = (Path(app.env.doc2path(name)) for name in app.env.found_docs - {"index"})
+    pages = sorted(found, key=lambda page: (page.parent, page))  # those of no folder first
     lines = [
         f"# {project} {release}",
         "",

@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from command_lines import check_read
 
 ROOT = Path(__file__).parents[1]
 HOW_TO = sorted((ROOT / "docs" / "how-to").glob("*.md"))
@@ -29,7 +28,7 @@ HEADINGS = ["## The numbers", "## What can go wrong", "## More"]
 NEEDED = {"optuna": ("optuna-search", "optuna"), "distributed": ("cluster",)}
 """Packages of extras, and the pages that import them."""
 
-pytestmark = pytest.mark.skipif(not PAGES, reason="a source distribution holds no docs")
+pytestmark = pytest.mark.pages
 
 
 def blocks(page: Path) -> list[tuple[str, str, str]]:
@@ -170,9 +169,6 @@ def test_a_page_prints_what_it_shows_and_its_messages_are_real(
         elif language == "text":
             assert lines_of(capsys.readouterr().out) == lines_of(text)
             waiting = False
-        elif language == "console" and page.name == "start.md":
-            (line,) = [line for line, _ in commands(text)]
-            check_read(line)
         elif language == "console":
             assert [(line, printed_by(line, capsys)) for line, _ in commands(text)] == list(commands(text))
     assert not capsys.readouterr().out, "output that is not shown"

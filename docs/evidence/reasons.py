@@ -8,6 +8,7 @@ differ from the sentence, or it has no number for it.
 
 from __future__ import annotations
 
+import runpy
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -37,14 +38,9 @@ from heldout_papers.timing.claims import SIMILAR as SIMILAR_EXPONENTS
 from heldout_papers.timing.study import VARIED
 
 HERE = Path(__file__).parent
+listed = runpy.run_path(str(HERE / "write_intervals.py"))["listed"]
 
 Reasons = Mapping[str, str]
-
-
-def listed(items: Sequence[Any]) -> str:
-    """'a, b and c'."""
-    texts = [str(item) for item in items]
-    return texts[0] if len(texts) == 1 else f"{', '.join(texts[:-1])} and {texts[-1]}"
 
 
 def percent(share: float) -> str:

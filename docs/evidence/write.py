@@ -128,8 +128,7 @@ ARTICLES = (
                 "16 settings with 200 repetitions, ten methods, one-sided intervals of 95 %.",
                 lambda frame: intervals_claims(IntervalStudy.from_frame(frame)),
                 "The article leaves several classes and regression open; [study-intervals](study-intervals.md) has "
-                "the "
-                "tables.",
+                "the tables.",
             ),
             Run(
                 "intervals-tables.parquet",

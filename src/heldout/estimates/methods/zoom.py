@@ -25,8 +25,8 @@ class Zoom(Method):
     make candidate c the winner unless the best one has noise of Δ_c/2 too. So only greater noise counts. The radius
     r(θ) is the 1 - α quantile of the greatest ``|D_c|`` with ``|D_c| > Δ_c/2``; the winner's score is within r(θ)
     of its expectation with probability 1 - α. The interval holds every t for which, with θ_w = t and all other θ_c
-    as near to t as the observed scores M_c allow, θ_c = min((2 M_c + t)/3, t), the radius is at least ``|M_w -
-    t|``.
+    as near to t as the observed scores M_c allow, θ_c = min((2 M_c + t)/3, t), the radius is at least
+    ``|M_w - t|``.
 
     The noise is that of bootstraps, with whatever dependence there is between candidates. With g_c = M_w - M_c the
     ends are, exactly and without a grid::
