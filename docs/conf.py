@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import re
+from dataclasses import fields, is_dataclass
+from enum import Enum
 from importlib.metadata import version as version_of
+from inspect import getdoc
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -101,6 +104,56 @@ def leave_out(app: Sphinx, what: str, name: str, member: Any, skip: bool, option
     return True if foreign else None
 
 
+HEADING = re.compile(r"^(Parameters|Attributes|Notes|References|Examples)\n-+\n", re.MULTILINE)
+
+
+def add_inherited_fields(app: Sphinx, what: str, name: str, each: Any, options: Any, lines: list[str]) -> None:
+    """Add the fields of a dataclass that a template above it explains, which readers of its page would miss."""
+    if what != "class" or not is_dataclass(each):
+        return
+    text = "\n".join(lines)
+    lacking = {field.name for field in fields(each) if field.init} - attributes_in(text).keys()
+    found: dict[str, str] = {}
+    for above in each.__mro__[1:]:
+        if is_dataclass(above) and above.__doc__:
+            found = {
+                name: entry for name, entry in attributes_in(getdoc(above) or "").items() if name in lacking
+            } | found
+    if not found:
+        return
+    heads = {match[1]: match for match in HEADING.finditer(text)}
+    entries = "".join(f"{entry}\n" for entry in found.values())
+    if "Attributes" in heads:
+        at = heads["Attributes"].end()
+        text = text[:at] + entries + text[at:]
+    else:
+        at = min(
+            (heads[head].start() for head in ("Notes", "References", "Examples") if head in heads),
+            default=len(text),
+        )
+        text = f"{text[:at].rstrip()}\n\nAttributes\n----------\n{entries}\n{text[at:]}"
+    lines[:] = text.split("\n")
+
+
+def list_flags(app: Sphinx, what: str, name: str, each: Any, options: Any, lines: list[str]) -> None:
+    """List the members of an Enum that have sentences: those are what its readers look for."""
+    if what == "class" and issubclass(each, Enum) and "sentence" in each.__annotations__:
+        lines += ["", "Attributes", "----------"]
+        for member in each:
+            lines += [f"{member.name}", f"    ``{member.value!r}``: {member.sentence.replace('*', chr(92) + '*')}"]
+
+
+def attributes_in(text: str) -> dict[str, str]:
+    """The entries of the section Attributes of a docstring, by name; of several names in one, each has it."""
+    section = re.search(r"^Attributes\n-+\n(.*?)(?=^\w[^\n]*\n-+\n|\Z)", text, re.MULTILINE | re.DOTALL)
+    entries = re.findall(r"^(\S[^\n]*\n?(?:[ \t]+[^\n]*\n?|\n)*)", section[1] if section else "", re.MULTILINE)
+    return {
+        name.strip(): entry.rstrip()
+        for entry in entries
+        for name in entry.split("\n")[0].split(" : ")[0].split(",")
+    }
+
+
 def first_paragraph(text: str) -> str:
     """The first paragraph of a page, as one line without markup of links."""
     text = re.sub(r"<!--.*?-->|```.*?```", "", text, flags=re.DOTALL)
@@ -137,5 +190,7 @@ def setup(app: Sphinx) -> dict[str, Any]:
     """Sphinx calls this once."""
     app.add_html_math_renderer("mathml", (write_inline_formula, None), (write_formula, None))
     app.connect("autodoc-skip-member", leave_out)
+    app.connect("autodoc-process-docstring", add_inherited_fields, priority=400)  # before numpydoc reads it
+    app.connect("autodoc-process-docstring", list_flags, priority=400)
     app.connect("build-finished", write_llms_txt)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import re
+from dataclasses import is_dataclass
 from enum import Enum
 from importlib import import_module
 from pathlib import Path
@@ -53,8 +54,32 @@ def test_a_page_lists_the_names_of_its_module_once(page: str) -> None:
 
 def test_the_index_names_each_page() -> None:
     text = (FOLDER / "index.md").read_text(encoding="utf-8")
-    assert {page.stem for page in FOLDER.glob("*.rst")} == set(MODULES)
-    assert not [page for page in MODULES if f"({page}.rst)" not in text]
+    pages = {*MODULES, PARTS}
+    assert {page.stem for page in FOLDER.glob("*.rst")} == pages
+    assert not [page for page in pages if f"({page}.rst)" not in text]
+
+
+PARTS = "parts"
+"""The page of the names of inner modules."""
+
+
+def test_names_of_inner_modules_that_the_pages_import_are_listed() -> None:
+    pages = "\n".join(page.read_text(encoding="utf-8") for page in (FOLDER.parent / "extend").glob("*.md"))
+    imports = re.findall(r"^from (heldout\.[\w.]+) import (?:\(([^)]*)\)|(.*))$", pages, re.MULTILINE)
+    names = [(module, (many or some).split(",")) for module, many, some in imports]
+    imported = {(module, name.strip()) for module, several in names for name in several if name.strip()}
+    of_modules = {(module.__name__, name) for module in MODULES.values() for name in module.__all__}
+    assert {*listed_on(PARTS)} == imported - of_modules
+
+
+@pytest.mark.parametrize("page", [*MODULES, PARTS])
+def test_functions_have_their_sections(page: str) -> None:
+    there = [getattr(import_module(module), name) for module, name in listed_on(page)]
+    for function in filter(inspect.isfunction, there):
+        text, signature = inspect.getdoc(function) or "", inspect.signature(function)
+        assert not signature.parameters or "Parameters\n----------\n" in text, function
+        assert signature.return_annotation in (None, "None") or "Returns\n-------\n" in text, function
+        assert page == PARTS or not signature.parameters or "Raises\n------\n" in text, function
 
 
 def public(module: Any) -> list[tuple[str, Any]]:
@@ -69,6 +94,17 @@ def test_the_parameters_of_functions_are_explained(page: str) -> None:
         if inspect.isfunction(function) and name not in AS_ESTIMATE:
             names = [each for each in inspect.signature(function).parameters if not re.search(rf"\b{each}\b", text)]
             assert not names, f"{name}: {names}"
+
+
+@pytest.mark.parametrize("page", MODULES)
+def test_the_parameters_of_classes_are_explained_there_or_by_their_template(page: str) -> None:
+    for name, each in public(MODULES[page]):
+        if inspect.isclass(each) and (is_dataclass(each) or hasattr(each, "get_params")):
+            of_heldout = [above for above in each.__mro__ if above.__module__.startswith("heldout")]
+            text = "\n".join(above.__doc__ or "" for above in of_heldout)
+            kinds = getattr(each, "__dataclass_fields__", {})
+            shown = [p for p in inspect.signature(each).parameters if p not in kinds or kinds[p].repr]
+            assert not [p for p in shown if not re.search(rf"\b{p}\b", text)], name
 
 
 AS_ESTIMATE = {"compare_estimates", "compare_configurations"}

@@ -63,3 +63,9 @@ def test_an_array_has_numbers_only() -> None:
 def test_dates_are_refused_by_name() -> None:
     with pytest.raises(InputError, match="'when'"):
         column_kinds(pd.DataFrame({"a": [1, 2], "when": pd.date_range("2020", periods=2)}))
+
+
+@pytest.mark.parametrize(("given", "got"), [([[1.0, 2.0]], "a list"), (np.zeros(3), r"shape \(3,\)")])
+def test_what_is_no_table_is_refused(given: object, got: str) -> None:
+    with pytest.raises(InputError, match=f"shape \\(N, p\\), got {got}"):
+        default_preprocessing(given)

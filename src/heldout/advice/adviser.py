@@ -94,6 +94,11 @@ def advise(
     Advice
         ``print`` it; ``.recommendation`` is the method to use, ``.to_frame()`` has a row per protocol.
 
+    Raises
+    ------
+    InputError
+        When the data, the configurations, ``scoring``, ``cv`` or ``inner`` cannot be used as they are.
+
     References
     ----------
     Wainer and Cawley (2021); Tsamardinos, Greasidou and Borboudakis (2018), sections 6 and 7.

@@ -46,6 +46,21 @@ __all__ = [
 def drop_rule_of(drop: Any) -> DropRule | None:
     """The drop rule for a name or a configured rule; None for no dropping.
 
+    Parameters
+    ----------
+    drop : str, DropRule or None
+        A name, which may have parameters in brackets; a rule of ``ho.dropping``; "never" or None.
+
+    Returns
+    -------
+    DropRule or None
+        None where nothing is dropped.
+
+    Raises
+    ------
+    InputError
+        When it is none of these, a class in place of a rule, or a part of a search strategy.
+
     Examples
     --------
     >>> drop_rule_of("never"), drop_rule_of("bootstrap(threshold=0.95)").threshold
@@ -86,6 +101,20 @@ def planned_folds(strategy: SearchStrategy, task: Task, entropy: int) -> Folds:
 
 def strategy_of(drop: Any) -> SearchStrategy | None:
     """The rule of ``drop`` if it also plans the splits and chooses the winner, else None.
+
+    Parameters
+    ----------
+    drop : str, DropRule or None
+        As in ``drop_rule_of``.
+
+    Returns
+    -------
+    SearchStrategy or None
+
+    Raises
+    ------
+    InputError
+        As ``drop_rule_of``.
 
     Examples
     --------

@@ -90,9 +90,18 @@ class Standing:
 class Verdict(NamedTuple):
     """Which configurations continue, and the evidence; an element for each column of the standing.
 
-    ``statistic`` is the number that the rule compared with its threshold, NaN if it compared none. ``folds_needed``
-    is how many more folds it would take to separate a configuration from the leader, if the rule computes it.
-    ``stop`` ends the race for all. ``noted`` are numbers that the rule reads again at later barriers.
+    Attributes
+    ----------
+    keep : bool array of shape (C,)
+        Who continues.
+    statistic : array of shape (C,)
+        The number that the rule compared with its threshold, NaN if it compared none.
+    folds_needed : array of shape (C,), optional
+        How many more folds it would take to separate a configuration from the leader, if the rule computes it.
+    stop : bool, default=False
+        Ends the race for all.
+    noted : array of shape (C,), optional
+        Numbers that the rule reads again at later barriers.
     """
 
     keep: NDArray[np.bool_]
@@ -105,7 +114,23 @@ class Verdict(NamedTuple):
 def verdict(
     standing: Standing, leaves: NDArray[np.bool_], statistic: Floats, folds_needed: Floats | None = None
 ) -> Verdict:
-    """The verdict of dropped columns; the leader always continues, and has no statistic."""
+    """The verdict of dropped columns; the leader always continues, and has no statistic.
+
+    Parameters
+    ----------
+    standing : Standing
+        What the rule was given.
+    leaves : bool array of shape (C,)
+        Which columns lost.
+    statistic : array of shape (C,)
+        What the rule compares with its threshold, for the record; NaN where there is none.
+    folds_needed : array of shape (C,), optional
+        How many more folds it would take to separate each from the leader.
+
+    Returns
+    -------
+    Verdict
+    """
     keep, own = ~leaves, statistic.copy()
     keep[standing.leader], own[standing.leader] = True, np.nan
     if folds_needed is not None:

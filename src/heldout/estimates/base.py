@@ -203,7 +203,32 @@ def conclude(
 ) -> Estimate:
     """An estimate with what the evidence says of itself filled in.
 
-    ``selected`` is the configuration of a method that chooses for itself; the evidence's winner otherwise.
+    Parameters
+    ----------
+    evidence : Evidence
+    method : Method
+        The method itself; its name and sources go into the estimate.
+    value : float
+        The corrected score, in the units and direction of the metric.
+    uncorrected : float, optional
+        The evidence's by default.
+    interval : Interval, optional
+    standard_error : float, optional
+    selected : int, optional
+        The configuration of a method that chooses for itself; the evidence's winner by default.
+    distribution : array of shape (B,), optional
+        What the interval was made of.
+    selection_frequency : array of shape (C,), optional
+        How often each configuration was chosen.
+    flags : mapping of Flag to str, optional
+        What the reader must know; added to the evidence's.
+    provenance : mapping, optional
+        What goes into the record besides.
+
+    Returns
+    -------
+    Estimate
+        Its ``optimism`` is positive where the uncorrected score flatters.
     """
     of_evidence = selected is None
     selected = evidence.winner if selected is None else selected

@@ -99,12 +99,24 @@ def blocks_of(value: Any) -> Blocks | None:
 def automatic_length(values: Any, kind: BlockKind = "moving", n_rows: int | None = None) -> float:
     """The length of blocks for the mean of values (n,) in their order: a fraction, below 1 without dependence.
 
-    - ``n_rows``: of how many rows the values are a stretch; by default the values are all.
+    Parameters
+    ----------
+    values : array-like of shape (n,)
+        In their order.
+    kind : {"moving", "stationary"}
+        Of the blocks.
+    n_rows : int, optional
+        Of how many rows the values are a stretch; by default the values are all.
 
-    - ``kind``: of the blocks, "moving" or "stationary".
+    Returns
+    -------
+    float
+        At most 3 √n and n/3. 1 where all values are the same.
 
-    At most 3 √n and n/3. 1 where all values are the same. Raises InputError for fewer than 2 values, or one that is
-    not finite.
+    Raises
+    ------
+    InputError
+        For fewer than 2 values, one that is not finite, or an unknown ``kind``.
 
     References
     ----------

@@ -30,6 +30,16 @@ def rows_needed(epsilon: float, delta: float = 0.05, *, candidates: int, width: 
     width : float, default=1
         Greatest minus least possible loss of a row: 1 for accuracy.
 
+    Returns
+    -------
+    int
+        At least 1.
+
+    Raises
+    ------
+    InputError
+        When a number is outside its range, or more rows are needed than can be counted.
+
     Examples
     --------
     >>> rows_needed(0.1, candidates=100)  # 2 ln(2 · 100 / .05) / .1²
@@ -56,6 +66,16 @@ def distance_to_best(rows: int, delta: float = 0.05, *, candidates: int, width: 
         n, of the development set.
     delta, candidates, width
         As for ``rows_needed``.
+
+    Returns
+    -------
+    float
+        In units of the metric, 0 or more.
+
+    Raises
+    ------
+    InputError
+        When a number is outside its range.
 
     Examples
     --------

@@ -102,6 +102,8 @@ class Evidence:
         tuned.
     winner : int
         The chosen configuration, that of the greatest weight in an ensemble.
+    settings : Settings
+        How many bootstraps, which level and sides, and the seed.
     matrix : Matrix or None
         None where the scorer could not be opened, so that only fold scores are left.
     fold_scores : ndarray of shape (splits, candidates) or None
@@ -123,6 +125,8 @@ class Evidence:
         The name of the selection rule.
     aggregate : "folds", "pooled" or "within"
         How a configuration is scored.
+    n_rows_used : int
+        How many rows every candidate predicted.
     flags : mapping
         What was found while the evidence was gathered.
     details : mapping
@@ -257,7 +261,17 @@ def defined_mean(values: NDArray[np.float64]) -> float:
 
 
 def needs_predictions(evidence: Evidence) -> str | None:
-    """Half a sentence where there are fold scores only; None where there is a matrix of predictions."""
+    """Half a sentence where there are fold scores only; None where there is a matrix of predictions.
+
+    Parameters
+    ----------
+    evidence : Evidence
+
+    Returns
+    -------
+    str or None
+        For the refusal of a method that scores rows.
+    """
     if evidence.matrix is not None:
         return None
     return (

@@ -159,6 +159,16 @@ def auto_folds(most: int = MOST_FOLDS, *, random_state: int | None = None) -> Fo
     random_state : int, optional
         By default the seed of the run.
 
+    Returns
+    -------
+    FoldPlan
+        For ``cv=`` of searches and protocols.
+
+    Raises
+    ------
+    InputError
+        When ``most`` is not an integer of at least 2.
+
     Examples
     --------
     >>> auto_folds(5).get_n_splits([[0]] * 8, ["a", "b"] * 4)

@@ -127,6 +127,16 @@ def bootstrap(times: int = 50, *, random_state: int | None = None) -> FoldPlan:
     random_state : int, optional
         By default the seed of the run.
 
+    Returns
+    -------
+    FoldPlan
+        For ``cv=`` of searches and protocols.
+
+    Raises
+    ------
+    InputError
+        When ``times`` is not an integer of at least 1.
+
     Examples
     --------
     >>> bootstrap(200).words

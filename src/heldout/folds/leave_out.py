@@ -36,6 +36,11 @@ def leave_one_out() -> FoldPlan:
 
     Metrics that need several rows (AUC, R²) are undefined in such a fold: use it with ``aggregate="pooled"``.
 
+    Returns
+    -------
+    FoldPlan
+        For ``cv=`` of searches and protocols.
+
     Examples
     --------
     >>> leave_one_out().words

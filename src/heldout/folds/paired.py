@@ -156,6 +156,16 @@ def paired_hold_out(
     random_state : int, optional
         Seeds the shuffle; by default the seed of the run does.
 
+    Returns
+    -------
+    FoldPlan
+        For ``cv=`` of searches and protocols.
+
+    Raises
+    ------
+    InputError
+        When ``times`` or ``halvings`` is too small, or ``test_share`` is not below .5.
+
     Examples
     --------
     >>> paired_hold_out().get_n_splits()  # 15 · (1 + 2 · 10)

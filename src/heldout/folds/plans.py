@@ -324,6 +324,16 @@ def k_folds(n_folds: int = 5, *, random_state: int | None = None) -> FoldPlan:
     random_state : int, optional
         By default the seed of the run.
 
+    Returns
+    -------
+    FoldPlan
+        For ``cv=`` of searches and protocols.
+
+    Raises
+    ------
+    InputError
+        When ``n_folds`` is not an integer of at least 2.
+
     Examples
     --------
     >>> k_folds(10)
@@ -341,6 +351,16 @@ def repeated(folds: Any, times: int, *, random_state: int | None = None) -> Fold
     times : int
     random_state : int, optional
         Seeds the shuffle; by default the seed of the run does.
+
+    Returns
+    -------
+    FoldPlan
+        For ``cv=`` of searches and protocols.
+
+    Raises
+    ------
+    InputError
+        When ``folds`` or ``times`` is no such number, or the plan is repeated already.
 
     Examples
     --------
@@ -362,6 +382,16 @@ def hold_out(test_share: float | int = 0.25, *, random_state: int | None = None)
     random_state : int, optional
         Seeds the shuffle; by default the seed of the run does.
 
+    Returns
+    -------
+    FoldPlan
+        For ``cv=`` of searches and protocols.
+
+    Raises
+    ------
+    InputError
+        When ``test_share`` is neither a share between 0 and 1 nor a number of rows of at least 1.
+
     Examples
     --------
     >>> hold_out(0.3).words
@@ -380,6 +410,16 @@ def repeated_hold_out(times: int, test_share: float | int = 0.25, *, random_stat
         As in ``hold_out``.
     random_state : int, optional
         Seeds the shuffle; by default the seed of the run does.
+
+    Returns
+    -------
+    FoldPlan
+        For ``cv=`` of searches and protocols.
+
+    Raises
+    ------
+    InputError
+        When ``times`` or ``test_share`` is out of range.
 
     Examples
     --------

@@ -382,7 +382,23 @@ def quiet_if_foreign(metrics: Iterable[Metric]) -> Iterator[None]:
 
 
 def positive_of(metric: Metric, truth: Truth) -> int | None:
-    """The class that a metric calls positive: that of its own ``pos_label``, else the task's."""
+    """The class that a metric calls positive: that of its own ``pos_label``, else the task's.
+
+    Parameters
+    ----------
+    metric : Metric
+    truth : Truth
+
+    Returns
+    -------
+    int or None
+        Its code; None where the target has no positive class.
+
+    Raises
+    ------
+    InputError
+        When ``pos_label`` is none of the classes.
+    """
     pos_label = metric.pos_label
     if pos_label is None or truth.positive is None or truth.classes is None:
         return truth.positive

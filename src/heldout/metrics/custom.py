@@ -74,6 +74,11 @@ def custom(
         and not in every bootstrap, and with a finite ``range`` bounds for such losses (method "hoeffding", drop
         rule "hoeffding_race") hold for it. With ``greater_is_better=True`` f gives scores from 0 to 1.
 
+    Returns
+    -------
+    CustomMetric
+        For ``metric=`` and ``scoring=``.
+
     Raises
     ------
     InputError

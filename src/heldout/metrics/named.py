@@ -127,6 +127,10 @@ METRICS: Mapping[str, Metric] = _by_name()
 def all_names() -> tuple[str, ...]:
     """Every name that ``metric_named`` has a kernel for, sorted.
 
+    Returns
+    -------
+    tuple of str
+
     Examples
     --------
     >>> 'roc_auc' in all_names(), len(all_names()) > 50
@@ -144,6 +148,15 @@ def metric_named(name: Any) -> Metric:
         A name of ``all_names()``, which may be followed by parameters of its metric; the name of any other scorer
         of scikit-learn, which then takes the slow path; a metric, which is returned as it is; or a scorer object,
         which is opened.
+
+    Returns
+    -------
+    Metric
+
+    Raises
+    ------
+    InputError
+        For an unknown name, wrong parameters, or a plain function, which ``custom`` wraps.
 
     Examples
     --------
@@ -258,7 +271,16 @@ def _scorer_named(name: str) -> Metric:
 def check_fits(metric: Metric, truth: Truth) -> Metric:
     """Refuse a metric that does not fit the target ``truth``; otherwise the metric as it is on this target.
 
-    What comes back differs only where a declaration depends on the task: the Brier score's range.
+    Parameters
+    ----------
+    metric : Metric
+    truth : Truth
+        The target, as ``truth_of`` reads it.
+
+    Returns
+    -------
+    Metric
+        The metric as it is on this target: only what depends on the task differs, as the Brier score's range.
 
     Raises
     ------

@@ -49,8 +49,6 @@ class CorrectedScoreDisplay(Display):
         Its level and sides; empty without one.
     name : str
         Of the winner.
-    method : str
-        By which it was estimated.
     label, uncorrected_label : str
         What ``value`` and ``uncorrected`` are: "corrected" and "uncorrected", of a validation "apparent".
     distribution : Distribution or None

@@ -30,6 +30,8 @@ class DecisionCurveDisplay(CurvesDisplay):
         Net benefit of acting on every row, at the thresholds of the first line.
     outcome : str
         The class, or event, that one would act on.
+    note : str
+        A sentence under the title.
 
     Attributes
     ----------

@@ -217,6 +217,11 @@ keep_models, deploy, imputation, block_length
     OpenSearch
         With ``evaluate(estimator)``, which returns the score, and ``finish()``, which returns the evaluation.
 
+    Raises
+    ------
+    InputError
+        When an argument is not one of the allowed values; for the data themselves, at the first ``evaluate``.
+
     Examples
     --------
     >>> from sklearn.datasets import load_breast_cancer

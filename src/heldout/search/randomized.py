@@ -44,7 +44,7 @@ class HeldOutRandomizedSearchCV(BaseHeldOutSearch):
         the draws of a model then do not depend on the others.
     scoring, cv, repeats, aggregate, selection, drop, method, n_bootstraps, confidence_level, alternative, n_jobs, \
 refit, pre_dispatch, error_score, return_train_score, keep_predictions, store, verbose, fit_timeout, share, \
-share_memory, early_stopping, keep_models, deploy, default, stop_when_width
+share_memory, early_stopping, keep_models, deploy, default, stop_when_width, imputation, block_length
         As in ``HeldOutSearchCV``.
     random_state : int, RandomState or Generator, optional
         Seeds the draws too.

@@ -75,6 +75,21 @@ __all__ = [
 def rule_of(selection: Any) -> Rule:
     """The rule of ``selection``: a name, a rule, or a function of the scores (``CallableRule``).
 
+    Parameters
+    ----------
+    selection : str, rule or callable
+        A name, which may have parameters in brackets; a rule of ``ho.selection``; or a function from scores
+        (B, C) to indices (B,).
+
+    Returns
+    -------
+    Rule
+
+    Raises
+    ------
+    InputError
+        When it is none of these, or lacks members of a rule.
+
     Examples
     --------
     >>> rule_of("one_standard_error").name, rule_of(Within(0.01)).name
@@ -108,6 +123,15 @@ def rule_of(selection: Any) -> Rule:
 
 def configuration_rule_of(selection: Any) -> SelectionRule:
     """The rule of ``selection``, if it chooses one configuration: a search can refit no other.
+
+    Parameters
+    ----------
+    selection : str, rule or callable
+        As in ``rule_of``.
+
+    Returns
+    -------
+    SelectionRule
 
     Raises
     ------

@@ -41,6 +41,10 @@ def column_kinds(X: Any) -> ColumnKinds:
 
     frame = nw.from_native(X, eager_only=True, pass_through=True)
     if not isinstance(frame, nw.DataFrame):
+        shape = getattr(X, "shape", None)
+        if shape is None or len(shape) != 2:
+            got = f"a {type(X).__name__}" if shape is None else f"shape {shape}"
+            raise InputError(f"X must be a table or an array of shape (N, p), got {got}.", argument="X")
         return ColumnKinds(list(range(X.shape[1])), [])
     numeric, categorical, unreadable = [], [], []
     for name, dtype in frame.schema.items():
@@ -71,6 +75,16 @@ def default_preprocessing(X: Any, *, scale: bool = True) -> ColumnTransformer:
         Only its column names and types are used.
     scale : bool
         Whether numbers are standardised; trees do not need it.
+
+    Returns
+    -------
+    ColumnTransformer
+        Not fitted; the first step of a pipeline.
+
+    Raises
+    ------
+    InputError
+        When ``X`` is no table or array, or has columns of dates or nested values.
 
     Examples
     --------

@@ -67,6 +67,11 @@ def quick(X: Any, y: Any, *, distributions: bool = False) -> list[Entry]:
     list of (name, estimator, grid or distributions)
         The ``estimator`` of the search. Give the search a ``random_state``: forests without seeds share no trees.
 
+    Raises
+    ------
+    InputError
+        When the target cannot be read: gaps, one class, another shape.
+
     Examples
     --------
     >>> from sklearn.datasets import load_iris
@@ -82,6 +87,15 @@ def standard(X: Any, y: Any, *, distributions: bool = False) -> list[Entry]:
     Parameters
     ----------
     X, y, distributions : as for ``quick``
+
+    Returns
+    -------
+    list of (name, estimator, grid or distributions)
+
+    Raises
+    ------
+    InputError
+        When the target cannot be read: gaps, one class, another shape.
 
     Examples
     --------
@@ -102,6 +116,15 @@ def boosted(X: Any, y: Any, *, distributions: bool = False) -> list[Entry]:
     ----------
     X, y, distributions : as for ``quick``
 
+    Returns
+    -------
+    list of (name, estimator, grid or distributions)
+
+    Raises
+    ------
+    InputError
+        When the target cannot be read: gaps, one class, another shape.
+
     Examples
     --------
     >>> from sklearn.datasets import load_diabetes
@@ -120,6 +143,24 @@ def kind_of_target(y: Any) -> TaskKind:
 
 def preset(name: str, X: Any, kind: TaskKind, *, distributions: bool = False) -> list[Entry]:
     """The preset of a name for the columns ``X`` and the ``kind`` of a task, with grids or with distributions.
+
+    Parameters
+    ----------
+    name : {"quick", "standard", "boosted"}
+    X : table or array of shape (N, p)
+    kind : TaskKind
+        Classification, regression or survival.
+    distributions : bool, default=False
+        Whether parameters have distributions in place of lists of values.
+
+    Returns
+    -------
+    list of (name, estimator, grid or distributions)
+
+    Raises
+    ------
+    InputError
+        For an unknown name.
 
     Examples
     --------

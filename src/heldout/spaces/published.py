@@ -39,7 +39,18 @@ PUBLISHED: Mapping[str, PublishedSpace] = MappingProxyType(
 def published_name(text: str) -> tuple[str, dict[str, Any]] | None:
     """The name and the parameters of a published space in the text of a preset; None for a preset of our own.
 
-    Raises InputError for an unknown name or parameter.
+    Parameters
+    ----------
+    text : str
+
+    Returns
+    -------
+    (str, dict) or None
+
+    Raises
+    ------
+    InputError
+        For an unknown name or parameter.
 
     Examples
     --------
@@ -67,6 +78,11 @@ def published_space(text: str, X: Any, y: Any, kind: TaskKind) -> list[Entry] | 
     X : table or array of shape (N, p)
     y : array-like of shape (N,)
     kind : TaskKind
+
+    Returns
+    -------
+    list of (name, estimator, grid), or None
+        None for a preset of our own.
 
     Raises
     ------

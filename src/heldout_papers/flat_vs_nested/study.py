@@ -197,6 +197,11 @@ def flat_vs_nested(
         ``.to_frame()``: whether the choice matters, a row a scenario and analysis; ``.to_frame(each=True)``: the
         scores.
 
+    Raises
+    ------
+    InputError
+        When the folder, a table or a number cannot be used, naming it.
+
     References
     ----------
     Wainer and Cawley (2021), section 2.

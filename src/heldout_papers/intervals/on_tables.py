@@ -217,6 +217,11 @@ def intervals_on_tables(
     IntervalsOnTables
         ``.to_frame()``: one row per table and method, with ``inclusion``, ``tightness``, ``rank`` and so on.
 
+    Raises
+    ------
+    InputError
+        When the folder, a table or a number cannot be used, naming it.
+
     References
     ----------
     Paraschakis, Castellani, Borboudakis and Tsamardinos (2024), sections 4 and 5, table 3.

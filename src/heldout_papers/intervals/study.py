@@ -289,6 +289,11 @@ def intervals(
         ``.to_frame()``: a row a setting and method, with ``inclusion``, its exact ``p_value`` below the level,
         ``tightness`` (truth less lower bound), ``rank``, ``uniformity`` of percentiles, and ``failures``.
 
+    Raises
+    ------
+    InputError
+        When a setting cannot be drawn, or a task has no such metric or method.
+
     References
     ----------
     Paraschakis, Castellani, Borboudakis and Tsamardinos (2024), sections 4 and 5, table 2 and figure 2.

@@ -255,6 +255,11 @@ def search(
     SearchStudy
         ``.to_frame()``: one row per table, N and protocol.
 
+    Raises
+    ------
+    InputError
+        When the folder, a table or a number cannot be used, naming it.
+
     References
     ----------
     Tsamardinos, Greasidou and Borboudakis (2018), section 6.2 and figures 2 to 7.

@@ -15,6 +15,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardScaler
 
 from heldout._random import stream
+from heldout.errors import InputError
 from heldout.kernels.reference import Floats
 from heldout.spaces.preprocessing import MOST_CATEGORIES, column_kinds
 from heldout.spaces.presets import Entry
@@ -40,13 +41,18 @@ def cawley_talbot2010(X: Any, y: Any = None, *, n_draws: int = 100) -> list[Entr
     X : table or array of shape (N, p)
         Its categories, and its number of columns once these are encoded, set the size of the vectors.
     y : ignored
-    n_draws : int
+    n_draws : int, default=100
         Vectors of length scales.
 
     Returns
     -------
     list of (name, estimator, grid)
         The ``estimator`` of ``HeldOutSearchCV``.
+
+    Raises
+    ------
+    InputError
+        When ``n_draws`` is not an integer of at least 0, or ``X`` has columns of dates or nested values.
 
     Examples
     --------
@@ -56,6 +62,8 @@ def cawley_talbot2010(X: Any, y: Any = None, *, n_draws: int = 100) -> list[Entr
     >>> [(name, len(make_configurations([(name, model, grid)]))) for name, model, grid in space]
     [('lssvm', 15), ('lssvmARD', 75)]
     """
+    if not isinstance(n_draws, int | np.integer) or isinstance(n_draws, bool) or n_draws < 0:
+        raise InputError(f"n_draws must be an integer of at least 0, got {n_draws!r}.", argument="n_draws")
     prepare = _preprocessing(X)
     p = prepare.fit_transform(X).shape[1]
     widths = [float(np.sqrt(p) * width) for width in WIDTHS]

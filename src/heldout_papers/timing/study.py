@@ -238,6 +238,11 @@ def timing(
     TimingStudy
         ``.to_frame()``: a row a setting and way, with the median ``seconds``.
 
+    Raises
+    ------
+    InputError
+        When a number is out of range, or a way is unknown.
+
     References
     ----------
     Paraschakis, Castellani, Borboudakis and Tsamardinos (2024), section 5 and figure 3.

@@ -63,6 +63,21 @@ METHODS: Mapping[str, Callable[[], Method]] = MappingProxyType(
 def method_of(method: Any) -> Method:
     """A method from its name, or the method itself.
 
+    Parameters
+    ----------
+    method : str or Method
+        A name of ``ho.estimates.METHODS``, or a configured method.
+
+    Returns
+    -------
+    Method
+        With its default parameters where a name was given.
+
+    Raises
+    ------
+    InputError
+        When it is neither.
+
     Examples
     --------
     >>> method_of('bbc').name, method_of(BBC(control=False)).control

@@ -299,8 +299,15 @@ def compare_configurations(
 ) -> ConfigurationComparison:
     """Compare configurations with each other on their held-out predictions.
 
-    The parameters are those of ``ho.estimate``, and so are the bootstraps; what ``ho.read_predictions`` returns
-    stands for the first two.
+    Parameters
+    ----------
+    y_true : array-like of shape (N,), or Predictions
+        The true labels or values; what ``ho.read_predictions`` returns stands for this and ``predictions``.
+    predictions : array-like of shape (N, C) or (N, C, n_classes), or mapping
+        Held-out predictions, a column or a name for each configuration.
+    metric, folds, groups, sample_weight, aggregate, selection, n_bootstraps, confidence_level, alternative, \
+classes, pos_label, response, threshold, adaptive, block_length, random_state, n_jobs
+        As in ``ho.estimate``; ``selection`` must choose one configuration.
 
     Returns
     -------

@@ -118,6 +118,13 @@ def objective(
     Objective
         Its ``finish()`` returns the evaluation: the winner fitted on all rows, its estimate, what a report needs.
 
+    Raises
+    ------
+    InputError
+        When an argument is not one of the allowed values, or the data cannot be used as they are.
+    MissingExtraError
+        Without Optuna.
+
     Examples
     --------
     >>> import optuna
