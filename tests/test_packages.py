@@ -87,7 +87,13 @@ def test_as_many_wheels_are_checked_as_are_built() -> None:
 def test_workflows_call_what_exists() -> None:
     commands = "\n".join(step.get("run", "") for step in steps())
     called = set(re.findall(r"(?<![\w/])(?:\.ci|tests)/[\w./-]+", commands))
-    assert {".ci/run", ".ci/site", ".ci/oldest-versions", "tests/packages/smoke.py"} <= called
+    assert {
+        ".ci/run",
+        ".ci/site",
+        ".ci/oldest-versions",
+        ".ci/older-scikit-learn",
+        "tests/packages/smoke.py",
+    } <= called
     assert not [path for path in called if not (ROOT / path).exists()]
 
 

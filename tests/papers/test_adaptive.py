@@ -23,7 +23,7 @@ from heldout_papers.engine.page import StudyTable
 
 DOCS = Path(__file__).parents[2] / "docs"
 SMALL: dict[str, Any] = {
-    "searchers": ["random", "tpe"], "rows": 40, "trials": 8, "centre": (40, 8), "repetitions": 3, "n_nested": 1,
+    "searchers": ["random", "tpe"], "rows": 40, "trials": 8, "centre": (40, 8), "repetitions": 2, "n_nested": 1,
     "n_bootstraps": 20, "random_state": 0,
 }  # fmt: skip
 
@@ -83,7 +83,7 @@ def test_it_is_the_same_for_any_number_of_processes_and_continues(tmp_path: Path
     back = AdaptiveStudy.from_frame(one.to_frame(each=True), centre=(40, 8))
     assert back.place("noise", "tpe") == one.place("noise", "tpe")
     assert back.summary(0, "bbc")["bias"] == pytest.approx(one.summary(0, "bbc")["bias"], abs=1e-6)
-    assert [row["n"] for row in one.rows()[:5]] == [3, 3, 3, 3, 1]
+    assert [row["n"] for row in one.rows()[:5]] == [2, 2, 2, 2, 1]
     assert "noise" in one.page().lead or "Bias" in one.page().lead
 
 
