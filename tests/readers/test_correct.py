@@ -104,6 +104,16 @@ def test_another_metric_is_of_the_configuration_that_the_first_chose() -> None:
         ho.correct(search, metric="r2")
 
 
+def test_a_search_that_selected_by_none_of_several_scores_is_asked_for_one() -> None:
+    search = GridSearchCV(TREE, GRID, cv=5, scoring=["roc_auc", "accuracy"], refit=False).fit(X, Y)
+    with pytest.raises(ho.InputError, match="selected by none of several scores, 'roc_auc', 'accuracy'; name"):
+        ho.correct(search)
+    found = ho.correct(search, metric="accuracy", **ASKED)
+    assert found.selected == search.cv_results_["mean_test_accuracy"].argmax()
+    single = ho.correct(GridSearchCV(TREE, GRID, cv=5, scoring="accuracy").fit(X, Y), **ASKED)
+    assert (found.value, found.interval) == (single.value, single.interval)
+
+
 def test_repeated_subsampling_has_its_own_methods() -> None:
     search = GridSearchCV(TREE, GRID, cv=ShuffleSplit(20, test_size=0.25, random_state=0)).fit(X, Y)
     found = ho.correct(search, method="wmc", test_share=0.25, random_state=0)

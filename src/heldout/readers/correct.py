@@ -58,8 +58,8 @@ def correct(
         Where held-out predictions were kept any method, "shrinkage" by default.
     metric : str, optional
         The scorer to report if there are several; by default the one that selected the winner. The replayed
-        selection is always the search's own, including a callable ``refit``. Of results of ``cross_validate`` it is
-        the score that selects.
+        selection is always the search's own, including a callable ``refit``. Of results of ``cross_validate``, and
+        of a search with several scores and ``refit=False``, it is the score that selects.
     test_share : float, optional
         The share of rows in the test set of each split.
     adaptive : bool, optional
@@ -113,7 +113,8 @@ def correct(
             block_length=block_length,
         )  # fmt: skip
     chosen = method_of("bbc_f" if method is None else method)
-    finished = cross_validated_models(search, metric) if isinstance(search, Mapping) else finished_search(search)
+    read = cross_validated_models if isinstance(search, Mapping) else finished_search
+    finished = read(search, metric)
     reported = reported_metric(finished, metric)
     sign = 1.0 if finished.greater_is_better else -1.0
     evidence = evidence_of_scores(

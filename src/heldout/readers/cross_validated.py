@@ -10,10 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heldout.data.arrays import shortened
-from heldout.data.task import labels_text
 from heldout.errors import InputError
 from heldout.kernels.reference import Floats
-from heldout.readers.finished_search import FinishedSearch
+from heldout.readers.finished_search import FinishedSearch, named_metric
 from heldout.selection import Best
 
 _WHAT_IS_NEEDED = (
@@ -45,7 +44,7 @@ def cross_validated_models(results: Mapping[Any, Any], metric: str | None) -> Fi
             + "; ".join(f"{name}: {', '.join(each)}" for name, each in scores.items())
             + "); score all of them by the same scoring."
         )
-    deciding = _deciding(common, metric)
+    deciding = named_metric("the models have", common, metric)
     repeat = _repeats(scores, results.values())
     return FinishedSearch(
         scores={key: np.stack([scores[name][key] for name in names], axis=1) for key in common},
@@ -57,20 +56,6 @@ def cross_validated_models(results: Mapping[Any, Any], metric: str | None) -> Fi
         repeat=repeat,
         winner=None,
     )
-
-
-def _deciding(common: Sequence[str], metric: str | None) -> str:
-    if metric is None and len(common) > 1:
-        raise InputError(
-            f"the models have several scores, {labels_text(common)}; name the one that selects in metric.",
-            argument="metric",
-        )
-    if metric is not None and metric not in common:
-        raise InputError(
-            f"metric must be one of the scores of all models, {labels_text(common)}, got {metric!r}.",
-            argument="metric",
-        )
-    return common[0] if metric is None else metric
 
 
 def _scores_of(name: str, result: Any) -> dict[str, Floats]:

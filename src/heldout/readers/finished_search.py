@@ -57,8 +57,10 @@ class FinishedSearch:
     flags: Mapping[Flag, str] = field(default_factory=dict)
 
 
-def finished_search(search: Any) -> FinishedSearch:
+def finished_search(search: Any, metric: str | None = None) -> FinishedSearch:
     """Read a fitted search of scikit-learn (grid, randomised, halving, ours), or an Optuna study or search.
+
+    ``metric`` selects where the search has several and itself selected by none.
 
     Anything else is refused, as are searches that are not fitted or kept no scores of splits.
     """
@@ -67,7 +69,7 @@ def finished_search(search: Any) -> FinishedSearch:
     if hasattr(search, "trials") and hasattr(search, "direction"):
         return _of_study(search)
     if hasattr(search, "cv_results_"):
-        return _of_cv_results(search)
+        return _of_cv_results(search, metric)
     if hasattr(search, "study_"):
         return _of_study(search.study_)
     no_search = " it has neither cv_results_ nor trials; of results of cross_validate give {'name': results, ...}"
@@ -75,12 +77,17 @@ def finished_search(search: Any) -> FinishedSearch:
     raise InputError(f"a finished search or study is needed, got {type(search).__name__};{fitted}.")
 
 
-def _of_cv_results(search: Any) -> FinishedSearch:
+def _of_cv_results(search: Any, metric: str | None) -> FinishedSearch:
     results = search.cv_results_
     candidates = _candidates(results)
     rows = _last_rung(results, len(candidates))
     scores = _scores_of_splits(results, rows)
-    deciding = search.refit if isinstance(search.refit, str) else next(iter(scores))
+    if isinstance(search.refit, str):
+        deciding = search.refit
+    elif callable(search.refit):
+        deciding = next(iter(scores))
+    else:
+        deciding = named_metric("the search selected by none of", list(scores), metric)
     rule: SelectionRule = Best()
     if callable(search.refit):
         constants = {key: np.asarray(column)[rows] for key, column in results.items() if not _OF_SCORES.match(key)}
@@ -246,6 +253,19 @@ def metric_of(search: FinishedSearch, name: str) -> OpaqueMetric:
     if known is None:
         return OpaqueMetric(search.title if name == "score" else name, search.greater_is_better)
     return OpaqueMetric(known.name if name == "score" else name, search.greater_is_better, range=known.range)
+
+
+def named_metric(found: str, names: Sequence[str], metric: str | None) -> str:
+    """The metric that selects where nothing else says so: the given one, or the only one."""
+    if metric is None and len(names) > 1:
+        raise InputError(
+            f"{found} several scores, {labels_text(names)}; name the one that selects in metric.", argument="metric"
+        )
+    if metric is not None and metric not in names:
+        raise InputError(
+            f"metric must be one of the scores, {labels_text(names)}, got {metric!r}.", argument="metric"
+        )
+    return names[0] if metric is None else metric
 
 
 def reported_metric(search: FinishedSearch, metric: str | None) -> str:
