@@ -210,6 +210,8 @@ MISTAKES = [
     ("row-loss-metric", "Huber.losses = OfRowLosses.losses\nho.estimate(y, predictions, metric=Huber())"),
     ("row-loss-metric", "Huber.losses = lambda self, truth, p: p.mean(axis=0)\n"
         "ho.estimate(y, predictions, metric=Huber())"),
+    ("row-loss-metric", "Huber.losses = lambda self, truth, p: 0 * p - 0.5\n"
+        "ho.estimate(y, predictions, metric=Huber())"),
     ("row-loss-metric", "Huber.losses = lambda self, truth, p: p * np.nan\n"
         "ho.estimate(y, predictions, metric=Huber())"),
     ("method", "class Bare: pass\nho.estimate(y, predictions, metric='roc_auc', method=Bare())"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
@@ -9,10 +10,10 @@ import numpy as np
 import pytest
 
 import heldout as ho
-from heldout.data.task import TaskKind, truth_of
+from heldout.data.task import TaskKind, Truth, truth_of
 from heldout.errors import InputError
 from heldout.metrics import metric_named
-from heldout.metrics.base import Fused, Metric
+from heldout.metrics.base import Fused, Metric, Response
 from heldout.metrics.regression import (
     R2,
     MeanAbsoluteError,
@@ -22,6 +23,7 @@ from heldout.metrics.regression import (
     RootMeanSquaredError,
     Spearman,
 )
+from heldout.metrics.row_losses import OfRowLosses
 
 Y = [1.0, 2.0, 3.0, 6.0]
 PREDICTED = [2.0, 2.0, 1.0, 9.0]
@@ -210,3 +212,33 @@ def test_the_pinball_loss_of_the_median_is_half_the_absolute_error() -> None:
 def test_alpha_has_its_sentence(alpha: float) -> None:
     with pytest.raises(InputError, match="alpha must be a number from 0 to 1"):
         PinballLoss(alpha)
+
+
+class _Difference(OfRowLosses):
+    """A mean of what may be negative, or of what has another shape."""
+
+    name = "difference"
+    greater_is_better = False
+    responses = (Response.VALUES,)
+    tasks = frozenset({TaskKind.REGRESSION})
+    range = (-np.inf, np.inf)
+
+    def __init__(self, made: Callable[[Any], Any]) -> None:
+        self.made = made
+
+    def losses(self, truth: Truth, predictions: Any) -> Any:
+        return self.made(predictions - truth.values[:, None])
+
+
+@pytest.mark.parametrize(
+    ("made", "sentence"),
+    [
+        (lambda errors: errors, "gave a row the loss -2; losses start at 0"),
+        (lambda errors: np.abs(errors).mean(axis=0), r"of shape \(3, 2\), got shape \(2,\)"),
+        (lambda errors: None, r"of shape \(3, 2\), got a NoneType"),
+    ],
+)
+def test_losses_of_an_own_metric_are_checked(made: Callable[[Any], Any], sentence: str) -> None:
+    truth, predictions = truth_of([0.0, 2.5, 1.0]), np.array([[0.5, 0.0], [0.5, 3.0], [1.0, 1.0]])
+    with pytest.raises(InputError, match=f"metric 'difference' .*{sentence}"):
+        _Difference(made).statistic(truth, predictions)

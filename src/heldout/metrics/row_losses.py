@@ -54,8 +54,25 @@ class OfRowLosses(Metric, Protocol):
 
     def statistic(self, truth: Truth, predictions: NDArray[Any]) -> MeanLoss:
         losses = self.losses(truth, predictions)
+        check_losses(self.name, losses, predictions.shape[:2])
         bind = mean_of_errors if losses.dtype == np.bool_ else mean_loss
         return bind(losses, self.finish)
+
+
+def check_losses(name: str, losses: Any, shape: tuple[int, ...]) -> None:
+    """Refuse what is no loss per row and column, from 0 up."""
+    if not isinstance(losses, np.ndarray) or losses.shape != shape:
+        got = f"shape {losses.shape}" if isinstance(losses, np.ndarray) else f"a {type(losses).__name__}"
+        raise InputError(
+            f"metric '{name}' must give an array of one loss per row and column, of shape {shape}, got {got}.",
+            argument="metric",
+        )
+    if losses.dtype != np.bool_ and losses.min(initial=0.0) < 0:
+        raise InputError(
+            f"metric '{name}' gave a row the loss {losses.min():g}; losses start at 0: give 1 minus a score of 0 "
+            "to 1, with finish=Finish.COMPLEMENT.",
+            argument="metric",
+        )
 
 
 @dataclass(frozen=True, eq=False)

@@ -86,7 +86,7 @@ def flat_vs_nested_page(study: FlatVsNestedStudy, *, command: str = "") -> Study
             for picture in _pictures(means.gains(scenario, "main"), SCENARIO_TITLES[scenario], n)
         ],
         glossary={analysis.title: analysis.sentence for analysis in ANALYSES.values()},
-        tables=(*_comparison_tables(found), *_rank_tables(accuracies), *_left_out(study, means)),
+        tables=(*comparison_tables(found), *_rank_tables(accuracies), *_left_out(study, means)),
         method=(*METHOD, *_other_choices(study)),
         sources=("wainer2021", "wilcoxon1945"),
         entropy=study.entropy,
@@ -177,7 +177,7 @@ def _distribution(title: str, values: Floats, end: float) -> Line:
     return Line(title, [0.0, *np.sort(values).tolist(), end], [0.0, *shares.tolist(), 1.0])
 
 
-def _comparison_tables(found: Sequence[ComparisonRow]) -> list[StudyTable]:
+def comparison_tables(found: Sequence[ComparisonRow]) -> list[StudyTable]:
     """Tables 2, 3, 5 and 6: a row of ours, and beneath it the published one."""
     rows: dict[str, list[tuple[str, Mapping[str, str]]]] = {}
     for key, analysis in ANALYSES.items():

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from heldout.errors import InputError
 from heldout.estimates.out_of_core.block_sums import BootstrapScores, Keeps, TableScores
 from heldout.estimates.out_of_core.blocks import Block, BlockReading, BlockSource
-from heldout.metrics.row_losses import Finish, OfRowLosses
+from heldout.metrics.row_losses import Finish, OfRowLosses, check_losses
 from heldout.metrics.signed import Signed, sign_of
 
 PIECE = 1024
@@ -134,7 +134,10 @@ def extremes_in_range(source: BlockSource, reading: BlockReading, first: int, la
 
 def losses_of(reading: BlockReading, block: Block) -> NDArray[Any]:
     """(n, C): numbers, or booleans where a loss is 0 or 1."""
-    return _inner(reading).losses(block.truth, reading.of(block))
+    metric, predictions = _inner(reading), reading.of(block)
+    losses = metric.losses(block.truth, predictions)
+    check_losses(metric.name, losses, predictions.shape[:2])
+    return losses
 
 
 def _inner(reading: BlockReading) -> OfRowLosses:
