@@ -2,7 +2,11 @@
 
 import numpy as np
 import pytest
+from sklearn.datasets import load_breast_cancer
+from sklearn.svm import LinearSVC
+from sklearn.tree import DecisionTreeClassifier
 
+import heldout as ho
 from heldout.data.task import truth_of
 from heldout.metrics import metric_named
 from heldout.metrics.aggregate import aggregate_score
@@ -107,3 +111,16 @@ def test_an_infinite_loss_never_wins_and_spoils_no_sum():
     averages = Averages(predictions, are_probabilities=False)
     chosen = weigh(GreedyEnsemble(2), score, averages, np.array([[1, 1, 1], [2, 1, 0]], dtype=np.uint8))
     assert chosen.weights.tolist() == [[1, 0], [0, 1]]
+
+
+def test_a_model_without_probabilities_is_named_as_such() -> None:
+    """It has predicted every row, but decision values have no average with probabilities."""
+    X, y = load_breast_cancer(return_X_y=True)
+    tree = DecisionTreeClassifier(random_state=0)
+    models = [("svm", LinearSVC(), {"C": [1e-3]}), ("tree", tree, {"max_depth": [1, 3]})]
+    search = ho.HeldOutSearchCV(models, scoring="roc_auc", cv=3, n_bootstraps=20, random_state=0).fit(
+        X[:120], y[:120]
+    )
+    with pytest.warns(ho.HeldoutWarning, match=r"svm \(C=0.001\) \(it gave decision, and no response that is read"):
+        found = ho.estimate(y, search.predictions_, metric="roc_auc", selection="top_k(k=2)", n_bootstraps=20)
+    assert ho.Flag.FAILED_CONFIGURATIONS in found.flags

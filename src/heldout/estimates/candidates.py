@@ -21,7 +21,7 @@ from heldout.metrics.aggregate import AggregateScore, aggregate_score
 from heldout.metrics.base import Metric, Needs, Response, needed_codes
 from heldout.metrics.by_row import fold_score
 from heldout.metrics.within import within_score
-from heldout.predictions import HeldOutPredictions
+from heldout.predictions import HeldOutPredictions, is_predicted
 from heldout.selection import Rule
 from heldout.selection.base import WeightRule
 from heldout.selection.ensembles import Averages
@@ -86,7 +86,9 @@ def failures(predictions: HeldOutPredictions, predicted: NDArray[np.bool_]) -> d
     failed = dict(predictions.failed)
     for column in np.flatnonzero(~predicted.any(axis=(0, 2))).tolist():
         if column not in predictions.dropped:
-            failed.setdefault(column, "it predicted no row")
+            held = [name for name, array in predictions.responses.items() if is_predicted(array[:, column])]
+            only = f"it gave {' and '.join(held)}, and no response that is read here"
+            failed.setdefault(column, only if held else "it predicted no row")
     folds = predictions.folds
     if folds is None:
         return failed
