@@ -115,12 +115,10 @@ def test_an_infinite_loss_never_wins_and_spoils_no_sum():
 
 def test_a_model_without_probabilities_is_named_as_such() -> None:
     """It has predicted every row, but decision values have no average with probabilities."""
-    X, y = load_breast_cancer(return_X_y=True)
+    X, y = (of_all[:120] for of_all in load_breast_cancer(return_X_y=True))
     tree = DecisionTreeClassifier(random_state=0)
     models = [("svm", LinearSVC(), {"C": [1e-3]}), ("tree", tree, {"max_depth": [1, 3]})]
-    search = ho.HeldOutSearchCV(models, scoring="roc_auc", cv=3, n_bootstraps=20, random_state=0).fit(
-        X[:120], y[:120]
-    )
+    search = ho.HeldOutSearchCV(models, scoring="roc_auc", cv=3, n_bootstraps=20, random_state=0).fit(X, y)
     with pytest.warns(ho.HeldoutWarning, match=r"svm \(C=0.001\) \(it gave decision, and no response that is read"):
         found = ho.estimate(y, search.predictions_, metric="roc_auc", selection="top_k(k=2)", n_bootstraps=20)
     assert ho.Flag.FAILED_CONFIGURATIONS in found.flags
