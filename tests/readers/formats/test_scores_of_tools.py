@@ -62,6 +62,18 @@ PRINTED = [
     ("r/fit.rds", None, "accuracy", 5e-8, {"k=1": 0.4166667, "k=5": 0.5833333, "k=9": 0.55}),
     ("r/pred.rda", None, "accuracy", 5e-8, {"k=1": 0.4166667, "k=5": 0.5833333, "k=9": 0.55}),
     ("r/tidymodels.rda", None, RMSE, 1e-9, {"Preprocessor1_Model1": 57.171157213878}),
+    (
+        "mlr3/grid.csv", None, "roc_auc", 1e-12,
+        {"nr=1": 0.926256613757, "nr=2": 0.943783068783, "nr=3": 0.837962962963},
+    ),
+    (
+        "tidymodels/grid.csv", None, "roc_auc", 1e-12,
+        {
+            "pre0_mod1_post0 (neighbors=1)": 0.820105820106,
+            "pre0_mod2_post0 (neighbors=3)": 0.944113756614,
+            "pre0_mod3_post0 (neighbors=9)": 0.939153439153,
+        },
+    ),
 ]  # fmt: skip
 
 
