@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import runpy
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +20,6 @@ from heldout_papers.adaptive.page import markdown_lines
 from heldout_papers.adaptive.study import METHODS
 from heldout_papers.engine.page import StudyTable
 
-DOCS = Path(__file__).parents[2] / "docs"
 SMALL: dict[str, Any] = {
     "searchers": ["random", "tpe"], "rows": 40, "trials": 8, "centre": (40, 8), "repetitions": 2, "n_nested": 1,
     "n_bootstraps": 20, "random_state": 0,
@@ -131,10 +129,3 @@ def test_the_command_leaves_its_files(tmp_path: Path) -> None:
 def test_tables_become_markdown() -> None:
     table = StudyTable("T", ("", "a"), (("x", "1"),))
     assert markdown_lines([table, table])[:6] == ["**T**", "", "|  | a |", "|---|---|", "| x | 1 |", ""]
-
-
-@pytest.mark.pages
-def test_the_page_has_what_the_kept_run_gives() -> None:
-    written = runpy.run_path(str(DOCS / "evidence" / "write_adaptive.py"))
-    text = (DOCS / "understand" / "adaptive-searches.md").read_text(encoding="utf-8")
-    assert text == written["page"](text)

@@ -56,6 +56,16 @@ def test_each_claim_that_does_not_hold_has_a_reason_and_no_other_claim_has(writt
             assert not any("nan" in reason.split() for reason in reasons.values())
 
 
+def test_the_pages_of_studies_have_what_the_kept_runs_give() -> None:
+    studies = runpy.run_path(str(DOCS / "evidence" / "write_studies.py"))
+    texts = [page.read_text(encoding="utf-8") for page in studies["PAGES"]]
+    assert sorted(name for text in texts for _, name, _ in studies["MARKED"].findall(text)) == sorted(
+        studies["FIGURES"]
+    )
+    for text in texts:
+        assert text == studies["filled"](text)
+
+
 def test_the_summary_is_what_the_runs_give() -> None:
     summary = runpy.run_path(str(DOCS / "evidence" / "write_summary.py"))
     text = (DOCS / "evidence" / "summary.md").read_text(encoding="utf-8")
