@@ -6,8 +6,8 @@ figure in these tables is typed by hand.
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Mapping, Sequence
+import runpy
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +29,10 @@ PAGES = (
     HERE / "study-search.md",
     HERE / "study-flat-vs-nested.md",
 )
-MARKED = re.compile(r"(<!-- figures: ([\w-]+) -->\n).*?(\n?<!-- end of figures -->)", flags=re.DOTALL)
+intervals = runpy.run_path(str(HERE / "write_intervals.py"))
+MARKED, listed, share, signed, table = (
+    intervals[name] for name in ("MARKED", "listed", "share", "signed", "table")
+)
 PROTOCOLS = {
     ("cv", 1): "CVT", ("tt", 1): "TT", ("nested_cv", 1): "NCV", ("bbc", 1): "BBC-CV", ("bced", 1): "BCED-CV",
     ("bbc", 10): "BBC-CV, 10 repeats",
@@ -40,17 +43,6 @@ PROTOCOLS = {
 def kept(file: str) -> pd.DataFrame:
     """The frame of a kept run."""
     return pd.read_parquet(HERE / file)
-
-
-def written(number: float, decimals: int = 3) -> str:
-    """A number with its sign, and no zero before the point."""
-    return f"{number:+.{decimals}f}".replace("0.", ".", 1).replace("-", "−")
-
-
-def markdown(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """A table."""
-    lines = ["| " + " | ".join(head) + " |", "|" + "---|" * len(head)]
-    return "\n".join([*lines, *("| " + " | ".join(row) + " |" for row in rows)])
 
 
 # Adaptive searches
@@ -73,12 +65,12 @@ def all_configurations() -> str:
     for name, of_size in [*sizes, ("all", frame)]:
         by = dict(tuple(of_size.groupby(["protocol", "repeats"])))
         errors = [by[key]["error"] for key in PROTOCOLS]
-        cells = [f"{written(each.mean())} ± {each.sem():.3f}".replace("± 0.", "± .") for each in errors]
+        cells = [f"{signed(each.mean())} ± {share(each.sem())}" for each in errors]
         whole, dropping = by["cv", 1]["models"].to_numpy(), by["bced", 1]["models"].to_numpy()
         early, speed = by["bced", 1]["early"].median(), np.median(whole / dropping)
         rows.append([name, f"{len(whole)}", *cells, f"{early:.0%}", f"{speed:.1f}"])
     head = ["rows", "sub-samples", *PROTOCOLS.values(), "dropped after two folds (median)", "speed-up (median)"]
-    return f"{markdown(head, rows)}\n\n{held_by_intervals(frame)}"
+    return f"{table(head, rows)}\n\n{held_by_intervals(frame)}"
 
 
 def held_by_intervals(frame: pd.DataFrame) -> str:
@@ -89,12 +81,10 @@ def held_by_intervals(frame: pd.DataFrame) -> str:
     first = frame[frame["repeats"] == 1].pivot(index=["table", "rows"], columns="protocol", values="truth")
     n, lost = len(first), first["cv"] - first["bced"]
     others = lost[lost != 0]
-    listed = " and ".join(
-        f"{written(-change)} on {table} with {size} rows" for (table, size), change in others.items()
-    )
+    changes = [f"{signed(-change)} on {name} with {size} rows" for (name, size), change in others.items()]
     return (
         f"95 % intervals of BBC-CV hold the truth in {once} of {n} sub-samples, with ten repeats in {ten}. "
-        f"Dropping changed the truth of the winner in {len(others)} of {n}: {listed}."
+        f"Dropping changed the truth of the winner in {len(others)} of {n}: {listed(changes)}."
     )
 
 
@@ -110,8 +100,8 @@ def accuracies(frame: pd.DataFrame) -> AccuracyMeans:
 def compared(frame: pd.DataFrame, analysis: str) -> list[tuple[str, ...]]:
     """The rows of a scenario's table, ours and the published."""
     means = accuracies(frame)
-    (table,) = comparison_tables([means.row(scenario, analysis) for scenario in ("top3", "full")])
-    return [tuple(cell.replace("-", "−") for cell in row) for row in table.rows]
+    (found,) = comparison_tables([means.row(scenario, analysis) for scenario in ("top3", "full")])
+    return [tuple(cell.replace("-", "−") for cell in row) for row in found.rows]
 
 
 HEAD = ("", "tables", "same choice", "p", "mean", "low", "high", "mean gain")
@@ -133,30 +123,31 @@ def full_grids() -> str:
         if "published" not in name
     ]
     rows += [row for row in compared(full, "main") if "published" in row[0]]
-    return markdown(HEAD, rows)
+    return table(HEAD, rows)
 
 
 def full_ranks() -> str:
     """Mean ranks by small and by full grids, and the published ones; and how many claims hold."""
-    grids = [accuracies(frame).accuracies for frame in both_grids()]
+    both = both_grids()
+    grids = [accuracies(frame).accuracies for frame in both]
     by: tuple[tuple[Estimated, Mapping[str, float]], ...] = (("nested", NESTED_RANKS), ("flat", FLAT_RANKS))
     ranks = [[*(mean_ranks(each, name) for each in grids), published] for name, published in by]
     order = sorted(FULL, key=lambda name: ranks[0][1][name])
     rows = [(name, *(f"{each[name]:.1f}" for of_estimate in ranks for each in of_estimate)) for name in order]
     head = [f"by {name}, {of}" for name, _ in by for of in ("small grids", "full grids", "published")]
-    judged = flat_vs_nested_claims(FlatVsNestedStudy.from_frame(both_grids()[1]))
+    judged = flat_vs_nested_claims(FlatVsNestedStudy.from_frame(both[1]))
     failing = [claim.text.removesuffix(".") for claim in judged if claim.holds is False]
     n_open = sum(claim.holds is None for claim in judged)
     counts = (
         f"Of the {len(judged)} claims that these tables can test, {len(judged) - n_open - len(failing)} hold, "
         f"{n_open} are left open by chance, and {len(failing)} do not hold: {'; '.join(failing) or 'none'}."
     )
-    return f"{markdown(['algorithm', *head], rows)}\n\n{counts}"
+    return f"{table(['algorithm', *head], rows)}\n\n{counts}"
 
 
 def large_tables() -> str:
     """Table 3."""
-    return markdown(HEAD, compared(kept("flat-large.parquet"), "large_tables"))
+    return table(HEAD, compared(kept("flat-large.parquet"), "large_tables"))
 
 
 FIGURES: Mapping[str, Callable[[], Any]] = {
