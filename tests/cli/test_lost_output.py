@@ -54,6 +54,16 @@ def test_a_run_goes_on_when_its_reader_has_gone(
     assert (tmp_path / "out" / "report.html").exists()
 
 
+def test_a_run_is_not_watched_for_a_reader_that_has_gone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from heldout.cli.group import heldout
+
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "run.db").touch()  # a run that never begins
+    with redirect_stdout(Failing(BrokenPipeError(errno.EPIPE, "Broken pipe"))), pytest.raises(SystemExit) as end:
+        heldout.main(["status", ".", "--watch"], prog_name="heldout")
+    assert end.value.code == 0
+
+
 @pytest.mark.usefixtures("tiny_space")
 def test_a_full_stdout_is_called_so_after_the_work(
     table: Write, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -1,155 +1,115 @@
-"""``heldout open``: the address, the browser, refusals, and an end by Ctrl-C in a process of its own."""
+"""``heldout open``: the report of a folder goes to the browser; a folder without one is refused."""
 
 from __future__ import annotations
 
-import os
-import signal
-import threading
-import time
-from collections.abc import Callable, Iterator
+import webbrowser
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
-from urllib.error import HTTPError, URLError
-from urllib.request import Request, urlopen
 
 import pytest
-from forked import Forked
-
-from heldout.cli.open import command as open_command
-
-pytestmark = pytest.mark.processes
-SECONDS = 60
-SCRIPT = """
-import os
-import sys
-
-os.environ["TMPDIR"] = sys.argv[1]
-os.environ["BROWSER"] = sys.argv[2]
-os.chdir(sys.argv[1])
-from heldout.cli import main
-
-main(["open", *sys.argv[3:]])
-"""
-BUSY = SCRIPT.replace(
-    "main([",
-    """
-import time
-from heldout.cli.server import file_site, loopback
-
-loopback.SECONDS_TO_END = 0.2
 
 
-def estimate(*arguments):
-    open("begun", "w").close()
-    time.sleep(60)
+class Browser:
+    """Remembers what it is asked to show."""
+
+    def __init__(self, *, works: bool = True) -> None:
+        self.works, self.addresses = works, list[str]()
+
+    def open(self, address: str) -> bool:
+        self.addresses.append(address)
+        return self.works
 
 
-file_site.estimate_file = estimate
-main([""",
-)
+def use(monkeypatch: pytest.MonkeyPatch, browser: Any) -> None:
+    monkeypatch.delenv("BROWSER", raising=False)
+
+    def chosen() -> Any:
+        if browser is None:
+            raise webbrowser.Error("could not locate runnable browser")
+        return browser
+
+    monkeypatch.setattr(webbrowser, "get", chosen)
 
 
-@pytest.fixture
-def opened(tmp_path: Path) -> Iterator[Callable[..., tuple[Forked, str]]]:
-    """Start the command; returns its process and the address that it printed."""
-    begun: list[Forked] = []
-
-    def start(script: str, *arguments: str, browser: str = "") -> tuple[Forked, str]:
-        process = Forked(script, tmp_path, browser, *arguments)
-        begun.append(process)
-        line = process.stdout.readline()
-        assert line.endswith("(Ctrl-C ends it)\n"), line
-        return process, next(word for word in line.split() if word.startswith("http://127.0.0.1:"))
-
-    yield start
-    for process in begun:
-        if process.poll() is None:
-            process.kill()
-        process.wait()
+def finished(folder: Path) -> Path:
+    folder.mkdir()
+    (folder / "report.html").write_text("<title>a report</title>", encoding="utf-8")
+    return folder
 
 
-def end(process: Forked, number: int) -> tuple[int | None, str, str]:
-    process.send_signal(number)
-    out, err = process.communicate(SECONDS)
-    return process.returncode, out, err
-
-
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_it_ends_by_ctrl_c(opened: Callable[..., Any], tmp_path: Path, number: int) -> None:
-    process, address = opened(SCRIPT, "--no-browser")
-    with urlopen(address, timeout=SECONDS) as page:
-        assert b"Drop a file of held-out predictions" in page.read()
-    (folder,) = tmp_path.glob("heldout-open-*")
-    assert folder.stat().st_mode & 0o077 == 0, "for its user alone"
-    assert end(process, number) == (130, "", "\nThe page is closed.\n")
-    assert not list(tmp_path.iterdir())
-    with pytest.raises(URLError):
-        urlopen(address, timeout=SECONDS)
-
-
-def test_it_ends_in_the_middle_of_an_estimate(opened: Callable[..., Any], tmp_path: Path) -> None:
-    process, address = opened(BUSY, "--no-browser")
-    body = b'--b\r\nContent-Disposition: form-data; name="file"; filename="a.csv"\r\n\r\na,b\n1,2\r\n--b--'
-    form = Request(address, body, {"Content-Type": "multipart/form-data; boundary=b"})
-
-    def send() -> None:
-        with pytest.raises((URLError, OSError)):
-            urlopen(form, timeout=SECONDS)
-
-    sender = threading.Thread(target=send)
-    sender.start()
-    deadline = time.monotonic() + SECONDS
-    while not (tmp_path / "begun").exists():
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
-    began = time.monotonic()
-    assert end(process, signal.SIGINT) == (130, "", "\nThe page is closed.\n")
-    assert time.monotonic() - began < 30, "long before the estimate"
-    sender.join(SECONDS)
-    assert [path.name for path in tmp_path.iterdir()] == ["begun"]
-
-
-def test_the_browser_opens(opened: Callable[..., Any], tmp_path: Path) -> None:
-    browser = tmp_path / "browser"
-    browser.write_text('#!/bin/sh\necho "$1" > shown.part && mv shown.part shown\n')
-    browser.chmod(0o755)
-    process, address = opened(SCRIPT, browser=f"{browser} %s")
-    deadline = time.monotonic() + SECONDS
-    while not (tmp_path / "shown").exists():
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
-    shown = (tmp_path / "shown").read_text().strip()
-    with urlopen(shown, timeout=SECONDS) as page:
-        assert page.url == address, "the argument of the browser leads there"
-    with pytest.raises(HTTPError, match="403"):
-        urlopen(shown, timeout=SECONDS)
-    assert end(process, signal.SIGINT)[0] == 130
+@pytest.mark.parametrize("name", ["out", "a folder é #1"])
+def test_the_report_is_opened_and_its_path_printed(
+    command: Callable[..., Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    page = finished(tmp_path / name) / "report.html"
+    browser = Browser()
+    use(monkeypatch, browser)
+    ended = command("open", name)
+    assert (ended.code, ended.out, ended.err) == (0, f"{name}/report.html\n", "")
+    assert browser.addresses == [page.as_uri()]
+    assert sorted(path.name for path in page.parent.iterdir()) == ["report.html"]
 
 
 @pytest.mark.parametrize(
-    ("arguments", "sentence"),
+    "browser",
+    [None, Browser(works=False), webbrowser.GenericBrowser("w3m %s")],
+    ids=["none", "one that fails", "one inside the terminal"],
+)
+def test_without_a_browser_the_path_is_printed(
+    command: Callable[..., Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, browser: Any
+) -> None:
+    finished(tmp_path / "out")
+    use(monkeypatch, browser)
+    ended = command("open", "out")
+    assert (ended.code, ended.out) == (0, "out/report.html\n")
+    assert ended.err == "Note: No browser with a window was found here; open the file yourself.\n"
+
+
+def test_the_browser_of_the_environment_is_started(
+    command: Callable[..., Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page = finished(tmp_path / "out") / "report.html"
+    browser = tmp_path / "browser"
+    browser.write_text(f'#!/bin/sh\necho "$1" > "{tmp_path}/shown"\n', encoding="utf-8")
+    browser.chmod(0o755)
+    monkeypatch.setenv("BROWSER", f"{browser} %s")
+    monkeypatch.setattr(webbrowser, "_tryorder", None)
+    assert command("open", "out").err == ""
+    assert (tmp_path / "shown").read_text(encoding="utf-8").strip() == page.as_uri()
+
+
+@pytest.mark.parametrize(
+    ("folder", "sentence"),
     [
-        (("nowhere",), "Error: there is no folder or run file nowhere; name what"),
-        (("",), "Error: DIR is empty, got ''; name a folder"),
-        ((".",), "Error: the folder . holds no run file (run.db); name the folder or the run file of a run."),
-        (("a.csv",), "Error: a.csv is a file and no run; `heldout open` without it opens a page"),
-        (("report.html",), "Error: report.html is a file of a run; name its folder: heldout open .."),
-        (("--port", "70000"), "Error: --port must be from 0 to 65535, got 70000; leave it out"),
-        (("--port", "-1"), "Error: --port must be from 0 to 65535, got -1; leave it out"),
+        ("nowhere", "Error: there is no folder nowhere; name what `heldout tune --out DIR` wrote to."),
+        ("", "Error: DIR is empty, got ''; name a folder, or . for the one you are in."),
+        (
+            "empty",
+            "Error: empty holds no report.html; heldout tune, compare, validate or estimate with --out empty",
+        ),
+        ("a run", "Error: a run holds no report.html; heldout report 'a run' draws it."),
+        ("saved", "Error: saved holds no report.html; heldout report saved draws it."),
+        ("a run/run.db", "Error: a run/run.db is a file; name its folder: heldout open 'a run'."),
+        ("out/report.html", "Error: out/report.html is a file; name its folder: heldout open out."),
     ],
 )
-def test_refusals(command: Callable[..., Any], tmp_path: Path, arguments: tuple[str, ...], sentence: str) -> None:
-    (tmp_path / "a.csv").write_text("a,b\n1,2\n")
-    (tmp_path / "report.html").touch()
-    ended = command("open", "--no-browser", *arguments)
+def test_refusals(
+    command: Callable[..., Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, folder: str, sentence: str
+) -> None:
+    browser = Browser()
+    use(monkeypatch, browser)
+    finished(tmp_path / "out")
+    for name, file in (("empty", None), ("a run", "run.db"), ("saved", "report.json")):
+        (tmp_path / name).mkdir()
+        if file is not None:
+            (tmp_path / name / file).touch()
+    ended = command("open", folder)
     assert (ended.code, ended.out) == (2, "") and ended.err.startswith(sentence)
+    assert browser.addresses == []
 
 
-@pytest.mark.pages
-def test_its_page_of_documentation_has_every_option() -> None:
-    page = (Path(__file__).parents[2] / "docs" / "guide" / "open.md").read_text(encoding="utf-8")
-    assert [each for option in open_command.params for each in option.opts if each.startswith("-")] == [
-        "--port",
-        "--no-browser",
-    ]
-    assert "--port" in page and "--no-browser" in page and os.fspath("heldout open") in page
+@pytest.mark.parametrize("arguments", [(), ("--port", "0", "out"), ("out", "--no-browser")])
+def test_nothing_is_served_any_more(command: Callable[..., Any], arguments: tuple[str, ...]) -> None:
+    ended = command("open", *arguments)
+    assert (ended.code, ended.out) == (2, "")

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import sqlite3
+import time
 from collections.abc import Callable
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -167,6 +169,76 @@ def test_what_is_no_run(
     assert (ended.code, ended.out) == (2, "")
     assert said in ended.err
     assert len(ended.err.strip().splitlines()) == 1
+
+
+def watched(command: Callable[..., Any], monkeypatch: pytest.MonkeyPatch, *acts: Callable[[], Any]) -> Any:
+    """``status out --watch``, with something done in each pause between two looks."""
+    steps = iter(acts)
+    clock = SimpleNamespace(perf_counter=time.perf_counter, sleep=lambda seconds: next(steps)())
+    monkeypatch.setattr("heldout.cli.status.time", clock)
+    return command("status", "out", "--watch")
+
+
+def test_a_watched_run_is_followed_to_its_end(
+    command: Callable[..., Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = open_(tmp_path / "out")
+    planned(run)
+
+    def record(*configurations: int) -> None:
+        for configuration in configurations:
+            for fold in range(5):
+                run.record(done(configuration, fold))
+        run.commit()
+
+    def close() -> None:
+        record(*range(1, N))
+        run.close()
+
+    ended = watched(command, monkeypatch, lambda: record(0), lambda: None, close)
+    assert (ended.code, ended.err) == (0, "")
+    fits = [line.split("  ", 1)[1].strip() for line in ended.out.splitlines() if line.startswith("fits")]
+    assert fits == ["0 of 40 done (0%), 40 left", "5 of 40 done (12%), 35 left", "40 of 40 done (100%), 0 left"]
+    assert ended.out.count("state  finished") == 1
+
+
+def test_a_watched_run_that_is_over_is_shown_once(
+    command: Callable[..., Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    half_done(tmp_path / "out")
+    ended = watched(command, monkeypatch)
+    assert (ended.code, ended.out) == (0, command("status", "out").out)
+
+
+def test_ctrl_c_ends_the_watching_alone(
+    command: Callable[..., Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupt() -> None:
+        raise KeyboardInterrupt
+
+    with open_(tmp_path / "out") as run:
+        planned(run)
+        ended = watched(command, monkeypatch, interrupt)
+        assert ended.code == 130 and "state  running" in ended.out
+        assert ended.err == "\nNo longer watched; the run goes on.\n"
+        run.record(done(0))
+
+
+def test_a_watched_run_that_goes_away(
+    command: Callable[..., Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "run.db").write_bytes(b"")
+    ended = watched(command, monkeypatch, (tmp_path / "out" / "run.db").unlink)
+    assert ended.code == 2 and "state  nothing was started yet" in ended.out
+    assert ended.err.startswith("Error: there is no run file out/run.db")
+
+
+def test_watching_prints_for_people(command: Callable[..., Any], tmp_path: Path) -> None:
+    half_done(tmp_path / "out")
+    ended = command("status", "out", "--watch", "--json")
+    assert (ended.code, ended.out) == (2, "")
+    assert ended.err == "Error: --watch prints for people, and --json one document; leave one of them out.\n"
 
 
 def test_a_run_of_tune(command: Callable[..., Any], table: Callable[..., Path], tiny_space: None) -> None:

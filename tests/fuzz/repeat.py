@@ -18,7 +18,6 @@ from types import ModuleType
 import bad_calls
 import bad_documents
 import bad_exports
-import bad_forms
 import bad_options
 import bad_run_files
 import bad_tables
@@ -30,7 +29,6 @@ KINDS: dict[str, ModuleType] = {
     "calls": bad_calls,
     "run_files": bad_run_files,
     "documents": bad_documents,
-    "forms": bad_forms,
     "exports": bad_exports,
 }
 

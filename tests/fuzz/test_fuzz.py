@@ -8,10 +8,9 @@ from __future__ import annotations
 import pytest
 from repeat import KINDS, tally
 
-ALWAYS = {"exports": 60, "tables": 60, "options": 30, "calls": 200, "run_files": 20, "documents": 25, "forms": 20}
+ALWAYS = {"exports": 60, "tables": 60, "options": 30, "calls": 200, "run_files": 20, "documents": 25}
 SLOW = {
     "exports": 2000, "tables": 2000, "options": 2000, "calls": 4000, "run_files": 1000, "documents": 1000,
-    "forms": 1000,
 }  # fmt: skip
 PARTS = 10
 

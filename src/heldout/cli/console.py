@@ -18,7 +18,7 @@ import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, redirect_stdout, suppress
 from dataclasses import dataclass, field
-from typing import Any, Protocol, TypeAlias
+from typing import Any, TypeAlias
 
 import click
 
@@ -29,12 +29,6 @@ Row: TypeAlias = tuple[str, str | Sequence[str]]
 """A label and its text, of one line or several."""
 
 
-class Printer(Protocol):
-    """Prints a line."""
-
-    def __call__(self, text: str, *, err: bool = False) -> None: ...
-
-
 @dataclass
 class Console:
     """Prints for one command."""
@@ -42,8 +36,8 @@ class Console:
     as_json: bool = False
     quiet: bool = False
     """``as_json``, ``quiet``: the options --json and --quiet."""
-    printer: Printer | None = None
-    """Receives each line in place of stdout and stderr."""
+    has_reader: bool = True
+    """Whether what is printed to stdout arrives there."""
     _noted: set[str] = field(default_factory=set)
     _lost: OSError | None = None
     _began: float = field(default_factory=time.perf_counter)
@@ -93,12 +87,11 @@ class Console:
 
     def _print(self, text: str, *, err: bool = False) -> None:
         try:
-            (self.printer or echo)(text, err=err)
-        except BrokenPipeError:
-            discard(err)
+            echo(text, err=err)
         except OSError as error:
             discard(err)
-            if not err:
+            self.has_reader = self.has_reader and err
+            if not err and not isinstance(error, BrokenPipeError):
                 self._lost = error
 
     @contextmanager

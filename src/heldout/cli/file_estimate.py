@@ -43,8 +43,8 @@ class FileEstimate:
 
         return self.result if isinstance(self.result, Comparison) else None
 
-    def content(self, command: str, title: str | None = None) -> ReportContent:
-        """The content of the report; ``title`` by default the file as the user wrote it."""
+    def content(self, command: str) -> ReportContent:
+        """The content of the report."""
         from heldout.report import estimate_content
 
         return estimate_content(
@@ -52,7 +52,7 @@ class FileEstimate:
             self.inputs,
             comparison=self.comparison,
             command=command,
-            title=self.table if title is None else title,
+            title=self.table,
         )
 
 

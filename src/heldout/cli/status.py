@@ -1,25 +1,36 @@
-"""``heldout status``: the progress of a run, whether its process lives or not."""
+"""``heldout status``: the progress of a run, whether its process lives or not; ``--watch`` follows it."""
 
 from __future__ import annotations
 
+import sys
+import time
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from heldout.cli.console import Console, Row
+from heldout.errors import InputError
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from heldout.execution.store.file_status import FileStatus
     from heldout.execution.store.run_status import BarrierStatus, RunStatus
 
 MOST_LISTED = 5
+SECONDS_BETWEEN = 2.0
+"""With --watch."""
+_TIMES_AS_LONG = 4.0
+"""A look takes at most a fifth of the time, however many fits there are to count."""
+_GOES_ON = ("running", "empty", "unknown")
 
 
 @click.command(name="status", short_help="Show the progress of a run, running or dead.")
 @click.argument("folder", metavar="DIR")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document and nothing else to stdout.")
-def command(folder: str, as_json: bool) -> None:
+@click.option("--watch", is_flag=True, help="Look again every two seconds until the run ends, or Ctrl-C.")
+def command(folder: str, as_json: bool, watch: bool) -> None:
     """Show the progress of the run in DIR: whether its process lives, which fits are done, saved and left, the
     current best and the dropped configurations, and errors.
 
@@ -29,14 +40,48 @@ def command(folder: str, as_json: bool) -> None:
     from heldout.cli.files import path_named, run_file_in
     from heldout.execution.store.file_status import file_status
 
+    if watch and as_json:
+        raise InputError("--watch prints for people, and --json one document; leave one of them out.")
     console = Console(as_json)
-    status = file_status(run_file_in(path_named(folder, "DIR")))
+    path = run_file_in(path_named(folder, "DIR"))
+    if watch:
+        _follow(path, console)
+    else:
+        _show(file_status(path), console)
+    console.check_all_was_printed()
+
+
+def _show(status: FileStatus, console: Console) -> None:
     console.table(file_rows(status))
     for run in status.runs:
         console.lines([""])
         console.table(run_rows(run, is_one_of_several=len(status.runs) > 1))
     console.document(document_of(status))
-    console.check_all_was_printed()
+
+
+def _follow(path: Path, console: Console) -> None:
+    """Show the status whenever it has changed, on a terminal in place of the last one, until no process writes."""
+    from heldout.cli.runs import Interruption, stops_like_ctrl_c
+    from heldout.execution.store.file_status import file_status
+
+    last = None
+    try:
+        with stops_like_ctrl_c():
+            while console.has_reader:
+                began = time.perf_counter()
+                status = file_status(path)
+                if (status.state, status.runs) != last:
+                    if sys.stdout.isatty():
+                        click.clear()
+                    elif last is not None:
+                        console.lines([""])
+                    _show(status, console)
+                    last = status.state, status.runs
+                if status.state not in _GOES_ON:
+                    return
+                time.sleep(max(SECONDS_BETWEEN, _TIMES_AS_LONG * (time.perf_counter() - began)))
+    except KeyboardInterrupt:
+        raise Interruption("No longer watched; the run goes on.") from None
 
 
 def file_rows(status: FileStatus) -> list[Row]:

@@ -94,8 +94,8 @@ def written(page: str, path: str | os.PathLike[str], what: str) -> Path:
     return target
 
 
-def render_html(content: ReportContent | ValidationContent, *, above: str = "") -> str:
-    """The page as text; the same content gives the same text. ``above`` is markup before the report."""
+def render_html(content: ReportContent | ValidationContent) -> str:
+    """The page as text; the same content gives the same text."""
     title = f"{content.title or 'heldout report'}: {content.headline.metric.title}"
     if isinstance(content, ValidationContent):
         captions = {"roc": words.CORRECTED_ROC_CAPTION, "decision": words.DECISION_CAPTION}
@@ -104,7 +104,6 @@ def render_html(content: ReportContent | ValidationContent, *, above: str = "") 
             {
                 "content": content,
                 "page_title": title,
-                "above": safe(above),
                 "figures": _validation_figures(content),
                 "captions": captions,
                 "scripts": _scripts(content),
@@ -116,7 +115,6 @@ def render_html(content: ReportContent | ValidationContent, *, above: str = "") 
         {
             "content": content,
             "page_title": title,
-            "above": safe(above),
             "figures": _figures(content),
             "captions": _captions(content),
             "explored": explored,
