@@ -26,6 +26,7 @@ from heldout.arguments.parts import (
 )
 from heldout.arguments.sampling import sample_configurations
 from heldout.configurations import Configurations, are_same, checked_entries, checked_model, make_configurations
+from heldout.data.row_labels import in_one_order
 from heldout.data.task import Task, Truth
 from heldout.dropping import SearchStrategy, drop_rule_of
 from heldout.errors import InputError
@@ -228,6 +229,8 @@ class SearchArguments:
         """The search on all rows, without configurations; ``purpose``: what needs the target, in one word."""
         models = self._models()
         first = models[0]
+        rows = {"y": y, "X": X, "groups": groups, "sample_weight": sample_weight}
+        y, X, groups, sample_weight = in_one_order(rows).values()
         X, y = rows_of(X, checked_target(first, y, purpose))
         task = task_of(first, X, y, groups, sample_weight)
         scoring = self._scoring(task.truth, first)

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from heldout._text import counted
 from heldout.data.arrays import array_of, check_labels_or_numbers, column_of, missing, numbers_of
+from heldout.data.row_labels import in_one_order
 from heldout.errors import InputError
 
 SURVIVAL = np.dtype([("event", np.bool_), ("time", np.float64)])
@@ -80,7 +81,8 @@ def survival_target(y: Any, *, may_lack_events: bool = False) -> NDArray[Any]:
 
 def _two_columns(y: Any) -> tuple[NDArray[Any], NDArray[Any]]:
     if isinstance(y, tuple) and len(y) == 2:
-        return column_of(y[0], "the event"), column_of(y[1], "the time")
+        event, time = in_one_order({"event": y[0], "time": y[1]}).values()
+        return column_of(event, "the event"), column_of(time, "the time")
     array = array_of(y, "the target")
     if array.dtype.names is not None and array.ndim == 1:
         if len(array.dtype.names) == 2:

@@ -67,7 +67,9 @@ def estimate(
     predictions : array-like, table or HeldOutPredictions
         (N, C), (N, C, R repeats) or (N, C, R, n_classes or n_times), always in that order: the prediction of each
         row by each configuration, from a model that had not seen the row. NaN (None for labels) or masked where
-        there is none. Columns and tables of pandas and polars are accepted, here and below.
+        there is none. Columns and tables of pandas and polars are accepted, here and below. Rows of pandas with the
+        labels (index) of ``y_true`` in another order are matched to it, unless one of the two counts 0 … n-1; other
+        labels that contradict each other are refused.
     metric : str or Metric
         A scikit-learn scorer name (``neg_`` values are negative, as there), a plain function name (``log_loss``,
         ``mean_squared_error``, ...), or ``ho.metrics.custom(...)``.

@@ -13,6 +13,7 @@ from heldout._random import RandomState
 from heldout._text import argument, counted
 from heldout.data.arrays import array_of, distinct, numbers_of, shortened
 from heldout.data.limits import check_room
+from heldout.data.row_labels import in_one_order
 from heldout.errors import InputError
 from heldout.estimates.candidates import adaptive_sentence, failed_sentence
 from heldout.estimates.evidence import Evidence
@@ -116,6 +117,7 @@ def estimate_from_scores(
     """
     settings = settings_of(n_bootstraps, confidence_level, alternative, random_state)
     chosen = method_of(method)
+    scores, repeats = in_one_order({"scores": scores, "repeats": repeats}).values()
     held = _fold_scores(scores, greater_is_better, repeats)
     whole, halves = _parted(held, halvings)
     measured = OpaqueMetric(metric, held.greater_is_better, range=_checked_range(range, held.values))

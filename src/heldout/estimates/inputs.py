@@ -14,6 +14,7 @@ from heldout._random import RandomState
 from heldout._text import argument, in_python
 from heldout.data.arrays import array_of, has_fields
 from heldout.data.limits import FEWER, check_room, enough_memory
+from heldout.data.row_labels import in_one_order
 from heldout.data.task import (
     TaskKind,
     Truth,
@@ -138,6 +139,14 @@ def read_inputs(
             f"aggregate must be one of {', '.join(AGGREGATES)}, got {aggregate!r}.", argument="aggregate"
         )
     named = metric_named(metric)
+    rows = {
+        "y": y_true,
+        "predictions": predictions,
+        "folds": folds,
+        "groups": groups,
+        "sample_weight": sample_weight,
+    }
+    y_true, predictions, folds, groups, sample_weight = in_one_order(rows).values()
     if isinstance(y_true, KnownPredictions):
         if predictions is not None:
             raise InputError(

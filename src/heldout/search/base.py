@@ -35,6 +35,7 @@ from heldout.arguments import (
     task_of,
 )
 from heldout.configurations import Configurations, checked_entries, checked_model
+from heldout.data.row_labels import in_one_order
 from heldout.data.task import Task
 from heldout.dropping import DropRule, SearchStrategy, drop_rule_of, planned_folds
 from heldout.errors import InputError
@@ -149,8 +150,9 @@ class BaseHeldOutSearch(BaseSearchCV):  # type: ignore[misc]
         drop = drop_rule_of(self.drop)
         scorers, _ = self._get_scorers()
         model = checked_model(self._of_scikit_learn().estimator, "estimator")
-        X, y = rows_of(X, checked_target(model, y, type(self).__name__))
-        params = _check_method_params(X, params=params)
+        rows = in_one_order({"y": y, "X": X, **params})
+        X, y = rows_of(rows.pop("X"), checked_target(model, rows.pop("y"), type(self).__name__))
+        params = _check_method_params(X, params=rows)
         metadata = self._get_routed_params_for_fit(params)
         # The bootstrap replays the choice, and so weighs rows exactly where the scorers weighed them.
         weights = metadata.scorer.score.get("sample_weight")

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from heldout._text import argument, in_python
 from heldout.arguments import check_weights_fit, checked_target, repeatable, routed_to_fit, rows_of, task_of
 from heldout.configurations import Configurations, checked_model, make_configurations
+from heldout.data.row_labels import in_one_order
 from heldout.data.task import Task, TaskKind, Truth
 from heldout.errors import InputError
 from heldout.estimates.question import check_interval_settings
@@ -68,6 +69,8 @@ class ValidationArguments:
     def plan(self, X: Any, y: Any, groups: Any = None, sample_weight: Any = None) -> ValidationPlan:
         """Everything checked, before anything is fitted."""
         models = _models(self.estimator)
+        rows = {"y": y, "X": X, "groups": groups, "sample_weight": sample_weight}
+        y, X, groups, sample_weight = in_one_order(rows).values()
         X, y = rows_of(X, checked_target(models[0].fresh(), y, "validation"))
         task = task_of(models[0].fresh(), X, y, groups, sample_weight)
         # Scores depend on ratios of weights only, but a penalty depends on their size.
