@@ -69,17 +69,17 @@ def test_a_choice_of_models(command: Command, table: Write, monkeypatch: pytest.
 
     from heldout.spaces.presets import _on_scaled
 
-    models = {"a b": LogisticRegression(), "bayes": GaussianNB(), "tree": DecisionTreeClassifier()}
+    models = {"linear svm": LogisticRegression(), "cox": GaussianNB(), "boosting": DecisionTreeClassifier()}
 
     def three(name: str, X: Any, kind: Any) -> list[Any]:
         return [(name, _on_scaled(model)(X), {}) for name, model in models.items()]
 
     monkeypatch.setattr("heldout.spaces.preset", three)
     path = table()
-    assert "2 configurations (a b, tree)" in tune(command, path, "--models", "tree, a b").out
-    ended = command("tune", path, *QUICK, "--models", "tree,forest", "--out", "other")
+    assert "2 configurations (linear svm, boosting)" in tune(command, path, "--models", "boosting, linear svm").out
+    ended = command("tune", path, *QUICK, "--models", "boosting,forest", "--out", "other")
     assert ended.code == 2 and ended.last == (
-        "Error: --models must name models of the preset quick (a b, bayes, tree), got 'forest'."
+        "Error: --models must name models of the preset quick (linear svm, cox, boosting), got 'forest'."
     )
 
 

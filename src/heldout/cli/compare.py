@@ -13,7 +13,7 @@ from heldout.cli.files import folder_for, save_model, write_report_files
 from heldout.cli.options import SectionedCommand, check_choice, command_line, run_options, table_options
 from heldout.cli.runs import resumable, run_context, run_session
 from heldout.cli.tune_job import TuneJob, job_of, search_of
-from heldout.cli.tune_options import GRID, RANDOM, TuneOptions, check_options, inner_named
+from heldout.cli.tune_options import GRID, RANDOM, TuneOptions, check_models, check_options, inner_named
 
 if TYPE_CHECKING:
     from heldout.execution.search import Search
@@ -170,6 +170,7 @@ def command(ctx: click.Context, /, **values: Any) -> None:
     console = Console(options.as_json, options.quiet)
     typed = command_line(ctx)
     with run_context(ctx, console):
+        check_models(options)
         _check(options)
         folder = folder_for(options.out, options.resume)
         job = job_of(options, console)

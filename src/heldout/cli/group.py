@@ -142,9 +142,8 @@ def _fault(error: Exception) -> str:
 def _print_version(ctx: click.Context, option: click.Parameter, is_given: bool) -> None:
     if not is_given or ctx.resilient_parsing:
         return
-    import platform
-
-    import sklearn
+    from importlib.metadata import version
+    from platform import python_version
 
     from heldout._version import __version__
     from heldout.kernels.dispatch import KERNELS
@@ -153,9 +152,8 @@ def _print_version(ctx: click.Context, option: click.Parameter, is_given: bool) 
         "compiled": "compiled kernels (C++)",
         "numpy": "NumPy kernels (no compiled ones: same numbers, slower)",
     }[KERNELS]
-    click.echo(
-        f"heldout {__version__}, {kernels}, Python {platform.python_version()}, scikit-learn {sklearn.__version__}"
-    )
+    others = f"Python {python_version()}, scikit-learn {version('scikit-learn')}"
+    click.echo(f"heldout {__version__}, {kernels}, {others}")
     ctx.exit()
 
 

@@ -73,13 +73,18 @@ class OwnSpace:
             raise InputError(f"--space {text}: {path} does not define {name}, which must be {FORMS}; {defined}.")
         return cls(text, getattr(module, name))
 
+    @property
+    def needs_data(self) -> bool:
+        """Whether it is a function of X and y."""
+        return _is_function(self.found) and n_required(self.found) != 1
+
     def space(self, X: Any, y: Any) -> Space:
         """The space, for data that only a function needs.
 
         Raises InputError when NAME is nothing that can be searched.
         """
         found = self.found
-        if _is_function(found) and n_required(found) != 1:
+        if self.needs_data:
             if n_required(found) != 2:
                 raise InputError(
                     f"--space {self.text} must be a function of X and y, got one of {n_required(found)} arguments."

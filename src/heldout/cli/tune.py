@@ -13,7 +13,7 @@ from heldout.cli.options import SectionedCommand, command_line, run_options, tab
 from heldout.cli.result import estimate_document, search_document, search_rows
 from heldout.cli.runs import resumable, run_context, run_session
 from heldout.cli.tune_job import TuneJob, job_of, search_of
-from heldout.cli.tune_options import BOOTSTRAP, OPTUNA, TuneOptions, check_options, is_protocol
+from heldout.cli.tune_options import BOOTSTRAP, OPTUNA, TuneOptions, check_models, check_options, is_protocol
 from heldout.cli.tune_protocols import protocol_rows, run_protocol, times_predicted
 
 if TYPE_CHECKING:
@@ -262,6 +262,7 @@ def command(ctx: click.Context, /, **values: Any) -> None:
     console = Console(options.as_json, options.quiet)
     typed = command_line(ctx)
     with run_context(ctx, console):
+        check_models(options)
         check_options(options)
         folder = folder_for(options.out, options.resume)
         job = job_of(options, console)

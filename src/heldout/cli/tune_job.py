@@ -46,12 +46,14 @@ def job_of(options: TuneOptions, console: Console) -> TuneJob:
     from heldout.cli.scorers import scoring_of
     from heldout.cli.space_file import OwnSpace
     from heldout.cli.table import read_task
-    from heldout.cli.tune_space import configurations_of, n_planned, routing_of, space_of
+    from heldout.cli.tune_space import chosen, configurations_of, n_planned, routing_of, space_of
     from heldout.dropping import planned_folds, strategy_of
     from heldout.metrics.base import Response
     from heldout.readers.table_task import DEFAULT_METRICS, check_folds_fit
 
     own = None if options.space is None else OwnSpace.of(options.space)
+    if own is not None and not own.needs_data:
+        chosen(own.space(None, None), options)  # a misspelt --models is refused before the table is read
     found, source = read_task(
         options.data,
         options.target,

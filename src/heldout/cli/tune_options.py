@@ -5,11 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, cast
 
-from heldout._defaults import DEFAULT_METHOD
+from heldout._defaults import DEFAULT_METHOD, MODELS_OF_PRESETS
 from heldout._text import OptionText, arguments_as_options
 from heldout.cli.options import RunOptions, about_option, check_choice, check_imputations, names_listed
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from heldout.estimates.base import Method
     from heldout.estimates.types import Alternative
     from heldout.folds.plans import FoldPlan
@@ -91,6 +93,22 @@ class TuneOptions(RunOptions):
         }  # fmt: skip
         with about_option("--cv", self.cv), arguments_as_options({name: OptionText(parts[name]) for name in parts}):
             return plan_named(self.cv)
+
+
+def check_models(options: TuneOptions) -> None:
+    """Refuse names of --models that no kind of task has, before scikit-learn is imported."""
+    if options.space is None and options.preset in MODELS_OF_PRESETS:
+        check_named(options, MODELS_OF_PRESETS[options.preset])
+
+
+def check_named(options: TuneOptions, known: Sequence[str]) -> None:
+    """Refuse names of --models that are not among those of the preset or the space."""
+    from heldout.errors import InputError
+
+    of = f"the space {options.space}" if options.space else f"the preset {options.preset}"
+    stranger = next((name for name in options.chosen_models if name not in known), None)
+    if stranger is not None:
+        raise InputError(f"--models must name models of {of} ({', '.join(known)}), got {stranger!r}.")
 
 
 def check_options(options: TuneOptions) -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from heldout._defaults import DEFAULT_METHOD
 from heldout.cli.console import Console
 from heldout.cli.space_file import OwnSpace, Space, has_distributions
-from heldout.cli.tune_options import GRID, OPTUNA, RANDOM, TuneOptions, feedback_of, is_protocol
+from heldout.cli.tune_options import GRID, OPTUNA, RANDOM, TuneOptions, check_named, feedback_of, is_protocol
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -52,7 +52,7 @@ def space_of(
         space = Space(preset(options.preset, task.X, task.truth.kind, **drawn) if published is None else published)
     else:
         space = own.space(task.X, task.target)
-    space = _chosen(replace(space, search=options.search or space.search or GRID), options)
+    space = chosen(replace(space, search=options.search or space.search or GRID), options)
     _check_options(space, options)
     if space.estimator is None:
         return space
@@ -152,22 +152,20 @@ def _check_options(space: Space, options: TuneOptions) -> None:
         )
 
 
-def _chosen(space: Space, options: TuneOptions) -> Space:
+def chosen(space: Space, options: TuneOptions) -> Space:
     """The models that --models names."""
     from heldout.errors import InputError
 
     if options.models is None:
         return space
-    wanted = options.chosen_models
-    known = ", ".join(space.names)
-    of = f"the space {options.space}" if options.space else f"the preset {options.preset}"
     if not isinstance(space.estimator, list):
-        known = known or "a function of a trial"
-        raise InputError(f"--models chooses among several models, and {of} is a single one, {known}; leave it out.")
-    strangers = [name for name in wanted if name not in space.names]
-    if strangers:
-        raise InputError(f"--models must name models of {of} ({known}), got {strangers[0]!r}.")
-    return replace(space, estimator=[entry for entry in space.estimator if entry[0] in wanted])
+        known = ", ".join(space.names) or "a function of a trial"
+        raise InputError(
+            f"--models chooses among several models, and the space {options.space} is a single one, {known}; leave "
+            "it out."
+        )
+    check_named(options, space.names)
+    return replace(space, estimator=[entry for entry in space.estimator if entry[0] in options.chosen_models])
 
 
 def _check_kind(space: Space, options: TuneOptions, task: Task) -> None:

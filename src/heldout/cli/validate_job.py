@@ -61,11 +61,13 @@ class ValidateJob:
 
 def check_options(options: ValidateOptions) -> None:
     """Refuse wrong values, and options that do not go together, before anything is read."""
+    from heldout.cli.model_file import check_file
     from heldout.errors import InputError
     from heldout.estimates.question import check_interval_settings
     from heldout.protocols.validation.arguments import TWO_STAGE
     from heldout.protocols.validation.corrections import CORRECTIONS
     from heldout.protocols.validation.intervals import KINDS, interval_kind
+    from heldout.spaces.regressions import MODELS
 
     if options.method is not None:
         check_choice("--method", options.method, (*CORRECTIONS, TWO_STAGE))
@@ -79,6 +81,9 @@ def check_options(options: ValidateOptions) -> None:
         )
     if options.second_bootstraps is not None and options.method not in (None, TWO_STAGE):
         raise InputError("--second-bootstraps is for --method two_stage; use both, or leave it out.")
+    for name in options.model:
+        if name not in MODELS:
+            check_file(Path(name))
     if options.trust and not any(name.endswith(".skops") for name in options.model):
         raise InputError("--trust is for --model FILE.skops; use both, or leave it out.")
     _check_imputing(options)

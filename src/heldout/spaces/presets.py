@@ -32,6 +32,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, SVR, LinearSVC, LinearSVR
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
+from heldout._defaults import MODELS_OF_PRESETS
 from heldout.data.task import TaskKind, truth_of
 from heldout.errors import InputError
 from heldout.spaces.boosted import boosted_families
@@ -42,7 +43,7 @@ from heldout.spaces.preprocessing import column_kinds, default_preprocessing
 Entry: TypeAlias = tuple[str, BaseEstimator, dict[str, Any]]
 """(name, estimator, grid or distributions), as the searches take a list of them."""
 
-PRESETS = ("quick", "standard", "boosted")
+PRESETS = tuple(MODELS_OF_PRESETS)
 MOST_CLASSES = 20
 """Whole numbers with more distinct values than this are read as amounts, not as labels."""
 

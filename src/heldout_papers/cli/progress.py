@@ -8,8 +8,6 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import TextIO
 
-from heldout.execution.listeners.words import duration
-
 
 class StudyProgress:
     """Receives every batch.
@@ -29,6 +27,8 @@ class StudyProgress:
         self._is_live = self._stream.isatty()
 
     def __call__(self, done: int, total: int, seconds: float) -> None:
+        from heldout.execution.listeners.words import duration
+
         if self._kept is None:
             self._kept = self._said_done = done - 1
             if self._kept:

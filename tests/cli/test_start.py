@@ -1,0 +1,124 @@
+"""Help, the version and a refused option answer at once: neither scikit-learn nor pandas is imported for them."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import heldout as ho
+from heldout._defaults import MODELS_OF_PRESETS
+from heldout.cli.group import COMMANDS
+from heldout.data.task import TaskKind
+from heldout.spaces import PRESETS, preset
+from heldout_papers.cli import STUDIES
+
+SCRIPT = """
+import json
+import sys
+from contextlib import redirect_stderr, redirect_stdout
+from io import StringIO
+
+from heldout.cli import main
+
+ends = []
+for arguments in json.loads(sys.argv[1]):
+    out, err = StringIO(), StringIO()
+    with redirect_stdout(out), redirect_stderr(err):
+        try:
+            main(arguments)
+        except SystemExit as end:
+            ends.append([end.code, out.getvalue() + err.getvalue()])
+heavy = [name for name in ("sklearn", "pandas", "joblib", "matplotlib") if name in sys.modules]
+print(json.dumps([ends, heavy]))
+"""
+TABLE = ("nowhere.csv", "--target", "y")
+
+
+def ends_of(*lines: list[str]) -> list[tuple[int, str]]:
+    """The code and the text of each command, all of one process, which has imported nothing heavy."""
+    done = subprocess.run(
+        [sys.executable, "-c", SCRIPT, json.dumps(lines)], capture_output=True, text=True, check=True, timeout=120
+    )
+    ends, heavy = json.loads(done.stdout)
+    assert heavy == []
+    return [(code, text) for code, text in ends]
+
+
+def test_help_and_the_version() -> None:
+    lines = [["--version"], ["--help"], *([name, "--help"] for name in COMMANDS)]
+    lines += [["study", name, "--help"] for name in STUDIES]
+    version, *helps = ends_of(*lines)
+    assert version[0] == 0 and "scikit-learn" in version[1]
+    assert {code for code, _ in helps} == {0} and all("Usage: " in text for _, text in helps)
+    assert all(name in helps[0][1] for name in COMMANDS)
+
+
+def test_refused_options() -> None:
+    lines = [[name, "--nothing"] for name in COMMANDS if name != "study"]
+    lines += [["study", name, "--nothing"] for name in STUDIES]
+    lines += [["nothing"], ["study", "nothing"], ["tune", "a.csv"], ["estimate"], ["status"]]
+    lines += [["tune", *TABLE, "--repeats", "two"], ["compare", *TABLE, "--share", "some"]]
+    lines += [[command, *TABLE, "--models", "forest,nothing"] for command in ("tune", "compare")]
+    ends = ends_of(*lines)
+    assert {code for code, _ in ends} == {2}
+    assert all("--models must name models of the preset quick (logistic, ridge, " in text for _, text in ends[-2:])
+
+
+@pytest.mark.parametrize("name", PRESETS)
+def test_the_models_of_a_preset_are_listed(name: str) -> None:
+    made = set()
+    for kind in TaskKind:
+        if kind in (TaskKind.BINARY, TaskKind.MULTICLASS, TaskKind.REGRESSION, TaskKind.SURVIVAL):
+            try:
+                made |= {entry[0] for entry in preset(name, np.zeros((20, 3)), kind)}
+            except ho.InputError:
+                assert (name, kind) == ("boosted", TaskKind.SURVIVAL)
+    listed = set(MODELS_OF_PRESETS[name])
+    assert made == listed or (name == "boosted" and "hist boosting" in made <= listed)
+
+
+@pytest.mark.parametrize(
+    ("found", "said"),
+    [
+        (
+            "[('a', DummyClassifier()), ('b', DummyClassifier())]",
+            "--models must name models of the space own.py:found",
+        ),
+        ("GridSearchCV([('a', DummyClassifier(), {})], {})", "--models must name models of the space own.py:found"),
+        ("DummyClassifier()", "--models chooses among several models, and the space own.py:found is a single one"),
+        ("lambda trial: DummyClassifier()", "--models chooses among several models, and the space own.py:found"),
+        ("lambda X, y: [('a', DummyClassifier())]", "there is no file nowhere.csv"),
+    ],
+)
+@pytest.mark.parametrize("name", ["tune", "compare"])
+def test_models_of_a_space_are_checked_before_the_table(
+    command: Callable[..., Any], tmp_path: Path, name: str, found: str, said: str
+) -> None:
+    imports = "from sklearn.dummy import DummyClassifier\nfrom sklearn.model_selection import GridSearchCV\n"
+    (tmp_path / "own.py").write_text(f"{imports}found = {found}\n", encoding="utf-8")
+    ended = command(name, *TABLE, "--space", "own.py:found", "--models", "c", "--search", "grid")
+    assert (ended.code, ended.out) == (2, "") and ended.err.startswith(f"Error: {said}")
+
+
+@pytest.mark.parametrize("model", ["ridge", "nothing.skops", "nowhere.py"])
+def test_a_model_to_validate_is_checked_before_the_table(command: Callable[..., Any], model: str) -> None:
+    ended = command("validate", *TABLE, "--model", model)
+    assert ended.code == 2
+    assert ended.err.startswith("Error: --model must be logistic, linear, cox, or a file (.py or .skops), got ")
+
+
+def test_studies_are_functions_whichever_part_is_imported_first() -> None:
+    script = (
+        "import heldout_papers.bias.study, heldout_papers.search, heldout as ho\n"
+        "from heldout_papers import timing\n"
+        "print(*map(callable, (ho.studies.bias, ho.studies.search, timing)), ho.studies.BiasStudy.__name__)"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True, timeout=120)
+    assert done.stdout.split() == ["True", "True", "True", "BiasStudy"]
