@@ -5,8 +5,9 @@ normal number of a standard deviation of 0, 1, 2 or 5 (in standard deviations of
 scores of 100 rows in 10 folds have AUCs of about .85, .77, .69 and .60. The pairs of rows of one fold do not see
 the shifts. A mean fails beyond four of its own standard errors: by chance in one of 16 000 runs.
 
-What is called incomparable is flagged in at most 1 of 100 samples without shifts (rank tests at 1 in 100, besides a
-difference of .01), and in at least 95 of 100 with shifts of one standard deviation.
+What is called incomparable is flagged in at most 1 of 100 samples without shifts (rank tests at 1 in 100 that allow
+for ordinary models of different folds, besides a difference of .035), and in 3 of 4 with shifts of one standard
+deviation. Of ordinary models, fitted on different rows, at most 1 in 50 are: 1.9 % of 1888 models of 55 tables.
 """
 
 from __future__ import annotations
@@ -15,6 +16,12 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 from scipy.stats import binomtest, norm
+from sklearn.datasets import make_classification
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import StratifiedKFold
+from sklearn.naive_bayes import GaussianNB
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.tree import DecisionTreeClassifier
 
 import heldout as ho
 from heldout.flags import Flag
@@ -90,15 +97,42 @@ def test_how_often_folds_are_called_incomparable(rows: int) -> None:
     flagged = {0.0: 0, 1.0: 0}
     for shift in flagged:
         for seed in range(400):
-            y, scores, fold = sample(rng, shift, 10, rows)
+            y, scores, fold = sample(rng, shift, 1, rows)
             settings = {
                 "metric": "roc_auc",
                 "folds": fold,
                 "method": "cv",
-                "aggregate": "folds",
+                "aggregate": "pooled",
                 "random_state": seed,
             }
             flagged[shift] += Flag.INCOMPARABLE_FOLDS in ho.estimate(y, scores, **settings).flags
     assert binomtest(flagged[0.0], 400, 0.01, alternative="greater").pvalue > 6e-5, flagged
-    least = {40: 0.4, 100: 0.95, 400: 0.99}[rows]
+    least = {40: 0.35, 100: 0.75, 400: 0.9}[rows]
     assert binomtest(flagged[1.0], 400, least, alternative="less").pvalue > 6e-5, flagged
+
+
+def flagged_searches(aggregate: str, draws: int) -> int:
+    """How many ordinary searches are flagged: one of each model on 100 rows of ten weak predictors."""
+    models = [LogisticRegression(C=0.1), GaussianNB(), KNeighborsClassifier(9), DecisionTreeClassifier(max_depth=3)]
+    flagged = 0
+    for seed in range(draws):
+        X, y = make_classification(100, 10, n_informative=4, class_sep=0.7, flip_y=0.1, random_state=seed)
+        splitter = StratifiedKFold(5, shuffle=True, random_state=seed)
+        for model in models:
+            search = ho.HeldOutSearchCV(
+                model, scoring="roc_auc", cv=splitter, aggregate=aggregate, method="cv", random_state=0
+            )
+            flagged += Flag.INCOMPARABLE_FOLDS in search.fit(X, y).estimate_.flags
+    return flagged
+
+
+def test_ordinary_models_are_comparable() -> None:
+    """At most 1 in 50: 7 or more of 100 would be chance in 1 of 200 runs with that rate. By fold means none."""
+    assert flagged_searches("pooled", 25) <= 6
+    assert flagged_searches("folds", 5) == 0
+
+
+@pytest.mark.slow
+def test_ordinary_models_are_comparable_in_many_samples() -> None:
+    flagged = flagged_searches("pooled", 200)
+    assert binomtest(flagged, 800, 0.02, alternative="greater").pvalue > 6e-5, flagged
