@@ -11,6 +11,7 @@ import pytest
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import check_scoring, get_scorer, mean_squared_error, roc_auc_score
+from sklearn.tree import DecisionTreeClassifier
 
 from heldout.configurations import make_configurations
 from heldout.data.limits import Memory
@@ -203,38 +204,38 @@ def test_a_metric_that_no_split_defines_selects_nothing() -> None:
         auc_search(y, np.random.default_rng(0).normal(size=(20, 2)), splits)
 
 
-def test_a_class_of_one_row_warns_before_fitting_and_leaves_a_flagged_nan() -> None:
+def test_a_class_of_one_row_warns_before_fitting_and_fails_what_trains_without_it() -> None:
     y = np.array([0] * 19 + [1])
     X = np.random.default_rng(0).normal(size=(20, 2))
     splits = [(np.arange(10), np.arange(10, 20)), (np.arange(10, 20), np.arange(10))]
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        found = auc_search(y, X, splits)
+        with pytest.raises(
+            InputError, match=r"class 1 is missing from its training rows.*1 of 2 training parts lack"
+        ):
+            auc_search(y, X, splits)
     ours = [str(warning.message) for warning in caught if issubclass(warning.category, HeldoutWarning)]
     assert ours == [
         "the search will have no estimate: class 1 has 1 row, and a bootstrap needs at least 2, one to draw and "
         "one to leave out; gather more rows of it.",
-        "1 of 2 splits train without one of the classes, and no configuration could be scored there (class 1 is "
-        "missing from its training rows); scores leave these splits out.",
     ]
-    # No split defines a score, so that the first is taken, as GridSearchCV does.
-    assert found.winner == 0 and not found.failures
-    assert found.estimate is not None and np.isnan(found.estimate.value) and "undefined" in found.estimate.flags
 
 
-def test_a_split_that_trains_without_a_class_fails_no_configuration() -> None:
+def test_a_configuration_that_cannot_be_fitted_without_a_class_has_no_score() -> None:
+    """GridSearchCV has a mean of NaN too; a tree, which learns one class as well, is scored on all splits."""
     y = np.array([0] * 12 + [1] * 4)
     X = np.random.default_rng(0).normal(size=(16, 3))
     task, everything = Task(X, truth_of(y)), np.arange(16)
     folds = make_folds(task, [(np.setdiff1d(everything, test), test) for test in np.split(everything, [6, 12])])
     scoring = make_scoring(task.truth, get_scorer("accuracy"))
-    grid = make_configurations(LogisticRegression(), {"C": [0.1, 1.0]})
-    with pytest.warns(HeldoutWarning, match="1 of 3 splits train without one of the classes.*at least 2 classes"):
-        found = run_search(task, grid, folds, scoring, n_bootstraps=20, entropy=0)
-    assert not found.failures
-    assert (found.predictions.responses[Response.LABELS][12:] == -1).all()
-    assert np.isnan(found.fold_scores["score"].values[2]).all()
-    assert found.estimate is not None and "incomplete_predictions" in found.estimate.flags
+    logistic = make_configurations(LogisticRegression(), {"C": [0.1, 1.0]})
+    with pytest.raises(InputError, match=r"at least 2 classes.*1 of 3 training parts lack a row of every class"):
+        run_search(task, logistic, folds, scoring, n_bootstraps=20, entropy=0)
+    both = make_configurations([("logistic", LogisticRegression(), {}), ("tree", DecisionTreeClassifier(), {})])
+    with pytest.warns(HeldoutWarning, match="1 of 2 configurations failed.*at least 2 classes"):
+        found = run_search(task, both, folds, scoring, n_bootstraps=20, entropy=0)
+    assert found.winner == 1 and list(found.failures) == [0]
+    assert found.estimate is not None and found.estimate.n_rows_used == 16
 
 
 def test_a_class_in_one_group_cannot_be_drawn() -> None:

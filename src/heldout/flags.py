@@ -105,7 +105,8 @@ class Flag(StrEnum):
     )
     UNDEFINED_FOLDS = (
         "undefined_folds",
-        "{metric} is undefined in {undefined} of {total} folds (each needs {needs}); the mean leaves them out.",
+        "{metric} is undefined in {undefined} of {total} folds (each needs {needs}): {which}. The mean "
+        "leaves them out.",
     )
     MOSTLY_UNDEFINED_FOLDS = (
         "mostly_undefined_folds",

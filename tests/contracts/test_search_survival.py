@@ -308,7 +308,7 @@ def test_a_finished_search_is_corrected() -> None:
 
 
 @pytest.mark.filterwarnings("ignore:One or more of the test scores are non-finite")
-def test_a_split_that_trains_without_an_event_fails_no_configuration() -> None:
+def test_a_configuration_that_cannot_be_fitted_without_an_event_has_no_score() -> None:
     class Strict(Hazard):
         def fit(self, X: Any, y: Any) -> Strict:
             if not y["died"].any():
@@ -319,7 +319,10 @@ def test_a_split_that_trains_without_an_event_fails_no_configuration() -> None:
     rows = np.arange(len(Y))
     censored = rows[~Y["died"]][:10]
     splits = [(rows[:80], rows[80:]), (censored, np.setdiff1d(rows[:80], censored))]
-    with pytest.warns(Warning, match="1 of 2 splits train without any event"):
-        search = HeldOutSearchCV(Strict(), {"alpha": [1.0, 2.0]}, scoring="concordance_index", cv=splits,
-                                 n_bootstraps=20, random_state=0).fit(X, Y)  # fmt: skip
-    assert search.predictions_.failed == {} and np.isfinite(search.estimate_.value)
+    settings = {"scoring": "concordance_index", "cv": splits, "n_bootstraps": 20, "random_state": 0}
+    lacking = "all are censored. 1 of 2 training parts lack an event and a row that outlasts it"
+    with pytest.raises(InputError, match=lacking):
+        HeldOutSearchCV(Strict(), {"alpha": [1.0, 2.0]}, **settings).fit(X, Y)
+    with pytest.warns(HeldoutWarning, match="1 of 2 configurations failed"):
+        search = HeldOutSearchCV([("strict", Strict(), {}), ("plain", Hazard(), {})], **settings).fit(X, Y)
+    assert search.best_index_ == 1 and list(search.predictions_.failed) == [0]

@@ -11,6 +11,7 @@ Of rows: clipped probabilities, and errors so large that few rows count.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -26,7 +27,7 @@ from heldout.estimates.evidence import Evidence, Matrix
 from heldout.flags import Flag
 from heldout.kernels.reference import Floats
 from heldout.metrics.aggregate import AggregateScore
-from heldout.metrics.base import Metric, Needs
+from heldout.metrics.base import Metric, Needs, needs_of_score
 from heldout.metrics.row_losses import effective_size
 from heldout.metrics.within import is_pair_based
 from heldout.selection.choice import Choice
@@ -40,28 +41,42 @@ ORDINARY_SHIFT, ORDINARY_SPREAD = 0.08, 0.15
 in units of that between rows. Of 1888 models of 55 tables (60 to 1000 rows, 5 and 10 folds) 1.9 % are flagged."""
 FEWEST_IN_FOLD = 8
 FEWEST_FOR_A_SPREAD = 100
+SHOWN_FOLDS = 5
 CLEARLY = 0.5
 """Standard errors of a mean over folds; a pooled score that differs by more is flagged."""
 
 
-def flags_of_segments(scores: AggregateScore) -> dict[Flag, str]:
-    """The flags of folds without what the metric needs."""
+def flags_of_segments(scores: AggregateScore, truth: Truth, folds: NDArray[np.int32]) -> dict[Flag, str]:
+    """The flags of folds without what the metric needs; ``folds`` (n, R) are those of the rows scored."""
     defined = scores.defined_segments(np.ones((1, scores.n_rows), dtype=np.uint8))[0]
     metric, flags, total = scores.metric, dict[Flag, str](), len(defined)
     if not defined.any():
         raise InputError(
-            f"{metric.name} is undefined in every fold (each needs {metric.undefined_without}); use larger folds "
-            f"or {argument('aggregate', 'pooled')}."
+            f"{metric.name} is undefined in every fold (each needs {needs_of_score(metric, truth)}); use larger "
+            f"folds or {argument('aggregate', 'pooled')}."
         )
     if not defined.all():
-        flags[Flag.UNDEFINED_FOLDS] = Flag.UNDEFINED_FOLDS.filled(
-            metric=metric.name, undefined=int((~defined).sum()), total=total, needs=metric.undefined_without
-        )
+        lacking = [scores.segments[number] for number in np.flatnonzero(~defined)]
+        places = [(fold.repeat, int(folds[fold.rows[0], fold.repeat])) for fold in lacking]
+        flags |= flag_of_undefined_folds(metric, truth, places, total)
     if scores.degenerate_segments:
         flags[Flag.DEGENERATE_FOLDS] = Flag.DEGENERATE_FOLDS.filled(
             degenerate=scores.degenerate_segments, total=total, needs=metric.needs, metric=metric.name
         )
     return flags
+
+
+def flag_of_undefined_folds(
+    metric: Metric, truth: Truth, places: Sequence[tuple[int, int]], total: int
+) -> dict[Flag, str]:
+    """The flag of folds, by (repeat, fold), in which a metric is undefined."""
+    listed = ", ".join(f"fold {fold} of repeat {repeat}" for repeat, fold in places[:SHOWN_FOLDS])
+    more = f" and {len(places) - SHOWN_FOLDS} more" if len(places) > SHOWN_FOLDS else ""
+    needs = needs_of_score(metric, truth)
+    flag = Flag.UNDEFINED_FOLDS
+    return {
+        flag: flag.filled(metric=metric.name, undefined=len(places), total=total, needs=needs, which=listed + more)
+    }
 
 
 def too_small_out_of_bag(metric: Metric, truth: Truth, segments: NDArray[np.int32]) -> str | None:

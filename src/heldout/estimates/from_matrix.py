@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -84,6 +85,10 @@ def evidence_from(columns: MatrixColumns, question: Question) -> Evidence:
 def _evidence(columns: MatrixColumns, question: Question) -> Evidence:
     rows, predictions = columns.rows, columns.predictions
     matrix, segment_flags = _matrix(columns, question)
+    unscored = _unscored(columns, matrix, question)
+    if unscored:
+        without = replace(predictions, failed={**predictions.failed, **unscored})
+        return _evidence(candidate_columns(columns.whole_truth, without, question), question)
     if question.winner is None:
         chosen = _winner(matrix)
     else:
@@ -141,7 +146,8 @@ def _matrix(columns: MatrixColumns, question: Question) -> tuple[Matrix, dict[Fl
     flags: dict[Flag, str] = {}
     out_of_bag, by_fold = scores, None
     if aggregate == "folds":
-        flags = flags_of_segments(scores)
+        assert columns.predictions.folds is not None, "evidence_from says so"
+        flags = flags_of_segments(scores, columns.truth, columns.predictions.folds[rows.used])
         out_of_bag, pooled = _out_of_bag_score(columns, scores)
         flags |= pooled
     if folds is not None:
@@ -160,6 +166,20 @@ def _matrix(columns: MatrixColumns, question: Question) -> tuple[Matrix, dict[Fl
         in_play=rows.in_play[rows.used],
     )
     return matrix, flags
+
+
+def _unscored(columns: MatrixColumns, matrix: Matrix, question: Question) -> dict[int, str]:
+    """Candidates for which a function of the user's or of scikit-learn's fails where others have a score, and why.
+
+    A bootstrap without the rows on which it fails would give them a score, and they could win there.
+    """
+    foreign = [score for score in matrix.replay.scores if score.calls_foreign_code]
+    lacking = np.zeros(len(columns.configurations), dtype=bool)
+    for score in foreign:
+        lacking |= np.isnan(score.observed())
+    unscored = set(columns.configurations[lacking].tolist()) - set(columns.configurations[~lacking].tolist())
+    why = "; ".join(message for score in foreign for message in score.failures)
+    return {} if lacking.all() else dict.fromkeys(sorted(unscored - {question.winner}), why)
 
 
 def _check_within(scores: AggregateScore, aggregate: Aggregate) -> None:

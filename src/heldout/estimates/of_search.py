@@ -145,6 +145,7 @@ def estimates_of_search(
     dropping: DroppingHistory | None = None,
     halves: Mapping[str, FoldScores] = MappingProxyType({}),
     flags: Mapping[Flag, str] = MappingProxyType({}),
+    unscored: Mapping[str, str] = MappingProxyType({}),
 ) -> dict[str, Estimate]:
     """One estimate a scorer, each of the same winner, with the selection replayed on the refit metric.
 
@@ -166,6 +167,8 @@ def estimates_of_search(
         The winner's scores in halves of the rows, one a scorer, each half a repeat.
     flags : mapping, optional
         What to know of the winner.
+    unscored : mapping, optional
+        Why the winner has no score, by scorer.
     """
     estimation.check()
     chosen, rule = method_of(estimation.method), estimation.rule
@@ -174,6 +177,13 @@ def estimates_of_search(
     read = metrics_read(rule, metrics, refit_metric)
     replay = _fold_replay(rule, {other: fold_scores[other] for other in read}, predictions, params)
     for name, metric in metrics.items():
+        if name in unscored:
+            evidence = _from_fold_scores(
+                truth, metric or OpaqueMetric(name), fold_scores[name], predictions, winner, settings, replay
+            )
+            error = InputError(f"{predictions.names[winner]} has no score ({unscored[name]})")
+            estimates[name] = _nothing(chosen, _flagged(evidence, flags), error)
+            continue
         opened = {other: found for other in read if (found := metrics[other]) is not None}
         if metric is None or len(opened) < len(read):
             evidence = _from_fold_scores(

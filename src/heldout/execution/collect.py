@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from heldout.configurations import Configurations
-from heldout.data.task import TaskKind, Truth
+from heldout.data.task import Task
 from heldout.dropping.base import Barrier, Dropped, dropped_at
 from heldout.execution.blocks import CellBlock
-from heldout.execution.cell_table import CellTable
+from heldout.execution.cell_table import CellTable, ScoreColumn
 from heldout.execution.cells import CellResult, CellState, check_predictions
 from heldout.execution.fit import Scoring
 from heldout.folds.splits import Folds, Place, Split
-from heldout.metrics.base import Metric, Response
+from heldout.metrics.base import Metric, Response, is_undefined
 from heldout.predictions import UNPREDICTED_LABEL, FoldScores, HeldOutPredictions
 
 
@@ -34,13 +34,12 @@ class RaceResults:
     """The scorer that decides; a callable names its scores only when it runs."""
     failures: Mapping[int, str]
     """Configurations that failed, and why; they are no candidates."""
-    hopeless: tuple[int, ...]
-    """Splits that train without a class or without an event, and on which every configuration failed: the fault is
-    the split's."""
     folds: Folds
     """The splits that ran."""
     outcome: RaceOutcome
     """The course of the race."""
+    unscored: Mapping[str, Mapping[int, str]] = field(default_factory=dict)
+    """By scorer, the configurations without a score although the metric has a definition, and why."""
     n_fits_saved: int = 0
     """Planned fits that were not made because their configuration was dropped."""
 
@@ -102,10 +101,11 @@ class ResultCollector:
     ``folds``: the splits to collect; results of others are ignored.
     """
 
-    def __init__(self, truth: Truth, configurations: Configurations, folds: Folds, scoring: Scoring) -> None:
-        self._truth, self._configurations, self._folds, self._scoring = truth, configurations, folds, scoring
+    def __init__(self, task: Task, configurations: Configurations, folds: Folds, scoring: Scoring) -> None:
+        self._task, self._truth = task, task.truth
+        self._configurations, self._folds, self._scoring = configurations, folds, scoring
         self._arrays: dict[Response, NDArray[Any]] = {}
-        self._shape = (truth.n_rows, len(configurations), folds.n_repeats)
+        self._shape = (task.n_rows, len(configurations), folds.n_repeats)
         self._number = {split.place: number for number, split in enumerate(folds.splits)}
         self._cells = CellTable.empty(len(configurations), self._number)
 
@@ -159,8 +159,11 @@ class ResultCollector:
         names = _scorer_names(cells, self._scoring)
         fold_scores = {name: _fold_scores(name, cells, folds, self._scoring.metrics.get(name)) for name in names}
         refit_metric = self._scoring.refit_metric if self._scoring.refit_metric in names else names[0]
-        hopeless = _hopeless_splits(cells, folds, self._truth)
-        failures = _failures(cells, fold_scores[refit_metric], hopeless)
+        unscored = {name: self._unscored(name, cells, folds) for name in names}
+        failures = dict(sorted({**unscored[refit_metric], **_failures(cells)}.items()))
+        for name, lacking in unscored.items():
+            if name != refit_metric:  # a configuration may fail by one metric alone
+                fold_scores[name].values[:, list(lacking)] = np.nan
         predictions = HeldOutPredictions(
             responses=self._responses(folds, skipped),
             names=self._configurations.names,
@@ -175,8 +178,33 @@ class ResultCollector:
             times=self._scoring.times,
             test_share=folds.test_share,
         )
-        found = RaceResults(cells, predictions, fold_scores, refit_metric, failures, hopeless, folds, outcome)
+        found = RaceResults(cells, predictions, fold_scores, refit_metric, failures, folds, outcome, unscored)
         return replace(found, n_fits_saved=n_configurations * self._folds.n_splits - found.n_fits)
+
+    def _unscored(self, name: str, cells: CellTable, folds: Folds) -> dict[int, str]:
+        """Configurations that ran on a split and lack a score that the metric has there by definition, and why.
+
+        A missing score of a dropped configuration is no failure.
+        """
+        column = cells.test_scores.get(name, ScoreColumn.empty(cells.columns.shape))
+        is_ours = (metric := self._scoring.metrics.get(name)) is not None and not metric.calls_foreign_code
+        # A loss of ours beyond float64 is infinite; a function that gives no finite number has failed.
+        none = np.isnan(column.values) if is_ours else ~np.isfinite(column.values)
+        lacking = none & cells.is_in(CellState.DONE)
+        unscored: dict[int, str] = {}
+        for number in np.flatnonzero(lacking.any(axis=0)).tolist():
+            if np.isnan(column.values[:, number]).all() and self._is_undefined(name, folds.splits[number].test):
+                continue
+            for configuration in np.flatnonzero(lacking[:, number]).tolist():
+                why = cells.columns["message"][configuration, number]
+                score = column.values[configuration, number]
+                unscored.setdefault(configuration, why or f"its score is {'NaN' if np.isnan(score) else score}")
+        return unscored
+
+    def _is_undefined(self, name: str, test: NDArray[np.intp]) -> bool:
+        weight = self._task.sample_weight
+        weight = None if weight is None else weight[test]
+        return is_undefined(self._scoring.metrics.get(name), self._truth.rows(test), weight)
 
     def _responses(self, folds: Folds, skipped: Mapping[int, frozenset[Place]]) -> dict[Response, NDArray[Any]]:
         """The arrays, without the splits that did not run and those that a dropped configuration skipped."""
@@ -215,32 +243,9 @@ def _fold_scores(name: str, cells: CellTable, folds: Folds, metric: Metric | Non
     )
 
 
-def _hopeless_splits(cells: CellTable, folds: Folds, truth: Truth) -> tuple[int, ...]:
-    nothing_done = np.flatnonzero(~cells.is_in(CellState.DONE).any(axis=0))
-    return tuple(number for number in nothing_done.tolist() if _lacks(truth.rows(folds.splits[number].train)))
-
-
-def _lacks(trained: Truth) -> bool:
-    """Whether rows lack a class, or any event."""
-    if trained.kind is TaskKind.SURVIVAL:
-        return not trained.values["event"].any()
-    return trained.classes is not None and len(np.unique(trained.values)) < trained.n_classes
-
-
-def _failures(cells: CellTable, scores: FoldScores, hopeless: Sequence[int]) -> dict[int, str]:
-    """Configurations with a failed cell, or without a score in a split in which another one has it.
-
-    Where no configuration has a score the metric is undefined, which is no failure; nor is a missing score of a
-    dropped configuration.
-    """
+def _failures(cells: CellTable) -> dict[int, str]:
+    """Configurations with a failed cell, and the message of the first."""
     failures: dict[int, str] = {}
-    messages = cells.columns["message"]
     for configuration, split in np.argwhere(cells.is_in(CellState.FAILED)).tolist():
-        if split not in hopeless:
-            failures.setdefault(configuration, messages[configuration, split])
-    undefined = np.isnan(scores.values)
-    undefined[:, list(failures)] = True
-    lacking = undefined & ~undefined.all(axis=1, keepdims=True) & ~cells.is_in(CellState.DROPPED).T
-    for split, configuration in np.argwhere(lacking).tolist():
-        failures.setdefault(configuration, messages[configuration, split] or "its score is NaN")
-    return dict(sorted(failures.items()))
+        failures.setdefault(configuration, cells.columns["message"][configuration, split])
+    return failures

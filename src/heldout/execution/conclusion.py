@@ -15,17 +15,18 @@ from sklearn.exceptions import FitFailedWarning
 
 from heldout._text import counted, in_python
 from heldout.configurations import Configurations
+from heldout.data.task import Truth
 from heldout.dropping.replay import DroppingHistory
 from heldout.errors import HeldoutWarning, InputError
 from heldout.estimates.of_search import Estimation, estimates_of_search
 from heldout.estimates.types import Estimate
-from heldout.execution.cells import CellState
 from heldout.execution.collect import RaceResults
 from heldout.execution.complexity import mean_complexities
 from heldout.execution.search import Search
 from heldout.execution.table import constant_columns
 from heldout.execution.winner import flags_of_winner, pooled_scores, winner_of
 from heldout.flags import Flag
+from heldout.metrics.base import is_undefined, needs_of_score
 from heldout.predictions import FoldScores
 from heldout.selection import CallableRefit
 
@@ -57,7 +58,7 @@ def chosen_in(
     did not fail wins if none has a score.
     """
     task, configurations = search.task, search.configurations
-    warn_of_failures(found, configurations, search.error_score)
+    warn_of_failures(found, search)
     metrics = {name: search.scoring.metrics.get(name) for name in found.fold_scores}
     window = None if search.strategy is None else search.strategy.window
     read = found if window is None else found.last(window)
@@ -99,6 +100,7 @@ def estimates_of(
             sample_weight=task.sample_weight, entropy=search.entropy, n_jobs=n_jobs,
             params=search.configurations.params, dropping=_history(search, found), halves=halves,
             flags={**search.flags, **of_winner, **flags_of_course(search, found), **flags},
+            unscored={name: lacking[winner] for name, lacking in found.unscored.items() if winner in lacking},
         )  # fmt: skip
 
 
@@ -158,8 +160,9 @@ class AllFailedTypeError(InputError, TypeError):
     """Every configuration raised a TypeError, which callers of estimators may expect."""
 
 
-def warn_of_failures(found: RaceResults, configurations: Configurations, error_score: float | str) -> None:
+def warn_of_failures(found: RaceResults, search: Search) -> None:
     """Warn of failed configurations; raise if all failed."""
+    configurations, error_score = search.configurations, search.error_score
     total, failed = len(configurations), len(found.failures)
     if failed == total:
         reasons = list(dict.fromkeys(found.failures.values()))
@@ -167,16 +170,7 @@ def warn_of_failures(found: RaceResults, configurations: Configurations, error_s
         in_full = in_python(", or use error_score='raise' to see the first error in full")
         raise (AllFailedTypeError if all_of_type else InputError)(
             f"all {total} configurations failed, so there is no winner; fix them{in_full}: "
-            f"{'; '.join(reasons).rstrip('.')}."
-        )
-    if found.hopeless:
-        message = found.cells.columns["message"][found.cells.is_in(CellState.FAILED)][0]
-        lacking = "any event" if found.predictions.classes is None else "one of the classes"
-        warnings.warn(
-            f"{len(found.hopeless)} of {len(found.cells) // total} splits train without {lacking}, and no "
-            f"configuration could be scored there ({message}); scores leave these splits out.",
-            FailedConfigurationsWarning,
-            stacklevel=3,
+            f"{'; '.join(reasons).rstrip('.')}.{_splits_at_fault(found, search.task.truth)}"
         )
     if failed:
         listed = [f"{configurations[j].name}: {why}" for j, why in found.failures.items()]
@@ -188,6 +182,15 @@ def warn_of_failures(found: RaceResults, configurations: Configurations, error_s
             FailedConfigurationsWarning,
             stacklevel=3,
         )
+
+
+def _splits_at_fault(found: RaceResults, truth: Truth) -> str:
+    """What some training parts lack, as a further sentence; empty if they lack nothing."""
+    lacking = sum(is_undefined(None, truth.rows(split.train)) for split in found.folds.splits)
+    if not lacking:
+        return ""
+    needs, total = needs_of_score(None, truth), found.folds.n_splits
+    return f" {lacking} of {total} training parts lack {needs}; use fewer or stratified folds, or gather more rows."
 
 
 @contextmanager

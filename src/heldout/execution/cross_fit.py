@@ -219,7 +219,7 @@ def _tested(
     work = replace(search.work, configurations=members, folds=folds, sharing=None)
     races = [Race((split,), configurations=(number,)) for number, split in enumerate(splits)]
     in_memory = replace(running, store=MemoryStore(), resume=False, listeners=())  # a few fits: done again
-    column = ResultCollector(search.task.truth, Configurations(members.members[:1]), folds, search.scoring)
+    column = ResultCollector(search.task, Configurations(members.members[:1]), folds, search.scoring)
     with open_run(work, search.task, search.entropy, in_memory, n_cells=len(races), n_races=len(races)) as run:
         run.run_races(races)
         for race in races:

@@ -160,7 +160,7 @@ class OpenRun:
 
     def _collector(self, race: Race) -> ResultCollector:
         folds = self.work.folds.part(race.splits)
-        return ResultCollector(self._task.truth, self.work.configurations, folds, self.work.context.scoring)
+        return ResultCollector(self._task, self.work.configurations, folds, self.work.context.scoring)
 
     def _judging(
         self, race: Race, task: Task, rule: DropRule, selection: SelectionRule, aggregate: Aggregate

@@ -35,6 +35,7 @@ from heldout.metrics.base import (
     Selected,
     Statistic,
     fitted,
+    is_undefined,
     positive_of,
 )
 
@@ -340,7 +341,7 @@ def _standing(metric: Metric, fold: Segment, sample_weight: Floats | None) -> Se
     weights = once if sample_weight is None else once * sample_weight[fold.rows]
     if not metric.undefined_without.met(fold.counted, fold.positive, weights)[0]:
         return SegmentStanding.UNDEFINED
-    if metric.calls_foreign_code:
+    if metric.calls_foreign_code and is_undefined(metric, fold.truth, weights[0]):
         # What a function is undefined without is not always declared, so it is called.
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")

@@ -426,3 +426,25 @@ def needed_codes(metric: Metric, truth: Truth) -> list[int]:
     [[0], [0, 1], []]
     """
     return metric.needs.codes(truth, positive_of(metric, truth))
+
+
+_PERHAPS_NEEDED = MappingProxyType({TaskKind.REGRESSION: Needs.TWO_VALUES, TaskKind.SURVIVAL: Needs.PAIR})
+"""What a metric that does not declare its needs may need of rows; of a classification every class."""
+
+
+def needs_of_score(metric: Metric | None, truth: Truth) -> Needs:
+    """What rows may lack if scikit-learn gives the metric no number; None is a scorer that cannot be opened."""
+    declared = Needs.ROW if metric is None else metric.undefined_without
+    if declared is Needs.ROW and (metric is None or metric.calls_foreign_code):
+        return _PERHAPS_NEEDED.get(truth.kind, Needs.EVERY_CLASS)
+    return declared
+
+
+def is_undefined(metric: Metric | None, truth: Truth, weight: NDArray[np.float64] | None = None) -> bool:
+    """Whether rows on which no model has a score have none by the metric's definition, and not by an error."""
+    needs = needs_of_score(metric, truth)
+    weights = np.ones((1, truth.n_rows)) if weight is None else weight[None]
+    counted, positive = (
+        (truth, None) if metric is None else (metric.truth_for_needs(truth), positive_of(metric, truth))
+    )
+    return not needs.met(counted, positive, weights)[0]

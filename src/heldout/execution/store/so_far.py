@@ -102,9 +102,7 @@ def search_so_far(path: Path) -> SearchSoFar:
         )  # fmt: skip
         wanted = {number: local[j] for number, j in positions.items() if j in local}
         splits = [split for split in search.race.splits if split.place in course.complete]
-        collector = ResultCollector(
-            search.task.truth, search.configurations, search.folds.part(splits), search.scoring
-        )
+        collector = ResultCollector(search.task, search.configurations, search.folds.part(splits), search.scoring)
         for cell in _cells(connection, run.number, wanted):
             collector.put(cell)
         own = tuple(_renumbered(barrier, local) for barrier in barriers)

@@ -150,14 +150,12 @@ def _merged(search: Search, plan: DroppingPlan, found: Sequence[RaceResults]) ->
         dropped |= {j: part.predictions.dropped[j] for j in mine if j in part.predictions.dropped}
     predictions = replace(first.predictions, responses=responses, failed=failures, dropped=dropped)
     barriers = tuple(barrier for part in found for barrier in part.outcome.barriers)
-    hopeless = set.intersection(*(set(part.hopeless) for part in found))
     return replace(
         first,
         cells=cells,
         predictions=predictions,
         fold_scores=scores,
         failures=failures,
-        hopeless=tuple(sorted(hopeless)),
         folds=replace(search.folds, splits=plan.order),
         outcome=RaceOutcome(plan.order, barriers),
         n_fits_saved=int(cells.is_in(CellState.DROPPED).sum()),

@@ -153,7 +153,7 @@ def _curve_of(search: Search, n_sizes: int, running: RunSettings) -> LearningCur
     with open_run(search.work, search.task, search.entropy, running) as run:
         (outcome,) = run.run_races([search.race])
         found = run.race_results(search.race, outcome)
-    warn_of_failures(found, search.configurations, search.error_score)
+    warn_of_failures(found, search)
     name = found.refit_metric
     metric = search.scoring.metrics.get(name) or OpaqueMetric(name)
     n_subsamples = found.folds.n_splits // n_sizes

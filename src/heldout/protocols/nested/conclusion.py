@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from heldout.errors import HeldoutWarning
 from heldout.estimates.candidates import failed_sentence, incomplete_sentence
+from heldout.estimates.data_flags import flag_of_undefined_folds
 from heldout.estimates.evidence import TIES, settings_provenance
 from heldout.estimates.question import Settings
 from heldout.estimates.spread import Spread, interval_around, nadeau_bengio
@@ -19,7 +20,7 @@ from heldout.execution.search import Search
 from heldout.execution.table import mean_over_splits
 from heldout.flags import Flag
 from heldout.metrics.aggregate import aggregate_score
-from heldout.metrics.base import Metric, Response, positive_of, quiet_if_foreign
+from heldout.metrics.base import Metric, Response, is_undefined, quiet_if_foreign
 from heldout.metrics.opaque import OpaqueMetric
 from heldout.metrics.parameters import at_times_of
 from heldout.metrics.within import within_score
@@ -150,9 +151,8 @@ def _value(
     if undefined.all():
         return float("nan"), f"{metric.name} is undefined in every outer fold"
     if undefined.any():
-        flags[Flag.UNDEFINED_FOLDS] = Flag.UNDEFINED_FOLDS.filled(
-            metric=metric.name, undefined=int(undefined.sum()), total=len(scores), needs=metric.undefined_without
-        )
+        places = [(fold.repeat, fold.fold) for fold in outer if np.isnan(fold.score)]
+        flags |= flag_of_undefined_folds(metric, search.task.truth, places, len(scores))
     return float(scores[~undefined].mean()), ""
 
 
@@ -297,10 +297,9 @@ _ROWS_AT_A_TIME = 512
 
 
 def is_defined(search: Search, metric: Metric, rows: NDArray[np.intp]) -> bool:
-    """Whether scikit-learn gives the metric a number on these rows."""
-    truth, weights = search.task.truth.rows(rows), search.task.sample_weight
-    present = np.ones((1, len(rows))) if weights is None else weights[None, rows]
-    return bool(metric.undefined_without.met(truth, positive_of(metric, truth), present)[0])
+    """Whether the metric has a definition on these rows, so that a score that is not there is an error."""
+    weights = search.task.sample_weight
+    return not is_undefined(metric, search.task.truth.rows(rows), None if weights is None else weights[rows])
 
 
 TestPredictions: TypeAlias = Mapping[Response, NDArray[Any]]

@@ -1,0 +1,154 @@
+"""A fold without a score: undefined by the metric's definition, or an error of the metric or the model."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.dummy import DummyRegressor
+from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.metrics import make_scorer, mean_absolute_error, mean_poisson_deviance, roc_auc_score
+from sklearn.model_selection import GridSearchCV
+
+import heldout as ho
+from heldout.errors import HeldoutWarning, InputError
+
+RNG = np.random.default_rng(0)
+X = RNG.normal(size=(100, 3))
+COUNTS = RNG.poisson(np.exp(0.8 * X[:, 0])).astype(float)
+RIDGES = {"alpha": [0.1, 1.0]}
+TWO = {"mse": "neg_mean_squared_error", "poisson": "neg_mean_poisson_deviance"}
+BOTH = [("ridge", Ridge(), RIDGES), ("mean", DummyRegressor(), {})]
+FEW = {"n_bootstraps": 100, "random_state": 0}
+
+pytestmark = [
+    pytest.mark.filterwarnings("ignore:One or more of the test scores are non-finite"),
+    pytest.mark.filterwarnings("ignore:Only one class is present"),
+    pytest.mark.filterwarnings("ignore:The least populated class"),
+    pytest.mark.filterwarnings("ignore:invalid value encountered in subtract"),  # the SD of infinite scores
+]
+
+
+def raises_on_large(y: Any, predicted: Any) -> float:
+    if predicted.max() > 2.2:
+        raise ValueError("too large")
+    return float(mean_absolute_error(y, predicted))
+
+
+def nan_on_large(y: Any, predicted: Any) -> float:
+    return np.nan if predicted.max() > 2.2 else float(mean_absolute_error(y, predicted))
+
+
+def infinite_on_large(y: Any, predicted: Any) -> float:
+    return -np.inf if predicted.max() > 2.2 else float(mean_absolute_error(y, predicted))
+
+
+def closed(model: Any, X: Any, y: Any) -> float:
+    return -raises_on_large(y, model.predict(X))
+
+
+def closed_nan(model: Any, X: Any, y: Any) -> float:
+    return -nan_on_large(y, model.predict(X))
+
+
+@pytest.mark.parametrize(
+    ("scoring", "method", "why"),
+    [
+        ("neg_mean_poisson_deviance", "shrinkage", "strictly positive y_pred"),
+        (make_scorer(raises_on_large, greater_is_better=False), "shrinkage", "ValueError: too large"),
+        (make_scorer(nan_on_large, greater_is_better=False), "shrinkage", "its score is NaN"),
+        (make_scorer(infinite_on_large, greater_is_better=False), "shrinkage", "its score is inf"),
+        (closed, "tt", "ValueError: too large"),
+        (closed_nan, "tt", "its score is NaN"),
+    ],
+)
+@pytest.mark.parametrize("error_score", [np.nan, 0.0])
+def test_a_score_that_fails_in_some_folds_is_no_score(
+    scoring: Any, method: str, why: str, error_score: float
+) -> None:
+    settings = {"scoring": scoring, "method": method, "error_score": error_score, **FEW}
+    with pytest.raises(InputError, match=f"all 2 configurations failed.*{why}"):
+        ho.HeldOutSearchCV(Ridge(), RIDGES, **settings).fit(X, COUNTS)
+    with pytest.warns(HeldoutWarning, match=f"2 of 3 configurations failed.*{why}"):
+        search = ho.HeldOutSearchCV(BOTH, **settings).fit(X, COUNTS)
+    assert search.best_index_ == 2 and why in search.estimate_.flags["failed_configurations"]
+    assert search.cv_results_["rank_test_score"].tolist() == [2, 2, 1]
+
+
+def test_the_table_shows_error_score_as_grid_search_does() -> None:
+    settings = {"scoring": "neg_mean_poisson_deviance", "error_score": 0.0}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        theirs = GridSearchCV(Ridge(), {"alpha": [0.1, 1e4]}, refit=False, **settings).fit(X, COUNTS)
+    with pytest.warns(HeldoutWarning, match="1 of 2 configurations failed"):
+        ours = ho.HeldOutSearchCV(Ridge(), {"alpha": [0.1, 1e4]}, **settings, **FEW).fit(X, COUNTS)
+    for name in ("mean_test_score", "split0_test_score", "split3_test_score"):
+        np.testing.assert_allclose(ours.cv_results_[name], theirs.cv_results_[name], rtol=1e-12)
+    # Its mean of GridSearchCV is better, because of folds of 0 that it failed.
+    assert theirs.cv_results_["mean_test_score"][0] > theirs.cv_results_["mean_test_score"][1]
+    assert ours.best_index_ == 1
+
+
+def test_the_second_of_two_metrics_may_fail_alone() -> None:
+    with pytest.warns(HeldoutWarning, match=r"No estimate: ridge \(alpha=1\) has no score"):
+        search = ho.HeldOutSearchCV(BOTH, scoring=TWO, refit="mse", **FEW).fit(X, COUNTS)
+    assert search.best_index_ == 1 and search.predictions_.failed == {}
+    estimate = search.estimates_["poisson"]
+    assert np.isnan(estimate.value) and "strictly positive y_pred" in estimate.flags["undefined"]
+    assert search.cv_results_["rank_test_poisson"].tolist() == [2, 2, 1]
+    assert np.isfinite(search.estimate_.value)
+
+
+def test_only_the_folds_of_one_class_are_left_out_and_named() -> None:
+    y = np.zeros(30, dtype=int)
+    y[[7, 11]] = 1
+    X = RNG.normal(size=(30, 2))
+    opened = make_scorer(roc_auc_score, response_method="predict_proba")
+    for scoring in ("roc_auc", "neg_log_loss", opened, own_auc(np.nan), own_auc(None)):
+        search = ho.HeldOutSearchCV(LogisticRegression(), {"C": [1.0]}, scoring=scoring, cv=5, **FEW).fit(X, y)
+        sentence = search.estimate_.flags["undefined_folds"]
+        assert "undefined in 3 of 5 folds (each needs a row of every class): fold 0 of repeat 0" in sentence
+        assert np.isfinite(search.best_score_)
+
+
+def own_auc(of_one_class: float | None) -> Any:
+    """Of folds of one class it gives a number, or raises."""
+
+    def auc(y: Any, probabilities: Any) -> float:
+        if len(np.unique(y)) == 2:
+            return float(roc_auc_score(y, probabilities))
+        if of_one_class is None:
+            raise ValueError("one class")
+        return of_one_class
+
+    return make_scorer(auc, response_method="predict_proba")
+
+
+@pytest.mark.parametrize("aggregate", ["folds", "pooled"])
+@pytest.mark.parametrize("method", ["cv", "shrinkage", "bbc"])
+def test_predictions_that_a_metric_cannot_score_are_no_candidate(aggregate: str, method: str) -> None:
+    folds = np.arange(100) % 5
+    good = 2 + 0.01 * RNG.normal(size=100)
+    best = np.where(folds == 1, -1.0, np.clip(COUNTS, 0.1, None))
+    asked = {"metric": "neg_mean_poisson_deviance", "folds": folds, "aggregate": aggregate, "method": method, **FEW}
+    with pytest.warns(HeldoutWarning, match="1 of 2 configurations failed.*strictly positive y_pred"):
+        estimate = ho.estimate(COUNTS, np.stack([best, good], axis=1), **asked)
+    assert estimate.selected == 1
+    expected = np.mean([mean_poisson_deviance(COUNTS[folds == k], good[folds == k]) for k in range(5)])
+    assert estimate.uncorrected == pytest.approx(-expected, abs=1e-12)
+    alone = ho.estimate(COUNTS, good[:, None], **asked)
+    assert estimate.value == alone.value and estimate.interval == alone.interval
+    with pytest.raises(InputError, match="strictly positive y_pred"):
+        ho.estimate(COUNTS, best[:, None], **asked)
+
+
+def test_nested_and_other_protocols_have_the_same_candidates() -> None:
+    settings = {"scoring": "neg_mean_poisson_deviance", "cv": 3, "random_state": 0}
+    with pytest.raises(InputError, match=r"all 2 configurations failed.*strictly positive y_pred"):
+        ho.nested_cv(Ridge(), X, COUNTS, param_grid=RIDGES, **settings)
+    for run in (ho.nested_cv, lambda *args, **more: ho.bootstrap_search(*args, n_bootstraps=5, **more)):
+        with pytest.warns(HeldoutWarning, match="2 of 3 configurations failed"):
+            estimate = run(BOTH, X, COUNTS, **settings)
+        assert estimate.selected == 2 and "strictly positive" in estimate.flags["failed_configurations"]
