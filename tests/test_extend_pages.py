@@ -63,8 +63,8 @@ INTERNAL = frozenset(
 PLUMBING = frozenset(
     {
         *("MethodDeclaration", "RuleDeclaration", "Sums", "PairStatistic", "PairBased", "SharesOfPairs", "Plan"),
-        *("BlockSource", "KnownPredictions", "StoredSearch", "Equation", "CoefficientSet", "Readable", "Site"),
-        *("Printer", "Branch", "SimulatedStandings", "SimulatedCourse", "ResponseRequest", "ResponseContext"),
+        *("BlockSource", "KnownPredictions", "StoredSearch", "Equation", "CoefficientSet"),
+        *("Branch", "SimulatedStandings", "SimulatedCourse", "ResponseRequest", "ResponseContext"),
     }
 )
 """Protocols with which modules of the library describe their own classes to each other."""
@@ -227,7 +227,7 @@ MISTAKES = [
         "ho.estimate(y, predictions, metric='roc_auc', folds=np.arange(200) % 5, selection=WorstFold())"),
     ("selection-rule", "WorstFold.__call__ = lambda self, table: np.full(len(table.values), 99)\n"
         "ho.estimate(y, predictions, metric='roc_auc', folds=np.arange(200) % 5, selection=WorstFold())"),
-    ("selection-rule", "WorstFold.__call__ = lambda self, table: 0\n"
+    ("selection-rule", "WorstFold.__call__ = lambda self, table: np.zeros(len(table.values))\n"
         "ho.estimate(y, predictions, metric='roc_auc', folds=np.arange(200) % 5, selection=WorstFold())"),
     ("selection-rule", "ho.estimate(y, predictions, metric='roc_auc', selection=WorstFold())"),
     ("weight-rule", "class Bare: pass\nho.estimate(y, predictions, metric='roc_auc', selection=Bare())"),

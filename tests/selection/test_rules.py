@@ -213,7 +213,7 @@ def test_a_function_of_the_scores_is_a_rule():
 @pytest.mark.parametrize(
     "choose, said",
     [
-        (lambda scores: 0, "shape \\(1,\\), but returned int64 of shape \\(\\)"),
+        (lambda scores: 0.0, "shape \\(1,\\), but returned float64 of shape \\(\\)"),
         (lambda scores: np.zeros(1), "an integer for each row"),
         (lambda scores: np.array([2]), "returned 2 for 2 configurations"),
         (lambda scores: np.array([-1]), "returned -1"),

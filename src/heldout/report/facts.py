@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -83,6 +84,7 @@ _SETTINGS = {
     "weight": "Weight of the rows left out",
     "as_published": "By the published formula",
 }
+_MOST_LISTED = 8
 _NOTHING = [("redrawn", 0), ("n_never_left_out", 0), ("n_rows_choosing", 0), ("across", "folds")]
 """Settings that are not shown: nothing happened."""
 _WORDS: dict[str, Mapping[str, str]] = {
@@ -130,7 +132,7 @@ def drop_text(drop: Mapping[str, Any] | None) -> str:
     """
     if not drop:
         return ""
-    settings = _setting_text({key: value for key, value in drop.items() if key != "rule"})
+    settings = setting_text({key: value for key, value in drop.items() if key != "rule"})
     return f"{drop.get('rule', '')} ({settings})" if settings else str(drop.get("rule", ""))
 
 
@@ -192,7 +194,7 @@ def settings_of(records: Sequence[Mapping[str, Any]]) -> tuple[Fact, ...]:
     for key, value in _items(records):
         if key in _ELSEWHERE or key in _REPRODUCE or "fingerprint" in key:
             continue
-        text = _WORDS.get(key, {}).get(str(value)) or _setting_text(f"{value:,}" if type(value) is int else value)
+        text = _WORDS.get(key, {}).get(str(value)) or setting_text(f"{value:,}" if type(value) is int else value)
         if text and value is not False and (key, value) not in _NOTHING:
             rows.append(Fact(_SETTINGS.get(key, key.replace("_", " ").capitalize()), text))
     return tuple(rows)
@@ -203,7 +205,7 @@ def reproduction_of(records: Sequence[Mapping[str, Any]]) -> tuple[Fact, ...]:
     return tuple(
         Fact(_REPRODUCE.get(key, key.replace("_", " ").capitalize()), _moment(text))
         for key, value in _items(records)
-        if (key in _REPRODUCE or "fingerprint" in key) and (text := _setting_text(value))
+        if (key in _REPRODUCE or "fingerprint" in key) and (text := setting_text(value))
     )
 
 
@@ -222,16 +224,26 @@ def _items(records: Sequence[Mapping[str, Any]]) -> list[tuple[str, Any]]:
     return list(merged.items())
 
 
-def _setting_text(value: Any) -> str:
+def setting_text(value: Any) -> str:
+    """A setting as people read it; empty for None.
+
+    Examples
+    --------
+    >>> setting_text({"relative": True, "complexity": [0.5] * 40 + [3]})
+    'relative yes, complexity 41 numbers from 0.5 to 3'
+    """
     match value:
         case None:
             return ""
         case bool():
             return "yes" if value else "no"
         case dict():
-            return ", ".join(f"{key} {text}" for key, item in value.items() if (text := _setting_text(item)))
+            return ", ".join(f"{key} {text}" for key, item in value.items() if (text := setting_text(item)))
+        case list() if len(value) > _MOST_LISTED and all(type(item) in (int, float) for item in value):
+            finite = [item for item in value if math.isfinite(item)] or [math.nan]
+            return f"{len(value):,} numbers from {setting_text(min(finite))} to {setting_text(max(finite))}"
         case list():
-            return ", ".join(_setting_text(item) for item in value)
+            return ", ".join(setting_text(item) for item in value)
         case float():
             return f"{value:.6g}"
         case int():

@@ -7,8 +7,8 @@ configurations instead, one resample at a time.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields, is_dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields, is_dataclass, replace
 from typing import Any, ClassVar, Literal, Protocol, runtime_checkable
 
 import numpy as np
@@ -55,6 +55,11 @@ class ScoreTable:
     @property
     def n_configurations(self) -> int:
         return self.values.shape[1]
+
+    def resample(self, b: int) -> ScoreTable:
+        """The scores of one resample."""
+        parts = {name: getattr(self, name) for name in ("values", "fold_scores", "repeat_scores")}
+        return replace(self, **{name: None if part is None else part[b : b + 1] for name, part in parts.items()})
 
 
 class RuleDeclaration(Protocol):
@@ -152,6 +157,19 @@ class WeightRule(RuleDeclaration, Protocol):
 
     def weigh(self, library: Library) -> Floats:
         """(C,): not negative, of sum 1; all 0 where there is no candidate."""
+
+
+def choices(returned: Any, n_resamples: int, of_resample: Callable[[int], Any]) -> Any:
+    """A choice for each resample; a rule that returns a plain integer is written for one, and is asked for each.
+
+    Examples
+    --------
+    >>> choices(np.int64(2), 1, ...), choices(2, 3, lambda b: b % 2), choices([2, 0], 2, ...)
+    ([2], [0, 1, 0], [2, 0])
+    """
+    if np.ndim(returned) or np.asarray(returned).dtype.kind not in "iu":
+        return returned
+    return [int(returned)] if n_resamples == 1 else [of_resample(b) for b in range(n_resamples)]
 
 
 def checked_choice(

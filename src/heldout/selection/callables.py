@@ -12,7 +12,14 @@ from numpy.typing import NDArray
 from heldout.errors import NoExit
 from heldout.kernels.reference import Floats
 from heldout.predictions import ranks
-from heldout.selection.base import NONE_CHOSEN, ScoreTable, SelectionFailedError, SelectionRule, checked_choice
+from heldout.selection.base import (
+    NONE_CHOSEN,
+    ScoreTable,
+    SelectionFailedError,
+    SelectionRule,
+    checked_choice,
+    choices,
+)
 
 
 @dataclass(frozen=True)
@@ -23,7 +30,8 @@ class CallableRule(SelectionRule):
     ----------
     choose : callable
         From scores (B, C), greater = better, NaN for what is no candidate, to the index of the chosen
-        configuration in each row, integers (B,). It is called with many rows at once.
+        configuration in each row, integers (B,). It is called with many rows at once, and if it returns a plain
+        integer, again with one row at a time.
 
     Examples
     --------
@@ -42,7 +50,9 @@ class CallableRule(SelectionRule):
         scores = table.values[:, :, 0]
         try:
             with NoExit():
-                returned = self.choose(scores.copy())
+                returned = choices(
+                    self.choose(scores.copy()), len(scores), lambda b: self.choose(scores[b : b + 1].copy())
+                )
         except Exception as error:
             raise SelectionFailedError(f"{type(error).__name__}: {error}") from error
         chosen = checked_choice(returned, table.n_resamples, table.n_configurations, least=0)

@@ -25,6 +25,7 @@ from heldout.selection.base import (
     SelectionRule,
     WeightRule,
     checked_choice,
+    choices,
     first_greatest_of_tied,
     tie_exactly,
 )
@@ -249,7 +250,8 @@ def chosen_columns(
         None if folds is None else over_all_configurations(folds, columns, n, axis=2),
         None if repeats is None else over_all_configurations(repeats, columns, n, axis=2),
     )
-    return candidate_columns(checked_choice(rule(table), len(values), n), columns, n)
+    chosen = choices(rule(table), len(values), lambda b: rule(table.resample(b)))
+    return candidate_columns(checked_choice(chosen, len(values), n), columns, n)
 
 
 def over_all_configurations(

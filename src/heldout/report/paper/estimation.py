@@ -14,6 +14,7 @@ from heldout.flags import Flag
 from heldout.methods_text import cited
 from heldout.metrics.named import in_sentence, metric_words
 from heldout.report.estimate_parts import method_sentences
+from heldout.report.facts import setting_text
 from heldout.report.paper.data import counted_of, listed
 from heldout.report.words import level_and_sides
 from heldout.selection import SELECTION_WORDS
@@ -85,7 +86,7 @@ def _settings(settings: Any) -> str:
         if name == "complexity" and value is None:
             texts.append("the earlier in the list, the simpler")
         elif value is not None and value is not False:
-            texts.append(f"{name} {listed(list(value)) if isinstance(value, list | tuple) else value}")
+            texts.append(f"{name} {setting_text(value)}")
     return f"; {', '.join(texts)}" if texts else ""
 
 
