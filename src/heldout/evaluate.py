@@ -30,7 +30,7 @@ from heldout.execution.loop import tell
 from heldout.execution.run import RunSettings, open_run
 from heldout.execution.search import Search
 from heldout.execution.search_check import check_search
-from heldout.execution.shortage import warn_if_too_small, warn_of_flags
+from heldout.execution.shortage import warn_if_too_small, warn_of_settings
 from heldout.execution.store.search_note import note_of
 from heldout.execution.store.so_far import SearchSoFar
 from heldout.execution.tight_interval import stop_of
@@ -83,7 +83,7 @@ def evaluate(search: Search, running: RunSettings = RunSettings(), *, choose: Ch
     started = time.perf_counter()
     check_search(search)
     warned = warn_if_too_small(search)
-    warn_of_flags(search)
+    warn_of_settings(search, running.n_jobs)
     running = keeping(running, search.keep_models)
     stops = search.stop_when_width is not None
     with open_run(
@@ -137,7 +137,7 @@ def evaluate_adaptive(
     warned = warn_if_too_small(search)
     running = keeping(running, search.keep_models)
     search, found = proposed_results(search, proposals, running, n_planned)
-    warn_of_flags(search)
+    warn_of_settings(search, running.n_jobs)
     chosen = chosen_in(search, found, choose=choose, warned=warned)
     searched = time.perf_counter() - started + (0 if cross_fit is None else cross_fit.seconds)
     return evaluation_of(search, running, found, searched, chosen, warned=warned, cross_fit=cross_fit)

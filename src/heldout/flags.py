@@ -184,6 +184,11 @@ class Flag(StrEnum):
         "and no method corrects this; early_stopping=ho.inner_split(0.1) stops each model on training rows of its "
         "own.",
     )
+    THREADS_SEARCHED = (
+        "threads_searched",
+        "The search varies {names}, the number of threads of a fit, so fits are not held to one thread each: times "
+        "and the last digits of predictions may depend on it.",
+    )
     STOPPED_ON_PREDICTED_ROWS = (
         "stopped_on_predicted_rows",
         "{tool} stops the training of {which} by the score on the rows that the model then predicts. Scores of "

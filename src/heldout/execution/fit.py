@@ -21,7 +21,7 @@ from heldout.configurations import Configuration
 from heldout.data.task import Task, TaskKind, Truth
 from heldout.errors import ExitError, InputError, NoExit, UnusablePredictionError, plain_values
 from heldout.execution.inner_split import EarlyStopping, can_stop
-from heldout.execution.threads import single_threaded
+from heldout.execution.threads import single_threaded, with_one_thread
 from heldout.metrics.base import Metric, Response
 from heldout.metrics.from_scorer import members_of, metric_from_scorer, scorer_for
 from heldout.metrics.named import check_fits
@@ -190,6 +190,11 @@ def seeded_model(model: BaseEstimator, entropy: int | None, *place: int | str) -
         if value is None and name.rpartition("__")[2] == "random_state"
     }
     return model.set_params(**seeds) if seeds else model
+
+
+def cell_model(configuration: Configuration, entropy: int | None, *place: int | str) -> BaseEstimator:
+    """The unfitted model of a cell: with seeds, and with one thread unless the search varies their number."""
+    return seeded_model(with_one_thread(configuration.fresh(), configuration.params), entropy, *place)
 
 
 def scores_by_scorer(

@@ -23,6 +23,7 @@ from heldout.execution.inner_split import EarlyStopping, InnerSplit
 from heldout.execution.plan import Race, race_of_search
 from heldout.execution.sharing.groups import Share, Sharing, shared_in
 from heldout.execution.stopping_rows import flags_of_stopping
+from heldout.execution.threads import THREAD_PARAMETERS, threads_of_boosters
 from heldout.flags import Flag
 from heldout.folds.splits import Folds
 from heldout.imputation.settings import Imputation
@@ -135,7 +136,15 @@ class Search:
     @cached_property
     def flags(self) -> dict[Flag, str]:
         """What a reader of its estimate must know of the models."""
-        return flags_of_stopping(self.task, self.folds, self.configurations, self.routed)
+        flags = flags_of_stopping(self.task, self.folds, self.configurations, self.routed)
+        varied = {
+            name
+            for configuration in self.configurations
+            if any(name.rpartition("__")[2] in THREAD_PARAMETERS for name in configuration.params)
+            for name in threads_of_boosters(configuration.fresh()).keys() & configuration.params.keys()
+        }
+        flag = Flag.THREADS_SEARCHED
+        return {**flags, flag: flag.filled(names=" and ".join(sorted(varied)))} if varied else flags
 
     @property
     def race(self) -> Race:

@@ -5,13 +5,16 @@ from __future__ import annotations
 import warnings
 
 import numpy as np
+from joblib import cpu_count, effective_n_jobs
 
+from heldout._text import argument
 from heldout.data.task import Task, Truth
 from heldout.errors import HeldoutWarning, InputError
 from heldout.estimates.candidates import check_drawable
 from heldout.execution.fit import Scoring
 from heldout.execution.inner_split import can_stop
 from heldout.execution.search import Search
+from heldout.execution.threads import asks_for_threads
 from heldout.folds.splits import Folds
 from heldout.metrics.base import Metric, Needs, fitted, positive_of
 
@@ -69,9 +72,16 @@ def warn_if_too_small(search: Search) -> bool:
     return reason is not None
 
 
-def warn_of_flags(search: Search) -> None:
-    """Warn, before any fit, of what its estimate will be flagged for."""
+def warn_of_settings(search: Search, n_jobs: int | None) -> None:
+    """Warn, before any fit, of what its estimate will be flagged for, and of models that are held to one thread."""
     for sentence in search.flags.values():
+        warnings.warn(HeldoutWarning(sentence), stacklevel=3)
+    templates = {id(each.template): each.template for each in search.configurations}.values()
+    if n_jobs is None and effective_n_jobs(None) == 1 < cpu_count() and any(map(asks_for_threads, templates)):
+        sentence = (
+            "every fit runs on one thread, whatever the model's own number of threads says, and the search is one "
+            f"job; {argument('n_jobs', cpu_count())} would use all cores of this machine."
+        )
         warnings.warn(HeldoutWarning(sentence), stacklevel=3)
     split = search.early_stopping
     if split is not None and not any(can_stop(each.fresh()) for each in search.configurations):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -21,7 +22,7 @@ from heldout.errors import NoExit
 from heldout.execution.cells import CellKey, CellResult, CellState
 from heldout.execution.complexity import measured
 from heldout.execution.copies import with_copies_together
-from heldout.execution.fit import CellContext, error_line, fitted, scores_by_scorer, seeded_model
+from heldout.execution.fit import CellContext, cell_model, error_line, fitted, scores_by_scorer
 from heldout.execution.fitted_model import FittedModel
 from heldout.execution.fold_scores import fold_scores, has_responses, is_computable
 from heldout.execution.model_rows import RowsOfModel
@@ -31,7 +32,7 @@ from heldout.execution.sharing.groups import FitGroup, Sharing
 from heldout.execution.sharing.prefixes import Prefixes
 from heldout.execution.sharing.rows import own_copy, size_of
 from heldout.execution.sharing.steps import StepChain, member_at
-from heldout.execution.threads import on_one_thread
+from heldout.execution.threads import on_one_thread, threads_of_boosters
 from heldout.folds.splits import Split
 from heldout.metrics.base import Response
 
@@ -124,6 +125,8 @@ class SplitFits:
         if not self.context.keeps_models or not self._is_separate(position) or result.state is CellState.FAILED:
             return result
         forget_responses(model)
+        with suppress(Exception):  # CatBoost takes no parameters after the fit
+            model.set_params(**threads_of_boosters(self.configurations[position].fresh()))
         return replace(result, model=FittedModel(model))
 
     def _tested(self, model: Any, position: int) -> CellResult:
@@ -224,7 +227,7 @@ class SplitFits:
         return rows
 
     def _model(self, position: int) -> BaseEstimator:
-        model = seeded_model(self.configurations[position].fresh(), self.context.entropy, *self._seed_place)
+        model = cell_model(self.configurations[position], self.context.entropy, *self._seed_place)
         return with_copies_together(model, self.split.train) if self.split.has_copies else model
 
     @property

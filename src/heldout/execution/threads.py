@@ -1,15 +1,61 @@
-"""One thread a cell: limits for BLAS, OpenMP and joblib while cells run side by side."""
+"""One thread a cell: limits for BLAS, OpenMP and joblib while cells run side by side.
+
+LightGBM, XGBoost and CatBoost start the threads that their own parameter says, whatever the limits are. So it is
+set on the model that a cell fits, and on models inside it.
+"""
 
 from __future__ import annotations
 
 import functools
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
+from types import MappingProxyType
+from typing import Any
 
 from joblib import parallel_config
 from threadpoolctl import ThreadpoolController
+
+BOOSTERS: Mapping[str, str] = MappingProxyType(
+    {"lightgbm": "n_jobs", "xgboost": "n_jobs", "catboost": "thread_count"}
+)
+"""The packages whose models take no limit from outside, and the parameter that says how many threads they start."""
+THREAD_PARAMETERS = frozenset({"n_jobs", "nthread", "nthreads", "num_thread", "num_threads", "thread_count"})
+"""This parameter by all its names."""
+
+
+def with_one_thread(model: Any, but: Collection[str] = ()) -> Any:
+    """The unfitted model, with one thread for each booster inside; ``but``: parameters to leave as they are."""
+    held = {name: 1 for name in threads_of_boosters(model) if name not in but}
+    return model.set_params(**held) if held else model
+
+
+def threads_of_boosters(model: Any) -> dict[str, Any]:
+    """The parameters for the threads of boosters, also those inside of pipelines, and their values."""
+    if BOOSTERS.keys().isdisjoint(sys.modules):
+        return {}
+    parts = {f"{name}__": part for name, part in model.get_params(deep=True).items() if _has_params(part)}
+    found: dict[str, Any] = {}
+    for front, part in {"": model, **parts}.items():
+        packages = {base.__module__.partition(".")[0] for base in type(part).__mro__} & BOOSTERS.keys()
+        for package in packages:
+            values = part.get_params(deep=False)
+            for name in {BOOSTERS[package]} | (THREAD_PARAMETERS & values.keys()):
+                found[front + name] = values.get(name)
+    return found
+
+
+def _has_params(part: Any) -> bool:
+    return hasattr(part, "get_params") and not isinstance(part, type)
+
+
+def asks_for_threads(model: Any) -> bool:
+    """Whether a model, or a part of it, would take several threads if a cell let it."""
+    boosters = threads_of_boosters(model)
+    given = model.get_params(deep=True).items()
+    others = [value for name, value in given if name not in boosters and name.rpartition("__")[2] == "n_jobs"]
+    return any(value != 1 for value in boosters.values()) or any(value not in (None, 1) for value in others)
 
 
 @contextmanager

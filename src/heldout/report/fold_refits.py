@@ -16,7 +16,7 @@ from sklearn.utils import _safe_indexing
 from heldout._text import argument
 from heldout.data.task import Task
 from heldout.errors import InputError
-from heldout.execution.fit import CellContext, Scoring, seeded_model
+from heldout.execution.fit import CellContext, Scoring, cell_model
 from heldout.execution.fold_models import FoldModels
 from heldout.execution.responses import coded_responses
 from heldout.execution.threads import single_threaded
@@ -83,7 +83,7 @@ def _refitted(evaluation: Evaluation, entropy: Any) -> dict[tuple[int, int], Any
     models: dict[tuple[int, int], Any] = {}
     with single_threaded():
         for split in evaluation.folds.splits:
-            model = seeded_model(winner.fresh(), entropy, *split.place)
+            model = cell_model(winner, entropy, *split.place)
             model.fit(_safe_indexing(task.X, split.train), _safe_indexing(task.target, split.train))
             again = coded_responses(context, model, _safe_indexing(task.X, split.test))
             if not _agrees(evaluation, split, again):

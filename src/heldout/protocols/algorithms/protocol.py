@@ -30,7 +30,7 @@ from heldout.execution.run import RunSettings
 from heldout.execution.search import Search
 from heldout.execution.search_check import check_search
 from heldout.execution.sharing.groups import Share
-from heldout.execution.shortage import warn_if_too_small, warn_of_flags
+from heldout.execution.shortage import warn_if_too_small, warn_of_settings
 from heldout.flags import Flag
 from heldout.kernels.reference import Floats
 from heldout.metrics.opaque import OpaqueMetric
@@ -283,7 +283,7 @@ def algorithms_of_search(search: Search, settings: AlgorithmSettings, running: R
     columns = columns_of(search)
     check_search(search)
     warned = warn_if_too_small(search)
-    warn_of_flags(search)
+    warn_of_settings(search, running.n_jobs)
     nested, plan = plan_of(search, settings.inner)
     if search.drop is None:
         run = run_algorithms(search, nested, plan, running)

@@ -21,7 +21,7 @@ from heldout.errors import NoExit
 from heldout.execution.cells import CellKey, CellResult, CellState
 from heldout.execution.copies import with_copies_together
 from heldout.execution.executors.base import FitsOfSplit, Work
-from heldout.execution.fit import CellContext, Routing, error_line, seeded_model
+from heldout.execution.fit import CellContext, Routing, cell_model, error_line, seeded_model
 from heldout.execution.responses import coded_responses
 from heldout.execution.sharing.groups import Share, Sharing, shared_in
 from heldout.execution.sharing.rows import own_copy
@@ -258,7 +258,7 @@ class ImputedFits:
 def unfitted_model(context: CellContext, configuration: Configuration, split: Split, completion: int) -> Any:
     """The model for a completion of the training rows of a split: each completion gives it another seed."""
     place = (*split.place, completion) if completion else split.place
-    model = seeded_model(configuration.fresh(), context.entropy, *place)
+    model = cell_model(configuration, context.entropy, *place)
     return model if split.repeat == ALL_ROWS else with_copies_together(model, split.train)
 
 
