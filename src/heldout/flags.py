@@ -66,8 +66,20 @@ class Flag(StrEnum):
     )
     ROWS_NOT_HELD_OUT = (
         "rows_not_held_out",
-        "{source} numbers its rows up to {last}, and has no prediction of {missing} of them, which no resample "
-        "held out (or which were left out of the file). The estimate is of the others.",
+        "{source} has no prediction of {missing} of {total} rows, which no resample held out (or which were left "
+        "out of the file). The estimate is of the others.",
+    )
+    ROWS_OUT_OF_ORDER = (
+        "rows_out_of_order",
+        "{source} numbers its rows, and not in rising order, while its predictions have no such numbers: they were "
+        "matched by position, which is right only where nobody sorted or shuffled the file.",
+    )
+    LABELS_CONTRADICT_PROBABILITIES = (
+        "labels_contradict_probabilities",
+        "The labels and the probabilities of {lacking} of {total} configurations contradict each other ({which}): "
+        "rows with a label do not have the greater probabilities of its class. Columns were exchanged, rows moved, "
+        "or the two come from different fits, as those of support vector machines do; a score tells only of the "
+        "one that its metric reads.",
     )
     FOLDS_UNKNOWN = (
         "folds_unknown",

@@ -186,3 +186,20 @@ def test_survival_that_cannot_be_read(
     ended = command("estimate", "p.csv", "--target", "months", *options)
 
     assert ended.code == 2 and said in ended.last, ended
+
+
+def test_counts_with_predictions_that_have_decimals_are_a_regression(command: Command, tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    counts = np.minimum(rng.poisson(2.5, N), 5)
+    frame = pd.DataFrame({"y": counts, "a": counts + rng.normal(size=N), "b": 2.5 + rng.normal(size=N)})
+    frame.to_csv(tmp_path / "wide.csv", index=False)
+    frame.assign(row=range(N)).melt(["row", "y"], var_name="m").to_csv(tmp_path / "long.csv", index=False)
+    frame.assign(a=counts, b=rng.permutation(counts)).to_csv(tmp_path / "labels.csv", index=False)
+    of_lines = ["--configuration", "m", "--row", "row", "--prediction", "value"]
+    for file, more, metric in (
+        ("wide.csv", [], "r2"),
+        ("long.csv", of_lines, "r2"),
+        ("labels.csv", [], "accuracy"),
+    ):
+        ended = command("estimate", tmp_path / file, "--target", "y", *more, "--json", *FEW)
+        assert document(ended)["metric"] == metric

@@ -159,7 +159,7 @@ def test_every_comparison_takes_a_table() -> None:
     [
         ("final", Flag.ONE_CONFIGURATION_KEPT, 'savePredictions = "all"'),
         ("loo", Flag.FOLDS_UNKNOWN, r"does not say in which fold"),
-        ("boot", Flag.ROWS_NOT_HELD_OUT, "rows up to 40, and has no prediction of 3 of them"),
+        ("boot", Flag.ROWS_NOT_HELD_OUT, "has no prediction of 3 of 40 rows"),
         ("boot", Flag.INCOMPLETE_PREDICTIONS, "each in 36% of the repeats"),
     ],
 )
@@ -240,7 +240,7 @@ def test_the_outcome_is_the_column_that_was_predicted_or_must_be_named() -> None
         (lambda it: it.assign(line=np.arange(len(it))), "would make 160 configurations of 160 lines"),
         (lambda it: it.assign(site=it["Resample"]), "no configuration has predictions of all folds .*exclude"),
         (lambda it: it.drop(columns="no"), "class 'no' has no column of probabilities beside 'yes'"),
-        (lambda it: it.assign(no=it["no"] / 2), "'no', 'yes' are the probabilities of the classes, but sum to"),
+        (lambda it: it.assign(no=it["no"] / 2), "k=3 has probabilities that sum to 0.6667 in row 1"),
         (lambda it: it.assign(Resample=None), r"'Resample' \(the folds\) has 160 missing values"),
         (lambda it: it.assign(obs=np.where(np.arange(160) == 7, "yes", it["obs"])), "has two values of the target"),
         (lambda it: it.drop(columns="k"), "is in two lines, .*configurations: one"),

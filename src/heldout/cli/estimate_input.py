@@ -172,6 +172,7 @@ def _truth(found: PredictionTable, options: EstimateOptions) -> Truth:
     from heldout.data.task import TaskKind, no_labels, truth_of
     from heldout.metrics import metric_named
     from heldout.metrics.by_kind import reads_as_numbers
+    from heldout.readers.prediction_columns import holds_amounts
 
     metric = options.metric
     tasks = None if metric is None else metric_named(metric).tasks
@@ -198,7 +199,8 @@ def _truth(found: PredictionTable, options: EstimateOptions) -> Truth:
         return truth_of(found.truth, TaskKind.REGRESSION)
     truth = truth_of(found.truth)
     # Whole numbers of many values are amounts: no table of predictions has one class for every few rows.
-    if truth.n_classes * 5 > truth.n_rows and found.truth.dtype.kind in "iuf":
+    many = truth.n_classes * 5 > truth.n_rows and found.truth.dtype.kind in "iuf"
+    if many or (found.columns is not None and holds_amounts(found.columns, truth)):
         return truth_of(found.truth, TaskKind.REGRESSION)
     return truth
 

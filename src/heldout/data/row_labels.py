@@ -11,6 +11,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
+from heldout._text import in_python
 from heldout.errors import InputError
 
 
@@ -47,19 +48,26 @@ def in_order_of(labels: Any, of: str, values: Any, name: str) -> Any:
     another order.
     """
     index = row_labels(values)
-    if index is None or len(index) != len(labels) or index.equals(labels):
+    if index is None or labels is None or len(index) != len(labels) or index.equals(labels):
         return values  # other checks refuse another number of rows
-    by_position = f"give both with the same labels, or pass {name}.to_numpy() to take rows by their position"
+    position = (
+        in_python(f"pass {name}.to_numpy()", "remove the labels from the file") + " to take rows by their position"
+    )
     for side in (index, labels):
         if not side.is_unique:
             again = side[side.duplicated()][0]
-            _refuse(of, name, f"repeat row labels ({again!r}) and are not in the same order", by_position)
+            _refuse(
+                of,
+                name,
+                f"repeat row labels ({again!r}) and are not in the same order",
+                f"give both with the same labels, or {position}",
+            )
     counts = any(np.array_equal(side, np.arange(len(side))) for side in (index, labels))
     here, there = set(index), set(labels)
     strange = [*(label for label in index if label not in there), *(label for label in labels if label not in here)]
     if strange and not counts:
         shown = f"{', '.join(map(repr, strange[:3]))}{' …' if len(strange) > 3 else ''} in one only"
-        _refuse(of, name, f"have different row labels ({shown})", by_position)
+        _refuse(of, name, f"have different row labels ({shown})", f"give both with the same labels, or {position}")
     if strange:
         return values
     if counts:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
+
+from heldout.flags import Flag
 
 Configurations: TypeAlias = tuple[tuple[str, Mapping[str, str | None]], ...]
 """Names of configurations, each with its columns and their classes; the class is None for a single column."""
@@ -23,3 +25,5 @@ class ColumnPredictions:
     """(N, R): the line of the data frame of each row in each repeat."""
     configurations: Configurations | None = None
     """The columns of each configuration; None if they follow from the names of the columns."""
+    flags: Mapping[Flag, str] = field(default_factory=dict)
+    """What a reader of any estimate from these predictions must know."""

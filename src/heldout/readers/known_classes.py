@@ -13,9 +13,6 @@ from heldout.data.task import codes_of, labels_text, no_labels
 from heldout.errors import InputError
 from heldout.readers.columns import check_no_dates, check_numbers, labels_of_column, place_of_class, plain, quoted
 
-OFF_ONE = 0.0201
-"""How far from 1 the sum of probabilities lies at most, which may be rounded to two decimals."""
-
 
 @dataclass(frozen=True, eq=False)
 class KnownClasses:
@@ -62,9 +59,7 @@ class KnownClasses:
                 "the predictions are labels or probabilities of classes; name another target."
             )
         by_class = {found: probabilities[text] for text, found in texts.items()}
-        found = cls(known, tuple(by_class[value] for value in values) if probabilities else ())
-        found._check_probabilities(frame)
-        return found
+        return cls(known, tuple(by_class[value] for value in values) if probabilities else ())
 
     def codes(self, column: Any) -> NDArray[np.int32]:
         """The code of each label, -1 for a missing one."""
@@ -78,21 +73,9 @@ class KnownClasses:
 
     def scores(self, frame: Any) -> NDArray[np.float64]:
         """(lines, K): the probabilities."""
-        return np.asarray(frame[list(self.columns)].to_numpy(dtype=np.float64))
-
-    def _check_probabilities(self, frame: Any) -> None:
         for name in self.columns:
             check_numbers(frame[name], "the probabilities")
-        if not self.columns:
-            return
-        sums = self.scores(frame).sum(axis=1)
-        off = np.abs(sums - 1) > OFF_ONE
-        if off.any():
-            line = int(off.argmax())
-            raise InputError(
-                f"{quoted(self.columns)} are the probabilities of the classes, but sum to {sums[line]:.4g} in line "
-                f"{line + 1}; is the column of a class missing?"
-            )
+        return np.asarray(frame[list(self.columns)].to_numpy(dtype=np.float64))
 
 
 def class_values(*columns: Any) -> list[Any]:

@@ -5,6 +5,7 @@ Lines are placed by their keys (``line_grid``), so their order means nothing.
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -18,7 +19,7 @@ from heldout.flags import Flag
 from heldout.readers.columns import check_complete, check_numbers, labels_of_column, plain, quoted
 from heldout.readers.known_classes import KnownClasses
 from heldout.readers.line_grid import grid_of_lines
-from heldout.readers.lines import LineKey, check_same, configuration_key, line_key
+from heldout.readers.lines import LineKey, check_same, configuration_key, flag_of_rows, line_key, numbered_rows
 from heldout.readers.prediction_arrays import PredictionArrays
 from heldout.readers.prediction_table import PredictionTable, Source
 from heldout.readers.resamples import natural_order
@@ -51,6 +52,8 @@ class LineRoles:
     weight: str | None = None
     settings: tuple[str, ...] = ()
     """Columns with one value in each configuration, which are added to its name."""
+    n_rows: int | None = None
+    """How many rows the data have; by default as many as the rows are numbered up to."""
     is_chosen: bool = False
     """Whether a single configuration may be the best of several that are not in the table."""
 
@@ -126,7 +129,8 @@ def predictions_of_lines(
             check_same(what, frame[column], lines, frame[roles.row])
     truth = labels_of_column(frame[roles.target])[first]
     known = KnownClasses.of_columns(frame, roles.target, roles.labels, roles.probabilities)
-    found = {**(flags or {}), **grid.flags, **_flag_of_rows(rows, source.name)}
+    n_rows = roles.n_rows or numbered_rows(rows.labels, math.inf)
+    found = {**(flags or {}), **grid.flags, **flag_of_rows(n_rows, len(rows.labels), source.name)}
     if len(grid.names) == 1 and roles.is_chosen and not grid.flags:
         found[Flag.ONE_CONFIGURATION_KEPT] = Flag.ONE_CONFIGURATION_KEPT.filled(source=source.name, remedy=remedy)
     if grid.folds is None:
@@ -157,15 +161,6 @@ def predictions_of_lines(
         sample_weight=checked_weights(weights, len(first)),
         remarks=remarks,
     )
-
-
-def _flag_of_rows(rows: LineKey, source: str) -> dict[Flag, str]:
-    """The flag of rows that numbers from 1 lack."""
-    numbers = np.asarray(rows.labels)
-    missing = int(numbers[-1]) - len(numbers) if numbers.dtype.kind == "i" and numbers[0] > 0 else 0
-    if missing <= 0:
-        return {}
-    return {Flag.ROWS_NOT_HELD_OUT: Flag.ROWS_NOT_HELD_OUT.filled(source=source, last=numbers[-1], missing=missing)}
 
 
 def check_columns(table: Table, roles: LineRoles) -> None:

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from heldout._text import argument, counted, in_python
 from heldout.errors import InputError
+from heldout.flags import Flag
 from heldout.readers.columns import plain, quoted
 
 _TO_BOUND = " (to bound one configuration named beforehand: --fixed-configuration NAME)"
@@ -170,6 +171,24 @@ def check_same(what: str, column: Any, places: NDArray[np.intp], rows: Any) -> N
         f"line {one + 1} and {plain(column.iloc[two])} in line {two + 1}; fix the file, or name the column that "
         "numbers the rows with --row."
     )
+
+
+def numbered_rows(labels: Sequence[Any], most: float = 2) -> int:
+    """How many rows numbers from 0 or 1 count.
+
+    Names, and numbers that count over ``most`` times as many rows as there are, are as many rows as there are.
+    """
+    numbers = np.asarray(labels)
+    if numbers.dtype.kind not in "iu" or numbers.min() < 0:
+        return len(numbers)
+    last = int(numbers.max()) + int(numbers.min() == 0)
+    return last if last <= most * len(numbers) else len(numbers)
+
+
+def flag_of_rows(n_rows: int, n_predicted: int, source: str) -> dict[Flag, str]:
+    """The flag of rows without a prediction, if there are some."""
+    flag, missing = Flag.ROWS_NOT_HELD_OUT, n_rows - n_predicted
+    return {flag: flag.filled(source=source, missing=missing, total=n_rows)} if missing > 0 else {}
 
 
 def _by_order(repeats: LineKey) -> NDArray[np.intp]:

@@ -28,6 +28,7 @@ from heldout.readers.columns import (
 )
 from heldout.readers.lines import LineKey, check_agree, lines_of_cells
 from heldout.readers.own_metadata import ColumnRoles
+from heldout.readers.prediction_arrays import check_probabilities
 from heldout.readers.prediction_table import PredictionTable, Source
 from heldout.readers.tables import Table
 
@@ -118,10 +119,11 @@ def predictions_from_own_table(table: Table) -> PredictionTable:
     places = _places(table, roles)
     once = _once_a_row(table, roles, places)
     classes = None if roles.classes is None else np.asarray(roles.classes)
+    array = np.ascontiguousarray(_predictions_of(table, roles, classes)[places].swapaxes(1, 2))
+    if roles.response in (Response.PROBABILITIES, Response.SURVIVAL):
+        check_probabilities(array, roles.names, of_classes=roles.response is Response.PROBABILITIES)
     predictions = HeldOutPredictions(
-        responses={
-            roles.response: np.ascontiguousarray(_predictions_of(table, roles, classes)[places].swapaxes(1, 2))
-        },
+        responses={roles.response: array},
         names=roles.names,
         folds=_folds(frame["fold"], places) if "fold" in frame else None,
         classes=classes,

@@ -2,21 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import combinations
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.metrics import roc_auc_score
 
 from heldout._text import argument
 from heldout.data.task import TaskKind, Truth, truth_of
 from heldout.errors import InputError
 from heldout.estimates.input_arrays import training_rows_of
-from heldout.estimates.responses import ResponseName, check_settings, cut
+from heldout.estimates.responses import ROUNDING, ResponseName, check_settings, cut
 from heldout.flags import Flag
 from heldout.metrics.base import Response
 from heldout.predictions import HeldOutPredictions
+
+OFF_ONE = 0.0201
+"""How far from 1 the sum of probabilities lies at most, which may be rounded to two decimals."""
+CLOSE = 0.002
+"""Probabilities that differ by less may be equal ones that were rounded."""
+FEWEST = 5
+"""Rows with each of two labels from which these are compared."""
+LEAST_AGREEMENT = 0.9
+"""The AUC of probabilities by their own labels, 1 where one threshold cut them; thresholds may differ by fold."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,6 +62,18 @@ class PredictionArrays:
         if self.classes is None:
             return TaskKind.REGRESSION
         return TaskKind.BINARY if len(self.classes) == 2 else TaskKind.MULTICLASS
+
+    def contradictions(self) -> tuple[str, ...]:
+        """The configurations whose labels do not go with their probabilities.
+
+        Labels need not be of the greatest probability: a threshold may have cut them. But rows with one label have
+        greater probabilities of it than rows with another, of a pair of classes: an AUC near 1.
+        """
+        if self.labels is None or self.probabilities is None:
+            return ()
+        return tuple(
+            name for j, name in enumerate(self.names) if _contradict(self.labels[:, j], self.probabilities[:, j])
+        )
 
     def truth(self, y_true: NDArray[Any], pos_label: Any = None) -> Truth:
         """The target coded as the predictions are; of two classes the last is positive by default."""
@@ -111,6 +134,38 @@ class PredictionArrays:
             exchangeable=self.exchangeable,
             flags=self.flags,
         )
+
+
+def check_probabilities(values: NDArray[np.float64], names: Sequence[str], *, of_classes: bool = True) -> None:
+    """Refuse numbers (N, C, R[, K]) beyond [0, 1], and those of K classes that do not sum to 1."""
+    if values.ndim == 4:
+        values = values[..., ::-1]  # the first of two classes may be 1 minus what the file holds
+    beyond = (values < -ROUNDING) | (values > 1 + ROUNDING)
+    sums = values.sum(axis=-1) if of_classes and values.ndim == 4 else np.ones(1)
+    off = np.abs(sums - 1) > OFF_ONE
+    for wrong, what in ((beyond, "has {:.6g} as a probability"), (off, "has probabilities that sum to {:.4g}")):
+        if wrong.any():
+            row, column = np.argwhere(wrong)[0][:2]
+            value = (values if wrong is beyond else sums)[wrong][0]
+            raise InputError(
+                f"{names[column]} {what.format(value)} in row {row + 1}; probabilities lie in [0, 1], and those of "
+                "all classes sum to 1: is a column missing, or the file damaged?"
+            )
+
+
+def _contradict(labels: NDArray[np.int32], probabilities: NDArray[np.float64]) -> bool:
+    """Whether labels (N, R) do not go with probabilities (N, R, K), for some pair of classes."""
+    present = (labels >= 0) & ~np.isnan(probabilities).any(axis=-1)
+    labels, probabilities = labels[present], probabilities[present]
+    chosen = np.take_along_axis(probabilities, labels[:, None].astype(np.intp), axis=1)[:, 0]
+    if (probabilities.max(axis=1, initial=0) - chosen <= CLOSE).all():
+        return False
+    for one, other in combinations(np.flatnonzero(np.bincount(labels) >= FEWEST), 2):
+        rows = (labels == one) | (labels == other)
+        share = probabilities[rows, one] - probabilities[rows, other]
+        if roc_auc_score(labels[rows] == one, share) < LEAST_AGREEMENT:
+            return True
+    return False
 
 
 def _refuse_of_numbers(**settings: Any) -> None:

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heldout.data.arrays import array_of, numbers_of, shortened
-from heldout.data.task import TaskKind, Truth, labels_text
+from heldout.data.task import TaskKind, Truth, labels_text, no_labels
 from heldout.errors import InputError
 from heldout.estimates.input_arrays import TWO_DECIMALS, read_predictions
 from heldout.estimates.responses import ResponseName
@@ -115,7 +115,7 @@ def held_out(
         of_each = [numbers_of(array_of(found.frame[list(own)], "predictions"), own[0]) for own in heads.columns]
         array = np.stack([lines[found.places] for lines in of_each], axis=1)
     held = read_predictions(truth, array, metric, response=response, threshold=threshold, folds=folds)
-    return replace(held, names=heads.names)
+    return replace(held, names=heads.names, flags=found.flags)
 
 
 def _check_no_classes(frame: Any, stems: Mapping[str, Mapping[str, str]], truth: Truth) -> None:
@@ -263,6 +263,16 @@ def _check_labels_of_several_classes(frame: Any, truth: Truth, metric: Metric) -
             f"column {name!r} holds {plain(value)} in row {row}, which is none of the target's classes "
             f"({labels_text(truth.classes)}){why}."
         )
+
+
+def holds_amounts(found: ColumnPredictions, truth: Truth) -> bool:
+    """Whether numbers with decimals are predicted of whole numbers that could be several classes: of counts."""
+    if truth.kind is not TaskKind.MULTICLASS or truth.classes is None or truth.classes.dtype.kind not in "iuf":
+        return False
+    classes = [label for _, own in found.configurations or () for label in own.values() if label]
+    of_no_class = not classes and not (found.configurations is None and _stems(found.frame.columns))
+    numeric = all(dtype.kind in "iuf" for dtype in found.frame.dtypes)
+    return of_no_class and numeric and any(no_labels(column).any() for column in found.frame.to_numpy().T)
 
 
 def holds_scores(found: ColumnPredictions, heads: PredictionColumns, truth: Truth) -> bool:

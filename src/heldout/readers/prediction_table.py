@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from numpy.typing import NDArray
@@ -14,10 +14,12 @@ from heldout.data.task import TaskKind, Truth
 from heldout.estimates.input_arrays import checked_held_out, read_as, refuse_labels, threshold_of_reading
 from heldout.estimates.inputs import truth_for
 from heldout.estimates.responses import ResponseName, check_cuts
+from heldout.flags import Flag
 from heldout.metrics.base import Metric
 from heldout.predictions import HeldOutPredictions
 from heldout.readers.column_predictions import ColumnPredictions
-from heldout.readers.prediction_arrays import PredictionArrays
+from heldout.readers.columns import quoted
+from heldout.readers.prediction_arrays import PredictionArrays, check_probabilities
 from heldout.readers.prediction_columns import check_kinds, held_out, holds_scores, prediction_columns_of
 from heldout.selection import Rule
 
@@ -82,6 +84,14 @@ class PredictionTable:
         remarks: tuple[str, ...] = (),
     ) -> PredictionTable:
         """A table of predictions whose kinds are known, with the last of two classes as the positive one."""
+        if arrays.probabilities is not None:
+            check_probabilities(arrays.probabilities, arrays.names)
+        if contradictions := arrays.contradictions():
+            flag = Flag.LABELS_CONTRADICT_PROBABILITIES
+            sentence = flag.filled(
+                lacking=len(contradictions), total=len(arrays.names), which=quoted(contradictions, 3)
+            )
+            arrays = replace(arrays, flags={**arrays.flags, flag: sentence})
         held = arrays.held_out(arrays.truth(truth))
         return cls(truth, held, held.folds, groups, sample_weight, source, arrays, remarks)
 

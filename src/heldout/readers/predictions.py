@@ -19,7 +19,7 @@ from heldout.data.survival_target import survival_target
 from heldout.errors import InputError
 from heldout.readers.column_predictions import ColumnPredictions, Configurations
 from heldout.readers.columns import check_complete, check_numbers, events_of_column, labels_of_column, quoted
-from heldout.readers.lines import places_of_repeats
+from heldout.readers.lines import flag_of_rows, numbered_rows, places_of_repeats
 from heldout.readers.long_table_signs import (
     AS_LONG,
     CONFIGURATION_NAMES,
@@ -99,10 +99,11 @@ def predictions_from_table(
     folds = labels_of_column(columns.get("the folds"))
     if folds is not None and repeat is not None:
         check_folds_of_repeats(columns["the folds"], columns["the repeats"], folds[places])
+    flags = {} if row is None else flag_of_rows(numbered_rows(columns["the rows"].unique()), len(first), table.name)
     by_order = places.shape[1] > 1 and row is None
     return PredictionTable(
         truth=_truth(columns, first),
-        predictions=ColumnPredictions(kept, places, configurations),
+        predictions=ColumnPredictions(kept, places, configurations, flags),
         folds=None if folds is None else folds[places] if places.shape[1] > 1 else folds[first],
         groups=None if group is None else labels_of_column(columns["the groups"])[first],
         sample_weight=None if weights is None else weights.to_numpy()[first],

@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from heldout.data.row_labels import row_labels
 from heldout.errors import InputError, MissingExtraError
 from heldout.readers.arff import read_arff
 from heldout.readers.columns import check_names, first_line, named_columns, plain, quoted, reads_as_number
@@ -39,6 +40,8 @@ class Table:
     """Sentences about assumptions that were made."""
     roles: ColumnRoles | None = None
     """What the columns are, in a file of predictions that heldout wrote."""
+    labels: Any = None
+    """The labels of the rows of a data frame of pandas: its index."""
 
     def column(self, name: str, purpose: str) -> Any:
         """A column by name, as a pandas Series; the error for an unknown name suggests the nearest."""
@@ -101,13 +104,14 @@ def table_of_frame(frame: Any, name: str = "the table") -> Table:
     (2, 2)
     """
     pd = _pandas()
+    labels = row_labels(frame)
     if not isinstance(frame, pd.DataFrame):
         frame = frame.to_pandas()
     named = [level for level in frame.index.names if level is not None]
     frame = frame.reset_index(drop=not named)
     frame.columns = named_columns(frame.columns)
     check_names(name, list(frame.columns))
-    return _with_rows(Table(name, _plain_types(frame)))
+    return _with_rows(Table(name, _plain_types(frame), labels=labels))
 
 
 def _with_rows(table: Table) -> Table:

@@ -251,9 +251,7 @@ def test_files_of_tabrepo_that_lack_something_are_refused(tmp_path: Path) -> Non
     with pytest.raises(ho.InputError, match="cannot be read as JSON"):
         ho.read_predictions(task, target=y)
     task, y = tabrepo(tmp_path / "other", values=np.full((2, 40), 1.5, dtype=np.float32))
-    with pytest.raises(
-        ho.InputError, match="numbers that are no probabilities, although the true values are codes of 2"
-    ):
+    with pytest.raises(ho.InputError, match=r"a has 1\.5 as a probability in row 1"):
         ho.read_predictions(task, target=y)
 
 
@@ -282,13 +280,13 @@ def test_what_autogluon_gives_without_predictions_or_classes_is_refused() -> Non
     for source, target, said in (
         (leaderboard, y, "is a leaderboard of AutoGluon, which has one score for each model and no predictions"),
         ({"m": shares}, None, "does not hold the true values"),
-        ({"m": shares}, y.rename({0: 9}), "different row labels .index."),
-        ({"m": shares["a"]}, y, "nothing says of which class of 'true values' they are"),
-        ({"m": shares["a"]}, y.map({"a": 0, "b": 1}), "nothing says of which class"),
+        ({"m": shares}, y.rename({0: 9}), "different row labels .9, 0 in one only"),
+        ({"WeightedEnsemble_L2": shares["a"], "m": shares["a"]}, y, "nothing says of which class of 'true values'"),
+        ({"m": shares[["a"]]}, y.map({"a": 0, "b": 1}), "nothing says of which class"),
         ({"m": shares, "n": shares.iloc[1:]}, y, "n of the dict has 3 lines and m has 4"),
         ({"m": shares, "n": shares.rename(columns={"b": "c"})}, y, "have different columns .'b', 'c'"),
         ({"m": pd.concat([shares, shares])}, y, "the table of m has the row label 3 twice"),
-        ({"m": shares.assign(b=0.5)}, y, "sum to 1.4 in line 1"),
+        ({"m": shares.assign(b=0.5)}, y, "sum to 0.9 in row 1"),
         ({"m": shares.assign(age=[30.0, 40.0, 50.0, 60.0])}, y, "sum to"),
     ):
         with pytest.raises(ho.InputError, match=said):

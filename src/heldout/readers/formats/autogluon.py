@@ -14,13 +14,15 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 from heldout._text import argument
+from heldout.data.row_labels import row_labels
 from heldout.errors import InputError
 from heldout.flags import Flag
 from heldout.readers.columns import holds_labels, quoted
 from heldout.readers.formats.base import ColumnUses, Export, is_frame
-from heldout.readers.formats.given import needed_truth, with_uses
+from heldout.readers.formats.given import INDEX, needed_truth, with_uses
 from heldout.readers.formats.parts import check_same_folds, parts_of, stacked
 from heldout.readers.line_roles import LineRoles, predictions_of_lines
+from heldout.readers.lines import numbered_rows
 from heldout.readers.prediction_table import PredictionTable
 from heldout.readers.tables import table_of_frame
 
@@ -30,8 +32,6 @@ _ENSEMBLE = "WeightedEnsemble"
 _STOPPED_EARLY = ("LightGBM", "CatBoost", "XGBoost", "NeuralNet")
 """How the names of models begin that AutoGluon stops by their score on the fold that they predict."""
 _LEFT_OUT = "Left out: {names}, because AutoGluon fitted the weights of its ensembles on these rows."
-_INDEX = "Unnamed: 0"
-"""The name that a column without a name gets, such as an index that pandas wrote."""
 _ROW, _PREDICTED = "index of the table", "predicted"
 
 
@@ -47,7 +47,9 @@ class AutoGluon:
         if _is_predictor(export.value) or export.columns >= _LEADERBOARD:
             return True
         value = export.value
-        return isinstance(value, Mapping) and bool(value) and all(map(_is_table, value.values()))
+        if not isinstance(value, Mapping) or not value or not all(map(_is_table, value.values())):
+            return False
+        return all(map(is_frame, value.values())) or holds_ensemble(value)
 
     def read(self, export: Export, uses: ColumnUses) -> PredictionTable:
         if export.columns >= _LEADERBOARD:
@@ -67,7 +69,9 @@ class AutoGluon:
             )
         for model in ensembles:
             del frames[model]
-        frames, given = with_uses(frames, uses if row is None else replace(uses, row=uses.row or row))
+        frames, given = with_uses(
+            frames, uses if row is None else replace(uses, row=uses.row or row), by_label=True
+        )
         table, model = stacked(frames, export.name)
         frame = table.frame
         rest = [name for name in frame.columns if name not in {model, row, *given.values()}]
@@ -86,6 +90,7 @@ class AutoGluon:
             values=values,
             group=given.get("group"),
             weight=given.get("weight"),
+            n_rows=_n_rows(next(iter(frames.values())).index, uses.target),
         )
         flags = {}
         if stopped := [name for name in frames if name.startswith(_STOPPED_EARLY)]:
@@ -96,6 +101,17 @@ class AutoGluon:
         read = predictions_of_lines(table, roles, source, flags=flags)
         left_out = (_LEFT_OUT.format(names=quoted(ensembles)),) if ensembles else ()
         return replace(read, remarks=(*read.remarks, *left_out))
+
+
+def _n_rows(labels: Any, target: Any) -> int:
+    """How many rows the data have, by the true values or the numbers in the index."""
+    given = row_labels(target)
+    return len(given) if given is not None and {*labels} <= {*given} else numbered_rows(labels)
+
+
+def holds_ensemble(tables: Mapping[Any, Any]) -> bool:
+    """Whether there is an ensemble of AutoGluon: anyone makes mappings of Series, and predict_multi() too."""
+    return any(str(name).startswith(_ENSEMBLE) for name in tables)
 
 
 def _is_predictor(value: Any) -> bool:
@@ -122,7 +138,9 @@ def _frames(export: Export) -> tuple[dict[str, Any], str | None]:
     if export.path is None and not isinstance(export.value, list | tuple):
         return _in_memory({model: part.value for model, part in parts.items()})
     frames = {model: part.table_with().frame for model, part in parts.items()}
-    return frames, _INDEX if all(_INDEX in frame.columns for frame in frames.values()) else None
+    if not all(INDEX in frame.columns for frame in frames.values()):
+        return frames, None
+    return {model: frame.set_axis(frame[INDEX].rename(None)) for model, frame in frames.items()}, INDEX
 
 
 def _in_memory(tables: Mapping[Any, Any]) -> tuple[dict[str, Any], str | None]:

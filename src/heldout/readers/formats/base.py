@@ -10,6 +10,7 @@ from typing import Any, Protocol
 
 from heldout._text import argument, in_python
 from heldout.data.arrays import column_of, shortened
+from heldout.data.row_labels import in_order_of
 from heldout.errors import InputError
 from heldout.readers.columns import free_name
 from heldout.readers.prediction_table import PredictionTable
@@ -83,15 +84,18 @@ class ColumnUses:
     predictions: tuple[str, ...] = ()
     exclude: tuple[str, ...] = ()
 
+    @property
+    def arrays(self) -> dict[str, Any]:
+        """What the user gives as values, by its use."""
+        given = {use: getattr(self, use) for use in ("target", "fold", "group", "weight")}
+        return {use: values for use, values in given.items() if values is not None and not isinstance(values, str)}
+
     def placed_in(self, table: Table) -> tuple[Table, ColumnUses]:
         """The table with the arrays as columns of their own, and the uses with the names of these."""
         frame = table.frame
         named: dict[str, Any] = {}
-        for use in ("target", "fold", "group", "weight"):
-            values = getattr(self, use)
-            if values is None or isinstance(values, str):
-                continue
-            array = column_of(values, use)
+        for use, values in self.arrays.items():
+            array = column_of(in_order_of(table.labels, "source", values, use), use)
             if array.ndim != 1 or len(array) != len(frame):
                 raise InputError(
                     f"{use} must be a column, or one value for each of the {len(frame)} lines of {table.name}, got "

@@ -13,11 +13,14 @@ import numpy as np
 
 from heldout._text import argument, in_python
 from heldout.data.arrays import column_of
+from heldout.data.row_labels import in_order_of, row_labels
 from heldout.errors import InputError
-from heldout.readers.columns import free_name, quoted
+from heldout.readers.columns import free_name
 from heldout.readers.formats.base import ColumnUses
 from heldout.readers.tables import Table, read_table
 
+INDEX = "Unnamed: 0"
+"""The name that a column without a name gets, such as an index that pandas wrote."""
 _WORDS = {
     "target": "the true values",
     "fold": "the folds",
@@ -40,7 +43,9 @@ def needed_truth(uses: ColumnUses, tool: str) -> Any:
     return uses.target
 
 
-def with_uses(frames: Mapping[str, Any], uses: ColumnUses) -> tuple[dict[str, Any], dict[str, str]]:
+def with_uses(
+    frames: Mapping[str, Any], uses: ColumnUses, *, by_label: bool = False
+) -> tuple[dict[str, Any], dict[str, str]]:
     """The tables of all models with what the user gave, and the columns of it by their uses.
 
     Excluded columns are dropped. The column ``row`` is the one that the user named, or else the number of the line.
@@ -48,10 +53,10 @@ def with_uses(frames: Mapping[str, Any], uses: ColumnUses) -> tuple[dict[str, An
     tables: dict[str, Any] = {}
     names: dict[str, str] = {}
     for model, frame in frames.items():
-        for use, words in _WORDS.items():
+        for use in _WORDS:
             value = getattr(uses, use)
             if value is not None:
-                frame, names[use] = with_given(frame, value, words, model)
+                frame, names[use] = with_given(frame, value, use, model, by_label=by_label)
         if uses.row is None:
             names["row"] = free_name("row", frame.columns)
             frame = frame.assign(**{names["row"]: np.arange(1, len(frame) + 1)})
@@ -64,7 +69,7 @@ def with_uses(frames: Mapping[str, Any], uses: ColumnUses) -> tuple[dict[str, An
     return tables, names
 
 
-def with_given(frame: Any, given: Any, use: str, name: str) -> tuple[Any, str]:
+def with_given(frame: Any, given: Any, use: str, name: str, *, by_label: bool = False) -> tuple[Any, str]:
     """The frame, and the name of its column for what the user gave; the column is added unless it is there.
 
     Parameters
@@ -72,24 +77,30 @@ def with_given(frame: Any, given: Any, use: str, name: str) -> tuple[Any, str]:
     frame : pandas.DataFrame
         A line for each row.
     given : str, array-like or pandas.Series
-        A Series is matched by its index where the frame has labels of its own; all else is in the order of the
-        lines.
+        A Series is matched by its index, as ``in_order_of`` says; all else is in the order of the lines.
     use : str
-        Such as "the true values", for sentences.
+        Such as "target".
     name : str
         Of the export.
+    by_label : bool
+        Whether the tool keeps the labels of the rows of the data, of which a Series may have more.
     """
     if isinstance(given, str) and given in frame.columns:
         return frame, given
-    values = _aligned(frame, values_of(given, use, Table(name, frame)), use, name)
+    words = _WORDS[use]
+    values = values_of(given, words, Table(name, frame))
+    labels = row_labels(values)
+    if by_label and labels is not None and labels.is_unique and {*frame.index} <= {*labels}:
+        values = values.loc[frame.index]
+    values = column_of(in_order_of(frame.index, "source", values, use), words)
     if len(values) != len(frame):
-        raise InputError(f"{use} are {len(values)} for the {len(frame)} rows of {name}; give one for each row.")
-    added = free_name(use.removeprefix("the "), frame.columns)
+        raise InputError(f"{words} are {len(values)} for the {len(frame)} rows of {name}; give one for each row.")
+    added = free_name(words.removeprefix("the "), frame.columns)
     return frame.assign(**{added: values}), added
 
 
 def values_of(given: Any, use: str, table: Table) -> Any:
-    """The column of a file, as an array, or an array or Series as it is.
+    """The column of a file, with the labels in a column without a name, or an array or Series as it is.
 
     A name that is neither a file's column nor ``FILE:COL`` is refused with the nearest names of the table.
     """
@@ -97,24 +108,11 @@ def values_of(given: Any, use: str, table: Table) -> Any:
         file, _, column = given.rpartition(":")
         if not (file and Path(file).is_file()):
             table.column(given, use)
-        return read_table(file).column(column, use).to_numpy()
+        other = read_table(file)
+        values = other.column(column, use)
+        return values.set_axis(other.frame[INDEX]) if INDEX in other.frame else values
     if hasattr(given, "as_data_frame"):  # a frame of H2O
         given = given.as_data_frame()
     if getattr(given, "ndim", 1) == 2 and given.shape[1] == 1 and hasattr(given, "iloc"):
         return given.iloc[:, 0]
     return given
-
-
-def _aligned(frame: Any, values: Any, use: str, name: str) -> Any:
-    import pandas as pd
-
-    if not isinstance(values, pd.Series) or frame.index.equals(values.index):
-        return column_of(values, use)
-    if values.index.is_unique and frame.index.isin(values.index).all():
-        return values.loc[frame.index].to_numpy()
-    if isinstance(frame.index, pd.RangeIndex) or isinstance(values.index, pd.RangeIndex):
-        return values.to_numpy()
-    raise InputError(
-        f"{use} and the predictions of {name} have different row labels (index): {quoted(list(values.index[:3]))} "
-        f"and {quoted(list(frame.index[:3]))}; give them with the same index, or as an array in the same order."
-    )

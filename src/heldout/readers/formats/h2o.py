@@ -82,7 +82,8 @@ def _frame(part: Export) -> Any:
     """The table of a file, or of a frame of H2O or pandas."""
     if hasattr(part.value, "as_data_frame"):
         return table_of_frame(part.value.as_data_frame(), part.name).frame
-    return part.table_with(_PREDICT).frame
+    table = part.table_with(_PREDICT)
+    return table.frame if table.labels is None else table.frame.set_axis(table.labels.set_names(None))
 
 
 def _classes_of(columns: Iterable[str], texts: Iterable[str]) -> Mapping[str, str]:

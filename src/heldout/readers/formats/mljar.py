@@ -77,6 +77,7 @@ class Mljar:
             probabilities=probabilities,
             values=None if probabilities else "prediction",
             weight="sample_weight" if "sample_weight" in table.frame.columns else None,
+            n_rows=_n_given(run),
         )
         source = roles.source(export.name, self.name, self.title)
         read = predictions_of_lines(
@@ -193,15 +194,26 @@ def _folds(run: Path, n_rows: int) -> tuple[NDArray[np.intp] | None, int]:
             or (rows.size and not 0 <= rows.min() <= rows.max() < n_rows)
         ):
             raise InputError(f"{path} does not hold numbers of rows below {n_rows}; are the files of one run?")
+        again = np.concatenate([rows[folds[rows] >= 0], rows[np.bincount(rows)[rows] > 1]])
+        if again.size:
+            raise InputError(
+                f"{path} holds row {again[0]}, counted from 0, a second time; each row is held out once: are the "
+                "files of one run?"
+            )
         folds[rows] = int(found[1])
     return (None if (folds < 0).any() else folds), n_repeats
 
 
+def _n_given(run: Path) -> int | None:
+    """How many rows the data had."""
+    n_rows = _json(run / _DATA).get("rows") if (run / _DATA).is_file() else None
+    return n_rows if type(n_rows) is int else None
+
+
 def _check_no_copies(run: Path, n_rows: int) -> None:
     """Refuse a run whose data MLJAR enlarged: it copies rows of rare classes before it draws the folds."""
-    path = run / _DATA
-    n_given = _json(path).get("rows") if path.is_file() else None
-    if isinstance(n_given, int) and n_rows > n_given:
+    n_given = _n_given(run)
+    if n_given is not None and n_rows > n_given:
         raise InputError(
             f"{run} predicts {n_rows} rows and its data had {n_given} ({_DATA}): MLJAR appended copies of rows of "
             "classes with fewer than 20 rows, and a model may have been trained on the copy of a row that it "

@@ -7,12 +7,13 @@ in the same folds. Source: OpenML's documentation of runs, and its Python client
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 
 from heldout.data.arrays import column_of
+from heldout.data.row_labels import in_order_of, row_labels
 from heldout.errors import InputError
 from heldout.readers.columns import check_numbers
 from heldout.readers.formats.base import ColumnUses, Export
@@ -26,10 +27,6 @@ KEYS = ("repeat", "fold", "prediction")
 _ROWS = ("row_id", "rowid")
 _TRUTHS = ("correct", "truth")
 _CONFIDENCE = "confidence."
-_ABSENT = (
-    "{n} of the {all} rows that row_id numbers are in no line, as in a hold-out; after a cross-validation the "
-    "files are incomplete."
-)
 
 
 @dataclass(frozen=True)
@@ -80,17 +77,20 @@ class OpenMLRun:
             values=None if is_labels else "prediction",
             group=uses.group,
             weight=uses.weight,
+            n_rows=int(table.frame[row].max()) + 1,
         )
-        read = predictions_of_lines(table, roles, roles.source(export.name, self.name, self.title))
-        n_rows, numbered = len(read.truth), int(table.frame[row].max()) + 1
-        remarks = (_ABSENT.format(n=numbered - n_rows, all=numbered),) * (n_rows < numbered)
-        return replace(read, remarks=(*read.remarks, *remarks))
+        return predictions_of_lines(table, roles, roles.source(export.name, self.name, self.title))
 
 
 def _with_truth(table: Table, uses: ColumnUses, row: str) -> Table:
     """The table with the user's true values, one for each row of the data set, in the column ``correct``."""
     given = needed_truth(uses, f"{table.name} (an old run)")
-    values = column_of(values_of(given, "the true values", table), "the true values")
+    given = values_of(given, "the true values", table)
+    if (labels := row_labels(given)) is not None:  # row_id counts the rows of the data set
+        import pandas as pd
+
+        given = in_order_of(pd.RangeIndex(len(labels)), row, given, "target")
+    values = column_of(given, "the true values")
     rows = table.frame[row].to_numpy()
     if rows.min() < 0 or rows.max() >= len(values):
         raise InputError(

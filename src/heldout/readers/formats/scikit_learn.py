@@ -7,15 +7,17 @@ the order of ``numpy.unique(y)``. Arrays have neither true values nor folds: bot
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from heldout._text import argument
-from heldout.data.arrays import array_of
+from heldout.data.arrays import array_of, column_of
+from heldout.data.row_labels import in_one_order
 from heldout.errors import InputError
+from heldout.readers.formats.autogluon import holds_ensemble
 from heldout.readers.formats.base import ColumnUses, Export
 from heldout.readers.formats.plain import predictions_of_wide
 from heldout.readers.prediction_table import PredictionTable, Source
@@ -30,14 +32,15 @@ class ScikitLearn:
 
     name: ClassVar[str] = "scikit_learn"
     title: ClassVar[str] = "arrays of cross_val_predict of scikit-learn"
-    signs: ClassVar[str] = "a mapping from names to arrays"
+    signs: ClassVar[str] = "a mapping from names to arrays or Series"
 
     def recognises(self, export: Export, uses: ColumnUses) -> bool:
         value = export.value
         return (
             isinstance(value, Mapping)
             and bool(value)
-            and all(isinstance(array, np.ndarray | list) for array in value.values())
+            and all(isinstance(array, np.ndarray | list) or _is_series(array) for array in value.values())
+            and not holds_ensemble(value)
         )
 
     def read(self, export: Export, uses: ColumnUses) -> PredictionTable:
@@ -49,7 +52,11 @@ class ScikitLearn:
                 "format.",
                 argument="format",
             )
-        arrays: Mapping[Any, NDArray[Any]] = {name: array_of(array, name) for name, array in export.value.items()}
+        parts = {f"source[{name!r}]": name for name in export.value}
+        values = in_one_order(uses.arrays | {part: export.value[name] for part, name in parts.items()})
+        given: dict[str, Any] = {use: column_of(values[use], use) for use in uses.arrays}
+        uses = replace(uses, **given)
+        arrays: Mapping[Any, NDArray[Any]] = {name: array_of(values[part], part) for part, name in parts.items()}
         if {*arrays} >= _OF_CROSS_VALIDATE:
             raise InputError(
                 "the result of cross_validate holds scores and models, not predictions; pass its scores to "
@@ -67,6 +74,10 @@ class ScikitLearn:
             raise InputError(f"the arrays must be of the same rows, got {sizes} rows.")
         table = table_of_frame(pd.DataFrame(dict(columns)), "the arrays")
         return predictions_of_wide(table, uses, Source("the arrays", self.name, self.title))
+
+
+def _is_series(value: Any) -> bool:
+    return hasattr(value, "to_numpy") and not hasattr(value, "columns")
 
 
 def _columns(name: str, array: NDArray[Any], target: Any) -> list[tuple[str, NDArray[Any]]]:

@@ -62,21 +62,24 @@ class TabRepo:
         models, matrix = _matrix(folder)
         import pandas as pd
 
-        frame = pd.DataFrame(index=pd.RangeIndex(matrix.shape[1]))
-        labels = folder / _LABELS
-        if uses.target is None and labels.is_file():
-            truth, where = _labels(labels, matrix.shape[1]), _LABELS
+        labels = _labels(folder / _LABELS, matrix.shape[1]) if (folder / _LABELS).is_file() else None
+        frame = pd.DataFrame(index=pd.RangeIndex(matrix.shape[1]) if labels is None else labels.index)
+        by_label = labels is not None
+        if uses.target is None and labels is not None:
+            truth, where = np.asarray(labels), _LABELS
         else:
             given = needed_truth(uses, f"{export.name} (without {_LABELS})")
-            frame, where = with_given(frame, given, "the true values", export.name)
+            frame, where = with_given(frame, given, "target", export.name, by_label=by_label)
             check_complete(frame[where], "the target")
             truth = labels_of_column(frame[where])
         kept: dict[str, NDArray[Any]] = {}
-        for use, words in (("group", "the groups"), ("weight", "the weights")):
+        for use in ("group", "weight"):
             if (value := getattr(uses, use)) is not None:
-                frame, column = with_given(frame, value, words, export.name)
+                frame, column = with_given(frame, value, use, export.name, by_label=by_label)
                 kept[use] = frame[column].to_numpy()
         flags = {Flag.FOLDS_UNKNOWN: Flag.FOLDS_UNKNOWN.filled(source=export.name)}
+        if labels is not None and not labels.index.is_monotonic_increasing:
+            flags[Flag.ROWS_OUT_OF_ORDER] = Flag.ROWS_OUT_OF_ORDER.filled(source=folder / _LABELS)
         truth, arrays = _arrays(models, matrix, truth, flags, export.name)
         source = Source(export.name, self.name, self.title, {"truth": where, "predictions": _MATRIX})
         return PredictionTable.of_arrays(
@@ -133,8 +136,8 @@ def _matrix(folder: Path) -> tuple[list[str], NDArray[np.float64]]:
     return models, np.fromfile(file, dtype=np.dtype(kind).newbyteorder("<")).reshape(sizes).astype(np.float64)
 
 
-def _labels(path: Path, n_rows: int) -> NDArray[Any]:
-    """The labels in the only CSV file of an archive, whose last column they are."""
+def _labels(path: Path, n_rows: int) -> Any:
+    """The labels in the only CSV file of an archive, with the numbers of their rows."""
     import pandas as pd
 
     try:
@@ -149,7 +152,10 @@ def _labels(path: Path, n_rows: int) -> NDArray[Any]:
             f"{path} holds {len(frame)} rows of {frame.shape[1]} labels, some may be missing, and {_MATRIX} "
             f"predicts {n_rows} rows; both must be of one task."
         )
-    return np.asarray(frame.iloc[:, 0].to_numpy())
+    if frame.index.has_duplicates:
+        again = frame.index[frame.index.duplicated()][0]
+        raise InputError(f"{path} holds row {again} a second time; each row has one label: is it of one task?")
+    return frame.iloc[:, 0]
 
 
 def _arrays(
@@ -173,11 +179,5 @@ def _arrays(
         )
     if matrix.ndim == 2:
         by_row = np.stack([1 - by_row, by_row], axis=-1)
-    off = np.abs(by_row.sum(axis=-1) - 1) > 0.02
-    if off.any() or (by_row < 0).any() or (by_row > 1).any():
-        raise InputError(
-            f"{name} holds numbers that are no probabilities, although the true values are codes of {n_classes} "
-            f"classes; {_COMPLETE}"
-        )
     arrays = PredictionArrays(names, np.arange(n_classes), probabilities=by_row, flags=flags)
     return truth.astype(np.int64), arrays

@@ -142,8 +142,8 @@ class _PrintedFile:
         import pandas as pd
 
         numbers = np.array([_whole(self.name, row[0]) for row in self.rows])
-        folds = np.cumsum(np.diff(numbers, prepend=numbers[0]) <= 0)
-        folds = folds - folds[0] + 1
+        _check_counted(self.name, numbers)
+        folds = np.cumsum(numbers == 1)
         columns: dict[str, Any] = {
             "row": [f"{fold}.{number}" for fold, number in zip(folds, numbers, strict=True)],
             "fold": folds,
@@ -206,6 +206,20 @@ def _whole(name: str, text: str) -> int:
     if not text.isdecimal():
         raise InputError(f"{name} has {shortened(text)} in place of an inst#; is the file complete?")
     return int(text)
+
+
+def _check_counted(name: str, numbers: Any) -> None:
+    """Refuse lines that are missing or were moved: WEKA counts from 1 in folds that differ by a row at most."""
+    before = np.r_[0, numbers[:-1]]
+    odd = (numbers != before + 1) & ((numbers != 1) | (before == 0))
+    sizes = np.bincount(np.cumsum(numbers == 1))[1:]
+    if not odd.any() and np.ptp(sizes) <= 1:
+        return
+    place = int(odd.argmax())
+    what = f"inst# {numbers[place]} follows {before[place]}, and WEKA counts the rows of each fold from 1"
+    if not odd.any():
+        what = f"one fold has {sizes.min()} rows and another {sizes.max()}, and WEKA's differ by one at most"
+    raise InputError(f"in {name} {what}: lines are missing or were moved; give the file as WEKA printed it.")
 
 
 def _class(cell: str) -> str | None:
