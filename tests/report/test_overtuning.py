@@ -58,7 +58,8 @@ def test_the_curve_by_hand() -> None:
     assert found.default.observed == pytest.approx(0.7 - 0.64)
     assert found.default.gain == pytest.approx(((0.6 - 0.9) + (0.8 - 0.7)) / 2)
     assert found.default.standard_error == pytest.approx(np.std([0.8 - 0.7, 0.65 - 0.6], ddof=1))
-    assert found.default.probability_worse == pytest.approx(0.5)  # all of the observed gain is optimism
+    assert np.isnan(found.default.probability_worse)  # the three differ by less than their noise
+    assert "so which of the two is worse is not known" in found.sentence_on_default
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from heldout.estimates.from_matrix import gather
 from heldout.estimates.inputs import read_inputs
 from heldout.estimates.methods.bbc import BBC
 from heldout.estimates.paired.overtuning import Overtuning, overtuning, probability_worse
-from heldout.estimates.paired.scores import paired_scores
+from heldout.estimates.paired.scores import PairedScores, paired_scores
 
 
 def searched(
@@ -23,8 +23,9 @@ def searched(
     right = np.sqrt(correlation) * shared + np.sqrt(1 - correlation) * own < norm.ppf(truth)
     y = np.resize([0, 1], n_rows)
     inputs = read_inputs(
-        y, np.where(right, y[:, None], 1 - y[:, None]), metric="accuracy", n_bootstraps=100, random_state=seed
-    )
+        y, np.where(right, y[:, None], 1 - y[:, None]), metric="accuracy", n_bootstraps=100, random_state=seed,
+        folds=np.zeros(n_rows, dtype=int),
+    )  # fmt: skip
     evidence = gather(inputs.truth, inputs.predictions, inputs.question)
     scores = paired_scores(evidence)
     found = overtuning(scores, "accuracy", greater_is_better=True, takes_control=False, default=0)
@@ -107,7 +108,20 @@ def test_it_is_a_plain_loop() -> None:
     gain = np.mean(scores.out_of_bag[np.arange(40), chosen] - scores.out_of_bag[:, 3])
     assert found.default is not None
     assert found.default.gain == pytest.approx(gain)
-    observed = scores.observed[winner] - scores.observed[3]
-    assert found.default.probability_worse == pytest.approx(probability_worse(gain, observed, spread))
-    left = min(max(gain / observed, 0), 1)
-    assert found.default.probability_worse == pytest.approx(norm.sf(left**0.5 * observed / spread))
+    assert found.default.standard_error == pytest.approx(1.5 * spread), "folds that are not known"
+    assert np.isnan(found.default.probability_worse), "all is noise"
+
+
+def test_the_probability_uses_what_is_left_of_the_spread_of_scores() -> None:
+    """Two good and two bad configurations with little noise: nearly all of the spread is true."""
+    rng = np.random.default_rng(3)
+    observed = np.array([0.80, 0.78, 0.6, 0.5])
+    in_bag = observed + 0.005 * rng.standard_normal((4000, 4))
+    scores = PairedScores(observed, in_bag, in_bag, in_bag.argmax(axis=1), 0)
+    of = overtuning(scores, "accuracy", greater_is_better=True, takes_control=False, default=1).default
+    assert of is not None
+    # The upper half are .80 and .78, .11 and .09 from the median of .69; t = (.11² + .09²)/1.5, v = .005².
+    true_share = 1 - 0.005**2 / ((0.11**2 + 0.09**2) / 1.5)
+    expected = norm.sf(true_share**0.5 * 0.02 / (0.005 * 2**0.5))
+    assert of.probability_worse == pytest.approx(expected, rel=0.1)
+    assert probability_worse(0.02, 0.005 * 2**0.5, true_share) == pytest.approx(expected)

@@ -33,7 +33,7 @@ ax.legend()
 
 print(f"gain on the rows that chose: {found.default.observed:.3f}")
 print(f"gain on rows that did not:   {found.default.gain:.3f}")
-print(f"probability that the winner is worse than the default: {found.default.probability_worse:.2f}")
+print(found.sentence_on_default)
 
 assert found.default.gain < found.default.observed / 2
 

@@ -96,12 +96,34 @@ def test_a_difference_of_losses_is_positive_where_the_first_is_better() -> None:
     assert losses.difference("winner", worst).uncorrected > 0
 
 
-def test_a_difference_of_two_named_beforehand_is_the_plain_paired_bootstrap(compared) -> None:
+def test_a_difference_of_two_named_beforehand_is_the_paired_bootstrap_with_the_spread_of_folds(compared) -> None:
     found = compared.difference(11, 0, fixed=[11, 0])
-    in_bag = compared.scores.in_bag
-    assert found.distribution.tolist() == (in_bag[:, 11] - in_bag[:, 0]).tolist()
+    drawn = compared.scores.in_bag[:, 11] - compared.scores.in_bag[:, 0]
     assert found.value == found.uncorrected == compared.scores.observed[11] - compared.scores.observed[0]
-    assert found.probability_better == (in_bag[:, 11] > in_bag[:, 0]).mean()
+    wider = found.value + 1.5 * (drawn - found.value)
+    assert found.distribution.tolist() == pytest.approx(wider.tolist(), abs=1e-12)
+    assert found.probability_better == (wider > 0).mean()
+
+
+def test_of_rows_that_one_model_predicted_it_is_the_plain_paired_bootstrap() -> None:
+    rng = np.random.default_rng(6)
+    y = rng.integers(0, 2, 80)
+    settings = {"metric": "accuracy", "folds": np.zeros(80, dtype=int), "n_bootstraps": 100, "random_state": 1}
+    held = ho.compare_configurations(y, rng.integers(0, 2, (80, 3)), **settings)
+    drawn = held.scores.in_bag[:, 2] - held.scores.in_bag[:, 0]
+    assert held.difference(2, 0, fixed=[2, 0]).distribution.tolist() == pytest.approx(drawn.tolist(), abs=1e-12)
+
+
+@pytest.mark.parametrize("metric", ["accuracy", "roc_auc", "matthews_corrcoef"])
+def test_a_difference_stays_within_what_the_metric_can_differ(metric) -> None:
+    """Right on all rows and wrong on nearly all: half as much again would be more than the range is wide."""
+    y = np.resize([0, 1], 24)
+    wrong = 1 - y
+    wrong[:3] = y[:3]
+    found = ho.compare_configurations(y, np.stack([y, wrong], 1), metric=metric, n_bootstraps=100, random_state=0)
+    width = 2 if metric == "matthews_corrcoef" else 1
+    interval = found.difference(0, 1, fixed=[0, 1]).interval
+    assert -width <= interval.low <= interval.high <= width
 
 
 @pytest.mark.parametrize(

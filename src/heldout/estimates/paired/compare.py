@@ -98,7 +98,8 @@ class ConfigurationComparison:
         named = frozenset(self._column(each) for each in fixed)
         if not named <= set(columns):
             raise InputError("fixed must name first, second, or both; it names another configuration.")
-        distribution = differences(self.scores, *columns, fixed=named)
+        least, greatest = self.evidence.metric.range
+        distribution = np.clip(differences(self.scores, *columns, fixed=named), least - greatest, greatest - least)
         defined = distribution[~np.isnan(distribution)]
         uncorrected = float(self.scores.observed[columns[0]] - self.scores.observed[columns[1]])
         both_fixed = named == set(columns)
@@ -140,11 +141,12 @@ class ConfigurationComparison:
     def probability_best(self) -> Floats:
         """(C,): share of the bootstraps in which each configuration scores best on the drawn rows, ties shared.
 
-        The posterior probability of being the best under a flat prior, to first order. Configurations that failed
-        have 0.
+        The posterior probability of being the best under a flat prior, to first order, with the spread of K-fold
+        scores. Configurations that failed have 0.
         """
-        known = np.where(np.isnan(self.scores.in_bag), -np.inf, self.scores.in_bag)
-        best = (known == known.max(axis=1, keepdims=True)) & ~np.isnan(self.scores.in_bag)
+        spread = self.scores.spread
+        known = np.where(np.isnan(spread), -np.inf, spread)
+        best = (known == known.max(axis=1, keepdims=True)) & ~np.isnan(spread)
         several = best.sum(axis=1, keepdims=True)
         shares = (best / np.maximum(several, 1))[several[:, 0] > 0].mean(axis=0)
         return over_configurations(self.evidence, shares)

@@ -17,6 +17,7 @@ from scipy.special import ndtr
 
 from heldout._notebook import notes, table
 from heldout._text import counted
+from heldout.estimates.centres import ScoreRange, shrunken
 from heldout.estimates.paired.optimism_curve import curve_points, own_controls
 from heldout.estimates.paired.scores import PairedScores
 from heldout.estimates.types import json_number
@@ -44,8 +45,9 @@ class DefaultComparison:
     gain : float
         What tuning gained: the same difference on rows that took no part in choosing the winner.
     probability_worse : float
-        The estimated probability that the winner is truly worse, at most .5 where the observed difference is
-        positive; 0 where the winner is the default configuration, NaN where nothing tells them apart.
+        A cautious estimate of the probability that the winner is truly worse, at most .5 where the observed
+        difference is positive; 0 where the winner is the default configuration, NaN where nothing tells them apart
+        or the scores of what competes differ no more than by chance.
     reason : str
         Why there is no comparison; empty if there is one.
     """
@@ -153,14 +155,18 @@ class Overtuning:
             return f"The winner is not compared with the default configuration, {of.name}: {of.reason}."
         if of.probability_worse == 0 and gain == 0:
             return f"The winner is the default configuration, {of.name}."
-        if not math.isfinite(of.probability_worse):
+        if of.standard_error == 0 and of.observed == 0:
             return f"Nothing tells the winner from the default configuration, {of.name}."
         seen, honest = (f"{abs(each):.3g} {'better' if each >= 0 else 'worse'}" for each in (of.observed, gain))
+        worse = (
+            f"The probability that the winner is worse is estimated, cautiously, as {of.probability_worse:.2g}."
+            if math.isfinite(of.probability_worse)
+            else "The best configurations differ no more than by chance, so which of the two is worse is not known."
+        )
         return (
             f"Tuning: on the rows of the search the winner's {self.metric} is {seen} than that of the default "
             f"configuration, {of.name} (standard error {of.standard_error:.2g}), and on rows that took no part in "
-            f"the choice {honest}. The estimated probability that the winner is worse is "
-            f"{of.probability_worse:.2g}."
+            f"the choice {honest}. {worse}"
         )
 
     def __repr__(self) -> str:
@@ -277,27 +283,34 @@ def _against(scores: PairedScores, left_out: Floats, default: int, name: str) ->
         return DefaultComparison(name, 0.0, 0.0, 0.0, 0.0)
     lanes = np.flatnonzero(scores.usable)
     gained = left_out[lanes, scores.chosen[lanes]] - left_out[lanes, default]
-    spread = scores.in_bag[:, scores.winner] - scores.in_bag[:, default]
+    spread = scores.spread[:, scores.winner] - scores.spread[:, default]
     gained, spread = gained[np.isfinite(gained)], spread[np.isfinite(spread)]
     if not gained.size or spread.size < 2:
         return DefaultComparison.missing(name, "too few bootstraps have a score of both")
     gain, error = float(gained.mean()), float(spread.std(ddof=1))
     observed = float(scores.observed[scores.winner] - scores.observed[default])
-    return DefaultComparison(name, observed, error, gain, probability_worse(gain, observed, error))
+    return DefaultComparison(name, observed, error, gain, probability_worse(observed, error, _true_share(scores)))
 
 
-def probability_worse(gain: float, observed: float, standard_error: float) -> float:
-    """The probability that a true difference is negative, Φ(-√b d/SE), from its estimate d and what is left of it.
+def _true_share(scores: PairedScores) -> float:
+    """The share of the variance of the scores of what competes that is not noise."""
+    usable = np.isfinite(scores.observed) & np.isfinite(scores.spread).all(axis=0)
+    noise = scores.spread[:, usable] - scores.spread[:, usable].mean(axis=0)
+    unbounded = ScoreRange(-math.inf, math.inf)
+    return shrunken(scores.observed[usable], noise, unbounded, np.random.default_rng(0)).factor ** 2
+
+
+def probability_worse(observed: float, standard_error: float, true_share: float) -> float:
+    """The probability that a true difference is negative, Φ(-√b d/SE), from its estimate d.
 
     If true differences are normal around 0 and d is one of them with a normal error, the true one has the mean b d
-    and the variance b SE². The factor b is estimated as gain/d, within [0, 1]: the gain is d without its optimism.
+    and the variance b SE², where b is the share of the variance of d that is not noise. NaN where all is noise.
 
     Examples
     --------
-    >>> round(probability_worse(0.02, 0.04, 0.02), 4), probability_worse(-0.01, 0.03, 0.02)
-    (0.0786, 0.5)
+    >>> round(probability_worse(0.04, 0.02, 0.5), 4), probability_worse(0.04, 0.02, 0.0)
+    (0.0786, nan)
     """
-    left = min(max(gain / observed, 0.0), 1.0) if observed > 0 else 1.0
     if standard_error == 0:
         return float("nan") if observed == 0 else float(observed < 0)
-    return float(ndtr(-math.sqrt(left) * observed / standard_error))
+    return float(ndtr(-math.sqrt(true_share) * observed / standard_error)) if true_share > 0 else float("nan")

@@ -8,6 +8,7 @@ answered from these scores.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,10 @@ from heldout.metrics.base import oriented
 from heldout.selection.base import NONE_CHOSEN, tie_exactly
 from heldout.selection.draws import out_of_bag
 
+FOLD_FACTOR = 1.5
+"""How much farther a difference of K-fold scores is from that of the models delivered than from that of resampled
+rows: √(1 + K/(K - 1)) for K = 5 (Nadeau and Bengio 2003); it is 1.41 to 1.58 for other K of 3 or more."""
+
 
 @dataclass(frozen=True, eq=False)
 class PairedScores:
@@ -34,6 +39,14 @@ class PairedScores:
     # (B,): the candidate that the selection rule chose on the drawn rows, ``NONE_CHOSEN`` where it could not
     chosen: NDArray[np.intp]
     winner: int  # the candidate that it chose on all rows
+    factor: float = 1.0  # ``FOLD_FACTOR``, or 1 where one model predicted all rows
+
+    @cached_property
+    def spread(self) -> Floats:
+        """(B, candidates): scores on the drawn rows, ``factor`` times as far from those on all rows."""
+        with np.errstate(invalid="ignore"):
+            spread = self.observed + self.factor * (self.in_bag - self.observed)
+        return tie_exactly(np.where(np.isfinite(self.observed), spread, self.in_bag))
 
     @property
     def n_bootstraps(self) -> int:
@@ -70,6 +83,7 @@ def paired_scores(evidence: Evidence) -> PairedScores:
         out_of_bag=tie_exactly(oriented(metric, left_out)),
         chosen=chosen,
         winner=evidence.winner_column,
+        factor=1.0 if evidence.n_splits == 1 else FOLD_FACTOR,
     )
 
 
@@ -84,8 +98,9 @@ class Difference:
     value : float
         Corrected for the picking of those that were not named beforehand.
     interval : Interval
-        Percentiles of ``distribution``. Where all of it is one number (the two are right on the same rows), the
-        bound for rows that happen to be alike, as of an estimate; NaN where the metric has no worst value.
+        Percentiles of ``distribution``, for the difference of the two models fitted on all rows. Where all of it is
+        one number (the two are right on the same rows), the bound for rows that happen to be alike, as of an
+        estimate; NaN where the metric has no worst value.
     uncorrected : float
         The difference of their uncorrected scores.
     probability_better : float
@@ -140,10 +155,10 @@ def differences(scores: PairedScores, first: int, second: int, fixed: frozenset[
     A candidate in ``fixed`` was named before its scores were seen, and is compared itself. Any other was picked for
     its rank, so each bootstrap replaces it by the candidate of that rank on the drawn rows: the winner by the one
     that the rule selects, another by the one of the same rank among the rest. Both are scored on the rows left out.
-    Where both are fixed nothing was picked, and the drawn rows score them.
+    Where both are fixed nothing was picked, and the drawn rows score them, with the spread of K-fold scores.
     """
     if {first, second} <= fixed:
-        return scores.in_bag[:, first] - scores.in_bag[:, second]
+        return scores.spread[:, first] - scores.spread[:, second]
     usable = scores.usable
     players = [_players(scores, column, usable, column in fixed) for column in (first, second)]
     rows = np.flatnonzero(usable)
