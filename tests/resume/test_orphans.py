@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 from contextlib import suppress
+from pathlib import Path
 
 import pytest
 
@@ -94,3 +95,44 @@ def test_a_folder_that_nobody_could_remove_is_removed_at_the_next_start(tmp_path
     monkeypatch.setenv("JOBLIB_TEMP_FOLDER", str(tmp_path))
     with shared_folder() as folder:
         assert list(tmp_path.glob("heldout-*")) == [folder]
+
+
+def children_of(process):
+    """The worker processes of joblib among the children of a process."""
+    found = []
+    for task in Path(f"/proc/{process}/task").iterdir():
+        with suppress(OSError):
+            found += [int(child) for child in (task / "children").read_text().split()]
+    return [child for child in found if b"popen_loky" in command_of(child)]
+
+
+def command_of(process):
+    try:
+        return Path(f"/proc/{process}/cmdline").read_bytes()
+    except OSError:  # it has ended
+        return b""
+
+
+@pytest.mark.skipif(not Path("/proc/self/task").is_dir(), reason="children are listed in /proc")
+@pytest.mark.parametrize("seconds", [0.0, 0.2, 0.5, 1.0, 1.5, 2.0, 3.0])
+def test_workers_end_with_a_search_that_is_killed_while_it_starts(tmp_path, seconds):
+    """Before they have a task; the seconds are counted from the first worker."""
+    code = SEARCH.replace("SECONDS", "60")
+    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    environment = {**os.environ, "TMPDIR": str(tmp_path)}
+    process = subprocess.Popen([sys.executable, "-c", code], cwd=tmp_path, env=environment, **quiet)
+    workers = []
+    try:
+        wait_until(lambda: children_of(process.pid) or process.poll() is not None)
+        time.sleep(seconds)
+        workers = children_of(process.pid)
+        assert workers and process.poll() is None
+    finally:
+        process.kill()
+        process.wait()
+    try:
+        wait_until(lambda: not any(b"popen_loky" in command_of(worker) for worker in workers))
+    finally:
+        for worker in workers:
+            if b"popen_loky" in command_of(worker):
+                os.kill(worker, signal.SIGKILL)

@@ -159,11 +159,15 @@ def _start_workers(n_jobs: int) -> None:
     from joblib import effective_n_jobs
     from sklearn.utils.parallel import Parallel, delayed
 
+    from heldout.execution.executors.worker import end_workers_with_this_process
+
     workers = effective_n_jobs(n_jobs)
     if workers > 1:
-        with interrupts_ignored():  # the call starts the processes
-            answers = Parallel(n_jobs=n_jobs, return_as="generator")(delayed(abs)(0) for _ in range(workers))
-        list(answers)
+        with Parallel(n_jobs=n_jobs, return_as="generator") as parallel:
+            end_workers_with_this_process(parallel)
+            with interrupts_ignored():  # the call starts the processes
+                answers = parallel(delayed(abs)(0) for _ in range(workers))
+            list(answers)
 
 
 def _connected(address: str) -> Any:

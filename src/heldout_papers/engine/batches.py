@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from heldout._version import __version__
 from heldout.data.limits import check_jobs
 from heldout.errors import StoreError
-from heldout.execution.executors.worker import end_with
+from heldout.execution.executors.worker import end_with, end_workers_with_this_process
 from heldout.execution.threads import single_threaded
 
 Setting = TypeVar("Setting")
@@ -136,7 +136,9 @@ def _done(
     plan: StudyPlan[Setting], batches: Sequence[Batch[Setting]], numbers: Sequence[int], n_jobs: int | None
 ) -> Iterator[tuple[int, Columns]]:
     jobs = (delayed(_do)(plan, batches[n], n, os.getpid()) for n in numbers)
-    yield from Parallel(n_jobs=n_jobs, return_as="generator_unordered")(jobs)
+    with Parallel(n_jobs=n_jobs, return_as="generator_unordered") as parallel:
+        end_workers_with_this_process(parallel)
+        yield from parallel(jobs)
 
 
 def _do(plan: StudyPlan[Setting], batch: Batch[Setting], number: int, parent: int) -> tuple[int, Columns]:

@@ -26,6 +26,7 @@ from heldout.execution.executors.worker import (
     Terms,
     do_sent_task,
     do_task,
+    end_workers_with_this_process,
     take_marks,
     task_results,
     timeout_result,
@@ -128,6 +129,7 @@ class Processes(_Workers):
         terms = Terms(self._fit_timeout, str(self._folder), parent=os.getpid())
         left = dict.fromkeys(cells)
         while left:
+            end_workers_with_this_process(self._parallel)  # the pool is another one after a death
             try:
                 tasks = work.tasks(list(left), self._n_workers)
                 calls = (delayed(do_sent_task)(payload, task, terms, work.addition) for task in tasks)

@@ -6,8 +6,9 @@ cells that were running when workers died from those that only waited in the sam
 
 Workers end when the process that they work for is killed. A worker of joblib waits up to five minutes for more work
 and does not notice that its parent is gone, because workers hold both ends of the pipes between them. The system
-gives an orphan another parent; a thread watches for that. (The signal that Linux sends on a parent's death is no
-use: it also comes when only the thread that started the worker ends.)
+gives an orphan another parent; a thread watches for that from the start of the worker, before any task. (The signal
+that Linux sends on a parent's death is no use: it also comes when only the thread that started the worker ends, and
+other threads go on with the same pool.)
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
-from typing import TypeAlias
+from typing import Any, TypeAlias
 from uuid import uuid4
 
 import numpy as np
@@ -210,6 +211,24 @@ def _mark(folder: str, process: int) -> mmap.mmap:
 
 
 SECONDS_BETWEEN_LOOKS = 1.0
+
+
+def end_workers_with_this_process(parallel: Any) -> None:
+    """Let the processes of joblib's pool end with this one, also if it dies before they have a task.
+
+    ``parallel`` is entered. The pool stays the one that other users of joblib share: an initializer that is passed
+    to joblib would replace it.
+    """
+    pool = getattr(parallel._backend, "_workers", None)
+    if type(parallel._backend).__name__ == "LokyBackend" and getattr(pool, "_initializer", pool) is None:
+        pool._initializer, pool._initargs = _start_with, (os.getpid(),)
+
+
+def _start_with(parent: int) -> None:
+    """What a worker does first."""
+    if os.name == "posix" and parent != os.getppid():
+        os._exit(1)  # it died while this process started
+    end_with(parent)
 
 
 def end_with(parent: int) -> None:
