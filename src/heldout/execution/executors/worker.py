@@ -28,6 +28,7 @@ from typing import Any, TypeAlias
 from uuid import uuid4
 
 import numpy as np
+from joblib.externals.loky.backend.context import LokyContext
 from numpy.typing import NDArray
 
 from heldout.errors import Ending
@@ -217,10 +218,11 @@ def end_workers_with_this_process(parallel: Any) -> None:
     """Let the processes of joblib's pool end with this one, also if it dies before they have a task.
 
     ``parallel`` is entered. The pool stays the one that other users of joblib share: an initializer that is passed
-    to joblib would replace it.
+    to joblib would replace it. Where it is set to fork workers from a server, that is their parent.
     """
     pool = getattr(parallel._backend, "_workers", None)
-    if type(parallel._backend).__name__ == "LokyBackend" and getattr(pool, "_initializer", pool) is None:
+    is_parent = isinstance(getattr(pool, "_context", None), LokyContext)
+    if is_parent and pool._initializer is None:
         pool._initializer, pool._initargs = _start_with, (os.getpid(),)
 
 
