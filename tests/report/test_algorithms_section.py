@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
 from sklearn.linear_model import Ridge
-from sklearn.neighbors import KNeighborsRegressor
+from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 
 import heldout as ho
 from heldout.data.declared import of_type
@@ -46,25 +47,50 @@ def test_its_numbers_are_those_of_the_comparison() -> None:
     assert section.overall.endswith(".") and len(section.notes) == len(found.notes)
 
 
-def test_the_headline_is_of_the_deployed_algorithm_and_of_its_choice_alone() -> None:
-    found = compared(deploy="nested")
-    content, deployed = comparison_content(found), found[found.deployed]
-    assert content.headline.value == -deployed.corrected_value and content.headline.winner == found.deployed_name
-    assert (
-        deployed.n_configurations == 3 and "3 configurations" in content.headline.sentence + content.headline.quote
-    )
+@pytest.mark.parametrize("deploy", ["flat", "nested"])
+def test_the_headline_is_of_the_deployed_configuration_among_those_of_all_algorithms(deploy: Any) -> None:
+    found = compared(deploy=deploy)
+    content = comparison_content(found)
+    value, uncorrected = found.overall.value, found.overall.uncorrected
+    assert (content.headline.value, content.headline.uncorrected) == (-value, -uncorrected)
+    assert content.headline.winner == found.deployed_name == found.overall.selected_name
+    assert uncorrected == pytest.approx(found[found.deployed].flat)
+    assert "6 configurations" in content.headline.sentence + content.headline.quote
     assert {fact.label: fact.text for fact in content.facts}["Fits"] == f"{found.n_fits:,}"
     assert any("Wainer" in citation.text for citation in content.citations)
+    card = ho.report_card(found)
+    assert f"{-value:.2f}" in card.splitlines()[2] and f"{-uncorrected:.2f}" in card.splitlines()[2]
+
+
+def test_the_winner_is_not_called_the_best_where_another_algorithm_has_the_best_flat_score() -> None:
+    found = compared(deploy="flat")
+    other = replace(found, selections=replace(found.selections, flat="another"))
+    assert "was selected by the rule 'best of the deployed algorithm'" in other.methods_text().source
+    assert "Choosing among 6 configurations" in comparison_content(other).headline.sentence
+    assert "The configuration with the lowest" in found.methods_text().source
 
 
 @pytest.mark.parametrize("drop", [None, "bootstrap(threshold=0.7, min_predictions=10)"])
 def test_the_page_shows_it_and_the_data_survive_json(drop: str | None) -> None:
-    content = comparison_content(compared(drop=drop))
+    found = compared(drop=drop)
+    content = comparison_content(found)
     page = render_html(content)
     assert '<h2 id="algorithms">Algorithms</h2>' in page and "<h3>Differences</h3>" in page
-    assert ("Corrected for the choice among all algorithms too" in page) == (drop is None)
+    assert found.flattery.replace("-", "−") in page
     again = of_type(ReportContent, json.loads(json.dumps(content.to_dict(), allow_nan=False)))
     assert again == content and render_html(again) == page
+
+
+def test_the_best_nested_score_says_by_how_much_it_flatters() -> None:
+    """Of noise, the best of four nested scores is above the corrected one in nearly all samples."""
+    rng = np.random.default_rng(0)
+    entries = [(f"near {k}", KNeighborsClassifier(), {"n_neighbors": [k, k + 2]}) for k in (1, 7, 15, 25)]
+    found = ho.compare_algorithms(entries, rng.normal(size=(90, 4)), np.arange(90) % 2, random_state=0)
+    best = found[found.selections.nested]
+    excess = best.nested - found.overall.value
+    assert excess > 0
+    sentence = f"{best.nested:.4f} of {best.name}, is the best of 4 and flatters by about {excess:.4f}"
+    assert sentence in str(found) and sentence in comparison_content(found).algorithms.overall
 
 
 def test_a_pair_has_no_second_interval() -> None:

@@ -136,12 +136,12 @@ def test_a_validation() -> None:
     assert "drawn with replacement 40 times" in text and "The final model was fitted on all 60 rows." in text
 
 
-def test_compared_algorithms_say_what_is_not_corrected() -> None:
+def test_compared_algorithms_say_what_is_corrected() -> None:
     entries = [("knn", KNeighborsClassifier(), {"n_neighbors": [1, 5]}), ("line", LogisticRegression(), {})]
     compared = ho.compare_algorithms(entries, *data(), cv=3, n_bootstraps=50, random_state=0)
     content = comparison_content(compared)
     assert compared.methods_text().source == content.methods_text
-    assert "not for the choice among the 2 algorithms" in content.methods_text
+    assert "corrects for the choice among all configurations of the 2 algorithms" in content.methods_text
     assert "on the same 3 outer folds" in content.methods_text
 
 

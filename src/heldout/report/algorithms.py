@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from heldout._text import counted, ends_text, number_text
+from heldout._text import counted
 from heldout.estimates.types import Interval, json_number
 from heldout.protocols.algorithms.comparison import AlgorithmComparison, ComparedAlgorithm
 from heldout.protocols.algorithms.differences import AlgorithmDifference
 from heldout.report.numbers import Scale
 from heldout.result import Evaluation
+
+OF_DEPLOYED = "best of the deployed algorithm"
+"""The rule by which the winner was selected, where another algorithm has a better flat score."""
 
 
 @dataclass(frozen=True)
@@ -59,7 +62,7 @@ class AlgorithmsSummary:
     has_adjusted: bool
     """Whether there are several pairs, so that intervals for all together are others."""
     overall: str
-    """The best flat score, corrected for the choice among all algorithms; empty if it is unknown."""
+    """By how much the best nested score flatters; empty if it is unknown."""
     notes: tuple[str, ...]
 
 
@@ -67,12 +70,6 @@ def algorithms_of(comparison: AlgorithmComparison, scale: Scale) -> AlgorithmsSu
     """The section of a comparison; ``scale`` is that of its metric."""
     differences = tuple(_difference(each) for each in comparison.differences)
     level = f"{100 * comparison.differences[0].interval.confidence_level:.4g} %" if differences else ""
-    overall = ""
-    if comparison.overall is not None:
-        value = number_text(scale.shown(comparison.overall.value), scale.decimals)
-        low, high = scale.ends(comparison.overall.interval)
-        interval = f" ({ends})" if (ends := ends_text(low, high, scale.decimals)) else ""
-        overall = f"Corrected for the choice among all algorithms too, the best flat score is {value}{interval}."
     return AlgorithmsSummary(
         how=how_compared(comparison),
         rows=tuple(_row(each, scale, each.name == comparison.deployed) for each in comparison.algorithms),
@@ -86,7 +83,7 @@ def algorithms_of(comparison: AlgorithmComparison, scale: Scale) -> AlgorithmsSu
         else "",
         differences=differences,
         has_adjusted=len(differences) > 1,
-        overall=overall,
+        overall=comparison.flattery,
         notes=tuple(note[0].upper() + note[1:] for note in comparison.notes),
     )
 
@@ -102,14 +99,14 @@ def how_compared(comparison: AlgorithmComparison) -> str:
 
 
 def record_of_deployed(comparison: AlgorithmComparison) -> Evaluation:
-    """The record of all algorithms, with the estimate of the deployed one."""
-    record, estimate = comparison.evaluation, comparison[comparison.deployed].corrected
-    if estimate is not None:
-        # The estimate numbers the configurations of its algorithm, and the record those of all.
-        estimate = replace(estimate, selected=record.winner, selection_frequency=None)
+    """The record of all algorithms, with the estimate of the deployed configuration among all of theirs."""
+    record, estimate = comparison.evaluation, comparison.overall
+    if comparison.deployed != comparison.selections.flat:  # then it is not the best of all flat scores
+        record = record.with_provenance(selection=OF_DEPLOYED)
+        estimate = replace(estimate, provenance={**estimate.provenance, "selection": OF_DEPLOYED})
     return replace(
         record,
-        estimates={} if estimate is None else {record.refit_metric: estimate},
+        estimates={record.refit_metric: estimate},
         n_fits=comparison.n_fits,
         n_fits_saved=comparison.n_fits_saved,
         barriers=(),  # of several races, one an algorithm
@@ -119,8 +116,8 @@ def record_of_deployed(comparison: AlgorithmComparison) -> Evaluation:
 def deployed_sentence(name: str, n_algorithms: int) -> str:
     """What the corrected score of the deployed algorithm is corrected for."""
     return (
-        f"The final model is of {name}. Its corrected score corrects for the choice among the configurations of "
-        f"this algorithm, and not for the choice among the {n_algorithms:,} algorithms."
+        f"The final model is of {name}. Its corrected score corrects for the choice among all configurations of "
+        f"the {n_algorithms:,} algorithms."
     )
 
 

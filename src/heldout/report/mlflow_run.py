@@ -127,7 +127,8 @@ def estimates_in(result: Any) -> Mapping[str, Estimate]:
     if isinstance(result, Validation):
         return result.estimates
     if isinstance(result, AlgorithmComparison):
-        return {each.name: each.corrected for each in result.algorithms if each.corrected is not None}
+        alone = {each.name: each.corrected for each in result.algorithms if each.corrected is not None}
+        return {result.metric: result.overall} | alone
     evaluation = evaluation_of_result(result)
     if evaluation is not None:
         # scikit-learn calls a single scorer "score"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -180,9 +181,9 @@ class AlgorithmComparison(WithMethodsText):
         One a pair of algorithms: of their nested scores, fold by fold.
     relevance : Relevance
         What the nested selection gains over the flat one, and whether that is relevant.
-    overall : Estimate or None
-        The best configuration of all algorithms together, corrected for the choice among all of them: what the flat
-        selection would deploy. None with ``drop``, which drops inside each algorithm.
+    overall : Estimate
+        The score of the model to deploy, corrected for the choice among all configurations of all algorithms: the
+        number to report. With ``drop`` for the choice among those that are left.
     deployed : str
         The algorithm of ``model``.
     deployed_name : str
@@ -206,7 +207,7 @@ class AlgorithmComparison(WithMethodsText):
     selections: AlgorithmSelections
     differences: tuple[AlgorithmDifference, ...]
     relevance: Relevance
-    overall: Estimate | None
+    overall: Estimate
     deployed: str
     deployed_name: str
     model: Any
@@ -256,7 +257,7 @@ class AlgorithmComparison(WithMethodsText):
             "selections": self.selections.to_dict(),
             "differences": [each.to_dict() for each in self.differences],
             "relevance": self.relevance.to_dict(),
-            "overall": None if self.overall is None else self.overall.to_dict(),
+            "overall": self.overall.to_dict(),
             "deployed": self.deployed,
             "deployed_name": self.deployed_name,
             "n_folds": self.n_folds,
@@ -282,13 +283,41 @@ class AlgorithmComparison(WithMethodsText):
             ]  # fmt: skip
             shown.append([Strong(cell) if each.name == self.deployed else cell for cell in cells])
         head = ("algorithm", "flat", "corrected", "interval", "nested", "interval")
-        said = [text.strip() for text in self.lines()[1 + len(self.algorithms) :]]
-        return table(shown, head=head, caption=self.lines()[0].rstrip(":")) + notes(said)
+        said = [text.strip() for text in [self.headline, *self.lines()[2 + len(self.algorithms) :]]]
+        caption = f"{self.deployed_name}: {self.metric} {self.overall.value:.4g} {self.overall.interval or ''}"
+        return table(shown, head=head, caption=caption.rstrip()) + notes(said)
+
+    @property
+    def headline(self) -> str:
+        """The model to deploy and the one number of it."""
+        model = "" if self.model is not None else " (not fitted)"
+        all_of_them = counted(len(self.evaluation.configurations), "configuration")
+        return (
+            f"Deploy {self.deployed_name}{model}: {self.metric} {_number(self.overall.value)}"
+            f"{_after(self.overall.interval)}, corrected for the choice among all {all_of_them} of "
+            f"{counted(len(self.algorithms), 'algorithm')} (uncorrected {_number(self.overall.uncorrected)})."
+        )
+
+    @property
+    def flattery(self) -> str:
+        """By how much the best nested score flatters; empty where that is not known, or nothing."""
+        name = self.selections.nested
+        if name is None or not math.isfinite(self.overall.value):
+            return ""
+        nested, value = self[name].nested, self.overall.value
+        excess = nested - value if self.greater_is_better else value - nested
+        if excess <= 0:
+            return ""
+        return (
+            f"The best nested score, {_number(nested)} of {name}, is the best of {len(self.algorithms)} and "
+            f"flatters by about {_number(excess)}: the model to deploy is expected at {_number(value)}."
+        )
 
     def lines(self) -> list[str]:
         """The result in plain words, line by line, without times."""
         folds = counted(self.n_folds, "outer fold")
-        found = [f"{self.metric} of {counted(len(self.algorithms), 'algorithm')} on the same {folds}:"]
+        algorithms = counted(len(self.algorithms), "algorithm")
+        found = [self.headline, f"{self.metric} of {algorithms}, each by itself, on the same {folds}:"]
         for each in self.algorithms:
             found.append(
                 f"  {each.name}: flat {_number(each.flat)}, corrected {_number(each.corrected_value)}"
@@ -297,15 +326,10 @@ class AlgorithmComparison(WithMethodsText):
             )
         found += [self.selections.sentence, str(self.relevance)]
         found += [f"  {each}" for each in self.differences]
-        if self.overall is not None:
-            found.append(
-                f"Corrected for the choice among all algorithms too, the best flat score is "
-                f"{_number(self.overall.value)}{_after(self.overall.interval)}."
-            )
+        if self.flattery:
+            found.append(self.flattery)
         if self.n_fits_saved:
             found.append(f"Dropping saved {counted(self.n_fits_saved, 'fit')}.")
-        model = "" if self.model is not None else " (not fitted)"
-        found.append(f"Deploy {self.deployed_name}{model}.")
         return found + [f"Note: {note}" for note in self.notes]
 
 

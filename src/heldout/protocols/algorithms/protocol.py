@@ -19,10 +19,9 @@ from heldout._defaults import DEFAULT_METHOD
 from heldout._text import argument, counted
 from heldout.arguments import SearchArguments
 from heldout.configurations import checked_entries
-from heldout.dropping.base import DropRule
 from heldout.errors import InputError
 from heldout.estimates.question import Aggregate, check_interval_settings
-from heldout.estimates.types import Alternative
+from heldout.estimates.types import Alternative, Estimate
 from heldout.evaluate import evaluation_of
 from heldout.execution.collect import RaceResults
 from heldout.execution.conclusion import chosen_in
@@ -119,7 +118,7 @@ def compare_algorithms(
         How the configuration of an algorithm is chosen. Among algorithms the best score is chosen.
     drop : str, rule of ``ho.dropping`` or None, optional
         Drops configurations early, in the searches of each algorithm by themselves: on the folds, and inside each
-        outer fold. Every inner search then needs its own fits. Without ``overall``.
+        outer fold. Every inner search then needs its own fits.
     method : str or method, default="shrinkage"
         How flat scores are corrected.
     n_bootstraps : int, default=1000
@@ -293,8 +292,6 @@ def algorithms_of_search(search: Search, settings: AlgorithmSettings, running: R
     metric = search.scoring.metrics.get(found.refit_metric) or OpaqueMetric(found.refit_metric)
     scorer = AlgorithmScorer(search, nested, run, metric, running)
     compared = tuple(scorer.algorithm(name, mine) for name, mine in columns.items())
-    everything = list(range(len(search.configurations)))
-    best_of_all = choice_of(search, found, everything)[0] if search.drop is None else None
     sign = 1.0 if metric.greater_is_better else -1.0
     flat, corrected, nested_scores = (
         sign * np.array(values)
@@ -319,7 +316,7 @@ def algorithms_of_search(search: Search, settings: AlgorithmSettings, running: R
         whole, found, choose=None if winner is None else (lambda results, configurations: winner), warned=warned
     )
     evaluation = evaluation_of(whole, running, found, run.seconds, decided, warned=warned)
-    deployed = search.configurations[evaluation.winner]
+    deployed, overall = search.configurations[evaluation.winner], scorer.overall(evaluation.winner)
     return AlgorithmComparison(
         metric=metric.name,
         greater_is_better=metric.greater_is_better,
@@ -328,14 +325,14 @@ def algorithms_of_search(search: Search, settings: AlgorithmSettings, running: R
         selections=AlgorithmSelections(**{by: None if i is None else names[i] for by, i in best.items()}),
         differences=differences,
         relevance=relevance,
-        overall=None if best_of_all is None else scorer.corrected(everything, best_of_all),
+        overall=overall,
         deployed=str(deployed.model),
         deployed_name=deployed.name,
         model=evaluation.model,
         evaluation=evaluation,
         n_folds=len(nested.outer),
         n_fits_saved=found.n_fits_saved + sum(n_dropped(each) for each in run.inner_fits),
-        notes=_notes(compared, by, settings, relevance, len(differences), search.drop),
+        notes=_notes(compared, overall, by, settings, relevance, len(differences)),
     )
 
 
@@ -350,21 +347,17 @@ def _best(oriented: Floats) -> int | None:
 
 def _notes(
     compared: Sequence[ComparedAlgorithm],
+    overall: Estimate,
     by: str,
     settings: AlgorithmSettings,
     relevance: Relevance,
     n_pairs: int,
-    drop: DropRule | None,
 ) -> tuple[str, ...]:
+    n_algorithms = counted(len(compared), "algorithm")
     notes = [
-        f"each corrected or nested score pays for the choice among the configurations of its algorithm, not for "
-        f"that among the {counted(len(compared), 'algorithm')}: the best of them is still a little optimistic."
+        "the corrected and the nested score of an algorithm are for a choice among its configurations alone, as if "
+        f"it had not been chosen among {n_algorithms}."
     ]
-    if drop is not None:
-        notes.append(
-            f"{argument('drop', drop.name)} drops configurations inside each algorithm, so that no score is "
-            "corrected for the choice among all algorithms."
-        )
     if len(compared[0].outer_scores) == 1:
         notes.append(
             "one outer fold shows no spread, so that nested scores and their differences have no interval."
@@ -382,11 +375,12 @@ def _notes(
     if by != settings.deploy:
         notes.append(f"no algorithm has a {settings.deploy} score, so the {by} scores select the model.")
     notes += [f"{each.name}: {each.reason}." for each in compared if each.reason]
+    notes += list(overall.flags.values())
     notes += [
         f"{each.name}: {message}"
         for each in compared
         if each.corrected is not None
         for flag, message in each.corrected.flags.items()
-        if flag is not Flag.SINGLE_CONFIGURATION
+        if flag is not Flag.SINGLE_CONFIGURATION and flag not in overall.flags
     ]
     return tuple(notes)

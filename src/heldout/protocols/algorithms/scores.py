@@ -118,8 +118,15 @@ class AlgorithmScorer:
         score = refit.test_scores.get(self.run.flat.refit_metric, float("nan"))
         return score if self.metric.greater_is_better else -score, refit.message or "its score is NaN"
 
-    def corrected(self, columns: list[int], winner: int) -> Estimate:
-        """The score of the winner among some configurations, corrected for that choice."""
+    def overall(self, winner: int) -> Estimate:
+        """The score of the deployed configuration, corrected for the choice among those of all algorithms.
+
+        Where they are dropped, the choice is among those that are left: each algorithm has a race of its own.
+        """
+        return self.corrected(list(range(len(self.search.configurations))), winner, races=False)
+
+    def corrected(self, columns: list[int], winner: int, *, races: bool = True) -> Estimate:
+        """The score of one of some configurations, corrected for the choice among them."""
         search, part = self.search, part_of_results(self.run.flat, columns)
         metrics = {name: search.scoring.metrics.get(name) for name in part.fold_scores}
         estimates = estimates_of_search(
@@ -127,7 +134,7 @@ class AlgorithmScorer:
             refit_metric=part.refit_metric, winner=columns.index(winner), groups=search.task.groups,
             sample_weight=search.task.sample_weight, entropy=search.entropy, n_jobs=self.running.n_jobs,
             params=[search.configurations[j].params for j in columns], flags=search.flags,
-            dropping=self._history(columns),
+            dropping=self._history(columns) if races else None,
         )  # fmt: skip
         return estimates[part.refit_metric]
 
