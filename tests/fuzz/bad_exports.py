@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import zipfile
 from collections.abc import Iterable
 from pathlib import Path
 
+import numpy as np
 from bad_values import NUMBERS, TEXTS, Generator, changed, damaged, pick
 from oracle import Case, command, fault_of_printed
 
@@ -23,11 +25,24 @@ SOURCES = (
     ("autogluon/cells", ("autogluon/cells",), ("--target", "diagnosis")),
     ("openml/runs", ("openml/runs",), ()),
     ("openml/numbers", ("openml/numbers",), ()),
+    ("tabrepo", ("tabrepo",), ()),
     ("r/fit.rds", ("r/fit.rds",), ()),
     ("r/pred.rda", ("r/pred.rda",), ()),
     ("r/workflows.rds", ("r/workflows.rds",), ()),
 )
-"""What the command reads, the files of it, and its options."""
+"""What the command reads, the files of it, and its options; the task of TabRepo is made here."""
+HOSTILE = (
+    "9" * 5000,
+    f"Fold1.Rep{'9' * 5000}",
+    f"{'9' * 5000}:a",
+    f"1e{'9' * 5000}",
+    "x" * 140_000,
+    f'"{"y" * 140_000}"',
+)
+DOCUMENTS = (
+    "[]", "null", "3", '"a"', "{}", "[[1]]", "[" * 200_000 + "]" * 200_000, '{"a":' * 200_000 + "1" + "}" * 200_000,
+    "9" * 5000, f'{{"rows": {"9" * 5000}}}', '{"params": []}', '{"params": {"learner": 3}}',
+)  # fmt: skip
 
 
 def make(rng: Generator, folder: Path) -> Case:
@@ -44,6 +59,9 @@ def make(rng: Generator, folder: Path) -> Case:
 
 
 def _copied(name: str, folder: Path) -> Iterable[Path]:
+    if name == "tabrepo":
+        yield from _task_of_tabrepo(folder / name)
+        return
     origin = EXPORTS / name
     for path in [origin] if origin.is_file() else [each for each in origin.rglob("*") if each.is_file()]:
         place = folder / path.relative_to(EXPORTS)
@@ -52,11 +70,43 @@ def _copied(name: str, folder: Path) -> Iterable[Path]:
         yield place
 
 
+def _task_of_tabrepo(folder: Path) -> Iterable[Path]:
+    folder.mkdir()
+    about = {"models": ["a", "b"], "pred_val_shape": [2, 40], "dtype": "float32"}
+    (folder / "metadata.json").write_text(json.dumps(about))
+    (folder / "pred-val.dat").write_bytes(np.random.default_rng(0).random((2, 40), dtype=np.float32).tobytes())
+    lines = [",y", *(f"{row},{row % 2}" for row in range(40))]
+    with zipfile.ZipFile(folder / "label-val.csv.zip", "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr(zipfile.ZipInfo("label-val.csv"), "\n".join(lines), zipfile.ZIP_DEFLATED)
+    return sorted(folder.iterdir())
+
+
+def _other_archive(rng: Generator, content: bytes) -> tuple[bytes, str]:
+    """The archive with its file said to be encrypted, packed in another way, or for a later version."""
+    central = content.rfind(b"PK\x01\x02")
+    places, value, words = pick(
+        rng,
+        (
+            ((6, central + 8), b"\x01\x00", "encrypted"),
+            ((8, central + 10), bytes([int(pick(rng, (12, 14, 99))), 0]), "of another compression"),
+            ((central + 6,), b"\xff\x00", "of a later version"),
+        ),
+    )
+    for place in places:
+        content = content[:place] + value + content[place + len(value) :]
+    return content, words
+
+
 def _damaged(rng: Generator, content: bytes, suffix: str) -> tuple[bytes, str]:
+    if suffix == ".zip" and pick(rng, (True, False)):
+        return _other_archive(rng, content)
+    if suffix == ".json" and pick(rng, (True, False)):
+        document = pick(rng, DOCUMENTS)
+        return document.encode(), f"became {document[:20]}"
     if suffix == ".json":
         document, words = changed(rng, json.loads(content))
         return json.dumps(document).encode(), words
-    if suffix in (".rds", ".rda", ".npy") or pick(rng, (True, False)):
+    if suffix in (".rds", ".rda", ".npy", ".zip", ".dat") or pick(rng, (True, False)):
         return damaged(rng, content)
     lines = content.decode().splitlines(keepends=True)
     where = int(rng.integers(len(lines)))
@@ -72,7 +122,7 @@ def _damaged(rng: Generator, content: bytes, suffix: str) -> tuple[bytes, str]:
     elif act == "cell":
         cells = lines[where].rstrip("\n").split(mark)
         place = int(rng.integers(len(cells)))
-        cells[place] = str(pick(rng, (*TEXTS, *NUMBERS)))
+        cells[place] = str(pick(rng, (*TEXTS, *NUMBERS, *HOSTILE)))
         lines[where] = mark.join(cells) + "\n"
         act = f"cell {place} became {cells[place]!r:.40}"
     else:

@@ -86,7 +86,7 @@ def read_csv(path: Path) -> tuple[Any, tuple[str, ...]]:
 
 def _dialect_of(path: Path) -> tuple[Dialect, list[str]]:
     sample, encoding, remarks = _sample_of(path)
-    with _long_fields():
+    with long_fields():
         delimiter = _delimiter_of(sample)
         decimal = _decimal_of(path, sample, delimiter)
     if decimal == ",":
@@ -97,7 +97,7 @@ def _dialect_of(path: Path) -> tuple[Dialect, list[str]]:
 def _names_and_lengths(dialect: Dialect) -> list[str]:
     """The names in the first line; a line with more or fewer fields is refused, as pandas fills up short ones."""
     names: list[str] | None = None
-    with dialect.opened() as stream, _long_fields():
+    with dialect.opened() as stream, long_fields():
         rows = csv.reader(_without_nul(dialect.path, stream), delimiter=dialect.delimiter, skipinitialspace=True)
         before = 0
         for fields in rows:
@@ -248,7 +248,7 @@ def _as_float(value: int | str) -> float:
 
 
 @contextmanager
-def _long_fields() -> Iterator[None]:
+def long_fields() -> Iterator[None]:
     """Let Python's csv module read fields of any length; by default it stops at 131 072 characters."""
     before = csv.field_size_limit(sys.maxsize if sys.maxsize < 2**31 else 2**31 - 1)
     try:

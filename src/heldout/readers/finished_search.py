@@ -25,7 +25,7 @@ from heldout.metrics.from_scorer import members_of, metric_from_scorer, title_of
 from heldout.metrics.opaque import OpaqueMetric
 from heldout.selection import Best, CallableRefit, SelectionRule, configuration_rule_of
 
-_SPLIT = re.compile(r"split(\d+)_test_(.+)")
+_SPLIT = re.compile(r"split(\d{1,18})_test_(.+)")
 _OF_ADAPTIVE_SEARCHES = ("study_", "optimizer_results_")
 """What fitted searches have that ask Optuna, or scikit-optimize, for their configurations."""
 _OF_SCORES = re.compile(r"params$|param_|split\d+_test_|(mean|std|rank)_test_|(rank_)?pooled_test_")
@@ -233,7 +233,7 @@ def _scores_of_trial(trial: Any) -> list[float]:
     kept = {
         int(match[1]): float(value)
         for key, value in trial.user_attrs.items()
-        if (match := re.fullmatch(r"split(\d+)_test_score", key))
+        if (match := re.fullmatch(r"split(\d{1,18})_test_score", key))
     }
     kept = kept or {int(step): float(value) for step, value in trial.intermediate_values.items()}
     return [kept[split] for split in sorted(kept)]

@@ -19,6 +19,7 @@ from heldout.estimates.responses import ROUNDING, ResponseName, check_settings, 
 from heldout.flags import Flag
 from heldout.metrics.base import Response
 from heldout.predictions import HeldOutPredictions
+from heldout.readers.columns import plain
 
 OFF_ONE = 0.0201
 """How far from 1 the sum of probabilities lies at most, which may be rounded to two decimals."""
@@ -148,8 +149,8 @@ def check_probabilities(values: NDArray[np.float64], names: Sequence[str], *, of
             row, column = np.argwhere(wrong)[0][:2]
             value = (values if wrong is beyond else sums)[wrong][0]
             raise InputError(
-                f"{names[column]} {what.format(value)} in row {row + 1}; probabilities lie in [0, 1], and those of "
-                "all classes sum to 1: is a column missing, or the file damaged?"
+                f"{plain(names[column])} {what.format(value)} in row {row + 1}; probabilities lie in [0, 1], and "
+                "those of all classes sum to 1: is a column missing, or the file damaged?"
             )
 
 

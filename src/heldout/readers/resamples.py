@@ -17,9 +17,9 @@ from numpy.typing import NDArray
 from heldout.readers.columns import free_name
 from heldout.readers.tables import Table
 
-_REPEAT = re.compile(r".+\.Rep(\d+)")
+_REPEAT = re.compile(r".+\.Rep(\d{1,18})")
 """The names that caret gives to the folds of repeats: ``Fold1.Rep2``."""
-_DIGITS = re.compile(r"(\d+)")
+_DIGITS = re.compile(r"(\d{1,18})")
 
 
 def natural_order(labels: Sequence[Any]) -> list[int]:

@@ -8,7 +8,6 @@ were fitted on these predictions, so that is left out.
 
 from __future__ import annotations
 
-import json
 import re
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -22,7 +21,7 @@ from heldout.errors import InputError
 from heldout.flags import Flag
 from heldout.readers.columns import check_numbers, first_line, quoted
 from heldout.readers.formats.base import ColumnUses, Export
-from heldout.readers.formats.parts import stacked
+from heldout.readers.formats.parts import entry, json_object, stacked
 from heldout.readers.line_roles import LineRoles, predictions_of_lines
 from heldout.readers.prediction_table import PredictionTable
 from heldout.readers.tables import read_table
@@ -113,7 +112,7 @@ def _flags(name: str, folders: list[Path], n_repeats: int) -> dict[Flag, str]:
 def _model_frame(folder: Path) -> tuple[Any, dict[str, str]]:
     """The table of a model with its rows numbered and labels as its target, and the column of each class."""
     frame = read_table(folder / _FILE).frame
-    about = _json(folder / _FRAMEWORK)
+    about = json_object(folder / _FRAMEWORK)
     predicted = [name for name in frame.columns if name.startswith("prediction")]
     if "target" not in frame.columns or not predicted:
         raise InputError(f"{folder / _FILE} has no columns target and prediction; is the file complete?")
@@ -121,7 +120,7 @@ def _model_frame(folder: Path) -> tuple[Any, dict[str, str]]:
         check_numbers(frame[column], "the predictions")
     frame = frame[["target", *predicted, *(name for name in frame.columns if name == "sample_weight")]]
     frame = frame.assign(row=np.arange(1, len(frame) + 1))
-    if about.get("params", {}).get("ml_task") not in _CLASSES:
+    if entry(about, "params", "ml_task") not in _CLASSES:
         return frame, {}
     labels = _labels(about)
     if labels:
@@ -149,8 +148,7 @@ def _with_target_of(first: Any, frame: Any) -> Any:
 
 
 def _model_type(folder: Path) -> str:
-    learner = _json(folder / _FRAMEWORK).get("params", {}).get("learner", {})
-    return str(learner.get("model_type"))
+    return str(entry(json_object(folder / _FRAMEWORK), "params", "learner", "model_type"))
 
 
 def _two_values(target: Any, folder: Path) -> tuple[str, str]:
@@ -206,7 +204,7 @@ def _folds(run: Path, n_rows: int) -> tuple[NDArray[np.intp] | None, int]:
 
 def _n_given(run: Path) -> int | None:
     """How many rows the data had."""
-    n_rows = _json(run / _DATA).get("rows") if (run / _DATA).is_file() else None
+    n_rows = json_object(run / _DATA).get("rows") if (run / _DATA).is_file() else None
     return n_rows if type(n_rows) is int else None
 
 
@@ -223,7 +221,7 @@ def _check_no_copies(run: Path, n_rows: int) -> None:
 
 def _is_adaptive(run: Path) -> bool:
     path = run / "params.json"
-    return path.is_file() and any(_json(path).get(step) for step in _ADAPTIVE_STEPS)
+    return path.is_file() and any(json_object(path).get(step) for step in _ADAPTIVE_STEPS)
 
 
 def _left_out(run: Path, folders: list[Path]) -> tuple[str, ...]:
@@ -240,13 +238,3 @@ def _left_out(run: Path, folders: list[Path]) -> tuple[str, ...]:
     if len(folders) > 1 and ensembles:
         remarks.append(f"Left out: {quoted(ensembles)}, because MLJAR fitted its weights on these predictions.")
     return tuple(remarks)
-
-
-def _json(path: Path) -> dict[str, Any]:
-    try:
-        content = json.loads(path.read_text(encoding="utf-8"))
-    except (ValueError, OSError) as error:
-        raise InputError(f"{path} cannot be read as JSON: {first_line(error)}; is the file complete?") from None
-    if not isinstance(content, dict):
-        raise InputError(f"{path} holds no object; is the file complete?")
-    return content

@@ -59,6 +59,9 @@ class OpenMLRun:
         }
         uses.check_agree(found if own is None else found | {"target": own}, self.title)
         check_numbers(table.frame[row], "the rows")
+        if table.frame[row].dtype.kind not in "iu":
+            strange = table.frame[row][(table.frame[row] % 1 != 0) | (table.frame[row].abs() >= 2**53)].iloc[0]
+            raise InputError(f"column {row!r} of {export.name} must number the rows, got {strange}; is it damaged?")
         _check_samples(table)
         if own is None:
             table, own = _with_truth(table, uses, row), _TRUTHS[0]
@@ -77,7 +80,6 @@ class OpenMLRun:
             values=None if is_labels else "prediction",
             group=uses.group,
             weight=uses.weight,
-            n_rows=int(table.frame[row].max()) + 1,
         )
         return predictions_of_lines(table, roles, roles.source(export.name, self.name, self.title))
 

@@ -8,7 +8,6 @@ lines of random sampling, which tests rows several times, cannot be told apart.
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
@@ -20,7 +19,7 @@ from heldout.data.arrays import shortened
 from heldout.errors import InputError
 from heldout.readers.columns import check_names, free_name, holds_labels, quoted, reads_as_number
 from heldout.readers.formats.base import ColumnUses, Export
-from heldout.readers.formats.parts import all_lines, opening_lines, stacked
+from heldout.readers.formats.parts import all_lines, opening_lines, records, stacked
 from heldout.readers.line_roles import LineRoles, predictions_of_lines
 from heldout.readers.prediction_table import PredictionTable
 from heldout.readers.tables import Table
@@ -102,7 +101,7 @@ class _Header:
         if not lines:
             return cls()
         delimiter = "\t" if "\t" in lines[0] else ","
-        rows = [tuple(cell.strip() for cell in row) for row in csv.reader(lines, delimiter=delimiter)]
+        rows = [tuple(cell.strip() for cell in row) for row in records(lines, delimiter)]
         typed = len(rows) == 3 and {len(row) for row in rows} == {len(rows[0])} and _are_roles(rows[2])
         return cls(rows[0], *((rows[1], rows[2]) if typed else ((), ())), delimiter)
 
@@ -134,7 +133,7 @@ def _typed_table(export: Export, head: _Header) -> Table:
 
     assert export.path is not None, "a header is of a file"
     check_names(export.name, head.names)
-    rows = [row for row in csv.reader(all_lines(export.path)[3:], delimiter=head.delimiter) if row]
+    rows = [row for row in records(all_lines(export.path)[3:], head.delimiter) if row]
     odd = next((place for place, row in enumerate(rows) if len(row) != len(head.names)), None)
     if odd is not None:
         raise InputError(

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import csv
+import json
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from heldout.errors import InputError
-from heldout.readers.columns import free_name, quoted
+from heldout.readers.columns import first_line, free_name, quoted
+from heldout.readers.csv_table import long_fields
 from heldout.readers.formats.base import Export
 from heldout.readers.tables import Table
 
@@ -61,6 +64,33 @@ def all_lines(path: Path) -> list[str]:
         raise InputError(
             f"{path} is not text in UTF-8 (byte {error.object[error.start]:#04x}); save it as UTF-8."
         ) from None
+
+
+def records(lines: Iterable[str], delimiter: str = ",") -> list[list[str]]:
+    """The fields of each line of delimited text, of any length."""
+    try:
+        with long_fields():
+            return list(csv.reader(lines, delimiter=delimiter))
+    except csv.Error as error:
+        raise InputError(f"a line cannot be divided into fields ({error}); is the file damaged?") from None
+
+
+def json_object(path: Path) -> dict[str, Any]:
+    """The object in a JSON file, whose entries may be of any type."""
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+    except (ValueError, OSError, RecursionError) as error:  # a number of 5 000 digits is a ValueError too
+        raise InputError(f"{path} cannot be read as JSON: {first_line(error)}; is the file complete?") from None
+    if not isinstance(content, dict):
+        raise InputError(f"{path} holds no object; is the file complete?")
+    return content
+
+
+def entry(document: Any, *keys: str) -> Any:
+    """What objects in objects hold under these keys; None where there is no such object or key."""
+    for key in keys:
+        document = document.get(key) if isinstance(document, dict) else None
+    return document
 
 
 def stacked(frames: Mapping[str, Any], name: str) -> tuple[Table, str]:

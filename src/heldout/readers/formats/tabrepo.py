@@ -9,7 +9,6 @@ Source: D. Salinas and N. Erickson, TabRepo (AutoML 2024), and its code.
 
 from __future__ import annotations
 
-import json
 import math
 import zipfile
 from dataclasses import dataclass
@@ -27,6 +26,7 @@ from heldout.flags import Flag
 from heldout.readers.columns import check_complete, first_line, labels_of_column, quoted
 from heldout.readers.formats.base import ColumnUses, Export
 from heldout.readers.formats.given import needed_truth, with_given
+from heldout.readers.formats.parts import json_object
 from heldout.readers.prediction_arrays import PredictionArrays
 from heldout.readers.prediction_table import PredictionTable, Source
 
@@ -109,11 +109,7 @@ def _tasks(path: Path) -> list[Path]:
 def _matrix(folder: Path) -> tuple[list[str], NDArray[np.float64]]:
     """The models, and their predictions (models, rows) or (models, rows, classes)."""
     path = folder / _METADATA
-    try:
-        about = json.loads(path.read_text(encoding="utf-8"))
-    except ValueError as error:
-        raise InputError(f"{path} cannot be read as JSON: {first_line(error)}; {_COMPLETE}") from None
-    about = about if isinstance(about, dict) else {}
+    about = json_object(path)
     models, shape, kind = about.get("models"), about.get("pred_val_shape"), about.get("dtype", "float32")
     if not (isinstance(models, list) and models and all(isinstance(name, str) for name in models)):
         raise InputError(f"{path} has no list of models; {_COMPLETE}")
@@ -145,7 +141,9 @@ def _labels(path: Path, n_rows: int) -> Any:
             (name,) = archive.namelist()
             with archive.open(name) as stream:
                 frame = pd.read_csv(stream, index_col=0)
-    except (ValueError, OSError, zipfile.BadZipFile, pd.errors.ParserError) as error:
+    except MemoryError:
+        raise
+    except Exception as error:  # it may be damaged, encrypted, or packed in a way that Python cannot read
         raise InputError(f"{path} cannot be read: {first_line(error)}; {_COMPLETE}") from None
     if frame.shape != (n_rows, 1) or frame.isna().any(axis=None):
         raise InputError(

@@ -9,7 +9,7 @@ rows in the same places if they were made with the same data, ``-x`` and ``-s``.
 
 from __future__ import annotations
 
-import csv
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
@@ -20,11 +20,12 @@ from heldout.data.arrays import shortened
 from heldout.errors import InputError
 from heldout.readers.columns import free_name, quoted, reads_as_number
 from heldout.readers.formats.base import ColumnUses, Export
-from heldout.readers.formats.parts import all_lines, opening_lines, parts_of, stacked
+from heldout.readers.formats.parts import all_lines, opening_lines, parts_of, records, stacked
 from heldout.readers.line_roles import LineRoles, predictions_of_lines
 from heldout.readers.prediction_table import PredictionTable
 
 _HEADER = "inst#,actual,predicted,error"
+_WHOLE = re.compile(r"[0-9]{1,18}")
 _OPENING_LINES = 2000
 """The model may be printed before the predictions."""
 _MATCHED = (
@@ -106,14 +107,14 @@ class _PrintedFile:
                 f"{part.name} holds predictions of the training data, which were not held out; cross-validate with "
                 "-x."
             )
-        header = next(csv.reader([lines[start]]))
+        header = records([lines[start]])[0]
         after = header[4:]
         blanks = 0
         if after[:1] == ["distribution"]:
             blanks = next((place for place, name in enumerate(after[1:]) if name), len(after) - 1) + 1
         printed = after[blanks or (1 if after[:1] == ["prediction"] else 0) :]
         attributes = tuple(free_name(name, ("row", "fold", "actual", "predicted")) for name in printed)
-        rows = list(csv.reader(_to_blank(lines[start + 1 :])))
+        rows = records(_to_blank(lines[start + 1 :]))
         if not rows:
             raise InputError(f"{part.name} has no predictions after its header; is the file complete?")
         odd = next((place for place, row in enumerate(rows) if len(row) != len(header)), None)
@@ -203,7 +204,7 @@ def _to_blank(lines: Sequence[str]) -> Iterator[str]:
 
 
 def _whole(name: str, text: str) -> int:
-    if not text.isdecimal():
+    if not _WHOLE.fullmatch(text):
         raise InputError(f"{name} has {shortened(text)} in place of an inst#; is the file complete?")
     return int(text)
 
@@ -235,7 +236,7 @@ def _class_texts(files: Iterable[_PrintedFile]) -> dict[int, str]:
             continue
         for cell in sorted(cells):
             number, colon, text = cell.partition(":")
-            if not colon or not number.isdecimal():
+            if not colon or not _WHOLE.fullmatch(number):
                 raise InputError(f"{each.name} holds the class {shortened(cell)}, where WEKA writes NUMBER:CLASS.")
             if texts.setdefault(int(number), text) != text:
                 raise InputError(
