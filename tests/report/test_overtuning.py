@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import replace
+from itertools import permutations
 from typing import Any
 
 import numpy as np
@@ -17,6 +19,7 @@ from heldout.errors import InputError
 from heldout.estimates.from_matrix import gather
 from heldout.estimates.paired.overtuning import overtuning
 from heldout.estimates.paired.scores import PairedScores, paired_scores
+from heldout.report.from_search import report_content
 from heldout.report.search_evidence import question_of_search
 
 X, Y = make_classification(120, 6, n_informative=3, flip_y=0.2, random_state=0)
@@ -166,6 +169,51 @@ def test_nothing_is_fitted_for_a_search_that_is_refused() -> None:
 def test_the_end_of_the_curve_is_bbc_of_the_same_draws() -> None:
     found = search(n_bootstraps=80, aggregate="pooled", scoring="neg_log_loss", method="bbc").fit(X, Y)
     assert found.evaluation_.overtuning.corrected[-1] == pytest.approx(found.estimate_.value, abs=1e-12)
+
+
+def test_the_order_of_a_grid_means_nothing_and_that_of_a_random_search_does() -> None:
+    """The mean over all orders, from the ranks, is that of all 24 orders one by one."""
+    values = [1.0, 1e-4, 100.0, 1e-2]
+    found, other = (search(grid={"C": grid}).fit(X, Y).evaluation_.overtuning for grid in (GRID["C"], values))
+    assert not found.in_order
+    assert found.corrected == pytest.approx(other.corrected, abs=1e-12)
+    assert found.uncorrected == pytest.approx(other.uncorrected, abs=1e-12)
+    assert found.sentence == other.sentence
+    drawn = ho.HeldOutRandomizedSearchCV(
+        LogisticRegression(), {"C": values}, n_iter=4, scoring="accuracy", random_state=0, n_bootstraps=60
+    ).fit(X, Y)
+    in_order = drawn.evaluation_.overtuning
+    assert in_order.in_order
+    best = np.maximum.accumulate(drawn.evaluation_.fold_scores["score"].values.mean(axis=0))
+    assert in_order.uncorrected == pytest.approx(best)
+
+    rng = np.random.default_rng(0)
+    left_out, in_bag = rng.random((30, 4)), rng.random((30, 4))
+    scores = PairedScores(in_bag.mean(axis=0), in_bag, left_out, in_bag.argmax(axis=1), 0)
+    settings: dict[str, Any] = {"greater_is_better": True, "takes_control": False}
+    mean = overtuning(scores, "accuracy", in_order=False, **settings)
+    orders = [
+        overtuning(
+            PairedScores(scores.observed[each], in_bag[:, each], left_out[:, each], np.zeros(30, dtype=int), 0),
+            "accuracy", **settings,
+        )
+        for each in map(list, permutations(range(4)))
+    ]  # fmt: skip
+    assert mean.corrected == pytest.approx(np.mean([each.corrected for each in orders], axis=0))
+    assert mean.uncorrected == pytest.approx(np.mean([each.uncorrected for each in orders], axis=0))
+
+
+def test_the_report_shows_what_further_search_gained_and_no_second_level() -> None:
+    made = search(grid={"C": [*np.logspace(-5, 3, 12)]}).fit(X, Y)
+    found, curve = made.evaluation_.overtuning, report_content(made.evaluation_).overtuning
+    assert curve is not None
+    assert curve.uncorrected[0] == curve.corrected[0] == 0
+    assert curve.corrected == pytest.approx(found.corrected - found.corrected[0])
+    assert "corrected" not in " ".join(curve.sentences)
+    flat = replace(found, corrected=np.full(12, 0.77), in_order=False)
+    assert flat.enough == 1
+    assert "the best of 1 of 12 configurations (the mean over all ways to take them) was as good" in flat.sentence
+    assert "0.77" not in flat.sentence
 
 
 def test_a_regression_and_the_direction_of_a_loss() -> None:

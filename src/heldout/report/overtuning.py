@@ -14,6 +14,7 @@ from heldout.estimates.paired.overtuning import DefaultComparison, Overtuning, o
 from heldout.estimates.paired.scores import paired_scores
 from heldout.estimates.types import json_number
 from heldout.execution.default import DefaultConfiguration, place_of
+from heldout.metrics.named import in_sentence
 from heldout.predictions import HeldOutPredictions
 from heldout.report.numbers import Scale
 from heldout.report.search_evidence import question_of_search, search_scale
@@ -29,7 +30,7 @@ UNCORRECTED: Dash = (6, 3)
 
 
 def overtuning_of(evaluation: Evaluation) -> Overtuning:
-    """The overtuning of a search by the scorer that decides, in the order of its configurations.
+    """The overtuning of a search by the scorer that decides, in its order if that has a meaning.
 
     Configurations that failed or were dropped are no candidates and do not count.
 
@@ -74,11 +75,19 @@ def overtuning_of(evaluation: Evaluation) -> Overtuning:
         default=column,
         name_of_default="" if default is None else default.configuration.name,
         n_tried=len(candidates) - (1 if is_extra and column is not None else 0),
+        in_order=_has_order(evaluation),
     )
     if default is None or column is not None:
         return found
     reason = predictions.out.get(position, "").rstrip(".") or "it has no score"
     return replace(found, default=DefaultComparison.missing(default.configuration.name, reason))
+
+
+def _has_order(evaluation: Evaluation) -> bool:
+    """Whether the order of the configurations means something: that of a grid, or of a list of models, does not."""
+    kind = evaluation.provenance.get("configurations_from")
+    several = len({each.model for each in evaluation.configurations}) > 1
+    return kind in ("optuna", "loop") or (kind == "random" and not several)
 
 
 def _estimator_as_passed(evaluation: Evaluation) -> DefaultConfiguration | None:
@@ -109,6 +118,9 @@ class OvertuningCurve:
     n_configurations: tuple[int, ...]
     uncorrected: tuple[float | None, ...]
     corrected: tuple[float | None, ...]
+    """(P,) both: by how much the best of so many is better than the first: on the rows that chose it, and on those
+    left out. A second level beside the estimate of the search would answer no question of its own."""
+    in_order: bool
     sentences: tuple[str, ...]
     """That further search bought nothing, and on the default configuration, where there is something to say."""
 
@@ -121,17 +133,21 @@ def overtuning_curve_of(evaluation: Evaluation) -> OvertuningCurve | None:
         return None
     if len(found.n_configurations) < 2:
         return None
+    sign = 1 if found.greater_is_better else -1
     return OvertuningCurve(
         search_scale(evaluation, evaluation.refit_metric),
         tuple(found.n_configurations.tolist()),
-        tuple(json_number(each) for each in found.uncorrected.tolist()),
-        tuple(json_number(each) for each in found.corrected.tolist()),
+        *(
+            tuple(json_number(sign * (each - series[0])) for each in series.tolist())
+            for series in (found.uncorrected, found.corrected)
+        ),
+        found.in_order,
         tuple(evaluation.overtuning_sentences),
     )
 
 
 def overtuning_svg(curve: OvertuningCurve, *, key: str, width: int) -> str:
-    """Two lines over the number of configurations tried: the best score so far, uncorrected and corrected."""
+    """Two lines over the number of configurations tried: the gain of the best so far, on two kinds of rows."""
     alt, scale = altair(), curve.scale
     values = [each for each in (*curve.uncorrected, *curve.corrected) if each is not None]
     low, high = min(values), max(values)
@@ -141,7 +157,9 @@ def overtuning_svg(curve: OvertuningCurve, *, key: str, width: int) -> str:
     x_scale = alt.Scale(type="log", domain=[1, last]) if is_long else alt.Scale(domain=[1, last], nice=False)
     x = alt.X("x:Q", scale=x_scale, axis=alt.Axis(title="configurations tried", format="d", tickCount=5))
     y_scale = alt.Scale(domain=[low - pad, high + pad], zero=False, nice=False)
-    y = alt.Y("y:Q", scale=y_scale, axis=alt.Axis(title=scale.title, tickCount=5, grid=True))
+    y = alt.Y(
+        "y:Q", scale=y_scale, axis=alt.Axis(title=f"gain in {in_sentence(scale.title)}", tickCount=5, grid=True)
+    )
     layers = []
     for series, colour, dash in ((curve.uncorrected, VERMILLION, UNCORRECTED), (curve.corrected, BLUE, ())):
         points = [
@@ -151,13 +169,11 @@ def overtuning_svg(curve: OvertuningCurve, *, key: str, width: int) -> str:
         ]
         layers.append(line(points, x, y, colour, dash, 2, interpolate="step-after"))
     chart = layered(*layers, width=width, height=260)
-    before, best, first, end = (
-        "unknown" if series[place] is None else f"{series[place]:.4g}"
-        for series in (curve.uncorrected, curve.corrected)
-        for place in (0, -1)
+    best, end = (
+        "unknown" if series[-1] is None else f"{series[-1]:.4g}" for series in (curve.uncorrected, curve.corrected)
     )
     described = (
-        f"The best {scale.title} so far over the configurations tried: uncorrected from {before} to {best}, "
-        f"corrected from {first} to {end}."
+        f"By how much the {in_sentence(scale.title)} of the best configuration is better than that of the first: "
+        f"{best} on the rows that chose it, {end} on rows left out."
     )
     return inline_svg(chart, key, "What further search bought", described)

@@ -52,7 +52,7 @@ class OptimismCurve:
             (tried, f"{best:.4g}", f"{chosen:.4g}", Strong(f"{flattery:.4g}"))
             for tried, best, chosen, flattery in zip(*(column[shown] for column in columns), strict=True)
         ]
-        return table(rows, head=("configurations tried", "uncorrected", "corrected", "optimism"))
+        return table(rows, head=("configurations tried", "uncorrected", "on rows left out", "optimism"))
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values for JSON."""
@@ -80,9 +80,12 @@ def mean_best(choose_on: Floats, scored_on: Floats, sizes: NDArray[np.intp]) -> 
     Of both arrays (L, C) greater is better; ties go to the lower index; lanes with a NaN are left out.
     """
     whole = ~(np.isnan(choose_on) | np.isnan(scored_on)).any(axis=1)
+    if not whole.any():
+        return np.full(len(sizes), np.nan)
     order = np.argsort(-choose_on[whole], axis=1, kind="stable")
     by_place = np.take_along_axis(scored_on[whole], order, axis=1).mean(axis=0)
-    return np.array([_shares(len(by_place), int(size)) @ by_place for size in sizes])
+    with np.errstate(invalid="ignore"):  # a score of infinity, which some subsets do not have
+        return np.array([_shares(len(by_place), int(size)) @ by_place for size in sizes])
 
 
 def _shares(n_columns: int, size: int) -> Floats:

@@ -1,8 +1,9 @@
 """Overtuning: what further search bought, and whether the winner is worse than the default configuration.
 
-Configurations are taken in the order in which they were tried. In every bootstrap the drawn rows are the validation
-rows, on which the best so far is chosen, and the rows left out are the test rows, on which it is scored (Schneider,
-Bischl & Feurer 2025, for searches with a test set).
+Configurations are taken in the order in which they were tried, or in all orders where that of their list means
+nothing, as in a grid. In every bootstrap the drawn rows are the validation rows, on which the best so far is
+chosen, and the rows left out are the test rows, on which it is scored (Schneider, Bischl & Feurer 2025, for
+searches with a test set).
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from scipy.special import ndtr
 from heldout._notebook import notes, table
 from heldout._text import counted
 from heldout.estimates.centres import ScoreRange, shrunken
-from heldout.estimates.paired.optimism_curve import curve_points, own_controls
+from heldout.estimates.paired.optimism_curve import curve_points, mean_best, own_controls
 from heldout.estimates.paired.scores import PairedScores
 from heldout.estimates.types import json_number
 from heldout.kernels.reference import Floats
@@ -84,6 +85,8 @@ class DefaultComparison:
 class Overtuning:
     """What the search bought with each further configuration, in the metric's own direction and units.
 
+    The level of ``corrected`` is that of ``bbc``, not of the search's estimate: it is the change that counts.
+
     Attributes
     ----------
     metric : str
@@ -100,6 +103,9 @@ class Overtuning:
     greater_is_better : bool
     default : DefaultComparison or None
         None where no default configuration is known.
+    in_order : bool
+        Whether configurations are taken in the order in which they were tried. Otherwise each point is the mean
+        over all orders.
     """
 
     metric: str
@@ -109,6 +115,7 @@ class Overtuning:
     overtuning: float
     greater_is_better: bool
     default: DefaultComparison | None = None
+    in_order: bool = True
 
     @property
     def enough(self) -> int:
@@ -128,21 +135,22 @@ class Overtuning:
         >>> flat = Overtuning("accuracy", counts, np.array([0.7, 0.8, 0.82, 0.85]), np.array([0.7, 0.78, 0.79, 0.78]),
         ...                   0.01, True)
         >>> print(flat.sentence)
-        Further search bought nothing: after 5 of 40 configurations the corrected accuracy of the best so far was 0.78, and after all of them 0.78, while the uncorrected one went from 0.8 to 0.85.
+        Further search bought nothing: after 5 of 40 configurations the best so far was as good on rows that took no part in choosing it as after all of them, while its own accuracy became 0.05 better.
         """  # noqa: E501
-        place = int(np.flatnonzero(self.n_configurations == self.enough)[0])
-        tried, total = self.enough, int(self.n_configurations[-1])
-        if 2 * tried > total or total < 2:
+        if len(self.n_configurations) < 2 or 2 * self.enough > self.n_configurations[-1]:
             return ""
-        then, end, before, best = (
-            f"{number:.4g}"
-            for number in (self.corrected[place], self.corrected[-1], self.uncorrected[place], self.uncorrected[-1])
+        place = int(np.flatnonzero(self.n_configurations == self.enough)[0])
+        tried, every = self.enough, counted(int(self.n_configurations[-1]), "configuration")
+        better = abs(float(self.uncorrected[-1] - self.uncorrected[place]))
+        moved = f"became {better:.3g} better" if better > 0 else "did not change"
+        then, end = (
+            (f"after {tried} of {every} the best so far", "after all of them")
+            if self.in_order
+            else (f"the best of {tried} of {every} (the mean over all ways to take them)", "the best of all")
         )
-        moved = f"went from {before} to {best}" if before != best else f"stayed {best}"
         return (
-            f"Further search bought nothing: after {tried} of {counted(total, 'configuration')} the corrected "
-            f"{self.metric} of the best so far was {then}, and after all of them {end}, while the uncorrected one "
-            f"{moved}."
+            f"Further search bought nothing: {then} was as good on rows that took no part in choosing it as {end}, "
+            f"while its own {self.metric} {moved}."
         )
 
     @property
@@ -171,7 +179,7 @@ class Overtuning:
 
     def __repr__(self) -> str:
         return (
-            f"Overtuning({self.metric} corrected {self.corrected[0]:.4g} at {self.n_configurations[0]} "
+            f"Overtuning({self.metric} on rows left out: {self.corrected[0]:.4g} at {self.n_configurations[0]} "
             f"configurations to {self.corrected[-1]:.4g} at {self.n_configurations[-1]})"
         )
 
@@ -184,7 +192,9 @@ class Overtuning:
             for tried, best, chosen in zip(*(column[shown] for column in columns), strict=True)
         ]
         said = [each for each in (self.sentence, self.sentence_on_default) if each]
-        return table(rows, head=("configurations tried", "uncorrected", "corrected")) + notes(said)
+        return table(rows, head=("configurations tried", "on the rows that chose", "on rows left out")) + notes(
+            said
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values for JSON."""
@@ -195,6 +205,7 @@ class Overtuning:
             "corrected": [json_number(each) for each in self.corrected.tolist()],
             "overtuning": json_number(self.overtuning),
             "enough": self.enough,
+            "in_order": self.in_order,
             "sentence": self.sentence,
             "default": None if self.default is None else self.default.to_dict(),
         }
@@ -225,6 +236,7 @@ def overtuning(
     default: int | None = None,
     name_of_default: str = "",
     n_tried: int | None = None,
+    in_order: bool = True,
 ) -> Overtuning:
     """The curve and the comparison from the scores of all candidates, in the order in which they were tried.
 
@@ -244,16 +256,13 @@ def overtuning(
     n_tried : int, optional
         How many of the columns are candidates of the search, the first ones; all by default. A default
         configuration that was not tried stands behind them.
+    in_order : bool, default=True
+        Whether to take the columns in their order, or the mean over all orders.
     """
     n = scores.n_candidates if n_tried is None else n_tried
     left_out = scores.out_of_bag - own_controls(scores) if takes_control else scores.out_of_bag
-    best = best_so_far(scores.in_bag[:, :n])
-    on_test = np.where(best >= 0, np.take_along_axis(left_out, np.maximum(best, 0), axis=1), np.nan)
     points = curve_points(n, MOST_POINTS)
-    corrected = _means(on_test)[points - 1]
-    observed = np.where(np.isnan(scores.observed[:n]), -np.inf, scores.observed[:n])
-    uncorrected = np.maximum.accumulate(observed)[points - 1]
-    uncorrected[np.isinf(uncorrected)] = np.nan
+    uncorrected, corrected = (_in_order if in_order else _in_any_order)(scores, left_out, n, points)
     known = ~np.isnan(corrected)
     sign = 1.0 if greater_is_better else -1.0
     end = corrected[-1]
@@ -265,7 +274,26 @@ def overtuning(
         float(np.nanmax(corrected) - end) if known.any() else float("nan"),
         greater_is_better,
         None if default is None else _against(scores, left_out, default, name_of_default),
+        in_order,
     )
+
+
+def _in_order(scores: PairedScores, left_out: Floats, n: int, points: NDArray[np.intp]) -> tuple[Floats, Floats]:
+    """The score of the best of the first c columns, on all rows and on those left out."""
+    best = best_so_far(scores.in_bag[:, :n])
+    on_test = np.where(best >= 0, np.take_along_axis(left_out, np.maximum(best, 0), axis=1), np.nan)
+    observed = np.where(np.isnan(scores.observed[:n]), -np.inf, scores.observed[:n])
+    uncorrected = np.maximum.accumulate(observed)[points - 1]
+    uncorrected[np.isinf(uncorrected)] = np.nan
+    return uncorrected, _means(on_test)[points - 1]
+
+
+def _in_any_order(
+    scores: PairedScores, left_out: Floats, n: int, points: NDArray[np.intp]
+) -> tuple[Floats, Floats]:
+    """The same of c columns, the mean over all ways to take them."""
+    observed = scores.observed[None, :n]
+    return mean_best(observed, observed, points), mean_best(scores.in_bag[:, :n], left_out[:, :n], points)
 
 
 def _means(on_test: Floats) -> Floats:
