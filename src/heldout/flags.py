@@ -413,9 +413,15 @@ class Flag(StrEnum):
     )
     INTERVAL_OFF_CENTRE = (
         "interval_off_centre",
-        "No interval: samples contain some rows twice, so models score much better in {metric} on their own sample "
-        "than this model on its rows, and the shifted interval would not contain the corrected score; "
-        "{argument:interval='double'} corrects the score anew in every bootstrap.",
+        "No interval: the bootstraps' scores are not around this model's {metric}, as where samples contain rows "
+        "twice and models score better on copies, so the interval would not contain the corrected score{instead}.",
+    )
+    MEMORISES = (
+        "memorises",
+        "The model memorises its rows: its {score} is {own:.3g} on the samples that it was fitted on, and "
+        "{left_out:.3g} on the rows that these left out. Such rows are right in every sample that holds them, so "
+        "the optimism bootstrap subtracts too little; {argument:method='auto'} corrects by .632+ instead, and by "
+        "the rows left out where a metric has no score without information.",
     )
     FEW_ROWS_A_COLUMN = (
         "few_rows_a_column",

@@ -50,7 +50,7 @@ def test_a_table_becomes_a_validation_a_model_and_a_report(command: Command, tab
     for said in (
         "data.csv: 60 rows, 3 columns to predict from.",
         "binary classification (positive class 'yes')",
-        "Plan: logistic by optimism, 4 bootstraps: 6 fits, seed 0. Metrics: roc_auc,",
+        "Plan: logistic by auto, 4 bootstraps: 6 fits, seed 0. Metrics: roc_auc,",
         "\nlogistic by optimism, 4 bootstraps\n",
         "\ncalibration_slope ",
         "\n6 fits\n",
@@ -291,7 +291,7 @@ def test_several_models_are_chosen_among_in_two_stages(command: Command, table: 
     )
     ended = validate(command, table(), *LINEAR, "--model", "logistic", "--model", "rivals.py")
 
-    assert "Plan: logistic, dummy by two_stage, 4 bootstraps to choose and 4 to estimate: 15 fits" in ended.out
+    assert "Plan: logistic, dummy by auto, 4 bootstraps to choose and 4 to estimate: 15 fits" in ended.out
     assert "\nlogistic by two_stage, 4 bootstraps\n" in ended.out
     assert "\ndummy     0.5000 " in ended.out
     assert "14 of 14 fits (100%)" in ended.err

@@ -15,7 +15,7 @@ Write = Callable[..., Path]
 
 
 REFUSED = {
-    "--method best": "--method must be one of optimism, 632, 632+, oob, two_stage, got 'best'.",
+    "--method best": "--method must be one of auto, optimism, 632, 632+, oob, two_stage, got 'best'.",
     "--method two_stage": "--method two_stage chooses among several models first, got one; give several --model,",
     "--interval wide": "--interval must be one of auto, location_shifted, double, percentile, none, got 'wide'.",
     "--interval percentile": "--interval percentile is for the scores of the rows left out, which --method oob",

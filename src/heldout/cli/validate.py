@@ -71,8 +71,8 @@ if TYPE_CHECKING:
 @click.option(
     "--method",
     metavar="NAME",
-    help="optimism, 632, 632+, oob, or two_stage (choose among several models, then estimate anew). By "
-    "default optimism, and two_stage for several models.",
+    help="auto (optimism, and 632+ or oob for a model that memorises its rows; the default), optimism, 632, 632+, "
+    "oob, or two_stage (choose among several models, then estimate anew, as auto does by default).",
 )
 @click.option("--bootstraps", type=int, default=200, show_default=True, help="How many samples to draw.")
 @click.option(
@@ -117,7 +117,7 @@ if TYPE_CHECKING:
 @click.option(
     "--second-bootstraps",
     type=int,
-    help="Of --method two_stage: samples that estimate the chosen model; by default as many as --bootstraps, which "
+    help="Of auto and two_stage: samples that estimate the chosen model; by default as many as --bootstraps, which "
     "choose it.",
 )
 @click.option(

@@ -70,16 +70,16 @@ def check_options(options: ValidateOptions) -> None:
     from heldout.spaces.regressions import MODELS
 
     if options.method is not None:
-        check_choice("--method", options.method, (*CORRECTIONS, TWO_STAGE))
+        check_choice("--method", options.method, ("auto", *CORRECTIONS, TWO_STAGE))
     options.check()
     check_interval_settings(options.bootstraps, options.confidence_level, options.alternative)
     check_choice("--interval", options.interval, ("auto", *KINDS, "none"))
-    interval_kind(_interval(options), "optimism" if options.method in (None, TWO_STAGE) else options.method)
+    interval_kind(_interval(options), "optimism" if options.method == TWO_STAGE else options.method or "auto")
     if options.inner_bootstraps is not None and not (options.interval == "double" or options.adjust_optimism):
         raise InputError(
             "--inner-bootstraps is for --interval double or --adjust-optimism; use one of them, or leave it out."
         )
-    if options.second_bootstraps is not None and options.method not in (None, TWO_STAGE):
+    if options.second_bootstraps is not None and options.method not in (None, "auto", TWO_STAGE):
         raise InputError("--second-bootstraps is for --method two_stage; use both, or leave it out.")
     for name in options.model:
         if name not in MODELS:
@@ -117,7 +117,7 @@ def job_of(options: ValidateOptions, console: Console) -> ValidateJob:
     from heldout.imputation.backward import BackwardSelection
     from heldout.imputation.settings import Imputation
     from heldout.imputation.tables import holes_of
-    from heldout.protocols.validation.arguments import TWO_STAGE, ValidationArguments
+    from heldout.protocols.validation.arguments import ValidationArguments
 
     found, source = read_task(
         options.data, options.target, console, event=options.event, event_value=options.event_value,
@@ -137,7 +137,9 @@ def job_of(options: ValidateOptions, console: Console) -> ValidateJob:
             selection=None if options.backward is None else BackwardSelection(options.backward),
         )
     models = _models(options, found)
-    method = options.method or (TWO_STAGE if len(models) > 1 else "optimism")
+    method, n_second = options.method or "auto", options.second_bootstraps
+    if options.method is None and len(models) > 1 and n_second is None:
+        n_second = options.bootstraps
     arguments = ValidationArguments(
         models,
         metric=_metrics(options, found),
@@ -149,7 +151,7 @@ def job_of(options: ValidateOptions, console: Console) -> ValidateJob:
         confidence_level=options.confidence_level,
         alternative=cast("Alternative", options.alternative),
         random_state=options.seed,
-        n_second_bootstraps=options.second_bootstraps,
+        n_second_bootstraps=n_second,
         adjust_optimism=options.adjust_optimism,
     )
     plan = arguments.plan_of(task)

@@ -51,7 +51,7 @@ class CurveDistance(Metric):
     greater_is_better = False
     responses = (Response.PROBABILITIES,)
     tasks = frozenset({TaskKind.BINARY})
-    range = (0.0, np.inf)
+    range = (0.0, 1.0)
     fits_to_its_rows = True
 
     def __post_init__(self) -> None:
@@ -159,6 +159,7 @@ class ECI(CurveDistance):
     array([[5.]])
     """
 
+    range = (0.0, 100.0)
     title = "Estimated calibration index"
     definition = "100 times the mean squared distance of predicted probabilities from how often they came true."
     sources = ("vanhoorde2015", "cleveland1979")

@@ -108,9 +108,14 @@ def _scores(content: PageContent) -> str:
     """The table of several metrics."""
     rows: Sequence[Any] = ()
     if isinstance(content, ReportContent):
-        rows = [(each.metric, each.value, each.low, each.high, each.uncorrected) for each in content.metrics]
+        rows = [
+            (each.metric.title, each.metric, each.value, each.low, each.high, each.uncorrected)
+            for each in content.metrics
+        ]
     elif isinstance(content, ValidationContent) and len(content.table) > 1:
-        rows = [(each.metric, each.corrected, each.low, each.high, each.apparent) for each in content.table]
+        rows = [
+            (each.title, each.metric, each.corrected, each.low, each.high, each.apparent) for each in content.table
+        ]
     if not rows:
         return ""
     head = ("Metric", "Corrected", "Interval", "Uncorrected")
@@ -118,11 +123,11 @@ def _scores(content: PageContent) -> str:
         head,
         [
             (
-                scale.title, number_text(value, scale.decimals),
+                name, number_text(value, scale.decimals),
                 ends_text(low, high, scale.decimals) or "none",
                 number_text(before, scale.decimals),
             )
-            for scale, value, low, high, before in rows
+            for name, scale, value, low, high, before in rows
         ],
     )  # fmt: skip
 

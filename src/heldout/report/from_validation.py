@@ -14,6 +14,7 @@ from heldout.estimates.types import Estimate, json_number
 from heldout.imputation.pooled import PooledModel
 from heldout.imputation.rubin import PooledCoefficients
 from heldout.metrics.named import in_sentence
+from heldout.protocols.validation.corrections.memorising import memorising
 from heldout.protocols.validation.curves import calibration as calibration_curves
 from heldout.protocols.validation.curves import decision as decision_curves
 from heldout.protocols.validation.curves import roc as roc_curves
@@ -67,28 +68,36 @@ def validation_content(
     scales = {name: _scale(validation, name) for name in validation.rows}
     roc, calibration = roc_pictures(replicates), calibration_pictures(replicates)
     decision = decision_pictures(replicates)
-    several, adjusts = len(validation.candidates) > 1, bool(validation.settings.get("adjust_optimism"))
+    several, adjusts = len(validation.candidates) > 1, validation.adjusts
+    methods = validation.methods
     figures = {roc_curves.SOURCES: roc, calibration_curves.SOURCES: calibration, decision_curves.SOURCES: decision}
     sources = [key for keys, curves in figures.items() if curves for key in keys]
     return ValidationContent(
         title=title or "",
         headline=_headline(validation, estimate, scales[first]),
         facts=_facts(validation),
-        table=tuple(_scored(row, scales[name], adjusts=adjusts) for name, row in validation.rows.items()),
-        table_sentence=words.validation_table_sentence(validation.method, adjusts=adjusts),
+        table=tuple(
+            _scored(row, scales[name], method_words(row.method).title if len(methods) > 1 else "", adjusts=adjusts)
+            for name, row in validation.rows.items()
+        ),
+        table_sentence=words.validation_table_sentence(methods, adjusts=adjusts),
         candidates=_candidates(validation, first, scales[first]) if several else (),
         candidates_sentence=words.candidates_sentence(
-            scales[first].title, len(validation.candidates), two_stages=validation.method == "two_stage"
+            scales[first].title, len(validation.candidates), two_stages=validation.n_second_bootstraps > 0
         )
         if several
         else "",
         imputation_sentence=_imputation_sentence(validation),
         coefficients=_coefficients(validation),
-        curves_sentence=words.corrected_curves_sentence(validation.method, CONFIDENCE_LEVEL) if sources else "",
+        curves_sentence=words.corrected_curves_sentence(
+            estimate.method, CONFIDENCE_LEVEL, memorises=bool(memorising(replicates).score)
+        )
+        if sources
+        else "",
         roc=roc,
         calibration=calibration,
         decision=decision,
-        optimism=optimism_picture(replicates, validation.metrics[first], scales[first], validation.method),
+        optimism=optimism_picture(replicates, validation.metrics[first], scales[first], estimate.method),
         failures=failure_groups(validation.failures, lambda number: f"{number + 1}"),
         failures_sentence=words.failures_sentence(len(validation.failures), replicates.n_replicates)
         if validation.failures
@@ -116,7 +125,7 @@ def _headline(validation: Validation, estimate: Estimate, scale: Scale) -> Headl
     value, apparent = numbers["value"], numbers["uncorrected"]
     headline = Headline(
         metric=scale,
-        method=validation.method,
+        method=estimate.method,
         **numbers,
         interval_label=interval_label(estimate),
         is_corrected=value is not None,
@@ -136,11 +145,11 @@ def _headline(validation: Validation, estimate: Estimate, scale: Scale) -> Headl
     return replace(
         headline,
         sentence=words.validation_sentence(
-            in_sentence(scale.title), apparent, value, estimate.optimism, validation.method, n,
+            in_sentence(scale.title), apparent, value, estimate.optimism, estimate.method, n,
             scale.decimals,
         ),
         quote=words.quotable_validation_sentence(
-            scale.title, texts[0], interval, texts[1], validation.method, n, estimate.n_rows_used,
+            scale.title, texts[0], interval, texts[1], estimate.method, n, estimate.n_rows_used,
             validation.selected_name,
         ),
     )  # fmt: skip
@@ -164,7 +173,7 @@ def _facts(validation: Validation) -> tuple[Fact, ...]:
     return facts_with_text(facts)
 
 
-def _scored(row: ValidationRow, scale: Scale, *, adjusts: bool) -> ScoredRow:
+def _scored(row: ValidationRow, scale: Scale, method: str, *, adjusts: bool) -> ScoredRow:
     low, high = scale.ends(row.interval)
     return ScoredRow(
         name=row.metric,
@@ -180,6 +189,7 @@ def _scored(row: ValidationRow, scale: Scale, *, adjusts: bool) -> ScoredRow:
         n=row.n_successful,
         no_information=scale.shown(row.no_information),
         weight=json_number(row.weight),
+        method=method,
         inner_optimism=json_number(row.inner_optimism) if adjusts else None,
     )
 
@@ -239,7 +249,7 @@ def _method(estimate: Estimate, validation: Validation) -> tuple[str, ...]:
     quantity, rows = provenance.get("quantity"), provenance.get("training_rows")
     kind = str(provenance.get("interval"))
     sentences = (
-        method_words(validation.method).sentence(validation.n_bootstraps),
+        *(method_words(method).sentence(validation.n_bootstraps) for method in validation.methods),
         words.ADJUSTED_SENTENCE if provenance.get("optimism_adjusted") else "",
         "" if estimate.interval is None else words.INTERVAL_OF_VALIDATION_SENTENCES.get(kind, ""),
         quantity_sentence(str(quantity), rows) if quantity else "",

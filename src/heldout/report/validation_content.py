@@ -28,8 +28,15 @@ class ScoredRow:
     """By .632+: the score of predictions without information."""
     weight: float | None = None
     """By .632 and .632+: of the score out of bag in the corrected one."""
+    method: str = ""
+    """How it was corrected, if not all metrics are by one method."""
     inner_optimism: float | None = None
     """If the optimism is adjusted: the mean optimism by bootstraps of the bootstraps."""
+
+    @property
+    def title(self) -> str:
+        """Of the metric, with its method."""
+        return f"{self.metric.title} ({self.method})" if self.method else self.metric.title
 
 
 @dataclass(frozen=True)

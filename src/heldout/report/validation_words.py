@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from heldout._text import counted, number_text
 from heldout.metrics.named import in_sentence
 from heldout.protocols.words import method_words
@@ -101,8 +103,8 @@ ADJUSTED_SENTENCE = (
 )
 
 
-def validation_table_sentence(method: str, *, adjusts: bool = False) -> str:
-    """How to read the table that users of R's rms know."""
+def validation_table_sentence(methods: Sequence[str], *, adjusts: bool = False) -> str:
+    """How to read the table that users of R's rms know; ``methods`` are those of its rows."""
     columns = (
         "Apparent is the score of the model on the rows that it was fitted on. The next columns are means over the "
         "models of n bootstraps: in bootstrap on their own samples, on original on all rows, and out of bag on the "
@@ -113,10 +115,12 @@ def validation_table_sentence(method: str, *, adjusts: bool = False) -> str:
             f"{columns} is twice how much better in bootstrap is than on original, minus inner optimism (the same "
             "for bootstraps of each bootstrap); it is subtracted from apparent."
         )
-    if method in ("optimism", "two_stage"):
+    if {*methods} <= {"optimism", "two_stage"}:
         return f"{columns} is how much better in bootstrap is than on original; it is subtracted from apparent."
-    formula = FORMULAS.get(method, "")
-    return f"{columns} is how much better the apparent score is than the corrected one.{formula}"
+    # Rows say by which method they are, where there are several.
+    of = {each: f" By {method_words(each).name}:" if len(methods) > 1 else "" for each in methods}
+    formulas = "".join(of[each] + FORMULAS.get(each, "") for each in methods)
+    return f"{columns} is how much better the apparent score is than the corrected one.{formulas}"
 
 
 def candidates_sentence(title: str, n_models: int, *, two_stages: bool) -> str:
@@ -144,8 +148,14 @@ def optimism_summary(title: str, least: str, most: str, mean: str, bootstraps: i
     )
 
 
-def corrected_curves_sentence(method: str, level: float) -> str:
+def corrected_curves_sentence(method: str, level: float, *, memorises: bool = False) -> str:
     """How the curves were corrected, and how to read their bands."""
+    if memorises:
+        return (
+            "Every curve was computed for the model of all rows (apparent, dashed), which memorises its rows, and "
+            "for the model of each bootstrap on the rows that its sample left out. The mean of the latter is the "
+            f"corrected curve (solid), and bands contain the middle {level * 100:.4g} % of them."
+        )
     other = (
         ""
         if method in ("optimism", "two_stage")

@@ -144,7 +144,7 @@ def test_the_adjustment_of_remembered_noise_is_known() -> None:
     x, y = rng.normal(size=(240, 5)), rng.integers(0, 2, size=240)
     found = ho.bootstrap_validate(
         KNeighborsClassifier(1), x, y, metric="accuracy", n_bootstraps=12, n_inner_bootstraps=4,
-        adjust_optimism=True, random_state=0, interval=None,
+        adjust_optimism=True, random_state=0, interval=None, method="optimism",
     )  # fmt: skip
     row = found.rows["accuracy"]
     assert row.in_bootstrap - row.on_original == pytest.approx(0.5 * np.exp(-1), abs=0.02)

@@ -50,7 +50,7 @@ def test_scores_of_rows_left_out_have_percentiles_and_are_called_wide():
 
 
 def test_double_scores_have_percentiles():
-    assert ends("double", AREAS, 0.75, doubles=OWN - 0.2) == pytest.approx([0.505, 0.695])
+    assert ends("double", AREAS, 0.6, doubles=OWN - 0.2) == pytest.approx([0.505, 0.695])
     some = np.where(np.arange(B) < 100, np.nan, np.linspace(0, 1, B))
     found = interval_of("double", AREAS, 0.75, 0.95, "two-sided", doubles=some)
     assert list(found.interval) == list(np.linspace(0, 1, B)[[102, 197]])
@@ -66,8 +66,8 @@ def test_replicates_without_a_score_never_enter():
     own[:3], everywhere[3:6] = np.nan, np.nan
     left = replace(AREAS, in_bootstrap=own, on_original=everywhere)
     cut = replace(AREAS, in_bootstrap=OWN[6:], on_original=AREAS.on_original[6:], out_of_bag=AREAS.out_of_bag[6:])
-    for kind in ("location_shifted", "percentile"):
-        assert ends(kind, left, 0.75) == ends(kind, cut, 0.75)
+    for kind, corrected in (("location_shifted", 0.75), ("percentile", 0.6)):
+        assert ends(kind, left, corrected) == ends(kind, cut, corrected)
 
 
 def test_no_score_or_no_wish_is_no_interval():
@@ -116,9 +116,10 @@ def fits(model, response, n=120, n_replicates=40):
 def test_what_fitting_holds_constant_has_no_shifted_interval(model, metric, constant):
     metric = metric_named(metric)
     scores = fits(model, metric.responses[0]).scores(metric)
-    found = interval_of("location_shifted", scores, 0.5, 0.95, "two-sided")
+    corrected = scores.apparent - 0.05 * (1 if metric.greater_is_better else -1)
+    found = interval_of("location_shifted", scores, corrected, 0.95, "two-sided")
     assert (found.interval is None) == constant == (Flag.CONSTANT_APPARENT in found.flags)
-    assert interval_of("double", scores, 0.5, 0.95, "two-sided", doubles=OWN).interval is not None
+    assert interval_of("double", scores, 0.8, 0.95, "two-sided", doubles=OWN).interval is not None
 
 
 def test_a_few_wild_fits_do_not_hide_a_constant():
@@ -149,6 +150,21 @@ def test_an_interval_that_would_not_hold_the_value_is_none() -> None:
     assert "interval='double'" in found.flags[Flag.INTERVAL_OFF_CENTRE]
     centred = ReplicateScores(metric_named("roc_auc"), 0.95, inside, inside - 0.1, inside - 0.3)
     assert interval_of("location_shifted", centred, 0.85, 0.95, "two-sided").interval is not None
+
+
+def test_no_kind_of_interval_leaves_its_value_out_or_the_range_of_its_metric() -> None:
+    area, spread = metric_named("roc_auc"), np.linspace(0.9, 1.0, 40)
+    scores = ReplicateScores(area, 0.97, spread, spread - 0.05, spread - 0.1)
+    assert interval_of("location_shifted", scores, 0.96, 0.95, "two-sided").interval.high < 0.99
+    high = interval_of("location_shifted", scores, 0.99, 0.95, "two-sided").interval
+    assert high.high == 1.0 and 0.99 in high, "the percentiles end at 1.02"
+    excluded = interval_of("double", scores, 0.8, 0.95, "two-sided", doubles=spread)
+    assert excluded.interval is None and "interval='double'" not in excluded.flags[Flag.INTERVAL_OFF_CENTRE]
+    beyond = interval_of("location_shifted", scores, 1.007, 0.95, "two-sided")
+    assert beyond.interval is None and "1.007, is beyond its limits 0 and 1" in beyond.flags[Flag.NO_BOUND]
+    greatest = metric_named("emax")
+    scores = ReplicateScores(greatest, 0.4, spread, spread + 0.1, spread + 0.2)
+    assert interval_of("double", scores, 0.9, 0.95, "two-sided", doubles=2 * spread - 0.9).interval.high == 1.0
 
 
 @pytest.mark.parametrize("kind", ["percentile", "double"])

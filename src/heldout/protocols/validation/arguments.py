@@ -53,7 +53,7 @@ class ValidationArguments:
 
     estimator: Any
     metric: Any = None
-    method: Any = "optimism"
+    method: Any = "auto"
     n_bootstraps: int = 200
     n_inner_bootstraps: int = 50
     imputation: Any = None
@@ -84,10 +84,12 @@ class ValidationArguments:
         """
         check_share(self.share)
         check_interval_settings(self.n_bootstraps, self.confidence_level, self.alternative, usual_bootstraps=200)
-        two_stages = self.method == TWO_STAGE
-        correction = correction_named("optimism" if two_stages else self.method)
+        is_named = isinstance(self.method, str) and self.method == TWO_STAGE
+        correction = correction_named("optimism" if is_named else self.method)
         interval = interval_kind(self.interval, correction.name)
         models = _models(self.estimator)
+        by_auto = correction.name == "auto" and self.n_second_bootstraps is not None and len(models) > 1
+        two_stages = is_named or by_auto
         if two_stages and len(models) == 1:
             several = in_python("a list of (name, estimator)", "several --model")
             raise InputError(
@@ -155,7 +157,7 @@ class ValidationArguments:
             )
         if not self.adjust_optimism:
             return
-        if correction != "optimism":
+        if correction not in ("optimism", "auto"):
             raise InputError(
                 f"{argument('adjust_optimism', True)} is for {argument('method', 'optimism')} and "
                 f"{argument('method', TWO_STAGE)}; {argument('method', correction)} subtracts no optimism.",
@@ -254,11 +256,13 @@ def _metrics(wanted: Any, truth: Truth) -> dict[str, Metric]:
 def _context(task: Task, metrics: Mapping[str, Metric], routed: Routing, seeds: int | None) -> CellContext:
     # Curves are drawn from probabilities, where there are any.
     keep = (Response.PROBABILITIES,) if task.truth.kind.is_classification else ()
+    if task.truth.kind is TaskKind.SURVIVAL:
+        keep = (Response.RISK,)  # it tells whether the model memorises
     scoring = Scoring(no_scores, metrics, next(iter(metrics)), keep=keep)
     if task.truth.kind is TaskKind.SURVIVAL and not scoring.times:
         events = np.sort(task.truth.values["time"][task.truth.values["event"]])
         middle = tuple(events[len(events) // 2 :][:1].tolist())
-        scoring = replace(scoring, keep=(Response.SURVIVAL,), more_times=middle)
+        scoring = replace(scoring, keep=(*keep, Response.SURVIVAL), more_times=middle)
     return CellContext.of_task(task, scoring, routed, np.nan, False, seeds)
 
 

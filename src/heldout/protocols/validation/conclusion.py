@@ -20,11 +20,22 @@ from heldout.imputation.rubin import PooledCoefficients
 from heldout.kernels.reference import Floats
 from heldout.metrics.base import Metric, oriented, positive_of
 from heldout.protocols.validation.coefficients import FittedCoefficients
+from heldout.protocols.validation.corrections import CORRECTIONS
 from heldout.protocols.validation.corrections.adjusted import with_inner_optimism
-from heldout.protocols.validation.corrections.base import CorrectedScore, corrected_score
+from heldout.protocols.validation.corrections.automatic import Automatic
+from heldout.protocols.validation.corrections.base import CorrectedScore, Correction, corrected_score
+from heldout.protocols.validation.corrections.memorising import Memorising, memorising
+from heldout.protocols.validation.corrections.optimism import Optimism
 from heldout.protocols.validation.estimate import Validation
 from heldout.protocols.validation.fits import Fits, NoModelError
-from heldout.protocols.validation.intervals import SOURCES_OF_INTERVAL, IntervalKind, IntervalOrFlags, interval_of
+from heldout.protocols.validation.intervals import (
+    SOURCES_OF_INTERVAL,
+    IntervalKind,
+    IntervalOrFlags,
+    interval_kind,
+    interval_of,
+    no_interval,
+)
 from heldout.protocols.validation.plan import ValidationPlan
 from heldout.protocols.validation.replicates import Replicates, ReplicateScores
 from heldout.protocols.validation.rows import Candidate, ValidationRow
@@ -41,6 +52,7 @@ _CHOSEN_UNCORRECTED = (
     "little optimistic. A search over the models, passed as the model, repeats the choice in every bootstrap."
 )
 _ROWS_OF_GROUPS = "The intervals take rows as independent, and are too narrow where rows of a group are alike."
+_MEMORISED = "the model memorises its own samples, and its scores there say nothing about new rows"
 OFTEN = 0.05
 """An estimate is flagged if a greater share of its replicates failed."""
 FEW_ROWS = 20
@@ -54,8 +66,17 @@ class MetricResult:
     metric: Metric
     scores: ReplicateScores
     corrected: CorrectedScore
+    method: str
+    """Of the correction; ``two_stage`` for the optimism of two stages."""
+    kind: IntervalKind | None
+    """The kind of interval that was wanted."""
     interval: Interval | None
     flags: Mapping[Flag, str]
+
+    @property
+    def of_two_stages(self) -> MetricResult:
+        """The same, with the name that the optimism has in the second stage."""
+        return replace(self, method="two_stage") if self.method == Optimism.name else self
 
     @property
     def row(self) -> ValidationRow:
@@ -69,6 +90,7 @@ class MetricResult:
             corrected=self.corrected.value,
             interval=self.interval,
             n_successful=int(self.scores.successful.sum()),
+            method=self.method,
             weight=float(made_of.get("weight", np.nan)),
             no_information=float(made_of.get("no_information", np.nan)),
             inner_optimism=float(made_of.get("inner_optimism", np.nan)),
@@ -86,8 +108,8 @@ class ValidationConclusion:
     """From the fits of a plan to its validation."""
 
     plan: ValidationPlan
-    interval: IntervalKind | None
-    """Which kind."""
+    interval: str | None
+    """Which kind, as the user named it."""
     settings: Settings
     record: Mapping[str, Any]
     """The settings, for the record."""
@@ -102,18 +124,22 @@ class ValidationConclusion:
         candidates = tuple(candidate for candidate, _ in found.values())
         selected = self._selected(candidates)
         replicates = fits.of_last(selected) if self.plan.two_stages else fits.of_first(selected)
-        doubles, inner_flags = self._doubles(fits, selected, replicates)
-        measured = found[selected][1]
-        if self.plan.two_stages or doubles is not None:
+        measured = self._measured(replicates, None) if self.plan.two_stages else found[selected][1]
+        doubles, inner_flags = self._doubles(fits, selected, replicates, measured)
+        if doubles is not None:
             measured = self._measured(replicates, doubles)
+        if self.plan.two_stages:
+            measured = {name: result.of_two_stages for name, result in measured.items()}
         failed = _often_failed(list(replicates.failed.values()), replicates.n_replicates)
-        flags = {**inner_flags, **failed, **_no_candidates(candidates), **_flags_of_plan(self.plan)}
+        flags = {**inner_flags, **failed, **_no_candidates(candidates)}
+        flags |= _flags_of_plan(self.plan, memorising(replicates))
+        methods = {result.method for result in measured.values()}
         model, coefficients = self._deployed(selected)
         n_fits = self.plan.n_fits - self.plan.n_bootstraps * sum(not one.rows for one in candidates)
         return Validation(
             estimates={name: self._estimate(one, selected, replicates, flags) for name, one in measured.items()},
             rows={name: one.row for name, one in measured.items()},
-            method=self._method,
+            method=methods.pop() if len(methods) == 1 else Automatic.name,
             n_bootstraps=self.plan.n_bootstraps,
             n_second_bootstraps=self.plan.n_second,
             selected=selected,
@@ -130,9 +156,9 @@ class ValidationConclusion:
             share_comparison=fits.compared() if self.plan.share == "check" else None,
         )
 
-    @property
-    def _method(self) -> str:
-        return "two_stage" if self.plan.two_stages else self.plan.correction.name
+    def _correction(self, method: str) -> Correction:
+        """The one that a metric was corrected by."""
+        return self.plan.correction if method == self.plan.correction.name else CORRECTIONS[method]()
 
     def _first(self, fits: Fits, model: int) -> tuple[Candidate, dict[str, MetricResult]]:
         name = self.plan.models[model].name
@@ -162,28 +188,30 @@ class ValidationConclusion:
         return fitted[int(np.nanargmax(scores))]
 
     def _measured(self, replicates: Replicates, doubles: Mapping[str, Floats] | None) -> dict[str, MetricResult]:
-        found = {}
+        found, memorised = {}, memorising(replicates)
         for name, metric in self.plan.metrics.items():
             scores = replicates.scores(metric)
             corrected = corrected_score(self.plan.correction, replicates, scores)
-            if doubles is not None and self.plan.correction.name == "optimism":
+            if doubles is not None and corrected.method == Optimism.name:
                 corrected = with_inner_optimism(corrected, scores, doubles[name], adjust=self.plan.adjusts)
-            bounded = IntervalOrFlags(None, {})
-            if doubles is not None or self.interval != "double":
+            kind = interval_kind(self.interval, corrected.method)
+            of_own = corrected.method == Optimism.name or (kind == "location_shifted" and memorised.is_perfect)
+            bounded = no_interval(_MEMORISED) if kind and memorised.score and of_own else IntervalOrFlags(None, {})
+            if not bounded.flags and (doubles is not None or kind != "double"):
                 settings = self.settings
                 bounded = interval_of(
-                    self.interval, scores, corrected.value, settings.confidence_level, settings.alternative,
+                    kind, scores, corrected.value, settings.confidence_level, settings.alternative,
                     doubles=None if doubles is None else doubles[name],
                 )  # fmt: skip
             flags = {**_flags_of_metric(self.plan, metric), **_undefined_in_some(replicates, scores)}
             flags |= {**corrected.flags, **bounded.flags}
-            if bounded.interval is not None and self.interval != "percentile":
+            if bounded.interval is not None and kind != "percentile":
                 flags |= _flags_of_width(self.plan.task)
-            found[name] = MetricResult(metric, scores, corrected, bounded.interval, flags)
+            found[name] = MetricResult(metric, scores, corrected, corrected.method, kind, bounded.interval, flags)
         return found
 
     def _doubles(
-        self, fits: Fits, model: int, outer: Replicates
+        self, fits: Fits, model: int, outer: Replicates, measured: Mapping[str, MetricResult]
     ) -> tuple[dict[str, Floats] | None, dict[Flag, str]]:
         """For each metric the corrected score of every sample, by samples drawn from it; and flags of failures."""
         if not self.plan.n_inner:
@@ -195,15 +223,17 @@ class ValidationConclusion:
             failures += inner.failed.values()
             total += inner.n_replicates
             for name, metric in self.plan.metrics.items():
-                found[name][b] = corrected_score(self.plan.correction, inner, inner.scores(metric)).value
+                correction = self._correction(measured[name].corrected.method)
+                found[name][b] = corrected_score(correction, inner, inner.scores(metric)).value
         return found, _often_failed(failures, total)
 
     def _estimate(
         self, measured: MetricResult, selected: int, replicates: Replicates, flags: Mapping[Flag, str]
     ) -> Estimate:
         metric, task = measured.metric, self.plan.task
-        of_interval = () if self.interval is None else SOURCES_OF_INTERVAL[self.interval]
-        cited = [*self.plan.correction.sources, *of_interval, *self.plan.do.sources, *metric.sources]
+        method = measured.corrected.method
+        of_interval = () if measured.kind is None else SOURCES_OF_INTERVAL[measured.kind]
+        cited = [*self._correction(method).sources, *of_interval, *self.plan.do.sources, *metric.sources]
         positive = positive_of(metric, task.truth)
         return Estimate(
             value=measured.corrected.value,
@@ -214,35 +244,35 @@ class ValidationConclusion:
             selected=selected,
             selected_name=self.plan.models[selected].name,
             metric=metric.name,
-            method=self._method,
+            method=measured.method,
             n_rows_used=task.n_rows,
             distribution=measured.scores.out_of_bag
-            if self.interval == "percentile"
+            if measured.kind == "percentile"
             else measured.scores.in_bootstrap,
             flags={**flags, **measured.flags},
             provenance={
                 **settings_provenance(self.settings),
                 "task": str(task.truth.kind),
                 "pos_label": task.truth.label_of(positive),
-                "quantity": _QUANTITIES.get(self.plan.correction.name, QUANTITY_OPTIMISM),
+                "quantity": _QUANTITIES.get(method, QUANTITY_OPTIMISM),
                 "n_rows": task.n_rows,
                 "n_configurations": len(self.plan.models),
                 "n_bootstraps": self.plan.n_bootstraps,
                 "n_successful": int(measured.scores.successful.sum()),
                 "n_redraws": self.plan.last.redraws,
-                "training_rows": self._training_rows(replicates),
+                "training_rows": self._training_rows(replicates, method),
                 "grouped": task.groups is not None,
                 "weighted": task.sample_weight is not None,
-                "interval": self.interval,
+                "interval": measured.kind,
                 "sources": list(dict.fromkeys(cited)),
                 **measured.corrected.provenance,
                 **({"n_second_bootstraps": self.plan.n_second} if self.plan.two_stages else {}),
             },
         )
 
-    def _training_rows(self, replicates: Replicates) -> float:
+    def _training_rows(self, replicates: Replicates, method: str) -> float:
         """Training rows of the validated models: all rows; for out-of-bag scores the distinct rows of a sample."""
-        if self.plan.correction.name == "oob" and replicates.kept.size:
+        if method == "oob" and replicates.kept.size:
             return float(np.count_nonzero(replicates.counts[replicates.kept], axis=1).mean())
         return float(self.plan.task.n_rows)
 
@@ -256,8 +286,8 @@ class ValidationConclusion:
         return model, coefficients
 
 
-def _flags_of_plan(plan: ValidationPlan) -> dict[Flag, str]:
-    """The flags that are known before the first fit."""
+def _flags_of_plan(plan: ValidationPlan, memorised: Memorising) -> dict[Flag, str]:
+    """The flags of the rows, the samples and the choice of the model."""
     flags: dict[Flag, str] = {}
     if len(plan.models) > 1:
         sentence = _TWO_STAGE_UNCORRECTED if plan.two_stages else _CHOSEN_UNCORRECTED
@@ -270,7 +300,8 @@ def _flags_of_plan(plan: ValidationPlan) -> dict[Flag, str]:
     if groups is not None and (n_groups := len(np.unique(groups))) < FEW_GROUPS:
         flags[Flag.FEW_GROUPS] = Flag.FEW_GROUPS.filled(groups=n_groups)
     n_columns, n_rows = _n_columns_of(plan.task), plan.task.n_rows
-    if plan.correction.name == "optimism" and n_columns > n_rows:
+    by_optimism = plan.correction.name in (Optimism.name, Automatic.name) and not memorised.score
+    if by_optimism and n_columns > n_rows:
         sentence = Flag.MORE_COLUMNS_THAN_ROWS.filled(columns=n_columns, rows=n_rows)
         flags[Flag.MORE_COLUMNS_THAN_ROWS] = sentence
     return {**flags, **plan.do.flags}

@@ -57,6 +57,7 @@ class Validation(WithMethodsText):
     rows : mapping of str to ValidationRow
         The table: apparent, in bootstrap, on original, out of bag, optimism, corrected, successful replicates.
     method : str
+        That of all rows, or ``auto`` where they have several.
     n_bootstraps : int
         B; of ``two_stage`` those of the first stage.
     selected : int
@@ -277,13 +278,23 @@ class Validation(WithMethodsText):
         return scores.html(strong="corrected") + "".join(each.html() for each in others) + notes(self._remarks())
 
     @property
+    def methods(self) -> tuple[str, ...]:
+        """Of the rows, each once."""
+        return tuple(dict.fromkeys(row.method for row in self.rows.values()))
+
+    @property
+    def adjusts(self) -> bool:
+        """Whether the optimism is adjusted by the double bootstrap."""
+        return any(estimate.provenance.get("optimism_adjusted") for estimate in self.estimates.values())
+
+    @property
     def _title(self) -> str:
-        return f"{self.selected_name} by {self.method}, {counted(self.replicates.n_replicates, 'bootstrap')}"
+        bootstraps = counted(self.replicates.n_replicates, "bootstrap")
+        return f"{self.selected_name} by {' and '.join(self.methods)}, {bootstraps}"
 
     def _tables(self) -> list[TextTable]:
         """The scores; of several models the others; of a linear one the coefficients."""
-        adjusts = bool(self.settings.get("adjust_optimism"))
-        found = [score_table(self._title, self.rows, self.method, adjusts=adjusts)]
+        found = [score_table(self._title, self.rows, self.method, adjusts=self.adjusts)]
         if len(self.candidates) > 1:
             found.append(candidate_table(self.candidates, tuple(self.rows)))
         if self.coefficients is not None:

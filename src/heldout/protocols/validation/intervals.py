@@ -16,7 +16,7 @@ import numpy as np
 
 from heldout._text import argument
 from heldout.errors import InputError
-from heldout.estimates.intervals import bootstrap_interval, has_no_width, order_statistic
+from heldout.estimates.intervals import bootstrap_interval, has_no_width, order_statistic, within_range
 from heldout.estimates.question import Settings
 from heldout.estimates.types import Alternative, Interval
 from heldout.flags import Flag
@@ -95,8 +95,9 @@ def interval_of(
     - ``corrected``: the corrected score, in the metric's own direction and units.
     - ``doubles`` (B,): with "double": the corrected score of each bootstrap sample; NaN if it has none.
 
-    Returns: without an interval if the corrected score is NaN or the distribution cannot show its spread. A shifted
-    interval may exceed the metric's range, as a corrected score may; both are returned unchanged.
+    Returns: without an interval if the corrected score is NaN, or the distribution cannot show its spread, or the
+    interval would not hold the corrected score. An interval ends at the limits of the metric; a corrected score may
+    lie beyond them, as a difference of means may, and then has none.
 
     Examples
     --------
@@ -111,31 +112,37 @@ def interval_of(
     if kind is None:
         return IntervalOrFlags(None, {})
     if math.isnan(corrected):
-        return _none("there is no corrected score")
-    if kind == "double":
-        if doubles is None:
-            raise InputError(
-                f"{argument('interval', 'double')} needs the corrected scores of the bootstrap samples (doubles=).",
-                argument="interval",
-            )
-        return _percentiles(scores, doubles, confidence_level, alternative)
-    successful = scores.successful
+        return no_interval("there is no corrected score")
+    if kind == "double" and doubles is None:
+        raise InputError(
+            f"{argument('interval', 'double')} needs the corrected scores of the bootstrap samples (doubles=).",
+            argument="interval",
+        )
+    metric, distribution = scores.metric, np.empty(0) if doubles is None else doubles
     if kind == "percentile":
-        found = _percentiles(scores, scores.out_of_bag[successful], confidence_level, alternative)
-        if found.interval is None:
-            return found
-        wide = Flag.OUT_OF_BAG_PERCENTILES
-        return IntervalOrFlags(found.interval, {**found.flags, wide: wide.filled()})
-    own = scores.in_bootstrap[successful]
-    if hardly_varies(own, scores.on_original[successful]):
-        flag = Flag.CONSTANT_APPARENT
-        return IntervalOrFlags(None, {flag: flag.filled(metric=scores.metric.name)})
-    shifted = _percentiles(scores, own - (scores.apparent - corrected), confidence_level, alternative)
-    if shifted.interval is not None and corrected not in shifted.interval:
+        distribution = scores.out_of_bag[scores.successful]
+    elif kind == "location_shifted":
+        own = scores.in_bootstrap[scores.successful]
+        distribution = own - (scores.apparent - corrected)
+        if hardly_varies(own, scores.on_original[scores.successful]):
+            flag = Flag.CONSTANT_APPARENT
+            return IntervalOrFlags(None, {flag: flag.filled(metric=metric.name)})
+    interval, flags = _percentiles(scores, distribution, confidence_level, alternative)
+    if interval is None:
+        return IntervalOrFlags(None, flags)
+    low, high = metric.range
+    if not low <= corrected <= high:
+        return no_interval(
+            f"the corrected {metric.name}, {corrected:.4g}, is beyond its limits {low:g} and {high:g}"
+        )
+    if corrected not in interval:
         # On copies a model looks better than on distinct rows: the optimism shifts the percentiles off the centre.
-        flag = Flag.INTERVAL_OFF_CENTRE
-        return IntervalOrFlags(None, {flag: flag.filled(metric=scores.metric.name)})
-    return shifted
+        instead = f"; {argument('interval', 'double')} corrects the score anew in every bootstrap"
+        flag, instead = Flag.INTERVAL_OFF_CENTRE, "" if kind == "double" else instead
+        return IntervalOrFlags(None, {flag: flag.filled(metric=metric.name, instead=instead)})
+    if kind == "percentile":
+        flags = {**flags, Flag.OUT_OF_BAG_PERCENTILES: Flag.OUT_OF_BAG_PERCENTILES.filled()}
+    return IntervalOrFlags(within_range(interval, metric), flags)
 
 
 def hardly_varies(in_bootstrap: Floats, on_original: Floats) -> bool:
@@ -167,9 +174,9 @@ def _percentiles(
         distribution, scores.metric, Settings(confidence_level=confidence_level, alternative=alternative)
     )
     if interval is None:
-        return _none(f"no bootstrap gave a score of {scores.metric.name}")
+        return no_interval(f"no bootstrap gave a score of {scores.metric.name}")
     if has_no_width(interval):
-        return _none(f"all bootstraps gave the same {scores.metric.name}, which shows no spread")
+        return no_interval(f"all bootstraps gave the same {scores.metric.name}, which shows no spread")
     flags: dict[Flag, str] = {}
     if undefined:
         flags[Flag.UNDEFINED_BOOTSTRAPS] = Flag.UNDEFINED_BOOTSTRAPS.filled(
@@ -182,5 +189,6 @@ def _percentiles(
     return IntervalOrFlags(interval, flags)
 
 
-def _none(reason: str) -> IntervalOrFlags:
+def no_interval(reason: str) -> IntervalOrFlags:
+    """None, with the reason as half a sentence."""
     return IntervalOrFlags(None, {Flag.NO_BOUND: Flag.NO_BOUND.filled(reason=reason)})

@@ -16,7 +16,6 @@ from heldout.protocols.validation.arguments import ValidationArguments
 from heldout.protocols.validation.conclusion import ValidationConclusion
 from heldout.protocols.validation.estimate import Validation
 from heldout.protocols.validation.fits import Fits
-from heldout.protocols.validation.intervals import interval_kind
 from heldout.protocols.validation.plan import ValidationPlan, check_memory
 
 
@@ -26,7 +25,7 @@ def bootstrap_validate(
     y: Any,
     *,
     metric: Any = None,
-    method: Any = "optimism",
+    method: Any = "auto",
     n_bootstraps: int = 200,
     imputation: Any = None,
     interval: Any = "auto",
@@ -64,11 +63,16 @@ def bootstrap_validate(
     metric : str, metric, or list of these, optional
         What is reported; the first chooses among models. By default the usual ones of the task. ``"rms"`` stands
         for the metrics of R's ``rms::validate``: Dxy, R2, intercept, slope, Emax, D, U, Q, B, g and gp.
-    method : {"optimism", "632", "632+", "oob", "two_stage"} or correction, default="optimism"
-        ``optimism``: apparent - mean(in bootstrap - on original) (Efron; Harrell). ``oob``: the mean score on the
-        rows that each sample left out. ``632``: .368 apparent + .632 oob; ``632+`` weighs oob the more, the more
-        the model overfits (Efron & Tibshirani 1997). ``two_stage``: choose among several models by the optimism
-        bootstrap, then estimate the chosen one by samples of its own (Klamer 2022).
+    method : {"auto", "optimism", "632", "632+", "oob", "two_stage"} or correction, default="auto"
+        ``auto``: ``optimism``, but for a model that memorises its rows ``632+``, and ``oob`` of metrics without a
+        rate of no information; each row of the result names its method, and a flag says why. A model memorises
+        if its error (1 - ROC AUC or concordance, or squared) on its own sample is below a tenth of that on the
+        rows left out in more than half of the samples, or if the relative overfitting of ``632+`` exceeds .9.
+        ``optimism``: apparent - mean(in bootstrap - on original) (Efron; Harrell), without an interval for a model
+        that memorises. ``oob``: the mean score on the rows that each sample left out. ``632``: .368 apparent +
+        .632 oob; ``632+`` weighs oob the more, the more the model overfits (Efron & Tibshirani 1997).
+        ``two_stage``: choose among several models by the optimism bootstrap, then estimate the chosen one by
+        samples of its own (Klamer 2022).
     n_bootstraps : int, default=200
         B; of ``two_stage`` the samples that choose the model (J).
     imputation : int or Imputation, optional
@@ -83,7 +87,7 @@ def bootstrap_validate(
         Bootstraps of each bootstrap, with ``interval="double"`` or ``adjust_optimism=True``.
     n_second_bootstraps : int, optional
         Of ``two_stage`` the samples of its second stage (K), which estimate the chosen model; ``n_bootstraps`` by
-        default.
+        default. ``auto`` has a second stage if it is given, and both stages are by the method of each model.
     adjust_optimism : bool, default=False
         Whether the optimism is adjusted by the double bootstrap, with ``optimism`` and ``two_stage``: each
         bootstrap estimates its own optimism by bootstraps of itself, and the mean error of these estimates is
@@ -155,7 +159,7 @@ def validated(arguments: ValidationArguments, plan: ValidationPlan, running: Run
     )
     concluding = ValidationConclusion(
         plan,
-        interval_kind(arguments.interval, plan.correction.name),
+        arguments.interval,
         settings,
         arguments.record() | {"missing": missing_counts(plan.task.X)},
     )

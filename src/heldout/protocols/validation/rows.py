@@ -42,6 +42,8 @@ class ValidationRow:
     interval : Interval or None
     n_successful : int
         Replicates that the means rest on.
+    method : str
+        The method of this row: by ``auto``, what it became.
     """
 
     metric: str
@@ -53,6 +55,7 @@ class ValidationRow:
     corrected: float
     interval: Interval | None
     n_successful: int
+    method: str = ""
     weight: float = float("nan")
     no_information: float = float("nan")
     inner_optimism: float = float("nan")
@@ -67,6 +70,7 @@ class ValidationRow:
         interval = None if self.interval is None else self.interval.to_dict()
         return {
             "metric": self.metric,
+            "method": self.method,
             **numbers,
             **self.of_the_correction,
             "interval": interval,
@@ -97,6 +101,7 @@ class ValidationRow:
             "low": float("nan") if interval is None else interval.low,
             "high": float("nan") if interval is None else interval.high,
             "n": self.n_successful,
+            "method": self.method,
         }
 
 

@@ -14,8 +14,9 @@ from heldout.protocols.validation.rms import rms_labels
 from heldout.protocols.validation.rows import Candidate, ValidationRow
 
 _OF_SAMPLES = ("in_bootstrap", "on_original")
+_OF_WEIGHTS = ("out_of_bag", "no_information", "weight")
 _BETWEEN: Mapping[str, tuple[str, ...]] = {
-    "optimism": _OF_SAMPLES, "two_stage": _OF_SAMPLES, "632+": ("out_of_bag", "no_information", "weight"),
+    "optimism": _OF_SAMPLES, "two_stage": _OF_SAMPLES, "632+": _OF_WEIGHTS, "auto": _OF_WEIGHTS,
 }  # fmt: skip
 """From which columns, beside the apparent score, a method makes the corrected one; by default ``out_of_bag``."""
 SEPARATED = (
@@ -27,21 +28,26 @@ SEPARATED = (
 def score_table(title: str, rows: Mapping[str, ValidationRow], method: str, *, adjusts: bool = False) -> TextTable:
     """A row a metric: what the correction is made of, the corrected score and its interval.
 
-    Metrics that are R's ``rms::validate`` have its names too.
+    Metrics that are R's ``rms::validate`` have its names too. ``method`` is that of all rows; by ``auto`` they
+    have several, and a column for it.
     """
     between = _BETWEEN.get(method, ("out_of_bag",)) + (("inner_optimism",) if adjusts else ())
     numbers = ("apparent", *between, "optimism", "corrected")
     interval = next((row.interval for row in rows.values() if row.interval is not None), None)
     heading = "interval" if interval is None else f"interval ({interval.confidence_level * 100:.4g}%)"
-    headings = ("metric", *(name.replace("_", " ") for name in numbers), heading, "n")
+    by_row = ("method",) if method == "auto" else ()
+    headings = ("metric", *by_row, *(name.replace("_", " ") for name in numbers), heading, "n")
     labels = rms_labels(rows)
-    cells = (_score_cells(labels.get(name, row.metric), row, numbers) for name, row in rows.items())
+    cells = (
+        (labels.get(name, row.metric), *(getattr(row, each) for each in by_row), *_score_cells(row, numbers))
+        for name, row in rows.items()
+    )
     return TextTable(title, headings, tuple(cells))
 
 
-def _score_cells(label: str, row: ValidationRow, numbers: Sequence[str]) -> tuple[str, ...]:
+def _score_cells(row: ValidationRow, numbers: Sequence[str]) -> tuple[str, ...]:
     interval = "none" if row.interval is None else cell_interval(row.interval.low, row.interval.high)
-    return (label, *(cell_number(getattr(row, name)) for name in numbers), interval, str(row.n_successful))
+    return (*(cell_number(getattr(row, name)) for name in numbers), interval, str(row.n_successful))
 
 
 def candidate_table(candidates: Sequence[Candidate], metrics: Sequence[str]) -> TextTable:
@@ -78,7 +84,9 @@ def flag_notes(estimates: Mapping[str, Estimate]) -> list[str]:
         for flag, message in estimate.flags.items():
             if flag is Flag.NO_BOUND and Flag.UNDEFINED in estimate.flags:
                 continue  # the reason for no score is the reason for no interval
-            found.setdefault((flag, message.replace(name, "{}")), {})[name] = message
+            # That the model memorises is one finding, whichever metric's name its sentence holds.
+            pattern = message if flag is Flag.MEMORISES else message.replace(name, "{}")
+            found.setdefault((flag, pattern), {})[name] = message
     with_interval = {name for name, estimate in estimates.items() if estimate.interval is not None}
     return [_note(pattern, messages, with_interval) for (_, pattern), messages in found.items()]
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from heldout.estimates.types import Estimate
+from heldout.flags import Flag
 from heldout.methods_text import MethodsText, cited
 from heldout.metrics.named import in_sentence, metric_words
 from heldout.protocols.validation.estimate import Validation
@@ -12,6 +13,8 @@ from heldout.report.paper.data import counted_of, listed, missing_sentence, rows
 from heldout.report.paper.software import seed_sentence, software_sentence
 from heldout.report.paper.space import model_words
 from heldout.report.words import level_and_sides
+
+_MEMORISES = "The model memorises its rows, for which the optimism bootstrap subtracts too little."
 
 
 def text_of_validation(validation: Validation) -> MethodsText:
@@ -50,16 +53,25 @@ def _imputation(validation: Validation) -> str:
 
 
 def _correction(validation: Validation, estimate: Estimate) -> list[str]:
-    titles = listed([in_sentence(metric_words(name)[0]) for name in validation.estimates])
-    sources = [key for each in validation.estimates.values() for key in each.provenance.get("sources", ())]
     failed = len(validation.failures)
     return [
-        f"Its {titles} on new data {'was' if len(validation.estimates) == 1 else 'were'} estimated by "
-        f"{method_words(validation.method).name}{cited(sources)}.",
-        method_words(validation.method).sentence(validation.n_bootstraps),
+        *(sentence for method in validation.methods for sentence in _by_method(validation, method)),
+        _MEMORISES if Flag.MEMORISES in estimate.flags else "",
         words.ADJUSTED_SENTENCE if estimate.provenance.get("optimism_adjusted") else "",
         f"{counted_of(failed, 'bootstrap')} gave no model." if failed else "",
     ]
+
+
+def _by_method(validation: Validation, method: str) -> tuple[str, str]:
+    """What the metrics of a method were estimated by, and what that is."""
+    estimates = {name: each for name, each in validation.estimates.items() if each.method == method}
+    titles = listed([in_sentence(metric_words(name)[0]) for name in estimates])
+    sources = [key for each in estimates.values() for key in each.provenance.get("sources", ())]
+    return (
+        f"Its {titles} on new data {'was' if len(estimates) == 1 else 'were'} estimated by "
+        f"{method_words(method).name}{cited(sources)}.",
+        method_words(method).sentence(validation.n_bootstraps),
+    )
 
 
 def _interval(estimate: Estimate) -> str:

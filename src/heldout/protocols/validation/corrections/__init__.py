@@ -7,6 +7,7 @@ from types import MappingProxyType
 from typing import Any
 
 from heldout.errors import InputError
+from heldout.protocols.validation.corrections.automatic import Automatic
 from heldout.protocols.validation.corrections.base import CorrectedScore, Correction
 from heldout.protocols.validation.corrections.leave_one_out import OutOfBag
 from heldout.protocols.validation.corrections.optimism import Optimism
@@ -15,10 +16,11 @@ from heldout.protocols.validation.corrections.point632 import Point632, Point632
 CORRECTIONS: Mapping[str, Callable[[], Correction]] = MappingProxyType(
     {"optimism": Optimism, "632": Point632, "632+": Point632Plus, "oob": OutOfBag}
 )
-"""Every correction by its name, as it is by default."""
+"""Every correction by its name, as it is by default; ``Automatic`` chooses among them."""
 
 __all__ = [
     "CORRECTIONS",
+    "Automatic",
     "CorrectedScore",
     "Correction",
     "Optimism",
@@ -39,6 +41,8 @@ def correction_named(method: Any) -> Correction:
     >>> correction_named("632+"), correction_named(OutOfBag()).name
     (Point632Plus(), 'oob')
     """
+    if isinstance(method, str) and method == Automatic.name:
+        return Automatic()
     if isinstance(method, str) and method in CORRECTIONS:
         return CORRECTIONS[method]()
     if hasattr(method, "corrected") and hasattr(method, "name") and not isinstance(method, type):
@@ -50,7 +54,7 @@ def correction_named(method: Any) -> Correction:
             argument="method",
         )
     raise InputError(
-        f"method must be one of {', '.join(CORRECTIONS)}, two_stage, or an object with a name and a method "
+        f"method must be one of auto, {', '.join(CORRECTIONS)}, two_stage, or an object with a name and a method "
         f"corrected(replicates, scores), got {method!r}.",
         argument="method",
     )

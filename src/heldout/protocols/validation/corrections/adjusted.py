@@ -85,10 +85,10 @@ def with_inner_optimism(
     if not adjust or isnan(corrected.value):
         return replace(corrected, provenance=provenance)
     if isnan(found.adjusted):
-        return undefined(
-            f"no bootstrap of a bootstrap gave a score of {scores.metric.name}, so the optimism cannot be adjusted",
-            provenance,
+        none = (
+            f"no bootstrap of a bootstrap gave a score of {scores.metric.name}, so the optimism cannot be adjusted"
         )
+        return replace(undefined(none, provenance), method=corrected.method)
     flags = dict(corrected.flags)
     if found.n_undefined:
         flags[Flag.UNDEFINED_BOOTSTRAPS] = Flag.UNDEFINED_BOOTSTRAPS.filled(
@@ -96,4 +96,4 @@ def with_inner_optimism(
             total=int(scores.successful.sum()),
             why=" (in the samples that were drawn from them)",
         )
-    return CorrectedScore(scores.apparent - found.adjusted, flags, provenance)
+    return CorrectedScore(scores.apparent - found.adjusted, flags, provenance, corrected.method)

@@ -21,6 +21,8 @@ class CorrectedScore:
     provenance: Mapping[str, Any] = field(default_factory=dict)
     """What it was made of, such as the weight and the no-information rate of .632+; ``out_of_bag`` is the score of
     the rows left out, of those that read it."""
+    method: str = ""
+    """The name of the correction, where it is not that of the one that was called."""
 
 
 class Correction(Protocol):
@@ -52,6 +54,7 @@ def corrected_score(correction: Correction, replicates: Replicates, scores: Repl
     The means over replicates, in the provenance, are then those of the mean parts too.
     """
     corrected, metric = correction.corrected(replicates, scores), scores.metric
+    corrected = replace(corrected, method=corrected.method or correction.name)
     if not isinstance(metric, OfParts):
         return corrected
     parts = [replicates.scores(fitted(part, replicates.truth)) for part in metric.parts]

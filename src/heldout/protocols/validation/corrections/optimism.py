@@ -9,6 +9,7 @@ from typing import ClassVar
 from heldout.flags import Flag
 from heldout.metrics.base import Response
 from heldout.protocols.validation.corrections.base import CorrectedScore, undefined
+from heldout.protocols.validation.corrections.memorising import memorising
 from heldout.protocols.validation.replicates import Replicates, ReplicateScores
 
 
@@ -63,7 +64,7 @@ class Optimism:
             "n": n,
             "monte_carlo_error": float(differences.std(ddof=1) / sqrt(n)) if n > 1 else float("nan"),
         }
-        flags = {}
+        flags = {**memorising(replicates).flags}
         if replicates.response_of(metric) is Response.LABELS:
             flags[Flag.DISCONTINUOUS_METRIC] = Flag.DISCONTINUOUS_METRIC.filled(metric=metric.name)
         return CorrectedScore(scores.apparent - difference, flags, provenance)

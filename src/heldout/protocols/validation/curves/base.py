@@ -23,6 +23,7 @@ from heldout.flags import Flag
 from heldout.kernels.reference import Floats
 from heldout.metrics.base import Response
 from heldout.protocols.draws import drawn_rows
+from heldout.protocols.validation.corrections.memorising import memorising
 from heldout.protocols.validation.replicates import Replicates
 
 CONFIDENCE_LEVEL = 0.95
@@ -60,7 +61,8 @@ class Replicated:
     in_bootstrap: Floats
     """(B, m): of each replicate's model on its own sample."""
     on_original: Floats
-    """(B, m): of the same models on all rows."""
+    """(B, m): of the same models on all rows; of a model that memorises, on the rows that its sample left out."""
+    memorises: bool = False
 
     @property
     def n_replicates(self) -> NDArray[np.intp]:
@@ -74,11 +76,12 @@ class Replicated:
 
     @property
     def corrected(self) -> Floats:
-        """(m,)."""
-        return self.apparent - self.optimism
+        """(m,): less the optimism, or the mean of the rows left out."""
+        return _mean(self.on_original) if self.memorises else self.apparent - self.optimism
 
     def band(self, confidence_level: float) -> tuple[Floats, Floats]:
-        """(m,) each: percentiles of the replicates on their own samples, moved by the optimism.
+        """(m,) each: percentiles of the replicates on their own samples, moved by the optimism; or of those on the
+        rows left out.
 
         Raises InputError for a level outside 0 to 1.
         """
@@ -90,10 +93,11 @@ class Replicated:
         tail = (1.0 - confidence_level) / 2
         ends = np.full((2, len(self.apparent)), np.nan)
         usable = np.isfinite(self.in_bootstrap - self.on_original)
+        curves = self.on_original if self.memorises else self.in_bootstrap - self.optimism
         for point in np.flatnonzero(usable.any(axis=0)):
-            values = np.sort(self.in_bootstrap[usable[:, point], point])
+            values = np.sort(curves[usable[:, point], point])
             ends[:, point] = [order_statistic(values, p) for p in (tail, 1.0 - tail)]
-        return ends[0] - self.optimism, ends[1] - self.optimism
+        return ends[0], ends[1]
 
 
 class CurveTable:
@@ -135,8 +139,13 @@ def _mean(values: Floats) -> Floats:
 
 def replicated(replicates: Replicates, outcome: CurveOutcome, measure: Measure) -> Replicated:
     """The curve of every model; its mean over the completions of the rows."""
-    kept = replicates.kept
+    kept, memorises = replicates.kept, bool(memorising(replicates).score)
     row_weights = replicates.all_rows[0] * outcome.weights
+    tested = (
+        replicates.left_out(kept)
+        if memorises
+        else np.broadcast_to(replicates.all_rows, (len(kept), len(row_weights)))
+    )
     apparent = outcome.predicted(replicates.apparent[outcome.response])
     everywhere = outcome.predicted(replicates.on_original[outcome.response])
 
@@ -148,7 +157,7 @@ def replicated(replicates: Replicates, outcome: CurveOutcome, measure: Measure) 
     curves = np.full((2, len(kept), len(of_all)), np.nan)
     for place, b in enumerate(kept.tolist()):
         predicted = everywhere[:, :, b]
-        curves[1, place] = over_completions(outcome.observed, predicted, row_weights)
+        curves[1, place] = over_completions(outcome.observed, predicted, tested[place] * outcome.weights)
         if replicates.in_sample is None:
             weights = replicates.weighted(replicates.counts[b]) * outcome.weights
             curves[0, place] = over_completions(outcome.observed, predicted, weights)
@@ -157,7 +166,7 @@ def replicated(replicates: Replicates, outcome: CurveOutcome, measure: Measure) 
             weights = outcome.weights[rows] * (1.0 if replicates.weights is None else replicates.weights[rows])
             own = outcome.predicted(replicates.in_sample[outcome.response][b])
             curves[0, place] = over_completions(outcome.observed[rows], own, weights)
-    return Replicated(of_all, curves[0], curves[1])
+    return Replicated(of_all, curves[0], curves[1], memorises)
 
 
 def class_outcome(replicates: Replicates, of_class: Any, response: Response) -> CurveOutcome:
