@@ -14,6 +14,7 @@ import math
 import textwrap
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ParamSpec
@@ -155,9 +156,12 @@ def are_same(one: Any, other: Any) -> bool:
     """Whether two values of a parameter are the same, as far as they can be compared."""
     if one is other or (isinstance(one, float) and isinstance(other, float) and one != one and other != other):
         return True
-    try:
-        return bool(one == other)
-    except (TypeError, ValueError):  # arrays among them
+    with suppress(TypeError, ValueError):  # arrays among them
+        if one == other:
+            return True
+    try:  # splitters have no equality of their own
+        return type(one) is type(other) and canonical_form(one) == canonical_form(other)
+    except (NotHashableError, RecursionError):
         return False
 
 

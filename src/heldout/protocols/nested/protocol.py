@@ -16,6 +16,7 @@ import numpy as np
 
 from heldout._text import argument
 from heldout.arguments import SearchArguments
+from heldout.configurations import are_same
 from heldout.errors import InputError
 from heldout.estimates.question import Aggregate
 from heldout.estimates.types import Alternative
@@ -76,7 +77,8 @@ def nested_cv(
         and all folds try what it drew. The grid and the settings of a search apply to every argument left at its
         default here (confidence level, store and seed included); the search is not changed. An argument with
         another value than the search's is refused. The exception is ``cv``: the search's ``cv`` makes the outer
-        folds, and if you pass another ``cv`` here, it makes the inner ones. Any other estimator that selects (a
+        folds, and if you pass another ``cv`` here, it makes the inner ones (an equal ``cv`` changes nothing: name
+        it as ``inner`` for new folds inside each outer fold, at KC more fits). Any other estimator that selects (a
         halving search, a search by Optuna, a pipeline around a search) is one configuration, and every fit repeats
         its selection with its own ``cv``. So is any function of X and y that returns one fitted model
         (``ho.spaces.TuningProcedure`` says what it may take, and wraps a ``GridSearchCV`` in the same way).
@@ -170,7 +172,8 @@ def nested_cv(
         imputation=imputation, random_state=random_state, verbose=verbose,
     )  # fmt: skip
     arguments = passed.with_search(free=["cv"])
-    if cv is not None and passed.is_fixed_search and isinstance(inner, str) and inner == REMAINING:
+    is_other = cv is not None and passed.is_fixed_search and not are_same(cv, estimator.cv)
+    if is_other and isinstance(inner, str) and inner == REMAINING:
         inner = REMAINING if estimator.cv is None else estimator.cv
     settings = NestedSettings(inner, across, interval, arguments.confidence_level, arguments.alternative)
     try:
