@@ -14,6 +14,7 @@ from heldout.estimates.paired.overtuning import DefaultComparison, Overtuning, o
 from heldout.estimates.paired.scores import paired_scores
 from heldout.estimates.types import json_number
 from heldout.execution.default import DefaultConfiguration, place_of
+from heldout.kernels.reference import Floats
 from heldout.metrics.named import in_sentence
 from heldout.predictions import HeldOutPredictions
 from heldout.report.numbers import Scale
@@ -137,13 +138,16 @@ def overtuning_curve_of(evaluation: Evaluation) -> OvertuningCurve | None:
     return OvertuningCurve(
         search_scale(evaluation, evaluation.refit_metric),
         tuple(found.n_configurations.tolist()),
-        *(
-            tuple(json_number(sign * (each - series[0])) for each in series.tolist())
-            for series in (found.uncorrected, found.corrected)
-        ),
+        _gains(found.uncorrected, sign),
+        _gains(found.corrected, sign),
         found.in_order,
         tuple(evaluation.overtuning_sentences),
     )
+
+
+def _gains(scores: Floats, sign: int) -> tuple[float | None, ...]:
+    """By how much each is better than the first."""
+    return tuple(json_number(sign * (score - scores[0])) for score in scores.tolist())
 
 
 def overtuning_svg(curve: OvertuningCurve, *, key: str, width: int) -> str:
