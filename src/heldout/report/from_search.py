@@ -76,7 +76,7 @@ def report_content(
         selected=None if estimate is None or outer is not None else estimate.selection_frequency,
         winner=winner,
         failures=failures,
-        by_mean=aggregate == "folds",
+        by_mean=evaluation.estimation.aggregate not in ("pooled", "within"),  # the scale that chose
         within=name in evaluation.within_scores,
         dropped=dropped,
         parts=parts_of(evaluation.configurations),
