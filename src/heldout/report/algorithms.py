@@ -113,11 +113,13 @@ def record_of_deployed(comparison: AlgorithmComparison) -> Evaluation:
     )
 
 
-def deployed_sentence(name: str, n_algorithms: int) -> str:
-    """What the corrected score of the deployed algorithm is corrected for."""
+def deployed_sentence(comparison: AlgorithmComparison) -> str:
+    """What the score of the deployed algorithm is corrected for."""
+    if not comparison.is_corrected:
+        return f"The final model is of {comparison.deployed}."
     return (
-        f"The final model is of {name}. Its corrected score corrects for the choice among all configurations of "
-        f"the {n_algorithms:,} algorithms."
+        f"The final model is of {comparison.deployed}. Its corrected score corrects for the choice among all "
+        f"configurations of the {len(comparison.algorithms):,} algorithms."
     )
 
 

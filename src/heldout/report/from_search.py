@@ -65,7 +65,6 @@ def report_content(
     provenance = {} if estimate is None else estimate.provenance
     dropping = {"dropping": drop_text(evaluation.provenance.get("drop"))}
     imputing = {key: evaluation.provenance[key] for key in ("n_imputations",) if key in evaluation.provenance}
-    aggregate = provenance.get("aggregate", "folds")
     outer = outer_of(estimate, scale)
     ranking = rank_configurations(
         evaluation.configurations.names,

@@ -72,6 +72,8 @@ def test_an_example_worked_by_hand() -> None:
     assert found.deployed_name == "column" and found.model.label is None
     assert compared(OWN, deploy="flat").model.label == 1
     assert "The scores disagree: flat selects constant" in str(found)
+    # The method "cv" corrects nothing, and the first line says so.
+    assert str(found).startswith("Deploy column: accuracy 0.5000, not corrected for the choice among all ")
 
 
 def test_differences_by_hand() -> None:

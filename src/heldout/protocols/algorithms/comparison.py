@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 from heldout._notebook import Strong, line, notes, record, table
 from heldout._text import counted, number_text
-from heldout.estimates.types import Estimate, Interval, frame_of, json_number, json_safe
+from heldout.estimates.types import Estimate, Interval, frame_of, is_uncorrected, json_number, json_safe
 from heldout.methods_text import WithMethodsText
 from heldout.protocols.algorithms.differences import AlgorithmDifference, Relevance
 from heldout.result import Evaluation
@@ -290,19 +290,27 @@ class AlgorithmComparison(WithMethodsText):
     @property
     def headline(self) -> str:
         """The model to deploy and the one number of it."""
-        model = "" if self.model is not None else " (not fitted)"
+        deploy = f"Deploy {self.deployed_name}{'' if self.model is not None else ' (not fitted)'}"
+        if math.isnan(self.overall.value):
+            return f"{deploy}."
         all_of_them = counted(len(self.evaluation.configurations), "configuration")
+        before = f" (uncorrected {_number(self.overall.uncorrected)})"
         return (
-            f"Deploy {self.deployed_name}{model}: {self.metric} {_number(self.overall.value)}"
-            f"{_after(self.overall.interval)}, corrected for the choice among all {all_of_them} of "
-            f"{counted(len(self.algorithms), 'algorithm')} (uncorrected {_number(self.overall.uncorrected)})."
+            f"{deploy}: {self.metric} {_number(self.overall.value)}{_after(self.overall.interval)}, "
+            f"{'corrected' if self.is_corrected else 'not corrected'} for the choice among all {all_of_them} of "
+            f"{counted(len(self.algorithms), 'algorithm')}{before if self.is_corrected else ''}."
         )
+
+    @property
+    def is_corrected(self) -> bool:
+        """Whether ``overall`` is corrected for the choice among all algorithms."""
+        return not (math.isnan(self.overall.value) or is_uncorrected(self.overall))
 
     @property
     def flattery(self) -> str:
         """By how much the best nested score flatters; empty where that is not known, or nothing."""
         name = self.selections.nested
-        if name is None or not math.isfinite(self.overall.value):
+        if name is None or not self.is_corrected:
             return ""
         nested, value = self[name].nested, self.overall.value
         excess = nested - value if self.greater_is_better else value - nested

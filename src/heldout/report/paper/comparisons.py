@@ -12,5 +12,5 @@ def text_of_comparison(comparison: AlgorithmComparison) -> MethodsText:
     """The methods text of a comparison of algorithms: that of the search over all, and how they were compared."""
     return MethodsText(
         f"{text_of_search(record_of_deployed(comparison)).source} {how_compared(comparison).removesuffix('.')}"
-        f"{cited(comparison.sources)}. {deployed_sentence(comparison.deployed, len(comparison.algorithms))}"
+        f"{cited(comparison.sources)}. {deployed_sentence(comparison)}"
     )
