@@ -405,6 +405,10 @@ class Flag(StrEnum):
         "{rows} {were} drawn by every bootstrap that has a model, so no model predicts them unseen and the "
         "out-of-bag score leaves them out; with more bootstraps every row is left out by some.",
     )
+    NO_COEFFICIENTS = (
+        "no_coefficients",
+        "The model has coefficients of a kind that cannot be shown: {why}",
+    )
     CONSTANT_APPARENT = (
         "constant_apparent",
         "No interval: on its own sample every model has (nearly) the same {metric}, as happens with models that "

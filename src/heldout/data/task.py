@@ -77,6 +77,20 @@ class Truth:
         """The same target with another positive class."""
         return replace(self, positive=code)
 
+    def with_pos_label(self, pos_label: Any) -> Truth:
+        """The same target with a class as the positive one; unchanged for None.
+
+        Raises InputError for what is none of two classes.
+        """
+        if pos_label is None:
+            return self
+        if self.kind is not TaskKind.BINARY or self.classes is None:
+            raise InputError(
+                f"{argument('pos_label', pos_label)} is for 2 classes, got a {self.kind} target; leave it out.",
+                argument="pos_label",
+            )
+        return self.with_positive(_positive_code(self.classes, pos_label))
+
     def labels(self) -> NDArray[Any]:
         """The target as the user wrote it; of survival the fields are ``event`` and ``time``."""
         return self.values if self.classes is None else self.classes[self.values]

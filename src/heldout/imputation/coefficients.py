@@ -27,6 +27,11 @@ UNPENALISED_C = 1e300
 """From this value on, C means no penalty; scikit-learn 1.8 warns at every fit of C=inf."""
 
 
+def is_unpenalised(strength: Any) -> bool:
+    """Whether a ``C`` means no penalty; None of a model that chooses its own."""
+    return strength is not None and bool(strength >= UNPENALISED_C)
+
+
 @dataclass(frozen=True, eq=False)
 class Coefficients:
     """p coefficients of one fitted model."""
@@ -124,7 +129,7 @@ def _of_pipeline(model: Any, X: Any, y: Any, sample_weight: Any) -> Coefficients
 
 
 def _of_logistic(model: Any, X: Any, y: Any, sample_weight: Any) -> Coefficients | None:
-    unpenalised = getattr(model, "penalty", "l2") is None or model.C >= UNPENALISED_C
+    unpenalised = getattr(model, "penalty", "l2") is None or is_unpenalised(getattr(model, "C", None))
     if not unpenalised or len(model.classes_) != 2 or model.class_weight is not None:
         return None
     design, values = _design(model, X), _with_intercept(model)

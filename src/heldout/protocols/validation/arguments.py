@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
@@ -25,7 +26,7 @@ from heldout.execution.threads import on_one_thread
 from heldout.flags import Flag
 from heldout.imputation.settings import Imputation, imputation_of
 from heldout.imputation.tables import holes_of
-from heldout.metrics.base import Metric, Response
+from heldout.metrics.base import ESTIMATOR_METHODS, Metric, Response
 from heldout.metrics.named import check_fits, metric_named
 from heldout.protocols.validation.corrections import correction_named
 from heldout.protocols.validation.intervals import interval_kind
@@ -66,13 +67,16 @@ class ValidationArguments:
     n_second_bootstraps: int | None = None
     adjust_optimism: bool = False
 
-    def plan(self, X: Any, y: Any, groups: Any = None, sample_weight: Any = None) -> ValidationPlan:
+    def plan(
+        self, X: Any, y: Any, groups: Any = None, sample_weight: Any = None, pos_label: Any = None
+    ) -> ValidationPlan:
         """Everything checked, before anything is fitted."""
         models = _models(self.estimator)
         rows = {"y": y, "X": X, "groups": groups, "sample_weight": sample_weight}
         y, X, groups, sample_weight = in_one_order(rows).values()
         X, y = rows_of(X, checked_target(models[0].fresh(), y, "validation"))
         task = task_of(models[0].fresh(), X, y, groups, sample_weight)
+        task = replace(task, truth=task.truth.with_pos_label(pos_label))
         # Scores depend on ratios of weights only, but a penalty depends on their size.
         own = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64).reshape(task.n_rows)
         return self.plan_of(task, own)
@@ -266,19 +270,35 @@ def _context(task: Task, metrics: Mapping[str, Metric], routed: Routing, seeds: 
     return CellContext.of_task(task, scoring, routed, np.nan, False, seeds)
 
 
+def _offered_by(context: CellContext, model: Any) -> set[Response]:
+    """The responses of a model; one that knows them only when it is fitted (as a stack does) is fitted for them."""
+    if any(_known_when_fitted(model, method) for method in ESTIMATOR_METHODS.values()):
+        # A model that cannot be fitted on all rows is not validated, which is said there.
+        with suppress(Exception), on_one_thread():
+            model.fit(context.X, context.y)
+    return available_responses(context, model)
+
+
+def _known_when_fitted(model: Any, method: str) -> bool:
+    """Whether a model lacks a method because a part of it that fitting makes is not there."""
+    try:
+        getattr(model, method)
+    except AttributeError as error:
+        cause: BaseException | None = error
+        while isinstance(cause, AttributeError):
+            if str(cause.name).endswith("_") or str(cause).startswith("'NoneType'"):
+                return True
+            cause = cause.__cause__ or cause.__context__
+    return False
+
+
 def _offered(context: CellContext, models: Configurations, *, named: bool) -> CellContext:
     """The context with the metrics that every model offers; metrics that the user named must all be offered."""
     kept = {}
+    offered = {model.name: _offered_by(context, model.fresh()) for model in models}
     for name, metric in context.scoring.metrics.items():
         assert metric is not None, "validations have metrics, not scorers"
-        unable = next(
-            (
-                model.name
-                for model in models
-                if not {*metric.responses} & available_responses(context, model.fresh())
-            ),
-            None,
-        )
+        unable = next((name for name, given in offered.items() if not {*metric.responses} & given), None)
         if unable is None:
             kept[name] = metric
         elif named:

@@ -15,7 +15,7 @@ from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import OneHotEncoder
 
-from heldout.imputation.coefficients import HAZARD_RATIO, INTERCEPT, ODDS_RATIO, UNPENALISED_C, coefficients_of
+from heldout.imputation.coefficients import HAZARD_RATIO, INTERCEPT, ODDS_RATIO, coefficients_of, is_unpenalised
 from heldout.imputation.rubin import PooledCoefficients
 from heldout.imputation.tables import missing_counts
 from heldout.kernels.reference import Floats
@@ -142,10 +142,11 @@ def _reason(opened: _Opened, sample_weight: Any) -> str:
 def _penalties_of(last: Any) -> dict[str, Any]:
     """The settings that penalise a model, by their names."""
     settings = last.get_params(deep=False) if hasattr(last, "get_params") else {}
-    unpenalised = settings.get("penalty", "l2") is None or settings.get("C", 1.0) >= UNPENALISED_C
+    unpenalised = settings.get("penalty", "l2") is None or is_unpenalised(settings.get("C"))
     if isinstance(last, LogisticRegression) and unpenalised:
         return {}
-    return {name: settings[name] for name in _PENALTIES if settings.get(name) not in (None, 0)}
+    chosen = {"C": float(np.ravel(last.C_)[0])} if hasattr(last, "C_") else {}
+    return chosen | {name: settings[name] for name in _PENALTIES if settings.get(name) not in (None, 0)}
 
 
 def _likelihood_test(opened: _Opened, y: Any) -> LikelihoodTest | None:

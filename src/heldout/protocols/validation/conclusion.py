@@ -135,6 +135,9 @@ class ValidationConclusion:
         flags |= _flags_of_plan(self.plan, memorising(replicates))
         methods = {result.method for result in measured.values()}
         model, coefficients = self._deployed(selected)
+        if isinstance(coefficients, str):
+            flags[Flag.NO_COEFFICIENTS] = Flag.NO_COEFFICIENTS.filled(why=coefficients)
+            coefficients = None
         n_fits = self.plan.n_fits - self.plan.n_bootstraps * sum(not one.rows for one in candidates)
         return Validation(
             estimates={name: self._estimate(one, selected, replicates, flags) for name, one in measured.items()},
@@ -276,12 +279,17 @@ class ValidationConclusion:
             return float(np.count_nonzero(replicates.counts[replicates.kept], axis=1).mean())
         return float(self.plan.task.n_rows)
 
-    def _deployed(self, selected: int) -> tuple[Any, FittedCoefficients | PooledCoefficients | None]:
+    def _deployed(self, selected: int) -> tuple[Any, FittedCoefficients | PooledCoefficients | str | None]:
         """The selected model, fitted on all rows like the model of the apparent scores."""
         plan = self.plan
         with on_one_thread():  # like the cell
             model, coefficients = plan.do.deployed(plan.context, plan.models[selected], plan.all_rows)
-        if coefficients is not None and plan.task.groups is not None:
+        if coefficients is None or isinstance(coefficients, str):
+            return model, coefficients
+        if plan.task.truth.positive == 0:  # scikit-learn's are of the last class in sorted order
+            of = {"of": str(plan.task.truth.pos_label)} if getattr(coefficients, "of", "") else {}
+            coefficients = replace(coefficients, values=0.0 - coefficients.values, **of)
+        if plan.task.groups is not None:
             coefficients = replace(coefficients, caveats=(*coefficients.caveats, _ROWS_OF_GROUPS))
         return model, coefficients
 

@@ -36,6 +36,7 @@ def bootstrap_validate(
     alternative: Alternative = "two-sided",
     groups: Any = None,
     sample_weight: Any = None,
+    pos_label: Any = None,
     n_jobs: int | None = None,
     pre_dispatch: int | str = "2*n_jobs",
     fit_timeout: float | None = None,
@@ -98,6 +99,9 @@ def bootstrap_validate(
         Drawn whole.
     sample_weight : array-like of shape (N,), optional
         Importance weights: fits receive them unchanged; for scores only their ratios matter.
+    pos_label : label, optional
+        The positive one of two classes, which scores, curves, coefficients and odds ratios are of; by default the
+        last in sorted order. ``model`` itself is fitted on the labels as they are.
     n_jobs, pre_dispatch, fit_timeout, share, store, random_state, verbose
         As in ``ho.HeldOutSearchCV``. Bootstrap b is the same for any B; an interrupted run with a ``store``
         continues where it stopped.
@@ -141,7 +145,7 @@ def bootstrap_validate(
     running = running_of(
         n_jobs=n_jobs, pre_dispatch=pre_dispatch, fit_timeout=fit_timeout, store=store, verbose=verbose
     )
-    return validated(arguments, arguments.plan(X, y, groups, sample_weight), running)
+    return validated(arguments, arguments.plan(X, y, groups, sample_weight, pos_label), running)
 
 
 def validated(arguments: ValidationArguments, plan: ValidationPlan, running: RunSettings) -> Validation:

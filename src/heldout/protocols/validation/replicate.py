@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,6 +40,7 @@ from heldout.protocols.validation.coefficients import FittedCoefficients
 from heldout.protocols.validation.samples import ALL_ROWS, FIRST
 
 Predictions = dict[Response, NDArray[Any]]
+Known = TypeVar("Known")
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,15 +91,15 @@ class ReplicateFit:
 
     def deployed(
         self, context: CellContext, configuration: Configuration, split: Split
-    ) -> tuple[Any, FittedCoefficients | PooledCoefficients | None]:
-        """The model of all rows as the cell fitted it, and its coefficients if it has any."""
+    ) -> tuple[Any, FittedCoefficients | PooledCoefficients | str | None]:
+        """The model of all rows as the cell fitted it, and its coefficients if it has any; or why not."""
         model = seeded_model(configuration.fresh(), context.entropy, *split.place)
         X, y = _safe_split(model, context.X, context.y, split.train)
         params = _check_method_params(
             context.X, params=dict(context.routed.to_fit(configuration)), indices=split.train
         )
         fitted = model.fit(X, y, **params)
-        return fitted, fitted_coefficients(fitted, X, y, params.get("sample_weight"))
+        return fitted, _read(lambda: fitted_coefficients(fitted, X, y, params.get("sample_weight")))
 
 
 @dataclass(frozen=True, eq=False)
@@ -169,14 +170,12 @@ class ImputedFit(ReplicateFit):
 
     def deployed(
         self, context: CellContext, configuration: Configuration, split: Split
-    ) -> tuple[Any, PooledCoefficients | None]:
+    ) -> tuple[Any, PooledCoefficients | str | None]:
         samples = self.samples(context, split)
         pooled = self.pooled_model(context, configuration, split, samples)
-        each = [
-            coefficients_of(model, sample, context.y, self.weights)
-            for model, sample in zip(pooled.members, samples, strict=True)
-        ]
-        return pooled, pool_coefficients(each, self.truth.n_rows)
+        pairs = list(zip(pooled.members, samples, strict=True))
+        each = _read(lambda: [coefficients_of(*pair, context.y, self.weights) for pair in pairs])
+        return pooled, each if isinstance(each, str) else pool_coefficients(each, self.truth.n_rows)
 
     def pooled_model(
         self, context: CellContext, configuration: Configuration, split: Split, samples: Sequence[Any]
@@ -253,6 +252,14 @@ class ImputedFits:
         # All completions in one call, because a call costs more than its rows.
         at_once = coded_responses(context, pooled, stacked(self._tables))
         return {response: np.stack(np.split(answer, len(models)), axis=1) for response, answer in at_once.items()}
+
+
+def _read(coefficients: Callable[[], Known]) -> Known | str:
+    """Coefficients, or the error of reading them: models of all makes have them, in any shape."""
+    try:
+        return coefficients()
+    except Exception as error:
+        return error_line(error)
 
 
 def unfitted_model(context: CellContext, configuration: Configuration, split: Split, completion: int) -> Any:
