@@ -211,6 +211,11 @@ class Flag(StrEnum):
         "The correction carried the score outside the range of {metric}, [{low}, {high}]; it is reported "
         "unchanged.",
     )
+    NOT_BETTER_THAN_GUESSING = (
+        "not_better_than_guessing",
+        "This is not clearly better than guessing: a model that predicts the same for every row has "
+        "{metric} {constant}, and {what}.",
+    )
     NO_INTERVAL = ("no_interval", "The method {method} gives no confidence interval.")
     UNDEFINED = ("undefined", "No estimate: {reason}.")
     SELECTION_NOT_REPLAYABLE = (

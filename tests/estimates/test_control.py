@@ -183,7 +183,10 @@ def test_distinct_choices():
 
 def test_an_estimate_s_text_names_its_flags():
     found = estimate(Y, VALUES, metric="r2", folds=FOLDS, aggregate="folds", **FAST)
-    assert str(found).endswith("; out_of_bag_pooled, small_folds") and repr(found) == f"Estimate({found})"
+    assert (
+        str(found).endswith("; out_of_bag_pooled, small_folds, not_better_than_guessing")
+        and repr(found) == f"Estimate({found})"
+    )
 
 
 @pytest.mark.parametrize("method", ["bbc", "cv"])

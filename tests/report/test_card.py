@@ -28,7 +28,8 @@ def test_the_card_of_a_search(make_evaluation: Make) -> None:
     first = card.splitlines()[2]
     assert card.startswith("## Performance\n\n**ROC AUC on new data: ")
     shown = [float(number) for number in re.findall(r"0\.\d+", first)]
-    assert np.allclose(shown, [estimate.value, *estimate.interval, estimate.uncorrected], atol=6e-3)
+    wanted = [estimate.value, *estimate.interval, estimate.uncorrected, estimate.constant]
+    assert np.allclose(shown, wanted, atol=6e-3) and estimate.constant == 0.5
     assert "corrected for the selection (" in first and "95 % confidence interval" in first
     assert "| Log loss |" in card and "| Configurations | 6, 1 failed |" in card and "| Seed |" in card
     assert all(markdown_text(sentence) in card for sentence in report_content(made).flags)

@@ -38,6 +38,9 @@ def estimate_rows(estimate: Estimate) -> list[Row]:
             ("uncorrected", _number(estimate.uncorrected, decimals)),
             ("optimism", _number(optimism_beyond_rounding(estimate), decimals)),
         ]
+    if estimate.constant is not None:
+        constant = _number(estimate.constant, decimals)
+        rows.append(("constant", f"{constant} by a model that predicts the same for every row"))
     notes = list(estimate.flags.values())
     return rows + ([("note" if len(notes) == 1 else "notes", notes)] if notes else [])
 

@@ -243,6 +243,7 @@ def conclude(
             reason=f"the {evidence.metric.name} is beyond what float64 holds"
         )
         value = float("nan")
+    said |= flag_of_guessing(evidence.metric, value, interval, evidence.constant)
     own = [*method.sources, *_sources_of_blocks(method, evidence)]
     cited = [*own, *evidence.provenance.get("sources", ()), *evidence.metric.sources]
     optimism = before - value if evidence.metric.greater_is_better else value - before
@@ -266,7 +267,25 @@ def conclude(
             "sources": list(dict.fromkeys(cited)),
             **said_of_quantity(evidence, provenance or {}),
         },
+        constant=evidence.constant,
     )
+
+
+def flag_of_guessing(
+    metric: Metric, value: float, interval: Interval | None, constant: float | None
+) -> dict[Flag, str]:
+    """The flag of an estimate whose whole interval, or value without one, is not better than the best constant."""
+    if constant is None or np.isnan(value):
+        return {}
+    worst, what = value, "the value is"
+    if interval is not None and interval.alternative != "less":  # that one is open on the worse side
+        worst, what = interval.low if metric.greater_is_better else interval.high, "the interval reaches to"
+    if np.isnan(worst) or (worst > constant if metric.greater_is_better else worst < constant):
+        return {}
+    sentence = Flag.NOT_BETTER_THAN_GUESSING.filled(
+        metric=metric.name, constant=f"{constant:.4g}", what=f"{what} {worst:.4g}"
+    )
+    return {Flag.NOT_BETTER_THAN_GUESSING: sentence}
 
 
 def _provenance_for(method: MethodDeclaration, evidence: Evidence) -> dict[str, Any]:

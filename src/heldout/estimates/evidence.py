@@ -5,6 +5,7 @@ from __future__ import annotations
 import platform
 from collections.abc import Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,7 @@ from heldout.kernels.dispatch import KERNELS
 from heldout.kernels.reference import Floats, Weightings
 from heldout.metrics.aggregate import AggregateScore
 from heldout.metrics.base import Metric, oriented, quiet_if_foreign
+from heldout.metrics.constant import constant_score
 from heldout.selection.base import NONE_CHOSEN
 from heldout.selection.choice import Choice
 from heldout.selection.ensembles import Averages
@@ -131,6 +133,8 @@ class Evidence:
         What was found while the evidence was gathered.
     details : mapping
         Provenance that only this evidence has.
+    baseline : float or None
+        The best constant model's score, where there is no matrix to compute it from.
     """
 
     metric: Metric
@@ -152,6 +156,7 @@ class Evidence:
     thresholds: NDArray[np.float64] | None = None
     flags: Mapping[Flag, str] = field(default_factory=dict)
     details: Mapping[str, Any] = field(default_factory=dict)
+    baseline: float | None = None
 
     @property
     def provenance(self) -> dict[str, Any]:
@@ -232,6 +237,13 @@ class Evidence:
                 return float(self.matrix.scores.observed()[self.winner_column])
         assert self.fold_scores is not None, "evidence holds a matrix, fold scores, or both"
         return defined_mean(self.fold_scores[:, self.winner_column])
+
+    @cached_property
+    def constant(self) -> float | None:
+        """The best constant model's score beside ``uncorrected``; None where there is none."""
+        if self.matrix is None:
+            return self.baseline
+        return constant_score(self.matrix.scores, self.matrix.truth, self.matrix.predictions.shape[2])
 
 
 def name_of_choice(winner: str, chosen: Choice | None, thresholds: Floats | None) -> str:

@@ -92,6 +92,10 @@ class Estimate(WithMethodsText):
         What a reader must know, with its sentence. ``"uncorrected" in estimate.flags`` works too.
     provenance : mapping
         What was estimated and how: quantity, training rows, aggregate, rule, seeds, versions, sources.
+    constant : float or None
+        The score of the best constant model, which predicts the same for every row, chosen with sight of the same
+        rows and scored as ``uncorrected`` is. None where a constant can be perfect (recall, calibration), where
+        the metric is of the user's own, and where only scores were passed.
     """
 
     value: float
@@ -108,6 +112,7 @@ class Estimate(WithMethodsText):
     selection_frequency: NDArray[np.float64] | None = None
     flags: Mapping[Flag, str] = field(default_factory=dict)
     provenance: Mapping[str, Any] = field(default_factory=dict)
+    constant: float | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values for JSON: NaN and infinities become null, arrays lists."""
@@ -116,6 +121,7 @@ class Estimate(WithMethodsText):
             "interval": None if self.interval is None else self.interval.to_dict(),
             "uncorrected": json_number(self.uncorrected),
             "optimism": json_number(self.optimism),
+            "constant": None if self.constant is None else json_number(self.constant),
             "standard_error": None if self.standard_error is None else json_number(self.standard_error),
             "selected": self.selected,
             "selected_name": self.selected_name,
@@ -141,6 +147,7 @@ class Estimate(WithMethodsText):
                     "high": np.nan if interval is None else interval.high,
                     "uncorrected": self.uncorrected,
                     "optimism": self.optimism,
+                    "constant": np.nan if self.constant is None else self.constant,
                     "selected": self.selected,
                     "selected_name": self.selected_name,
                     "n_rows_used": self.n_rows_used,
@@ -189,6 +196,7 @@ class Estimate(WithMethodsText):
             ("interval", "none" if self.interval is None else self.interval),
             ("uncorrected", f"{self.uncorrected:.4g}"),
             ("optimism", f"{optimism_beyond_rounding(self):.4g}"),
+            *([] if self.constant is None else [("constant model", f"{self.constant:.4g}")]),
             ("selected", self.selected_name),
             ("rows", self.n_rows_used or "unknown"),
         ]

@@ -350,8 +350,9 @@ class Medians(Columns):
         for lane, cumulated in enumerate(np.cumsum(counts[:, order], axis=1, dtype=np.float64)):
             if cumulated[-1] > 0:
                 half = cumulated[-1] / 2
-                below = ranked[np.searchsorted(cumulated, half, side="left")]
-                above = ranked[np.searchsorted(cumulated, half, side="right")]
+                # scaled weights may miss half of the total by rounding
+                below = ranked[np.searchsorted(cumulated, half * (1 - 1e-11), side="left")]
+                above = ranked[np.searchsorted(cumulated, half * (1 + 1e-11), side="right")]
                 medians[lane] = below if below == above else (below + above) / 2
         return medians
 

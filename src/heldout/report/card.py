@@ -85,7 +85,12 @@ def _headline(headline: Headline, cause: str) -> str:
         if headline.is_corrected and headline.uncorrected is not None
         else ""
     )
-    return f"{value}{interval}, {kind.get(headline.label, headline.label)}.{before}"
+    constant = (
+        ""
+        if headline.constant is None
+        else f" A model that predicts the same for every row has {number_text(headline.constant, decimals)}."
+    )
+    return f"{value}{interval}, {kind.get(headline.label, headline.label)}.{before}{constant}"
 
 
 def _definition(headline: Headline) -> str:
@@ -108,28 +113,21 @@ def _scores(content: PageContent) -> str:
     """The table of several metrics."""
     rows: Sequence[Any] = ()
     if isinstance(content, ReportContent):
-        rows = [
-            (each.metric.title, each.metric, each.value, each.low, each.high, each.uncorrected)
-            for each in content.metrics
-        ]
+        rows = [(row.metric.title, row, row.value, row.uncorrected) for row in content.metrics]
     elif isinstance(content, ValidationContent) and len(content.table) > 1:
-        rows = [
-            (each.title, each.metric, each.corrected, each.low, each.high, each.apparent) for each in content.table
-        ]
+        rows = [(row.title, row, row.corrected, row.apparent) for row in content.table]
     if not rows:
         return ""
-    head = ("Metric", "Corrected", "Interval", "Uncorrected")
-    return _table(
-        head,
-        [
-            (
-                name, number_text(value, scale.decimals),
-                ends_text(low, high, scale.decimals) or "none",
-                number_text(before, scale.decimals),
-            )
-            for name, scale, value, low, high, before in rows
-        ],
-    )  # fmt: skip
+    numbers = [
+        (
+            title,
+            number_text(value, row.metric.decimals),
+            ends_text(row.low, row.high, row.metric.decimals) or "none",
+            *(number_text(other, row.metric.decimals) for other in (before, row.constant)),
+        )
+        for title, row, value, before in rows
+    ]
+    return _table(("Metric", "Corrected", "Interval", "Uncorrected", "Constant model"), numbers)
 
 
 def _parameters(content: PageContent) -> str:

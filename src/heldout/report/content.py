@@ -48,6 +48,8 @@ class Headline:
     """The result as a sentence to quote."""
     is_named: bool = False
     """Whether the configuration was named beforehand, so there is nothing to correct."""
+    constant: float | None = None
+    """The score of the best constant model; None where there is none."""
 
     @property
     def label(self) -> str:
@@ -91,6 +93,7 @@ class MetricRow:
     uncorrected: float | None
     optimism: float | None
     chose: bool
+    constant: float | None = None
 
 
 @dataclass(frozen=True)
@@ -113,6 +116,7 @@ class MethodRow:
     """Sentences of its flags."""
     how: tuple[str, ...]
     """How the number is computed, and what it estimates."""
+    constant: float | None = None
 
 
 @dataclass(frozen=True)

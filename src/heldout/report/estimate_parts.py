@@ -148,6 +148,7 @@ def shown_numbers(estimate: Estimate, scale: Scale) -> dict[str, Any]:
         "high": high,
         "uncorrected": scale.shown(estimate.uncorrected),
         "optimism": json_number(optimism_beyond_rounding(estimate)),
+        "constant": scale.shown(estimate.constant),
     }
 
 

@@ -77,7 +77,12 @@ def validation_content(
         headline=_headline(validation, estimate, scales[first]),
         facts=_facts(validation),
         table=tuple(
-            _scored(row, scales[name], method_words(row.method).title if len(methods) > 1 else "", adjusts=adjusts)
+            replace(
+                _scored(
+                    row, scales[name], method_words(row.method).title if len(methods) > 1 else "", adjusts=adjusts
+                ),
+                constant=scales[name].shown(validation.estimates[name].constant),
+            )
             for name, row in validation.rows.items()
         ),
         table_sentence=words.validation_table_sentence(methods, adjusts=adjusts),

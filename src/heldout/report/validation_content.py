@@ -32,6 +32,8 @@ class ScoredRow:
     """How it was corrected, if not all metrics are by one method."""
     inner_optimism: float | None = None
     """If the optimism is adjusted: the mean optimism by bootstraps of the bootstraps."""
+    constant: float | None = None
+    """The score of the best constant model; None where there is none."""
 
     @property
     def title(self) -> str:

@@ -64,6 +64,7 @@ from heldout.flags import Flag
 from heldout.kernels.block_draws import BlockDraws
 from heldout.metrics import check_fits
 from heldout.metrics.base import Metric, needed_codes
+from heldout.metrics.constant import constant_of_rows
 from heldout.metrics.named import DECLARED
 from heldout.metrics.ranking import RocAuc
 from heldout.metrics.row_losses import OfRowLosses
@@ -219,8 +220,18 @@ def _evidence(
         n_rows_used=source.n_rows,
         flags={Flag.ADAPTIVE_SEARCH: adaptive_sentence(len(source.names))} if source.adaptive else {},
         details=_provenance(source, reading, survey) | _provenance_of_sums(source, summed),
+        baseline=_constant(reading.metric, survey),
     )
     return replace(evidence, flags={**evidence.flags, **_flags_of_rows(evidence, summed.plan)})
+
+
+def _constant(metric: Metric, survey: Survey) -> float | None:
+    """The best constant model's score, from a sample: with the class shares of all rows."""
+    truth = survey.sample.truth
+    if truth.classes is None:
+        return constant_of_rows(metric, truth)
+    weights = survey.class_counts / np.maximum(truth.class_counts(), 1)
+    return constant_of_rows(metric, truth, sample_weight=weights[truth.values])
 
 
 def _shrinkage(

@@ -2,6 +2,8 @@
 // is the place of the lower middle value, and the number up to which it is not above half is that of the upper one.
 #include "medians.hpp"
 
+#include <type_traits>
+
 #include "column_order.hpp"
 
 namespace heldout {
@@ -22,6 +24,10 @@ Medians::Medians(const Matrix& values)
 
 namespace {
 
+// Real weights were scaled, so that a cumulated weight of exactly half of the total may miss it by rounding.
+template <class Sum>
+constexpr Sum kRounding = std::is_floating_point_v<Sum> ? Sum(1e-11) : Sum(0);
+
 template <class Lane, class Sum, class Place>
 HELDOUT_INLINE void places(const Lane* rows, std::size_t L, const std::uint32_t* order, std::size_t n,
                            Sum* HELDOUT_RESTRICT total, Sum* HELDOUT_RESTRICT passed,
@@ -40,8 +46,9 @@ HELDOUT_INLINE void places(const Lane* rows, std::size_t L, const std::uint32_t*
             const Sum now = static_cast<Sum>(passed[l] + row[l]);
             const Sum twice = static_cast<Sum>(now + now);
             passed[l] = now;
-            lower[l] = static_cast<Place>(lower[l] + (twice < total[l]));
-            upper[l] = static_cast<Place>(upper[l] + (twice <= total[l]));
+            const Sum slack = static_cast<Sum>(kRounding<Sum> * total[l]);
+            lower[l] = static_cast<Place>(lower[l] + (twice < static_cast<Sum>(total[l] - slack)));
+            upper[l] = static_cast<Place>(upper[l] + (twice <= static_cast<Sum>(total[l] + slack)));
         }
     }
 }

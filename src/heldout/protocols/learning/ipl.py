@@ -18,6 +18,7 @@ from heldout.execution.search import Search
 from heldout.flags import Flag
 from heldout.kernels.reference import Floats
 from heldout.metrics.base import Metric
+from heldout.metrics.constant import constant_of_rows
 from heldout.protocols.learning.curve import law_as_dict, summarised
 from heldout.protocols.learning.power_law import LEAST_SIZES, PowerLaw, fit_power_law
 from heldout.protocols.words import QUANTITY_IPL
@@ -149,4 +150,5 @@ def _evidence(
         repeat_of_split=np.arange(scores.shape[1]),
         flags=flags,
         details=provenance,
+        baseline=constant_of_rows(metric, task.truth, sample_weight=task.sample_weight),
     )

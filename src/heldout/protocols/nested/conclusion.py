@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heldout.errors import HeldoutWarning
+from heldout.estimates.base import flag_of_guessing
 from heldout.estimates.candidates import failed_sentence, incomplete_sentence
 from heldout.estimates.data_flags import flag_of_undefined_folds
 from heldout.estimates.evidence import TIES, settings_provenance
@@ -21,6 +22,7 @@ from heldout.execution.table import mean_over_splits
 from heldout.flags import Flag
 from heldout.metrics.aggregate import aggregate_score
 from heldout.metrics.base import Metric, Response, is_undefined, quiet_if_foreign
+from heldout.metrics.constant import constant_of_rows
 from heldout.metrics.opaque import OpaqueMetric
 from heldout.metrics.parameters import at_times_of
 from heldout.metrics.within import within_score
@@ -75,6 +77,8 @@ def nested_estimate(
         if unbounded:
             flags[Flag.NO_BOUND] = Flag.NO_BOUND.filled(reason=unbounded)
     flags |= _flags(search, settings, nested, run)
+    constant = constant_of_rows(metric, search.task.truth, _segments(search, nested), search.task.sample_weight)
+    flags |= flag_of_guessing(metric, value, interval, constant)
     if reason or unbounded:
         warnings.warn(HeldoutWarning(f"{metric.name}: {' '.join(flags.values())}"), stacklevel=4)
     agreement = agreement_of([fold.selected for fold in outer], names)
@@ -95,6 +99,7 @@ def nested_estimate(
         selection_frequency=frequency,
         flags=flags,
         provenance=_provenance(search, settings, nested, run, metric, bates, part),
+        constant=constant,
         outer_folds=tuple(outer),
         names=tuple(names),
         greater_is_better=metric.greater_is_better,
@@ -154,6 +159,16 @@ def _value(
         places = [(fold.repeat, fold.fold) for fold in outer if np.isnan(fold.score)]
         flags |= flag_of_undefined_folds(metric, search.task.truth, places, len(scores))
     return float(scores[~undefined].mean()), ""
+
+
+def _segments(search: Search, nested: NestedFolds) -> NDArray[np.int32]:
+    """(N, R): by what the value is scored: codes of the outer folds, or of repeats."""
+    repeats = list(dict.fromkeys(branch.repeat for branch in nested.outer))
+    segments = np.full((search.task.n_rows, len(repeats)), -1, dtype=np.int32)
+    for number, branch in enumerate(nested.outer):
+        column = repeats.index(branch.repeat)
+        segments[branch.refit.test, column] = number if search.estimation.aggregate == "folds" else column
+    return segments
 
 
 def _spread(

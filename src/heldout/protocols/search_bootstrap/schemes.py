@@ -28,6 +28,7 @@ from heldout.execution.search import Search
 from heldout.flags import Flag
 from heldout.folds.splits import check_splits
 from heldout.metrics.base import Metric
+from heldout.metrics.constant import constant_of_rows
 from heldout.metrics.opaque import OpaqueMetric
 from heldout.protocols.branches import BranchedSearch, run_branches
 from heldout.protocols.draws import Demands, DrawnRows, draw, drawn_rows
@@ -223,6 +224,7 @@ def _evidence(search: Search, evaluation: Evaluation, settings: Settings) -> Evi
             "grouped": task.groups is not None,
             "weighted": task.sample_weight is not None,
         },
+        baseline=constant_of_rows(metric, task.truth, sample_weight=task.sample_weight),
     )
 
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from heldout.data.task import Task, TaskKind
 from heldout.errors import InputError
+from heldout.estimates.base import flag_of_guessing
 from heldout.estimates.candidates import FEW_GROUPS, failed_sentence
 from heldout.estimates.evidence import settings_provenance
 from heldout.estimates.question import Settings
@@ -19,6 +20,7 @@ from heldout.flags import Flag
 from heldout.imputation.rubin import PooledCoefficients
 from heldout.kernels.reference import Floats
 from heldout.metrics.base import Metric, oriented, positive_of
+from heldout.metrics.constant import constant_of_rows
 from heldout.protocols.validation.coefficients import FittedCoefficients
 from heldout.protocols.validation.corrections import CORRECTIONS
 from heldout.protocols.validation.corrections.adjusted import with_inner_optimism
@@ -238,8 +240,11 @@ class ValidationConclusion:
         of_interval = () if measured.kind is None else SOURCES_OF_INTERVAL[measured.kind]
         cited = [*self._correction(method).sources, *of_interval, *self.plan.do.sources, *metric.sources]
         positive = positive_of(metric, task.truth)
+        value = measured.corrected.value
+        constant = constant_of_rows(metric, task.truth, sample_weight=task.sample_weight)
+        guessing = flag_of_guessing(metric, value, measured.interval, constant)
         return Estimate(
-            value=measured.corrected.value,
+            value=value,
             interval=measured.interval,
             uncorrected=measured.scores.apparent,
             optimism=measured.optimism,
@@ -252,7 +257,8 @@ class ValidationConclusion:
             distribution=measured.scores.out_of_bag
             if measured.kind == "percentile"
             else measured.scores.in_bootstrap,
-            flags={**flags, **measured.flags},
+            flags={**flags, **measured.flags, **guessing},
+            constant=constant,
             provenance={
                 **settings_provenance(self.settings),
                 "task": str(task.truth.kind),
