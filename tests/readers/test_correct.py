@@ -148,6 +148,12 @@ class Trial:
     user_attrs: dict[str, Any] = field(default_factory=dict)
     state: State = State.COMPLETE
 
+    @property
+    def value(self) -> float | None:
+        """The mean of the scores, as the objective returned it."""
+        scores = [*self.user_attrs.values(), *self.intermediate_values.values()]
+        return float(np.mean(scores)) if scores else None
+
 
 @dataclass
 class Study:
@@ -194,6 +200,85 @@ def test_a_real_study_is_corrected() -> None:
     study = optuna.create_study(sampler=optuna.samplers.RandomSampler(seed=0))
     study.optimize(objective, n_trials=5)
     assert ho.correct(study, **ASKED).uncorrected == pytest.approx(study.best_value, abs=1e-12)
+
+
+def study_of(returned, reported):
+    """A real study of 4 trials, whose objective reports and returns what these functions make of 5 losses."""
+    optuna = pytest.importorskip("optuna")
+    optuna.logging.set_verbosity(optuna.logging.ERROR)
+
+    def objective(trial):
+        losses = LOSSES[:5, trial.suggest_int("column", 0, 5)]
+        for step, each in enumerate(reported(losses)):
+            trial.report(each, step)
+        return float(returned(losses))
+
+    study = optuna.create_study(sampler=optuna.samplers.RandomSampler(seed=0))
+    study.optimize(objective, n_trials=4)
+    return study
+
+
+def itself(losses):
+    return losses
+
+
+STEPS = {
+    "epochs": (lambda losses: losses[-1], itself),
+    "best epoch": (np.min, itself),
+    "running means": (np.mean, lambda losses: np.cumsum(losses) / np.arange(1, 6)),
+    "another sign": (lambda losses: -losses.mean(), itself),
+    "median": (np.median, itself),
+    "less half an SD": (lambda losses: losses.mean() - losses.std() / 2, itself),
+    "percent": (np.mean, lambda losses: 100 * losses),
+    "one fold missing": (np.mean, lambda losses: losses[:4]),
+    "weighted by fold": (lambda losses: np.average(losses, weights=[1, 1, 1, 1, 2]), itself),
+}
+
+
+@pytest.mark.parametrize("kind", STEPS)
+def test_steps_whose_mean_is_not_the_value_are_refused(kind: str) -> None:
+    with pytest.raises(
+        ho.InputError, match=r"trial 0 has the value .* Call trial\.report.*ho\.estimate_from_scores"
+    ):
+        ho.correct(study_of(*STEPS[kind]), **ASKED)
+
+
+def test_one_trial_of_many_whose_steps_are_no_folds_is_refused() -> None:
+    trials = [Trial(n, {}, dict(enumerate(LOSSES[:, n]))) for n in range(4)]
+    silent = Trial(4, {}, user_attrs={"note": 0.1})
+    with pytest.raises(ho.InputError, match=r"but trial 4 has the value 0\.1 and the mean nan"):
+        ho.correct(Study([*trials, silent]), **ASKED)
+
+
+def test_scores_in_float32_and_around_zero_are_folds() -> None:
+    found = ho.correct(study_of(np.mean, lambda losses: losses.astype(np.float32)), **ASKED)
+    assert found.uncorrected == pytest.approx(LOSSES[:5].mean(axis=0).min(), abs=0.1)
+    centred = study_of(lambda losses: (losses - losses.mean()).mean(), lambda losses: losses - losses.mean())
+    assert ho.correct(centred, **ASKED).uncorrected == pytest.approx(0, abs=1e-12)
+
+
+def test_a_study_of_several_objectives_is_refused_with_the_call_that_works() -> None:
+    optuna = pytest.importorskip("optuna")
+    study = optuna.create_study(directions=["minimize", "maximize"])
+    study.optimize(lambda trial: (trial.suggest_float("a", 0, 1), 1.0), n_trials=2)
+    with pytest.raises(ho.InputError, match=r"several objectives.*ho\.estimate_from_scores"):
+        ho.correct(study)
+
+
+@pytest.mark.parametrize("scoring", ["roc_auc", "neg_log_loss"])
+@pytest.mark.filterwarnings("ignore")  # of Optuna about itself
+def test_a_real_search_of_optuna_integration_is_corrected_by_its_study(scoring: str) -> None:
+    integration = pytest.importorskip("optuna_integration")
+    optuna = pytest.importorskip("optuna")
+    optuna.logging.set_verbosity(optuna.logging.ERROR)
+    space = {"max_depth": optuna.distributions.IntDistribution(1, 4)}
+    search = integration.OptunaSearchCV(TREE, space, n_trials=6, cv=4, scoring=scoring, random_state=0).fit(X, Y)
+    found = ho.correct(search, **ASKED)
+    assert found.uncorrected == pytest.approx(search.best_score_) and found.metric == scoring
+    assert found.provenance["n_configurations"] == 6 and ho.Flag.ADAPTIVE_SEARCH in found.flags
+    unfitted = integration.OptunaSearchCV(TREE, space)
+    with pytest.raises(ho.InputError, match="fit it first"):
+        ho.correct(unfitted)
 
 
 @pytest.mark.parametrize(

@@ -48,7 +48,8 @@ def correct(
     search : fitted search, study, or mapping of str to results
         ``GridSearchCV``, ``RandomizedSearchCV``, the halving searches and ``HeldOutSearchCV`` by their
         ``cv_results_``; an Optuna study (or an ``OptunaSearchCV``) whose trials kept a score per split
-        (``trial.report(score, step=fold)``, or ``user_attrs`` named ``split0_test_score`` and so on), or whose
+        (``trial.report(score, step=fold)``, or ``user_attrs`` named ``split0_test_score`` and so on) with the mean
+        as its value, or whose
         objective is that of ``ho.optuna.objective``, which kept their held-out predictions. Of several models that
         were compared without a search: a mapping of their names to the results of ``cross_validate``, all on the
         same splits; with ``return_indices=True`` that is checked.

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from math import isclose
 from typing import Any
 
 import numpy as np
@@ -28,6 +29,7 @@ from heldout.selection import Best, CallableRefit, SelectionRule, configuration_
 _SPLIT = re.compile(r"split(\d{1,18})_test_(.+)")
 _OF_ADAPTIVE_SEARCHES = ("study_", "optimizer_results_")
 """What fitted searches have that ask Optuna, or scikit-optimize, for their configurations."""
+_FROM_SCORES = "ho.estimate_from_scores(scores, greater_is_better=..., method='bbc_f')"
 _OF_SCORES = re.compile(r"params$|param_|split\d+_test_|(mean|std|rank)_test_|(rank_)?pooled_test_")
 
 
@@ -66,12 +68,15 @@ def finished_search(search: Any, metric: str | None = None) -> FinishedSearch:
     """
     if isinstance(search, type):
         raise InputError(f"a finished search is needed, got the class {search.__name__}; fit one first.")
-    if hasattr(search, "trials") and hasattr(search, "direction"):
+    if hasattr(search, "trials") and (hasattr(search, "directions") or hasattr(search, "direction")):
         return _of_study(search)
+    # optuna-integration's search has cv_results_ without 'params'; ours has all that scikit-learn writes
+    if hasattr(getattr(search, "study_", None), "trials") and not hasattr(search, "keep_predictions"):
+        opened = _opened(search)
+        title = title_of(getattr(search, "scorer_", None))
+        return replace(_of_study(search.study_), opened=opened, title=title)
     if hasattr(search, "cv_results_"):
         return _of_cv_results(search, metric)
-    if hasattr(search, "study_"):
-        return _of_study(search.study_)
     no_search = " it has neither cv_results_ nor trials; of results of cross_validate give {'name': results, ...}"
     fitted = " fit it first" if hasattr(search, "fit") else no_search
     raise InputError(f"a finished search or study is needed, got {type(search).__name__};{fitted}.")
@@ -200,7 +205,10 @@ def _opened(search: Any) -> dict[str, Metric]:
 
 def _of_study(study: Any) -> FinishedSearch:
     if len(getattr(study, "directions", [study])) > 1:
-        raise InputError("a study of several objectives has no single winner; correct the search of one.")
+        raise InputError(
+            f"a study of several objectives has no single winner; for one of them call {_FROM_SCORES} with an "
+            "array of shape (splits, trials)."
+        )
     complete = [trial for trial in study.trials if trial.state.name == "COMPLETE"]
     if not complete:
         raise InputError("the study has no completed trial, so there is nothing to correct.")
@@ -211,6 +219,8 @@ def _of_study(study: Any) -> FinishedSearch:
             "the study's trials keep no scores of splits; report each in the objective, as "
             "trial.report(score, step=fold) or trial.set_user_attr(f'split{fold}_test_score', score)."
         )
+    for trial, kept_scores in zip(complete, scores, strict=True):
+        _check_mean(trial, kept_scores)
     whole = [place for place, each in enumerate(scores) if len(each) == n_splits]
     kept = [complete[place] for place in whole]
     greater = study.direction.name == "MAXIMIZE"
@@ -237,6 +247,19 @@ def _scores_of_trial(trial: Any) -> list[float]:
     }
     kept = kept or {int(step): float(value) for step, value in trial.intermediate_values.items()}
     return [kept[split] for split in sorted(kept)]
+
+
+def _check_mean(trial: Any, scores: Sequence[float]) -> None:
+    """Refuse what is reported by step and is no score of a fold: epochs, running means, scores of another sign."""
+    mean = float(np.mean(scores)) if scores else float("nan")
+    rounding = 1e-12 * max(map(abs, scores), default=0.0)
+    if not isclose(mean, trial.value, rel_tol=1e-6, abs_tol=rounding):
+        raise InputError(
+            f"the scores of splits that a trial keeps must have its value as their mean, but trial {trial.number} "
+            f"has the value {trial.value:.6g} and the mean {mean:.6g}: its steps may be epochs, running means, or "
+            "losses of another sign. Call trial.report(score, step=fold) once a fold and return the mean, use "
+            f"ho.optuna.objective(...), or call {_FROM_SCORES} with an array of shape (splits, trials)."
+        )
 
 
 def _trial_name(trial: Any) -> str:
