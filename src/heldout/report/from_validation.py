@@ -77,12 +77,7 @@ def validation_content(
         headline=_headline(validation, estimate, scales[first]),
         facts=_facts(validation),
         table=tuple(
-            replace(
-                _scored(
-                    row, scales[name], method_words(row.method).title if len(methods) > 1 else "", adjusts=adjusts
-                ),
-                constant=scales[name].shown(validation.estimates[name].constant),
-            )
+            _scored(row, scales[name], validation.estimates[name], is_named=len(methods) > 1, adjusts=adjusts)
             for name, row in validation.rows.items()
         ),
         table_sentence=words.validation_table_sentence(methods, adjusts=adjusts),
@@ -178,7 +173,7 @@ def _facts(validation: Validation) -> tuple[Fact, ...]:
     return facts_with_text(facts)
 
 
-def _scored(row: ValidationRow, scale: Scale, method: str, *, adjusts: bool) -> ScoredRow:
+def _scored(row: ValidationRow, scale: Scale, estimate: Estimate, *, is_named: bool, adjusts: bool) -> ScoredRow:
     low, high = scale.ends(row.interval)
     return ScoredRow(
         name=row.metric,
@@ -194,7 +189,8 @@ def _scored(row: ValidationRow, scale: Scale, method: str, *, adjusts: bool) -> 
         n=row.n_successful,
         no_information=scale.shown(row.no_information),
         weight=json_number(row.weight),
-        method=method,
+        method=method_words(row.method).title if is_named else "",
+        constant=scale.shown(estimate.constant),
         inner_optimism=json_number(row.inner_optimism) if adjusts else None,
     )
 
