@@ -55,7 +55,7 @@ class ConfigurationComparison:
 
     evidence: Evidence
     scores: PairedScores
-    sources: ClassVar[tuple[str, ...]] = ("hansen2011", "tsamardinos2018")
+    sources: ClassVar[tuple[str, ...]] = ("hansen2011", "tsamardinos2018", "nadeau2003")
     """Keys of ``heldout.references``."""
 
     @property
@@ -324,7 +324,7 @@ classes, pos_label, response, threshold, adaptive, block_length, random_state, n
     References
     ----------
     Hansen, Lunde and Nason (2011), The model confidence set. Tsamardinos, Greasidou and Borboudakis (2018),
-    algorithm 5.
+    algorithm 5. Nadeau and Bengio (2003), for the spread of differences of K-fold scores.
 
     Examples
     --------
