@@ -113,8 +113,16 @@ class NoExit:
     ) -> None:
         if error is None or isinstance(error, Exception | KeyboardInterrupt | Ending):
             return
-        text = " ".join(str(error).split())
+        text = text_of(error)
         raise ExitError(f"{type(error).__name__}: {text}" if text else type(error).__name__) from error
+
+
+def text_of(error: BaseException) -> str:
+    """The text of an exception on one line; empty where the exception cannot give it."""
+    try:
+        return " ".join(plain_values(str(error)).split())
+    except Exception:
+        return ""
 
 
 class UnusablePredictionError(ValueError):

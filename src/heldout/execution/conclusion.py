@@ -62,9 +62,13 @@ def chosen_in(
     metrics = {name: search.scoring.metrics.get(name) for name in found.fold_scores}
     window = None if search.strategy is None else search.strategy.window
     read = found if window is None else found.last(window)
-    pooled = pooled_scores(task, read.predictions, metrics)
+    pooled = pooled_scores(task, read.predictions, metrics, unscored=read.unscored)
     estimation = with_constants(search.estimation, found)
-    within = pooled_scores(task, read.predictions, metrics, "within") if estimation.aggregate == "within" else {}
+    within = (
+        pooled_scores(task, read.predictions, metrics, "within", read.unscored)
+        if estimation.aggregate == "within"
+        else {}
+    )
     if choose is not None:
         winner = choose(found, configurations)
     else:

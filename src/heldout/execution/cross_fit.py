@@ -206,7 +206,11 @@ def _winner(search: Search, found: RaceResults, choose: Choose | None) -> int:
         return choose(found, search.configurations)
     metrics = {name: search.scoring.metrics.get(name) for name in found.fold_scores}
     estimation, aggregate = with_constants(search.estimation, found), search.estimation.aggregate
-    pooled = {} if aggregate == "folds" else pooled_scores(search.task, found.predictions, metrics, aggregate)
+    pooled = (
+        {}
+        if aggregate == "folds"
+        else pooled_scores(search.task, found.predictions, metrics, aggregate, found.unscored)
+    )
     return winner_of(found, search.task, estimation, search.configurations, metrics, pooled)
 
 

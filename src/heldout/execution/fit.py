@@ -19,7 +19,7 @@ from sklearn.utils.validation import _check_method_params
 from heldout._random import numpy_seed
 from heldout.configurations import Configuration
 from heldout.data.task import Task, TaskKind, Truth
-from heldout.errors import ExitError, InputError, NoExit, UnusablePredictionError, plain_values
+from heldout.errors import ExitError, InputError, NoExit, UnusablePredictionError, text_of
 from heldout.execution.inner_split import EarlyStopping, can_stop
 from heldout.execution.threads import single_threaded, with_one_thread
 from heldout.metrics.base import Metric, Response
@@ -171,8 +171,8 @@ def fitted(
 
 def error_line(error: BaseException) -> str:
     """An exception as one line: its type and text; our own by its text alone."""
-    text = " ".join(plain_values(str(error)).split())
-    if isinstance(error, UnusablePredictionError | ExitError):
+    text = text_of(error)
+    if isinstance(error, UnusablePredictionError | ExitError | InputError):
         return text
     return f"{type(error).__name__}: {text}" if text else type(error).__name__
 

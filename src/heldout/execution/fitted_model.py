@@ -6,6 +6,8 @@ import pickle
 from dataclasses import dataclass
 from typing import Any
 
+from heldout.errors import text_of
+
 try:
     from cloudpickle import dumps as dumps  # type: ignore[import-untyped,unused-ignore]
 except ImportError:  # joblib before 1.6 contains its own
@@ -58,4 +60,4 @@ def _received(packed: bytes) -> FittedModel:
 
 
 def _line(error: Exception) -> str:
-    return f"{type(error).__name__}: {' '.join(str(error).split())}"
+    return f"{type(error).__name__}: {text_of(error)}"

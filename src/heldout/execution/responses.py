@@ -97,12 +97,17 @@ def _once(method: Callable[..., Any], X: Any) -> Callable[..., Any]:
 def coded_responses(context: ResponseContext, model: Any, X: Any) -> dict[Response, NDArray[Any]]:
     """The wanted responses to ``X``, coded as ``HeldOutPredictions`` holds them.
 
-    Raises UnusablePredictionError when a response is not finite, of the wrong shape, or lacks a class or a time.
+    Raises UnusablePredictionError when a response is not finite, of the wrong shape or number of rows, or lacks a
+    class or a time.
     """
-    return {
-        response: coded(context, model, response, _answer(context, model, response, X))
-        for response in responses_to_record(context, model)
-    }
+    responses, n_rows = {}, X.shape[0] if hasattr(X, "shape") else len(X)
+    for response in responses_to_record(context, model):
+        answer = _answer(context, model, response, X)
+        if answer.shape[:1] != (n_rows,):
+            got = f"{len(answer)} rows" if answer.ndim else "no rows"
+            raise UnusablePredictionError(f"it predicted {response} for {got}, where {n_rows} rows are tested")
+        responses[response] = coded(context, model, response, answer)
+    return responses
 
 
 def responses_to_record(context: ResponseContext, model: Any) -> list[Response]:
@@ -157,6 +162,8 @@ def coded(context: ResponseContext, model: Any, response: Response, answer: NDAr
     classes = context.classes
     if response is Response.LABELS:
         assert classes is not None
+        if answer.size != len(answer):
+            raise UnusablePredictionError(f"it predicted an array of shape {answer.shape}, not one label per row")
         codes = codes_of(answer.reshape(-1), classes)
         if (codes < 0).any():
             stranger = answer.reshape(-1)[codes < 0][:1]
@@ -164,6 +171,8 @@ def coded(context: ResponseContext, model: Any, response: Response, answer: NDAr
                 f"it predicted {labels_text(stranger)}, which is not a class of the target"
             )
         return codes
+    if answer.dtype.kind == "c":
+        raise UnusablePredictionError(f"it predicted complex numbers as {response}")
     numbers = answer.astype(np.float64)
     if not np.isfinite(numbers).all():
         unusable = int((~np.isfinite(numbers).reshape(len(numbers), -1).all(axis=1)).sum())

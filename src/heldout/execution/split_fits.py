@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -18,7 +18,7 @@ from sklearn.utils.validation import _check_method_params
 
 from heldout.configurations import Configuration
 from heldout.data.task import Truth
-from heldout.errors import NoExit
+from heldout.errors import InputError, NoExit
 from heldout.execution.cells import CellKey, CellResult, CellState
 from heldout.execution.complexity import measured
 from heldout.execution.copies import with_copies_together
@@ -34,7 +34,7 @@ from heldout.execution.sharing.rows import own_copy, size_of
 from heldout.execution.sharing.steps import StepChain, member_at
 from heldout.execution.threads import on_one_thread, threads_of_boosters
 from heldout.folds.splits import Split
-from heldout.metrics.base import Response
+from heldout.metrics.base import Metric, Response
 
 NOTHING_SHARED = StepChain((), "", ())
 
@@ -95,26 +95,53 @@ class SplitFits:
         alike: dict[tuple[Response, ...], list[CellResult]] = {}
         for result in waiting:
             alike.setdefault(tuple(result.predictions), []).append(result)
-        scores = {key: own for results in alike.values() for key, own in self._scores(results)}
+        scored = {result.key: result for results in alike.values() for result in self._with_scores(results)}
         seconds = (time.perf_counter() - started) / len(waiting)
         return [
-            replace(result, test_scores=scores[result.key], score_seconds=result.score_seconds + seconds)
-            if result.key in scores
+            replace(scored[result.key], score_seconds=result.score_seconds + seconds)
+            if result.key in scored
             else result
             for result in results
         ]
 
-    def _scores(self, alike: Sequence[CellResult]) -> Iterator[tuple[CellKey, dict[str, float]]]:
+    def _with_scores(self, alike: Sequence[CellResult]) -> list[CellResult]:
+        """Results that hold the same responses, with their scores."""
+        metrics = self.context.scoring.metrics
+        try:
+            return [replace(result, test_scores=scores) for result, scores in self._scores(alike, metrics)]
+        except InputError:
+            return [self._with_possible_scores(result) for result in alike]
+
+    def _with_possible_scores(self, result: CellResult) -> CellResult:
+        """A result with the scores of the metrics that can read its predictions, and why another cannot."""
+        scores: dict[str, float] = {}
+        complaint = ""
+        for name, metric in self.context.scoring.metrics.items():
+            try:
+                ((_, score),) = self._scores([result], {name: metric})
+            except InputError as error:
+                if self.context.error_score == "raise":
+                    raise
+                complaint = complaint or error_line(error)
+            else:
+                scores |= score
+        return replace(result, test_scores=scores, message=complaint)
+
+    def _scores(
+        self, alike: Sequence[CellResult], metrics: Mapping[str, Metric | None]
+    ) -> list[tuple[CellResult, dict[str, float]]]:
         """The scores of results that hold the same responses."""
-        scoring = self.context.scoring
         predictions = {
             response: np.stack([result.predictions[response] for result in alike], axis=1)
             for response in alike[0].predictions
         }
         one_fold = np.zeros(len(self.split.test), dtype=np.int32)
-        scores = fold_scores(scoring.metrics, self._test, predictions, one_fold, self._test_weight, scoring.times)
-        for number, result in enumerate(alike):
-            yield result.key, {name: float(column[number, 0]) for name, column in scores.items()}
+        times = self.context.scoring.times
+        scores = fold_scores(metrics, self._test, predictions, one_fold, self._test_weight, times)
+        return [
+            (result, {name: float(column[number, 0]) for name, column in scores.items()})
+            for number, result in enumerate(alike)
+        ]
 
     def _alone(self, position: int) -> CellResult:
         """Train and test one configuration; an exception becomes a failed result, unless errors are raised."""

@@ -7,6 +7,8 @@ the rule by ``chosen_columns``, as every bootstrap does, so that ties are broken
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from types import MappingProxyType
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,18 +35,20 @@ def pooled_scores(
     predictions: HeldOutPredictions,
     metrics: Mapping[str, Metric | None],
     aggregate: Aggregate = "pooled",
+    unscored: Mapping[str, Mapping[int, str]] = MappingProxyType({}),
 ) -> dict[str, NDArray[np.float64]]:
     """The metric on all held-out rows of a repeat, mean over repeats: (C,) for each opened scorer.
 
     With ``aggregate="within"`` of the pairs of rows of one split. Rows are those that every candidate predicted;
-    NaN for configurations that failed or lack the response.
+    NaN for configurations that failed, lack the response, or have no score of this scorer (``unscored``).
     """
     scores = {}
     for name, metric in metrics.items():
         if metric is None:
             continue
         scores[name] = np.full(predictions.n_configurations, np.nan)
-        candidates, bound = _pooled(task, predictions, metric, aggregate)
+        failed = {**predictions.failed, **unscored.get(name, {})}
+        candidates, bound = _pooled(task, replace(predictions, failed=failed), metric, aggregate)
         if bound is not None:
             with quiet_if_foreign([metric]):
                 scores[name][candidates] = bound.observed()
@@ -121,7 +125,9 @@ def winner_of(
     rule = estimation.rule
     if pooled is None:
         whole = estimation.aggregate != "folds"
-        pooled = pooled_scores(task, found.predictions, metrics, estimation.aggregate) if whole else {}
+        pooled = (
+            pooled_scores(task, found.predictions, metrics, estimation.aggregate, found.unscored) if whole else {}
+        )
     names = metrics_read(rule, metrics, found.refit_metric)
     in_folds = {name: found.fold_scores[name].oriented() for name in names}
     columns = []

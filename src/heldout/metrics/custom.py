@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from heldout._text import argument
 from heldout.data.survival_target import with_fields
 from heldout.data.task import TaskKind, Truth
-from heldout.errors import InputError, NoExit
+from heldout.errors import InputError, NoExit, text_of
 from heldout.kernels.reference import Floats, Weightings
 from heldout.metrics.base import Metric, Needs, Response, Statistic, positive_of
 from heldout.metrics.row_losses import Finish, LossOutsideRangeError, mean_loss
@@ -231,7 +231,8 @@ class CustomLoss(CustomMetric):
                 values = np.asarray(self.function(y_true, y_pred, **dict(self.arguments)), dtype=np.float64)
         except Exception as error:
             raise InputError(
-                f"the loss of rows '{self.name}' failed: {type(error).__name__}: {error}.", argument="metric"
+                f"the loss of rows '{self.name}' failed: {type(error).__name__}: {text_of(error)}.",
+                argument="metric",
             ) from error
         if values.shape != (len(y_true),):
             raise InputError(
@@ -307,7 +308,7 @@ class CalledStatistic:
                 else:
                     value = float(self.call(self.y_true[rows], predicted[rows]))
         except Exception as error:  # any error of a user's function is a missing value, not the end
-            return self._failed(f"{type(error).__name__}: {error}")
+            return self._failed(f"{type(error).__name__}: {text_of(error)}")
         return value if np.isfinite(value) else self._failed(f"the value {value}")
 
     def _failed(self, message: str) -> float:

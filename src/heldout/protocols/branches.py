@@ -233,7 +233,9 @@ def _chosen(search: Search, found: RaceResults, counts: Counts | None) -> Branch
     metrics = {name: search.scoring.metrics.get(name) for name in found.fold_scores}
     task = search.task if counts is None else counted(search.task, counts)
     aggregate = search.estimation.aggregate
-    pooled = {} if aggregate == "folds" else pooled_scores(task, found.predictions, metrics, aggregate)
+    pooled = (
+        {} if aggregate == "folds" else pooled_scores(task, found.predictions, metrics, aggregate, found.unscored)
+    )
     scores = mean_over_splits(found.fold_scores[found.refit_metric].values)
     scores = np.array(pooled.get(found.refit_metric, scores))
     scores[list(found.out)] = np.nan

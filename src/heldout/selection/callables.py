@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from heldout.errors import NoExit
+from heldout.errors import NoExit, text_of
 from heldout.kernels.reference import Floats
 from heldout.predictions import ranks
 from heldout.selection.base import (
@@ -54,7 +54,7 @@ class CallableRule(SelectionRule):
                     self.choose(scores.copy()), len(scores), lambda b: self.choose(scores[b : b + 1].copy())
                 )
         except Exception as error:
-            raise SelectionFailedError(f"{type(error).__name__}: {error}") from error
+            raise SelectionFailedError(f"{type(error).__name__}: {text_of(error)}") from error
         chosen = checked_choice(returned, table.n_resamples, table.n_configurations, least=0)
         unscored = np.isnan(scores[np.arange(len(chosen)), chosen])
         return np.where(unscored, NONE_CHOSEN, chosen)
@@ -103,7 +103,7 @@ class CallableRefit(SelectionRule):
             with NoExit():
                 return int(self.refit(results))
         except Exception as error:
-            raise SelectionFailedError(f"{type(error).__name__}: {error}") from error
+            raise SelectionFailedError(f"{type(error).__name__}: {text_of(error)}") from error
 
 
 def _param_columns(params: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
