@@ -102,6 +102,8 @@ def test_a_file_of_an_earlier_schema_gains_blocks(tmp_path: Path) -> None:
         file.execute("DROP TABLE block_array")
         file.execute("DROP TABLE block")
         file.execute("ALTER TABLE configuration DROP COLUMN note")
+        file.execute("ALTER TABLE configuration DROP COLUMN checksum")
+        file.execute("ALTER TABLE run DROP COLUMN checksum")
         file.execute("PRAGMA user_version = 3")
     assert file_status(path).runs[0].n_done == 1
     assert len(read(written(path, BLOCK))) == 2

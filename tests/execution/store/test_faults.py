@@ -77,7 +77,7 @@ def test_a_newer_schema_stays_untouched(path):
     fill(path, 1)
     with closing(sqlite3.connect(path)) as connection:
         connection.execute("PRAGMA user_version = 99")
-    assert "has schema 99, written by a newer heldout; this one reads schema 6: upgrade heldout" in refusal(path)
+    assert "has schema 99, written by a newer heldout; this one reads schema 7: upgrade heldout" in refusal(path)
 
 
 def test_a_folder_in_place_of_a_file(tmp_path):

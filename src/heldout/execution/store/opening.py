@@ -21,6 +21,7 @@ from pathlib import Path
 
 from heldout.data.declared import UNREADABLE
 from heldout.errors import StoreError
+from heldout.execution.store.identity_rows import changed_row
 from heldout.execution.store.schema import create_tables, unlike_ours, upgrade_tables
 from heldout.execution.store.tables import APPLICATION_ID, SCHEMA_VERSION
 
@@ -231,12 +232,15 @@ def claim(connection: sqlite3.Connection, path: Path) -> None:
 
 
 def check_sound(connection: sqlite3.Connection, path: Path) -> None:
-    """Refuse a file with damaged pages, or rows that belong to nothing."""
+    """Refuse a file with damaged pages, rows that belong to nothing, or changed rows of runs and configurations."""
     verdict = str(connection.execute("PRAGMA integrity_check(1)").fetchone()[0])
     if verdict != "ok":
         raise StoreError(damaged(path, verdict))
     if (astray := connection.execute("PRAGMA foreign_key_check").fetchone()) is not None:
         raise StoreError(damaged(path, f"a row of its table {astray[0]} belongs to nothing"))
+    # A file of an older schema gets its checksums when it is upgraded.
+    if _pragma(connection, "user_version") >= SCHEMA_VERSION and (why := changed_row(connection)) is not None:
+        raise StoreError(damaged(path, why))
 
 
 def owner(connection: sqlite3.Connection) -> str | None:

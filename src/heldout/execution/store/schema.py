@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 from heldout.data.declared import from_json, of_type
 from heldout.errors import StoreError
 from heldout.execution.cells import CellKey, CellResult, CellState, Saving
+from heldout.execution.store.identity_rows import write_checksums
 from heldout.execution.store.tables import (
     ALL_TABLES,
     APPLICATION_ID,
@@ -55,7 +56,11 @@ def upgrade_tables(connection: sqlite3.Connection) -> None:
             connection.execute(f"ALTER TABLE {table} ADD COLUMN {column}")
     if version < 2:
         _upgrade_to_2(connection)
-    later = (*(TERMS if version < 3 else ()), *(BLOCKS if version < 4 else ()), *SEARCHES)
+    # Earlier schemas have no such checksums. What the rows hold now is held to be what was written.
+    for (run,) in connection.execute("SELECT number FROM run").fetchall():
+        write_checksums(connection, run)
+    of_searches = SEARCHES if version < 6 else ()
+    later = (*(TERMS if version < 3 else ()), *(BLOCKS if version < 4 else ()), *of_searches)
     for statement in later:
         connection.execute(statement)
     connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")

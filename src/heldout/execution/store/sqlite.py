@@ -11,6 +11,7 @@ from pathlib import Path
 from heldout.errors import StoreError
 from heldout.estimates.types import Estimate
 from heldout.execution.store.base import RunIdentity
+from heldout.execution.store.identity_rows import write_checksums
 from heldout.execution.store.matching import StoredRun, already_there, changed_versions, differences, other_run
 from heldout.execution.store.opening import claim, connect, explained, has_tables, set_owner, trust
 from heldout.execution.store.runs import (
@@ -117,6 +118,7 @@ class SQLiteStore:
                     connection, path, identity, frozenset(key for key, _ in configurations), resume
                 )
                 keys = configuration_numbers(connection, number, configurations)
+                write_checksums(connection, number)
                 set_owner(connection, number)
                 write_opened(connection, number, count_cells(connection, number))
                 connection.execute("COMMIT")

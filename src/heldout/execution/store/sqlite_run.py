@@ -19,6 +19,7 @@ from heldout.execution.cells import CellKey, CellResult, is_among
 from heldout.execution.store.base import AddedConfiguration, PlanNote, SearchNote
 from heldout.execution.store.block_rows import block_configurations, block_numbers, read_block, write_block
 from heldout.execution.store.growth import Growth
+from heldout.execution.store.identity_rows import write_checksums
 from heldout.execution.store.opening import clear_owner, explained, read_as_written, sentence
 from heldout.execution.store.pending import PendingResults
 from heldout.execution.store.runs import (
@@ -196,6 +197,8 @@ class SQLiteRun:
             if self._plan is not None:
                 write_plan(connection, self._number, self._configurations, self._plan)
                 write_search(connection, self._number, self._search)
+            changed = None if self._plan is not None else [row.number for row in self._added]
+            write_checksums(connection, self._number, changed)
             if self._end is not None:
                 write_end(connection, self._number, self._end)
             for race, barrier in self._barriers:

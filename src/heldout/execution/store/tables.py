@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-SCHEMA_VERSION = 6
+SCHEMA_VERSION = 7
 APPLICATION_ID = 0x68656C64
 """'held' in ASCII: distinguishes our files from those of other programs."""
 
@@ -10,7 +10,8 @@ TABLES = (
     # versions: a JSON list, one mapping for each change that was accepted; the last is the present one.
     # owner_*: the process that writes the file, or died writing it; NULL once closed.
     # opened, cells_then: when a process last took the run up, and how many cells were acknowledged by then;
-    # acknowledged: when a cell last was. These three are for people and decide nothing.
+    # acknowledged: when a cell last was. These three are for people and decide nothing. checksum: of what decides,
+    # see store.identity_rows; never NULL.
     """CREATE TABLE run (
         number INTEGER PRIMARY KEY,
         rows TEXT NOT NULL, folds TEXT NOT NULL, configurations TEXT NOT NULL, settings TEXT NOT NULL,
@@ -18,7 +19,7 @@ TABLES = (
         versions TEXT NOT NULL,
         created TEXT NOT NULL,
         owner_host TEXT, owner_pid INTEGER, owner_since TEXT,
-        opened TEXT, cells_then INTEGER, acknowledged TEXT
+        opened TEXT, cells_then INTEGER, acknowledged TEXT, checksum INTEGER
     )""",
     # id: sha256 of the configuration; position, name: in the search that wrote last, no part of identity.
     # note: JSON of what an adaptive search must know to propose it again.
@@ -26,6 +27,7 @@ TABLES = (
         number INTEGER PRIMARY KEY,
         run INTEGER NOT NULL REFERENCES run ON DELETE CASCADE,
         id TEXT NOT NULL, position INTEGER NOT NULL, json TEXT NOT NULL, name TEXT, note TEXT,
+        checksum INTEGER,
         UNIQUE (run, id)
     )""",
     # scores: {"test": {scorer: score}, "train": {...}}, as repr() writes a float64; with "shared" where the fit was
@@ -125,5 +127,7 @@ LATER_COLUMNS = (
     (2, "configuration", "name TEXT"),
     (2, "cell", "checksum INTEGER"),
     (5, "configuration", "note TEXT"),
+    (7, "run", "checksum INTEGER"),
+    (7, "configuration", "checksum INTEGER"),
 )
 """The schema since which a table has a column."""
