@@ -146,7 +146,7 @@ def test_choice_can_be_made_by_somebody_else() -> None:
 @pytest.mark.parametrize(
     ("settings", "words"),
     [
-        ({"aggregate": "median"}, "aggregate must be one of pooled, folds, within, got 'median'"),
+        ({"aggregate": "median"}, "aggregate must be one of auto, folds, pooled, within, got 'median'"),
         ({"selection": "worst"}, "selection must be one of best"),
         ({"method": "magic"}, "magic"),
     ],

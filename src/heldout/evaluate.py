@@ -247,7 +247,7 @@ def _provenance(search: Search, found: RaceResults) -> dict[str, Any]:
         "deploy": search.deploy,
         "seeds_models": search.seed_estimators,
         "selection": search.estimation.rule.name,
-        "aggregate": search.estimation.aggregate,
+        "aggregate": search.estimation.scale_of_selection,
         **({} if search.imputation is None else _of_imputation(search.imputation)),
         **({} if search.stop_when_width is None else {"stop_when_width": float(search.stop_when_width)}),
         "finished": datetime.now(UTC).isoformat(timespec="seconds"),

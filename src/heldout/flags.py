@@ -139,13 +139,19 @@ class Flag(StrEnum):
     CONTROL_BEYOND_RANGE = (
         "control_beyond_range",
         "The value was corrected for how {metric} differs between few rows and many, and this carried it outside "
-        "the range [{low}, {high}]; it is reported unchanged.",
+        "the range [{low}, {high}]; it is reported at the end of the range.",
     )
     INCOMPARABLE_FOLDS = (
         "incomparable_folds",
         "The {metric} of {winner} is {within:.4g} within folds but {pooled:.4g} on all rows together: the models "
         "of different folds score on different scales, so comparing rows of different folds says little. "
         "{argument:aggregate='within'} counts only pairs of rows of the same fold.",
+    )
+    SCALE_OF_VALUE = (
+        "scale_of_value",
+        "Value, interval and uncorrected score are the {metric} of all held-out rows together. The mean over "
+        "folds, by which configurations are compared, is {folds:.4g}{named}: {relation}, because each fold has few "
+        "rows.",
     )
     SMALL_FOLDS = (
         "small_folds",

@@ -92,7 +92,7 @@ def test_the_aggregate_is_that_of_every_score(command: Command, table: Write) ->
     for each in document["algorithms"]:
         assert round(60 * each["flat"], 9) == round(60 * each["flat"]) and round(60 * each["nested"], 9) % 1 == 0
     ended = compare(command, table(), "--aggregate", "sums")
-    assert ended.code == 2 and "--aggregate must be one of pooled, folds, within, got 'sums'" in ended.err
+    assert ended.code == 2 and "--aggregate must be one of auto, folds, pooled, within, got 'sums'" in ended.err
 
 
 def test_losers_of_each_algorithm_are_dropped(command: Command, table: Write) -> None:

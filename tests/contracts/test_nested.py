@@ -371,7 +371,7 @@ def test_a_scorer_that_cannot_be_opened_is_accepted() -> None:
         ({"across": "each"}, "across must be 'folds' or 'all', got 'each'"),
         (
             {"interval": "percentile"},
-            "interval must be one of auto, nadeau_bengio, bates_hastie_tibshirani, test_part, or None",
+            "interval must be one of auto, nadeau_bengio, bates_hastie_tibshirani, test_part, bootstrap, or None",
         ),
         ({"inner": "outer"}, "inner must be 'remaining'"),
         ({"confidence_level": 95}, "confidence_level must lie between 0 and 1"),

@@ -317,7 +317,12 @@ REFUSED = {
     "tt without folds": (Y, SCORES, {"metric": "roc_auc", "method": "tt"}, "give folds="),
     "folds without folds": (Y, SCORES, {"metric": "roc_auc", "aggregate": "folds"}, "needs folds="),
     "folds of the wrong length": (Y, SCORES, {"metric": "roc_auc", "folds": [1, 2]}, "folds must have shape"),
-    "aggregate": (Y, SCORES, {"metric": "roc_auc", "aggregate": "mean"}, "aggregate must be one of pooled, folds"),
+    "aggregate": (
+        Y,
+        SCORES,
+        {"metric": "roc_auc", "aggregate": "mean"},
+        "aggregate must be one of auto, folds, pooled",
+    ),
     "selection": (Y, SCORES, {"metric": "roc_auc", "selection": "worst"}, "selection must be one of best"),
     "adaptive": (Y, SCORES, {"metric": "roc_auc", "adaptive": "yes"}, "adaptive must be True or False, got 'yes'"),
     "seed": (Y, SCORES, {"metric": "roc_auc", "random_state": -1}, "random_state must be from 0"),

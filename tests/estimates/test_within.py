@@ -125,7 +125,7 @@ def test_several_classes_and_rules_of_several_metrics() -> None:
         ({"metric": "f1", "folds": np.arange(N) % 5, "threshold": 0.0}, "f1 is neither made of pairs"),
         ({"folds": None}, "aggregate='within' needs folds="),
         ({"folds": np.arange(N)}, "no fold contains the rows that roc_auc needs"),
-        ({"aggregate": "inside"}, "aggregate must be one of pooled, folds, within"),
+        ({"aggregate": "inside"}, "aggregate must be one of auto, folds, pooled, within"),
     ],
 )
 def test_what_cannot_be_counted_is_refused(settings: dict[str, Any], sentence: str) -> None:

@@ -49,7 +49,9 @@ def test_it_is_grid_search_inside_cross_validation(case, inner):
     X, y = X[rows], y[rows]
     kind = StratifiedKFold if len(np.unique(y)) < 10 else KFold
     outer, anew = kind(4), kind(3)
-    found = ho.nested_cv(model, X, y, grid, scoring=scoring, cv=outer, inner=anew if inner == "splitter" else inner)
+    inside = anew if inner == "splitter" else inner
+    asked = {"scoring": scoring, "cv": outer, "inner": inside, "interval": "nadeau_bengio"}  # of fold scores
+    found = ho.nested_cv(model, X, y, grid, **asked)
 
     folds = list(outer.split(X, y))
     for fold, (train, test) in zip(found.outer_folds, folds, strict=True):

@@ -32,7 +32,7 @@ from heldout.dropping import SearchStrategy, drop_rule_of
 from heldout.errors import InputError
 from heldout.estimates.block_length import BlockLength
 from heldout.estimates.of_search import Estimation
-from heldout.estimates.question import Aggregate
+from heldout.estimates.question import AnyAggregate
 from heldout.estimates.types import Alternative
 from heldout.execution.copies import CopiesTogether
 from heldout.execution.events import Listener
@@ -77,7 +77,7 @@ class SearchArguments:
     scoring: Any = None
     cv: Any = None
     repeats: int = 1
-    aggregate: Aggregate = "folds"
+    aggregate: AnyAggregate = "auto"
     selection: Any = "best"
     drop: Any = None
     method: Any = None

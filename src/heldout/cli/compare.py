@@ -133,7 +133,7 @@ class CompareOptions(TuneOptions):
 @click.option(
     "--aggregate",
     metavar="NAME",
-    help="Score of a configuration, flat, corrected and nested: folds, pooled or within, as in heldout tune.",
+    help="Score of a configuration, flat, corrected and nested: auto, folds, pooled or within, as in heldout tune.",
 )
 @click.option(
     "--method",

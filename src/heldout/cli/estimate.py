@@ -110,9 +110,9 @@ _OF_A_RUN = ("file", "n_jobs", "as_json", "quiet")
 @click.option(
     "--aggregate",
     metavar="NAME",
-    help="pooled: the metric over all rows; folds: its mean over folds; within: for metrics made of pairs, only "
-    "pairs of rows of one fold. By default that of the file, else pooled, or within where folds are not on one "
-    "scale.",
+    help="pooled: the metric over all rows; folds: its mean over folds; within: for metrics made of pairs, "
+    "only pairs of rows of one fold; auto: as in heldout tune. By default that of the file, else pooled, or "
+    "within where folds are not on one scale.",
 )
 @click.option(
     "--adaptive",

@@ -70,7 +70,7 @@ class SavedWinner:
         aggregate = str(estimate.provenance.get("aggregate"))
         pairs = (
             ("", self.metric, metric),
-            ("aggregate ", self.aggregate, aggregate),
+            ("aggregate ", None if self.aggregate == "auto" else self.aggregate, aggregate),
             ("rule ", self.selection, selection),
         )
         others = [(what, run, here) for what, run, here in pairs if run is not None and run != here]

@@ -178,8 +178,9 @@ SECTIONS = {
     "--aggregate",
     metavar="NAME",
     help="Score of a configuration. folds: the mean over folds; pooled: the metric over all rows; within: for "
-    "metrics made of pairs (AUC, concordance, Somers' D), only pairs of rows of one fold. By default folds, or "
-    "pooled where each fold is one row.",
+    "metrics made of pairs (AUC, concordance, Somers' D), only pairs of rows of one fold. By default auto, which "
+    "selects by folds and reports R2, F1 and other metrics that are no mean over rows or pairs on all rows "
+    "together; or pooled where each fold is one row.",
 )
 @click.option(
     "--method",

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from heldout.cli.space_file import Space
     from heldout.configurations import Configurations
     from heldout.data.task import Task
-    from heldout.estimates.question import Aggregate
+    from heldout.estimates.question import AnyAggregate
     from heldout.estimates.types import Alternative
     from heldout.execution.fit import Routing, Scoring
     from heldout.execution.fold_models import DeployedModel
@@ -38,7 +38,7 @@ class TuneJob:
     space: Space
     n_planned: int
     """How many configurations there will be, at most."""
-    aggregate: Aggregate = "folds"
+    aggregate: AnyAggregate = "auto"
 
 
 def job_of(options: TuneOptions, console: Console) -> TuneJob:
@@ -82,10 +82,10 @@ def job_of(options: TuneOptions, console: Console) -> TuneJob:
     why_pooled = "" if options.aggregate else _why_pooled(options, task, scoring, folds)
     if why_pooled:
         console.note(f"{why_pooled}: all held-out rows are scored together, in choosing too (aggregate: pooled).")
-    aggregate = options.aggregate or ("pooled" if why_pooled else "folds")
+    aggregate = options.aggregate or ("pooled" if why_pooled else "auto")
     return TuneJob(
         found, task, scoring, folds, configurations, source, routing_of(space, task), space, number,
-        cast("Aggregate", aggregate),
+        cast("AnyAggregate", aggregate),
     )  # fmt: skip
 
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, Protocol, runtime_checkable
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
 from heldout.estimates.evidence import Evidence
+from heldout.estimates.question import Scored
 from heldout.estimates.types import Alternative, Estimate, Interval
 from heldout.flags import Flag
 from heldout.metrics.base import Metric
@@ -114,8 +115,9 @@ class Method(MethodDeclaration, Protocol):
         "predictions", "fold scores" or both: the method works from any of those named.
     draws : bool
         Whether it draws bootstraps, and so needs two rows of everything.
-    scored : "as asked", "folds" or "folds if known"
-        The aggregate in which the winner must be the best: that of the user, or the mean over folds.
+    scored : "as asked", "as chosen", "folds" or "folds if known"
+        The aggregate of the value: that of the user; that of the selection, for a method that assumes that the
+        winner has the best score; or the mean over folds.
     words : MethodWords
         Its title, and how it arrives at its number.
     replays_dropping : bool
@@ -141,7 +143,7 @@ class Method(MethodDeclaration, Protocol):
         return False
 
     @property
-    def scored(self) -> Literal["as asked", "folds", "folds if known"]:
+    def scored(self) -> Scored:
         return "as asked"
 
     @property

@@ -25,7 +25,7 @@ from heldout.estimates.block_length import BlockLength
 from heldout.estimates.coverage import LEVEL, CellEvidence, measured_for
 from heldout.estimates.inputs import WARNED, Inputs, read_inputs
 from heldout.estimates.methods import METHODS, label_of, method_of, unfit
-from heldout.estimates.question import Aggregate
+from heldout.estimates.question import AnyAggregate
 from heldout.estimates.responses import ResponseName
 from heldout.estimates.types import Alternative, Estimate, Interval, frame_of, json_safe
 from heldout.flags import Flag
@@ -191,7 +191,7 @@ def compare_estimates(
     folds: Any = None,
     groups: Any = None,
     sample_weight: Any = None,
-    aggregate: Aggregate | None = None,
+    aggregate: AnyAggregate | None = None,
     selection: Any = "best",
     n_bootstraps: int = 1000,
     confidence_level: float = 0.95,

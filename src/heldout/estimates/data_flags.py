@@ -19,17 +19,19 @@ from numpy.typing import NDArray
 from scipy.special import fdtrc
 from scipy.stats import rankdata
 
-from heldout._text import argument
+from heldout._text import argument, in_python
 from heldout.data.task import TaskKind, Truth, labels_text
 from heldout.errors import InputError
 from heldout.estimates.candidates import MatrixColumns
 from heldout.estimates.evidence import Evidence, Matrix
+from heldout.estimates.question import Aggregate, Scales
 from heldout.flags import Flag
 from heldout.kernels.reference import Floats
 from heldout.metrics.aggregate import AggregateScore
-from heldout.metrics.base import Metric, Needs, needs_of_score
+from heldout.metrics.base import Metric, Needs, Response, needs_of_score
+from heldout.metrics.ranking import RocAuc
 from heldout.metrics.row_losses import effective_size
-from heldout.metrics.within import is_pair_based
+from heldout.metrics.within import PairBased, is_pair_based
 from heldout.selection.choice import Choice
 
 LEAST_DIFFERENCE = 0.035
@@ -42,6 +44,8 @@ in units of that between rows. Of 1888 models of 55 tables (60 to 1000 rows, 5 a
 FEWEST_IN_FOLD = 8
 FEWEST_FOR_A_SPREAD = 100
 SHOWN_FOLDS = 5
+SAME = 1e-9
+"""Relative difference of two scores that differ by rounding errors only."""
 CLEARLY = 0.5
 """Standard errors of a mean over folds; a pooled score that differs by more is flagged."""
 
@@ -104,31 +108,37 @@ def too_small_out_of_bag(metric: Metric, truth: Truth, segments: NDArray[np.int3
     return Flag.OUT_OF_BAG_POOLED.filled(least=least, what=what, fewest=fewest, metric=metric.name)
 
 
-def flags_of_scales(columns: MatrixColumns, matrix: Matrix, chosen: Choice, winner: str) -> dict[Flag, str]:
-    """The flags of a winner whose score over folds differs clearly from its score on all rows."""
+def flags_of_scales(
+    columns: MatrixColumns, matrix: Matrix, chosen: Choice, winner: str, scales: Scales
+) -> dict[Flag, str]:
+    """The flags of a winner whose score over folds differs from its score on all rows."""
     if columns.segments["folds"] is None:
         return {}
-    predictions = matrix.predictions_of(chosen)
-    if is_pair_based(matrix.scores.metric):
+    predictions, metric = matrix.predictions_of(chosen), matrix.scores.metric
+    if is_pair_based(metric):
         if matrix.scores is matrix.by_fold:
             return {}  # a mean over folds compares no rows of different folds
-        return _flag_of_incomparable_folds(columns, matrix, predictions, winner)
+        return _flag_of_incomparable_folds(columns, matrix, predictions, winner, metric.share_of_pairs)
+    if scales.value != scales.selection:
+        ranks = Response.DECISION in metric.responses and columns.truth.positive is not None
+        pairs = RocAuc(metric.responses) if ranks else None
+        apart = {} if pairs is None else _flag_of_incomparable_folds(columns, matrix, predictions, winner, pairs)
+        return apart or _flag_of_value(columns, matrix, predictions)
     if matrix.scores is not matrix.by_fold or matrix.scores.metric.row_wise:
         return {}
     return _flag_of_small_folds(columns, matrix, predictions, winner)
 
 
 def _flag_of_incomparable_folds(
-    columns: MatrixColumns, matrix: Matrix, predictions: NDArray[Any], winner: str
+    columns: MatrixColumns, matrix: Matrix, predictions: NDArray[Any], winner: str, metric: PairBased
 ) -> dict[Flag, str]:
     """The flag where the score within folds and that on all rows differ clearly.
 
     Clearly is by at least ``LEAST_DIFFERENCE`` of the metric's range, while folds whose models differ as ordinary
     ones do would differ as these do once in a hundred times.
     """
-    folds, reported = columns.segments["folds"], matrix.scores.metric
-    assert folds is not None and is_pair_based(reported), "flags_of_scales says so"
-    metric = reported.share_of_pairs
+    folds = columns.segments["folds"]
+    assert folds is not None, "flags_of_scales says so"
     within = float(columns.score_of(predictions, metric, "within").observed()[0])
     pooled = float(columns.score_of(predictions, metric, "pooled").observed()[0])
     low, high = metric.range
@@ -148,6 +158,19 @@ def _flag_of_incomparable_folds(
         return {}
     flag = Flag.INCOMPARABLE_FOLDS
     return {flag: flag.filled(metric=metric.name, winner=winner, within=within, pooled=pooled)}
+
+
+def _flag_of_value(columns: MatrixColumns, matrix: Matrix, predictions: NDArray[Any]) -> dict[Flag, str]:
+    """The flag of a value that is on another scale than the score by which the winner was selected."""
+    metric = matrix.scores.metric
+    both: tuple[Aggregate, ...] = ("folds", "pooled")
+    by_fold, pooled = (float(columns.score_of(predictions, metric, scale).observed()[0]) for scale in both)
+    if np.isclose(by_fold, pooled, rtol=SAME, atol=0, equal_nan=True):
+        return {}
+    flag = Flag.SCALE_OF_VALUE
+    relation = "lower" if by_fold < pooled else "higher"
+    named = in_python(" (best_score_ of a search)")
+    return {flag: flag.filled(metric=metric.name, named=named, folds=by_fold, relation=relation)}
 
 
 def _flag_of_small_folds(

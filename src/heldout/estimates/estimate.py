@@ -17,7 +17,7 @@ from heldout.estimates.block_length import BlockLength
 from heldout.estimates.inputs import read_inputs, warn_of
 from heldout.estimates.known_predictions import KnownPredictions
 from heldout.estimates.methods import answer, method_of
-from heldout.estimates.question import Aggregate
+from heldout.estimates.question import AnyAggregate
 from heldout.estimates.responses import ResponseName
 from heldout.estimates.types import Alternative, Estimate
 
@@ -39,7 +39,7 @@ def estimate(
     folds: Any = None,
     groups: Any = None,
     sample_weight: Any = None,
-    aggregate: Aggregate | None = None,
+    aggregate: AnyAggregate | None = None,
     selection: Any = "best",
     n_bootstraps: int = 1000,
     confidence_level: float = 0.95,
@@ -83,12 +83,14 @@ def estimate(
     sample_weight : array-like of shape (N,), optional
         Importance weights. Only their ratios matter: they are divided by their mean, so equal weights change
         nothing.
-    aggregate : "pooled", "folds" or "within", optional
+    aggregate : "auto", "pooled", "folds" or "within", optional
         "pooled" is the metric on all rows of a repeat and "folds" its mean over folds; then the mean over repeats.
         "within" is for metrics made of pairs (AUC, concordance, Somers' D): the share of correctly ordered pairs
         among all pairs of rows of one fold and repeat, which does not compare scores of different folds' models.
         The default is "pooled", as published, or "within" if the scores of the folds are clearly not on one scale
-        (flag ``incomparable_folds``). "tt" and "bbc_f" always use the mean over folds.
+        (flag ``incomparable_folds``). "auto" is the default of searches: the mean over folds selects, and the value
+        of metrics other than means over rows and pairs is on all rows together. "tt" and "bbc_f" always use the
+        mean over folds.
     selection : str, rule or callable
         How the winner is chosen, on the data and again in every bootstrap: "best", "one_standard_error", a rule of
         ``ho.selection`` (``Within(0.01)``, ``AverageRank([...])``, ...), or a function from scores (B, C), greater

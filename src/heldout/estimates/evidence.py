@@ -41,6 +41,8 @@ class Matrix:
     # the same, as rows left out of a bootstrap are scored (pooled where folds are too small)
     out_of_bag: AggregateScore
     by_fold: AggregateScore | None  # the same with one segment per split; None if the folds are not known
+    # what the rule reads, as its noise in a bootstrap is measured (see ``out_of_bag``), one a metric
+    noise: tuple[AggregateScore, ...]
     replay: SelectionReplay
     unit_of_row: NDArray[np.intp]  # (n,): what a bootstrap draws whole: the row, or its group
     grouped: bool  # whether those units are groups

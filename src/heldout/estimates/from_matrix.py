@@ -18,7 +18,7 @@ from heldout.estimates.data_flags import flags_of_rows, flags_of_scales, flags_o
 from heldout.estimates.evidence import Evidence, Matrix, name_of_choice
 from heldout.estimates.input_arrays import read_as
 from heldout.estimates.ordered_rows import check_without_groups, in_blocks
-from heldout.estimates.question import Aggregate, Question
+from heldout.estimates.question import Aggregate, Question, Scales, Scored
 from heldout.flags import Flag
 from heldout.kernels.reference import Floats
 from heldout.metrics.aggregate import AggregateScore
@@ -32,9 +32,11 @@ from heldout.selection.replay import FoldReplay, SelectionReplay
 from heldout.selection.threshold import Threshold
 
 
-def gather(truth: Truth, predictions: HeldOutPredictions, question: Question) -> Evidence:
-    """The evidence that held-out predictions hold for a question."""
-    return evidence_from(candidate_columns(truth, predictions, question), question)
+def gather(
+    truth: Truth, predictions: HeldOutPredictions, question: Question, scored: Scored = "as asked"
+) -> Evidence:
+    """The evidence that held-out predictions hold for a question; ``scored`` is the method's."""
+    return evidence_from(candidate_columns(truth, predictions, question), question, scored)
 
 
 def candidate_columns(truth: Truth, predictions: HeldOutPredictions, question: Question) -> MatrixColumns:
@@ -64,9 +66,22 @@ def candidate_columns(truth: Truth, predictions: HeldOutPredictions, question: Q
     return columns.at_thresholds(question.metric) if isinstance(question.rule, Threshold) else columns
 
 
-def evidence_from(columns: MatrixColumns, question: Question) -> Evidence:
-    """The evidence of columns in the aggregate of a question."""
-    if question.aggregate != "pooled" and columns.segments["folds"] is None:
+def evidence_from(columns: MatrixColumns, question: Question, scored: Scored = "as asked") -> Evidence:
+    """The evidence of columns on the scales of a question and a method."""
+    scales = Scales.of(question.aggregate, question.metric, scored)
+    evidence = _evidence_on(scales, columns, question)
+    if scales.value == scales.selection or Flag.INCOMPARABLE_FOLDS not in evidence.flags:
+        return evidence
+    sentence = f"{evidence.flags[Flag.INCOMPARABLE_FOLDS]} {STAYS_ON_FOLDS}"
+    evidence = _evidence_on(Scales(scales.selection, scales.selection), columns, question)
+    return replace(evidence, flags={**evidence.flags, Flag.INCOMPARABLE_FOLDS: sentence})
+
+
+STAYS_ON_FOLDS = "Value and interval are therefore of the mean over folds."
+
+
+def _evidence_on(scales: Scales, columns: MatrixColumns, question: Question) -> Evidence:
+    if scales != ("pooled", "pooled") and columns.segments["folds"] is None:
         raise InputError(
             f"{argument('aggregate', question.aggregate)} needs "
             f"{argument('folds', ...)}{in_python(', one fold label per row')}; or use "
@@ -76,19 +91,19 @@ def evidence_from(columns: MatrixColumns, question: Question) -> Evidence:
     check_without_groups(question.settings.blocks, question.groups)
     with quiet_if_foreign(question.metrics):
         return in_blocks(
-            _evidence(columns, question),
+            _evidence(columns, question, scales),
             exchangeable=columns.predictions.exchangeable,
             pooled=partial(columns.score, question.metric, "pooled"),
         )
 
 
-def _evidence(columns: MatrixColumns, question: Question) -> Evidence:
+def _evidence(columns: MatrixColumns, question: Question, scales: Scales) -> Evidence:
     rows, predictions = columns.rows, columns.predictions
-    matrix, segment_flags = _matrix(columns, question)
+    matrix, segment_flags = _matrix(columns, question, scales)
     unscored = _unscored(columns, matrix, question)
     if unscored:
         without = replace(predictions, failed={**predictions.failed, **unscored})
-        return _evidence(candidate_columns(columns.whole_truth, without, question), question)
+        return _evidence(candidate_columns(columns.whole_truth, without, question), question, scales)
     if question.winner is None:
         chosen = _winner(matrix)
     else:
@@ -105,22 +120,22 @@ def _evidence(columns: MatrixColumns, question: Question) -> Evidence:
         winner,
         question.settings,
         selection=question.rule.name,
-        aggregate=question.aggregate,
+        aggregate=scales.selection,
         n_rows_used=len(rows.used),
         chosen=chosen,
         thresholds=thresholds,
         matrix=matrix,
         fold_scores=fold_scores,
         repeat_of_split=repeat_of_split,
-        fold_replay=None if fold_scores is None else _fold_replay(matrix, fold_scores, repeat_of_split),
+        fold_replay=None if fold_scores is None else _fold_replay(matrix, fold_scores, repeat_of_split, scales),
         test_share=predictions.test_share,
         flags={
             **rows.flags,
             **segment_flags,
-            **flags_of_scales(columns, matrix, chosen, name),
+            **flags_of_scales(columns, matrix, chosen, name, scales),
             **flags_of_rows(question.metric, matrix, chosen, name_of_choice(name, chosen, thresholds)),
         },
-        details=_provenance(columns, question, matrix),
+        details=_provenance(columns, question, matrix, scales),
     )
 
 
@@ -135,30 +150,32 @@ def _segmentations(predictions: HeldOutPredictions, rows: CandidateRows) -> dict
     return {"pooled": pooled, "folds": np.where(known, of_folds, -1)[rows.used].astype(np.int32)}
 
 
-def _matrix(columns: MatrixColumns, question: Question) -> tuple[Matrix, dict[Flag, str]]:
+def _matrix(columns: MatrixColumns, question: Question, scales: Scales) -> tuple[Matrix, dict[Flag, str]]:
     """The matrix, and what to know of its folds."""
     rows = columns.rows
-    metric, aggregate, folds = question.metric, question.aggregate, columns.segments["folds"]
-    selection = {name: columns.score(each, aggregate) for name, each in question.selected_on.items()}
-    own = [selection[name] for name, each in question.selected_on.items() if each is metric]
-    scores = own[0] if own else columns.score(metric, aggregate)
-    _check_within(scores, aggregate)
+    metric, folds = question.metric, columns.segments["folds"]
+    selection = {name: columns.score(each, scales.selection) for name, each in question.selected_on.items()}
+    chosen_by = next((selection[name] for name, each in question.selected_on.items() if each is metric), None)
+    scores = chosen_by if chosen_by and scales.value == scales.selection else columns.score(metric, scales.value)
+    _check_within(scores, scales.value)
     flags: dict[Flag, str] = {}
     out_of_bag, by_fold = scores, None
-    if aggregate == "folds":
-        assert columns.predictions.folds is not None, "evidence_from says so"
-        flags = flags_of_segments(scores, columns.truth, columns.predictions.folds[rows.used])
+    if folds is not None:
+        by_fold = scores if scales.value == "folds" else columns.score(metric, "folds")
+    if scales.selection == "folds":
+        assert by_fold is not None and columns.predictions.folds is not None, "evidence_from says so"
+        flags = flags_of_segments(by_fold, columns.truth, columns.predictions.folds[rows.used])
+    if scales.value == "folds":
         out_of_bag, pooled = _out_of_bag_score(columns, scores)
         flags |= pooled
-    if folds is not None:
-        by_fold = scores if aggregate == "folds" else columns.score(metric, "folds")
     averages = columns.averages(metric)
     matrix = Matrix(
         truth=columns.truth,
         scores=scores,
         out_of_bag=out_of_bag,
         by_fold=by_fold,
-        replay=_replay(columns, question, tuple(selection.values()), by_fold, averages),
+        noise=tuple(_noise_score(columns, score, scores, out_of_bag, scales) for score in selection.values()),
+        replay=_replay(columns, question, tuple(selection.values()), by_fold, averages, scales),
         averages=averages,
         unit_of_row=rows.unit_of_row,
         grouped=question.groups is not None,
@@ -182,16 +199,34 @@ def _unscored(columns: MatrixColumns, matrix: Matrix, question: Question) -> dic
     return {} if lacking.all() else dict.fromkeys(sorted(unscored - {question.winner}), why)
 
 
-def _check_within(scores: AggregateScore, aggregate: Aggregate) -> None:
+def _check_within(scores: AggregateScore, scale: Aggregate) -> None:
     """Refuse folds of which none holds a pair."""
     once = np.ones((1, scores.n_rows), dtype=np.uint8)
-    if aggregate == "within" and not scores.defined(once)[0]:
+    if scale == "within" and not scores.defined(once)[0]:
         raise InputError(
             f"{argument('aggregate', 'within')} counts pairs of rows of one fold, but no fold contains the rows "
             "that "
             f"{scores.metric.name} needs; use larger folds or {argument('aggregate', 'pooled')}.",
             argument="aggregate",
         )
+
+
+def _noise_score(
+    columns: MatrixColumns,
+    score: AggregateScore,
+    reported: AggregateScore,
+    out_of_bag: AggregateScore,
+    scales: Scales,
+) -> AggregateScore:
+    """The score by which the noise of one that selects is measured.
+
+    A mean over folds too small for a bootstrap is as noisy as the score of all rows together.
+    """
+    if score is reported:
+        return out_of_bag
+    if scales.selection == "folds" and score.metric is reported.metric:
+        return _out_of_bag_score(columns, score)[0]
+    return score
 
 
 def _out_of_bag_score(columns: MatrixColumns, scores: AggregateScore) -> tuple[AggregateScore, dict[Flag, str]]:
@@ -216,12 +251,13 @@ def _replay(
     selection: tuple[AggregateScore, ...],
     by_fold: AggregateScore | None,
     averages: Averages | None,
+    scales: Scales,
 ) -> SelectionReplay:
     """The rule over the columns; a threshold is selected as the best column is."""
     rule, names = question.rule, list(question.selected_on)
     in_folds: tuple[AggregateScore, ...] = ()
     if rule.reads_fold_scores and by_fold is not None:
-        in_folds = selection if question.aggregate == "folds" else _in_folds(columns, question, by_fold)
+        in_folds = selection if scales.selection == "folds" else _in_folds(columns, question, by_fold)
     if isinstance(rule, Threshold):
         n_columns = len(columns.configurations)
         no_params: list[Mapping[str, Any]] = [{}] * n_columns
@@ -237,7 +273,7 @@ def _in_folds(columns: MatrixColumns, question: Question, by_fold: AggregateScor
 
 
 def _fold_replay(
-    matrix: Matrix, fold_scores: Floats, repeat_of_split: NDArray[np.intp] | None
+    matrix: Matrix, fold_scores: Floats, repeat_of_split: NDArray[np.intp] | None, scales: Scales
 ) -> FoldReplay | None:
     """The selection on fold scores; None where some that it reads were not computed."""
     replay, reported = matrix.replay, matrix.by_fold
@@ -248,7 +284,7 @@ def _fold_replay(
     for m, score in enumerate(replay.scores):
         if score.metric == reported.metric:
             of_metric = fold_scores
-        elif matrix.scores is reported:
+        elif scales.selection == "folds":
             of_metric = score.observed_by_segment()
         elif replay.by_fold:
             of_metric = replay.by_fold[m].observed_by_segment()
@@ -284,10 +320,10 @@ def _winner(matrix: Matrix) -> Choice:
     return chosen
 
 
-def _provenance(columns: MatrixColumns, question: Question, matrix: Matrix) -> dict[str, Any]:
+def _provenance(columns: MatrixColumns, question: Question, matrix: Matrix, scales: Scales) -> dict[str, Any]:
     """What is estimated, of which rows."""
     predictions, truth = columns.predictions, columns.whole_truth
-    pairs_out_of_bag = question.aggregate == "folds" and isinstance(matrix.out_of_bag.segments[0], PairSegment)
+    pairs_out_of_bag = scales.value == "folds" and isinstance(matrix.out_of_bag.segments[0], PairSegment)
     return {
         "task": str(truth.kind),
         "pos_label": truth.label_of(positive_of(question.metric, truth)),
@@ -297,6 +333,7 @@ def _provenance(columns: MatrixColumns, question: Question, matrix: Matrix) -> d
         "training_rows": predictions.training_rows,
         "grouped": question.groups is not None,
         "weighted": question.sample_weight is not None,
+        **({} if scales.value == scales.selection else {"scale_of_value": scales.value}),
         **({"aggregate_out_of_bag": "within"} if pairs_out_of_bag else {}),
     }
 

@@ -39,7 +39,15 @@ from heldout.estimates.input_arrays import (
     threshold_of_reading,
 )
 from heldout.estimates.known_predictions import KnownPredictions
-from heldout.estimates.question import AGGREGATES, Aggregate, Question, checked_adaptive, settings_of
+from heldout.estimates.question import (
+    AnyAggregate,
+    Question,
+    Scales,
+    Scored,
+    check_aggregate,
+    checked_adaptive,
+    settings_of,
+)
 from heldout.estimates.responses import ResponseName, check_settings
 from heldout.estimates.types import Alternative, Estimate
 from heldout.flags import Flag
@@ -67,7 +75,7 @@ class Inputs:
     predictions: HeldOutPredictions
     question: Question
     default_aggregate: bool = False  # whether the user left ``aggregate`` out; then the question has "pooled"
-    _gathered: dict[Aggregate, Evidence] = field(default_factory=dict, repr=False)
+    _gathered: dict[Scales, Evidence] = field(default_factory=dict, repr=False)
 
     @cached_property
     def _columns(self) -> MatrixColumns:
@@ -75,7 +83,9 @@ class Inputs:
 
     def evidence(self, method: Method) -> Evidence:
         """The evidence that the method reads: gathered once for each aggregate that a winner is selected in."""
-        if method.scored == "as asked":
+        if self.question.aggregate == "auto":
+            return self._in("auto", method.scored)
+        if method.scored in ("as asked", "as chosen"):
             return self._in_own_aggregate()
         refuses_pairs = method.scored == "folds if known" and is_pair_based(self.question.metric)
         if self.predictions.folds is None or (self.question.aggregate == "within" and refuses_pairs):
@@ -102,12 +112,13 @@ class Inputs:
         known = self.predictions.folds is not None and is_pair_based(self.question.metric)
         return known and all(unfit_within(metric) is None for metric in read)
 
-    def _in(self, aggregate: Aggregate) -> Evidence:
-        if aggregate not in self._gathered:
+    def _in(self, aggregate: AnyAggregate, scored: Scored = "as asked") -> Evidence:
+        scales = Scales.of(aggregate, self.question.metric, scored)
+        if scales not in self._gathered:
             question = replace(self.question, aggregate=aggregate)
             with enough_memory("what the metric reads of the predictions", FEWER):
-                self._gathered[aggregate] = evidence_from(self._columns, question)
-        return self._gathered[aggregate]
+                self._gathered[scales] = evidence_from(self._columns, question, scored)
+        return self._gathered[scales]
 
 
 def read_inputs(
@@ -118,7 +129,7 @@ def read_inputs(
     folds: Any = None,
     groups: Any = None,
     sample_weight: Any = None,
-    aggregate: Aggregate | None = None,
+    aggregate: AnyAggregate | None = None,
     selection: Any = "best",
     n_bootstraps: int = 1000,
     confidence_level: float = 0.95,
@@ -134,10 +145,8 @@ def read_inputs(
 ) -> Inputs:
     """Read and check the arguments of ``heldout.estimate``, where they are described."""
     settings = settings_of(n_bootstraps, confidence_level, alternative, random_state, n_jobs, block_length)
-    if aggregate is not None and aggregate not in AGGREGATES:
-        raise InputError(
-            f"aggregate must be one of {', '.join(AGGREGATES)}, got {aggregate!r}.", argument="aggregate"
-        )
+    if aggregate is not None:
+        check_aggregate(aggregate)
     named = metric_named(metric)
     rows = {
         "y": y_true,

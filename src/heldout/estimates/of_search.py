@@ -35,7 +35,15 @@ from heldout.estimates.dropping_replay import with_dropping_replayed
 from heldout.estimates.evidence import Evidence
 from heldout.estimates.from_matrix import gather
 from heldout.estimates.methods import answer, check_alternative, method_of, refusal, unfit_blocks
-from heldout.estimates.question import AGGREGATES, Aggregate, Question, Settings, check_interval_settings
+from heldout.estimates.question import (
+    Aggregate,
+    AnyAggregate,
+    Question,
+    Settings,
+    check_aggregate,
+    check_interval_settings,
+    scale_of_selection,
+)
 from heldout.estimates.types import Alternative, Estimate
 from heldout.flags import Flag
 from heldout.metrics.base import Metric, Response
@@ -54,8 +62,8 @@ class Estimation:
     method: Any = DEFAULT_METHOD  # None for no estimate
     selection: Any = "best"  # how the winner is chosen; replayed in every bootstrap
     # a configuration's score: the mean over splits, as ``GridSearchCV`` has it, the metric over all rows, or the
-    # share of the pairs of rows of one split
-    aggregate: Aggregate = "folds"
+    # share of the pairs of rows of one split; "auto": see ``Scales``
+    aggregate: AnyAggregate = "auto"
     n_bootstraps: int = 1000
     confidence_level: float = 0.95
     alternative: Alternative = "two-sided"
@@ -65,6 +73,11 @@ class Estimation:
     def rule(self) -> SelectionRule:
         """The selection rule itself."""
         return configuration_rule_of(self.selection)
+
+    @property
+    def scale_of_selection(self) -> Aggregate:
+        """The aggregate in which configurations are compared."""
+        return scale_of_selection(self.aggregate)
 
     @property
     def aggregate_so_far(self) -> Aggregate:
@@ -88,10 +101,7 @@ class Estimation:
 
     def check(self) -> None:
         """Refuse settings that have no meaning."""
-        if self.aggregate not in AGGREGATES:
-            raise InputError(
-                f"aggregate must be one of {', '.join(AGGREGATES)}, got {self.aggregate!r}.", argument="aggregate"
-            )
+        check_aggregate(self.aggregate)
         check_interval_settings(self.n_bootstraps, self.confidence_level, self.alternative)
         configuration_rule_of(self.selection)
         check_alternative(self.method, self.alternative)
@@ -196,7 +206,7 @@ def estimates_of_search(
             metric, opened, rule, estimation.aggregate, settings, groups, sample_weight, params, winner
         )
         try:
-            evidence = gather(truth, predictions, question)
+            evidence = gather(truth, predictions, question, chosen.scored)
             if dropping is not None and dropping.is_replayed and chosen.replays_dropping:
                 evidence = with_dropping_replayed(evidence, truth, predictions, question, dropping)
         except Exception as error:  # of any kind: the search that took hours is kept
@@ -331,7 +341,7 @@ def refused_on_splits(
         metric, {metric.name: metric}, estimation.rule, estimation.aggregate, settings, groups, sample_weight, shown
     )
     try:
-        evidence = gather(truth, predictions, question)
+        evidence = gather(truth, predictions, question, method_of(estimation.method).scored)
     except InputError:
         return None  # of made-up predictions this says little; the true ones will tell
     halves = np.zeros((n_halvings, 2, 1)) if n_halvings else None

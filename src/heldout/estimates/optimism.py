@@ -289,8 +289,12 @@ class _Replays:
 
     def optimism(self) -> Optimism:
         matrix, replay = self.matrix, self.matrix.replay
-        read = [self._column(score, number) for number, score in enumerate(replay.scores)]
-        own = read[0] if replay.scores[0] is matrix.scores else self._column(matrix.scores, len(read))
+        pairs = zip(replay.scores, matrix.noise, strict=True)
+        read = [self._column(score, noise, number) for number, (score, noise) in enumerate(pairs)]
+        own = read[0]
+        if replay.scores[0] is not matrix.scores:  # reported on another scale, or selected by another metric
+            number = 0 if replay.scores[0].metric is matrix.scores.metric else len(read)
+            own = self._column(matrix.scores, matrix.out_of_bag, number)
         possible = ScoreRange.of(self.evidence.metric)
         if (
             self.evidence.settings.n_bootstraps < FEWEST
@@ -307,13 +311,11 @@ class _Replays:
             gains, chosen, self._units[1], self._units_of_classes, self.evidence.n_splits, self._n_predicted
         )
 
-    def _column(self, score: AggregateScore, number: int) -> _Column:
+    def _column(self, score: AggregateScore, stable: AggregateScore, number: int) -> _Column:
         """Of a metric that the rule reads, or of the one that is reported.
 
-        The scores are in the search's aggregate; their noise is that of ``out_of_bag``, which does not score a few
-        rows of a fold by themselves.
+        Their noise is that of ``stable``, which does not score a few rows of a fold by themselves.
         """
-        stable = self.matrix.out_of_bag if score is self.matrix.scores else score
         observed = oriented(score.metric, score.observed())
         noise = np.empty((self.evidence.settings.n_bootstraps, len(observed)))
         scale = oriented(score.metric, _scale_of(self._units[0]))

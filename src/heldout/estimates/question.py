@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,11 +15,14 @@ from heldout.errors import InputError
 from heldout.estimates.block_length import Blocks, blocks_of
 from heldout.estimates.types import Alternative
 from heldout.metrics.base import Metric
+from heldout.metrics.within import is_pair_based
 from heldout.selection import Rule
 
 Aggregate: TypeAlias = Literal["pooled", "folds", "within"]
-AGGREGATES: tuple[Aggregate, ...] = ("pooled", "folds", "within")
+AnyAggregate: TypeAlias = Literal["auto", "folds", "pooled", "within"]
+AGGREGATES: tuple[AnyAggregate, ...] = ("auto", "folds", "pooled", "within")
 ALTERNATIVES = ("two-sided", "greater", "less")
+Scored: TypeAlias = Literal["as asked", "as chosen", "folds", "folds if known"]
 
 
 @dataclass(frozen=True)
@@ -98,6 +101,46 @@ def check_interval_settings(
         )
 
 
+def check_aggregate(aggregate: Any) -> None:
+    """Refuse what is no aggregate."""
+    if aggregate not in AGGREGATES:
+        raise InputError(
+            f"aggregate must be one of {', '.join(AGGREGATES)}, got {aggregate!r}.", argument="aggregate"
+        )
+
+
+def scale_of_selection(aggregate: AnyAggregate) -> Aggregate:
+    """The aggregate in which configurations are compared: by default the mean over folds, as in GridSearchCV."""
+    return "folds" if aggregate == "auto" else aggregate
+
+
+class Scales(NamedTuple):
+    """The aggregates in which configurations are compared, and in which the winner is reported."""
+
+    selection: Aggregate
+    value: Aggregate  # of the value, the uncorrected score and the interval
+
+    @classmethod
+    def of(cls, aggregate: AnyAggregate, metric: Metric, scored: Scored = "as asked") -> Scales:
+        """The scales of an aggregate.
+
+        A mean over small folds is biased for a metric that is neither a mean over rows nor made of pairs within
+        folds: R2 of ten rows is far below R2 of a thousand. By default ("auto") the value of such a metric is
+        computed on all held-out rows together, unless the method compares fold scores, or candidates on the scale
+        that chose (``scored``).
+
+        Examples
+        --------
+        >>> from heldout.metrics import metric_named
+        >>> [Scales.of("auto", metric_named(name)).value for name in ("accuracy", "roc_auc", "r2", "f1")]
+        ['folds', 'folds', 'pooled', 'pooled']
+        """
+        chosen = scale_of_selection(aggregate)
+        unread = not metric.responses  # a scorer that cannot be opened has fold scores only
+        own = aggregate != "auto" or scored != "as asked" or metric.row_wise or is_pair_based(metric) or unread
+        return cls(chosen, chosen if own else "pooled")
+
+
 def checked_adaptive(adaptive: Any) -> bool:
     """Whether the user says that the search was adaptive."""
     if not isinstance(adaptive, bool | np.bool_):
@@ -112,7 +155,7 @@ class Question:
     metric: Metric  # the reported one
     selected_on: Mapping[str, Metric]  # the metrics that the selection rule reads, the refit metric first
     rule: Rule
-    aggregate: Aggregate
+    aggregate: AnyAggregate
     settings: Settings
     # groups, sample_weight (N,)
     groups: NDArray[Any] | None = None

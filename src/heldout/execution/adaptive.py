@@ -291,7 +291,7 @@ def _scores(
     in_order = of_folds.oriented()[[row[split.place] for split in found.outcome.splits]]
     values = mean_over_splits(of_folds.oriented())
     metric = search.scoring.metrics.get(name)
-    aggregate = search.estimation.aggregate
+    aggregate = search.estimation.scale_of_selection
     if aggregate != "folds" and metric is not None:
         values = oriented(metric, pooled_scores(search.task, found.predictions, {name: metric}, aggregate)[name])
     scores = []

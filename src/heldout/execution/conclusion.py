@@ -66,7 +66,7 @@ def chosen_in(
     estimation = with_constants(search.estimation, found)
     within = (
         pooled_scores(task, read.predictions, metrics, "within", read.unscored)
-        if estimation.aggregate == "within"
+        if estimation.scale_of_selection == "within"
         else {}
     )
     if choose is not None:

@@ -205,7 +205,7 @@ def _winner(search: Search, found: RaceResults, choose: Choose | None) -> int:
     if choose is not None:
         return choose(found, search.configurations)
     metrics = {name: search.scoring.metrics.get(name) for name in found.fold_scores}
-    estimation, aggregate = with_constants(search.estimation, found), search.estimation.aggregate
+    estimation, aggregate = with_constants(search.estimation, found), search.estimation.scale_of_selection
     pooled = (
         {}
         if aggregate == "folds"
@@ -240,12 +240,12 @@ def estimates_of_cross_fit(
 
     The uncorrected score is the winner's own, in the final search.
     """
-    whole: Mapping[str, NDArray[np.float64]] = {"pooled": chosen.pooled, "within": chosen.within}.get(
-        search.estimation.aggregate, {}
-    )
+    scores_of = {"pooled": chosen.pooled, "within": chosen.within}
     corrected = {}
     for name, estimate in _of_column(search, found, chosen, fit, n_jobs).items():
         of_metric = found.fold_scores[name]
+        scale = estimate.provenance.get("scale_of_value", search.estimation.scale_of_selection)
+        whole: Mapping[str, NDArray[np.float64]] = scores_of.get(scale, {})
         scores = whole.get(name, mean_over_splits(of_metric.values))
         uncorrected = float(scores[chosen.winner])
         flags = {**({} if fit.reason else {Flag.CROSS_FITTED: fit.sentence}), **estimate.flags}

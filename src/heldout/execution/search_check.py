@@ -63,14 +63,14 @@ def _check_settings(scoring: Scoring, estimation: Estimation) -> None:
     estimation.check()
     read = metrics_read(estimation.rule, scoring.metrics, scoring.refit_metric)
     check_applicable(estimation.method, scoring.metrics, read)
-    if estimation.aggregate != "folds" and scoring.metrics.get(scoring.refit_metric) is None:
+    if estimation.scale_of_selection != "folds" and scoring.metrics.get(scoring.refit_metric) is None:
         raise InputError(
-            f"{argument('aggregate', estimation.aggregate)} scores rows of several folds, but the scorer "
+            f"{argument('aggregate', estimation.scale_of_selection)} scores rows of several folds, but the scorer "
             f"'{scoring.refit_metric}' cannot be opened; use {argument('aggregate', 'folds')}, or a scorer made "
             "by make_scorer.",
             argument="aggregate",
         )
-    for name, metric in scoring.metrics.items() if estimation.aggregate == "within" else ():
+    for name, metric in scoring.metrics.items() if estimation.scale_of_selection == "within" else ():
         reason = unfit_within(metric) if metric is not None else f"the scorer '{name}' cannot be opened"
         if reason:
             raise InputError(f"{reason}.")
@@ -174,7 +174,7 @@ def _check_splits(search: Search) -> None:
     check_fits_rows(estimation.blocks, int((folds.labels >= 0).any(axis=1).sum()))
     metric = search.scoring.metrics.get(search.scoring.refit_metric)
     lacking = unscored_splits(metric, task.truth, folds, all_of_them=True)
-    if lacking and estimation.aggregate != "pooled":
+    if lacking and estimation.scale_of_selection != "pooled":
         raise InputError(
             f"{lacking}, so no configuration would have a score; use larger folds, or "
             f"{argument('aggregate', 'pooled')}, which scores all held-out rows together."
@@ -217,7 +217,7 @@ def _check_subsampled(search: Search) -> None:
             f"{argument('method', DEFAULT_METHOD)}.",
             argument="method",
         )
-    if search.estimation.aggregate != "folds":
+    if search.estimation.scale_of_selection != "folds":
         raise InputError(
             f"method '{name}' assumes that the winner has the best mean over splits, got "
             f"{argument('aggregate', search.estimation.aggregate)}; use {argument('aggregate', 'folds')}, or "

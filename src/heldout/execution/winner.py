@@ -124,16 +124,18 @@ def winner_of(
     """
     rule = estimation.rule
     if pooled is None:
-        whole = estimation.aggregate != "folds"
+        whole = estimation.scale_of_selection != "folds"
         pooled = (
-            pooled_scores(task, found.predictions, metrics, estimation.aggregate, found.unscored) if whole else {}
+            pooled_scores(task, found.predictions, metrics, estimation.scale_of_selection, found.unscored)
+            if whole
+            else {}
         )
     names = metrics_read(rule, metrics, found.refit_metric)
     in_folds = {name: found.fold_scores[name].oriented() for name in names}
     columns = []
     for name in names:
         metric = metrics[name]
-        if estimation.aggregate != "folds" and metric is not None:
+        if estimation.scale_of_selection != "folds" and metric is not None:
             columns.append(oriented(metric, pooled[name]))
         else:
             columns.append(mean_over_splits(in_folds[name]))
@@ -142,7 +144,7 @@ def winner_of(
     folds = np.stack(list(in_folds.values()), axis=2)[None] if rule.reads_fold_scores else None
     repeats = None
     if rule.reads_repeats:
-        repeats = _repeat_scores(task, found, names, metrics, estimation.aggregate)
+        repeats = _repeat_scores(task, found, names, metrics, estimation.scale_of_selection)
     every = np.arange(len(configurations))
     try:
         winner = int(chosen_columns(rule, values, every, configurations.params, names, folds, repeats)[0])
@@ -163,7 +165,7 @@ def flags_of_winner(
 ) -> dict[Flag, str]:
     """The flag of a winner that ``GridSearchCV``, by the last bit, would not have chosen."""
     rule = estimation.rule
-    if not isinstance(rule, Best) or rule.reads_repeats or estimation.aggregate != "folds":
+    if not isinstance(rule, Best) or rule.reads_repeats or estimation.scale_of_selection != "folds":
         return {}
     means = mean_over_splits(found.fold_scores[found.refit_metric].oriented())
     means[list(found.out)] = np.nan

@@ -57,7 +57,8 @@ class PlottedRows:
         estimate = self.estimates.get(metric)
         if estimate is None or not np.isfinite(estimate.value):
             return ""
-        how = AGGREGATE_WORDS.get(str(estimate.provenance.get("aggregate")), "")
+        provenance = estimate.provenance
+        how = AGGREGATE_WORDS.get(str(provenance.get("scale_of_value", provenance.get("aggregate"))), "")
         title = in_sentence(metric_words(metric)[0])
         numbers = f"{estimate.uncorrected:.3f} uncorrected, {estimate.value:.3f} corrected"
         return f"\n(the search's {title}{f', {how}' if how else ''}:\n{numbers})"

@@ -232,7 +232,7 @@ def _chosen(search: Search, found: RaceResults, counts: Counts | None) -> Branch
     """The winner of a branch, chosen like that of the search on all rows."""
     metrics = {name: search.scoring.metrics.get(name) for name in found.fold_scores}
     task = search.task if counts is None else counted(search.task, counts)
-    aggregate = search.estimation.aggregate
+    aggregate = search.estimation.scale_of_selection
     pooled = (
         {} if aggregate == "folds" else pooled_scores(task, found.predictions, metrics, aggregate, found.unscored)
     )

@@ -19,7 +19,7 @@ from heldout._random import RandomState, entropy_of
 from heldout._text import argument
 from heldout.errors import InputError
 from heldout.estimates.estimate import estimate
-from heldout.estimates.question import Aggregate
+from heldout.estimates.question import AnyAggregate
 from heldout.execution.copies import with_copies_together
 from heldout.execution.fit import CellContext, Routing, Scoring, seeded_model
 from heldout.execution.responses import coded_responses
@@ -131,7 +131,7 @@ class _Source:
     """What is scored in each imputation."""
 
     evaluation: Evaluation
-    aggregate: Aggregate
+    aggregate: AnyAggregate
     tested: Sequence[_Tested]
 
     def of_imputations(self, metric: Metric, X: Any, y: Any) -> list[HeldOutPredictions]:
@@ -168,7 +168,7 @@ def _source(search: Any, X: Any, y: Any) -> _Source:
     """
     if isinstance(search, NestedEstimate) and search.evaluation is not None:
         _check_rows(search.evaluation, X)
-        aggregate = search.provenance.get("aggregate", "folds")
+        aggregate = search.evaluation.estimation.aggregate
         return _Source(search.evaluation, aggregate, _fitted_again(search, X, y))
     evaluation: Any = getattr(search, "evaluation_", None)
     if not isinstance(evaluation, Evaluation):

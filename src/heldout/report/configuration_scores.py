@@ -149,7 +149,7 @@ def compared_scores(comparison: ConfigurationComparison) -> ConfigurationScores:
 
 def _scores_of_search(evaluation: Evaluation, scorer: str) -> Floats:
     """(C,): by which the search ranks; the mean over the splits that a dropped configuration had."""
-    whole = evaluation.whole_scores(evaluation.estimation.aggregate)
+    whole = evaluation.whole_scores(evaluation.estimation.scale_of_selection)
     means = column_means(evaluation.fold_scores_read[scorer].values)
     if whole is None or scorer not in whole:
         return means

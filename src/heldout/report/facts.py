@@ -60,6 +60,7 @@ _SETTINGS = {
     "n_finalists": "Finalists",
     "level_for_each": "Confidence level for each",
     "aggregate_of_value": "Value and interval from",
+    "scale_of_value": "Value, interval and uncorrected score from",
     "aggregate_out_of_bag": "Score of rows left out",
     "unit": "What is drawn",
     "effective_rows": "Effective rows",
@@ -90,6 +91,7 @@ _NOTHING = [("redrawn", 0), ("n_never_left_out", 0), ("n_rows_choosing", 0), ("a
 _WORDS: dict[str, Mapping[str, str]] = {
     "aggregate": AGGREGATE_WORDS,
     "aggregate_of_value": AGGREGATE_WORDS,
+    "scale_of_value": AGGREGATE_WORDS,
     "aggregate_out_of_bag": AGGREGATE_WORDS,
     "winner_chosen_on": AGGREGATE_WORDS,
     "selection": SELECTION_WORDS,

@@ -21,7 +21,8 @@ def related_numbers(head: Headline, estimate: Estimate | None, winner: RankedCon
     """
     if estimate is None or winner is None or not head.is_corrected or estimate.selected != winner.index:
         return ""
-    aggregate, decimals = estimate.provenance.get("aggregate", "folds"), head.metric.decimals
+    provenance, decimals = estimate.provenance, head.metric.decimals
+    aggregate = provenance.get("scale_of_value", provenance.get("aggregate", "folds"))
     own, other = (winner.mean, winner.pooled) if aggregate == "folds" else (winner.pooled, winner.mean)
     if own is None or head.value is None or head.uncorrected is None or estimate.method in _OF_THE_WHOLE_SEARCH:
         return ""

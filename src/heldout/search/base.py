@@ -40,7 +40,7 @@ from heldout.data.task import Task
 from heldout.dropping import DropRule, SearchStrategy, drop_rule_of, planned_folds
 from heldout.errors import InputError
 from heldout.estimates.block_length import Blocks
-from heldout.estimates.question import Aggregate
+from heldout.estimates.question import AnyAggregate
 from heldout.evaluate import evaluate
 from heldout.execution.collect import RaceResults
 from heldout.execution.complexity import mean_complexities
@@ -82,7 +82,7 @@ class BaseHeldOutSearch(BaseSearchCV):  # type: ignore[misc]
     scoring: Any
     cv: Any
     repeats: int
-    aggregate: Aggregate
+    aggregate: AnyAggregate
     selection: Any
     drop: Any
     refit: Any
@@ -100,7 +100,7 @@ class BaseHeldOutSearch(BaseSearchCV):  # type: ignore[misc]
         "scoring": [str, callable, list, tuple, dict, None],
         "repeats": [Interval(numbers.Integral, 1, None, closed="left")],
         "cv": [*BaseSearchCV._parameter_constraints["cv"], StrOptions({AUTO})],
-        "aggregate": [StrOptions({"folds", "pooled", "within"})],
+        "aggregate": [StrOptions({"auto", "folds", "pooled", "within"})],
         "keep_predictions": ["boolean"],
         "store": [str, os.PathLike, HasMethods(["open"]), None],
         "n_bootstraps": [Interval(numbers.Integral, 1, None, closed="left")],
@@ -446,7 +446,7 @@ class BaseHeldOutSearch(BaseSearchCV):  # type: ignore[misc]
             self.best_params_ = self.cv_results_["params"][self.best_index_]
             if not callable(self.refit):
                 of_folds = mean_over_splits(evaluation.fold_scores_read[name].oriented())
-                whole = evaluation.whole_scores(self.aggregate)
+                whole = evaluation.whole_scores(evaluation.estimation.scale_of_selection)
                 self.best_score_ = (of_folds if whole is None else whole[name])[self.best_index_]
         if self.refit:
             self.best_estimator_ = evaluation.model

@@ -9,7 +9,7 @@ import numpy as np
 from heldout._defaults import DEFAULT_METHOD
 from heldout.configurations import DRAW, refuses
 from heldout.estimates.block_length import BlockLength
-from heldout.estimates.question import Aggregate
+from heldout.estimates.question import AnyAggregate
 from heldout.estimates.types import Alternative
 from heldout.execution.fold_models import DeployedModel, KeepModels
 from heldout.execution.inner_split import InnerSplit
@@ -41,10 +41,13 @@ class HeldOutSearchCV(BaseHeldOutSearch):
         class has rows, at most 10.
     repeats : int, default=1
         Repeats of the whole partition, shuffled anew each time.
-    aggregate : {"folds", "pooled", "within"}, default="folds"
+    aggregate : {"auto", "folds", "pooled", "within"}, default="auto"
         How held-out predictions become a configuration's score: the mean over folds; the metric on all held-out
         rows together; or, for metrics made of pairs (AUC, concordance, Somers' D), the share of correctly ordered
-        pairs among all pairs of rows of the same fold.
+        pairs among all pairs of rows of the same fold. With "auto" the mean over folds selects, as in
+        ``GridSearchCV``, and it is the value too for means over rows (accuracy, log loss) and metrics made of
+        pairs. Every other metric (R2, RMSE, F1, average precision) has its value, uncorrected score and interval
+        on all held-out rows together, because a mean over small folds is biased for it (flag ``scale_of_value``).
     selection : str or selection rule, default="best"
         How the winner is chosen, replayed in every bootstrap.
     drop : str, rule of ``ho.dropping`` or None, optional
@@ -175,7 +178,7 @@ class HeldOutSearchCV(BaseHeldOutSearch):
         scoring: Any = None,
         cv: Any = None,
         repeats: int = 1,
-        aggregate: Aggregate = "folds",
+        aggregate: AnyAggregate = "auto",
         selection: Any = "best",
         drop: Any = None,
         method: Any = DEFAULT_METHOD,

@@ -19,7 +19,7 @@ from heldout.configurations import are_same, checked_model, kind_of
 from heldout.data.arrays import shortened
 from heldout.errors import InputError
 from heldout.estimates.block_length import BlockLength
-from heldout.estimates.question import Aggregate
+from heldout.estimates.question import AnyAggregate
 from heldout.estimates.types import Alternative
 from heldout.evaluate import evaluation_of
 from heldout.execution.adaptive import AdaptiveRun, Proposal, ProposalScore, open_adaptive
@@ -173,7 +173,7 @@ def open_search(
     repeats: int = 1,
     groups: Any = None,
     sample_weight: Any = None,
-    aggregate: Aggregate = "folds",
+    aggregate: AnyAggregate = "auto",
     selection: Any = "best",
     drop: Any = None,
     method: Any = DEFAULT_METHOD,

@@ -12,7 +12,7 @@ from sklearn.utils._param_validation import Interval
 from heldout._defaults import DEFAULT_METHOD
 from heldout.configurations import refuses
 from heldout.estimates.block_length import BlockLength
-from heldout.estimates.question import Aggregate
+from heldout.estimates.question import AnyAggregate
 from heldout.estimates.types import Alternative
 from heldout.execution.fold_models import DeployedModel, KeepModels
 from heldout.execution.inner_split import InnerSplit
@@ -87,7 +87,7 @@ share_memory, early_stopping, keep_models, deploy, default, stop_when_width, imp
         scoring: Any = None,
         cv: Any = None,
         repeats: int = 1,
-        aggregate: Aggregate = "folds",
+        aggregate: AnyAggregate = "auto",
         selection: Any = "best",
         drop: Any = None,
         method: Any = DEFAULT_METHOD,

@@ -96,7 +96,7 @@ OPTIONS = (
         "--levels", "Confidence levels of the intervals; 0.9,0.95 by default.", read=numbers, metavar="P,P"
     ),
     option(
-        "--aggregate", "How a configuration is scored: pooled, folds or within.", default="pooled",
+        "--aggregate", "How a configuration is scored: pooled, folds, within or auto.", default="pooled",
         show_default=True,
     ),
 )  # fmt: skip

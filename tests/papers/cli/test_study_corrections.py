@@ -107,7 +107,7 @@ def test_tables_are_searched_kept_and_scored(command: Command, monkeypatch: pyte
         ("--part tables --tables none", "none is no folder; give one that holds tables, CSV or Parquet."),
         ("--metrics f1", '--metrics of part "independent" must be some of accuracy, roc_auc'),
         ("--levels 2", "--levels must be different numbers between 0 and 1, got (2.0,); .9 and .95 are usual."),
-        ("--aggregate some", "--aggregate must be one of pooled, folds, within, got 'some'."),
+        ("--aggregate some", "--aggregate must be one of auto, folds, pooled, within, got 'some'."),
         ("--reference tt", "--reference must be some of cv, bbc, shrinkage, oracle, got 'tt'."),
     ],
 )

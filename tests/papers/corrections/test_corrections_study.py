@@ -143,7 +143,7 @@ def test_kept_searches_are_scored_by_metric_and_choice(tmp_path: Path) -> None:
         ),
         ({"levels": "a"}, "levels must be different numbers between 0 and 1, got 'a'; .9 and .95 are usual."),
         ({"alternatives": "less"}, "alternatives must be some of two-sided, greater, got 'less'."),
-        ({"aggregate": "mean"}, "aggregate must be one of pooled, folds, within, got 'mean'."),
+        ({"aggregate": "mean"}, "aggregate must be one of auto, folds, pooled, within, got 'mean'."),
         ({"repetitions": 0}, "repetitions must be a whole number from 1 on, got 0."),
         ({"n_bootstraps": 0}, "n_bootstraps must be a whole number from 1 on, got 0."),
     ],

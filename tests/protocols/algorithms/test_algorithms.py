@@ -339,7 +339,11 @@ def test_the_result_as_a_table_and_as_text() -> None:
         ([TREE, NEIGHBOURS], {"cv": 2}, "inner='remaining' needs at least 3 outer folds, got 2"),
         ([TREE, NEIGHBOURS], {"inner": "all"}, "inner must be 'remaining', 'holdout', a number of folds"),
         ([TREE, NEIGHBOURS], {"drop": "sequential"}, "drop='sequential' plans its own splits"),
-        ([TREE, NEIGHBOURS], {"aggregate": "mean"}, "aggregate must be one of pooled, folds, within, got 'mean'"),
+        (
+            [TREE, NEIGHBOURS],
+            {"aggregate": "mean"},
+            "aggregate must be one of auto, folds, pooled, within, got 'mean'",
+        ),
         ([TREE, NEIGHBOURS], {"confidence_level": 2}, "confidence_level must lie between 0 and 1"),
     ],
 )

@@ -191,10 +191,11 @@ class BBC(Method):
         else:
             interval = _sampling_interval(evidence, optimism, value)
         reached = with_least_width(interval, evidence)
+        least, greatest = evidence.metric.range  # beyond which a control may carry the value (flagged)
         return conclude(
             evidence,
             self,
-            value,
+            min(max(value, least), greatest),
             interval=reached.interval,
             distribution=scores,
             flags=flags | flags_of_control(evidence, control, value) | reached.flags,

@@ -81,7 +81,7 @@ class LocallySimultaneous(Method):
     name: str = "locally_simultaneous"
     reads: frozenset[str] = frozenset({"predictions"})
     draws: bool = True
-    scored: Literal["as asked"] = "as asked"
+    scored: Literal["as chosen"] = "as chosen"
     sources: tuple[str, ...] = ("zrnic2024", "efron1979")
     draws_rows: ClassVar[bool] = True
     words: ClassVar[MethodWords] = MethodWords(

@@ -73,7 +73,7 @@ class Zoom(Method):
     name: str = "zoom"
     reads: frozenset[str] = frozenset({"predictions"})
     draws: bool = True
-    scored: Literal["as asked"] = "as asked"
+    scored: Literal["as chosen"] = "as chosen"
     sources: tuple[str, ...] = ("zrnic2024zoom", "efron1979")
     draws_rows: ClassVar[bool] = True
     words: ClassVar[MethodWords] = MethodWords(

@@ -26,7 +26,7 @@ from heldout.estimates.methods.bbc import BBC
 from heldout.estimates.paired.confidence_set import ConfidenceSet, p_values
 from heldout.estimates.paired.optimism_curve import OptimismCurve, curve_points, optimism_curve
 from heldout.estimates.paired.scores import Difference, PairedScores, differences, paired_scores, probability_better
-from heldout.estimates.question import Aggregate
+from heldout.estimates.question import AnyAggregate
 from heldout.estimates.responses import ResponseName
 from heldout.estimates.types import Alternative, Interval, frame_of
 from heldout.flags import Flag
@@ -55,7 +55,7 @@ class ConfigurationComparison:
 
     evidence: Evidence
     scores: PairedScores
-    sources: ClassVar[tuple[str, ...]] = ("hansen2011", "tsamardinos2018", "nadeau2003")
+    sources: ClassVar[tuple[str, ...]] = ("hansen2011", "tsamardinos2018")
     """Keys of ``heldout.references``."""
 
     @property
@@ -285,7 +285,7 @@ def compare_configurations(
     folds: Any = None,
     groups: Any = None,
     sample_weight: Any = None,
-    aggregate: Aggregate | None = None,
+    aggregate: AnyAggregate | None = None,
     selection: Any = "best",
     n_bootstraps: int = 1000,
     confidence_level: float = 0.95,
@@ -324,7 +324,7 @@ classes, pos_label, response, threshold, adaptive, block_length, random_state, n
     References
     ----------
     Hansen, Lunde and Nason (2011), The model confidence set. Tsamardinos, Greasidou and Borboudakis (2018),
-    algorithm 5. Nadeau and Bengio (2003), for the spread of differences of K-fold scores.
+    algorithm 5.
 
     Examples
     --------

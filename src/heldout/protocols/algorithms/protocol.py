@@ -20,7 +20,7 @@ from heldout._text import argument, counted
 from heldout.arguments import SearchArguments
 from heldout.configurations import checked_entries
 from heldout.errors import InputError
-from heldout.estimates.question import Aggregate, check_interval_settings
+from heldout.estimates.question import AnyAggregate, check_interval_settings
 from heldout.estimates.types import Alternative, Estimate
 from heldout.evaluate import evaluation_of
 from heldout.execution.collect import RaceResults
@@ -66,7 +66,7 @@ def compare_algorithms(
     cv: Any = None,
     inner: Any = REMAINING,
     repeats: int = 1,
-    aggregate: Aggregate = "folds",
+    aggregate: AnyAggregate = "auto",
     selection: Any = "best",
     drop: Any = None,
     method: Any = DEFAULT_METHOD,
@@ -110,10 +110,11 @@ def compare_algorithms(
         The splits inside an outer fold, as in ``ho.nested_cv``.
     repeats : int, default=1
         How often the folds are drawn.
-    aggregate : {"folds", "pooled", "within"}, default="folds"
+    aggregate : {"auto", "folds", "pooled", "within"}, default="auto"
         How a score is computed, flat, corrected and nested, and inside the outer folds: as the mean over folds; on
         all held-out rows of a repeat together; or, for metrics made of pairs, from the pairs of rows of the same
-        fold.
+        fold. "auto" is that of ``ho.HeldOutSearchCV``: means over folds choose, and R2, F1 and the like are
+        reported on all rows together.
     selection : str or selection rule, default="best"
         How the configuration of an algorithm is chosen. Among algorithms the best score is chosen.
     drop : str, rule of ``ho.dropping`` or None, optional
@@ -307,7 +308,7 @@ def algorithms_of_search(search: Search, settings: AlgorithmSettings, running: R
     outer = sign * np.array([each.outer_scores for each in compared]).T
     outer[:, np.isnan(nested_scores)] = np.nan
     level = search.estimation.confidence_level
-    pooled = None if search.estimation.aggregate == "folds" else nested_scores
+    pooled = None if scorer.scale == "folds" else nested_scores
     differences = differences_of(names, outer, nested.test_share, relevance.threshold, level, pooled)
     by, place = next(((by, best[by]) for by in (settings.deploy, *DEPLOY) if best[by] is not None), ("flat", None))
     whole = replace(search, estimation=replace(search.estimation, method=None))

@@ -69,7 +69,7 @@ class AlgorithmRun:
         if not self.plan.pairs:
             return part_of_results(self.inner_fits[number], columns)
         part = part_of_results(self._without_pairs[number], columns)
-        if self.search.estimation.aggregate == "folds":
+        if self.search.estimation.scale_of_selection == "folds":
             return part
         return _with_predictions(self, self.nested.outer[number], part, columns)
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from heldout.dropping.replay import DroppingHistory
 from heldout.estimates.of_search import estimates_of_search
+from heldout.estimates.question import Aggregate, Scales
 from heldout.estimates.spread import interval_around, nadeau_bengio
 from heldout.estimates.types import Estimate
 from heldout.execution.run import RunSettings
@@ -32,6 +33,11 @@ class AlgorithmScorer:
     run: AlgorithmRun
     metric: Metric
     running: RunSettings
+
+    @property
+    def scale(self) -> Aggregate:
+        """The scale of all scores that are reported."""
+        return Scales.of(self.search.estimation.aggregate, self.metric).value
 
     def algorithm(self, name: str, columns: list[int]) -> ComparedAlgorithm:
         """The scores of one algorithm, which has these configurations."""
@@ -68,17 +74,17 @@ class AlgorithmScorer:
         )
 
     def _flat(self, columns: list[int], winner: int) -> float:
-        """The score of the winner over all folds, in the search's aggregate."""
-        found, task, aggregate = self.run.flat, self.search.task, self.search.estimation.aggregate
-        if aggregate == "folds":
+        """The score of the winner over all folds, on the scale of the value."""
+        found, task = self.run.flat, self.search.task
+        if self.scale == "folds":
             return float(mean_over_splits(found.fold_scores[found.refit_metric].values)[winner])
         predictions = part_of_results(found, columns).predictions
-        whole = pooled_scores(task, predictions, {found.refit_metric: self.metric}, aggregate)
+        whole = pooled_scores(task, predictions, {found.refit_metric: self.metric}, self.scale)
         return float(whole[found.refit_metric][columns.index(winner)])
 
     def _nested(self, outer: Floats, chosen: list[int | None]) -> tuple[float, str]:
-        """The score of the winners of all outer folds, in the search's aggregate; or NaN and why there is none."""
-        if self.search.estimation.aggregate == "folds":
+        """The score of the winners of all outer folds, on that scale; or NaN and why there is none."""
+        if self.scale == "folds":
             return nadeau_bengio(outer, self.nested.test_share).center, ""
         held, column_of = self.run.flat.predictions.responses, self.run.flat.folds.columns
         predictions = []

@@ -144,7 +144,7 @@ def _evidence(
         winner,
         Settings(entropy=search.entropy),
         selection=search.estimation.rule.name,
-        aggregate=search.estimation.aggregate,
+        aggregate=search.estimation.scale_of_selection,
         n_rows_used=task.n_rows,
         fold_scores=scores[-1][:, candidates],
         repeat_of_split=np.arange(scores.shape[1]),

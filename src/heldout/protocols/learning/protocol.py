@@ -11,7 +11,7 @@ import numpy as np
 from heldout._text import argument
 from heldout.arguments import SearchArguments
 from heldout.errors import InputError
-from heldout.estimates.question import Aggregate
+from heldout.estimates.question import AnyAggregate
 from heldout.execution.collect import RaceResults
 from heldout.execution.conclusion import warn_of_failures, with_constants
 from heldout.execution.fit import final_model
@@ -35,7 +35,7 @@ def learning_curve(
     training_sizes: Sequence[float] | Sequence[int] = SIZES,
     n_subsamples: int = 50,
     scoring: Any = None,
-    aggregate: Aggregate = "folds",
+    aggregate: AnyAggregate = "auto",
     selection: Any = "best",
     groups: Any = None,
     sample_weight: Any = None,
@@ -84,9 +84,10 @@ def learning_curve(
         Shares of the rows, or numbers of rows; ascending.
     n_subsamples : int, default=50
         Of each size.
-    aggregate : {"folds", "pooled", "within"}, default="folds"
-        How scores choose the winner at the largest size. Every split is a repeat by itself, so "folds" and "pooled"
-        are the same; "within" weights splits by their pairs of rows, of which groups can make the numbers differ.
+    aggregate : {"auto", "folds", "pooled", "within"}, default="auto"
+        How scores choose the winner at the largest size. Every split is a repeat by itself, so "auto", "folds" and
+        "pooled" are the same; "within" weights splits by their pairs of rows, of which groups can make the numbers
+        differ.
     scoring, selection, refit, error_score, n_jobs, pre_dispatch, fit_timeout, share, store, verbose
         As in ``ho.HeldOutSearchCV``. Of several scorers, the one that ``refit`` names.
     groups : array-like of shape (N,), optional

@@ -3,40 +3,48 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping, Sequence
-from typing import Any, TypeAlias
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from heldout.errors import HeldoutWarning
+from heldout.errors import HeldoutWarning, InputError
 from heldout.estimates.base import flag_of_guessing
 from heldout.estimates.candidates import failed_sentence, incomplete_sentence
 from heldout.estimates.data_flags import flag_of_undefined_folds
-from heldout.estimates.evidence import TIES, settings_provenance
-from heldout.estimates.question import Settings
+from heldout.estimates.evidence import TIES, Evidence, settings_provenance
+from heldout.estimates.question import Aggregate, Scales, Settings
 from heldout.estimates.spread import Spread, interval_around, nadeau_bengio
 from heldout.execution.cells import CellState
 from heldout.execution.search import Search
 from heldout.execution.table import mean_over_splits
 from heldout.flags import Flag
-from heldout.metrics.aggregate import aggregate_score
 from heldout.metrics.base import Metric, Response, is_undefined, quiet_if_foreign
 from heldout.metrics.constant import constant_of_rows
 from heldout.metrics.opaque import OpaqueMetric
 from heldout.metrics.parameters import at_times_of
-from heldout.metrics.within import within_score
 from heldout.protocols.branches import BranchedSearch, BranchScore, BranchWinner
 from heldout.protocols.nested.estimate import NestedEstimate, OuterFold, agreement_of
 from heldout.protocols.nested.intervals import (
     BATES,
+    BOOTSTRAP,
     NADEAU_BENGIO,
     TEST_PART,
     USUAL_REPEATS,
     Bates,
     bates_hastie_tibshirani,
 )
-from heldout.protocols.nested.part_interval import PartInterval, interval_of_part
+from heldout.protocols.nested.part_interval import (
+    METHODS_OF_FOLDS,
+    METHODS_OF_TEST_PART,
+    PartInterval,
+    TestPredictions,
+    interval_of_rows,
+    no_interval,
+    outer_evidence,
+)
 from heldout.protocols.nested.plan import HOLD_OUT, NestedBranch, NestedFolds
 from heldout.protocols.nested.settings import NestedSettings
 from heldout.protocols.words import QUANTITY_NESTED, QUANTITY_ONE_SPLIT
@@ -59,10 +67,14 @@ def nested_estimate(
         for branch, chosen, tested in zip(nested.outer, run.chosen, run.tested, strict=False)
     ]
     flags: dict[Flag, str] = {}
-    value, reason = _value(search, metric, nested, run, outer, flags)
+    rows, unread = _evidence_of_rows(search, settings, metric, nested, run)
+    if rows is None and settings.interval_name == BOOTSTRAP:
+        settings = replace(settings, interval=NADEAU_BENGIO)
+    value, reason = _value(search, settings, metric, nested, run, outer, flags, rows, unread)
     part, spread, bates = None, None, None
-    if not reason and settings.interval_name == TEST_PART:
-        part = interval_of_part(search, settings, metric, nested.outer[0], run.tested[0])
+    if not reason and settings.interval_name in (TEST_PART, BOOTSTRAP):
+        methods = METHODS_OF_TEST_PART if settings.interval_name == TEST_PART else METHODS_OF_FOLDS
+        part = no_interval(_drawn(search, settings), unread) if rows is None else interval_of_rows(rows, methods)
     else:
         spread, bates = _spread(search, settings, metric, nested, run, outer, value)
     interval, standard_error, unbounded = None, None, ""
@@ -77,14 +89,16 @@ def nested_estimate(
         if unbounded:
             flags[Flag.NO_BOUND] = Flag.NO_BOUND.filled(reason=unbounded)
     flags |= _flags(search, settings, nested, run)
-    constant = constant_of_rows(metric, search.task.truth, _segments(search, nested), search.task.sample_weight)
+    scales = Scales(search.estimation.scale_of_selection, _scale_of_value(search, settings, metric, rows))
+    segments = _segments(search, nested, scales.value)
+    constant = constant_of_rows(metric, search.task.truth, segments, search.task.sample_weight)
     flags |= flag_of_guessing(metric, value, interval, constant)
     if reason or unbounded:
         warnings.warn(HeldoutWarning(f"{metric.name}: {' '.join(flags.values())}"), stacklevel=4)
     agreement = agreement_of([fold.selected for fold in outer], names)
     frequency = np.zeros(len(names))
     frequency[list(agreement.wins)] = np.array(list(agreement.wins.values())) / max(sum(agreement.wins.values()), 1)
-    uncorrected = _uncorrected(search, run, metric)
+    uncorrected = _uncorrected(run, scales)
     return NestedEstimate(
         value=value,
         interval=interval,
@@ -98,7 +112,7 @@ def nested_estimate(
         n_rows_used=int((search.folds.labels >= 0).any(axis=1).sum()),
         selection_frequency=frequency,
         flags=flags,
-        provenance=_provenance(search, settings, nested, run, metric, bates, part),
+        provenance=_provenance(search, settings, nested, run, metric, bates, part, scales),
         constant=constant,
         outer_folds=tuple(outer),
         names=tuple(names),
@@ -131,22 +145,59 @@ def _outer_fold(branch: NestedBranch, chosen: BranchWinner, tested: Any, names: 
     )
 
 
+def _evidence_of_rows(
+    search: Search, settings: NestedSettings, metric: Metric, nested: NestedFolds, run: BranchedSearch
+) -> tuple[Evidence | None, str]:
+    """The evidence of the outer rows, or None and why: empty where the score is of folds alone."""
+    cells = [tested.cell for tested in run.tested[: len(nested.outer)]]
+    predictions = [cell.predictions for cell in cells if cell is not None and cell.state is not CellState.FAILED]
+    asked = search.estimation.aggregate
+    by_rows = settings.interval_name in (TEST_PART, BOOTSTRAP) or settings.scales(asked, metric).value != "folds"
+    if not by_rows or len(predictions) < len(nested.outer):
+        return None, ""
+    if settings.interval_name == TEST_PART:
+        asked = "pooled"  # the same as the others: the rows are those of one fold
+    try:
+        return outer_evidence(search, metric, nested.outer, predictions, asked, _drawn(search, settings)), ""
+    except InputError as error:
+        return None, str(error).rstrip(".")
+
+
+def _drawn(search: Search, settings: NestedSettings) -> Settings:
+    return Settings(
+        confidence_level=settings.confidence_level, alternative=settings.alternative, entropy=search.entropy
+    )
+
+
+def _scale_of_value(search: Search, settings: NestedSettings, metric: Metric, rows: Evidence | None) -> Aggregate:
+    """Of all outer rows together only where that was possible."""
+    asked = search.estimation.aggregate
+    if asked != "auto":
+        return asked
+    together = rows is not None and "scale_of_value" in rows.details
+    return "pooled" if together and settings.scales(asked, metric).value == "pooled" else "folds"
+
+
 def _value(
     search: Search,
+    settings: NestedSettings,
     metric: Metric,
     nested: NestedFolds,
     run: BranchedSearch,
     outer: Sequence[OuterFold],
     flags: dict[Flag, str],
+    rows: Evidence | None,
+    unread: str,
 ) -> tuple[float, str]:
     """The estimate, or NaN and the reason: without the score of a fold the mean is not that of all rows."""
     for fold, tested in zip(outer, run.tested, strict=False):
         if tested.cell is None or tested.cell.state is CellState.FAILED:
             what = "has no winner" if tested.configuration is None else "has a winner that failed"
             return float("nan"), f"outer fold {fold.fold} of repeat {fold.repeat} {what} ({fold.reason})"
-    if search.estimation.aggregate != "folds":
-        cells = [tested.cell for tested in run.tested[: len(nested.outer)]]
-        return pooled_score(search, metric, nested.outer, [cell.predictions for cell in cells if cell is not None])
+    if _scale_of_value(search, settings, metric, rows) != "folds":
+        return (float("nan"), unread) if rows is None else _score_of_rows(rows)
+    if rows is not None and Flag.INCOMPARABLE_FOLDS in rows.flags:
+        flags[Flag.INCOMPARABLE_FOLDS] = rows.flags[Flag.INCOMPARABLE_FOLDS]
     scores = np.array([fold.score for fold in outer])
     undefined = np.isnan(scores)
     for number in np.flatnonzero(undefined).tolist():
@@ -161,13 +212,13 @@ def _value(
     return float(scores[~undefined].mean()), ""
 
 
-def _segments(search: Search, nested: NestedFolds) -> NDArray[np.int32]:
+def _segments(search: Search, nested: NestedFolds, scale: Aggregate) -> NDArray[np.int32]:
     """(N, R): by what the value is scored: codes of the outer folds, or of repeats."""
     repeats = list(dict.fromkeys(branch.repeat for branch in nested.outer))
     segments = np.full((search.task.n_rows, len(repeats)), -1, dtype=np.int32)
     for number, branch in enumerate(nested.outer):
         column = repeats.index(branch.repeat)
-        segments[branch.refit.test, column] = number if search.estimation.aggregate == "folds" else column
+        segments[branch.refit.test, column] = number if scale == "folds" else column
     return segments
 
 
@@ -246,10 +297,10 @@ def _flags(search: Search, settings: NestedSettings, nested: NestedFolds, run: B
     return flags
 
 
-def _uncorrected(search: Search, run: BranchedSearch, metric: Metric) -> float:
-    """The score of the deployed configuration in the search on all rows, in the search's aggregate."""
+def _uncorrected(run: BranchedSearch, scales: Scales) -> float:
+    """The score of the deployed configuration in the search on all rows, on the scale of the value."""
     evaluation, name = run.evaluation, run.evaluation.refit_metric
-    whole = evaluation.whole_scores(search.estimation.aggregate)
+    whole = evaluation.whole_scores(scales.value)
     if whole is not None:
         return float(whole[name][evaluation.winner])
     return float(mean_over_splits(evaluation.fold_scores[name].values)[evaluation.winner])
@@ -263,6 +314,7 @@ def _provenance(
     metric: Metric,
     bates: Bates | None,
     part: PartInterval | None,
+    scales: Scales,
 ) -> dict[str, Any]:
     sources = [*SOURCES, *SOURCES_OF_INTERVAL.get(settings.interval_name or "", ())]
     sources += () if part is None else part.sources
@@ -274,7 +326,8 @@ def _provenance(
         "quantity": QUANTITY_ONE_SPLIT if nested.is_one_split else QUANTITY_NESTED,
         **settings_provenance(Settings(entropy=search.entropy)),
         "task": str(search.task.truth.kind),
-        "aggregate": search.estimation.aggregate,
+        "aggregate": scales.selection,
+        **({} if scales.value == scales.selection else {"scale_of_value": scales.value}),
         "selection": search.estimation.rule.name,
         "ties": TIES,
         "inner": settings.inner if isinstance(settings.inner, str | int) else repr(settings.inner),
@@ -296,7 +349,7 @@ def _provenance(
         provenance["n_imputations"] = search.imputation.n_imputations
     if settings.interval_name == NADEAU_BENGIO:
         provenance["test_to_training_rows"] = nested.test_share
-    if part is not None:
+    if part is not None and settings.interval_name == TEST_PART:
         provenance["interval_of_test_part"] = part.method or None
     if bates is not None:
         provenance["bates_hastie_tibshirani"] = {
@@ -317,35 +370,23 @@ def is_defined(search: Search, metric: Metric, rows: NDArray[np.intp]) -> bool:
     return not is_undefined(metric, search.task.truth.rows(rows), None if weights is None else weights[rows])
 
 
-TestPredictions: TypeAlias = Mapping[Response, NDArray[Any]]
-"""What the winner of an outer fold predicts for its rows: (n,) or (n, outputs) for each response that it has."""
-
-
 def pooled_score(
     search: Search, metric: Metric, outer: Sequence[NestedBranch], predictions: Sequence[TestPredictions]
 ) -> tuple[float, str]:
     """The metric on all outer predictions of a repeat, mean over repeats; or NaN and why there is none.
 
-    With ``aggregate="within"``, of the pairs of rows of one outer fold. The outer folds have different winners, so
-    their predictions, one mapping a fold, are pooled in a response that all of them have.
+    With ``aggregate="within"``, of the pairs of rows of one outer fold.
     """
-    common = [response for response in metric.responses if all(response in held for held in predictions)]
-    if not common:
-        return float("nan"), f"the winners have no response in common from which {metric.name} is computed"
-    repeats = list(dict.fromkeys(branch.repeat for branch in outer))
-    first = _read(search, metric, predictions[0], common[0])
-    array = np.zeros((search.task.n_rows, 1, len(repeats), *first.shape[1:]), dtype=first.dtype)
-    segments = np.full((search.task.n_rows, len(repeats)), -1, dtype=np.int32)
-    within = search.estimation.aggregate == "within"
-    for number, (branch, held) in enumerate(zip(outer, predictions, strict=True)):
-        column = repeats.index(branch.repeat)
-        array[branch.refit.test, 0, column] = _read(search, metric, held, common[0])
-        segments[branch.refit.test, column] = number if within else column
-    score_of = within_score if within else aggregate_score
-    with quiet_if_foreign([metric]):
-        score = score_of(metric, search.task.truth, array, segments, search.task.sample_weight)
-        value = float(score.observed()[0])
-    return value, f"{metric.name} is undefined on all outer rows together" if np.isnan(value) else ""
+    scale: Aggregate = "within" if search.estimation.aggregate == "within" else "pooled"
+    try:
+        return _score_of_rows(outer_evidence(search, metric, outer, predictions, scale, Settings()))
+    except InputError as error:
+        return float("nan"), str(error).rstrip(".")
+
+
+def _score_of_rows(rows: Evidence) -> tuple[float, str]:
+    value = rows.uncorrected
+    return value, f"{rows.metric.name} is undefined on all outer rows together" if np.isnan(value) else ""
 
 
 def _read(search: Search, metric: Metric, predictions: TestPredictions, response: Response) -> NDArray[Any]:

@@ -3,8 +3,8 @@
 The spread of outer scores is no standard error, because outer folds share training rows. Nadeau and Bengio widen
 the variance according to the sizes of the parts; Bates, Hastie and Tibshirani measure the effect with searches that
 leave two folds out. Percentiles over repeats are no interval: repeats show only how much the draw of the folds
-matters. A single outer split has one score, and its interval is that of the rows of its test part
-(``part_interval.py``).
+matters. A single outer split has one score, and its interval is that of the rows of its test part; a score of the
+rows of all outer folds together has that of a bootstrap of these rows (``part_interval.py``).
 """
 
 from __future__ import annotations
@@ -20,9 +20,11 @@ from heldout.estimates.spread import Spread
 from heldout.kernels.reference import Floats
 
 NADEAU_BENGIO, BATES, TEST_PART = "nadeau_bengio", "bates_hastie_tibshirani", "test_part"
-INTERVALS = (NADEAU_BENGIO, BATES, TEST_PART)
+BOOTSTRAP = "bootstrap"
+INTERVALS = (NADEAU_BENGIO, BATES, TEST_PART, BOOTSTRAP)
 AUTO = "auto"
-"""``test_part`` of a single outer split, ``nadeau_bengio`` of several."""
+"""``test_part`` of a single outer split; of several ``bootstrap`` where the score is one of all rows together by
+default, and ``nadeau_bengio`` elsewhere."""
 USUAL_REPEATS = 50
 """The number of partitions over which the authors' package averages the scheme with pairs."""
 

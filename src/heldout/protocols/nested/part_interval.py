@@ -1,34 +1,39 @@
-"""The interval of a single outer split: of the rows of its test part, which one model predicted.
+"""What the rows of outer folds say: the score of all of them together, and intervals of rows.
 
-These rows took no part in training or selection, so that any interval of independent rows holds for them. The first
-of these that fits is taken: the exact binomial one of an accuracy, DeLong's of an area under the ROC curve, and the
-bootstrap of the rows (of whole groups, with their weights), which is for every metric. An area of 1 gives DeLong's
-formula no spread; the bootstrap has a least width there.
+The rows of a single outer split took no part in training or selection, so that any interval of independent rows
+holds for them. The first of these that fits is taken: the exact binomial one of an accuracy, DeLong's of an area
+under the ROC curve, and the bootstrap of the rows (of whole groups, with their weights), which is for every metric.
+An area of 1 gives DeLong's formula no spread; the bootstrap has a least width there.
+
+The rows of several outer folds were predicted by models that share training rows. The bootstrap of such rows, with
+its spread widened for that, is the one of ``Shrinkage`` for a single candidate.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from heldout.errors import InputError
 from heldout.estimates.base import Method
+from heldout.estimates.evidence import Evidence
 from heldout.estimates.from_matrix import gather
 from heldout.estimates.methods.naive_bootstrap import NaiveBootstrap
+from heldout.estimates.methods.shrinkage import Shrinkage
 from heldout.estimates.methods.two_part.areas import DeLong
 from heldout.estimates.methods.two_part.binomial import ClopperPearson
-from heldout.estimates.question import Question, Settings
-from heldout.estimates.types import Estimate, Interval
+from heldout.estimates.question import AnyAggregate, Question, Settings
+from heldout.estimates.types import Interval
 from heldout.execution.search import Search
 from heldout.flags import Flag
-from heldout.metrics.base import Metric
-from heldout.predictions import HeldOutPredictions
-from heldout.protocols.branches import BranchScore
+from heldout.metrics.base import Metric, Response
+from heldout.predictions import UNPREDICTED_LABEL, HeldOutPredictions
 from heldout.protocols.nested.plan import NestedBranch
-from heldout.protocols.nested.settings import NestedSettings
 from heldout.selection import Best
 
 METHODS_OF_TEST_PART: tuple[Method, ...] = (
@@ -37,11 +42,15 @@ METHODS_OF_TEST_PART: tuple[Method, ...] = (
     NaiveBootstrap(),
 )
 """The first that fits is used."""
+METHODS_OF_FOLDS: tuple[Method, ...] = (Shrinkage(),)
+
+TestPredictions: TypeAlias = Mapping[Response, NDArray[Any]]
+"""What the winner of an outer fold predicts for its rows: (n,) or (n, outputs) for each response that it has."""
 
 
 @dataclass(frozen=True)
 class PartInterval:
-    """The interval of a test part."""
+    """The interval of rows."""
 
     interval: Interval
     standard_error: float | None = None
@@ -53,52 +62,89 @@ class PartInterval:
     """Why there is no interval; empty if there is one."""
 
 
-def interval_of_part(
-    search: Search, settings: NestedSettings, metric: Metric, branch: NestedBranch, tested: BranchScore
-) -> PartInterval:
-    """The interval of the rows that a branch tested; NaN ends and a flag where no method gives one."""
-    drawn = Settings(
-        confidence_level=settings.confidence_level, alternative=settings.alternative, entropy=search.entropy
-    )
-    reason = f"the rows of the test part show no spread of {metric.name}"
-    try:
-        for method, found in _estimates(search, drawn, metric, branch, tested):
-            if found.interval is not None and not np.isnan([*found.interval]).any():
-                flags = dict(found.flags)
-                flags.pop(Flag.SINGLE_CONFIGURATION, None)
-                return PartInterval(found.interval, found.standard_error, method.name, method.sources[:1], flags)
-    except InputError as error:
-        reason = str(error).rstrip(".")
-    nothing = Interval(math.nan, math.nan, drawn.level, settings.alternative)
-    return PartInterval(nothing, flags={Flag.NO_BOUND: Flag.NO_BOUND.filled(reason=reason)}, reason=reason)
+def outer_evidence(
+    search: Search,
+    metric: Metric,
+    outer: Sequence[NestedBranch],
+    cells: Sequence[TestPredictions],
+    aggregate: AnyAggregate,
+    settings: Settings,
+) -> Evidence:
+    """The evidence of the rows that outer folds predicted, as of one configuration.
 
-
-def _estimates(
-    search: Search, drawn: Settings, metric: Metric, branch: NestedBranch, tested: BranchScore
-) -> Iterator[tuple[Method, Estimate]]:
-    """The estimates of the methods that fit, each of one configuration on the rows that the branch tested."""
-    assert tested.cell is not None, "called for fitted cells only"
-    task, rows = search.task, branch.refit.test
-    held = HeldOutPredictions(
-        responses={response: array[:, None, None] for response, array in tested.cell.predictions.items()},
-        names=(search.configurations.names[tested.configuration or 0],),
-        folds=np.zeros((len(rows), 1), dtype=np.int32),
-        classes=task.truth.classes,
-        positive=task.truth.positive,
-        training_rows=branch.refit.n_training_rows,
-        grouped=search.folds.grouped,
-        times=search.scoring.times,
-    )
+    The folds have different winners, so what counts is a response that all of them have. Raises InputError where
+    the metric reads none of these, or is not defined on the rows.
+    """
+    rows, held = _outer_predictions(search, outer, cells)
+    if not any(response in held.responses for response in metric.responses):
+        raise InputError(f"the winners have no response in common from which {metric.name} is computed.")
+    task = search.task
     question = Question(
         metric=metric,
         selected_on={metric.name: metric},
         rule=Best(),
-        aggregate="pooled",  # the same as the others: the rows are those of one fold
-        settings=drawn,
+        aggregate=aggregate,
+        settings=settings,
         groups=None if task.groups is None else task.groups[rows],
         sample_weight=None if task.sample_weight is None else task.sample_weight[rows],
+        winner=0,
     )
-    evidence = gather(task.truth.rows(rows), held, question)
-    for method in METHODS_OF_TEST_PART:
-        if method.unfit(evidence) is None:
-            yield method, method.estimate(evidence)
+    return gather(task.truth.rows(rows), held, question)
+
+
+def _outer_predictions(
+    search: Search, outer: Sequence[NestedBranch], cells: Sequence[TestPredictions]
+) -> tuple[NDArray[np.intp], HeldOutPredictions]:
+    """The rows of outer folds, in the order of these, and their predictions in the responses of all winners."""
+    rows = np.array(list(dict.fromkeys(np.concatenate([branch.refit.test for branch in outer]).tolist())))
+    place = np.zeros(search.task.n_rows, dtype=np.intp)
+    place[rows] = np.arange(len(rows))
+    repeats = list(dict.fromkeys(branch.repeat for branch in outer))
+    folds = np.full((len(rows), len(repeats)), -1, dtype=np.int32)
+    responses: dict[Response, NDArray[Any]] = {}
+    for branch, held in zip(outer, cells, strict=True):
+        at, column = place[branch.refit.test], repeats.index(branch.repeat)
+        folds[at, column] = branch.left_out[0]
+        for response in (response for response in cells[0] if all(response in other for other in cells)):
+            if response not in responses:
+                nothing = UNPREDICTED_LABEL if held[response].dtype.kind in "iu" else np.nan
+                shape = (len(rows), 1, len(repeats), *held[response].shape[1:])
+                responses[response] = np.full(shape, nothing, dtype=held[response].dtype)
+            responses[response][at, 0, column] = held[response]
+    predictions = HeldOutPredictions(
+        responses=responses,
+        names=("the winners of the outer folds",),
+        folds=folds,
+        classes=search.task.truth.classes,
+        positive=search.task.truth.positive,
+        training_rows=search.folds.n_training_rows,
+        grouped=search.folds.grouped,
+        exchangeable=search.folds.exchangeable,
+        times=search.scoring.times,
+    )
+    return rows, predictions
+
+
+def interval_of_rows(evidence: Evidence, methods: Sequence[Method]) -> PartInterval:
+    """The interval of the first method that fits and gives one; NaN ends and a flag where none does."""
+    reason = f"the rows show no spread of {evidence.metric.name}"
+    try:
+        for method in methods:
+            if method.unfit(evidence) is not None:
+                continue
+            estimate = method.estimate(evidence)
+            if estimate.interval is not None and not np.isnan([*estimate.interval]).any():
+                flags = dict(estimate.flags)
+                flags.pop(Flag.SINGLE_CONFIGURATION, None)
+                return PartInterval(
+                    estimate.interval, estimate.standard_error, method.name, method.sources[:1], flags
+                )
+    except InputError as error:
+        reason = str(error).rstrip(".")
+    return no_interval(evidence.settings, reason)
+
+
+def no_interval(settings: Settings, reason: str) -> PartInterval:
+    """NaN ends and the flag that says why."""
+    nothing = Interval(math.nan, math.nan, settings.level, settings.alternative)
+    return PartInterval(nothing, flags={Flag.NO_BOUND: Flag.NO_BOUND.filled(reason=reason)}, reason=reason)

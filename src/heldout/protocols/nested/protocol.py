@@ -18,7 +18,7 @@ from heldout._text import argument
 from heldout.arguments import SearchArguments
 from heldout.configurations import are_same
 from heldout.errors import InputError
-from heldout.estimates.question import Aggregate
+from heldout.estimates.question import AnyAggregate
 from heldout.estimates.types import Alternative
 from heldout.execution.run import RunSettings
 from heldout.execution.search import Search
@@ -46,7 +46,7 @@ def nested_cv(
     repeats: int = 1,
     across: Across = "folds",
     interval: str | BatesHastieTibshirani | None = AUTO,
-    aggregate: Aggregate = "folds",
+    aggregate: AnyAggregate = "auto",
     selection: Any = "best",
     drop: Any = None,
     confidence_level: float = 0.95,
@@ -102,16 +102,21 @@ def nested_cv(
         Every outer fold fits its own winner; or all fit the one configuration with the best mean over all inner
         folds (repeated grid-search nested cross-validation), which is about as optimistic as an uncorrected score,
         and flagged; without ``drop``.
-    interval : {"auto", "nadeau_bengio", "bates_hastie_tibshirani", "test_part", None}, default="auto"
-        "nadeau_bengio" costs nothing. "bates_hastie_tibshirani", for means of one loss per row, searches again
-        without every two folds of a repeat: R·K(K-1)/2·((K-2)C + 1) more fits with ``inner="remaining"``, and it
-        needs many repeats. ``ho.protocols.BatesHastieTibshirani(further_draws=10)`` is the same with its authors'
-        bias term, from ten further draws of the folds. "test_part" is for a single outer split: an interval of its
-        test rows (exact binomial for accuracy, DeLong's for an area under the ROC curve, a bootstrap of the rows
-        otherwise). "auto" is "test_part" for a single outer split, "nadeau_bengio" for several.
-    aggregate : {"folds", "pooled", "within"}, default="folds"
+    interval : {"auto", "nadeau_bengio", "bates_hastie_tibshirani", "test_part", "bootstrap", None}, default="auto"
+        "nadeau_bengio" is of the scores of the outer folds and costs nothing. "bates_hastie_tibshirani", for means
+        of one loss per row, searches again without every two folds of a repeat: R·K(K-1)/2·((K-2)C + 1) more fits
+        with ``inner="remaining"``, and it needs many repeats. ``ho.protocols.BatesHastieTibshirani(
+        further_draws=10)`` is the same with its authors' bias term, from ten further draws of the folds.
+        "test_part" is for a single outer split: an interval of its test rows (exact binomial for accuracy, DeLong's
+        for an area under the ROC curve, a bootstrap of the rows otherwise). "bootstrap" resamples the rows that the
+        outer folds predicted, and widens the spread because their models share training rows. "auto" is "test_part"
+        for a single outer split; for several it is "bootstrap" where the score is of all outer rows together
+        ("auto" of ``aggregate``), else "nadeau_bengio".
+    aggregate : {"auto", "folds", "pooled", "within"}, default="auto"
         How a score is computed, in inner and outer folds: as the mean over folds; on all held-out rows of a repeat
-        together; or, for metrics made of pairs, from the pairs of rows of the same fold.
+        together; or, for metrics made of pairs, from the pairs of rows of the same fold. With "auto" means over
+        folds choose, and the estimate of a metric that is no mean over rows and not made of pairs (R2, RMSE, F1)
+        is of all outer rows of a repeat together, unless the interval is one of fold scores.
     selection : str or selection rule, default="best"
     drop : str, rule of ``ho.dropping`` or None, optional
         Drops configurations early, in each search by itself.
@@ -194,7 +199,8 @@ def nested_of_search(search: Search, settings: NestedSettings, running: RunSetti
     """Nested cross-validation of a search whose folds are the outer ones, and further draws of them."""
     settings.check(search)
     outer, further = settings.divided(search.folds)
-    search, settings = replace(search, folds=outer), settings.of_outer(outer)
+    search = replace(search, folds=outer)
+    settings = settings.of_outer(search)
     if (
         len(search.configurations) == 1 or outer.n_splits == 1
     ):  # one choice in any case, by no row that it is scored on

@@ -7,13 +7,15 @@ from typing import Any, Literal
 
 from heldout._text import argument, in_python
 from heldout.errors import InputError
-from heldout.estimates.question import check_interval_settings
+from heldout.estimates.question import AnyAggregate, Scales, check_interval_settings
 from heldout.estimates.types import Alternative
 from heldout.execution.search import Search
 from heldout.folds.splits import Folds
+from heldout.metrics.base import Metric
 from heldout.protocols.nested.intervals import (
     AUTO,
     BATES,
+    BOOTSTRAP,
     INTERVALS,
     NADEAU_BENGIO,
     TEST_PART,
@@ -52,11 +54,20 @@ class NestedSettings:
         outer = folds.part(split for split in folds.splits if split.repeat not in last)
         return outer, folds.part(split for split in folds.splits if split.repeat in last)
 
-    def of_outer(self, folds: Folds) -> NestedSettings:
-        """The settings with the interval that fits the outer folds, if it is to be chosen by them."""
+    def of_outer(self, search: Search) -> NestedSettings:
+        """The settings with the interval that fits a search on the outer folds, if it is to be chosen by them."""
         if self.interval != AUTO:
             return self
-        return replace(self, interval=TEST_PART if folds.n_splits == 1 else NADEAU_BENGIO)
+        if search.folds.n_splits == 1:
+            return replace(self, interval=TEST_PART)
+        asked, metric = search.estimation.aggregate, search.scoring.metrics.get(search.scoring.refit_metric)
+        together = asked == "auto" and metric is not None and Scales.of(asked, metric).value == "pooled"
+        return replace(self, interval=BOOTSTRAP if together else NADEAU_BENGIO)
+
+    def scales(self, aggregate: AnyAggregate, metric: Metric) -> Scales:
+        """Of the score: two of the intervals are of the scores of folds."""
+        by_fold = self.interval_name in (NADEAU_BENGIO, BATES)
+        return Scales.of(aggregate, metric, "folds" if by_fold else "as asked")
 
     def check(self, search: Search) -> None:
         """Refuse, before any fit, settings that do not go together."""

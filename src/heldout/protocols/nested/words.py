@@ -9,8 +9,12 @@ from heldout.metrics.named import in_sentence
 
 INTERVAL_SENTENCES: dict[str, str] = {
     "nadeau_bengio": (
-        "The interval is that of Nadeau and Bengio: Student's t, with a variance that is widened because the outer "
-        "folds share training rows."
+        "The interval is that of Nadeau and Bengio, of the scores of the outer folds: Student's t, with a variance "
+        "that is widened because the outer folds share training rows."
+    ),
+    "bootstrap": (
+        "The interval is from bootstraps of the rows that the outer folds predicted. Their spread is widened "
+        "because the models of the folds share training rows."
     ),
     "bates_hastie_tibshirani": (
         "The interval is that of Bates, Hastie and Tibshirani: searches that left two folds out measured by how "
@@ -45,7 +49,7 @@ ONE_SPLIT_SENTENCE = (
 ACROSS_WORDS = {"folds": "", "all": "one configuration for all outer folds"}
 INTERVAL_WORDS = {
     "nadeau_bengio": "Nadeau and Bengio", "bates_hastie_tibshirani": "Bates, Hastie and Tibshirani",
-    "test_part": "the rows of the test part",
+    "test_part": "the rows of the test part", "bootstrap": "bootstrap of the rows that the outer folds predicted",
 }  # fmt: skip
 
 

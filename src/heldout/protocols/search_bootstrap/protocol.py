@@ -14,7 +14,7 @@ from heldout.configurations import checked_entries
 from heldout.data.limits import effective_threads
 from heldout.dropping import strategy_of
 from heldout.errors import InputError
-from heldout.estimates.question import Aggregate, Settings, check_interval_settings
+from heldout.estimates.question import AnyAggregate, Settings, check_interval_settings
 from heldout.estimates.types import Alternative
 from heldout.execution.sharing.groups import Share
 from heldout.folds.splits import listed_splits
@@ -36,7 +36,7 @@ def bootstrap_search(
     scoring: Any = None,
     cv: Any = None,
     n_bootstraps: int = 100,
-    aggregate: Aggregate = "folds",
+    aggregate: AnyAggregate = "auto",
     selection: Any = "best",
     drop: Any = None,
     confidence_level: float = 0.95,

@@ -20,7 +20,7 @@ from heldout.estimates.evidence import Evidence
 from heldout.estimates.from_matrix import gather
 from heldout.estimates.intervals import bootstrap_interval
 from heldout.estimates.least_width import with_least_width
-from heldout.estimates.question import Question, Settings
+from heldout.estimates.question import Question, Scales, Settings
 from heldout.estimates.types import Estimate
 from heldout.evaluate import evaluate
 from heldout.execution.run import RunSettings
@@ -170,7 +170,9 @@ class BootstrapPlan:
 def _uncorrected(search: Search, evaluation: Evaluation) -> float:
     """The winner's score in the search on all rows."""
     name, winner = evaluation.refit_metric, evaluation.winner
-    whole = evaluation.whole_scores(search.estimation.aggregate) or {}
+    metric = evaluation.metrics[name]
+    asked = search.estimation.aggregate
+    whole = {} if metric is None else evaluation.whole_scores(Scales.of(asked, metric).value) or {}
     if name in whole:
         return float(whole[name][winner])
     scores = evaluation.fold_scores[name].values[:, winner]
@@ -213,7 +215,7 @@ def _evidence(search: Search, evaluation: Evaluation, settings: Settings) -> Evi
         evaluation.winner,
         settings,
         selection=search.estimation.rule.name,
-        aggregate=search.estimation.aggregate,
+        aggregate=search.estimation.scale_of_selection,
         n_rows_used=task.n_rows,
         fold_scores=scores.values[:, candidates],
         repeat_of_split=scores.repeat,
@@ -239,7 +241,7 @@ def _flags_of_rows(search: Search) -> dict[Flag, str]:
 
 def _check_countable(search: Search) -> None:
     """Refuse metrics without row weights if predictions of a sample are pooled: a row counts as often as drawn."""
-    aggregate = search.estimation.aggregate
+    aggregate = search.estimation.scale_of_selection
     if aggregate == "folds" and search.drop is None:
         return
     setting = "drop" if aggregate == "folds" else f"aggregate='{aggregate}'"

@@ -33,6 +33,7 @@ _LIMITS = {
     ),
     Flag.DROPPING_REPLAYED: "Every bootstrap repeated the dropping.",
     Flag.ONE_CONFIGURATION_KEPT: "If the configuration was the best of several, that is not corrected.",
+    Flag.SCALE_OF_VALUE: "The score is of all held-out rows together.",
     Flag.STRATIFIED: "Bootstraps were drawn within classes.",
     Flag.NOT_EXCHANGEABLE: "Rows follow the order of time, and the estimate took them as exchangeable.",
     Flag.EARLY_STOPPING_ON_SCORED_ROWS: "Models stopped early on rows that score them, which no method corrects.",

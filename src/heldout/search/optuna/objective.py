@@ -10,7 +10,7 @@ import numpy as np
 from heldout._defaults import DEFAULT_METHOD
 from heldout.configurations import checked_entries, checked_model
 from heldout.errors import InputError
-from heldout.estimates.question import Aggregate
+from heldout.estimates.question import AnyAggregate
 from heldout.execution.adaptive import ProposalScore
 from heldout.execution.inner_split import InnerSplit
 from heldout.readers.kept import keep_evaluation
@@ -85,7 +85,7 @@ def objective(
     repeats: int = 1,
     groups: Any = None,
     sample_weight: Any = None,
-    aggregate: Aggregate = "folds",
+    aggregate: AnyAggregate = "auto",
     drop: Any = None,
     n_jobs: int | None = None,
     error_score: Any = np.nan,

@@ -12,7 +12,7 @@ from heldout._defaults import DEFAULT_METHOD
 from heldout.arguments import SearchArguments
 from heldout.configurations import Configurations, refuses
 from heldout.estimates.block_length import BlockLength
-from heldout.estimates.question import Aggregate
+from heldout.estimates.question import AnyAggregate
 from heldout.estimates.types import Alternative
 from heldout.execution.conclusion import Choose
 from heldout.execution.fold_models import DeployedModel, KeepModels
@@ -142,7 +142,7 @@ share_memory, early_stopping, keep_models, deploy, imputation, default, block_le
         scoring: Any = None,
         cv: Any = None,
         repeats: int = 1,
-        aggregate: Aggregate = "folds",
+        aggregate: AnyAggregate = "auto",
         selection: Any = "best",
         drop: Any = None,
         method: Any = DEFAULT_METHOD,
