@@ -175,6 +175,12 @@ class Flag(StrEnum):
         "{winner} and {other} have the same score except for a rounding error in its last bit. Here the first of "
         "equal ones wins; GridSearchCV compares that bit and takes {other}.",
     )
+    SPLITS_UNKNOWN = (
+        "splits_unknown",
+        "Nothing says that all models were scored on the same splits: {unknown} came without indices. On different "
+        "splits (a cv that shuffles without an integer random_state) models cannot be compared: a part of a "
+        "difference is luck. Pass return_indices=True to cross_validate, and that is checked.",
+    )
     ADAPTIVE_SEARCH = (
         "adaptive_search",
         "The search was adaptive: it proposed or dropped configurations because of scores on these same rows. The "

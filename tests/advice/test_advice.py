@@ -135,6 +135,12 @@ def test_it_warns_about_data_unlike_the_evidence():
     assert advised().warnings == ()
 
 
+@pytest.mark.parametrize("n_rows", [300, 1000])
+def test_rows_that_tables_of_the_evidence_have_are_no_warning(n_rows):
+    X, y = np.random.default_rng(0).normal(size=(n_rows, 2)), np.arange(n_rows) % 2
+    assert not [said for said in ho.advise(X, y, SEVERAL, seconds=0).warnings if "of the evidence" in said]
+
+
 def test_a_regression_is_simulated_as_one_with_a_warning_that_the_evidence_has_none():
     X, y = make_regression(120, 3, noise=5.0, random_state=0)
     found = advised((Ridge(), {"alpha": [0.1, 1.0, 10.0]}), X=X, y=y)

@@ -101,3 +101,14 @@ ONE = {"test_score": np.array([0.5, 0.6])}
 def test_what_cannot_be_compared_is_refused(given: Any, message: str) -> None:
     with pytest.raises(ho.InputError, match=message):
         ho.correct(given)
+
+
+def test_splits_that_are_not_known_to_be_the_same_are_flagged() -> None:
+    unseeded = ho.correct(results(KFold(5, shuffle=True)), **ASKED)
+    assert "the results came without indices" in unseeded.flags[ho.Flag.SPLITS_UNKNOWN]
+    known = results(return_indices=True)
+    assert ho.Flag.SPLITS_UNKNOWN not in ho.correct(known, **ASKED).flags
+    known["depth 2"].pop("indices")
+    assert "those of 'depth 2' came without indices" in ho.correct(known, **ASKED).flags[ho.Flag.SPLITS_UNKNOWN]
+    with pytest.raises(ho.InputError, match="tested on other rows"):
+        ho.correct(results(KFold(5, shuffle=True), return_indices=True), **ASKED)

@@ -52,7 +52,7 @@ def correct(
         as its value, or whose
         objective is that of ``ho.optuna.objective``, which kept their held-out predictions. Of several models that
         were compared without a search: a mapping of their names to the results of ``cross_validate``, all on the
-        same splits; with ``return_indices=True`` that is checked.
+        same splits; with ``return_indices=True`` that is checked, and without it flagged.
     method : str or method, optional
         "bbc_f" by default, "tt", "cv", "corrected_t" (of a search over a ShuffleSplit with ``test_share``), or with
         ``test_share`` "wmc" and "wmcs" for a search over a ShuffleSplit.
@@ -101,7 +101,7 @@ def correct(
 
     >>> from sklearn.model_selection import cross_validate
     >>> models = {f"depth {depth}": DecisionTreeClassifier(max_depth=depth, random_state=0) for depth in (1, 3, 5)}
-    >>> results = {name: cross_validate(model, X, y, cv=10) for name, model in models.items()}
+    >>> results = {name: cross_validate(model, X, y, cv=10, return_indices=True) for name, model in models.items()}
     >>> ho.correct(results, random_state=0).selected_name
     'depth 5'
     """

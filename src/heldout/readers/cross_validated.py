@@ -10,7 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heldout.data.arrays import shortened
+from heldout.data.task import labels_text
 from heldout.errors import InputError
+from heldout.flags import Flag
 from heldout.kernels.reference import Floats
 from heldout.readers.finished_search import FinishedSearch, named_metric
 from heldout.selection import Best
@@ -55,7 +57,17 @@ def cross_validated_models(results: Mapping[Any, Any], metric: str | None) -> Fi
         params=[{} for _ in names],
         repeat=repeat,
         winner=None,
+        flags=_flags(dict(zip(names, results.values(), strict=True))),
     )
+
+
+def _flags(results: Mapping[str, Mapping[str, Any]]) -> dict[Flag, str]:
+    """The flag of several models of which some do not say which rows they were tested on."""
+    unknown = [name for name, result in results.items() if result.get("indices") is None]
+    if len(results) < 2 or not unknown:
+        return {}
+    which = "the results" if len(unknown) == len(results) else f"those of {labels_text(unknown)}"
+    return {Flag.SPLITS_UNKNOWN: Flag.SPLITS_UNKNOWN.filled(unknown=which)}
 
 
 def _scores_of(name: str, result: Any) -> dict[str, Floats]:

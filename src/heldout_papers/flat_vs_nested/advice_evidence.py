@@ -1,6 +1,6 @@
-"""``python -m heldout_papers.flat_vs_nested.advice_evidence PARQUET``: renew the evidence that ``ho.advise`` reads.
+"""``python -m heldout_papers.flat_vs_nested.advice_evidence PARQUET ...``: renew the evidence of ``ho.advise``.
 
-The evidence is a CSV file with a line per table and scenario. It is computed from a kept run of this study and
+The evidence is a CSV file with a line per table and scenario. It is computed from kept runs of this study and
 installed with ``heldout``.
 """
 
@@ -55,24 +55,27 @@ def as_csv(evidence: Sequence[TableEvidence]) -> str:
     return text.getvalue()
 
 
-def write_evidence(parquet: str | Path, into: str | Path | None = None) -> Path:
-    """Write the evidence of a run.
+def write_evidence(*parquets: str | Path, into: str | Path | None = None) -> Path:
+    """Write the evidence of runs, which may have cut the same tables to other numbers of rows.
 
-    ``parquet``: the file that ``heldout study flat-vs-nested`` writes: a row per table, repetition and
+    ``parquets``: files that ``heldout study flat-vs-nested`` writes: a row per table, repetition and
     algorithm; ``into``: the installed file by default.
     """
     import pandas as pd
 
     path = Path(installed.__file__).with_name(installed.FILE) if into is None else Path(into)
-    path.write_text(as_csv(evidence_of(pd.read_parquet(parquet))), encoding="utf-8")
+    evidence = [line for parquet in parquets for line in evidence_of(pd.read_parquet(parquet))]
+    path.write_text(as_csv(evidence), encoding="utf-8")
     return path
 
 
 def main(arguments: Sequence[str]) -> None:
-    """The command: one argument, the Parquet file of the run."""
-    if len(arguments) != 1:
-        sys.exit("give the Parquet file of the run: docs/evidence/flat-vs-nested.parquet")
-    print(write_evidence(arguments[0]))
+    """The command: the Parquet files of the runs."""
+    if not arguments:
+        sys.exit(
+            "give the Parquet files of the runs: docs/evidence/flat-vs-nested.parquet and flat-large.parquet there"
+        )
+    print(write_evidence(*arguments))
 
 
 if __name__ == "__main__":

@@ -34,8 +34,8 @@ METHOD = (
     "figure 5 are one here.",
     "The dropping of BCED-CV is replayed on the complete predictions, with the rule, the bootstraps and the "
     "barriers of a search that really drops: the same configurations are dropped after the same folds. Models are "
-    "counted as if each protocol trained its own, the returned one included; seconds are those of the fits that "
-    "were made, each with its own preparation, less what a space caches of equal fits. The seconds of a fit that "
+    "counted as if each protocol trained its own, the returned one included; seconds are wall time of the fits "
+    "made, each with its own preparation, less what a space caches of equal fits. The seconds of a fit that "
     "serves several models are divided among them where nothing tells what each would have taken.",
     "Where the article gives no detail: sub-samples are drawn at random, again until each class has three rows; "
     "intervals are percentiles; sizes for which the pool is too small, or has too few rows of a class, are left "

@@ -11,7 +11,8 @@ from heldout.advice import evidence as installed
 from heldout.advice.evidence import TableEvidence, from_csv, installed_evidence
 from heldout_papers.flat_vs_nested.advice_evidence import as_csv, evidence_of, main, write_evidence
 
-RUN = Path(__file__).parents[3] / "docs" / "evidence" / "flat-vs-nested.parquet"
+EVIDENCE = Path(__file__).parents[3] / "docs" / "evidence"
+RUNS = [EVIDENCE / "flat-vs-nested.parquet", EVIDENCE / "flat-large.parquet"]
 
 
 def run_of(tables=("one",)) -> pd.DataFrame:
@@ -44,8 +45,8 @@ def test_the_written_file_reads_back():
 
 
 @pytest.mark.pages
-def test_the_installed_evidence_is_that_of_the_kept_run(tmp_path):
-    written = from_csv(write_evidence(RUN, tmp_path / "evidence.csv").read_text(encoding="utf-8"))
+def test_the_installed_evidence_is_that_of_the_kept_runs(tmp_path):
+    written = from_csv(write_evidence(*RUNS, into=tmp_path / "evidence.csv").read_text(encoding="utf-8"))
 
     assert len(written) == len(installed_evidence()) > 0
     for mine, kept in zip(written, installed_evidence(), strict=True):

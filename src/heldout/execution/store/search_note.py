@@ -7,15 +7,17 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from contextlib import suppress
+from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from typing import Any, TypeVar, cast
 
 import numpy as np
+import sklearn.metrics
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
-from heldout.configurations import Configuration, Configurations
+from heldout.configurations import Configuration, Configurations, are_same
 from heldout.data.calls import call_text
 from heldout.data.declared import from_json
 from heldout.data.task import Task, TaskKind, Truth
@@ -24,7 +26,7 @@ from heldout.errors import HeldoutError, InputError
 from heldout.estimates.methods import label_of, method_named
 from heldout.estimates.of_search import Estimation
 from heldout.estimates.question import Aggregate
-from heldout.estimates.types import Alternative
+from heldout.estimates.types import Alternative, json_safe
 from heldout.execution.fit import Scoring
 from heldout.execution.search import Search
 from heldout.execution.store.base import SearchNote
@@ -32,7 +34,9 @@ from heldout.flags import Flag
 from heldout.folds.splits import Folds, Split
 from heldout.metrics import check_fits, metric_named
 from heldout.metrics.base import Metric
+from heldout.metrics.from_scorer import metric_from_scorer
 from heldout.metrics.parameters import full_name
+from heldout.metrics.signed import Signed
 from heldout.selection import configuration_rule_of
 from heldout.selection.base import metrics_read
 
@@ -106,7 +110,7 @@ def note_of(search: Search, *, adaptive: bool = False) -> SearchNote:
     def text_of(what: str, thing: Thing, text: str, again: Any) -> str:
         """The text, if the thing can be made from it again."""
         try:
-            if again(text) == thing:
+            if are_same(again(text), thing):
                 return text
         except (HeldoutError, TypeError, ValueError):
             pass
@@ -116,7 +120,9 @@ def note_of(search: Search, *, adaptive: bool = False) -> SearchNote:
     metrics = {
         name: None
         if metric is None
-        else text_of(f"the metric of the scorer '{name}'", metric, full_name(metric), _metric_for(task.truth))
+        else text_of(
+            f"the metric of the scorer '{name}'", metric, _metric_text(metric, task.truth), _metric_for(task.truth)
+        )
         for name, metric in scoring.metrics.items()
     }
     rule, selection = estimation.rule, "best"
@@ -211,11 +217,41 @@ def _no_scorer(*_: Any, **__: Any) -> float:
     raise InputError("a search that was read from a run file cannot score a model; fit the search itself.")
 
 
+_SCORER, _OF_CLASS = "scorer:", " of class "
+
+
 def _metric_for(truth: Truth) -> Any:
-    def metric(name: str) -> Metric:
-        return check_fits(metric_named(name), truth)
+    def metric(text: str) -> Metric:
+        name, _, label = text.partition(_OF_CLASS)
+        scorer = name.removeprefix(_SCORER)
+        found = metric_named(name) if scorer == name else metric_from_scorer(sklearn.metrics.get_scorer(scorer))
+        assert found is not None, "scikit-learn's own scorers can be opened"
+        return check_fits(_of_class(found, json.loads(label)) if label else found, truth)
 
     return metric
+
+
+def _metric_text(metric: Metric, truth: Truth) -> str:
+    """The text of which ``_metric_for`` makes it again: a name of ours or a scorer's of scikit-learn, and a class.
+
+    Its own name where there is none.
+    """
+    label = json_safe(getattr(metric.metric if isinstance(metric, Signed) else metric, "pos_label", None))
+    of_class = "" if label is None else f"{_OF_CLASS}{json.dumps(label)}"
+    again, own_name = _metric_for(truth), full_name(metric)
+    for name in (own_name, *(f"{_SCORER}{scorer}" for scorer in sklearn.metrics.get_scorer_names())):
+        for text in dict.fromkeys((name, f"{name}{of_class}")):
+            with suppress(HeldoutError, TypeError, ValueError):
+                found = again(text)
+                if found.name == metric.name and are_same(found, metric):
+                    return text
+    return own_name
+
+
+def _of_class(metric: Metric, label: Any) -> Metric:
+    if isinstance(metric, Signed):
+        return replace(metric, metric=_of_class(metric.metric, label))
+    return replace(metric, pos_label=label)  # type: ignore[type-var, call-arg]  # a metric of classes has one
 
 
 def _text(rule: Any) -> str:
