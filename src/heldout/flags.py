@@ -74,6 +74,11 @@ class Flag(StrEnum):
         "{source} numbers its rows, and not in rising order, while its predictions have no such numbers: they were "
         "matched by position, which is right only where nobody sorted or shuffled the file.",
     )
+    CLASSES_EXCHANGED = (
+        "classes_exchanged",
+        "The probabilities of {lacking} of {total} configurations rank the rows clearly the wrong way round "
+        "({which}), while most rank them rightly, as where their columns of two classes were exchanged.",
+    )
     LABELS_CONTRADICT_PROBABILITIES = (
         "labels_contradict_probabilities",
         "The labels and the probabilities of {lacking} of {total} configurations contradict each other ({which}): "

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
+from statistics import NormalDist
 from typing import Any
 
 import numpy as np
@@ -19,7 +20,7 @@ from heldout.estimates.responses import ROUNDING, ResponseName, check_settings, 
 from heldout.flags import Flag
 from heldout.metrics.base import Response
 from heldout.predictions import HeldOutPredictions
-from heldout.readers.columns import plain
+from heldout.readers.columns import plain, quoted
 
 OFF_ONE = 0.0201
 """How far from 1 the sum of probabilities lies at most, which may be rounded to two decimals."""
@@ -27,6 +28,8 @@ CLOSE = 0.002
 """Probabilities that differ by less may be equal ones that were rounded."""
 FEWEST = 5
 """Rows with each of two labels from which these are compared."""
+LEAST_SPREAD = 0.05
+"""The standard deviation of probabilities from which an order of rows is taken for one that a model meant."""
 LEAST_AGREEMENT = 0.9
 """The AUC of probabilities by their own labels, 1 where one threshold cut them; thresholds may differ by fold."""
 
@@ -135,6 +138,28 @@ class PredictionArrays:
             exchangeable=self.exchangeable,
             flags=self.flags,
         )
+
+
+def exchanged(
+    codes: NDArray[np.int32], probabilities: NDArray[np.float64], names: Sequence[str]
+) -> dict[Flag, str]:
+    """The flag of configurations whose columns of classes were exchanged.
+
+    They rank the rows (N, C, R, K) of a class clearly the wrong way round, where most rank them rightly.
+    Probabilities with little spread do so by themselves: a constant is lower for the class of a held-out row.
+    """
+    first = probabilities[:, :, 0]
+    rows = ~np.isnan(first).any(axis=(1, 2))
+    found = set[int]()
+    for code in np.unique(codes[rows]) if len(np.unique(codes[rows])) > 1 else ():
+        own, values = codes[rows] == code, first[rows, :, code]
+        areas = np.array([roc_auc_score(own, column) for column in values.T]) - 0.5
+        error = np.sqrt((len(own) + 1) / (12 * own.sum() * (~own).sum()))
+        least = max(np.median(areas) / 2, NormalDist().inv_cdf(1 - 0.005 / first[0].size) * error)
+        if np.median(areas) > 0:
+            found |= {*np.flatnonzero((-areas > least) & (values.std(axis=0) > LEAST_SPREAD))}
+    flag, which = Flag.CLASSES_EXCHANGED, [names[j] for j in sorted(found)]
+    return {flag: flag.filled(lacking=len(which), total=len(names), which=quoted(which, 3))} if which else {}
 
 
 def check_probabilities(values: NDArray[np.float64], names: Sequence[str], *, of_classes: bool = True) -> None:

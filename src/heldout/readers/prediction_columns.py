@@ -23,6 +23,7 @@ from heldout.predictions import HeldOutPredictions
 from heldout.readers.column_predictions import ColumnPredictions
 from heldout.readers.columns import check_no_dates, class_code, plain, quoted, reads_as_number
 from heldout.readers.long_table_signs import check_no_probabilities_of_classes
+from heldout.readers.prediction_arrays import exchanged
 
 _OF_CLASS = re.compile(r"(.+)\[([^\[\]]*)\]")
 MOST_REMARKS = 3
@@ -114,8 +115,10 @@ def held_out(
     else:
         of_each = [numbers_of(array_of(found.frame[list(own)], "predictions"), own[0]) for own in heads.columns]
         array = np.stack([lines[found.places] for lines in of_each], axis=1)
+    several = array.shape[-1] == truth.n_classes > 1
+    flags = exchanged(truth.values, array, heads.names) if several else {}
     held = read_predictions(truth, array, metric, response=response, threshold=threshold, folds=folds)
-    return replace(held, names=heads.names, flags=found.flags)
+    return replace(held, names=heads.names, flags={**found.flags, **flags})
 
 
 def _check_no_classes(frame: Any, stems: Mapping[str, Mapping[str, str]], truth: Truth) -> None:

@@ -19,7 +19,7 @@ from heldout.metrics.base import Metric
 from heldout.predictions import HeldOutPredictions
 from heldout.readers.column_predictions import ColumnPredictions
 from heldout.readers.columns import quoted
-from heldout.readers.prediction_arrays import PredictionArrays, check_probabilities
+from heldout.readers.prediction_arrays import PredictionArrays, check_probabilities, exchanged
 from heldout.readers.prediction_columns import check_kinds, held_out, holds_scores, prediction_columns_of
 from heldout.selection import Rule
 
@@ -86,6 +86,8 @@ class PredictionTable:
         """A table of predictions whose kinds are known, with the last of two classes as the positive one."""
         if arrays.probabilities is not None:
             check_probabilities(arrays.probabilities, arrays.names)
+            codes = arrays.truth(truth).values
+            arrays = replace(arrays, flags={**arrays.flags, **exchanged(codes, arrays.probabilities, arrays.names)})
         if contradictions := arrays.contradictions():
             flag = Flag.LABELS_CONTRADICT_PROBABILITIES
             sentence = flag.filled(

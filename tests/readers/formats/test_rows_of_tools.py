@@ -266,3 +266,33 @@ def test_counts_with_predictions_that_have_decimals_are_numbers() -> None:
     table = ho.read_predictions(mapping, target=pd.Series(counts))
     assert table.source.format == "scikit_learn"
     assert ho.estimate(table, metric="r2", method="cv").selected_name == "a"
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_a_configuration_whose_columns_of_classes_were_exchanged_is_named(n_classes: int) -> None:
+    rng = np.random.default_rng(n_classes)
+    y, labels = rng.integers(0, n_classes, 90), list("xyz"[:n_classes])
+    frame = pd.DataFrame({"y": np.array(labels)[y]})
+    for name, strength in (("weak", 0.5), ("middle", 1.0), ("strong", 2.0), ("other", 1.5)):
+        power = np.exp(strength * np.eye(n_classes)[y] + rng.normal(size=(90, n_classes)))
+        frame[[f"{name}[{label}]" for label in labels]] = power / power.sum(axis=1, keepdims=True)
+    asked: dict[str, Any] = {"metric": "accuracy", "method": "cv"}
+    flag = Flag.CLASSES_EXCHANGED
+    assert flag not in ho.estimate(ho.read_predictions(frame, target="y"), **asked).flags
+    changed = frame.rename(columns={"strong[x]": "strong[y]", "strong[y]": "strong[x]"})
+    assert "1 of 4 configurations" in ho.estimate(ho.read_predictions(changed, target="y"), **asked).flags[flag]
+    parts = {
+        name: changed[[f"{name}[{label}]" for label in labels]].set_axis(labels, axis=1)
+        for name in ("weak", "middle", "strong", "other")
+    }
+    assert "('strong')" in ho.read_predictions(parts, target=frame["y"]).predictions.flags[flag]
+
+
+def test_columns_of_noise_and_constants_are_not_said_to_be_exchanged() -> None:
+    rng = np.random.default_rng(0)
+    for _ in range(40):  # a constant model that never saw the row has an AUC of 0
+        y = rng.permutation(np.arange(60) % 2)
+        columns = {"constant": (y.sum() - y) / 59, **{f"m{j}": rng.random(60) for j in range(6)}}
+        parts = {name: pd.DataFrame({0: 1 - share, 1: share}) for name, share in columns.items()}
+        read = ho.read_predictions(parts, target=y)
+        assert Flag.CLASSES_EXCHANGED not in read.predictions.flags  # at most .5 % of such tables should raise it
