@@ -2,6 +2,8 @@
 
 DEFAULT_METHOD = "shrinkage"
 """The method of estimation where held-out predictions are known and a user names none."""
+DEFAULT_BOOTSTRAPS = 1000
+DEFAULT_LEVEL = 0.95
 
 MODELS_OF_PRESETS = {
     "quick": (

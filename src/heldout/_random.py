@@ -35,7 +35,7 @@ def entropy_of(random_state: RandomState) -> int:
             raise InputError(
                 f"random_state must be from 0 to 2**64 - 1, got {random_state}.", argument="random_state"
             )
-        return int(random_state)
+        return random_state if isinstance(random_state, DrawnSeed) else int(random_state)
     raise InputError(
         f"random_state must be an integer, a numpy RandomState or Generator, or None, got {random_state!r}.",
         argument="random_state",

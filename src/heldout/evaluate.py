@@ -15,11 +15,13 @@ from typing import Any
 
 import numpy as np
 
+from heldout.data.calls import call_text
+from heldout.estimates.methods import method_of
 from heldout.estimates.types import Estimate
 from heldout.execution.adaptive import Proposals, proposed_results
 from heldout.execution.collect import RaceResults
 from heldout.execution.comparison import compared_with_separate_fits
-from heldout.execution.conclusion import Choose, ChosenWinner, chosen_in, estimates_of
+from heldout.execution.conclusion import Choose, ChosenWinner, chosen_in, estimates_of, flags_of
 from heldout.execution.cross_fit import CrossFit, estimates_of_cross_fit
 from heldout.execution.events import SearchFinished, StageStarted
 from heldout.execution.fit import final_model
@@ -37,9 +39,9 @@ from heldout.execution.tight_interval import stop_of
 from heldout.flags import Flag
 from heldout.imputation.settings import Imputation
 from heldout.imputation.tables import missing_counts
-from heldout.predictions import FoldScores
+from heldout.predictions import FoldScores, SearchQuestion
 from heldout.result import Evaluation
-from heldout.selection.base import settings_of
+from heldout.selection.base import metrics_read, settings_of
 
 
 def evaluate(search: Search, running: RunSettings = RunSettings(), *, choose: Choose | None = None) -> Evaluation:  # noqa: B008 - frozen
@@ -204,7 +206,8 @@ def evaluation_of(
     tell(listeners, SearchFinished(searched + finished - started))
     return Evaluation(
         task=task, folds=found.folds, configurations=configurations, cells=found.cells,
-        predictions=read.predictions, fold_scores=found.fold_scores, metrics=metrics, pooled_scores=chosen.pooled,
+        predictions=replace(read.predictions, question=_question(search, found, chosen, halves, flags, cross_fit)),
+        fold_scores=found.fold_scores, metrics=metrics, pooled_scores=chosen.pooled,
         within_scores=chosen.within, scores_in_halves=dict(halves),
         refit_metric=found.refit_metric, winner=winner, estimates=estimates, model=model,
         estimation=chosen.estimation, failures=found.failures,
@@ -216,6 +219,50 @@ def evaluation_of(
         seconds={"search": searched, "estimate": estimated - started, "refit": refitted - estimated},
         provenance=_provenance(search, found),
     )  # fmt: skip
+
+
+def _question(
+    search: Search,
+    found: RaceResults,
+    chosen: ChosenWinner,
+    halves: Mapping[str, FoldScores],
+    flags: Mapping[Flag, str],
+    cross_fit: CrossFit | None,
+) -> SearchQuestion:
+    """What is estimated from the predictions, for who has these alone."""
+    task, estimation, metrics = search.task, chosen.estimation, search.scoring.metrics
+    read = metrics_read(estimation.rule, found.fold_scores, found.refit_metric)
+    selected_on = {name: metric for name in read if (metric := metrics.get(name)) is not None}
+    method = None if estimation.method is None else method_of(estimation.method)
+    replays = search.drop is not None and method is not None and method.replays_dropping
+    beyond = {
+        "scores of a scorer that cannot be opened": len(selected_on) < len(read),
+        "searches without the rows of each fold": cross_fit is not None,
+        "fits on halves of the rows": bool(halves),
+        "the dropping of configurations, which it repeats": replays and getattr(search.drop, "replay", False),
+    }
+    return SearchQuestion(
+        metric=selected_on.get(found.refit_metric) if len(selected_on) == len(read) else None,
+        aggregate=estimation.aggregate,
+        method=method,
+        selection=search.estimation.rule,
+        rule=estimation.rule,
+        selected_on=selected_on,
+        n_bootstraps=int(estimation.n_bootstraps),
+        confidence_level=float(str(estimation.confidence_level)),
+        alternative=estimation.alternative,
+        entropy=search.entropy,
+        block_length=estimation.blocks,
+        drop=None if search.drop is None else call_text(search.drop),
+        groups=task.groups,
+        sample_weight=task.sample_weight,
+        truth=task.truth,
+        names=chosen.read.predictions.names,
+        params=search.configurations.params,
+        winner=int(chosen.winner),
+        flags={**flags_of(search, found, chosen), **flags},
+        beyond=next((what for what, is_so in beyond.items() if is_so), ""),
+    )
 
 
 def evaluation_so_far(stored: SearchSoFar, running: RunSettings = RunSettings()) -> Evaluation:  # noqa: B008 - frozen

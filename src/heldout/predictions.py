@@ -6,20 +6,83 @@ running that has no idea what is estimated.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from heldout._notebook import notes, table
+from heldout.data.arrays import shortened
+from heldout.data.task import Truth
 from heldout.errors import InputError
 from heldout.flags import Flag
 from heldout.metrics.base import Metric, Response
 from heldout.metrics.parameters import at_times_of
 
 UNPREDICTED_LABEL = -1
+
+
+@dataclass(frozen=True, eq=False)
+class SearchQuestion:
+    """What a search estimated from its predictions, and how it selected its winner.
+
+    ``ho.estimate`` and its kin ask the same of the predictions, except where a keyword says otherwise. None is what
+    the search did not have, or what is not known.
+
+    Attributes
+    ----------
+    metric : Metric or None
+        The metric that selected the winner; None where its scorer cannot be opened.
+    aggregate : str or None
+    method : Method or None
+        None where the search made no estimate.
+    selection : rule or None
+        The selection rule as the search was given it.
+    rule : rule or None
+        The same rule, with what it counted in the fitted models.
+    selected_on : mapping of str to Metric
+        The metrics that the rule reads, by their names in the search.
+    n_bootstraps, confidence_level, alternative, entropy, block_length
+        Of the estimate.
+    drop : str or None
+        The drop rule.
+    groups, sample_weight : ndarray of shape (N,), or None
+    truth : Truth or None
+        The target.
+    names : tuple of str
+        Of the configurations.
+    params : sequence of mapping
+        Of the configurations, for rules that read them.
+    winner : int or None
+    flags : mapping of Flag to str
+        What to know of the search and of its winner.
+    beyond : str
+        What the search's own estimate is computed from besides the predictions, as half a sentence; empty where it
+        is a function of the predictions.
+    """
+
+    metric: Metric | None = None
+    aggregate: str | None = None
+    method: Any = None
+    selection: Any = None
+    rule: Any = None
+    selected_on: Mapping[str, Metric] = field(default_factory=dict)
+    n_bootstraps: int | None = None
+    confidence_level: float | None = None
+    alternative: str | None = None
+    entropy: int | None = None
+    block_length: Any = None
+    drop: str | None = None
+    groups: NDArray[Any] | None = None
+    sample_weight: NDArray[np.float64] | None = None
+    truth: Truth | None = None
+    names: tuple[str, ...] = ()
+    params: Sequence[Mapping[str, Any]] = ()
+    winner: int | None = None
+    flags: Mapping[Flag, str] = field(default_factory=dict)
+    beyond: str = ""
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,6 +124,8 @@ class HeldOutPredictions:
         Whether the search proposed or dropped configurations because of scores on these rows.
     flags : mapping of Flag to str
         Conditions of their origin that a reader of any estimate must know, such as repeats that were averaged.
+    question : SearchQuestion or None
+        What the search that made them estimated from them; see ``remembered``.
     """
 
     responses: Mapping[Response, NDArray[Any]]
@@ -78,6 +143,7 @@ class HeldOutPredictions:
     test_share: float | None = None
     adaptive: bool = False
     flags: Mapping[Flag, str] = field(default_factory=dict)
+    question: SearchQuestion | None = None
 
     def _repr_html_(self) -> str:
         candidates = self.n_configurations - len(self.out)
@@ -106,6 +172,49 @@ class HeldOutPredictions:
     def out(self) -> dict[int, str]:
         """Configurations that are no candidates, and why."""
         return {**self.dropped, **self.failed}
+
+    @property
+    def remembered(self) -> SearchQuestion:
+        """The question of the search; of some of its configurations or rows only metric and aggregate are known."""
+        question = self.question or SearchQuestion()
+        if question.truth is None or (question.names, question.truth.n_rows) == (self.names, self.n_rows):
+            return question
+        return SearchQuestion(metric=question.metric, aggregate=question.aggregate)
+
+    def of(self, configurations: Any) -> HeldOutPredictions:
+        """The predictions of some configurations.
+
+        Parameters
+        ----------
+        configurations : str, int, or list of names or indices, or mask of shape (C,)
+
+        Examples
+        --------
+        >>> zeros = np.zeros((9, 3, 1))
+        >>> held = HeldOutPredictions({Response.VALUES: zeros}, ("a", "b", "c"), failed={2: "it raised"})
+        >>> held.of("c").names, held.of(["c", "a"]).failed, held.of([0, 1]).n_configurations
+        (('c',), {0: 'it raised'}, 2)
+        """
+        listed = [configurations] if isinstance(configurations, str | int | np.integer) else configurations
+        try:
+            listed = [self.names.index(each) if isinstance(each, str) else each for each in listed]
+            places = np.arange(self.n_configurations)[listed].tolist()
+        except (IndexError, ValueError, TypeError):
+            raise InputError(
+                f"configurations are named by their names or by indices from 0 to {self.n_configurations - 1}, got "
+                f"{shortened(configurations)}."
+            ) from None
+        if not places:
+            raise InputError(f"no configuration is left of {self.n_configurations}; name at least one.")
+        out = (self.failed, self.dropped)
+        failed, dropped = ({n: why[j] for n, j in enumerate(places) if j in why} for why in out)
+        return replace(
+            self,
+            responses={response: array[:, places] for response, array in self.responses.items()},
+            names=tuple(self.names[j] for j in places),
+            failed=failed,
+            dropped=dropped,
+        )
 
     def for_metric(self, metric: Metric) -> NDArray[Any]:
         """The array that a metric reads: for each configuration the first response that it has.

@@ -79,11 +79,9 @@ _OF_A_RUN = ("file", "n_jobs", "as_json", "quiet")
 @click.option("--threshold", type=float, help="Where scores are cut into labels; above it is positive.")
 @click.option(
     "--method",
-    default=DEFAULT_METHOD,
-    show_default=True,
     metavar="NAME",
     help="A method's name, also with parameters, as in \"naive_bootstrap(unit='folds')\"; or all: every method "
-    "that applies, side by side.",
+    f"that applies, side by side. By default that of the file, else {DEFAULT_METHOD}.",
 )
 @click.option("--candidates", metavar="best|SHARE", help="Two-part methods: the best one, or a share such as 0.1.")
 @click.option("--evaluation-share", type=float, help="Two-part methods: the share of rows for the bound.")
@@ -102,10 +100,9 @@ _OF_A_RUN = ("file", "n_jobs", "as_json", "quiet")
 )
 @click.option(
     "--selection",
-    default="best",
-    show_default=True,
     metavar="NAME",
-    help="How the winner is chosen: a rule, also with parameters, such as 'top_k(k=3)'.",
+    help="How the winner is chosen: a rule, also with parameters, such as 'top_k(k=3)'; by default that of the "
+    "file, else best.",
 )
 @click.option(
     "--aggregate",
@@ -131,7 +128,7 @@ _OF_A_RUN = ("file", "n_jobs", "as_json", "quiet")
     type=float,
     help="Confidence level of the interval; by default that of the file, else 0.95.",
 )
-@click.option("--alternative", default="two-sided", show_default=True, help="two-sided, greater or less.")
+@click.option("--alternative", help="two-sided, greater or less; by default that of the file, else two-sided.")
 @click.option("--seed", type=int, help="The same seed gives the same result; by default that of the file, else 0.")
 @click.option("--out-of-core", is_flag=True, help="Read a Parquet file in blocks: it need not fit the memory.")
 @click.option("--n-jobs", type=int, help="Workers of --out-of-core; -1 for all cores.")

@@ -15,9 +15,9 @@ if TYPE_CHECKING:
     from heldout.data.task import Truth
     from heldout.estimates.responses import ResponseName
     from heldout.metrics.base import Metric
-    from heldout.predictions import HeldOutPredictions
+    from heldout.predictions import HeldOutPredictions, SearchQuestion
     from heldout.readers.formats.base import Export
-    from heldout.readers.own_metadata import ColumnRoles, SearchSettings
+    from heldout.readers.own_metadata import ColumnRoles
     from heldout.readers.prediction_table import PredictionTable
 
 _OF_CONFIGURATIONS = ("wide", "heldout")
@@ -43,7 +43,7 @@ class EstimateOptions:
     positive: str | None
     response: str
     threshold: float | None
-    method: str
+    method: str | None
     candidates: str | None
     evaluation_share: float | None
     configuration: tuple[str, ...]
@@ -52,13 +52,13 @@ class EstimateOptions:
     interval: str | None
     control: str | None
     ties: str | None
-    selection: str
+    selection: str | None
     aggregate: str | None
     adaptive: bool
     block_length: str | None
     n_bootstraps: int | None
     confidence_level: float | None
-    alternative: str
+    alternative: str | None
     seed: int | None
     out_of_core: bool
     n_jobs: int | None
@@ -89,13 +89,6 @@ class EstimateInput:
     names_columns: bool = False
     """Whether ``--configuration`` names columns of the file, which has a line for each row and configuration."""
 
-    @property
-    def search_settings(self) -> SearchSettings:
-        """Those of the search that wrote the file; empty for a file of another tool."""
-        from heldout.readers.own_metadata import SearchSettings
-
-        return SearchSettings() if self.roles is None else self.roles.settings
-
 
 def read(options: EstimateOptions, console: Console) -> EstimateInput:
     """Read the file, and print what was read."""
@@ -120,7 +113,7 @@ def read(options: EstimateOptions, console: Console) -> EstimateInput:
     held, threshold = found.held_for(
         truth,
         metric,
-        rule_of(options.selection),
+        rule_of(options.selection or _remembered(found).selection or "best"),
         response=cast("ResponseName", options.response),
         threshold=options.threshold,
     )
@@ -137,6 +130,13 @@ def read(options: EstimateOptions, console: Console) -> EstimateInput:
         threshold=threshold,
         names_columns=found.source.format not in _OF_CONFIGURATIONS,
     )
+
+
+def _remembered(found: PredictionTable) -> SearchQuestion:
+    """What the file says of the search that wrote it."""
+    from heldout.predictions import SearchQuestion
+
+    return SearchQuestion() if found.held is None else found.held.remembered
 
 
 def _refuse_readings(options: EstimateOptions) -> None:
@@ -244,7 +244,7 @@ def _check_folds(options: EstimateOptions, found: PredictionTable) -> None:
     """Refuse methods that compare fold by fold where there are no folds."""
     from heldout.cli.method_text import method_of_text
 
-    method = None if options.method == "all" else method_of_text(options.method)
+    method = None if options.method in (None, "all") else method_of_text(options.method)
     needs_more = method is not None and method.needs_test_share  # more than folds: it refuses by itself
     by_fold = method is not None and method.reads == {"fold scores"} and not needs_more
     is_by_fold = options.aggregate in ("folds", "within")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal, cast
 
+from heldout._defaults import DEFAULT_METHOD
 from heldout.cli.method_text import configured, fields_of, method_of_text
 from heldout.cli.options import about_option
 from heldout.errors import InputError
@@ -17,30 +18,36 @@ def check_names(options: EstimateOptions) -> None:
     """Refuse unknown methods and selection rules before anything is read."""
     from heldout.selection import rule_of
 
-    if options.method != "all":
+    if options.method not in (None, "all"):
         method_of_text(options.method)
-    with about_option("--selection", options.selection):
-        rule_of(options.selection)
+    if options.selection is not None:
+        with about_option("--selection", options.selection):
+            rule_of(options.selection)
 
 
 def methods_of_options(options: EstimateOptions, found: EstimateInput) -> dict[str, Method]:
     """The methods by name, each with those of the options that are its settings."""
-    return methods_with(_settings(options, found), options.method)
+    return methods_with(_settings(options, found), options.method, found.held.remembered.method)
 
 
-def methods_with(settings: dict[str, Any], method: str) -> dict[str, Method]:
-    """All methods, or the one named, each with those of the settings that it has."""
+def methods_with(settings: dict[str, Any], method: str | None, own: Method | None = None) -> dict[str, Method]:
+    """All methods, or the one named, each with those of the settings that it has.
+
+    ``own``: the method of the search that made the predictions, which is meant where none is named.
+    """
     from heldout.data.calls import call_in
     from heldout.estimates import METHODS
 
+    is_own, method = method is None and own is not None, method or (own.name if own else DEFAULT_METHOD)
     if method != "all":
-        chosen = method_of_text(method)
+        chosen = own if is_own and own is not None else method_of_text(method)
         made, names = {chosen.name: chosen}, [chosen.name]
         twice = next((name for name in (call_in(method) or ("", {}))[1] if name in settings), None)
         if twice is not None:
             raise InputError(f"--method {method} says {twice}, and so does an option; leave one of them out.")
     else:
         made, names = {name: make() for name, make in METHODS.items()}, list(METHODS)
+        made |= {} if own is None else {own.name: own}
     for setting in settings:
         able = [name for name, make in METHODS.items() if setting in fields_of(make())]
         if not set(able) & set(names):
@@ -54,7 +61,7 @@ def methods_with(settings: dict[str, Any], method: str) -> dict[str, Method]:
 def _settings(options: EstimateOptions, found: EstimateInput) -> dict[str, Any]:
     settings = {
         "stratify": options.stratify or None,
-        "interval": options.interval or (found.search_settings.interval if options.method == "bbc" else None),
+        "interval": options.interval,
         "control": control_of(options.control),
         "ties": options.ties,
         "candidates": _candidates(options.candidates),

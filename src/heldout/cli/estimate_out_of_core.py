@@ -49,7 +49,7 @@ def estimate_out_of_core(options: EstimateOptions, console: Console) -> Estimate
         threshold=options.threshold,
         n_bootstraps=1000 if options.n_bootstraps is None else options.n_bootstraps,
         confidence_level=0.95 if options.confidence_level is None else options.confidence_level,
-        alternative=cast("Alternative", options.alternative),
+        alternative=cast("Alternative", options.alternative or "two-sided"),
         random_state=0 if options.seed is None else options.seed,
         n_jobs=options.n_jobs,
     )
@@ -60,9 +60,8 @@ def _target_and_metric(options: EstimateOptions) -> tuple[str, str]:
     from heldout.errors import InputError
 
     used = [option for option in _NOT_OUT_OF_CORE if getattr(options, option)]
-    used += ["method"] * (options.method not in _OUT_OF_CORE_METHODS) + ["selection"] * (
-        options.selection != "best"
-    )
+    used += ["method"] * (options.method not in (None, *_OUT_OF_CORE_METHODS))
+    used += ["selection"] * (options.selection not in (None, "best"))
     used += ["aggregate"] * (options.aggregate not in (None, "pooled"))
     used += ["format"] * (options.format not in ("auto", "wide"))
     if used:

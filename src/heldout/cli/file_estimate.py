@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, cast
 
 from heldout.cli.saved_winner import SavedWinner
 
@@ -67,49 +67,37 @@ def estimate_file(options: EstimateOptions, console: Console, folder: OutputFold
     check_names(options)
     reading = read(options, console)
     methods = methods_of_options(options, reading)
-    inputs = _inputs(options, reading)
+    inputs = _inputs(options, reading, next(iter(methods.values())))
     if folder is not None:
         folder.check_writable()  # before the work that would be lost
     result, saved = _result(options, inputs, methods), SavedWinner.of(reading.roles, options.file)
     if saved is not None:
-        result = _with_saved(result, saved, reading.metric, options.selection)
+        result = _with_saved(result, saved, reading.metric, inputs.question.rule.name)
     answer = FileEstimate(result, inputs, reading.name, saved)
     _note_other_way(answer.main, reading, console)
     return answer
 
 
-def _inputs(options: EstimateOptions, reading: EstimateInput) -> Inputs:
+def _inputs(options: EstimateOptions, reading: EstimateInput, method: Method) -> Inputs:
     from heldout.estimates.inputs import read_inputs
 
-    own = reading.search_settings
     return read_inputs(
         reading.y_true,
         reading.held,
         metric=reading.metric,
+        method=None if options.method == "all" else method,
         groups=reading.groups,
         sample_weight=reading.sample_weight,
-        aggregate=cast("Aggregate | None", own.aggregate if options.aggregate is None else options.aggregate),
+        aggregate=cast("Aggregate | None", options.aggregate),
         selection=options.selection,
         threshold=reading.threshold,
         adaptive=options.adaptive,
-        block_length=options.block_length or _block_length_of_file(options, reading),
-        n_bootstraps=_first_known(options.n_bootstraps, own.n_bootstraps, 1000),
-        confidence_level=_first_known(options.confidence_level, own.confidence_level, 0.95),
-        alternative=cast("Alternative", options.alternative),
-        random_state=_first_known(options.seed, own.entropy, 0),
+        block_length=options.block_length,
+        n_bootstraps=options.n_bootstraps,
+        confidence_level=options.confidence_level,
+        alternative=cast("Alternative | None", options.alternative),
+        random_state=0 if options.seed is None and reading.held.remembered.entropy is None else options.seed,
     )
-
-
-def _block_length_of_file(options: EstimateOptions, reading: EstimateInput) -> str | None:
-    """That of the search that wrote the file, for methods that draw rows."""
-    from heldout.estimates.methods import method_named
-
-    draws = options.method == "all" or method_named(options.method).draws_rows
-    return reading.search_settings.block_length if draws else None
-
-
-def _first_known(*values: Any) -> Any:
-    return next(value for value in values if value is not None)
 
 
 def _result(options: EstimateOptions, inputs: Inputs, methods: dict[str, Method]) -> Estimate | Comparison:

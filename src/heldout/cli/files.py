@@ -189,33 +189,14 @@ def write_predictions(
     folder: OutputFolder,
     *,
     event: str | None = None,
-    aggregate: str = "folds",
-    selection: str = "best",
 ) -> Path:
-    """``predictions.parquet``, which ``heldout estimate`` reads without any options.
-
-    ``aggregate``, ``selection``: how the search selected its winner.
-    """
+    """``predictions.parquet``, which ``heldout estimate`` reads without any options."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    from heldout.estimates.block_length import AUTO
-    from heldout.estimates.ordered_rows import CHOSEN_AUTOMATICALLY
     from heldout.readers.own_table import table_of_predictions
 
     frame, roles = table_of_predictions(evaluation.task, evaluation.predictions, metric, target, event)
-    settings: dict[str, Any] = {"aggregate": aggregate, "selection": selection, "winner": evaluation.winner}
-    if evaluation.estimate is not None:
-        provenance, interval = evaluation.estimate.provenance, evaluation.estimate.interval
-        settings |= {name: provenance[name] for name in ("entropy", "n_bootstraps") if name in provenance}
-        if evaluation.estimate.method == "bbc" and "interval" in provenance:  # not where there is no value
-            settings["interval"] = provenance["interval"]
-        if "block_length" in provenance:
-            length = provenance["block_length"]
-            automatic = provenance["block_length_source"] == CHOSEN_AUTOMATICALLY
-            settings["block_length"] = f"{provenance['block_kind']}:{AUTO if automatic else length}"
-        settings |= {"confidence_level": interval.confidence_level} if interval else {}
-    roles["settings"] = settings
     arrow = pa.Table.from_pandas(frame, preserve_index=False)
     arrow = arrow.replace_schema_metadata({**(arrow.schema.metadata or {}), b"heldout": json.dumps(roles).encode()})
     return folder.write("predictions.parquet", lambda partial: pq.write_table(arrow, partial))

@@ -332,8 +332,6 @@ def _write_files(
             job.found.target,
             folder,
             event=job.found.event,
-            aggregate=job.aggregate,
-            selection=selection,
         )
     if evaluation.estimate is not None:
         files["estimate"] = folder.write_json("estimate.json", estimate_document(evaluation))

@@ -31,7 +31,7 @@ from heldout.estimates.types import Alternative, Estimate, Interval, frame_of, j
 from heldout.flags import Flag
 
 MAIN = DEFAULT_METHOD
-"""The method whose row is marked where it applies; else the first that has an interval, else the first."""
+"""The method whose row is marked where it applies and a search had no other; else the first with an interval."""
 
 SIGNIFICANT_DIGITS = 4
 SEEN_IN_THE_ROW = (Flag.NO_INTERVAL, Flag.OTHER_CONFIGURATION)
@@ -53,11 +53,14 @@ class Comparison(Mapping[str, Estimate]):
     coverage : mapping of str to CellEvidence
         What the intervals of those methods covered where the truth is known, in the cell of the test bed that is
         nearest to this question. Empty for levels other than .95, and without methods that were not scored there.
+    preferred : str
+        The method to report where it applies: that of the search that made the predictions, or the usual one.
     """
 
     estimates: Mapping[str, Estimate]
     refused: Mapping[str, str]
     coverage: Mapping[str, CellEvidence] = field(default_factory=dict)
+    preferred: str = MAIN
 
     def __getitem__(self, name: str) -> Estimate:
         if name in self.refused:
@@ -73,8 +76,8 @@ class Comparison(Mapping[str, Estimate]):
     @property
     def main(self) -> str:
         """The method to report unless there is a reason for another."""
-        if MAIN in self.estimates:
-            return MAIN
+        if self.preferred in self.estimates:
+            return self.preferred
         with_interval = (name for name, estimate in self.estimates.items() if estimate.interval is not None)
         return next(with_interval, next(iter(self.estimates)))
 
@@ -186,16 +189,16 @@ def compare_estimates(
     y_true: Any,
     predictions: Any = None,
     *,
-    metric: Any,
+    metric: Any = None,
     methods: Any = "all",
     folds: Any = None,
     groups: Any = None,
     sample_weight: Any = None,
     aggregate: AnyAggregate | None = None,
-    selection: Any = "best",
-    n_bootstraps: int = 1000,
-    confidence_level: float = 0.95,
-    alternative: Alternative = "two-sided",
+    selection: Any = None,
+    n_bootstraps: int | None = None,
+    confidence_level: float | None = None,
+    alternative: Alternative | None = None,
     classes: Any = None,
     pos_label: Any = None,
     response: ResponseName = "auto",
@@ -245,6 +248,8 @@ def compare_estimates(
     arguments = dict(locals())
     chosen = methods_of(arguments.pop("methods"))
     inputs = read_inputs(**arguments)
+    if methods == "all" and inputs.method is not None:  # with the settings that it had in the search
+        chosen[inputs.method.name] = inputs.method
     found = compare(inputs, chosen)
     warn_of_all(found, stacklevel=2)
     return found
@@ -298,7 +303,7 @@ def compare(inputs: Inputs, methods: Mapping[str, Method]) -> Comparison:
             raise InputError(f"{reasons[0]}.")
         why = "; ".join(f"{name}: {reason}" for name, reason in refused.items())
         raise InputError(f"no method applies: {why}.")
-    return Comparison(estimates, refused, coverage)
+    return Comparison(estimates, refused, coverage, MAIN if inputs.method is None else inputs.method.name)
 
 
 def warn_of_all(comparison: Comparison, *, stacklevel: int) -> None:

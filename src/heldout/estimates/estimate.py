@@ -15,7 +15,7 @@ from heldout.data.arrays import shortened
 from heldout.errors import InputError
 from heldout.estimates.block_length import BlockLength
 from heldout.estimates.inputs import read_inputs, warn_of
-from heldout.estimates.known_predictions import KnownPredictions
+from heldout.estimates.known_predictions import FittedSearch
 from heldout.estimates.methods import answer, method_of
 from heldout.estimates.question import AnyAggregate
 from heldout.estimates.responses import ResponseName
@@ -35,15 +35,15 @@ def estimate(
     predictions: Any = None,
     *,
     metric: Any = None,
-    method: Any = DEFAULT_METHOD,
+    method: Any = None,
     folds: Any = None,
     groups: Any = None,
     sample_weight: Any = None,
     aggregate: AnyAggregate | None = None,
-    selection: Any = "best",
-    n_bootstraps: int = 1000,
-    confidence_level: float = 0.95,
-    alternative: Alternative = "two-sided",
+    selection: Any = None,
+    n_bootstraps: int | None = None,
+    confidence_level: float | None = None,
+    alternative: Alternative | None = None,
     classes: Any = None,
     pos_label: Any = None,
     response: ResponseName = "auto",
@@ -157,9 +157,12 @@ def estimate(
     if isinstance(y_true, StoredSearch):
         _check_alone(arguments)
         return y_true.estimate_so_far(n_jobs)
-    _check_complete(arguments)
-    chosen = method_of(arguments.pop("method"))
+    if isinstance(y_true, FittedSearch) and y_true.estimate_ is not None and not _set_beside(arguments):
+        own: Estimate = y_true.estimate_
+        return own
+    arguments["method"] = None if method is None else method_of(method)
     inputs = read_inputs(**arguments)
+    chosen = inputs.method or method_of(DEFAULT_METHOD)
     found = answer(chosen, inputs.evidence(chosen))
     warn_of(found, stacklevel=2)
     return found
@@ -177,25 +180,22 @@ def _store_at(path: str | PathLike[str]) -> StoredSearch:
     return store
 
 
+def _set_beside(arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """The arguments that are set beside a search or a store and change its answer."""
+    beside = {}
+    for name, parameter in signature(estimate).parameters.items():
+        value, default = arguments[name], parameter.default
+        is_default = value is default or (isinstance(value, str | int) and value == default)
+        if name not in ("y_true", "n_jobs") and not is_default:
+            beside[name] = value
+    return beside
+
+
 def _check_alone(arguments: Mapping[str, Any]) -> None:
     """Refuse settings beside a store: its search has its own."""
-    parameters = signature(estimate).parameters
-    for name, value in arguments.items():
-        default = parameters[name].default
-        is_default = value is default or (isinstance(value, str | int | float) and value == default)
-        if name not in ("y_true", "n_jobs") and not is_default:
-            raise InputError(
-                f"a store is passed, whose search has its own settings, so {name} must be left out, got "
-                f"{shortened(value)}; pass n_jobs alone beside it.",
-                argument=name,
-            )
-
-
-def _check_complete(arguments: Mapping[str, Any]) -> None:
-    """Refuse a call without predictions or metric."""
-    for name in ("predictions", "metric"):
-        is_held = name == "predictions" and isinstance(arguments["y_true"], KnownPredictions)
-        if arguments[name] is None and not is_held:
-            raise InputError(
-                f"{name} must be given beside y_true, got None; a store alone needs neither.", argument=name
-            )
+    for name, value in _set_beside(arguments).items():
+        raise InputError(
+            f"a store is passed, whose search has its own settings, so {name} must be left out, got "
+            f"{shortened(value)}; pass n_jobs alone beside it.",
+            argument=name,
+        )

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Container, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from heldout._random import RandomState
-from heldout._text import argument, in_python
+from heldout._defaults import DEFAULT_BOOTSTRAPS, DEFAULT_LEVEL
+from heldout._random import DrawnSeed, RandomState
+from heldout._text import argument, counted, in_python
+from heldout.configurations import are_same
 from heldout.data.arrays import array_of, has_fields
+from heldout.data.calls import call_text
 from heldout.data.limits import FEWER, check_room, enough_memory
 from heldout.data.row_labels import in_one_order
 from heldout.data.task import (
@@ -33,12 +36,13 @@ from heldout.estimates.evidence import Evidence
 from heldout.estimates.from_matrix import candidate_columns, evidence_from
 from heldout.estimates.input_arrays import (
     checked_held_out,
+    folds_from_labels,
     read_as,
     read_predictions,
     refuse_labels,
     threshold_of_reading,
 )
-from heldout.estimates.known_predictions import KnownPredictions
+from heldout.estimates.known_predictions import FittedSearch, KnownPredictions, parts_of_search
 from heldout.estimates.question import (
     AnyAggregate,
     Question,
@@ -56,7 +60,7 @@ from heldout.metrics.base import Metric, Response
 from heldout.metrics.by_kind import reads_as_numbers
 from heldout.metrics.named import DECLARED
 from heldout.metrics.within import is_pair_based, unfit_within
-from heldout.predictions import HeldOutPredictions
+from heldout.predictions import HeldOutPredictions, SearchQuestion
 from heldout.selection import AverageRank, Rule, Threshold, WeightRule, rule_of
 
 ROWS_THAT_TELL = 1000
@@ -74,7 +78,9 @@ class Inputs:
     truth: Truth  # of N rows
     predictions: HeldOutPredictions
     question: Question
+    method: Method | None = None  # None where neither the user nor the predictions name one
     default_aggregate: bool = False  # whether the user left ``aggregate`` out; then the question has "pooled"
+    is_of_search: bool = False  # whether the aggregate is that of the search that made the predictions
     _gathered: dict[Scales, Evidence] = field(default_factory=dict, repr=False)
 
     @cached_property
@@ -83,8 +89,8 @@ class Inputs:
 
     def evidence(self, method: Method) -> Evidence:
         """The evidence that the method reads: gathered once for each aggregate that a winner is selected in."""
-        if self.question.aggregate == "auto":
-            return self._in("auto", method.scored)
+        if self.is_of_search or self.question.aggregate == "auto":  # as the search itself would with this method
+            return self._in(self.question.aggregate, method.scored)
         if method.scored in ("as asked", "as chosen"):
             return self._in_own_aggregate()
         refuses_pairs = method.scored == "folds if known" and is_pair_based(self.question.metric)
@@ -125,15 +131,16 @@ def read_inputs(
     y_true: Any,
     predictions: Any = None,
     *,
-    metric: Any,
+    metric: Any = None,
+    method: Method | None = None,
     folds: Any = None,
     groups: Any = None,
     sample_weight: Any = None,
     aggregate: AnyAggregate | None = None,
-    selection: Any = "best",
-    n_bootstraps: int = 1000,
-    confidence_level: float = 0.95,
-    alternative: Alternative = "two-sided",
+    selection: Any = None,
+    n_bootstraps: int | None = None,
+    confidence_level: float | None = None,
+    alternative: Alternative | None = None,
     classes: Any = None,
     pos_label: Any = None,
     response: ResponseName = "auto",
@@ -143,11 +150,28 @@ def read_inputs(
     random_state: RandomState = None,
     n_jobs: int | None = None,
 ) -> Inputs:
-    """Read and check the arguments of ``heldout.estimate``, where they are described."""
-    settings = settings_of(n_bootstraps, confidence_level, alternative, random_state, n_jobs, block_length)
+    """Read and check the arguments of ``heldout.estimate``, where they are described.
+
+    What is None is as the predictions remember it of their search, and the usual otherwise.
+    """
+    given = {name for name, value in locals().items() if value is not None}
+    if isinstance(y_true, FittedSearch):
+        y_true, predictions = parts_of_search(y_true, predictions)
+    source = y_true.predictions if isinstance(y_true, KnownPredictions) else predictions
+    asked = source.remembered if isinstance(source, HeldOutPredictions) else SearchQuestion()
+    if method is not None and not method.draws_rows:
+        asked = replace(asked, block_length=None)
+    settings = settings_of(
+        _first(n_bootstraps, asked.n_bootstraps, DEFAULT_BOOTSTRAPS),
+        _first(confidence_level, asked.confidence_level, DEFAULT_LEVEL),
+        _first(alternative, asked.alternative, "two-sided"),
+        _first(random_state, asked.entropy),
+        n_jobs,
+        _first(block_length, asked.block_length),
+    )
     if aggregate is not None:
         check_aggregate(aggregate)
-    named = metric_named(metric)
+    named, rule = _metric_and_rule(asked, metric, selection)
     rows = {
         "y": y_true,
         "predictions": predictions,
@@ -157,47 +181,169 @@ def read_inputs(
     }
     y_true, predictions, folds, groups, sample_weight = in_one_order(rows).values()
     if isinstance(y_true, KnownPredictions):
-        if predictions is not None:
-            raise InputError(
-                "predictions must be left out beside a table that holds them; pass the true values as an array to "
-                "give other predictions.",
-                argument="predictions",
-            )
-        own = y_true.arguments(
-            named,
-            rule_of(selection),
-            classes=classes,
-            pos_label=pos_label,
-            response=response,
-            threshold=threshold,
-        )
-        groups = own["groups"] if groups is None else groups
-        sample_weight = own["sample_weight"] if sample_weight is None else sample_weight
-        y_true, predictions = own["y_true"], own["predictions"]
-        response, threshold = "auto", own["threshold"]
+        table = _arguments_of_table(y_true, predictions, named, rule, classes, pos_label, response, threshold)
+        groups, sample_weight = _first(groups, table["groups"]), _first(sample_weight, table["sample_weight"])
+        y_true, predictions, response, threshold = table["y_true"], table["predictions"], "auto", table["threshold"]
     elif predictions is None:
         raise InputError("predictions must be given beside y_true, got None.", argument="predictions")
-    truth = truth_for(y_true, named, predictions, classes, pos_label)
+    if asked.truth is None:
+        truth = truth_for(y_true, named, predictions, classes, pos_label)
+    else:
+        truth = _truth_of_search(asked.truth, y_true, classes, pos_label)
     check_room(predictions)
-    measured = check_fits(named, truth)
-    rule = rule_of(selection)
-    selected_on = _selected_on(rule, measured, truth)
-    read = [measured, *(metric for metric in selected_on.values() if metric is not measured)]
-    with enough_memory("copies of the predictions", FEWER):
-        held = _held_out(truth, predictions, read, rule, response, threshold, folds)
-    if checked_adaptive(adaptive):
-        held = replace(held, adaptive=True)
     question = Question(
-        metric=measured,
-        selected_on=selected_on,
+        metric=named if named is asked.metric else check_fits(named, truth),
+        selected_on={},
         rule=rule,
-        aggregate=aggregate or "pooled",
+        aggregate=_first(aggregate, asked.aggregate, "pooled"),
         settings=settings,
-        groups=checked_groups(groups, truth.n_rows),
-        sample_weight=checked_weights(sample_weight, truth.n_rows),
+        groups=checked_groups(_first(groups, asked.groups), truth.n_rows),
+        sample_weight=checked_weights(_first(sample_weight, asked.sample_weight), truth.n_rows),
         threshold=threshold if isinstance(rule, WeightRule) else None,
     )
-    return Inputs(truth, held, question, default_aggregate=aggregate is None)
+    others = {name: pair for name, pair in _others(asked, question, method, source, folds).items() if name in given}
+    _warn_of_others(asked, others)
+    question = _with_selection(question, asked, others, truth, getattr(source, "out", ()))
+    with enough_memory("copies of the predictions", FEWER):
+        held = _held_out(truth, predictions, question, response, threshold, folds)
+    flags = {
+        flag: text
+        for flag, text in asked.flags.items()
+        if flag is not Flag.TIED_WINNER or question.winner is not None
+    }
+    return Inputs(
+        truth,
+        replace(held, adaptive=held.adaptive or checked_adaptive(adaptive), flags={**held.flags, **flags}),
+        question,
+        _first(method, asked.method),
+        default_aggregate=aggregate is None and asked.aggregate is None,
+        is_of_search=asked.truth is not None and "aggregate" not in others,
+    )
+
+
+DECISIVE = {"metric", "aggregate", "selection", "groups", "sample_weight", "folds"}
+"""Arguments that decide which configuration wins."""
+
+
+def _first(*values: Any) -> Any:
+    """The first that is not None."""
+    return next((value for value in values if value is not None), None)
+
+
+def _metric_and_rule(asked: SearchQuestion, metric: Any, selection: Any) -> tuple[Metric, Rule]:
+    if metric is None and asked.metric is None:
+        instead = f" (the search itself has one: {asked.beyond})" if asked.beyond else ""
+        raise InputError(
+            f"metric must be given beside y_true, got None; a store alone needs neither{instead}.",
+            argument="metric",
+        )
+    return asked.metric if metric is None else metric_named(metric), rule_of(_first(selection, asked.rule, "best"))
+
+
+def _arguments_of_table(
+    table: KnownPredictions, predictions: Any, metric: Metric, rule: Rule, *readings: Any
+) -> dict[str, Any]:
+    if predictions is not None:
+        raise InputError(
+            "predictions must be left out beside a table that holds them; pass the true values as an array to give "
+            "other predictions.",
+            argument="predictions",
+        )
+    classes, pos_label, response, threshold = readings
+    return table.arguments(
+        metric, rule, classes=classes, pos_label=pos_label, response=response, threshold=threshold
+    )
+
+
+def _truth_of_search(own: Truth, y_true: Any, classes: Any, pos_label: Any) -> Truth:
+    """The target of the search, which ``y_true`` must repeat."""
+    if own.classes is not None:
+        truth = _truth_of_held(y_true, own.classes, own.positive, classes, pos_label)
+    else:
+        truth = truth_of(y_true, own.kind, classes=classes, pos_label=pos_label)
+    if truth.n_rows != own.n_rows:
+        return truth  # refused where the predictions are read
+    is_number = own.kind is TaskKind.REGRESSION  # rounded to float32 in one of the two, maybe
+    same = np.isclose(truth.values, own.values, rtol=1e-6, atol=0) if is_number else truth.values == own.values
+    if not same.all():
+        raise InputError(
+            "y_true is not the target of the search that made these predictions: "
+            f"{counted(int((~same).sum()), 'row')} of {own.n_rows} differ, the first is row {int(same.argmin())}, "
+            "counted from 0; pass the y of its fit in the same order (with another target, the arrays of "
+            "predictions.responses).",
+            argument="y_true",
+        )
+    return own
+
+
+def _others(
+    asked: SearchQuestion, question: Question, method: Method | None, source: Any, folds: Any
+) -> dict[str, tuple[Any, Any]]:
+    """What the predictions remember and what is asked instead, by argument, where they differ."""
+    settings = question.settings
+    pairs = {
+        "metric": (asked.metric, question.metric),
+        "method": (asked.method, method),
+        "aggregate": (asked.aggregate, question.aggregate),
+        "selection": (asked.selection, question.rule),
+        "n_bootstraps": (asked.n_bootstraps, settings.n_bootstraps),
+        "confidence_level": (asked.confidence_level, settings.level),
+        "alternative": (asked.alternative, settings.alternative),
+        "random_state": (asked.entropy, settings.entropy),
+    }
+    if asked.truth is not None:  # all of the question is known, and what is None was none
+        size = source.n_rows, source.n_repeats
+        pairs |= {
+            "block_length": (asked.block_length, settings.blocks),
+            "groups": (asked.groups, question.groups),
+            "sample_weight": (asked.sample_weight, question.sample_weight),
+            "folds": (source.folds, None if folds is None else folds_from_labels(folds, *size)),
+        }
+    known = {name: pair for name, pair in pairs.items() if pair[0] is not None or name in _MAY_BE_NONE}
+    return {name: (its, value) for name, (its, value) in known.items() if not _is_same(its, value)}
+
+
+_MAY_BE_NONE = ("block_length", "groups", "sample_weight")
+
+
+def _is_same(one: Any, other: Any) -> bool:
+    if isinstance(one, np.ndarray) or isinstance(other, np.ndarray):
+        return np.array_equal(np.squeeze(one), np.squeeze(other))
+    return are_same(one, other) or repr(one) == repr(other)  # metrics that call a function equal themselves only
+
+
+def _warn_of_others(asked: SearchQuestion, others: Mapping[str, tuple[Any, Any]]) -> None:
+    """Warn that another question is asked than that of the search, or that its own estimate rests on more."""
+    its = in_python(", search.estimate_")
+    if others:
+        words = [_words(name, *pair) for name, pair in others.items()]
+        own, given = (", ".join(texts) for texts in zip(*words, strict=True))
+        message = f"The search that made these predictions has {own}. With {given} the answer is not its own"
+        warnings.warn(HeldoutWarning(f"{message}{its}."), stacklevel=4)
+    elif asked.beyond:
+        message = f"The search's own estimate{its}, rests on {asked.beyond}; this answer, on its predictions alone."
+        warnings.warn(HeldoutWarning(message), stacklevel=4)
+
+
+def _words(name: str, *values: Any) -> list[str]:
+    """A value, and the one in its place, as arguments of a call; by their names where these tell them apart."""
+    if any(isinstance(value, np.ndarray | list | tuple) or hasattr(value, "columns") for value in values):
+        return [argument(name, None if value is None else ...) for value in values]
+    names = [None if isinstance(value, DrawnSeed) else getattr(value, "name", value) for value in values]
+    shown = [value if value is None or isinstance(value, int | float) else str(value) for value in names]
+    return [argument(name, value) for value in (shown if len({*shown}) > 1 else map(call_text, values))]
+
+
+def _with_selection(
+    question: Question, asked: SearchQuestion, others: Mapping[str, Any], truth: Truth, out: Container[int]
+) -> Question:
+    """The question with what its rule reads, and with the winner of the search where nothing decisive differs."""
+    metric = question.metric if asked.metric is None or "metric" in others else asked.metric
+    rule = question.rule if asked.rule is None or "selection" in others else asked.rule
+    is_own = rule is asked.rule and (metric is asked.metric or rule.reads_all_metrics)
+    selected_on = asked.selected_on if is_own and asked.selected_on else _selected_on(rule, metric, truth)
+    winner = None if asked.winner in out or DECISIVE & others.keys() else asked.winner
+    return replace(question, metric=metric, rule=rule, selected_on=selected_on, params=asked.params, winner=winner)
 
 
 def warn_of(estimate: Estimate, *, stacklevel: int) -> None:
@@ -271,14 +417,14 @@ def _same(metric: Metric, measured: Metric) -> Metric:
 def _held_out(
     truth: Truth,
     predictions: Any,
-    metrics: Sequence[Metric],
-    rule: Rule,
+    question: Question,
     response: ResponseName,
     threshold: float | None,
     folds: Any,
 ) -> HeldOutPredictions:
     """Held-out predictions with every response that some metric reads."""
     check_settings(response, threshold)
+    rule, metrics = question.rule, question.metrics
     threshold = threshold_of_reading(rule, metrics, threshold)
     readers = [read_as(rule, metric, truth) for metric in metrics]
     refuse_labels(rule, truth, predictions, response)

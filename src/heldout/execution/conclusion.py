@@ -95,7 +95,6 @@ def estimates_of(
     - ``warned``: whether a warning has already said that there will be no estimate.
     """
     task, read, estimation, winner = search.task, chosen.read, chosen.estimation, chosen.winner
-    of_winner = flags_of_winner(read, estimation, search.configurations, winner) if chosen.by_rule else {}
     with _quiet_again(warned):
         return estimates_of_search(
             task.truth, read.predictions, estimation,
@@ -103,9 +102,15 @@ def estimates_of(
             fold_scores=read.fold_scores, refit_metric=found.refit_metric, winner=winner, groups=task.groups,
             sample_weight=task.sample_weight, entropy=search.entropy, n_jobs=n_jobs,
             params=search.configurations.params, dropping=_history(search, found), halves=halves,
-            flags={**search.flags, **of_winner, **flags_of_course(search, found), **flags},
+            flags={**flags_of(search, found, chosen), **flags},
             unscored={name: lacking[winner] for name, lacking in found.unscored.items() if winner in lacking},
         )  # fmt: skip
+
+
+def flags_of(search: Search, found: RaceResults, chosen: ChosenWinner) -> dict[Flag, str]:
+    """What to know of a search and of its winner."""
+    of_winner = flags_of_winner(chosen.read, chosen.estimation, search.configurations, chosen.winner)
+    return {**search.flags, **(of_winner if chosen.by_rule else {}), **flags_of_course(search, found)}
 
 
 def flags_of_course(search: Search, found: RaceResults) -> dict[Flag, str]:

@@ -6,14 +6,16 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from heldout._defaults import DEFAULT_METHOD
+from heldout._defaults import DEFAULT_BOOTSTRAPS, DEFAULT_LEVEL, DEFAULT_METHOD
 from heldout._random import RandomState, entropy_of
 from heldout._text import argument
 from heldout.data.task import labels_text
 from heldout.errors import InputError
 from heldout.estimates.block_length import BlockLength, blocks_of
+from heldout.estimates.estimate import estimate
 from heldout.estimates.from_scores import checked_share, evidence_of_scores
 from heldout.estimates.inputs import warn_of
+from heldout.estimates.known_predictions import FittedSearch
 from heldout.estimates.methods import answer, method_of
 from heldout.estimates.question import Settings, check_interval_settings, checked_adaptive
 from heldout.estimates.types import Alternative, Estimate
@@ -34,9 +36,9 @@ def correct(
     method: Any = None,
     metric: str | None = None,
     test_share: float | None = None,
-    n_bootstraps: int = 1000,
-    confidence_level: float = 0.95,
-    alternative: Alternative = "two-sided",
+    n_bootstraps: int | None = None,
+    confidence_level: float | None = None,
+    alternative: Alternative | None = None,
     adaptive: bool | None = None,
     block_length: BlockLength = None,
     random_state: RandomState = None,
@@ -46,8 +48,9 @@ def correct(
     Parameters
     ----------
     search : fitted search, study, or mapping of str to results
-        ``GridSearchCV``, ``RandomizedSearchCV``, the halving searches and ``HeldOutSearchCV`` by their
-        ``cv_results_``; an Optuna study (or an ``OptunaSearchCV``) whose trials kept a score per split
+        ``GridSearchCV``, ``RandomizedSearchCV`` and the halving searches by their ``cv_results_``; the searches of
+        heldout, whose answer is their own (``ho.estimate(search)``, with the other arguments if there are any); an
+        Optuna study (or an ``OptunaSearchCV``) whose trials kept a score per split
         (``trial.report(score, step=fold)``, or ``user_attrs`` named ``split0_test_score`` and so on) with the mean
         as its value, or whose
         objective is that of ``ho.optuna.objective``, which kept their held-out predictions. Of several models that
@@ -105,6 +108,19 @@ def correct(
     >>> ho.correct(results, random_state=0).selected_name
     'depth 5'
     """
+    settings = {
+        "n_bootstraps": n_bootstraps, "confidence_level": confidence_level, "alternative": alternative,
+        "block_length": block_length,
+    }  # fmt: skip
+    if isinstance(search, FittedSearch):
+        own = _of_our_search(
+            search, metric, method=method, adaptive=adaptive, random_state=random_state, **settings
+        )
+        if own is not None:
+            return own
+    n_bootstraps = DEFAULT_BOOTSTRAPS if n_bootstraps is None else n_bootstraps
+    confidence_level = DEFAULT_LEVEL if confidence_level is None else confidence_level
+    alternative = "two-sided" if alternative is None else alternative
     check_interval_settings(n_bootstraps, confidence_level, alternative)
     kept = kept_evaluation(search)
     if kept is not None:
@@ -135,9 +151,9 @@ def correct(
         adaptive=finished.adaptive if adaptive is None else checked_adaptive(adaptive),
     )
     flags = {**evidence.flags, **finished.flags, **_flags_of_winner(finished, evidence.winner)}
-    estimate = answer(chosen, replace(evidence, flags=flags))
-    warn_of(estimate, stacklevel=2)
-    return estimate
+    corrected = answer(chosen, replace(evidence, flags=flags))
+    warn_of(corrected, stacklevel=2)
+    return corrected
 
 
 def _flags_of_winner(finished: FinishedSearch, winner: int) -> dict[Flag, str]:
@@ -153,6 +169,15 @@ def _flags_of_winner(finished: FinishedSearch, winner: int) -> dict[Flag, str]:
         f"the search chose {other}, but by '{finished.rule.name}' its scores choose {own}, so its choice cannot be "
         f"replayed; pass the scores to ho.estimate_from_scores with the rule as {argument('selection', ...)}."
     )
+
+
+def _of_our_search(search: FittedSearch, metric: str | None, **settings: Any) -> Estimate | None:
+    """The search's own estimate, or that of its predictions with other settings; None where it has neither."""
+    own: Estimate | None = search.estimate_ if metric is None else search.estimates_.get(metric)
+    changed = {name: value for name, value in settings.items() if value is not None}
+    if not changed or own is not search.estimate_ or search.predictions_ is None:
+        return None if changed else own
+    return estimate(search, **changed)
 
 
 def _of_kept(

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, fields
+from functools import partial
 from itertools import chain, pairwise
 from typing import Annotated, Any, TypeAlias
 
@@ -16,8 +17,12 @@ from heldout.data.arrays import shortened
 from heldout.data.declared import Between, of_type
 from heldout.data.task import TaskKind
 from heldout.errors import InputError
-from heldout.estimates.methods.bbc import INTERVALS
+from heldout.estimates.block_length import blocks_of
+from heldout.estimates.methods import method_named
+from heldout.estimates.question import AGGREGATES, ALTERNATIVES
 from heldout.metrics.base import Response
+from heldout.metrics.parameters import check_among
+from heldout.selection import configuration_rule_of
 
 METADATA_KEY = b"heldout"
 REMEDY = "write the file again with heldout tune, or save it as CSV, which has no metadata, and name its columns"
@@ -42,9 +47,14 @@ class SearchSettings:
     entropy: Annotated[int, Between(0, 2**64 - 1)] | None = None
     n_bootstraps: Annotated[int, Between(1, 2**62)] | None = None
     confidence_level: Share | None = None
-    interval: str | None = None
+    alternative: str | None = None
+    method: str | None = None
     block_length: str | None = None
     selection: str | None = None
+    """How the winner was selected; None too for a rule that no text names, as ``beyond`` then says."""
+    drop: str | None = None
+    flags: Mapping[str, str] = field(default_factory=dict)
+    beyond: str = ""
     winner: Count | None = None
     """The number of the configuration of the model that was fitted on all rows."""
 
@@ -123,6 +133,16 @@ def roles_of_json(found: Any, path: str) -> ColumnRoles:
     return roles
 
 
+READERS: Mapping[str, Callable[[str], Any]] = {
+    "aggregate": partial(check_among, "aggregate", allowed=AGGREGATES),
+    "alternative": partial(check_among, "alternative", allowed=ALTERNATIVES),
+    "method": method_named,
+    "block_length": blocks_of,
+    "selection": configuration_rule_of,
+}
+"""From the text of a setting to what it names."""
+
+
 def _known_entries(kind: Any, found: Mapping[str, Any]) -> dict[str, Any]:
     """The entries that this version knows, without those that are null."""
     return {one.name: found[one.name] for one in fields(kind) if found.get(one.name) is not None}
@@ -152,8 +172,12 @@ def _contradictions(roles: ColumnRoles) -> Iterator[tuple[str, str]]:
     for name, share in (("test_share", roles.test_share), ("confidence_level", settings.confidence_level)):
         if share in (0, 1):
             yield name, f"must be a number between 0 and 1, got {share}"
-    if settings.interval not in (None, *INTERVALS):
-        yield "interval", f"must be one of {', '.join(INTERVALS)}, got {settings.interval!r}"
+    for name, reader in READERS.items():
+        text = getattr(settings, name)
+        try:
+            None if text is None else reader(text)
+        except (InputError, TypeError, ValueError) as error:  # of a parameter that is none
+            yield name, f"cannot be read ({str(error).rstrip('.')})"
     if settings.winner is not None and settings.winner >= n:
         yield "winner", f"must be the number of a configuration, from 0 to {n - 1}, got {settings.winner}"
     yield from _contradictions_of_columns(roles)

@@ -6,18 +6,32 @@ classes.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from itertools import chain
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from heldout.data.task import Task, TaskKind, Truth, checked_groups, checked_weights, codes_of, labels_text
+from heldout.data.calls import call_text
+from heldout.data.task import (
+    Task,
+    TaskKind,
+    Truth,
+    checked_groups,
+    checked_weights,
+    codes_of,
+    labels_text,
+    truth_of,
+)
 from heldout.errors import InputError
+from heldout.estimates.methods import label_of
+from heldout.flags import Flag
+from heldout.metrics import check_fits, metric_named
 from heldout.metrics.base import Metric, Response
 from heldout.metrics.parameters import full_name, times_of
-from heldout.predictions import UNPREDICTED_LABEL, HeldOutPredictions
+from heldout.predictions import UNPREDICTED_LABEL, HeldOutPredictions, SearchQuestion
 from heldout.readers.columns import (
     check_complete,
     check_numbers,
@@ -27,7 +41,7 @@ from heldout.readers.columns import (
     survival_of_columns,
 )
 from heldout.readers.lines import LineKey, check_agree, lines_of_cells
-from heldout.readers.own_metadata import ColumnRoles
+from heldout.readers.own_metadata import READERS, ColumnRoles
 from heldout.readers.prediction_arrays import check_probabilities
 from heldout.readers.prediction_table import PredictionTable, Source
 from heldout.readers.tables import Table
@@ -104,6 +118,7 @@ def table_of_predictions(
         "test_share": predictions.test_share,
         "rows": n_rows,
         "repeats": n_repeats,
+        "settings": _settings_of(predictions),
     }
     return pd.DataFrame(columns), roles
 
@@ -122,6 +137,9 @@ def predictions_from_own_table(table: Table) -> PredictionTable:
     array = np.ascontiguousarray(_predictions_of(table, roles, classes)[places].swapaxes(1, 2))
     if roles.response in (Response.PROBABILITIES, Response.SURVIVAL):
         check_probabilities(array, roles.names, of_classes=roles.response is Response.PROBABILITIES)
+    truth = _true_values(roles, once, classes)
+    groups = checked_groups(labels_of_column(once.get("group")), len(places))
+    weights = checked_weights(None if "weight" not in once else once["weight"].to_numpy(), len(places))
     predictions = HeldOutPredictions(
         responses={roles.response: array},
         names=roles.names,
@@ -137,14 +155,81 @@ def predictions_from_own_table(table: Table) -> PredictionTable:
         adaptive=roles.adaptive,
         times=roles.times,
         test_share=roles.test_share,
+        question=replace(_question(roles, truth), groups=groups, sample_weight=weights),
     )
     return PredictionTable(
-        _true_values(roles, once, classes),
-        predictions,
-        predictions.folds,
-        groups=checked_groups(labels_of_column(once.get("group")), len(places)),
-        sample_weight=checked_weights(None if "weight" not in once else once["weight"].to_numpy(), len(places)),
-        source=Source(table.name),
+        truth, predictions, predictions.folds, groups=groups, sample_weight=weights, source=Source(table.name)
+    )
+
+
+def _settings_of(predictions: HeldOutPredictions) -> dict[str, Any]:
+    """What ``_question`` reads back of the question of a search."""
+    question = predictions.remembered
+    if question.truth is None:
+        return {}
+    size = predictions.n_configurations, (), list(question.selected_on)
+    texts = {
+        "selection": _text_of(question.rule, call_text, "selection", size),
+        "method": None if question.method is None else _text_of(question.method, label_of, "method"),
+    }
+    lost = question.rule.name if texts["selection"] is None else ""
+    if question.method is not None and texts["method"] is None:
+        lost = question.method.name
+    return texts | {
+        "aggregate": question.aggregate,
+        "entropy": None if question.entropy is None else int(question.entropy),
+        "n_bootstraps": question.n_bootstraps,
+        "confidence_level": question.confidence_level,
+        "alternative": question.alternative,
+        "block_length": None if question.block_length is None else str(question.block_length),
+        "drop": question.drop,
+        "winner": question.winner,
+        "flags": {flag.value: text for flag, text in question.flags.items()},
+        "beyond": f"'{lost}', of which the file has no more than the name" if lost else question.beyond,
+    }
+
+
+def _text_of(thing: Any, text_of: Callable[[Any], str], name: str, size: Sequence[Any] = ()) -> str | None:
+    """The text by which a rule or a method is made again; None where it needs more than the file has."""
+    try:
+        if size:
+            thing.check(*size)
+        text = text_of(thing)
+        return text if READERS[name](text) == thing and not getattr(thing, "reads_all_metrics", False) else None
+    except (InputError, TypeError, ValueError):
+        return None
+
+
+def _question(roles: ColumnRoles, target: NDArray[Any]) -> SearchQuestion:
+    """What the search asked that wrote a table; without its groups and weights."""
+    settings = roles.settings
+    positive = None if roles.classes is None or roles.positive is None else roles.classes[roles.positive]
+    truth = truth_of(target, roles.kind, classes=roles.classes, pos_label=positive)
+    try:
+        metric = check_fits(metric_named(roles.metric), truth)
+    except InputError:  # one of the user's own, or of another version
+        metric = None
+    texts = {
+        name: reader(text) for name, reader in READERS.items() if (text := getattr(settings, name)) is not None
+    }
+    rule = texts.get("selection")
+    return SearchQuestion(
+        metric=metric,
+        aggregate=settings.aggregate,
+        method=texts.get("method"),
+        selection=rule,
+        rule=rule,
+        n_bootstraps=settings.n_bootstraps,
+        confidence_level=settings.confidence_level,
+        alternative=settings.alternative,
+        entropy=settings.entropy,
+        block_length=texts.get("block_length"),
+        drop=settings.drop,
+        truth=truth,
+        names=roles.names,
+        winner=None if rule is None else settings.winner,
+        flags={Flag(name): text for name, text in settings.flags.items() if name in set(Flag)},
+        beyond=settings.beyond,
     )
 
 
