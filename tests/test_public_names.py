@@ -86,7 +86,7 @@ def test_a_search_without_a_run_file_loads_no_sqlite() -> None:
 
 def test_the_default_method_is_one_decision() -> None:
     functions = (
-        heldout.estimate, heldout.open_search, heldout.HeldOutSearchCV, heldout.HeldOutRandomizedSearchCV,
+        heldout.open_search, heldout.HeldOutSearchCV, heldout.HeldOutRandomizedSearchCV,
         heldout.HeldOutOptunaSearchCV, Estimation,
     )  # fmt: skip
     defaults = {inspect.signature(function).parameters["method"].default for function in functions}

@@ -118,7 +118,7 @@ def test_a_calibrated_interval_is_that_of_the_estimate_from_the_file(command: Co
     usual = json.loads(tune(command, table(), "--method", "bbc", "--json", out="usual").out)
     assert tuned["provenance"]["interval"] == "calibrated" and usual["provenance"]["interval"] == "percentile"
     assert tuned["value"] == usual["value"] and tuned["interval"] != usual["interval"]
-    again = json.loads(command("estimate", "out/predictions.parquet", "--method", "bbc", "--json").out)
+    again = json.loads(command("estimate", "out/predictions.parquet", "--json").out)
     assert again["interval"] == tuned["interval"]
 
 

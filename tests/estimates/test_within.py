@@ -172,7 +172,7 @@ def test_a_search_by_pairs_within_folds() -> None:
     y, scores, _ = scores_of_folds(0.0, columns=3)
     X = scores[:, :, 0]
     search = search_of(aggregate="within").fit(X, y)
-    again = ho.estimate(y, search.predictions_, aggregate="within", **FAST)
+    again = ho.estimate(y, search.predictions_, aggregate="within")
     assert search.best_index_ == again.selected and search.best_score_ == again.uncorrected
     assert search.best_score_ == search.cv_results_["within_test_score"].max()
     assert search.cv_results_["rank_within_test_score"][search.best_index_] == 1

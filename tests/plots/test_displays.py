@@ -150,9 +150,7 @@ def test_the_ranking_is_that_of_the_search(search: Any) -> None:
 
 
 def test_a_comparison_is_drawn_as_a_search_is(search: Any, rows: tuple[Any, Any]) -> None:
-    compared = ho.compare_configurations(
-        rows[1], search.predictions_, metric="roc_auc", n_bootstraps=50, random_state=0
-    )
+    compared = ho.compare_configurations(search)
     assert len(ho.plots.RankingDisplay.from_comparison(compared).drawn_) == 8
     optimism = ho.plots.OptimismCurveDisplay.from_comparison(compared)
     curve = compared.optimism_curve()
@@ -346,6 +344,7 @@ def test_the_threshold_of_a_search_is_that_of_its_estimate(search: Any, rows: tu
     assert display.bars_ is not None and choice.chose_winner.any()
     probabilities = search.predictions_.responses["probabilities"][:, :, 0]
     settings = {"metric": "accuracy", "pos_label": "malignant", "n_bootstraps": 100}
+    settings |= {"folds": search.predictions_.folds, "aggregate": search.aggregate}
     own = ho.plots.ThresholdChoiceDisplay.from_predictions(rows[1], probabilities, random_state=0, **settings)
     assert own.choice.threshold == choice.threshold
     with pytest.raises(InputError, match="roc_auc reads decision or probabilities; use a metric of labels"):

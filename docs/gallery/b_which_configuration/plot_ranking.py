@@ -24,7 +24,7 @@ ho.plots.RankingDisplay.from_search(search)
 
 # %%
 
-compared = ho.compare_configurations(y, search.predictions_, metric="accuracy", random_state=0)
+compared = ho.compare_configurations(search)
 alike = compared.confidence_set()
 print(len(alike.names), "of", len(search.cv_results_["params"]), "are in the confidence set")
 

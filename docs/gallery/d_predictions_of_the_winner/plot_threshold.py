@@ -19,7 +19,7 @@ display = ho.plots.ThresholdChoiceDisplay.from_search(search, metric="f1")
 
 # %%
 
-tuned = ho.estimate(y, search.predictions_, metric="f1", selection="threshold", random_state=0)
+tuned = ho.estimate(y, search.predictions_, metric="f1", selection="threshold")
 print(f"threshold {tuned.provenance['threshold']:.3f}")
 print(f"F1 uncorrected {tuned.uncorrected:.3f}, corrected {tuned.value:.3f}")
 assert tuned.value < tuned.uncorrected

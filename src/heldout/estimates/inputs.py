@@ -81,6 +81,7 @@ class Inputs:
     method: Method | None = None  # None where neither the user nor the predictions name one
     default_aggregate: bool = False  # whether the user left ``aggregate`` out; then the question has "pooled"
     is_of_search: bool = False  # whether the aggregate is that of the search that made the predictions
+    flags: Mapping[Flag, str] = field(default_factory=dict)  # of that search
     _gathered: dict[Scales, Evidence] = field(default_factory=dict, repr=False)
 
     @cached_property
@@ -123,7 +124,8 @@ class Inputs:
         if scales not in self._gathered:
             question = replace(self.question, aggregate=aggregate)
             with enough_memory("what the metric reads of the predictions", FEWER):
-                self._gathered[scales] = evidence_from(self._columns, question, scored)
+                evidence = evidence_from(self._columns, question, scored)
+            self._gathered[scales] = replace(evidence, flags={**evidence.flags, **self.flags})
         return self._gathered[scales]
 
 
@@ -202,7 +204,9 @@ def read_inputs(
         threshold=threshold if isinstance(rule, WeightRule) else None,
     )
     others = {name: pair for name, pair in _others(asked, question, method, source, folds).items() if name in given}
-    _warn_of_others(asked, others)
+    # No search can select an average or a threshold: whoever asks for one knows that it is another question.
+    if not isinstance(rule, Threshold | WeightRule):
+        _warn_of_others(asked, others)
     question = _with_selection(question, asked, others, truth, getattr(source, "out", ()))
     with enough_memory("copies of the predictions", FEWER):
         held = _held_out(truth, predictions, question, response, threshold, folds)
@@ -213,11 +217,12 @@ def read_inputs(
     }
     return Inputs(
         truth,
-        replace(held, adaptive=held.adaptive or checked_adaptive(adaptive), flags={**held.flags, **flags}),
+        replace(held, adaptive=checked_adaptive(adaptive) or held.adaptive),
         question,
         _first(method, asked.method),
         default_aggregate=aggregate is None and asked.aggregate is None,
-        is_of_search=asked.truth is not None and "aggregate" not in others,
+        is_of_search=asked.truth is not None and asked.aggregate is not None and "aggregate" not in others,
+        flags=flags,
     )
 
 

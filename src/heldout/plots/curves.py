@@ -7,7 +7,7 @@ apparent and corrected for optimism.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -31,6 +31,7 @@ from heldout.plots.base import (
 )
 from heldout.plots.curve_lines import CurveLine, looks
 from heldout.plots.plotted_rows import PlottedRows
+from heldout.predictions import HeldOutPredictions
 from heldout.protocols.validation.estimate import Validation
 from heldout.report.estimate_parts import is_ensemble
 from heldout.report.svg import BAND
@@ -122,6 +123,8 @@ class CurvesDisplay(Display):
             When matplotlib is missing.
         """
         pyplot()
+        if isinstance(predictions, HeldOutPredictions):  # drawn whatever their search estimated
+            predictions = replace(predictions, question=None)
         inputs = read_inputs(
             y_true, in_columns(predictions), metric=cls._read_as, classes=classes, pos_label=pos_label,
             sample_weight=sample_weight,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -114,12 +114,7 @@ class ThresholdChoiceDisplay(Display):
                 f"a threshold cuts decisions or probabilities, and the search kept {', '.join(found.responses)} "
                 "only; search with a metric that reads them too, such as 'roc_auc' or 'neg_log_loss'."
             )
-        inputs = read_inputs(
-            task.truth.labels(), found, metric=tuned, groups=task.groups, sample_weight=task.sample_weight,
-            selection=selection,
-        )  # fmt: skip
-        settings = evaluation.estimation.settings(int(evaluation.provenance["entropy"]))
-        inputs = replace(inputs, question=replace(inputs.question, settings=settings))
+        inputs = read_inputs(task.truth.labels(), found, metric=tuned, selection=selection)
         return cls._of(inputs, method).plot(ax, **kwargs)
 
     @classmethod
