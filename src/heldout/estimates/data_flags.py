@@ -60,7 +60,7 @@ def flags_of_segments(scores: AggregateScore, truth: Truth, folds: NDArray[np.in
             f"folds or {argument('aggregate', 'pooled')}."
         )
     if not defined.all():
-        lacking = [scores.segments[number] for number in np.flatnonzero(~defined)]
+        lacking = [scores.segments[number] for number in np.flatnonzero(~defined).tolist()]
         places = [(fold.repeat, int(folds[fold.rows[0], fold.repeat])) for fold in lacking]
         flags |= flag_of_undefined_folds(metric, truth, places, total)
     if scores.degenerate_segments:

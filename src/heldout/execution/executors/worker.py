@@ -220,7 +220,7 @@ def end_workers_with_this_process(parallel: Any) -> None:
     ``parallel`` is entered. The pool stays the one that other users of joblib share: an initializer that is passed
     to joblib would replace it. Where it is set to fork workers from a server, that is their parent.
     """
-    pool = getattr(parallel._backend, "_workers", None)
+    pool: Any = getattr(parallel._backend, "_workers", None)
     is_parent = isinstance(getattr(pool, "_context", None), LokyContext)
     if is_parent and pool._initializer is None:
         pool._initializer, pool._initargs = _start_with, (os.getpid(),)
