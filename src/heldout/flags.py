@@ -155,14 +155,36 @@ class Flag(StrEnum):
     SCALE_OF_VALUE = (
         "scale_of_value",
         "Value, interval and uncorrected score are the {metric} of all held-out rows together. The mean over "
-        "folds, by which configurations are compared, is {folds:.4g}{named}: {relation}, because each fold has few "
-        "rows.",
+        "folds, by which configurations are compared, is {folds:.4g}{named}: {relation}{why}.",
     )
     SMALL_FOLDS = (
         "small_folds",
         "The {metric} of {winner} is {folds:.4g} as a mean over folds and {pooled:.4g} over all rows together, "
         "because folds of {rows} rows change this metric. Value and interval describe the mean over folds of this "
         "size; {argument:aggregate='pooled'} describes the score of many rows.",
+    )
+    COPIED_ROWS = (
+        "copied_rows",
+        "{copies} of {total} held-out rows have the same predictors as a row of another fold; in such columns "
+        "chance makes about {chance}. If these are copies, a model that memorises rows knows the answer, so the "
+        "score is optimistic, and no method corrects this: groups='copies' (on the command line --copies together) "
+        "holds them out together.",
+    )
+    SORTED_ROWS = (
+        "sorted_rows",
+        "The rows look ordered: the folds are stretches of the file, and {which} differ between them by more than "
+        "chance. Models are therefore tested on other rows than those that trained them, and the score is not that "
+        "of the model on rows like all of these. If the order means nothing, shuffle: cv=ho.protocols.k_folds(5), "
+        "or a splitter with shuffle=True. If it is time, keep it: TimeSeriesSplit, and "
+        "{argument:block_length='auto'}.",
+    )
+    ROWS_FOLLOW_TIME = (
+        "rows_follow_time",
+        "Errors of neighbouring rows are alike: in the order of the file those of the winner have an "
+        "autocorrelation of {correlation:.2f}, by chance in fewer than 1 of 1000 files. If rows follow time, "
+        "models of K folds were trained on neighbours of the rows that they predict, and the interval takes rows "
+        "as independent, so both are too good: use TimeSeriesSplit, and {argument:block_length='auto'}, which "
+        "draws blocks of rows.",
     )
     NOT_EXCHANGEABLE = (
         "not_exchangeable",
@@ -190,10 +212,9 @@ class Flag(StrEnum):
         "adaptive_search",
         "The search was adaptive: it proposed or dropped configurations because of scores on these same rows. The "
         "estimate replays the selection among {candidates}, but not how the search came to them, so part of the "
-        "optimism remains. On 60 rows of pure noise, where the truth is 0.5, the best of 200 trials of Optuna's "
-        "TPE sampler had 0.683 uncorrected and 0.604 by bbc; after a random search bbc gave 0.526. Two ways have "
-        "no such optimism: feedback='cross-fitted' of HeldOutOptunaSearchCV, on the command line --feedback "
-        "cross-fitted, which takes 0.3 more fits, and nested cross-validation that repeats the whole search.",
+        "optimism remains.{size} Two ways have no such optimism: feedback='cross-fitted' of HeldOutOptunaSearchCV, "
+        "on the command line --feedback cross-fitted, which takes 0.3 more fits, and nested cross-validation that "
+        "repeats the whole search.",
     )
     STOPPED_WHEN_USELESS = (
         "stopped_when_useless",

@@ -452,6 +452,8 @@ def test_an_adaptive_search_is_flagged_with_what_is_known_of_its_size_and_change
     assert "among 4 configurations" in sentence
     for known in ("60 rows of pure noise", "200 trials", "0.683 uncorrected", "0.604 by bbc", "0.526"):
         assert known in sentence
+    many = ho.estimate(np.tile(Y, 4), np.tile(SCORES, (4, 1)), metric="roc_auc", adaptive=True, **FAST)
+    assert "60 rows" not in many.flags[ho.Flag.ADAPTIVE_SEARCH]  # which says nothing of 400 rows
 
 
 def test_predictions_of_an_adaptive_search_say_so_themselves_whichever_method_reads_them():

@@ -22,6 +22,7 @@ from sklearn.utils.validation import column_or_1d, has_fit_parameter
 
 from heldout._random import numpy_seed
 from heldout.data.arrays import has_fields
+from heldout.data.equal_rows import COPIES, row_numbers
 from heldout.data.survival_target import has_two_columns, survival_target, with_fields
 from heldout.data.task import Task, TaskKind, Truth, checked_groups, checked_weights, target_column, truth_of
 from heldout.errors import InputError
@@ -192,7 +193,12 @@ def task_of(model: Any, X: Any, y: Any, groups: Any = None, sample_weight: Any =
     """Rows, a target that ``checked_target`` passed, groups and weights as a task for such a model."""
     truth = truth_for(model, y)
     weights = checked_weights(sample_weight, truth.n_rows)
-    return Task(X, truth, checked_groups(groups, truth.n_rows), weights, y)
+    return Task(X, truth, checked_groups(groups_of(X, groups), truth.n_rows), weights, y)
+
+
+def groups_of(X: Any, groups: Any) -> Any:
+    """The groups as passed; one a set of rows with equal predictors where they are "copies"."""
+    return row_numbers(X) if isinstance(groups, str) and groups == COPIES else groups
 
 
 def check_weights_fit(models: Iterable[tuple[str, Any]]) -> None:
@@ -235,9 +241,13 @@ def seeded_folds(
     small_classes: Literal["refuse", "allow"] = "allow",
 ) -> Folds:
     """``make_folds`` with an integer that keeps groups whole and a seed for a splitter that shuffles with none."""
-    if task.groups is not None and (cv is None or isinstance(cv, int | np.integer)):
-        cv = KFolds(5 if cv is None else int(cv))
+    cv = cv if task.groups is None else keeping_groups(cv)
     cv = seeded(cv, numpy_seed(entropy, "folds", 0))
     return make_folds(
         task, cv, repeats=repeats, entropy=entropy, classifier=classifier, small_classes=small_classes
     )
+
+
+def keeping_groups(cv: Any) -> Any:
+    """An integer as a plan that keeps groups whole; a splitter unchanged."""
+    return KFolds(5 if cv is None else int(cv)) if cv is None or isinstance(cv, int | np.integer) else cv

@@ -76,7 +76,7 @@ def candidate_rows(
     if not predictions.exchangeable:
         flags[Flag.NOT_EXCHANGEABLE] = Flag.NOT_EXCHANGEABLE.filled()
     if predictions.adaptive:
-        flags[Flag.ADAPTIVE_SEARCH] = adaptive_sentence(len(candidates))
+        flags[Flag.ADAPTIVE_SEARCH] = adaptive_sentence(len(candidates), predictions.n_rows)
     _check_groups_held_out(groups, predictions.folds)
     return CandidateRows(candidates, in_play, used, _units(predictions, groups, used, flags), flags)
 
@@ -122,9 +122,18 @@ def dropped_sentence(predictions: HeldOutPredictions) -> str:
     )
 
 
-def adaptive_sentence(n_candidates: int) -> str:
+SIZE_ON_FEW_ROWS = (
+    " On 60 rows of pure noise, where the truth is 0.5, the best of 200 trials of Optuna's TPE sampler had 0.683 "
+    "uncorrected and 0.604 by bbc; after a random search bbc gave 0.526."
+)
+FEW_ROWS = 300
+"""Rows up to which that says something of the data at hand."""
+
+
+def adaptive_sentence(n_candidates: int, n_rows: int | None) -> str:
     """The sentence of the flag of an adaptive search, of which so many configurations can be selected."""
-    return Flag.ADAPTIVE_SEARCH.filled(candidates=counted(n_candidates, "configuration"))
+    size = SIZE_ON_FEW_ROWS if n_rows is not None and n_rows <= FEW_ROWS else ""
+    return Flag.ADAPTIVE_SEARCH.filled(candidates=counted(n_candidates, "configuration"), size=size)
 
 
 def growing_sentence(predictions: HeldOutPredictions) -> str:

@@ -46,6 +46,7 @@ FEWEST_FOR_A_SPREAD = 100
 SHOWN_FOLDS = 5
 SAME = 1e-9
 """Relative difference of two scores that differ by rounding errors only."""
+OF_FEW_ROWS = ", because each fold has few rows"
 CLEARLY = 0.5
 """Standard errors of a mean over folds; a pooled score that differs by more is flagged."""
 
@@ -170,7 +171,7 @@ def _flag_of_value(columns: MatrixColumns, matrix: Matrix, predictions: NDArray[
     flag = Flag.SCALE_OF_VALUE
     relation = "lower" if by_fold < pooled else "higher"
     named = in_python(" (best_score_ of a search)")
-    return {flag: flag.filled(metric=metric.name, named=named, folds=by_fold, relation=relation)}
+    return {flag: flag.filled(metric=metric.name, named=named, folds=by_fold, relation=relation, why=OF_FEW_ROWS)}
 
 
 def _flag_of_small_folds(

@@ -195,7 +195,7 @@ def evidence_of_scores(
     if failed:
         flags[Flag.FAILED_CONFIGURATIONS] = failed_sentence(names, failed)
     if adaptive:
-        flags[Flag.ADAPTIVE_SEARCH] = adaptive_sentence(len(candidates))
+        flags[Flag.ADAPTIVE_SEARCH] = adaptive_sentence(len(candidates), None)
     scores = held.values[:, candidates]
     unscored = int(np.isnan(scores).all(axis=1).sum())
     if unscored:

@@ -31,6 +31,7 @@ from heldout.estimates.candidates import (
     growing_sentence,
     incomplete_sentence,
 )
+from heldout.estimates.data_flags import OF_FEW_ROWS
 from heldout.estimates.dropping_replay import with_dropping_replayed
 from heldout.estimates.evidence import Evidence
 from heldout.estimates.from_matrix import gather
@@ -227,7 +228,12 @@ def _by_half(scores: FoldScores | None) -> NDArray[np.float64] | None:
 
 
 def _flagged(evidence: Evidence, flags: Mapping[Flag, str]) -> Evidence:
-    return replace(evidence, flags={**evidence.flags, **flags}) if flags else evidence
+    """The evidence with flags of its search; folds of a sorted file differ, and not because they are small."""
+    known = dict(evidence.flags)
+    if Flag.SORTED_ROWS in flags:
+        known.pop(Flag.SMALL_FOLDS, None)
+        known = {flag: sentence.replace(OF_FEW_ROWS, "") for flag, sentence in known.items()}
+    return replace(evidence, flags={**known, **flags})
 
 
 def _from_fold_scores(
@@ -250,7 +256,7 @@ def _from_fold_scores(
     if not predictions.exchangeable:
         flags[Flag.NOT_EXCHANGEABLE] = Flag.NOT_EXCHANGEABLE.filled()
     if predictions.adaptive:
-        flags[Flag.ADAPTIVE_SEARCH] = adaptive_sentence(len(candidates))
+        flags[Flag.ADAPTIVE_SEARCH] = adaptive_sentence(len(candidates), truth.n_rows)
     tested = truth.n_rows
     if predictions.folds is not None and (predictions.folds < 0).any():
         in_play = predictions.folds >= 0

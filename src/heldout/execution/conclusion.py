@@ -22,12 +22,13 @@ from heldout.estimates.of_search import Estimation, estimates_of_search
 from heldout.estimates.types import Estimate
 from heldout.execution.collect import RaceResults
 from heldout.execution.complexity import mean_complexities
+from heldout.execution.row_order import flags_of_time
 from heldout.execution.search import Search
 from heldout.execution.table import constant_columns
 from heldout.execution.winner import flags_of_winner, pooled_scores, winner_of
 from heldout.flags import Flag
 from heldout.metrics.base import is_undefined, needs_of_score
-from heldout.predictions import FoldScores
+from heldout.predictions import FoldScores, HeldOutPredictions
 from heldout.selection import CallableRefit
 
 Choose: TypeAlias = Callable[[RaceResults, Configurations], int]
@@ -108,9 +109,22 @@ def estimates_of(
 
 
 def flags_of(search: Search, found: RaceResults, chosen: ChosenWinner) -> dict[Flag, str]:
-    """What to know of a search and of its winner."""
+    """What to know of a search, of its winner and of its rows."""
     of_winner = flags_of_winner(chosen.read, chosen.estimation, search.configurations, chosen.winner)
-    return {**search.flags, **(of_winner if chosen.by_rule else {}), **flags_of_course(search, found)}
+    return {
+        **search.flags,
+        **flags_of_order(search, chosen.read.predictions, chosen.winner),
+        **(of_winner if chosen.by_rule else {}),
+        **flags_of_course(search, found),
+    }
+
+
+def flags_of_order(search: Search, predictions: HeldOutPredictions, winner: int) -> dict[Flag, str]:
+    """What to know of rows that follow time, unless the search allows for it: by groups or blocks of rows."""
+    allowed = search.task.groups is not None or search.estimation.blocks is not None
+    if allowed or not search.folds.exchangeable or Flag.COPIED_ROWS in search.flags:
+        return {}
+    return flags_of_time(predictions, search.task.truth, winner, search.entropy)
 
 
 def flags_of_course(search: Search, found: RaceResults) -> dict[Flag, str]:

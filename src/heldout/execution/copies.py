@@ -18,7 +18,7 @@ from sklearn.base import BaseEstimator, is_classifier
 from sklearn.model_selection import PredefinedSplit, StratifiedShuffleSplit, check_cv
 from sklearn.utils import _safe_indexing
 
-from heldout.data.arrays import distinct
+from heldout.data.equal_rows import row_numbers
 from heldout.folds.plans import seeded
 from heldout.folds.splits import Rows, listed_splits
 from heldout.spaces.procedure import TuningProcedure
@@ -106,7 +106,7 @@ class CopiesTogether:
         # As many rows may still be others: a bagged search receives rows that were drawn again.
         if n_rows == len(self.origin) and _same_within(self.origin, y):
             return self.origin
-        return content_numbers(X, y)
+        return row_numbers(X, y)
 
 
 class TrainingParts:
@@ -152,23 +152,6 @@ def _same_within(origin: NDArray[np.intp], y: Any) -> bool:
     values = np.asarray(y)
     first, place = np.unique(origin, return_index=True, return_inverse=True)[1:]
     return bool(np.all(values == values[first[place.reshape(-1)]]))
-
-
-def content_numbers(X: Any, y: Any) -> NDArray[np.intp]:
-    """A number a row, the same for rows of the same content."""
-    table = X.toarray() if hasattr(X, "toarray") else np.asarray(X)
-    columns = table.reshape(len(table), -1).T
-    if y is not None:
-        columns = [*columns, *np.asarray(y).reshape(len(table), -1).T]
-    number = np.zeros(len(table), dtype=np.intp)
-    for column in columns:
-        codes = distinct(np.asarray(column.tolist()), "a column")[1] if column.dtype.kind == "O" else _codes(column)
-        number = np.unique(number * (codes.max() + 1) + codes, return_inverse=True)[1].reshape(-1)
-    return number
-
-
-def _codes(column: NDArray[Any]) -> NDArray[np.intp]:
-    return np.unique(column, return_inverse=True)[1].reshape(-1)
 
 
 def with_copies_together(model: BaseEstimator, origin: NDArray[np.intp]) -> BaseEstimator:

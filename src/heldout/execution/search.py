@@ -21,6 +21,7 @@ from heldout.execution.fit import CellContext, Routing, Scoring
 from heldout.execution.fold_models import DeployedModel, KeepModels
 from heldout.execution.inner_split import EarlyStopping, InnerSplit
 from heldout.execution.plan import Race, race_of_search
+from heldout.execution.row_order import flags_of_table
 from heldout.execution.sharing.groups import Share, Sharing, shared_in
 from heldout.execution.stopping_rows import flags_of_stopping
 from heldout.execution.threads import THREAD_PARAMETERS, threads_of_boosters
@@ -135,8 +136,9 @@ class Search:
 
     @cached_property
     def flags(self) -> dict[Flag, str]:
-        """What a reader of its estimate must know of the models."""
+        """What a reader of its estimate must know of the models and the rows."""
         flags = flags_of_stopping(self.task, self.folds, self.configurations, self.routed)
+        flags |= flags_of_table(self.task, self.folds, self.entropy)
         varied = {
             name
             for configuration in self.configurations

@@ -15,9 +15,9 @@ from scipy.stats import binom, chi2
 from sklearn.pipeline import Pipeline
 
 from heldout.configurations import Configuration
+from heldout.data.equal_rows import row_numbers
 from heldout.data.task import Task
 from heldout.errors import InputError
-from heldout.execution.copies import content_numbers
 from heldout.execution.fit import Routing
 from heldout.execution.inner_split import InnerSplit, can_stop, model_within
 from heldout.flags import Flag
@@ -101,7 +101,7 @@ def n_scored(task: Task, tested: NDArray[np.bool_], X: Any, y: Any) -> int:
     if len(own) == task.n_rows and np.array_equal(own, target) and _agreement(target) ** task.n_rows < _BY_CHANCE:
         return int(tested.sum())  # the same rows, perhaps behind the steps of a pipeline
     try:
-        numbers = content_numbers(_stacked(task.X, X), np.concatenate([target, own]))
+        numbers = row_numbers(_stacked(task.X, X), np.concatenate([target, own]))
     except (TypeError, ValueError, InputError):  # rows that cannot be compared
         return 0
     ours, theirs = numbers[: task.n_rows], numbers[task.n_rows :]

@@ -29,6 +29,8 @@ from heldout.arguments import (
     SearchArguments,
     checked_target,
     deciding_scorer,
+    groups_of,
+    keeping_groups,
     rows_of,
     scorers_of,
     scoring_with_metrics,
@@ -135,7 +137,8 @@ class BaseHeldOutSearch(BaseSearchCV):  # type: ignore[misc]
         **params : dict
             ``groups``, ``sample_weight`` and what else the estimators' ``fit``, the scorers and the splitter
             take; routed as in ``GridSearchCV``. Groups are also drawn whole by the bootstrap. Weights that reach
-            the scorers weigh the bootstrap too.
+            the scorers weigh the bootstrap too. ``groups="copies"`` makes one group of the rows with equal
+            predictors; an integer ``cv`` then keeps groups whole.
 
         Returns
         -------
@@ -152,6 +155,9 @@ class BaseHeldOutSearch(BaseSearchCV):  # type: ignore[misc]
         model = checked_model(self._of_scikit_learn().estimator, "estimator")
         rows = in_one_order({"y": y, "X": X, **params})
         X, y = rows_of(rows.pop("X"), checked_target(model, rows.pop("y"), type(self).__name__))
+        together = isinstance(rows.get("groups"), str)
+        if together:
+            rows["groups"] = groups_of(X, rows["groups"])
         params = _check_method_params(X, params=rows)
         metadata = self._get_routed_params_for_fit(params)
         # The bootstrap replays the choice, and so weighs rows exactly where the scorers weighed them.
@@ -162,7 +168,8 @@ class BaseHeldOutSearch(BaseSearchCV):  # type: ignore[misc]
         running = arguments.running(callbacks)
         entropy = entropy_of_run(self.random_state, running.store)
         configurations = self._configurations(arguments, entropy)
-        folds = self._folds(task, drop, entropy, metadata, len(configurations))
+        cv = keeping_groups(self.cv) if together else self.cv
+        folds = self._folds(task, cv, drop, entropy, metadata, len(configurations))
         several = isinstance(scorers, _MultimetricScorer)
         table = partial(ResultsTable, self._format_results, several, self.error_score)
         scoring = make_scoring(task.truth, scorers, deciding_scorer(scorers, self.scoring, self.refit))
@@ -378,7 +385,7 @@ class BaseHeldOutSearch(BaseSearchCV):  # type: ignore[misc]
     # From scikit-learn's nouns to ours, and back.
 
     def _folds(
-        self, task: Task, drop: DropRule | None, entropy: int, metadata: Any, n_configurations: int
+        self, task: Task, cv: Any, drop: DropRule | None, entropy: int, metadata: Any, n_configurations: int
     ) -> Folds:
         if isinstance(drop, SearchStrategy):
             if self.cv is not None or self.repeats != 1:
@@ -390,7 +397,7 @@ class BaseHeldOutSearch(BaseSearchCV):  # type: ignore[misc]
                 )
             return planned_folds(drop, task, entropy)
         return make_folds(
-            task, self.cv, repeats=self.repeats, entropy=entropy, classifier=is_classifier(self),
+            task, cv, repeats=self.repeats, entropy=entropy, classifier=is_classifier(self),
             split_params=metadata.splitter.split, small_classes="allow", n_configurations=n_configurations,
         )  # fmt: skip
 

@@ -218,7 +218,9 @@ def _evidence(
         selection="best",
         aggregate="pooled",
         n_rows_used=source.n_rows,
-        flags={Flag.ADAPTIVE_SEARCH: adaptive_sentence(len(source.names))} if source.adaptive else {},
+        flags={Flag.ADAPTIVE_SEARCH: adaptive_sentence(len(source.names), source.n_rows)}
+        if source.adaptive
+        else {},
         details=_provenance(source, reading, survey) | _provenance_of_sums(source, summed),
         baseline=_constant(reading.metric, survey),
     )

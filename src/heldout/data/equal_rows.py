@@ -1,0 +1,114 @@
+"""Rows with equal predictors, of arrays, tables, sparse matrices and texts; a missing value equals a missing value.
+
+A copy of a row in another fold lets a model that memorises rows know the answer. Tables of few categories are full
+of equal rows that are no copies, so their number is compared with what the same columns give when each is permuted
+on its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from itertools import chain, islice
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import connected_components
+
+from heldout.data.arrays import missing
+
+COPIES = "copies"
+"""What ``groups`` says to keep rows with equal predictors together."""
+MOST_CELLS = 10**7
+"""Cells of a sparse matrix whose columns are looked at one by one; the rows of a larger one are compared whole."""
+MOST_WORDS = 50
+N_PERMUTATIONS = 10
+
+
+def row_numbers(X: Any, y: Any = None) -> NDArray[np.intp]:
+    """A number a row, (N,): the same for rows of equal predictors, and of equal targets where ``y`` is given.
+
+    Examples
+    --------
+    >>> row_numbers([[1.0, np.nan], [2.0, 0.0], [1.0, np.nan]]).tolist()
+    [0, 1, 0]
+    """
+    n_rows = X.shape[0] if hasattr(X, "shape") else len(X)
+    targets = [] if y is None else np.asarray(y).reshape(n_rows, -1).T
+    return _numbers(map(codes_of_column, chain(columns_of(X), targets)), n_rows)
+
+
+def columns_of(X: Any) -> Iterator[NDArray[Any]]:
+    """The columns of a table; of a single column of texts their words, by position."""
+    if hasattr(X, "iloc") and hasattr(X, "columns"):
+        columns = (np.asarray(X.iloc[:, place]) for place in range(X.shape[1]))
+    elif hasattr(X, "tocsr"):
+        columns = iter(X.toarray().T if np.prod(X.shape) <= MOST_CELLS else [_whole_rows(X)])
+    else:
+        is_text = isinstance(X, list | tuple) and bool(X) and isinstance(X[0], str)
+        table = np.asarray(X, dtype=object if is_text else None)  # one long text would make all of them long
+        columns = iter(table.reshape(len(table), -1).T)
+    first: Iterable[NDArray[Any]] = list(islice(columns, 2))
+    if len(first) == 1 and len(first[0]) and isinstance(first[0][0], str):
+        first = _words(first[0])
+    yield from first
+    yield from columns
+
+
+def codes_of_column(column: NDArray[Any]) -> NDArray[np.intp]:
+    """A number a value, (N,): in the order of the values; of objects in that of their first occurrence."""
+    if column.dtype.kind != "O":
+        return np.unique(column, return_inverse=True)[1].reshape(-1)
+    code: dict[Any, int] = {}
+    values = [None if absent else value for value, absent in zip(column, missing(column), strict=True)]
+    keys = (value if getattr(value, "__hash__", None) else repr(value) for value in values)
+    return np.array([code.setdefault(key, len(code)) for key in keys], dtype=np.intp)
+
+
+def number_of_copies(numbers: NDArray[np.intp], folds: NDArray[Any]) -> int:
+    """How many rows of a fold have an equal row outside it; folds (N,) of -1 only train."""
+    pairs = np.unique(numbers * (folds.max() + 2) + folds + 1) // (folds.max() + 2)
+    return int(((np.bincount(pairs) > 1)[numbers] & (folds >= 0)).sum())
+
+
+def copies_by_chance(X: Any, folds: NDArray[Any], seed: int) -> NDArray[np.intp]:
+    """(N_PERMUTATIONS,): ``number_of_copies`` when each column is permuted on its own."""
+    rng, columns = np.random.default_rng(seed), [codes_of_column(column) for column in columns_of(X)]
+    permuted = ((rng.permutation(column) for column in columns) for _ in range(N_PERMUTATIONS))
+    return np.array([number_of_copies(_numbers(each, len(folds)), folds) for each in permuted])
+
+
+def linked(numbers: NDArray[np.intp], groups: NDArray[Any] | None) -> NDArray[np.intp]:
+    """Groups (N,) in which rows of one number, and those of one group, are together."""
+    if groups is None:
+        return numbers
+    codes = np.unique(groups, return_inverse=True)[1].reshape(-1)
+    links = csr_array((np.ones(len(codes)), (numbers, numbers.max() + 1 + codes)), shape=(2 * len(codes),) * 2)
+    return connected_components(links, directed=False)[1][numbers].astype(np.intp)
+
+
+def _numbers(columns: Iterable[NDArray[np.intp]], n_rows: int) -> NDArray[np.intp]:
+    number = np.zeros(n_rows, dtype=np.intp)
+    for codes in columns:
+        number = np.unique(number * (codes.max() + 1) + codes, return_inverse=True)[1].reshape(-1)
+        if number.max() == n_rows - 1:
+            break  # no two rows are equal so far
+    return number
+
+
+def _words(texts: NDArray[Any]) -> Iterator[NDArray[Any]]:
+    split = [str(text).split(" ", MOST_WORDS) for text in texts]
+    for place in range(max(map(len, split))):
+        yield np.array([words[place] if len(words) > place else None for words in split], dtype=object)
+
+
+def _whole_rows(X: Any) -> NDArray[Any]:
+    """(N,): the content of each row of a sparse matrix."""
+    rows = csr_array(X, copy=True)
+    rows.sum_duplicates()
+    rows.eliminate_zeros()
+    ends = zip(rows.indptr[:-1], rows.indptr[1:], strict=True)
+    content = np.empty(rows.shape[0], dtype=object)
+    content[:] = [rows.indices[first:last].tobytes() + rows.data[first:last].tobytes() for first, last in ends]
+    return content

@@ -1,0 +1,173 @@
+"""What a search must say of its rows: copies of rows in other folds, a sorted file, and an order of time.
+
+All tests are of rows in the order of the file. At most 1 in 200 tables whose rows are in random order raises one.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import chdtrc
+from scipy.stats import rankdata
+
+from heldout._random import stream
+from heldout.data.equal_rows import codes_of_column, columns_of, copies_by_chance, number_of_copies, row_numbers
+from heldout.data.task import Task, TaskKind, Truth
+from heldout.flags import Flag
+from heldout.folds.splits import Folds
+from heldout.metrics.base import Response
+from heldout.predictions import HeldOutPredictions
+
+LEAST_SHARE = 0.005
+"""Of the held-out rows: fewer copies cannot change what one would report."""
+STANDARD_DEVIATIONS = 3
+FALSE_ALARMS = 0.001
+"""Of each of the two tests of order."""
+LEAST_EFFECT = 0.01
+"""Of the variance of ranks: a smaller part between folds harms nothing, however many rows show it."""
+MOST_COLUMNS = 100
+LEAST_EXPECTED = 5
+"""Rows of a fold, and of a category in a fold; rarer categories are taken together."""
+MOST_ROWS = 20_000
+"""The first ones, whose residuals are looked at."""
+N_PERMUTATIONS = 999
+SORTED = 0.95
+"""Share of steps in one direction in a target by which the file is sorted."""
+
+
+def flags_of_table(task: Task, folds: Folds, entropy: int) -> dict[Flag, str]:
+    """The flags of copies of rows and of a sorted file."""
+    if task.X is None:  # a search that was read from its run has noted its flags
+        return {}
+    try:
+        return flags_of_copies(task.X, folds.labels[:, 0], entropy) | flags_of_sorted_file(task, folds)
+    except (AttributeError, TypeError, ValueError):  # rows of a user's own kind
+        return {}
+
+
+def flags_of_copies(X: Any, folds: NDArray[Any], entropy: int) -> dict[Flag, str]:
+    """The flag of rows that are also in other folds; folds (N,), -1 for rows that only train."""
+    tested, copies = int((folds >= 0).sum()), number_of_copies(row_numbers(X), folds)
+    if copies <= LEAST_SHARE * tested:
+        return {}
+    chance = copies_by_chance(X, folds, stream(entropy, "copies"))
+    if copies <= chance.mean() + STANDARD_DEVIATIONS * max(chance.std(ddof=1), 1):
+        return {}
+    return {Flag.COPIED_ROWS: Flag.COPIED_ROWS.filled(copies=copies, total=tested, chance=f"{chance.mean():.3g}")}
+
+
+def flags_of_sorted_file(task: Task, folds: Folds) -> dict[Flag, str]:
+    """The flag of folds that are stretches of the file, between which the target or a predictor differs."""
+    labels = folds.labels[:, 0]
+    if folds.n_repeats > 1 or folds.grouped or not folds.exchangeable or not _are_stretches(labels, task.truth):
+        return {}
+    tested = labels >= 0
+    place = np.unique(labels[tested], return_inverse=True)[1]
+    chances = {"the target": _chance(_target_column(task.truth)[tested], place)}
+    names = [f"'{name}'" for name in getattr(task.X, "columns", ())]
+    for number, column in zip(range(MOST_COLUMNS), columns_of(task.X), strict=False):
+        chances[names[number] if number < len(names) else f"column {number}"] = _chance(column[tested], place)
+    found = [name for name, chance in chances.items() if chance * len(chances) <= FALSE_ALARMS]
+    if not found:
+        return {}
+    most = sorted(found, key=chances.__getitem__)[:3]
+    which = f"{', '.join(most)}{f' and {len(found) - 3} more' if len(found) > 3 else ''}"
+    return {Flag.SORTED_ROWS: Flag.SORTED_ROWS.filled(which=which)}
+
+
+def flags_of_time(predictions: HeldOutPredictions, truth: Truth, winner: int, entropy: int) -> dict[Flag, str]:
+    """The flag of a winner whose errors in neighbouring rows of the file are alike."""
+    errors = _errors(predictions, truth, winner)
+    if errors is None or predictions.folds is None or _is_sorted(truth):
+        return {}
+    folds = predictions.folds[:, 0]
+    rows = np.flatnonzero((folds >= 0) & np.isfinite(errors))[:MOST_ROWS]
+    if len(rows) < 2 * LEAST_EXPECTED:
+        return {}
+    errors, place, size = errors[rows], *np.unique(folds[rows], return_inverse=True, return_counts=True)[1:]
+    if size.min() < LEAST_EXPECTED:  # such as one row each: no model knows where its rows are
+        place, size = np.zeros(len(rows), dtype=np.intp), np.array([len(rows)])
+    # Rows of a fold are permuted among themselves, so that a model whose errors are all high is no sign of order.
+    errors = errors - (np.bincount(place, errors) / size)[place]
+    total, value = float(errors @ errors), float(errors[1:] @ errors[:-1])
+    if total == 0:
+        return {}
+    rng = np.random.default_rng(stream(entropy, "order"))
+    members = [np.flatnonzero(place == k) for k in range(len(size))]
+    permuted, as_high = errors.copy(), 0
+    for _ in range(N_PERMUTATIONS):
+        for member in members:
+            permuted[member] = errors[rng.permutation(member)]
+        as_high += permuted[1:] @ permuted[:-1] >= value
+        if (as_high + 1) / (N_PERMUTATIONS + 1) > FALSE_ALARMS:
+            return {}
+    return {Flag.ROWS_FOLLOW_TIME: Flag.ROWS_FOLLOW_TIME.filled(correlation=value / total)}
+
+
+def _are_stretches(labels: NDArray[Any], truth: Truth) -> bool:
+    """Whether every fold is a stretch of the file, or of the rows of each class: those of no shuffle are."""
+    strata = truth.values if truth.kind.is_classification else np.zeros(len(labels))
+    for stratum in np.unique(strata):
+        of_stratum = labels[(strata == stratum) & (labels >= 0)]
+        if np.count_nonzero(np.diff(of_stratum)) >= len(np.unique(of_stratum)) > 0:
+            return False
+    sizes = np.unique(labels[labels >= 0], return_counts=True)[1]
+    return len(sizes) > 1 and sizes.min() >= LEAST_EXPECTED
+
+
+def _target_column(truth: Truth) -> NDArray[Any]:
+    if truth.kind is TaskKind.SURVIVAL:
+        return np.asarray(truth.values["time"])
+    return truth.labels().astype(object) if truth.kind.is_classification else truth.values
+
+
+def _chance(column: NDArray[Any], folds: NDArray[np.intp]) -> float:
+    """The p-value of a column that differs so much between folds: Kruskal and Wallis, or χ² of categories."""
+    codes = codes_of_column(column)
+    if column.dtype.kind in "biufmM":
+        values = rankdata(codes)[:, None]
+    else:
+        counts = np.bincount(codes)
+        rare = counts * np.bincount(folds).min() < LEAST_EXPECTED * len(codes)
+        codes = np.where(rare[codes], len(counts), codes)
+        values = (codes[:, None] == np.unique(codes)) / np.sqrt(np.bincount(codes)[np.unique(codes)])
+    values = values - values.mean(axis=0)
+    total, contrasts = float((values**2).sum()), max(values.shape[1] - 1, 1)
+    sums = np.stack([np.bincount(folds, each) for each in values.T], axis=1)
+    between = float((sums**2 / np.bincount(folds)[:, None]).sum())
+    if len(np.unique(codes)) < 2 or between <= LEAST_EFFECT * total:
+        return 1.0
+    return float(chdtrc((len(sums) - 1) * contrasts, (len(codes) - 1) * contrasts * between / total))
+
+
+def _errors(predictions: HeldOutPredictions, truth: Truth, winner: int) -> NDArray[np.float64] | None:
+    """(N,): by how much the winner is wrong in each row of the first repeat; None where nothing says so."""
+    responses, codes = predictions.responses, truth.values
+    if Response.VALUES in responses and truth.kind is TaskKind.REGRESSION:
+        return np.asarray(codes - responses[Response.VALUES][:, winner, 0])
+    if not truth.kind.is_classification:
+        return None
+    if Response.PROBABILITIES in responses:
+        chances = responses[Response.PROBABILITIES][:, winner, 0]
+        if chances.ndim == 1:
+            return np.asarray((codes == predictions.positive) - chances)
+        return np.asarray(1 - chances[np.arange(len(codes)), codes])
+    if Response.LABELS in responses:
+        wrong = codes - responses[Response.LABELS][:, winner, 0]
+        return np.asarray(wrong if truth.n_classes == 2 else wrong != 0, dtype=np.float64)
+    if Response.DECISION in responses and truth.n_classes == 2:
+        above = responses[Response.DECISION][:, winner, 0] > 0
+        return np.asarray((codes == predictions.positive) - above.astype(np.float64))
+    return None
+
+
+def _is_sorted(truth: Truth) -> bool:
+    """Whether the file is sorted by its target, which makes errors of neighbours alike without any time."""
+    target = _target_column(truth)
+    if truth.kind.is_classification:
+        return int(np.count_nonzero(np.diff(truth.values))) <= 2 * (truth.n_classes - 1)
+    steps = np.sign(np.diff(target))
+    steps = steps[steps != 0]
+    return len(steps) == 0 or bool(abs(steps.mean()) > 2 * SORTED - 1)
