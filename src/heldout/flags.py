@@ -27,6 +27,12 @@ class Flag(StrEnum):
         "The winner was selected from {chosen_from} by its score on these same predictions, so the score is "
         "optimistic; a corrected method (shrinkage) subtracts that.",
     )
+    UPSIDE_DOWN = (
+        "upside_down",
+        "The scores rank rows of class {other} above those of class {positive}: the ROC AUC of the median "
+        "configuration is {area:.3f}, at most {high:.3f} at 99 %. If they are scores of class {other}, say so with "
+        "{argument:pos_label=}.",
+    )
     FAILED_CONFIGURATIONS = (
         "failed_configurations",
         "{failed} of {total} configurations failed and could not be selected: {which}.",

@@ -116,8 +116,29 @@ def test_scores_that_point_to_the_other_class_are_said_to(command: Command, scor
     right = command(*options)
 
     assert "positive class 0" in wrong.out and "positive class 1" in right.out
-    assert "rank rows of class 1 above those of class 0" in wrong.err and "say --positive 1." in wrong.err
-    assert "above those of" not in right.err
+    said = "rank rows of class 1 above those of class 0"
+    assert said in wrong.err + wrong.out and said not in right.err + right.out
+
+
+def test_scores_of_a_case_are_of_the_case(command: Command, tmp_path: Path) -> None:
+    """Columns of P(case) beside the labels case and control, of which control is the last in order."""
+    rng = np.random.default_rng(5)
+    y = np.where(rng.random(200) < 0.5, "case", "control")
+    scores = {f"model {j}": (y == "case") * 0.9 + rng.normal(size=200) for j in range(6)}
+    pd.DataFrame({"y": y, **scores}).to_csv(tmp_path / "case.csv", index=False)
+    plain = ["--target", "y", "--metric", "roc_auc", "--n-bootstraps", "50"]
+    usual = command("estimate", "case.csv", *plain)
+    assert usual.code == 0 and "positive class 'case'" in usual.out
+
+    # Labels that are no words for no: the last is positive, and these scores are not of it.
+    pd.DataFrame({"y": np.where(y == "case", "a", "b"), **scores}).to_csv(tmp_path / "ab.csv", index=False)
+    stopped = command("estimate", "ab.csv", *plain)
+    assert stopped.code == 2 and "--positive" in stopped.err and "above those of class 'b'" in stopped.err
+    same = command("estimate", "ab.csv", *plain, "--positive", "a", "--json")
+    json_usual = command("estimate", "case.csv", *plain, "--json")
+    assert json.loads(same.out)["value"] == json.loads(json_usual.out)["value"] > 0.6
+    insisted = command("estimate", "ab.csv", *plain, "--positive", "b", "--json")
+    assert "upside_down" in insisted.out
 
 
 def test_a_class_may_be_written_as_in_the_file(command: Command, scores: pd.DataFrame, tmp_path: Path) -> None:

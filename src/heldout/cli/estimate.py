@@ -68,7 +68,9 @@ _OF_A_RUN = ("file", "n_jobs", "as_json", "quiet")
     "--metric", metavar="NAME", help="The metric to estimate; by default guessed from target and predictions."
 )
 @click.option(
-    "--positive", metavar="LABEL", help="The class that greater scores mean; by default the last in order."
+    "--positive",
+    metavar="LABEL",
+    help="The class that greater scores mean; the case by default.",
 )
 @click.option(
     "--response",

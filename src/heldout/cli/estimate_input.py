@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, cast
 
@@ -92,6 +93,7 @@ class EstimateInput:
 
 def read(options: EstimateOptions, console: Console) -> EstimateInput:
     """Read the file, and print what was read."""
+    from heldout.estimates.upside_down import flag_of_upside_down
     from heldout.metrics.parameters import full_name
     from heldout.readers.formats.base import Export
     from heldout.readers.prediction_columns import remarks_on_whole_numbers
@@ -118,6 +120,13 @@ def read(options: EstimateOptions, console: Console) -> EstimateInput:
         threshold=options.threshold,
     )
     console.say(_what_was_read(found, truth, held))
+    # Columns named by their classes, and our own files, know their direction.
+    known = roles is not None or (found.arrays is not None and found.arrays.probabilities is not None)
+    upside_down = {} if known else flag_of_upside_down(truth, held)
+    if upside_down and options.positive is None:
+        sentence = next(iter(upside_down.values()))
+        raise InputError(f"{sentence} If not, say --positive {shlex.quote(str(truth.pos_label))}.")
+    held = replace(held, flags={**held.flags, **upside_down})
     return EstimateInput(
         name=export.name,
         roles=roles,
@@ -208,11 +217,11 @@ def _truth(found: PredictionTable, options: EstimateOptions) -> Truth:
 def _with_positive(truth: Truth, found: PredictionTable, label: str | None) -> Truth:
     """The target with its positive class: that of our own file, or the one of --positive."""
     from heldout.data.task import labels_text
-    from heldout.readers.table_task import code_of_text
+    from heldout.readers.table_task import code_of_text, with_usual_positive
 
     own = None if found.held is None or found.arrays is not None else found.held.positive
     if label is None:
-        return truth if own is None else truth.with_positive(own)
+        return with_usual_positive(truth) if own is None else truth.with_positive(own)
     code = code_of_text(truth, label)
     if own is not None and code != own:
         assert truth.classes is not None

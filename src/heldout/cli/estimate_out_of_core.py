@@ -27,7 +27,7 @@ def estimate_out_of_core(options: EstimateOptions, console: Console) -> Estimate
     from heldout.estimates.out_of_core.estimating import check_summable
     from heldout.metrics import metric_named
     from heldout.readers.parquet_blocks import open_blocks
-    from heldout.readers.table_task import code_of_text
+    from heldout.readers.table_task import code_of_text, with_usual_positive
 
     target, name = _target_and_metric(options)
     control = control_of(options.control)
@@ -35,8 +35,10 @@ def estimate_out_of_core(options: EstimateOptions, console: Console) -> Estimate
     metric = metric_named(name)
     check_summable(metric)
     source = open_blocks(options.file, target, metric, exclude=options.exclude)
-    if options.positive is not None:
-        source = replace(source, positive=code_of_text(source.no_rows(), options.positive))
+    no_rows = source.no_rows()
+    usual = with_usual_positive(no_rows).positive
+    positive = usual if options.positive is None else code_of_text(no_rows, options.positive)
+    source = source if positive == no_rows.positive else replace(source, positive=positive)
     if options.adaptive:
         source = replace(source, adaptive=True)
     of_them = counted(len(source.names), "configuration")

@@ -73,9 +73,7 @@ def estimate_file(options: EstimateOptions, console: Console, folder: OutputFold
     result, saved = _result(options, inputs, methods), SavedWinner.of(reading.roles, options.file)
     if saved is not None:
         result = _with_saved(result, saved, reading.metric, inputs.question.rule.name)
-    answer = FileEstimate(result, inputs, reading.name, saved)
-    _note_other_way(answer.main, reading, console)
-    return answer
+    return FileEstimate(result, inputs, reading.name, saved)
 
 
 def _inputs(options: EstimateOptions, reading: EstimateInput, method: Method) -> Inputs:
@@ -126,17 +124,3 @@ def _with_saved(
         return saved.flagged(result, metric, selection)
     flagged = {name: saved.flagged(each, metric, selection) for name, each in result.estimates.items()}
     return replace(result, estimates=flagged)
-
-
-def _note_other_way(main: Estimate, reading: EstimateInput, console: Console) -> None:
-    """Note that scores rank the classes worse than guessing does; the declared direction stays."""
-    from heldout.data.task import TaskKind, labels_text
-    from heldout.report.words import scores_reversed_sentence
-
-    truth = reading.truth
-    ranks = main.metric in ("roc_auc", "roc_auc_ovr", "roc_auc_ovo")
-    if truth.kind is not TaskKind.BINARY or not ranks or main.interval is None or main.interval.high >= 0.5:
-        return
-    assert truth.classes is not None and truth.positive is not None
-    other = truth.classes[1 - truth.positive]
-    console.note(scores_reversed_sentence(labels_text([truth.pos_label]), labels_text([other]), str(other)))

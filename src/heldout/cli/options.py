@@ -209,7 +209,9 @@ _OF_TABLES: list[Option] = [
         help="classification or regression (also binary, multiclass), by default guessed; survival with --event.",
     ),
     click.option(
-        "--positive", metavar="LABEL", help="The positive one of two classes; by default the last in order."
+        "--positive",
+        metavar="LABEL",
+        help="The positive one of two classes; the case by default.",
     ),
     click.option("--groups", metavar="COL", help="Rows of one group (a patient, a site) stay together."),
     click.option(

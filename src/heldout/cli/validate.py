@@ -57,7 +57,11 @@ if TYPE_CHECKING:
     multiple=True,
     help="Survival: a time at which to score and calibrate; repeatable.",
 )
-@click.option("--positive", metavar="LABEL", help="The positive one of two classes; by default the last in order.")
+@click.option(
+    "--positive",
+    metavar="LABEL",
+    help="The positive one of two classes; the case by default.",
+)
 @click.option("--groups", metavar="COL", help="Rows of one group (a patient, a site) are drawn together.")
 @click.option(
     "--predictor",

@@ -54,6 +54,7 @@ from heldout.estimates.question import (
 )
 from heldout.estimates.responses import ResponseName, check_settings
 from heldout.estimates.types import Alternative, Estimate
+from heldout.estimates.upside_down import flag_of_upside_down
 from heldout.flags import Flag
 from heldout.metrics import check_fits, metric_named
 from heldout.metrics.base import Metric, Response
@@ -182,6 +183,8 @@ def read_inputs(
         "sample_weight": sample_weight,
     }
     y_true, predictions, folds, groups, sample_weight = in_one_order(rows).values()
+    # What was handed over as held-out predictions says itself which class its scores are of.
+    knows_direction = isinstance(predictions, HeldOutPredictions)
     if isinstance(y_true, KnownPredictions):
         table = _arguments_of_table(y_true, predictions, named, rule, classes, pos_label, response, threshold)
         groups, sample_weight = _first(groups, table["groups"]), _first(sample_weight, table["sample_weight"])
@@ -210,6 +213,8 @@ def read_inputs(
     question = _with_selection(question, asked, others, truth, getattr(source, "out", ()))
     with enough_memory("copies of the predictions", FEWER):
         held = _held_out(truth, predictions, question, response, threshold, folds)
+    if not knows_direction and asked.truth is None:
+        held = replace(held, flags={**held.flags, **flag_of_upside_down(truth, held)})
     flags = {
         flag: text
         for flag, text in asked.flags.items()

@@ -203,7 +203,41 @@ def _truth(column: Any, target: str, kind: str | None, positive: str | None) -> 
     truth = truth_of(_values(column, wanted), wanted)
     if positive is not None:
         truth = truth.with_positive(code_of_text(truth, positive))
+    else:
+        truth = with_usual_positive(truth)
     return truth, f"Target {target!r} holds {how.format(kind=_kind_text(truth))}."
+
+
+WORDS_FOR_NO = frozenset({
+    "no", "n", "non", "not", "none", "never", "without", "false", "negative", "neg", "-", "control",
+    "controls", "ctrl", "healthy", "normal", "good", "ok", "benign", "absent", "absence", "alive", "survived",
+    "unaffected", "inactive", "legitimate", "legit", "ham", "nein", "kein", "keine", "nicht", "ohne", "falsch",
+    "negativ", "kontrolle", "kontrollen", "gesund", "gut", "gutartig", "unauffällig", "lebend", "lebt",
+    "überlebt",
+})  # fmt: skip
+"""What the class is called that is not the case; a label of several words is one if its first word is."""
+
+
+def with_usual_positive(truth: Truth) -> Truth:
+    """The target of two text labels with the one positive that is no word for no, if the other is such a word.
+
+    Commands choose so where no class was named; else the last in sorted order is positive, as in scikit-learn.
+
+    Examples
+    --------
+    >>> pairs = ["case", "control"], ["a", "b"], ["ja", "nein"]
+    >>> [with_usual_positive(truth_of(labels)).pos_label for labels in pairs]
+    ['case', 'b', 'ja']
+    """
+    if truth.kind is not TaskKind.BINARY or truth.classes is None:
+        return truth
+    denies = [isinstance(label, str) and _denies(label) for label in truth.classes.tolist()]
+    return truth.with_positive(denies.index(False)) if sum(denies) == 1 else truth
+
+
+def _denies(label: str) -> bool:
+    words = label.strip().casefold().replace("_", " ").split()
+    return bool(words) and (words[0] in WORDS_FOR_NO or words[0].split("-")[0] in WORDS_FOR_NO - {"-"})
 
 
 def code_of_text(truth: Truth, label: str) -> int:

@@ -80,14 +80,6 @@ def named_sentence(metric: str, value: float, decimals: int = 3) -> str:
     )
 
 
-def scores_reversed_sentence(positive: str, other: str, option: str) -> str:
-    """For a ranking metric whose whole interval lies below guessing."""
-    return (
-        f"The whole interval lies below 0.5, which is guessing: the scores rank rows of class {other} above "
-        f"those of class {positive}. If they are scores of class {other}, say --positive {option}."
-    )
-
-
 def level_and_sides(confidence_level: float, alternative: str) -> str:
     """The text before the two ends of an interval."""
     sided = "" if alternative == "two-sided" else "one-sided "
