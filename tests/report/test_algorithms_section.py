@@ -91,6 +91,8 @@ def test_the_best_nested_score_says_by_how_much_it_flatters() -> None:
     assert excess > 0
     sentence = f"{best.nested:.4f} of {best.name}, is the best of 4 and flatters by about {excess:.4f}"
     assert sentence in str(found) and sentence in comparison_content(found).algorithms.overall
+    same = replace(found, overall=replace(found.overall, value=best.nested - 1e-16))
+    assert "flatters" not in str(same)
 
 
 def test_a_pair_has_no_second_interval() -> None:

@@ -314,7 +314,7 @@ class AlgorithmComparison(WithMethodsText):
             return ""
         nested, value = self[name].nested, self.overall.value
         excess = nested - value if self.greater_is_better else value - nested
-        if excess <= 0:
+        if excess <= 0 or _number(nested) == _number(value):
             return ""
         return (
             f"The best nested score, {_number(nested)} of {name}, is the best of {len(self.algorithms)} and "
