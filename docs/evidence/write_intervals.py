@@ -28,7 +28,6 @@ DOCS = HERE.parent
 ROOT = DOCS.parent
 PAGES = (
     DOCS / "choose.md",
-    ROOT / "README.md",
     DOCS / "methods" / "estimates.md",
     DOCS / "methods" / "intervals.md",
     DOCS / "guide" / "advice.md",
@@ -396,20 +395,6 @@ def runs_text() -> str:
     )
 
 
-def claim_of_readme() -> str:
-    """A sentence."""
-    parts = []
-    for title, metrics in FAMILIES.items():
-        found = cells(RECOMMENDED, part="tables", metric=metrics)
-        parts.append(f"{share(found['coverage_95'].mean())} for {title} ({span(found['coverage_95'])} by cell)")
-    several = cells(RECOMMENDED, part="tables", kind=SEVERAL)
-    return paragraph(
-        f"In real searches on {listed(sizes('tables'))} rows the share of its 95 % intervals that hold the true "
-        f"performance is {' and '.join(parts)}. They are {wide(several)} times as wide as the published ones where "
-        "several configurations were tried ([which to use, and what it covers](docs/methods/intervals.md))."
-    )
-
-
 def printed_recommendation() -> str:
     """What the library prints."""
     found = ho.estimates.recommendation("roc_auc", n_rows=120, n_configurations=40)
@@ -630,7 +615,6 @@ FIGURES: Mapping[str, Callable[[], str]] = {
     "simulations": of_simulations,
     "cells-below": cells_below,
     "hold-outs": of_hold_outs,
-    "readme": claim_of_readme,
     "recommendation": printed_recommendation,
     "decision": decision,
     "k-fold-fits": with_k_fold_fits,
@@ -645,7 +629,7 @@ FIGURES: Mapping[str, Callable[[], str]] = {
 
 OF_BED = {
     "six-lines", "runs", "real-searches", "real-searches-by-metric", "simulations", "cells-below", "hold-outs",
-    "readme", "recommendation", "decision", "choice-of-method",
+    "recommendation", "decision", "choice-of-method",
 }  # fmt: skip
 """Those that need runs of the test bed."""
 

@@ -62,7 +62,7 @@ def question_of_search(evaluation: Evaluation, scorer: str | None = None) -> Que
         metric,
         opened,
         estimation.rule,
-        estimation.scale_of_selection,
+        estimation.aggregate,
         estimation.settings(int(evaluation.provenance["entropy"])),
         evaluation.task.groups,
         evaluation.task.sample_weight,
