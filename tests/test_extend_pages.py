@@ -64,7 +64,7 @@ PLUMBING = frozenset(
     {
         *("MethodDeclaration", "RuleDeclaration", "Sums", "PairStatistic", "PairBased", "SharesOfPairs", "Plan"),
         *("BlockSource", "KnownPredictions", "StoredSearch", "Equation", "CoefficientSet"),
-        *("Branch", "SimulatedStandings", "SimulatedCourse", "ResponseRequest", "ResponseContext"),
+        *("Branch", "SimulatedStandings", "SimulatedCourse", "ResponseRequest", "ResponseContext", "FittedSearch"),
     }
 )
 """Protocols with which modules of the library describe their own classes to each other."""
