@@ -189,3 +189,28 @@ def test_the_flags_are_the_same_for_any_number_of_jobs() -> None:
     X, y = series()
     one, two = (flags_of(Ridge(), X, y, cv=SHUFFLED, n_jobs=n) for n in (1, 2))
     assert one == two
+
+
+def test_protocols_flag_copies_and_keep_them_together() -> None:
+    X, y = noise(40)
+    X, y = np.tile(X, (2, 1)), np.tile(y, 2)
+    model, plain = KNeighborsClassifier(1), {"scoring": "accuracy", "random_state": 0}
+    calls = {
+        "nested": lambda groups: ho.nested_cv(model, X, y, cv=3, groups=groups, **plain),
+        "bootstrap": lambda groups: ho.bootstrap_search(model, X, y, n_bootstraps=3, groups=groups, **plain),
+    }
+    for call in calls.values():
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            divided, together = call(None), call("copies")
+        assert Flag.COPIED_ROWS in divided.flags and divided.uncorrected > 0.9
+        assert Flag.COPIED_ROWS not in together.flags and together.uncorrected < 0.8
+    for groups in (None, "copies"):
+        validation = ho.bootstrap_validate(GaussianNB(), X, y, n_bootstraps=5, random_state=0, groups=groups)
+        assert (Flag.COPIED_ROWS in next(iter(validation.estimates.values())).flags) == (groups is None)
+
+
+def test_nested_cv_flags_rows_in_time() -> None:
+    X, y = series()
+    found = ho.nested_cv(Ridge(), X, y, cv=SHUFFLED, scoring="neg_mean_absolute_error", random_state=0)
+    assert Flag.ROWS_FOLLOW_TIME in found.flags

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from heldout.protocols.algorithms.protocol import AlgorithmSettings, Deploy
 
 SECTIONS = {
-    "The data": ("target", "event", "task", "positive", "groups", "weight", "keep"),
+    "The data": ("target", "event", "task", "positive", "groups", "copies", "weight", "keep"),
     "What is compared": ("preset", "models", "space", "search", "n_iter"),
     "How it is scored and chosen": ("metric", "aggregate", "selection", "cv", "repeats", "inner", "drop", "share"),
     "What is concluded": ("method", "n_bootstraps", "confidence_level", "alternative", "relevant", "deployed_by"),

@@ -214,6 +214,7 @@ _OF_TABLES: list[Option] = [
         help="The positive one of two classes; the case by default.",
     ),
     click.option("--groups", metavar="COL", help="Rows of one group (a patient, a site) stay together."),
+    click.option("--copies", type=click.Choice(["together"]), help="Rows with the same predictors stay together."),
     click.option(
         "--weight",
         metavar="COL",

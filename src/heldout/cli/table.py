@@ -26,13 +26,15 @@ def read_task(
     positive: str | None = None,
     keep: Sequence[str] = (),
     predictors: Sequence[str] = (),
+    copies: str | None = None,
 ) -> tuple[TableTask, str]:
     """The task of a table and the name of the table; prints what was read and decided.
 
     ``data`` is a file or an example. Where there are ``predictors``, they are the only columns to predict from,
-    however they look. The rest is as for ``task_from_table``.
+    however they look. With ``copies`` equal rows are one group. The rest is as for ``task_from_table``.
     """
     from heldout._text import counted
+    from heldout.data.equal_rows import linked, row_numbers
     from heldout.readers.columns import quoted
     from heldout.readers.predictors import categories_sentence, columns_in_doubt, remarks_on_text
     from heldout.readers.table_task import task_from_table
@@ -54,6 +56,10 @@ def read_task(
         positive=positive,
         keep=keep,
     )
+    if copies is not None:
+        found = replace(
+            found, task=replace(found.task, groups=linked(row_numbers(found.task.X), found.task.groups))
+        )
     task = found.task
     console.say(
         f"{table.name}: {counted(task.n_rows, 'row')}, {counted(task.X.shape[1], 'column')} to predict from."

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from heldout.result import Evaluation
 
 SECTIONS = {
-    "The data": ("target", "event", "event_value", "task", "positive", "groups", "weight", "keep"),
+    "The data": ("target", "event", "event_value", "task", "positive", "groups", "copies", "weight", "keep"),
     "What is tried": ("preset", "models", "space", "search", "n_iter", "n_trials", "timeout", "batch_size",
                       "feedback", "stop_when_useless", "imputations"),
     "How it is scored and chosen": (

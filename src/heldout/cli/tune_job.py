@@ -62,6 +62,7 @@ def job_of(options: TuneOptions, console: Console) -> TuneJob:
         event_value=options.event_value,
         kind=options.task,
         groups=options.groups,
+        copies=options.copies,
         weight=options.weight,
         positive=options.positive,
         keep=options.keep,
@@ -142,7 +143,7 @@ def _plan_sentence(options: TuneOptions, folds: Folds, number: int, space: Space
     steps = f"{folds.n_splits} steps on more and more rows (--cv does not apply)"
     splits = options.fold_plan.words if strategy_of(options.drop) is None else steps
     repeats = f" x {options.repeats} repeats" if options.repeats > 1 else ""
-    grouped = " of whole groups" if options.groups else ""
+    grouped = " of whole groups" if folds.grouped else ""
     each = f", each of {options.imputations:,} imputations" if options.imputations else ""
     return (
         f"Plan: {most}{counted(number, 'configuration')}{drawn}{models} x "

@@ -58,6 +58,7 @@ class TuneOptions(RunOptions):
     stop_when_width: float | None
     share: str
     groups: str | None
+    copies: str | None
     weight: str | None
     keep: tuple[str, ...]
     selection: str

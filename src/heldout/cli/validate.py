@@ -63,6 +63,7 @@ if TYPE_CHECKING:
     help="The positive one of two classes; the case by default.",
 )
 @click.option("--groups", metavar="COL", help="Rows of one group (a patient, a site) are drawn together.")
+@click.option("--copies", type=click.Choice(["together"]), help="Rows with the same predictors are drawn together.")
 @click.option(
     "--predictor",
     metavar="COL",

@@ -35,6 +35,7 @@ class ValidateOptions(RunOptions):
     time: tuple[float, ...]
     positive: str | None
     groups: str | None
+    copies: str | None
     predictor: tuple[str, ...]
     keep: tuple[str, ...]
     method: str | None
@@ -122,7 +123,7 @@ def job_of(options: ValidateOptions, console: Console) -> ValidateJob:
     found, source = read_task(
         options.data, options.target, console, event=options.event, event_value=options.event_value,
         kind=options.task, groups=options.groups, positive=options.positive, keep=options.keep,
-        predictors=options.predictor,
+        predictors=options.predictor, copies=options.copies,
     )  # fmt: skip
     task = found.task
     n_lacking = int(holes_of(task.X).any(axis=1).sum())

@@ -122,7 +122,7 @@ def _evidence(
     """The evidence of the subsamples of the largest size."""
     task, names = search.task, search.configurations.names
     candidates = np.array([j for j in range(len(names)) if j not in failures], dtype=np.intp)
-    flags: dict[Flag, str] = {}
+    flags = dict(search.flags)
     if failures:
         flags[Flag.FAILED_CONFIGURATIONS] = failed_sentence(names, failures)
     if task.groups is not None and (n_groups := len(np.unique(task.groups))) < FEW_GROUPS:

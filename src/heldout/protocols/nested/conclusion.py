@@ -18,6 +18,7 @@ from heldout.estimates.evidence import TIES, Evidence, settings_provenance
 from heldout.estimates.question import Aggregate, Scales, Settings
 from heldout.estimates.spread import Spread, interval_around, nadeau_bengio
 from heldout.execution.cells import CellState
+from heldout.execution.conclusion import flags_of_order
 from heldout.execution.search import Search
 from heldout.execution.table import mean_over_splits
 from heldout.flags import Flag
@@ -276,8 +277,8 @@ def _mean_of_rows(
 
 
 def _flags(search: Search, settings: NestedSettings, nested: NestedFolds, run: BranchedSearch) -> dict[Flag, str]:
-    flags: dict[Flag, str] = {}
     predictions, labels = run.evaluation.predictions, search.folds.labels
+    flags = {**search.flags, **flags_of_order(search, predictions, run.evaluation.winner)}
     if settings.across == "all":
         flags[Flag.SELECTION_UNCORRECTED] = Flag.SELECTION_UNCORRECTED.filled()
     if settings.interval_name == BATES and nested.n_repeats < USUAL_REPEATS:

@@ -231,7 +231,7 @@ def _evidence(search: Search, evaluation: Evaluation, settings: Settings) -> Evi
 
 
 def _flags_of_rows(search: Search) -> dict[Flag, str]:
-    flags: dict[Flag, str] = {}
+    flags = dict(search.flags)
     if search.task.groups is not None and (n_groups := len(np.unique(search.task.groups))) < FEW_GROUPS:
         flags[Flag.FEW_GROUPS] = Flag.FEW_GROUPS.filled(groups=n_groups)
     if not search.folds.exchangeable:

@@ -15,6 +15,7 @@ from heldout.estimates.candidates import FEW_GROUPS, failed_sentence
 from heldout.estimates.evidence import settings_provenance
 from heldout.estimates.question import Settings
 from heldout.estimates.types import Estimate, Interval
+from heldout.execution.row_order import flags_of_copies
 from heldout.execution.threads import on_one_thread
 from heldout.flags import Flag
 from heldout.imputation.rubin import PooledCoefficients
@@ -302,7 +303,9 @@ class ValidationConclusion:
 
 def _flags_of_plan(plan: ValidationPlan, memorised: Memorising) -> dict[Flag, str]:
     """The flags of the rows, the samples and the choice of the model."""
-    flags: dict[Flag, str] = {}
+    groups = plan.task.groups
+    units = np.arange(plan.task.n_rows) if groups is None else np.unique(groups, return_inverse=True)[1]
+    flags = flags_of_copies(plan.task.X, units, plan.entropy)  # samples leave out each unit by itself
     if len(plan.models) > 1:
         sentence = _TWO_STAGE_UNCORRECTED if plan.two_stages else _CHOSEN_UNCORRECTED
         flags[Flag.SELECTION_UNCORRECTED] = sentence.format(total=len(plan.models))
@@ -310,7 +313,6 @@ def _flags_of_plan(plan: ValidationPlan, memorised: Memorising) -> dict[Flag, st
     if redraws:
         needs = "what the metrics or the model need"
         flags[Flag.REDRAWN] = Flag.REDRAWN.filled(redraws=redraws, needs=needs)
-    groups = plan.task.groups
     if groups is not None and (n_groups := len(np.unique(groups))) < FEW_GROUPS:
         flags[Flag.FEW_GROUPS] = Flag.FEW_GROUPS.filled(groups=n_groups)
     n_columns, n_rows = _n_columns_of(plan.task), plan.task.n_rows
