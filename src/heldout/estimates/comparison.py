@@ -218,7 +218,8 @@ def compare_estimates(
     methods : "all", or list of names and configured methods
         The methods to compare. For two settings of one method pass a mapping from your names to methods.
     y_true, predictions, metric, folds, ... :
-        As in ``heldout.estimate``; what ``ho.read_predictions`` returns stands for the first two.
+        As in ``heldout.estimate``; what ``ho.read_predictions`` returns, or a fitted search, stands for the first
+        two.
 
     Returns
     -------

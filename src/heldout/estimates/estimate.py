@@ -55,11 +55,17 @@ def estimate(
 ) -> Estimate:
     """Estimate the performance of the best of C configurations from their held-out predictions.
 
+    Predictions of a search of heldout remember its question: metric, method, aggregate, selection, intervals, seed,
+    groups and weights. What is left out is as in the search, so that ``ho.estimate(y, search.predictions_)`` is
+    ``search.estimate_``. An argument that differs replaces what is remembered, with a warning. A part of them
+    (``predictions.of([...])``) remembers metric, aggregate and positive class.
+
     Parameters
     ----------
     y_true : array-like of shape (N,)
         Labels of any one type, or numbers for a regression metric; no missing or masked value. For a survival
         metric scikit-survival's structured array, a table or list of (event, time), or a tuple of the two columns.
+        Or a fitted search of heldout alone, whose ``estimate_`` is returned.
         Or a search's store alone: the path of its run file ("run.db"), or what else was its ``store``. The search
         may be unfinished, or running: the estimate is then from the folds that are complete for all remaining
         configurations (flag ``unfinished_search``). Or what ``ho.read_predictions`` returns, alone: predictions of
@@ -72,8 +78,8 @@ def estimate(
         labels that contradict each other are refused.
     metric : str or Metric
         A scikit-learn scorer name (``neg_`` values are negative, as there), a plain function name (``log_loss``,
-        ``mean_squared_error``, ...), or ``ho.metrics.custom(...)``.
-    method : str or method
+        ``mean_squared_error``, ...), or ``ho.metrics.custom(...)``. Needed unless the predictions remember it.
+    method : str or method, default="shrinkage"
         A name of ``ho.estimates.METHODS``, or a configured method of ``ho.estimates``. A method that does not fit
         is refused, and the message names those that fit.
     folds : array-like of shape (N,) or (N, R), optional
@@ -91,14 +97,14 @@ def estimate(
         (flag ``incomparable_folds``). "auto" is the default of searches: the mean over folds selects, and the value
         of metrics other than means over rows and pairs is on all rows together. "tt" and "bbc_f" always use the
         mean over folds.
-    selection : str, rule or callable
+    selection : str, rule or callable, default="best"
         How the winner is chosen, on the data and again in every bootstrap: "best", "one_standard_error", a rule of
         ``ho.selection`` (``Within(0.01)``, ``AverageRank([...])``, ...), or a function from scores (B, C), greater
         = better, to indices (B,). "top_k" and "greedy_ensemble" choose an average of configurations, "threshold" a
         decision threshold together with the configuration; ``provenance`` then holds ``weights`` or ``threshold``.
-    n_bootstraps : int
-    confidence_level : float
-    alternative : "two-sided", "greater" or "less"
+    n_bootstraps : int, default=1000
+    confidence_level : float, default=0.95
+    alternative : "two-sided", "greater" or "less", default="two-sided"
         "greater" bounds how bad the performance can be, "less" how good.
     classes : array-like, optional
         The labels in the order of the last axis of ``predictions``; sorted unique ``y_true`` by default.
@@ -130,12 +136,14 @@ def estimate(
     Raises
     ------
     InputError
-        When the input cannot be used as it is, or a setting would do nothing.
+        When the input cannot be used as it is, a setting would do nothing, or ``y_true`` is not the target of the
+        search that made the predictions.
 
     Warns
     -----
     HeldoutWarning
-        When configurations failed, or there is no estimate; the flags say so too.
+        When configurations failed, or there is no estimate; the flags say so too. When an argument differs from
+        what predictions remember of their search, or the search's own estimate is no function of them.
 
     References
     ----------

@@ -139,6 +139,8 @@ class HeldOutSearchCV(BaseHeldOutSearch):
     optimism_ : float or None
         How much better the uncorrected score looks.
     predictions_ : HeldOutPredictions or None
+        They remember the question of the search: ``ho.estimate`` and ``ho.compare_configurations`` need no keyword
+        beside them.
     n_fits_, n_fits_saved_, n_fits_shared_ : int
         Fits of the search without the refit, fits that dropping saved, and those of the first that were not made
         alone. ``mean_fit_time`` of a configuration contains its part of the time of what it shared.

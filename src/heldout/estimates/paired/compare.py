@@ -304,7 +304,8 @@ def compare_configurations(
     Parameters
     ----------
     y_true : array-like of shape (N,), or Predictions
-        The true labels or values; what ``ho.read_predictions`` returns stands for this and ``predictions``.
+        The true labels or values; what ``ho.read_predictions`` returns, or a fitted search of heldout, stands for
+        this and ``predictions``.
     predictions : array-like of shape (N, C) or (N, C, n_classes), or mapping
         Held-out predictions, a column or a name for each configuration.
     metric, folds, groups, sample_weight, aggregate, selection, n_bootstraps, confidence_level, alternative, \
