@@ -101,3 +101,8 @@ def test_an_optimism_too_small_to_be_shown_is_said_in_words():
         "0.888 before and after the correction."
     )
     assert "look 0.020 better" in optimism_sentence("accuracy", 0.89, 0.87, 0.02, 10)
+    assert optimism_sentence("ROC AUC", 0.9077, 0.9066, 0.0011, 8, decimals=4, width=0.03) == (
+        "There is nothing to correct here: choosing the best of 8 configurations changed its ROC AUC by 0.0011, "
+        "far less than the interval is wide."
+    )
+    assert "look 0.020 better" in optimism_sentence("accuracy", 0.89, 0.87, 0.02, 10, width=0.1)

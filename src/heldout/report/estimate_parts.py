@@ -91,6 +91,7 @@ def _lead(headline: Headline, estimate: Estimate, candidates: int, dropped: int)
         selection=str(estimate.provenance.get("selection", "best")),
         finalists=_finalists(estimate),
         dropped=dropped,
+        width=0.0 if estimate.interval is None else estimate.interval.high - estimate.interval.low,
     )
 
 

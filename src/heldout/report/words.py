@@ -25,6 +25,10 @@ _AFTER = {
 }
 
 
+NEGLIGIBLE = 0.05
+"""Of the width of the interval: a smaller optimism changes nothing that one would report."""
+
+
 def optimism_sentence(
     metric: str,
     uncorrected: float,
@@ -36,8 +40,11 @@ def optimism_sentence(
     selection: str = "best",
     finalists: int = 1,
     dropped: int = 0,
+    width: float = 0.0,
 ) -> str:
     """What the correction means, for a reader who knows no statistics.
+
+    One sentence where the optimism is less than ``NEGLIGIBLE`` of the ``width`` of the interval.
 
     A two-part method selects among ``finalists`` on the rows that give the value. The configurations that the
     search ``dropped`` early are no candidates.
@@ -63,6 +70,11 @@ def optimism_sentence(
         return (
             f"{choice} did not make its {metric} optimistic: {before} uncorrected, {after} "
             f"{_AFTER.get(method, 'on rows that were not used for the choice')}."
+        )
+    if optimism < NEGLIGIBLE * width:
+        return (
+            f"There is nothing to correct here: {choice[0].lower()}{choice[1:]} changed its {metric} by "
+            f"{number_text(optimism, decimals)}, far less than the interval is wide."
         )
     if before == after:
         return f"{choice} hardly made its {metric} optimistic: {before} before and after the correction."
