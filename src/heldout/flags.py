@@ -260,6 +260,11 @@ class Flag(StrEnum):
         "This is not clearly better than guessing: a model that predicts the same for every row has "
         "{metric} {constant}, and {what}.",
     )
+    REVERSED_SCORER = (
+        "reversed_scorer",
+        "{metric} is better the {better} it is, and the scorer asks for the opposite: the configuration with the "
+        "worst {metric} wins. greater_is_better of make_scorer says which way is better.",
+    )
     NO_INTERVAL = ("no_interval", "The method {method} gives no confidence interval.")
     UNDEFINED = ("undefined", "No estimate: {reason}.")
     SELECTION_NOT_REPLAYABLE = (

@@ -14,6 +14,7 @@ from heldout.estimates.question import Scored
 from heldout.estimates.types import Alternative, Estimate, Interval
 from heldout.flags import Flag
 from heldout.metrics.base import Metric
+from heldout.metrics.signed import is_reversed, unsigned
 
 OVER_TRAINING_SETS = "the expected performance, over training sets of the size of a fold's training part,"
 GIVEN_ONE_TRAINING_SET = "the performance on new rows, given the one training part that all models were fitted on,"
@@ -245,7 +246,7 @@ def conclude(
             reason=f"the {evidence.metric.name} is beyond what float64 holds"
         )
         value = float("nan")
-    said |= flag_of_guessing(evidence.metric, value, interval, evidence.constant)
+    said |= flags_of_score(evidence.metric, value, interval, evidence.constant)
     own = [*method.sources, *_sources_of_blocks(method, evidence)]
     cited = [*own, *evidence.provenance.get("sources", ()), *evidence.metric.sources]
     optimism = before - value if evidence.metric.greater_is_better else value - before
@@ -273,10 +274,14 @@ def conclude(
     )
 
 
-def flag_of_guessing(
+def flags_of_score(
     metric: Metric, value: float, interval: Interval | None, constant: float | None
 ) -> dict[Flag, str]:
-    """The flag of an estimate whose whole interval, or value without one, is not better than the best constant."""
+    """The flag of a scorer of the wrong sign, or of an estimate not clearly better than the best constant."""
+    if is_reversed(metric):
+        better = "lower" if metric.name == unsigned(metric).name else "higher"
+        sentence = Flag.REVERSED_SCORER.filled(metric=unsigned(metric).name, better=better)
+        return {Flag.REVERSED_SCORER: sentence}
     if constant is None or np.isnan(value):
         return {}
     worst, what = value, "the value is"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -21,7 +21,7 @@ from heldout.metrics.confusion import (
     mean_recall,
     ratio,
 )
-from heldout.metrics.parameters import check_among, checked_probabilities, is_number
+from heldout.metrics.parameters import check_among, checked_probabilities, is_number, name_with
 from heldout.metrics.row_losses import Finish, OfRowLosses
 
 _LABELS: tuple[Response, ...] = (Response.LABELS,)
@@ -153,6 +153,7 @@ class ClassScore(Metric):
 
     average: LabelAverage = "binary"
     pos_label: Any = None
+    is_of_other_class: bool = field(default=False, kw_only=True, repr=False, compare=False)
     greater_is_better = True
     responses = _LABELS
     range = _UNIT
@@ -166,7 +167,9 @@ class ClassScore(Metric):
 
     @property
     def name(self) -> str:
-        return self._stem if self.average == "binary" else f"{self._stem}_{self.average}"
+        if self.average != "binary":
+            return f"{self._stem}_{self.average}"
+        return name_with(self._stem, self, "pos_label") if self.is_of_other_class else self._stem
 
     @property
     def tasks(self) -> frozenset[TaskKind]:
@@ -178,9 +181,12 @@ class ClassScore(Metric):
         return of_average.get(self.average, Needs.EVERY_CLASS)
 
     def for_truth(self, truth: Truth) -> ClassScore:
-        if self.average == "binary":
-            positive_of(self, truth)
-        return self
+        code = positive_of(self, truth) if self.average == "binary" else truth.positive
+        return (
+            self
+            if code == truth.positive
+            else replace(self, pos_label=truth.label_of(code), is_of_other_class=True)
+        )
 
     def statistic(self, truth: Truth, predictions: NDArray[Any]) -> ConfusionStatistic:
         code = positive_of(self, truth) if self.average == "binary" else None

@@ -18,7 +18,7 @@ from heldout.metrics.aggregate import AggregateScore, aggregate_score
 from heldout.metrics.base import Metric, Response, fitted, quiet_if_foreign
 from heldout.metrics.custom import CustomMetric
 from heldout.metrics.row_losses import LossOutsideRangeError
-from heldout.metrics.signed import unsigned
+from heldout.metrics.signed import is_reversed, unsigned
 from heldout.metrics.survival import observed_by
 
 MOST_CLASSES = 8
@@ -69,7 +69,7 @@ def _best(
 ) -> float | None:
     """The best of the scores that ``values_of`` gives to constants (n, D, R[, outputs])."""
     inner = unsigned(metric)
-    if not _has_baseline(inner):
+    if not _has_baseline(inner) or is_reversed(metric):
         return None
     counts: Weightings = np.ones((1, truth.n_rows), dtype=np.uint8) if weights is None else weights[None]
     constants = _constants(inner, truth, counts[0].astype(np.float64))

@@ -188,7 +188,7 @@ def metric_named(name: Any) -> Metric:
 
 _F_SCORE = re.compile(r"f(?P<beta>\d+(?:\.\d+)?)(?:_(?P<average>macro|micro|weighted))?")
 
-_NO_PARAMETERS = {"responses", "metric", "sign", "censoring", "kind"}
+_NO_PARAMETERS = {"responses", "metric", "sign", "censoring", "kind", "is_of_other_class"}
 """Fields of metrics that follow from the model, the target or the name."""
 
 

@@ -8,7 +8,7 @@ the metric is their plain or weighted mean.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import reduce
 from itertools import permutations
 from typing import Any, Literal, get_args
@@ -20,7 +20,7 @@ from heldout.data.task import TaskKind, Truth
 from heldout.kernels.dispatch import PrecisionSums, RankSums, best_out_of_bag, total_weight, weight_of
 from heldout.kernels.reference import Floats, Weightings
 from heldout.metrics.base import Metric, Needs, Response, Selected, Statistic, Sums, positive_of
-from heldout.metrics.parameters import check_among
+from heldout.metrics.parameters import check_among, name_with
 from heldout.metrics.within import PairBased, PairStatistic, PairsWithin
 
 ClassAverage = Literal["macro", "weighted"]
@@ -310,7 +310,7 @@ class AveragePrecision(Metric):
 
     pos_label: Any = None
     responses: tuple[Response, ...] = (Response.DECISION, Response.PROBABILITIES)
-    name = "average_precision"
+    is_of_other_class: bool = field(default=False, repr=False, compare=False)
     title = "Average precision"
     definition = "The area under the curve of precision over recall."
     function_name = "average_precision_score"
@@ -320,9 +320,17 @@ class AveragePrecision(Metric):
     needs = Needs.POSITIVE
     undefined_without = Needs.EVERY_OF_SEVERAL
 
+    @property
+    def name(self) -> str:
+        return name_with("average_precision", self, *(["pos_label"] if self.is_of_other_class else []))
+
     def for_truth(self, truth: Truth) -> AveragePrecision:
-        positive_of(self, truth)
-        return self
+        code = positive_of(self, truth)
+        return (
+            self
+            if code == truth.positive
+            else replace(self, pos_label=truth.label_of(code), is_of_other_class=True)
+        )
 
     def statistic(self, truth: Truth, predictions: NDArray[Any]) -> Statistic:
         scores = np.asarray(predictions, dtype=np.float64)

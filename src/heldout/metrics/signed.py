@@ -89,6 +89,11 @@ def unsigned(metric: Metric) -> Metric:
     return metric.metric if isinstance(metric, Signed) else metric
 
 
+def is_reversed(metric: Metric) -> bool:
+    """Whether a scorer maximises a loss, or minimises a score."""
+    return isinstance(metric, Signed) and metric.metric.greater_is_better != (metric.sign > 0)
+
+
 def sign_of(metric: Metric) -> int:
     """-1 of a ``neg_`` name, otherwise 1."""
     return metric.sign if isinstance(metric, Signed) else 1

@@ -11,6 +11,7 @@ from heldout._random import RandomState, entropy_of
 from heldout._text import argument
 from heldout.data.task import labels_text
 from heldout.errors import InputError
+from heldout.estimates.base import flags_of_score
 from heldout.estimates.block_length import BlockLength, blocks_of
 from heldout.estimates.estimate import estimate
 from heldout.estimates.from_scores import checked_share, evidence_of_scores
@@ -151,6 +152,8 @@ def correct(
         adaptive=finished.adaptive if adaptive is None else checked_adaptive(adaptive),
     )
     flags = {**evidence.flags, **finished.flags, **_flags_of_winner(finished, evidence.winner)}
+    if (metric_of_scorer := finished.opened.get(reported)) is not None:
+        flags |= flags_of_score(metric_of_scorer, float("nan"), None, None)
     corrected = answer(chosen, replace(evidence, flags=flags))
     warn_of(corrected, stacklevel=2)
     return corrected

@@ -16,12 +16,12 @@ from numpy.typing import NDArray
 
 from heldout.configurations import Configuration
 from heldout.data.arrays import shortened
-from heldout.data.task import labels_text
+from heldout.data.task import labels_text, truth_of
 from heldout.errors import InputError
 from heldout.flags import Flag
 from heldout.folds.plans import FoldPlan
 from heldout.kernels.reference import Floats
-from heldout.metrics.base import Metric
+from heldout.metrics.base import Metric, fitted
 from heldout.metrics.from_scorer import members_of, metric_from_scorer, title_of
 from heldout.metrics.opaque import OpaqueMetric
 from heldout.selection import Best, CallableRefit, SelectionRule, configuration_rule_of
@@ -199,8 +199,14 @@ def _repeats(search: Any, n_splits: int) -> NDArray[np.intp]:
 def _opened(search: Any) -> dict[str, Metric]:
     scorers = getattr(search, "scorer_", None)
     members = scorers if isinstance(scorers, Mapping) else members_of(scorers)
-    metrics = {name: metric_from_scorer(scorer) for name, scorer in members.items()}
-    return {name: metric for name, metric in metrics.items() if metric is not None}
+    opened = {
+        name: metric for name, scorer in members.items() if (metric := metric_from_scorer(scorer)) is not None
+    }
+    classes = getattr(search, "classes_", ())
+    if np.shape(classes) == (2,):  # the name of a metric says its class where that is not the positive one
+        truth = truth_of(classes)
+        opened |= {name: fitted(metric, truth) for name, metric in opened.items() if metric.pos_label is not None}
+    return opened
 
 
 def _of_study(study: Any) -> FinishedSearch:

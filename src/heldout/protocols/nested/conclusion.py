@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heldout.errors import HeldoutWarning, InputError
-from heldout.estimates.base import flag_of_guessing
+from heldout.estimates.base import flags_of_score
 from heldout.estimates.candidates import failed_sentence, incomplete_sentence
 from heldout.estimates.data_flags import flag_of_undefined_folds
 from heldout.estimates.evidence import TIES, Evidence, settings_provenance
@@ -93,7 +93,7 @@ def nested_estimate(
     scales = Scales(search.estimation.scale_of_selection, _scale_of_value(search, settings, metric, rows))
     segments = _segments(search, nested, scales.value)
     constant = constant_of_rows(metric, search.task.truth, segments, search.task.sample_weight)
-    flags |= flag_of_guessing(metric, value, interval, constant)
+    flags |= flags_of_score(metric, value, interval, constant)
     if reason or unbounded:
         warnings.warn(HeldoutWarning(f"{metric.name}: {' '.join(flags.values())}"), stacklevel=4)
     agreement = agreement_of([fold.selected for fold in outer], names)

@@ -10,7 +10,7 @@ import numpy as np
 
 from heldout.data.task import Task, TaskKind
 from heldout.errors import InputError
-from heldout.estimates.base import flag_of_guessing
+from heldout.estimates.base import flags_of_score
 from heldout.estimates.candidates import FEW_GROUPS, failed_sentence
 from heldout.estimates.evidence import settings_provenance
 from heldout.estimates.question import Settings
@@ -243,7 +243,7 @@ class ValidationConclusion:
         positive = positive_of(metric, task.truth)
         value = measured.corrected.value
         constant = constant_of_rows(metric, task.truth, sample_weight=task.sample_weight)
-        guessing = flag_of_guessing(metric, value, measured.interval, constant)
+        guessing = flags_of_score(metric, value, measured.interval, constant)
         return Estimate(
             value=value,
             interval=measured.interval,
