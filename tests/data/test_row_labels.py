@@ -88,6 +88,26 @@ def test_times_are_matched_to_events() -> None:
     assert ho.estimate((event, time[::-1]), PREDICTIONS.iloc[ORDER], **asked).value == expected
 
 
+def test_labels_may_be_of_the_time_alone() -> None:
+    event, time = Y.to_numpy(dtype=bool), WEIGHTS
+    asked = {**ASKED, "metric": "concordance_index"}
+    expected = ho.estimate((event, time), PREDICTIONS, **asked).value
+    assert ho.estimate((event, time), PREDICTIONS.iloc[ORDER], **asked).value == expected
+
+
+@pytest.mark.parametrize(
+    "labels",
+    [
+        pd.IntervalIndex.from_arrays(np.arange(N), np.arange(N) + 2),
+        pd.Index([np.nan, *np.arange(5.0, N + 4)]),
+    ],
+    ids=["overlapping", "missing"],
+)
+def test_labels_that_overlap_or_are_missing_are_matched(labels: pd.Index[Any]) -> None:
+    found = estimate(Y.set_axis(labels), PREDICTIONS.set_axis(labels).iloc[ORDER])
+    assert found.value == estimate(Y, PREDICTIONS).value
+
+
 def test_labels_that_may_be_lost_are_refused_with_both_remedies() -> None:
     shuffled = Y.set_axis(ORDER)
     for y, predictions in (

@@ -16,9 +16,9 @@ from heldout.errors import InputError
 
 
 def row_labels(values: Any) -> Any:
-    """The index of a column or table of pandas, of (event, time) that of the first; None of what has none."""
-    if isinstance(values, tuple) and values:
-        values = values[0]
+    """The index of a column or table of pandas, of (event, time) the first; None of what has none."""
+    if isinstance(values, tuple):
+        values = next((column for column in values if row_labels(column) is not None), None)
     index = getattr(values, "index", None)
     return index if hasattr(values, "iloc") and hasattr(index, "get_indexer") else None
 
@@ -63,8 +63,9 @@ def in_order_of(labels: Any, of: str, values: Any, name: str) -> Any:
                 f"give both with the same labels, or {position}",
             )
     counts = any(np.array_equal(side, np.arange(len(side))) for side in (index, labels))
-    here, there = set(index), set(labels)
-    strange = [*(label for label in index if label not in there), *(label for label in labels if label not in here)]
+    # as objects: pandas cannot look up intervals that overlap, and a missing label equals itself
+    here, there = (side.to_flat_index().astype(object) for side in (index, labels))
+    strange = [*here[there.get_indexer(here) < 0], *there[here.get_indexer(there) < 0]]
     if strange and not counts:
         shown = f"{', '.join(map(repr, strange[:3]))}{' …' if len(strange) > 3 else ''} in one only"
         _refuse(of, name, f"have different row labels ({shown})", f"give both with the same labels, or {position}")
@@ -75,7 +76,7 @@ def in_order_of(labels: Any, of: str, values: Any, name: str) -> Any:
         _refuse(
             of, name, what, f"pass {name}.to_numpy() to take rows by their position, or {name}.reindex({of}.index)"
         )
-    return values.iloc[index.get_indexer(labels)]
+    return values.iloc[here.get_indexer(there)]
 
 
 def _refuse(of: str, name: str, what: str, remedy: str) -> NoReturn:
