@@ -178,7 +178,7 @@ class Flag(StrEnum):
     )
     SORTED_ROWS = (
         "sorted_rows",
-        "The rows look ordered: the folds are stretches of the file, and {which} differ between them by more than "
+        "The rows look ordered: the folds are stretches of the file, and they differ in {which} by more than "
         "chance. Models are therefore tested on other rows than those that trained them, and the score is not that "
         "of the model on rows like all of these. If the order means nothing, shuffle: cv=ho.protocols.k_folds(5), "
         "or a splitter with shuffle=True. If it is time, keep it: TimeSeriesSplit, and "

@@ -22,6 +22,8 @@ from heldout.execution.executors import JoblibExecutor
 from heldout.flags import Flag
 from heldout.report import report_content
 
+pytestmark = pytest.mark.filterwarnings("ignore:The rows look ordered")  # a column numbers them
+
 N_FOLDS = 6
 QUALITIES = [0.0, 0.05, 0.1, 0.2, 0.35, 0.45, 0.5, 0.0]
 

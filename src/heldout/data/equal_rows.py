@@ -72,11 +72,23 @@ def number_of_copies(numbers: NDArray[np.intp], folds: NDArray[Any]) -> int:
     return int(((np.bincount(pairs) > 1)[numbers] & (folds >= 0)).sum())
 
 
-def copies_by_chance(X: Any, folds: NDArray[Any], seed: int) -> NDArray[np.intp]:
-    """(N_PERMUTATIONS,): ``number_of_copies`` when each column is permuted on its own."""
+def copies_by_chance(X: Any, folds: NDArray[Any], strata: NDArray[Any], seed: int) -> NDArray[np.intp]:
+    """(N_PERMUTATIONS,): ``number_of_copies`` when each column is permuted on its own, within strata (N,).
+
+    Columns that depend on each other because they tell classes apart make equal rows within a class.
+    """
     rng, columns = np.random.default_rng(seed), [codes_of_column(column) for column in columns_of(X)]
-    permuted = ((rng.permutation(column) for column in columns) for _ in range(N_PERMUTATIONS))
-    return np.array([number_of_copies(_numbers(each, len(folds)), folds) for each in permuted])
+    order = np.argsort(strata, kind="stable")
+    ends = np.flatnonzero(np.diff(strata[order])) + 1
+
+    def permuted(column: NDArray[np.intp]) -> NDArray[np.intp]:
+        column = column.copy()
+        column[order] = np.concatenate([rng.permutation(part) for part in np.split(column[order], ends)])
+        return column
+
+    return np.array(
+        [number_of_copies(_numbers(map(permuted, columns), len(folds)), folds) for _ in range(N_PERMUTATIONS)]
+    )
 
 
 def linked(numbers: NDArray[np.intp], groups: NDArray[Any] | None) -> NDArray[np.intp]:

@@ -42,17 +42,17 @@ def flags_of_table(task: Task, folds: Folds, entropy: int) -> dict[Flag, str]:
     if task.X is None:  # a search that was read from its run has noted its flags
         return {}
     try:
-        return flags_of_copies(task.X, folds.labels[:, 0], entropy) | flags_of_sorted_file(task, folds)
+        return flags_of_copies(task, folds.labels[:, 0], entropy) | flags_of_sorted_file(task, folds)
     except (AttributeError, TypeError, ValueError):  # rows of a user's own kind
         return {}
 
 
-def flags_of_copies(X: Any, folds: NDArray[Any], entropy: int) -> dict[Flag, str]:
+def flags_of_copies(task: Task, folds: NDArray[Any], entropy: int) -> dict[Flag, str]:
     """The flag of rows that are also in other folds; folds (N,), -1 for rows that only train."""
-    tested, copies = int((folds >= 0).sum()), number_of_copies(row_numbers(X), folds)
+    tested, copies = int((folds >= 0).sum()), number_of_copies(row_numbers(task.X), folds)
     if copies <= LEAST_SHARE * tested:
         return {}
-    chance = copies_by_chance(X, folds, stream(entropy, "copies"))
+    chance = copies_by_chance(task.X, folds, _strata(task.truth), stream(entropy, "copies"))
     if copies <= chance.mean() + STANDARD_DEVIATIONS * max(chance.std(ddof=1), 1):
         return {}
     return {Flag.COPIED_ROWS: Flag.COPIED_ROWS.filled(copies=copies, total=tested, chance=f"{chance.mean():.3g}")}
@@ -108,13 +108,18 @@ def flags_of_time(predictions: HeldOutPredictions, truth: Truth, winner: int, en
 
 def _are_stretches(labels: NDArray[Any], truth: Truth) -> bool:
     """Whether every fold is a stretch of the file, or of the rows of each class: those of no shuffle are."""
-    strata = truth.values if truth.kind.is_classification else np.zeros(len(labels))
+    strata = _strata(truth)
     for stratum in np.unique(strata):
         of_stratum = labels[(strata == stratum) & (labels >= 0)]
         if np.count_nonzero(np.diff(of_stratum)) >= len(np.unique(of_stratum)) > 0:
             return False
     sizes = np.unique(labels[labels >= 0], return_counts=True)[1]
     return len(sizes) > 1 and sizes.min() >= LEAST_EXPECTED
+
+
+def _strata(truth: Truth) -> NDArray[np.intp]:
+    """(N,): the class of each row, 0 where there are none."""
+    return truth.values.astype(np.intp) if truth.kind.is_classification else np.zeros(truth.n_rows, dtype=np.intp)
 
 
 def _target_column(truth: Truth) -> NDArray[Any]:

@@ -305,7 +305,7 @@ def _flags_of_plan(plan: ValidationPlan, memorised: Memorising) -> dict[Flag, st
     """The flags of the rows, the samples and the choice of the model."""
     groups = plan.task.groups
     units = np.arange(plan.task.n_rows) if groups is None else np.unique(groups, return_inverse=True)[1]
-    flags = flags_of_copies(plan.task.X, units, plan.entropy)  # samples leave out each unit by itself
+    flags = flags_of_copies(plan.task, units, plan.entropy)  # samples leave out each unit by itself
     if len(plan.models) > 1:
         sentence = _TWO_STAGE_UNCORRECTED if plan.two_stages else _CHOSEN_UNCORRECTED
         flags[Flag.SELECTION_UNCORRECTED] = sentence.format(total=len(plan.models))
