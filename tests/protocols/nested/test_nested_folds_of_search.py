@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from sklearn.model_selection import GridSearchCV, KFold, RandomizedSearchCV, StratifiedKFold
+from sklearn.model_selection import GridSearchCV, KFold, RandomizedSearchCV, ShuffleSplit, StratifiedKFold
 from sklearn.tree import DecisionTreeClassifier
 
 import heldout as ho
@@ -66,3 +66,13 @@ def test_an_equal_splitter_beside_a_search_is_no_contradiction() -> None:
     assert found.value == ho.bootstrap_search(search, X, Y, n_bootstraps=5).value
     with pytest.raises(ho.InputError, match="has cv="):
         ho.bootstrap_search(search, X, Y, cv=KFold(3, shuffle=True, random_state=0), n_bootstraps=5)
+
+
+@pytest.mark.parametrize("folds", [2, KFold(2), ShuffleSplit(3, test_size=0.25, random_state=0)])
+def test_an_equal_cv_without_remaining_folds_makes_the_inner_ones_too(folds: Any) -> None:
+    for search in searches(folds):
+        n_outer = 3 if isinstance(folds, ShuffleSplit) else 2
+        found = ho.nested_cv(search, X, X[:, 0] + X[:, 1] > 0, cv=folds, random_state=0)
+        assert found.n_fits == (n_outer + 1) * n_outer * C + n_outer + 1
+        with pytest.raises(ho.InputError, match="outer folds"):
+            ho.nested_cv(search, X, Y, random_state=0)

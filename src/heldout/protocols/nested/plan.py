@@ -241,6 +241,11 @@ def _anew(folds: Folds, inner: Any, n_folds: int | None) -> Any:
     return HoldOut((n_tested - 0.5) / folds.n_training_rows)  # a hold-out rounds up to whole rows
 
 
+def have_remaining(folds: Folds) -> bool:
+    """Whether the other outer folds can be the inner ones of each: at least three, which test every row once."""
+    return (_number_of_folds(folds, _by_repeat(folds.splits)) or 0) >= 3
+
+
 def _number_of_folds(folds: Folds, of_repeat: dict[int, list[Split]]) -> int | None:
     """K, where every repeat is a partition into K folds and trains on all that it does not test."""
     sizes = {len(mine) for mine in of_repeat.values()}

@@ -27,7 +27,7 @@ from heldout.protocols.branches import BranchWinner, run_branches
 from heldout.protocols.nested.conclusion import nested_estimate
 from heldout.protocols.nested.estimate import NestedEstimate
 from heldout.protocols.nested.intervals import AUTO, BATES, BatesHastieTibshirani
-from heldout.protocols.nested.plan import REMAINING, nested_folds
+from heldout.protocols.nested.plan import REMAINING, have_remaining, nested_folds
 from heldout.protocols.nested.settings import Across, NestedSettings
 from heldout.selection import NONE_CHOSEN
 from heldout.selection.replay import chosen_columns
@@ -77,10 +77,11 @@ def nested_cv(
         and all folds try what it drew. The grid and the settings of a search apply to every argument left at its
         default here (confidence level, store and seed included); the search is not changed. An argument with
         another value than the search's is refused. The exception is ``cv``: the search's ``cv`` makes the outer
-        folds, and if you pass another ``cv`` here, it makes the inner ones (an equal ``cv`` changes nothing: name
-        it as ``inner`` for new folds inside each outer fold, at KC more fits). Any other estimator that selects (a
-        halving search, a search by Optuna, a pipeline around a search) is one configuration, and every fit repeats
-        its selection with its own ``cv``. So is any function of X and y that returns one fitted model
+        folds, and if you pass another ``cv`` here, it makes the inner ones (an equal ``cv`` of at least 3 folds
+        that test every row once changes nothing: name it as ``inner`` for new folds inside each outer fold, at KC
+        more fits). Any other estimator that selects (a halving search, a search by Optuna, a pipeline around a
+        search) is one configuration, and every fit repeats its selection with its own ``cv``. So is any function of
+        X and y that returns one fitted model
         (``ho.spaces.TuningProcedure`` says what it may take, and wraps a ``GridSearchCV`` in the same way).
     X : array-like of shape (N, n_features)
     y : array-like of shape (N,)
@@ -177,9 +178,10 @@ def nested_cv(
         imputation=imputation, random_state=random_state, verbose=verbose,
     )  # fmt: skip
     arguments = passed.with_search(free=["cv"])
-    is_other = cv is not None and passed.is_fixed_search and not are_same(cv, estimator.cv)
-    if is_other and isinstance(inner, str) and inner == REMAINING:
-        inner = REMAINING if estimator.cv is None else estimator.cv
+    both = cv is not None and passed.is_fixed_search and estimator.cv is not None
+    inner_of_search = both and isinstance(inner, str) and inner == REMAINING
+    if inner_of_search and not are_same(cv, estimator.cv):
+        inner = estimator.cv
     settings = NestedSettings(inner, across, interval, arguments.confidence_level, arguments.alternative)
     try:
         drawn = arguments
@@ -192,6 +194,8 @@ def nested_cv(
         raise InputError(
             f"further draws of the folds need outer folds that are drawn at random: {error}", argument="cv"
         ) from error
+    if inner_of_search and not have_remaining(search.folds):  # an equal cv whose folds cannot be the inner ones
+        settings = replace(settings, inner=estimator.cv)
     return nested_of_search(search, settings, arguments.running())
 
 
