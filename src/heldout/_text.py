@@ -13,10 +13,11 @@ from __future__ import annotations
 import re
 import shlex
 from ast import literal_eval
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from math import inf, isinf, isnan
+from numbers import Integral
 from typing import Any, NamedTuple
 
 _CONTROL_CHARACTERS = re.compile(
@@ -27,6 +28,33 @@ _CONTROL_CHARACTERS = re.compile(
     "\ud800-\udfff"  # halves of characters, from names of files that are no text
     "]"
 )
+
+
+def is_one_of(value: Any, words: Iterable[Any]) -> bool:
+    """Whether a value, which may be any object, is one of some words.
+
+    Arrays, lists and tables are none, although arrays compare with words, and fail as conditions.
+
+    Examples
+    --------
+    >>> is_one_of("bbc", ("bbc", "cv")), is_one_of(["bbc"], ("bbc", "cv")), is_one_of(None, ("bbc", None))
+    (True, False, True)
+    """
+    try:
+        return value in frozenset(words)
+    except TypeError:  # without a hash
+        return False
+
+
+def is_integer(value: Any) -> bool:
+    """Whether a value is one integer, of Python or NumPy; True and False are none.
+
+    Examples
+    --------
+    >>> is_integer(3), is_integer(True), is_integer(3.0), is_integer([3])
+    (True, False, False, False)
+    """
+    return isinstance(value, Integral) and not isinstance(value, bool)
 
 
 def printable(text: str, keep: str = "") -> str:

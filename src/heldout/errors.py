@@ -18,11 +18,12 @@ _NUMPY_SCALAR = re.compile(
 _CLASS = re.compile(r"<class '(?:[\w.<>]+\.)?(\w+)'>")
 _ENDLESS = re.compile(r"\S{500,}")
 """A name or value too long to be a word: its beginning is enough."""
+_LINE_ENDS = re.compile(r"\s*\n\s*")
 _ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
 
 
 def plain_values(text: str) -> str:
-    """A text with Python's values for NumPy's scalars, names for classes, no addresses, and no endless words.
+    """A text with Python's values for NumPy's scalars, names for classes, and no addresses, endless words or lines.
 
     Examples
     --------
@@ -31,6 +32,7 @@ def plain_values(text: str) -> str:
     >>> plain_values("got <class 'sklearn.svm.SVC'> and <function f at 0x7f>")
     'got the class SVC and <function f>'
     """
+    text = _LINE_ENDS.sub(" ", text)  # of arrays and tables
     text = _ENDLESS.sub(lambda found: f"{found[0][:200]}…", text)
     text = _NUMPY_SCALAR.sub(lambda found: found[1] if found[2] is None else found[2], text)
     return _ADDRESS.sub("", _CLASS.sub(r"the class \1", text))

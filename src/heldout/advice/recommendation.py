@@ -12,7 +12,7 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 
 from heldout._notebook import notes
-from heldout._text import argument, counted, number_text
+from heldout._text import argument, counted, is_integer, is_one_of, number_text
 from heldout.advice.cases import CASES, Case
 from heldout.data.task import TaskKind
 from heldout.errors import InputError
@@ -248,13 +248,13 @@ def recommendation(
     counts = {"n_rows": n_rows, "n_configurations": n_configurations, "folds": folds}
     for name, value in counts.items():
         least = 2 if name == "n_rows" else 1
-        if isinstance(value, bool) or not hasattr(value, "__index__") or value < least:
+        if not is_integer(value) or value < least:
             raise InputError(
                 f"{argument(name)} must be an integer of at least {least}, got {value!r}.", argument=name
             )
     for name, answer in {"alike": alike, "only_scores": only_scores, "adaptive": adaptive}.items():
         check_answer(name, answer)
-    if demand is not None and demand not in DEMANDS:
+    if demand is not None and not is_one_of(demand, DEMANDS):
         raise InputError(
             f"{argument('demand')} must be one of {', '.join(DEMANDS)}, or None, got {demand!r}.", argument="demand"
         )

@@ -182,6 +182,16 @@ class SearchArguments:
                 _check_agrees(kind, each.name, its, passed, each.default)
         return replace(self, **taken)
 
+    @property
+    def _is_refitted(self) -> bool:
+        try:
+            return bool(self.refit)
+        except (TypeError, ValueError):  # arrays among them
+            raise InputError(
+                f"refit must be True, False, the name of a scorer or a function, got {self.refit!r}.",
+                argument="refit",
+            ) from None
+
     def search_on(self, X: Any, y: Any, groups: Any = None, sample_weight: Any = None) -> Search:
         """The search on all rows as a protocol repeats it: checked, and without an estimate of its own."""
         self = replace(self, estimator=self._repeatable())
@@ -274,7 +284,7 @@ class SearchArguments:
             drop=drop_rule_of(self.drop),
             error_score=self.error_score,
             return_train_score=self.return_train_score,
-            refit=bool(self.refit),
+            refit=self._is_refitted,
             routed=routed or Routing(),
             entropy=entropy,
             seed_estimators=self.random_state is not None,

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from heldout._text import argument, counted
+from heldout._text import argument, counted, is_one_of
 from heldout.data.arrays import check_labels_or_numbers, column_of, distinct, has_fields, numbers_of, shortened
 from heldout.data.arrays import missing as missing  # code that codes labels needs both
 from heldout.data.survival_target import survival_target
@@ -238,7 +238,7 @@ def codes_of(column: NDArray[Any], labels: NDArray[Any]) -> NDArray[np.int32]:
 def _positive_code(labels: NDArray[Any], pos_label: Any) -> int:
     if pos_label is None:
         return len(labels) - 1
-    matches = [i for i, label in enumerate(labels.tolist()) if np.ndim(pos_label) == 0 and label == pos_label]
+    matches = [i for i, label in enumerate(labels.tolist()) if is_one_of(pos_label, (label,))]
     if not matches:
         raise InputError(
             f"pos_label must be one of the classes {labels_text(labels)}, got {pos_label!r}.", argument="pos_label"

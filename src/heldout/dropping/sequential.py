@@ -12,7 +12,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from heldout._text import argument
+from heldout._text import argument, is_one_of
 from heldout.data.task import Task
 from heldout.dropping.base import Course, Racing, Standing, Verdict, check_count, check_share
 from heldout.dropping.growing_splits import growing_splits
@@ -144,7 +144,7 @@ in every step could not be distinguished from one that is so by chance (pi1 = 1.
         check_count(self.window, "window", least=2)
         for share in ("similarity_level", "alpha", "beta"):
             check_share(getattr(self, share), share)
-        if self.stopping_level != 1.0:
+        if not is_one_of(self.stopping_level, (1.0,)):
             check_share(self.stopping_level, "stopping_level")
         if self.shuffle_folds:
             raise InputError(

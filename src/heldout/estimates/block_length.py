@@ -19,7 +19,7 @@ from typing import Any, Literal, TypeAlias, cast
 
 import numpy as np
 
-from heldout._text import argument
+from heldout._text import argument, is_one_of
 from heldout.data.arrays import shortened
 from heldout.errors import InputError
 from heldout.kernels.reference import Floats
@@ -58,12 +58,12 @@ class Blocks:
     def __post_init__(self) -> None:
         length = self.length
         is_count = isinstance(length, int | np.integer) and not isinstance(length, bool) and length >= 1
-        if length != AUTO and not is_count:
+        if not is_one_of(length, (AUTO,)) and not is_count:
             raise InputError(
                 f"the length of blocks must be 'auto' or an integer of at least 1, got {length!r}.",
                 argument="block_length",
             )
-        if self.kind not in BLOCK_KINDS:
+        if not is_one_of(self.kind, BLOCK_KINDS):
             raise InputError(
                 f"the kind of blocks must be one of {', '.join(BLOCK_KINDS)}, got {self.kind!r}.",
                 argument="block_length",
@@ -130,7 +130,7 @@ def automatic_length(values: Any, kind: BlockKind = "moving", n_rows: int | None
     [1.1, 12.8]
     """
     values = _series(values)
-    if kind not in BLOCK_KINDS:
+    if not is_one_of(kind, BLOCK_KINDS):
         raise InputError(
             f"the kind of blocks must be one of {', '.join(BLOCK_KINDS)}, got {kind!r}.", argument="kind"
         )

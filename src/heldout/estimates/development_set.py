@@ -86,6 +86,10 @@ def distance_to_best(rows: int, delta: float = 0.05, *, candidates: int, width: 
     return 2 * half_width(n, share, _count("candidates", candidates), 2, range_width)
 
 
+_MOST = 10**300
+"""More cannot be divided."""
+
+
 def _positive(name: str, value: object, advice: str) -> float:
     if isinstance(value, bool) or not isinstance(value, Real) or not 0 < float(value) < math.inf:
         raise InputError(f"{name} must be a finite number above 0, got {value!r}; {advice}.", argument=name)
@@ -107,6 +111,8 @@ def _count(name: str, value: object) -> int:
         raise InputError(
             f"{name} must be an integer of at least 1, got {value!r}; give how many there are.", argument=name
         )
+    if value > _MOST:
+        raise InputError(f"{name} must be at most 1e300, got a number of more digits.", argument=name)
     return int(value)
 
 

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heldout._random import RandomState, entropy_of
+from heldout._text import is_one_of
 from heldout.data.limits import MOST_BOOTSTRAPS, effective_threads, refuse_more_than
 from heldout.errors import InputError
 from heldout.estimates.block_length import Blocks, blocks_of
@@ -95,7 +96,7 @@ def check_interval_settings(
             f"confidence_level must lie between 0 and 1, got {confidence_level!r}; .95 is usual.",
             argument="confidence_level",
         )
-    if alternative not in ALTERNATIVES:
+    if not is_one_of(alternative, ALTERNATIVES):
         raise InputError(
             f"alternative must be one of {', '.join(ALTERNATIVES)}, got {alternative!r}.", argument="alternative"
         )
@@ -103,7 +104,7 @@ def check_interval_settings(
 
 def check_aggregate(aggregate: Any) -> None:
     """Refuse what is no aggregate."""
-    if aggregate not in AGGREGATES:
+    if not is_one_of(aggregate, AGGREGATES):
         raise InputError(
             f"aggregate must be one of {', '.join(AGGREGATES)}, got {aggregate!r}.", argument="aggregate"
         )

@@ -205,7 +205,10 @@ def make_folds(
     >>> make_folds(task, 3).labels.ravel().tolist()
     [0, 0, 1, 1, 2, 2]
     """
-    cv = plan_of_cv(cv)
+    cv = plan_of_cv(_listed(cv))
+    is_listed = isinstance(cv, Iterable) and not hasattr(cv, "split")
+    if isinstance(cv, bytes) or (is_listed and not all(map(_is_pair, cv))):  # bytes have a split too
+        raise InputError(_WHAT_CV_IS.format(cv=shortened(cv)))
     _check_count(task, cv, repeats)
     stratify = task.truth.kind.is_classification if classifier is None else classifier
     # Some survival models call themselves classifiers; no structured array has classes.
@@ -218,7 +221,6 @@ def make_folds(
     params = default if split_params is None else dict(split_params)
     splits: list[Split] = []
     grouped = params.get("groups") is not None
-    cv = _listed(cv)
     number = _number_of_splits(cv, repeats, task, labels, params)
     check_splits(number, task.n_rows)
     check_fits(n_configurations, number)
@@ -265,6 +267,16 @@ def listed_splits(cv: Any) -> list[Any]:
 def _listed(cv: Any) -> Any:
     """An iterator of splits as a list, up to the greatest number: scikit-learn would exhaust it."""
     return listed_splits(cv) if isinstance(cv, Iterator) else cv
+
+
+def _is_pair(split: Any) -> bool:
+    """Whether something may be the (train, test) of an iterable of splits."""
+    return (
+        not isinstance(split, str | bytes)
+        and np.iterable(split)
+        and len(list(split)) == 2
+        and all(np.ndim(rows) == 1 for rows in split)
+    )
 
 
 def _number_of_splits(cv: Any, repeats: int, task: Task, labels: NDArray[Any], params: Mapping[str, Any]) -> int:

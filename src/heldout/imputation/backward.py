@@ -23,6 +23,7 @@ from sklearn.base import BaseEstimator, TransformerMixin, clone, is_classifier, 
 from sklearn.pipeline import Pipeline
 
 from heldout._notebook import line
+from heldout._text import is_one_of
 from heldout.data.arrays import shortened
 from heldout.errors import InputError
 from heldout.imputation.coefficients import INTERCEPT, Coefficients, coefficients_of
@@ -115,7 +116,7 @@ class BackwardSelection:
                 f"p_remove must lie between 0 and 1, got {shortened(p)}; .05 and .157 are usual.",
                 argument="p_remove",
             )
-        if self.test not in get_args(PooledTest):
+        if not is_one_of(self.test, get_args(PooledTest)):
             raise InputError(
                 f"test must be one of {', '.join(get_args(PooledTest))}, got {shortened(self.test)}.",
                 argument="test",

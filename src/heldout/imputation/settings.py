@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from heldout._random import numpy_seed
+from heldout._text import is_one_of
 from heldout.data.arrays import shortened
 from heldout.data.task import TaskKind, Truth
 from heldout.errors import InputError
@@ -89,11 +90,11 @@ class Imputation:
                 f"n_imputations must be a whole number from 2 to 1000, got {shortened(h)}.",
                 argument="n_imputations",
             )
-        if self.order not in get_args(Order):
+        if not is_one_of(self.order, get_args(Order)):
             raise InputError(
                 f"order must be one of {', '.join(get_args(Order))}, got {shortened(self.order)}.", argument="order"
             )
-        if self.outcome_in_evaluation not in (True, False):
+        if not is_one_of(self.outcome_in_evaluation, (True, False)):
             got = shortened(self.outcome_in_evaluation)
             raise InputError(
                 f"outcome_in_evaluation must be True or False, got {got}.", argument="outcome_in_evaluation"

@@ -17,6 +17,7 @@ from typing import Any, Literal, TypeAlias, get_args
 import numpy as np
 from numpy.typing import NDArray
 
+from heldout._text import is_one_of
 from heldout.data.task import TaskKind, Truth
 from heldout.errors import InputError
 from heldout.kernels.dispatch import LogisticFits, total_weight
@@ -233,7 +234,7 @@ class FromLowess(Columns):
         return values
 
     def _column(self, counts: Weightings, j: int) -> Floats:
-        if self._summary not in SUMMARIES:
+        if not is_one_of(self._summary, SUMMARIES):
             return self._summary(*self._distances(counts, j))
         keys = self._keys(counts, j)
         known = KEPT.found(keys)

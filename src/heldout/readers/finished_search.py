@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from heldout._text import is_one_of
 from heldout.configurations import Configuration
 from heldout.data.arrays import shortened
 from heldout.data.task import labels_text, truth_of
@@ -290,7 +291,7 @@ def named_metric(found: str, names: Sequence[str], metric: str | None) -> str:
         raise InputError(
             f"{found} several scores, {labels_text(names)}; name the one that selects in metric.", argument="metric"
         )
-    if metric is not None and metric not in names:
+    if metric is not None and not is_one_of(metric, names):
         raise InputError(
             f"metric must be one of the scores, {labels_text(names)}, got {metric!r}.", argument="metric"
         )

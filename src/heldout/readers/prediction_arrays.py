@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.metrics import roc_auc_score
 
-from heldout._text import argument
+from heldout._text import argument, is_one_of
 from heldout.data.task import TaskKind, Truth, truth_of
 from heldout.errors import InputError
 from heldout.estimates.input_arrays import training_rows_of
@@ -196,7 +196,7 @@ def _contradict(labels: NDArray[np.int32], probabilities: NDArray[np.float64]) -
 
 def _refuse_of_numbers(**settings: Any) -> None:
     for name, value in settings.items():
-        if value not in (None, "auto"):
+        if not is_one_of(value, (None, "auto")):
             raise InputError(
                 f"{argument(name, value)} is for classifications, but the predictions are numbers; leave it out.",
                 argument=name,

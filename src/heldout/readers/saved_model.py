@@ -8,6 +8,7 @@ anybody who can write a model file can also write the files beside it.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from os import PathLike
 from pathlib import Path
 from typing import Any
 
@@ -155,6 +156,8 @@ def load_model(path: str | Path, trust: Iterable[str] = ()) -> Any:
     array(['yes'], dtype='<U3')
     """
     trusted = _trusted(trust)
+    if not isinstance(path, str | PathLike):
+        raise InputError(f"path must be the path of a .skops file, got {path!r:.200}.", argument="path")
     data = _bytes_of(Path(path))
     _refuse({*types_to_trust(data, path)} - REVIEWED_TYPES - trusted, path)
     model = _constructed(data, path)

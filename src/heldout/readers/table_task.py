@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from heldout._text import argument, counted
+from heldout._text import argument, counted, is_one_of
 from heldout.data.arrays import check_told_apart, shortened
 from heldout.data.task import Task, TaskKind, Truth, checked_weights, labels_text, truth_of
 from heldout.errors import InputError
@@ -148,7 +148,7 @@ def _survival(
             f"{argument('task', 'survival')} needs the column of events at the times in {time.name!r}; name it "
             f"with {argument('event', ...)}."
         )
-    if kind not in (None, "survival"):
+    if not is_one_of(kind, (None, "survival")):
         raise InputError(
             f"{argument('event', event)} is for times to an event, got {argument('task', kind)}; leave one of them "
             "out."

@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from heldout._text import is_one_of
 from heldout.data.row_labels import row_labels
 from heldout.errors import InputError, MissingExtraError
 from heldout.readers.arff import read_arff
@@ -158,7 +159,7 @@ def _nearest_files(path: Path) -> str:
 
 
 def _example(name: str) -> Table:
-    if name not in EXAMPLES:
+    if not is_one_of(name, EXAMPLES):
         close = difflib.get_close_matches(name, EXAMPLES, n=1)
         hint = f" Did you mean example:{close[0]}?" if close else ""
         raise InputError(f"there is no example {name!r}; the examples are {', '.join(EXAMPLES)}.{hint}")

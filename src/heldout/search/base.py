@@ -24,7 +24,7 @@ from sklearn.utils.metadata_routing import MethodMapping
 from sklearn.utils.validation import _check_method_params, check_is_fitted
 
 from heldout._notebook import notes
-from heldout._text import argument
+from heldout._text import argument, is_one_of
 from heldout.arguments import (
     SearchArguments,
     checked_target,
@@ -224,7 +224,7 @@ class BaseHeldOutSearch(BaseSearchCV):  # type: ignore[misc]
             When the packages of the extra ``app`` are missing.
         """
         check_is_fitted(self, "cv_results_")
-        if importance not in ("auto", "refit", "none"):
+        if not is_one_of(importance, ("auto", "refit", "none")):
             raise InputError(
                 f"importance must be 'auto', 'refit' or 'none', got {importance!r}.", argument="importance"
             )

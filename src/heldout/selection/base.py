@@ -14,6 +14,7 @@ from typing import Any, ClassVar, Literal, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
+from heldout._text import is_one_of
 from heldout.errors import InputError
 from heldout.kernels.reference import Floats
 from heldout.predictions import SLACK
@@ -324,7 +325,7 @@ class Best(SelectionRule):
     words: ClassVar[str] = "the best score wins"
 
     def __post_init__(self) -> None:
-        if self.over_repeats not in OVER_REPEATS:
+        if not is_one_of(self.over_repeats, OVER_REPEATS):
             raise InputError(
                 f"over_repeats must be 'mean' or 'median', got {self.over_repeats!r}.", argument="over_repeats"
             )
@@ -376,7 +377,9 @@ def scalar(value: Any) -> bool:
     return isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool | np.bool_)
 
 
-def checked_count(what: str, value: Any) -> None:
-    """Refuse anything but an integer of at least 1."""
+def checked_count(what: str, value: Any, most: float = np.inf) -> None:
+    """Refuse anything but an integer of at least 1, and more than ``most``."""
     if not isinstance(value, int | np.integer) or isinstance(value, bool) or value < 1:
         raise InputError(f"{what} must be an integer of at least 1, got {value!r}.")
+    if value > most:
+        raise InputError(f"{what} must be at most {most:,}, got {value:,}.")

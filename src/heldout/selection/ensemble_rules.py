@@ -12,6 +12,9 @@ from heldout.errors import InputError
 from heldout.kernels.reference import Floats
 from heldout.selection.base import Library, WeightRule, checked_count, tie_exactly
 
+MOST_ROUNDS = 10_000
+"""Each scores every candidate once more, in every bootstrap; 25 are usual."""
+
 
 @dataclass(frozen=True)
 class TopK(WeightRule):
@@ -109,7 +112,7 @@ class GreedyEnsemble(WeightRule):
     sources: ClassVar[tuple[str, ...]] = ("caruana2004", "caruana2006")
 
     def __post_init__(self) -> None:
-        checked_count("rounds of greedy_ensemble", self.rounds)
+        checked_count("rounds of greedy_ensemble", self.rounds, most=MOST_ROUNDS)
         if self.of_best is not None:
             checked_count("of_best of greedy_ensemble (None for all)", self.of_best)
         if not isinstance(self.best_prefix, bool):

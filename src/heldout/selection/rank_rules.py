@@ -44,7 +44,7 @@ class AverageRank(SelectionRule):
 
     def __post_init__(self) -> None:
         if self.metrics is not None:
-            if isinstance(self.metrics, str) or not isinstance(self.metrics, Sequence) or not self.metrics:
+            if isinstance(self.metrics, str | bytes) or not isinstance(self.metrics, Sequence) or not self.metrics:
                 raise InputError(f"metrics of average_rank must be a list of metrics, got {self.metrics!r}.")
             object.__setattr__(self, "metrics", tuple(self.metrics))
             if len(set(self.metric_names or ())) < len(self.metrics):

@@ -33,6 +33,7 @@ from sklearn.svm import SVC, SVR, LinearSVC, LinearSVR
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from heldout._defaults import MODELS_OF_PRESETS
+from heldout._text import is_one_of
 from heldout.data.task import TaskKind, truth_of
 from heldout.errors import InputError
 from heldout.spaces.boosted import boosted_families
@@ -170,7 +171,7 @@ def preset(name: str, X: Any, kind: TaskKind, *, distributions: bool = False) ->
     >>> [name for name, _, _ in preset("quick", np.zeros((20, 3)), TaskKind.REGRESSION)][:2]
     ['ridge', 'elastic net']
     """
-    if name not in PRESETS:
+    if not is_one_of(name, PRESETS):
         raise InputError(f"preset must be one of {', '.join(PRESETS)}, got {name!r}.", argument="preset")
     wide = name == "standard"
     make = _survival if kind is TaskKind.SURVIVAL else _classification if kind.is_classification else _regression

@@ -10,6 +10,7 @@ from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
+from heldout._text import is_one_of
 from heldout.data.arrays import shortened
 from heldout.data.task import TaskKind, truth_of
 from heldout.errors import InputError
@@ -148,7 +149,7 @@ class TuningProcedure(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
                 f"{shortened(self.source)}.",
                 argument="source",
             )
-        if self.kind not in KINDS:
+        if not is_one_of(self.kind, KINDS):
             raise InputError(
                 f"kind must be one of {', '.join(map(repr, KINDS))} for a function, got {self.kind!r}.",
                 argument="kind",

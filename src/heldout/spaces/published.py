@@ -11,6 +11,7 @@ from importlib import import_module
 from types import MappingProxyType
 from typing import Any
 
+from heldout._text import is_one_of
 from heldout.data.calls import call_in, check_known
 from heldout.data.task import TaskKind
 from heldout.errors import InputError
@@ -61,7 +62,7 @@ def published_name(text: str) -> tuple[str, dict[str, Any]] | None:
     if name in PUBLISHED:
         check_known("preset", name, given, PUBLISHED[name].parameters)
         return name, given
-    if text not in PRESETS:
+    if not is_one_of(text, PRESETS):
         raise InputError(
             f"preset must be one of {', '.join((*PRESETS, *PUBLISHED))}, got {text!r}.", argument="preset"
         )

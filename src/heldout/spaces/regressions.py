@@ -19,7 +19,7 @@ from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import OneHotEncoder
 
-from heldout._text import argument
+from heldout._text import argument, is_one_of
 from heldout.data.task import TaskKind
 from heldout.errors import InputError
 from heldout.spaces.cox import CoxRegression
@@ -75,7 +75,7 @@ def regression(name: str, X: Any, kind: TaskKind, *, fill: bool = True) -> Pipel
     >>> regression("linear", X, TaskKind.REGRESSION).fit(X, [1.0, 2.0, 3.0, 4.0])[-1].coef_.round(6).tolist()
     [1.0, 0.0]
     """
-    if name not in MODELS:
+    if not is_one_of(name, MODELS):
         raise InputError(
             f"model must be one of {', '.join(MODELS)}, or a file that defines one, got {name!r}.", argument="model"
         )

@@ -8,7 +8,7 @@ from typing import ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from heldout._text import argument
+from heldout._text import argument, is_one_of
 from heldout.errors import InputError
 from heldout.estimates.base import Method, MethodWords, conclude, no_value, over_configurations
 from heldout.estimates.bootstrap import (
@@ -134,18 +134,18 @@ class BBC(Method):
     replays_dropping: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        if self.interval not in INTERVALS:
+        if not is_one_of(self.interval, INTERVALS):
             raise InputError(
                 f"interval must be one of {', '.join(INTERVALS)}, got {self.interval!r}.", argument="interval"
             )
         check_stratify(self.stratify)
-        if self.control != "auto" and not isinstance(self.control, bool | np.bool_):
+        if not is_one_of(self.control, ("auto",)) and not isinstance(self.control, bool | np.bool_):
             raise InputError(
                 f"control must be 'auto', True or False, got {self.control!r}; 'auto' is usual, False as "
                 "published.",
                 argument="control",
             )
-        if self.ties not in ("first", "average"):
+        if not is_one_of(self.ties, ("first", "average")):
             raise InputError(f"ties must be 'first' or 'average', got {self.ties!r}.", argument="ties")
 
     def unfit(self, evidence: Evidence) -> str | None:

@@ -7,6 +7,7 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
+from heldout._text import is_one_of
 from heldout.errors import InputError
 from heldout.estimates.base import Method, MethodWords, no_value
 from heldout.estimates.bootstrap import check_stratify, undrawable_rows, unstratifiable
@@ -98,7 +99,7 @@ class LocallySimultaneous(Method):
     def __post_init__(self) -> None:
         if isinstance(self.share, bool) or not isinstance(self.share, int | float) or not 0 < self.share < 1:
             raise InputError(f"share must lie between 0 and 1, got {self.share!r}; .1 is usual.", argument="share")
-        if self.plausible not in PLAUSIBLE:
+        if not is_one_of(self.plausible, PLAUSIBLE):
             raise InputError(
                 f"plausible must be one of {', '.join(PLAUSIBLE)}, got {self.plausible!r}.", argument="plausible"
             )

@@ -8,7 +8,7 @@ from typing import ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from heldout._text import argument
+from heldout._text import argument, is_one_of
 from heldout.errors import InputError
 from heldout.estimates.base import Method, MethodWords, conclude
 from heldout.estimates.bootstrap import (
@@ -95,7 +95,7 @@ class NaiveBootstrap(Method):
     )
 
     def __post_init__(self) -> None:
-        if self.unit not in UNITS:
+        if not is_one_of(self.unit, UNITS):
             raise InputError(f"unit must be one of {', '.join(UNITS)}, got {self.unit!r}.", argument="unit")
         check_stratify(self.stratify)
         if self.stratify and self.unit == "folds":

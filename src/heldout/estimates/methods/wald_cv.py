@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from heldout._text import is_one_of
 from heldout.data.task import TaskKind, Truth
 from heldout.errors import InputError
 from heldout.estimates.base import Method, MethodWords
@@ -85,7 +86,7 @@ class WaldCV(Method):
     )
 
     def __post_init__(self) -> None:
-        if self.variance not in VARIANCES:
+        if not is_one_of(self.variance, VARIANCES):
             raise InputError(
                 f"variance must be one of {', '.join(VARIANCES)}, got {self.variance!r}.", argument="variance"
             )

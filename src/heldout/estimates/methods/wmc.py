@@ -16,7 +16,7 @@ import numpy as np
 from scipy.special import ndtri
 
 from heldout._random import stream
-from heldout._text import in_python
+from heldout._text import in_python, is_one_of
 from heldout.errors import InputError
 from heldout.estimates.base import Method, MethodWords, conclude, no_value, over_configurations
 from heldout.estimates.evidence import Evidence
@@ -176,7 +176,7 @@ class WMCS(OfSubsampling):
     )
 
     def __post_init__(self) -> None:
-        if self.average not in ("shrunken", "raw"):
+        if not is_one_of(self.average, ("shrunken", "raw")):
             raise InputError(f"average must be 'shrunken' or 'raw', got {self.average!r}.", argument="average")
         check_draws(self.n_draws)
 

@@ -51,7 +51,7 @@ class JoblibExecutor:
             )
         self.n_jobs = n_jobs
         self.pre_dispatch = pre_dispatch
-        self.fit_timeout = fit_timeout
+        self.fit_timeout = None if fit_timeout is None else float(fit_timeout)
         self._engine: Executor | None = None
         self._results: Iterator[CellResult] = iter(())
 

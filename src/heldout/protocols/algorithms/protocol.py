@@ -16,7 +16,7 @@ from typing import Any, Literal
 import numpy as np
 
 from heldout._defaults import DEFAULT_METHOD
-from heldout._text import argument, counted
+from heldout._text import argument, counted, is_one_of
 from heldout.arguments import SearchArguments
 from heldout.configurations import checked_entries
 from heldout.errors import InputError
@@ -218,7 +218,7 @@ class AlgorithmSettings:
 
     def check(self) -> None:
         """Refuse wrong values."""
-        if self.deploy not in DEPLOY:
+        if not is_one_of(self.deploy, DEPLOY):
             raise InputError(
                 f"deploy must be one of {', '.join(DEPLOY)}, got {self.deploy!r}; it names the score that selects "
                 "the algorithm of the model.",

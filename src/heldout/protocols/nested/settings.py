@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-from heldout._text import argument, in_python
+from heldout._text import argument, in_python, is_one_of
 from heldout.errors import InputError
 from heldout.estimates.question import AnyAggregate, Scales, check_interval_settings
 from heldout.estimates.types import Alternative
@@ -71,9 +71,9 @@ class NestedSettings:
 
     def check(self, search: Search) -> None:
         """Refuse, before any fit, settings that do not go together."""
-        if self.across not in ("folds", "all"):
+        if not is_one_of(self.across, ("folds", "all")):
             raise InputError(f"across must be 'folds' or 'all', got {self.across!r}.", argument="across")
-        if self.interval_name is not None and self.interval_name not in (AUTO, *INTERVALS):
+        if self.interval_name is not None and not is_one_of(self.interval_name, (AUTO, *INTERVALS)):
             ours = in_python(" (or ho.protocols.BatesHastieTibshirani(...))")
             raise InputError(
                 f"interval must be one of {', '.join((AUTO, *INTERVALS))}, or None{ours}, got {self.interval!r}.",

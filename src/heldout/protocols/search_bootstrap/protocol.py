@@ -8,7 +8,7 @@ from typing import Any, Literal
 import numpy as np
 from sklearn.base import is_classifier
 
-from heldout._text import argument
+from heldout._text import argument, is_one_of
 from heldout.arguments import SearchArguments
 from heldout.configurations import checked_entries
 from heldout.data.limits import effective_threads
@@ -131,7 +131,7 @@ def bootstrap_search(
     0.95 20 KNeighborsClassifier(n_neighbors=1)
     """
     check_interval_settings(n_bootstraps, confidence_level, alternative)
-    if scheme not in SCHEMES:
+    if not is_one_of(scheme, SCHEMES):
         raise InputError(f"scheme must be 'cvt' or 'models', got {scheme!r}.", argument="scheme")
     listed = cv if divides_anew(cv) or hasattr(cv, "split") else listed_splits(cv)
     if strategy_of(drop) is not None:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from heldout._text import argument, in_python
+from heldout._text import argument, in_python, is_one_of
 from heldout.arguments import check_weights_fit, checked_target, repeatable, routed_to_fit, rows_of, task_of
 from heldout.configurations import Configurations, checked_model, make_configurations
 from heldout.data.row_labels import in_one_order
@@ -155,7 +155,7 @@ class ValidationArguments:
         return int(number)
 
     def _check_adjusts(self, correction: str, interval: str | None) -> None:
-        if self.adjust_optimism not in (True, False):
+        if not is_one_of(self.adjust_optimism, (True, False)):
             raise InputError(
                 f"adjust_optimism must be True or False, got {self.adjust_optimism!r}.", argument="adjust_optimism"
             )

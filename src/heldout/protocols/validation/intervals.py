@@ -10,11 +10,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import Literal, NamedTuple, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias, cast
 
 import numpy as np
 
-from heldout._text import argument
+from heldout._text import argument, is_one_of
 from heldout.errors import InputError
 from heldout.estimates.intervals import bootstrap_interval, has_no_width, order_statistic, within_range
 from heldout.estimates.question import Settings
@@ -61,14 +61,14 @@ def interval_kind(interval: str | None, method: str) -> IntervalKind | None:
     """
     if interval is None:
         return None
-    if interval == "auto":
-        return "percentile" if method == "oob" else "location_shifted"
-    kind = next((kind for kind in KINDS if interval == kind), None)
-    if kind is None:
+    if not is_one_of(interval, ("auto", *KINDS)):
         raise InputError(
             f"interval must be 'auto', {', '.join(map(repr, KINDS))} or None, got {interval!r}.",
             argument="interval",
         )
+    if interval == "auto":
+        return "percentile" if method == "oob" else "location_shifted"
+    kind = cast("IntervalKind", interval)
     if kind == "percentile" and method != "oob":
         raise InputError(
             f"{argument('interval', 'percentile')} is for the scores of the rows left out, which "

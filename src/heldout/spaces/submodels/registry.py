@@ -12,6 +12,7 @@ from functools import partial
 from importlib import import_module
 from typing import Any, Literal
 
+from heldout._text import is_one_of
 from heldout.errors import InputError
 from heldout.spaces.submodels.base import ClosedForm, Cost, Exactness, FitMany, SubmodelFamily
 
@@ -159,9 +160,9 @@ def _check(
         raise InputError(f"fit_many must be callable, got {fit_many!r}.", argument="fit_many")
     if applies is not None and not callable(applies):
         raise InputError(f"applies must be callable or None, got {applies!r}.", argument="applies")
-    if exact not in ("bitwise", True, False):
+    if not is_one_of(exact, ("bitwise", True, False)):
         raise InputError(f"exact must be 'bitwise', True or False, got {exact!r}.", argument="exact")
-    if cost not in ("proportional", "equal", None):
+    if not is_one_of(cost, ("proportional", "equal", None)):
         raise InputError(f"cost must be 'proportional', 'equal' or None, got {cost!r}.", argument="cost")
 
 
