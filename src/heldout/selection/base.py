@@ -59,8 +59,14 @@ class ScoreTable:
 
     def resample(self, b: int) -> ScoreTable:
         """The scores of one resample."""
-        parts = {name: getattr(self, name) for name in ("values", "fold_scores", "repeat_scores")}
-        return replace(self, **{name: None if part is None else part[b : b + 1] for name, part in parts.items()})
+        one = slice(b, b + 1)
+        folds, repeats = self.fold_scores, self.repeat_scores
+        return replace(
+            self,
+            values=self.values[one],
+            fold_scores=None if folds is None else folds[one],
+            repeat_scores=None if repeats is None else repeats[one],
+        )
 
 
 class RuleDeclaration(Protocol):

@@ -251,7 +251,7 @@ def _metric_text(metric: Metric, truth: Truth) -> str:
 def _of_class(metric: Metric, label: Any) -> Metric:
     if isinstance(metric, Signed):
         return replace(metric, metric=_of_class(metric.metric, label))
-    return replace(metric, pos_label=label)  # type: ignore[type-var, call-arg]  # a metric of classes has one
+    return replace(metric, pos_label=label)  # type: ignore[type-var]  # a metric of classes has one
 
 
 def _text(rule: Any) -> str:
