@@ -35,12 +35,13 @@ def row_numbers(X: Any, y: Any = None) -> NDArray[np.intp]:
     [0, 1, 0]
     """
     n_rows = X.shape[0] if hasattr(X, "shape") else len(X)
-    targets = [] if y is None else np.asarray(y).reshape(n_rows, -1).T
+    targets = np.empty((0, n_rows)) if y is None else np.asarray(y).reshape(n_rows, -1).T
     return _numbers(map(codes_of_column, chain(columns_of(X), targets)), n_rows)
 
 
 def columns_of(X: Any) -> Iterator[NDArray[Any]]:
     """The columns of a table; of a single column of texts their words, by position."""
+    columns: Iterator[NDArray[Any]]
     if hasattr(X, "iloc") and hasattr(X, "columns"):
         columns = (np.asarray(X.iloc[:, place]) for place in range(X.shape[1]))
     elif hasattr(X, "tocsr"):
@@ -49,10 +50,9 @@ def columns_of(X: Any) -> Iterator[NDArray[Any]]:
         is_text = isinstance(X, list | tuple) and bool(X) and isinstance(X[0], str)
         table = np.asarray(X, dtype=object if is_text else None)  # one long text would make all of them long
         columns = iter(table.reshape(len(table), -1).T)
-    first: Iterable[NDArray[Any]] = list(islice(columns, 2))
-    if len(first) == 1 and len(first[0]) and isinstance(first[0][0], str):
-        first = _words(first[0])
-    yield from first
+    first = list(islice(columns, 2))
+    is_text = len(first) == 1 and len(first[0]) > 0 and isinstance(first[0][0], str)
+    yield from _words(first[0]) if is_text else first
     yield from columns
 
 

@@ -100,7 +100,7 @@ def flags_of_time(predictions: HeldOutPredictions, truth: Truth, winner: int, en
     for _ in range(N_PERMUTATIONS):
         for member in members:
             permuted[member] = errors[rng.permutation(member)]
-        as_high += permuted[1:] @ permuted[:-1] >= value
+        as_high += int(permuted[1:] @ permuted[:-1] >= value)
         if (as_high + 1) / (N_PERMUTATIONS + 1) > FALSE_ALARMS:
             return {}
     return {Flag.ROWS_FOLLOW_TIME: Flag.ROWS_FOLLOW_TIME.filled(correlation=value / total)}
@@ -130,21 +130,22 @@ def _target_column(truth: Truth) -> NDArray[Any]:
 
 def _chance(column: NDArray[Any], folds: NDArray[np.intp]) -> float:
     """The p-value of a column that differs so much between folds: Kruskal and Wallis, or χ² of categories."""
-    codes = codes_of_column(column)
+    codes, sizes = codes_of_column(column), np.bincount(folds)
     if column.dtype.kind in "biufmM":
-        values = rankdata(codes)[:, None]
+        ranks = rankdata(codes) - (len(codes) + 1) / 2
+        contrasts, total = 1, float(ranks @ ranks)
+        between = float((np.bincount(folds, ranks) ** 2 / sizes).sum())
     else:
         counts = np.bincount(codes)
-        rare = counts * np.bincount(folds).min() < LEAST_EXPECTED * len(codes)
-        codes = np.where(rare[codes], len(counts), codes)
-        values = (codes[:, None] == np.unique(codes)) / np.sqrt(np.bincount(codes)[np.unique(codes)])
-    values = values - values.mean(axis=0)
-    total, contrasts = float((values**2).sum()), max(values.shape[1] - 1, 1)
-    sums = np.stack([np.bincount(folds, each) for each in values.T], axis=1)
-    between = float((sums**2 / np.bincount(folds)[:, None]).sum())
-    if len(np.unique(codes)) < 2 or between <= LEAST_EFFECT * total:
+        codes = np.where((counts * sizes.min() < LEAST_EXPECTED * len(codes))[codes], len(counts), codes)
+        codes = np.unique(codes, return_inverse=True)[1].reshape(-1)
+        contrasts, total = int(codes.max()), float(codes.max()) * len(codes)
+        expected = np.outer(sizes, np.bincount(codes)) / len(codes)
+        table = np.bincount(folds * (contrasts + 1) + codes, minlength=expected.size).reshape(expected.shape)
+        between = float(((table - expected) ** 2 / expected).sum())
+    if between <= LEAST_EFFECT * total:
         return 1.0
-    return float(chdtrc((len(sums) - 1) * contrasts, (len(codes) - 1) * contrasts * between / total))
+    return float(chdtrc((len(sizes) - 1) * contrasts, (len(codes) - 1) * contrasts * between / total))
 
 
 def _errors(predictions: HeldOutPredictions, truth: Truth, winner: int) -> NDArray[np.float64] | None:
