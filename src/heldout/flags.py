@@ -190,7 +190,7 @@ class Flag(StrEnum):
         "autocorrelation of {correlation:.2f}, by chance in fewer than 1 of 1000 files. If rows follow time, "
         "models of K folds were trained on neighbours of the rows that they predict, and the interval takes rows "
         "as independent, so both are too good: use TimeSeriesSplit, and {argument:block_length='auto'}, which "
-        "draws blocks of rows.",
+        "draws blocks of rows. If neighbours belong together, as rows of a patient do, give {argument:groups=}.",
     )
     NOT_EXCHANGEABLE = (
         "not_exchangeable",
