@@ -92,7 +92,7 @@ def test_options_reach_the_protocol(
         (["--across", "some"], "--across must be folds or all, got 'some'"),
         (
             ["--interval", "percentile"],
-            "--interval must be one of auto, nadeau_bengio, bates_hastie_tibshirani, test_part, none",
+            "--interval must be one of auto, nadeau_bengio, bates_hastie_tibshirani, test_part, bootstrap, none",
         ),
         (["--cv", "2"], "at least 3 outer folds, got 2; use --cv 5, or --inner with a number of folds."),
         (["--cv", "holdout"], "--inner remaining needs outer folds that test every row once"),

@@ -309,6 +309,9 @@ def _others(
             "sample_weight": (asked.sample_weight, question.sample_weight),
             "folds": (source.folds, None if folds is None else folds_from_labels(folds, *size)),
         }
+    scales = [Scales.of(each or question.aggregate, question.metric) for each in pairs["aggregate"]]
+    if scales[0] == scales[1]:
+        del pairs["aggregate"]  # "auto" and "folds" are the same for a mean over rows
     known = {name: pair for name, pair in pairs.items() if pair[0] is not None or name in _MAY_BE_NONE}
     return {name: (its, value) for name, (its, value) in known.items() if not _is_same(its, value)}
 

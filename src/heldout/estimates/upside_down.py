@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
+from numpy.typing import NDArray
 from scipy.stats import rankdata
 
 from heldout.data.task import TaskKind, Truth, labels_text
@@ -12,6 +15,8 @@ from heldout.metrics.base import Response
 from heldout.predictions import HeldOutPredictions
 
 Z_99 = 2.576
+A_TIME = 16
+"""Columns that are ranked together, so that ranks take little memory."""
 FEWEST = 5
 """Rows of a class, below which an area says nothing: two rows of each are reversed in one of six orders."""
 
@@ -33,8 +38,23 @@ def flag_of_upside_down(truth: Truth, held: HeldOutPredictions) -> dict[Flag, st
     scores = held.responses.get(Response.DECISION, held.responses.get(Response.PROBABILITIES))
     if truth.kind is not TaskKind.BINARY or truth.classes is None or truth.positive is None or scores is None:
         return {}
-    columns, positive = np.asarray(scores[:, :, 0], dtype=np.float64), truth.values == truth.positive
-    folds = np.zeros(len(columns)) if held.folds is None else held.folds[:, 0]
+    positive = truth.values == truth.positive
+    folds = np.zeros(len(scores)) if held.folds is None else held.folds[:, 0]
+    parts = [_areas(scores[:, at : at + A_TIME, 0], positive, folds) for at in range(0, scores.shape[1], A_TIME)]
+    if any(part is None for part in parts):
+        return {}
+    areas, high = np.concatenate([part for part in parts if part is not None], axis=1)
+    ranked = np.argsort(areas)[: np.isfinite(areas).sum()]  # a configuration without some predictions has none
+    if not ranked.size or high[middle := ranked[len(ranked) // 2]] >= 0.5:
+        return {}
+    label, other = (labels_text([truth.classes[code]]) for code in (truth.positive, 1 - truth.positive))
+    sentence = Flag.UPSIDE_DOWN.filled(positive=label, other=other, area=areas[middle], high=high[middle])
+    return {Flag.UPSIDE_DOWN: sentence}
+
+
+def _areas(scores: NDArray[Any], positive: NDArray[np.bool_], folds: NDArray[Any]) -> Floats | None:
+    """(2, D): areas of columns (n, D), and the upper ends of their intervals; None where a class has few rows."""
+    columns = np.asarray(scores, dtype=np.float64)
     shares: dict[bool, list[Floats]] = {True: [], False: []}
     for fold in np.unique(folds):
         sides = {side: columns[(folds == fold) & (positive == side)] for side in (True, False)}
@@ -45,12 +65,7 @@ def flag_of_upside_down(truth: Truth, held: HeldOutPredictions) -> dict[Flag, st
             shares[False].append(1 - (ranks[n:] - rankdata(sides[False], axis=0)) / n)
     placements = [np.concatenate(parts) for parts in shares.values() if parts]
     if len(placements) < 2 or min(map(len, placements)) < FEWEST:
-        return {}
+        return None
     areas = placements[0].mean(axis=0)
     high = areas + Z_99 * np.sqrt(sum(each.var(axis=0, ddof=1) / len(each) for each in placements))
-    ranked = np.argsort(areas)[: np.isfinite(areas).sum()]  # a configuration without some predictions has none
-    if not ranked.size or high[middle := ranked[len(ranked) // 2]] >= 0.5:
-        return {}
-    label, other = (labels_text([truth.classes[code]]) for code in (truth.positive, 1 - truth.positive))
-    sentence = Flag.UPSIDE_DOWN.filled(positive=label, other=other, area=areas[middle], high=high[middle])
-    return {Flag.UPSIDE_DOWN: sentence}
+    return np.stack([areas, high])

@@ -15,6 +15,7 @@ from heldout.execution.fit import Scoring
 from heldout.execution.inner_split import can_stop
 from heldout.execution.search import Search
 from heldout.execution.threads import asks_for_threads
+from heldout.flags import Flag
 from heldout.folds.splits import Folds
 from heldout.metrics.base import Metric, Needs, fitted, positive_of
 
@@ -72,10 +73,15 @@ def warn_if_too_small(search: Search) -> bool:
     return reason is not None
 
 
+OF_DATA = (Flag.COPIED_ROWS, Flag.SORTED_ROWS)
+"""What rows show, which is said beside the estimate; a setting that was asked for is warned of before it costs."""
+
+
 def warn_of_settings(search: Search, n_jobs: int | None) -> None:
     """Warn, before any fit, of what its estimate will be flagged for, and of models that are held to one thread."""
-    for sentence in search.flags.values():
-        warnings.warn(HeldoutWarning(sentence), stacklevel=3)
+    for flag, sentence in search.flags.items():
+        if flag not in OF_DATA:
+            warnings.warn(HeldoutWarning(sentence), stacklevel=3)
     templates = {id(each.template): each.template for each in search.configurations}.values()
     if n_jobs is None and effective_n_jobs(None) == 1 < cpu_count() and any(map(asks_for_threads, templates)):
         sentence = (

@@ -75,9 +75,11 @@ class CurveDistance(Metric):
         given = checked_probabilities(self.name, predictions)
         positive = truth.values == truth.positive
         if self.smoother == "lowess":
-            return FromLowess(given, positive.astype(np.float64), self.span, self.summary)
+            return FromLowess(given, positive.astype(np.float64), self.span, self.summary, self.range[1])
         odds = log_odds(self.name, predictions)
-        return FromLogistic(given, odds, LogisticFits(odds, positive, given_slope=False), self.summary)
+        return FromLogistic(
+            given, odds, LogisticFits(odds, positive, given_slope=False), self.summary, self.range[1]
+        )
 
     @staticmethod
     def summary(distances: Floats, weights: Floats) -> Floats:
@@ -219,8 +221,9 @@ class FromLowess(Columns):
     happened : ndarray of shape (n,)
     """
 
-    def __init__(self, given: Floats, happened: Floats, span: float, summary: Summary) -> None:
+    def __init__(self, given: Floats, happened: Floats, span: float, summary: Summary, most: float) -> None:
         super().__init__(given.shape)
+        self._most = most  # a lowess curve may leave [0, 1], and sums round
         self._given, self._happened, self._span, self._summary = given, happened, span, summary
 
     def selected(self, counts: Weightings, columns: NDArray[np.intp]) -> Floats:
@@ -235,7 +238,7 @@ class FromLowess(Columns):
 
     def _column(self, counts: Weightings, j: int) -> Floats:
         if not is_one_of(self._summary, SUMMARIES):
-            return self._summary(*self._distances(counts, j))
+            return np.minimum(self._summary(*self._distances(counts, j)), self._most)
         keys = self._keys(counts, j)
         known = KEPT.found(keys)
         missing = [lane for lane, key in enumerate(keys) if key not in known]
@@ -243,7 +246,7 @@ class FromLowess(Columns):
             distances, weights = self._distances(counts[missing], j)
             of_all = np.stack([summary(distances, weights) for summary in SUMMARIES], axis=1)
             known |= KEPT.put({keys[lane]: values for lane, values in zip(missing, of_all, strict=True)})
-        return np.array([known[key][SUMMARIES.index(self._summary)] for key in keys])
+        return np.minimum([known[key][SUMMARIES.index(self._summary)] for key in keys], self._most)
 
     def _distances(self, counts: Weightings, j: int) -> tuple[Floats, Floats]:
         """Each (L, n), by ascending probability: the distances from the curve, and the weights."""
@@ -297,8 +300,8 @@ KEPT = _Kept(1 << 16)
 class FromLogistic:
     """A summary of the distances of every column from its logistic curve; a ``Statistic``."""
 
-    def __init__(self, given: Floats, log_odds: Floats, fits: Sums, summary: Summary) -> None:
-        self._given, self._log_odds, self._fits, self._summary = given, log_odds, fits, summary
+    def __init__(self, given: Floats, log_odds: Floats, fits: Sums, summary: Summary, most: float) -> None:
+        self._given, self._log_odds, self._fits, self._summary, self._most = given, log_odds, fits, summary, most
 
     def all(self, counts: Weightings) -> Floats:
         fits = self._fits.all(counts)
@@ -315,4 +318,5 @@ class FromLogistic:
         """(L,): of numbers (L, n), or (n,) for all weightings."""
         curve = fits[:, :1] + fits[:, 1:] * log_odds
         distances = np.abs(given - 1.0 / (1.0 + np.exp(-curve)))
-        return np.where(np.isnan(fits[:, 1]), np.nan, self._summary(distances, counts.astype(np.float64)))
+        values = np.minimum(self._summary(distances, counts.astype(np.float64)), self._most)
+        return np.where(np.isnan(fits[:, 1]), np.nan, values)

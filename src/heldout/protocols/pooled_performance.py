@@ -155,7 +155,7 @@ class _Source:
         return [
             replace(
                 evaluation.predictions, responses={response: values}, names=("winner",), folds=labels, failed={},
-                dropped={},
+                dropped={}, question=None,
             )
             for values in by_imputation.values()
         ]  # fmt: skip
