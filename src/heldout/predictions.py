@@ -195,7 +195,7 @@ class HeldOutPredictions:
         >>> held.of("c").names, held.of(["c", "a"]).failed, held.of([0, 1]).n_configurations
         (('c',), {0: 'it raised'}, 2)
         """
-        listed = [configurations] if isinstance(configurations, str | int | np.integer) else configurations
+        listed: Any = [configurations] if isinstance(configurations, str | int | np.integer) else configurations
         try:
             listed = [self.names.index(each) if isinstance(each, str) else each for each in listed]
             places = np.arange(self.n_configurations)[listed].tolist()

@@ -111,7 +111,7 @@ def _count(name: str, value: object) -> int:
         raise InputError(
             f"{name} must be an integer of at least 1, got {value!r}; give how many there are.", argument=name
         )
-    if value > _MOST:
+    if int(value) > _MOST:
         raise InputError(f"{name} must be at most 1e300, got a number of more digits.", argument=name)
     return int(value)
 

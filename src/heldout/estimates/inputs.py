@@ -247,7 +247,7 @@ def _metric_and_rule(asked: SearchQuestion, metric: Any, selection: Any) -> tupl
             f"metric must be given beside y_true, got None; a store alone needs neither{instead}.",
             argument="metric",
         )
-    return asked.metric if metric is None else metric_named(metric), rule_of(_first(selection, asked.rule, "best"))
+    return metric_named(_first(metric, asked.metric)), rule_of(_first(selection, asked.rule, "best"))
 
 
 def _arguments_of_table(
@@ -291,7 +291,7 @@ def _others(
 ) -> dict[str, tuple[Any, Any]]:
     """What the predictions remember and what is asked instead, by argument, where they differ."""
     settings = question.settings
-    pairs = {
+    pairs: dict[str, tuple[Any, Any]] = {
         "metric": (asked.metric, question.metric),
         "method": (asked.method, method),
         "aggregate": (asked.aggregate, question.aggregate),

@@ -228,7 +228,7 @@ def _question(roles: ColumnRoles, target: NDArray[Any]) -> SearchQuestion:
         truth=truth,
         names=roles.names,
         winner=None if rule is None else settings.winner,
-        flags={Flag(name): text for name, text in settings.flags.items() if name in set(Flag)},
+        flags={flag: settings.flags[flag] for flag in Flag if flag in settings.flags},
         beyond=settings.beyond,
     )
 

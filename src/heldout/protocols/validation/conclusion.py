@@ -294,8 +294,9 @@ class ValidationConclusion:
         if coefficients is None or isinstance(coefficients, str):
             return model, coefficients
         if plan.task.truth.positive == 0:  # scikit-learn's are of the last class in sorted order
-            of = {"of": str(plan.task.truth.pos_label)} if getattr(coefficients, "of", "") else {}
-            coefficients = replace(coefficients, values=0.0 - coefficients.values, **of)
+            coefficients = replace(coefficients, values=0.0 - coefficients.values)
+            if isinstance(coefficients, FittedCoefficients) and coefficients.of:
+                coefficients = replace(coefficients, of=str(plan.task.truth.pos_label))
         if plan.task.groups is not None:
             coefficients = replace(coefficients, caveats=(*coefficients.caveats, _ROWS_OF_GROUPS))
         return model, coefficients

@@ -94,8 +94,8 @@ def _told_by(metric: Metric, replicates: Replicates) -> Memorising:
     made_of = Point632Plus().corrected(replicates, scores).provenance
     if not (is_perfect or made_of.get("relative_overfitting", 0.0) > NEARLY_ALL):
         return Memorising()
-    means = (float(values[both].mean()) for values in (scores.in_bootstrap, scores.out_of_bag))
-    return Memorising(in_sentence(metric_words(metric.name)[0]), *means, is_perfect)
+    in_bag, out_of_bag = (float(values[both].mean()) for values in (scores.in_bootstrap, scores.out_of_bag))
+    return Memorising(in_sentence(metric_words(metric.name)[0]), in_bag, out_of_bag, is_perfect)
 
 
 def _telling(replicates: Replicates) -> Metric | None:
