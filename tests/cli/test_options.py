@@ -20,7 +20,7 @@ Command = Callable[..., Any]
 WORK = {"n-jobs": "0", "seed": "-1", "out": " "}
 FITS = WORK | {
     "confidence-level": "95", "alternative": "more", "engine": "there", "fit-timeout": "0", "metric": "magic",
-    "task": "ranking", "target": "none", "event": "none", "groups": "none", "keep": "none", "positive": "maybe",
+    "task": "ranking", "target": "none", "event": "none", "groups": "none", "copies": "apart", "keep": "none", "positive": "maybe",
     "event-value": "2",
 }  # fmt: skip
 TUNE = FITS | {

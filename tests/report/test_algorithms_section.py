@@ -66,7 +66,7 @@ def test_the_winner_is_not_called_the_best_where_another_algorithm_has_the_best_
     found = compared(deploy="flat")
     other = replace(found, selections=replace(found.selections, flat="another"))
     assert "was selected by the rule 'best of the deployed algorithm'" in other.methods_text().source
-    assert "Choosing among 6 configurations" in comparison_content(other).headline.sentence
+    assert "hoosing among 6 configurations" in comparison_content(other).headline.sentence
     assert "The configuration with the lowest" in found.methods_text().source
 
 
