@@ -20,8 +20,8 @@ Command = Callable[..., Any]
 WORK = {"n-jobs": "0", "seed": "-1", "out": " "}
 FITS = WORK | {
     "confidence-level": "95", "alternative": "more", "engine": "there", "fit-timeout": "0", "metric": "magic",
-    "task": "ranking", "target": "none", "event": "none", "groups": "none", "copies": "apart", "keep": "none", "positive": "maybe",
-    "event-value": "2",
+    "task": "ranking", "target": "none", "event": "none", "groups": "none", "copies": "apart", "keep": "none",
+    "positive": "maybe", "event-value": "2",
 }  # fmt: skip
 TUNE = FITS | {
     "preset": "huge", "cv": "holdout:2.5", "deploy": "some", "repeats": "0",
