@@ -1,4 +1,4 @@
-"""Sentences on how numbers relate, what they mean for the delivered model, and what shows calibration."""
+"""What the numbers mean for the delivered model, and what shows calibration."""
 
 from __future__ import annotations
 
@@ -13,23 +13,6 @@ from heldout.report.number_relations import calibration_advice, delivered_senten
 from heldout.result import Evaluation
 
 Make = Callable[..., Evaluation]
-
-
-def test_three_numbers_are_related_in_one_line(make_evaluation: Make) -> None:
-    content = report_content(make_evaluation())
-    assert content.ranking is not None and content.ranking.winner is not None
-    head, winner = content.headline, content.ranking.winner
-    before, value, optimism, pooled = (
-        f"{number:.{head.metric.decimals}f}"
-        for number in (head.uncorrected, head.value, head.optimism, winner.pooled)
-    )
-    assert content.related == (
-        f"Of the winner's scores {before} is the mean over the folds (uncorrected), and {value} the same after "
-        f"allowing for the estimated optimism of {optimism} (corrected); {pooled} is the score of all held-out "
-        "rows together (pooled)."
-    )
-    assert report_content(make_evaluation(method=None)).related == ""
-    assert report_content(make_evaluation(method="cv")).related == ""
 
 
 def test_what_the_estimate_means_for_the_model(make_evaluation: Make) -> None:

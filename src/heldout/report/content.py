@@ -209,8 +209,6 @@ class ReportContent(PageContent):
     diagnostics: Diagnostics | None = None
     shared: tuple[SharedRow, ...] = ()
     """Fits that were not made alone, by what they shared."""
-    related: str = ""
-    """How the corrected score, the mean over folds and the pooled score relate."""
     delivered: str = ""
     """What the estimate means for the model that is delivered."""
     precision_recall: tuple[PrecisionRecallPoints, ...] = ()

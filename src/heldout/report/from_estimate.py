@@ -31,7 +31,7 @@ from heldout.report.facts import (
     rows_text,
     settings_of,
 )
-from heldout.report.number_relations import calibration_advice, delivered_sentence, related_numbers
+from heldout.report.number_relations import calibration_advice, delivered_sentence
 from heldout.report.numbers import Scale, scale_of
 from heldout.report.paper import text_of_estimate
 from heldout.report.ranking import MOST_SHOWN, Ranking, rank_configurations
@@ -94,7 +94,6 @@ def estimate_content(
         methods_text=text_of_estimate(estimate).source,
         command=command or "",
         reproduction=reproduction_of([estimate.provenance]),
-        related=related_numbers(headline, estimate, ranking.winner),
         delivered=delivered_sentence(
             estimate,
             estimate.n_rows_used,

@@ -35,7 +35,7 @@ from heldout.report.facts import (
 )
 from heldout.report.importance import importance_of
 from heldout.report.nested import outer_of
-from heldout.report.number_relations import calibration_advice, delivered_sentence, related_numbers
+from heldout.report.number_relations import calibration_advice, delivered_sentence
 from heldout.report.numbers import plain
 from heldout.report.overtuning import overtuning_curve_of
 from heldout.report.paper import text_of_search
@@ -120,7 +120,6 @@ def report_content(
         methods_text=text_of_search(evaluation).source,
         command=command or "",
         reproduction=reproduction_of([evaluation.provenance, provenance]) + _fingerprints(evaluation),
-        related=related_numbers(headline, estimate, chosen),
         delivered=delivered_sentence(
             estimate,
             evaluation.task.n_rows,

@@ -1,48 +1,14 @@
-"""Sentences that relate the numbers of a report to each other, and to the model that is delivered."""
+"""Sentences that relate a report's numbers to the model that is delivered."""
 
 from __future__ import annotations
 
 import math
 from typing import Any, Literal
 
-from heldout._text import number_text
 from heldout.estimates.types import Estimate
-from heldout.report.content import Headline
-from heldout.report.ranking import RankedConfiguration
 
 Source = Literal["search", "file"]
 _OF_THE_WHOLE_SEARCH = ("nested_cv", "bootstrap_search")
-
-
-def related_numbers(head: Headline, estimate: Estimate | None, winner: RankedConfiguration | None) -> str:
-    """How the corrected score, the mean over folds and the score of all rows together relate; empty without two.
-
-    ``winner``: its row of the ranking.
-    """
-    if estimate is None or winner is None or not head.is_corrected or estimate.selected != winner.index:
-        return ""
-    provenance, decimals = estimate.provenance, head.metric.decimals
-    aggregate = provenance.get("scale_of_value", provenance.get("aggregate", "folds"))
-    own, other = (winner.mean, winner.pooled) if aggregate == "folds" else (winner.pooled, winner.mean)
-    if own is None or head.value is None or head.uncorrected is None or estimate.method in _OF_THE_WHOLE_SEARCH:
-        return ""
-    one_split = len(winner.fold_scores) == 1
-    kinds = {
-        "folds": "the score on the held-out rows" if one_split else "the mean over the folds",
-        "pooled": "the score of all held-out rows together (pooled)",
-        "within": "the score of pairs of rows in the same fold",
-    }
-    before, value, optimism, beside = (
-        number_text(shown, decimals) for shown in (head.uncorrected, head.value, head.optimism, other)
-    )
-    related = (
-        f"Of the winner's scores {before} is {kinds[aggregate]} (uncorrected), and {value} the same after "
-        f"allowing for the estimated optimism of {optimism} (corrected)"
-    )
-    if other is None or one_split:
-        return f"{related}."
-    apart = kinds["pooled" if aggregate == "folds" else "folds"]
-    return f"{related}; {beside} is {apart}."
 
 
 def delivered_sentence(
