@@ -62,8 +62,8 @@ INTERNAL = frozenset(
 """Protocols that no argument of a public function takes; the page ``internal`` names them."""
 PLUMBING = frozenset(
     {
-        *("MethodDeclaration", "RuleDeclaration", "Sums", "PairStatistic", "PairBased", "SharesOfPairs", "Plan"),
-        *("BlockSource", "KnownPredictions", "StoredSearch", "Equation", "CoefficientSet"),
+        *("MethodDeclaration", "RuleDeclaration", "Sums", "PairStatistic", "PairBased", "SharesOfPairs"),
+        *("KnownPredictions", "StoredSearch", "Equation", "CoefficientSet"),
         *("Branch", "SimulatedStandings", "SimulatedCourse", "ResponseRequest", "ResponseContext", "FittedSearch"),
     }
 )

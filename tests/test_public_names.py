@@ -93,13 +93,13 @@ def test_the_default_method_is_one_decision() -> None:
     assert defaults == {MAIN, DEFAULT_METHOD} == {"shrinkage"}
 
 
-def test_estimates_of_a_parquet_file_stand_with_the_estimates() -> None:
+def test_the_recommended_method_stands_with_the_estimates() -> None:
     from heldout import estimates
-    from heldout.readers.from_parquet import estimate_from_parquet
+    from heldout.advice.recommendation import recommendation
 
-    assert "estimate_from_parquet" in estimates.__all__
-    assert estimates.estimate_from_parquet is estimate_from_parquet
-    assert "estimate_from_parquet" in dir(estimates)
+    assert "recommendation" in estimates.__all__
+    assert estimates.recommendation is recommendation
+    assert "recommendation" in dir(estimates)
     with pytest.raises(ImportError, match="nonsense"):
         from heldout.estimates import nonsense  # noqa: F401
 

@@ -388,11 +388,6 @@ class Flag(StrEnum):
         "configurations is as near to their scores as the two-sided interval says, and that of the selected one "
         "is within {distance:.4g} of the best of them.",
     )
-    BINNED_SCORES = (
-        "binned_scores",
-        "Scores were sorted into bins, both to select and to score. The {score} is within {bound:.2g} of that of "
-        "exact scores, and {selections}.",
-    )
     SELECTION_UNCORRECTED = (
         "selection_uncorrected",
         "One configuration was selected by its mean score over the inner folds of all outer ones. Together these "

@@ -57,6 +57,7 @@ def test_groups_weights_and_settings_reach_the_function(command: Command, scores
         "folds",
     ]
     more = ["--n-bootstraps", "200", "--confidence-level", "0.9", "--alternative", "greater", "--seed", "4"]
+    more += ["--n-jobs", "2"]
     ended = command("estimate", "p.csv", "--target", "truth", *options, *more, "--positive", "0", "--json")
     expected = ho.estimate(
         scores["truth"],

@@ -49,8 +49,6 @@ def test_an_export_needs_no_option(command: Command, caret: Path) -> None:
         (["--prediction", "pred"], "--prediction pred contradicts what was recognised"),
         (["--metric", "r2"], "r2"),
         (["--exclude", "nothing"], "no column 'nothing' to use as one to leave out"),
-        (["--out-of-core"], "--out-of-core needs --target"),
-        (["--out-of-core", "--format", "caret"], "--format has no meaning with --out-of-core"),
     ],
 )
 def test_what_does_not_fit_an_export_is_refused(

@@ -152,6 +152,7 @@ def test_settings_reach_every_method_that_has_them(command: Command, scores: pd.
         (["--alternative", "both"], "alternative must be one of two-sided"),
         (["--threshold", "0.4"], "cuts scores into labels, but roc_auc reads the scores"),
         (["--threshold", "half"], "is not a valid float"),
+        (["--n-jobs", "0"], "--n-jobs must be a number of processes, -1 for every core, or None, got 0"),
     ],
 )
 def test_what_does_not_fit_is_refused_in_one_sentence(

@@ -78,7 +78,6 @@ def test_damaged_metadata_is_refused_by_every_command(
     path = written(metadata=metadata)
     for asked in (
         ["estimate", path],
-        ["estimate", path, "--target", "outcome", "--metric", "roc_auc", "--out-of-core"],
         ["tune", path, "--target", "outcome"],
         ["validate", path, "--target", "outcome", "--model", "logistic"],
     ):
@@ -112,7 +111,5 @@ def test_columns_that_are_named_are_read_as_named(command: Command, written: Cal
 def test_repeats_are_no_rows_of_their_own(command: Command, written: Callable[..., str]) -> None:
     apart = ["--exclude", "row", "--exclude", "repeat", "--exclude", "fold", "--target", "outcome"]
     whole = command("estimate", written(), *apart)
-    in_blocks = command("estimate", written(), *apart, "--metric", "roc_auc", "--out-of-core")
 
     assert whole.code == 2 and "which would count as different rows; add --row row" in whole.last
-    assert in_blocks.code == 2 and "holds several repeats of the same rows" in in_blocks.last

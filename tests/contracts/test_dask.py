@@ -7,7 +7,6 @@ import os
 import signal
 import sys
 import time
-from pathlib import Path
 from typing import Any
 
 import joblib
@@ -20,7 +19,6 @@ from sklearn.metrics import get_scorer
 from heldout.configurations import make_configurations
 from heldout.data.task import Task, truth_of
 from heldout.errors import InputError
-from heldout.estimates.out_of_core import estimate_from_blocks
 from heldout.execution.cells import CellKey, CellResult, CellState
 from heldout.execution.events import CellFinished, WorkersLost
 from heldout.execution.executors import JoblibExecutor
@@ -31,16 +29,12 @@ from heldout.execution.plan import Race, RunPlan
 from heldout.execution.scheduler import Scheduler
 from heldout.execution.store.memory import MemoryRun
 from heldout.folds.splits import make_folds
-from heldout.metrics import metric_named
-from heldout.readers.parquet_blocks import open_blocks
 
 pytestmark = pytest.mark.processes
 
 distributed = pytest.importorskip("distributed")
 cloudpickle = pytest.importorskip("cloudpickle")
 dask = pytest.importorskip("dask")
-pa = pytest.importorskip("pyarrow")
-pq = pytest.importorskip("pyarrow.parquet")
 
 cloudpickle.register_pickle_by_value(sys.modules[__name__])
 
@@ -133,28 +127,6 @@ def test_the_cluster_gives_what_one_process_gives_and_is_sent_the_work_once(clie
     check_same(run(work, executor), expected)
     after = client.run(times_unpacked)
     assert [after[worker] - before[worker] for worker in before] == [1, 1]
-
-
-@pytest.mark.parametrize("metric", ["accuracy", "log_loss", "roc_auc"])
-def test_the_cluster_estimates_from_a_file_what_one_process_does(client, tmp_path: Path, metric: str) -> None:
-    rng = np.random.default_rng(0)
-    y = rng.integers(0, 2, 1000)
-    scores = rng.random((4, 1000))
-    path = tmp_path / "table.parquet"
-    pq.write_table(pa.table({"y": y} | {f"c{j}": own for j, own in enumerate(scores)}), path, row_group_size=150)
-    source = open_blocks(path, "y", metric_named(metric), block_rows=20)
-
-    def estimate(n_jobs: int) -> dict[str, Any]:
-        return estimate_from_blocks(
-            source, metric_named(metric), n_bootstraps=80, random_state=2, n_jobs=n_jobs, n_bins=32
-        ).to_dict()
-
-    with joblib.parallel_config("loky"):
-        expected = estimate(1)
-    with distributed.get_task_stream(client=client) as done:
-        assert estimate(-1) == expected
-    workers = {task["worker"] for task in done.data if "sum_range" in str(task["key"])}
-    assert len(workers) == 2
 
 
 def test_a_worker_is_killed_in_the_middle_and_nothing_is_lost(client) -> None:

@@ -7,13 +7,11 @@ import json
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
 from heldout.errors import InputError
-from heldout.estimates import estimate_from_parquet
 from heldout.readers.own_metadata import REMEDY, SearchSettings, roles_of_json, roles_of_metadata
 from heldout.readers.tables import read_table
 
@@ -53,15 +51,13 @@ NO_JSON = {
 
 
 @pytest.mark.parametrize("written", NO_JSON.values(), ids=NO_JSON.keys())
-def test_metadata_that_is_no_object_is_refused_wherever_parquet_is_read(tmp_path: Path, written: bytes) -> None:
+def test_metadata_that_is_no_object_is_refused(tmp_path: Path, written: bytes) -> None:
     path = tmp_path / "p.parquet"
     table = pa.table({"y": [0.1, 0.2, 0.3], "m": [0.1, 0.2, 0.3]})
     pq.write_table(table.replace_schema_metadata({b"heldout": written}), path)
 
     with pytest.raises(InputError, match="metadata 'heldout'") as whole:
         read_table(path)
-    with pytest.raises(InputError, match="metadata 'heldout'"):
-        estimate_from_parquet(path, target="y", metric="neg_mean_squared_error")
     assert str(whole.value).endswith(f"{REMEDY}.") and "\n" not in str(whole.value)
 
 
@@ -119,28 +115,3 @@ def test_every_entry_is_what_it_may_be_or_refused(name: str) -> None:
 def test_the_sentence_names_the_entry_and_its_value(changed: dict[str, Any], said: str) -> None:
     with pytest.raises(InputError, match=said):
         roles_of_json(GOOD | changed, "p")
-
-
-def test_blocks_of_our_own_file_know_that_the_search_was_adaptive(tmp_path: Path) -> None:
-    table = pa.table({"y": ["a", "b"] * 5, "m": ["a", "b"] * 5, "n": ["b", "a", "b", "b", "a"] * 2})
-    for adaptive in (False, True):
-        roles = json.dumps(GOOD | {"adaptive": adaptive}).encode()
-        pq.write_table(table.replace_schema_metadata({b"heldout": roles}), tmp_path / "p.parquet")
-        found = estimate_from_parquet(tmp_path / "p.parquet", target="y", metric="accuracy", n_bootstraps=10)
-        assert ("adaptive_search" in found.flags) is adaptive
-        said = estimate_from_parquet(
-            tmp_path / "p.parquet", target="y", metric="accuracy", n_bootstraps=10, adaptive=True
-        )
-        assert "adaptive_search" in said.flags
-
-
-def test_our_own_repeats_are_no_rows_of_their_own_in_blocks(tmp_path: Path) -> None:
-    path = tmp_path / "p.parquet"
-    rng = np.random.default_rng(0)
-    frame = {"row": np.tile(np.arange(20), 2), "repeat": np.repeat([0, 1], 20), "y": rng.choice(["a", "b"], 40)}
-    frame |= {name: rng.choice(["a", "b"], 40) for name in "mn"}
-    table = pa.table(frame).replace_schema_metadata({b"heldout": json.dumps(GOOD | {"rows": 20}).encode()})
-    pq.write_table(table, path)
-
-    with pytest.raises(InputError, match="several repeats of the same rows"):
-        estimate_from_parquet(path, target="y", metric="accuracy", configurations=["m", "n"])

@@ -1,4 +1,4 @@
-"""Parquet files: cells with parts and damaged metadata are refused, every plain type is read."""
+"""Parquet files: cells with parts, damaged metadata and too many rows are refused, every plain type is read."""
 
 from __future__ import annotations
 
@@ -12,8 +12,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+import heldout as ho
+from heldout.data.limits import Memory
 from heldout.errors import InputError
-from heldout.estimates import estimate_from_parquet
 from heldout.readers.tables import read_table
 
 
@@ -42,8 +43,6 @@ def test_cells_with_parts_are_refused(tmp_path: Path, column: pa.Array) -> None:
         InputError, match=r"column 'm' of .* holds .*, and a cell must hold one number, text or date"
     ):
         read_table(path)
-    with pytest.raises(InputError, match=r"column 'm' holds .*, neither numbers nor labels"):
-        estimate_from_parquet(path, target="y", metric="accuracy")
 
 
 @pytest.mark.parametrize(
@@ -90,3 +89,18 @@ def test_columns_of_one_name_are_refused(tmp_path: Path, names: list[str]) -> No
 
     with pytest.raises(InputError, match="more than one column called"):
         read_table(tmp_path / "p.parquet")
+
+
+def test_more_rows_than_fit_in_memory_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = written(tmp_path / "p.parquet", pa.array(np.zeros(1000, dtype=np.float32)))
+    needed = 2 * 1000 * (8 + 4)  # the bytes of a whole number and a float32, as they are read and in pandas
+    monkeypatch.setattr("heldout.data.limits.memory_there", lambda: Memory(needed, "this machine's few bytes"))
+
+    assert ho.read_predictions(path, target="y").predictions.frame["m"].dtype == np.float32
+    monkeypatch.setattr("heldout.data.limits.memory_there", lambda: Memory(needed - 1, "this machine's few bytes"))
+    with pytest.raises(InputError, match=r"the 1,000 rows of 2 columns in .*p\.parquet need") as refused:
+        ho.read_predictions(path, target="y")
+    assert str(refused.value).endswith(
+        "GiB, more than this machine's few bytes; use a sample of the rows, or fewer columns: with millions of "
+        "rows there is nothing to correct."
+    )

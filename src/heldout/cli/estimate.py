@@ -11,7 +11,6 @@ import click
 from heldout._defaults import DEFAULT_METHOD
 from heldout.cli.console import Console, Row
 from heldout.cli.estimate_input import EstimateOptions
-from heldout.cli.estimate_out_of_core import estimate_out_of_core
 from heldout.cli.file_estimate import FileEstimate, estimate_file
 from heldout.cli.files import is_run, run_file_in
 from heldout.cli.options import command_line, options_in_sentences, values_typed
@@ -132,8 +131,7 @@ _OF_A_RUN = ("file", "n_jobs", "as_json", "quiet")
 )
 @click.option("--alternative", help="two-sided, greater or less; by default that of the file, else two-sided.")
 @click.option("--seed", type=int, help="The same seed gives the same result; by default that of the file, else 0.")
-@click.option("--out-of-core", is_flag=True, help="Read a Parquet file in blocks: it need not fit the memory.")
-@click.option("--n-jobs", type=int, help="Workers of --out-of-core; -1 for all cores.")
+@click.option("--n-jobs", type=int, help="Threads that compute the bootstraps; -1 for all cores.")
 @click.option(
     "--out",
     metavar="DIR",
@@ -161,9 +159,6 @@ def command(ctx: click.Context, /, **values: Any) -> None:
         if is_run(Path(options.file)):
             _print(_estimate_of_run(ctx, options), {}, console, None)
             console.check_all_was_printed()
-            return
-        if options.out_of_core:
-            _print(estimate_out_of_core(options, console), {}, console, None)
             return
         folder = _folder(options)
         answer = estimate_file(options, console, folder)

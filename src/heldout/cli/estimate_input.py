@@ -61,7 +61,6 @@ class EstimateOptions:
     confidence_level: float | None
     alternative: str | None
     seed: int | None
-    out_of_core: bool
     n_jobs: int | None
     out: str | None
     as_json: bool

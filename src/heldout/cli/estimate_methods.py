@@ -26,18 +26,14 @@ def check_names(options: EstimateOptions) -> None:
 
 
 def methods_of_options(options: EstimateOptions, found: EstimateInput) -> dict[str, Method]:
-    """The methods by name, each with those of the options that are its settings."""
-    return methods_with(_settings(options, found), options.method, found.held.remembered.method)
+    """All methods, or the one named, each with those of the options that are its settings.
 
-
-def methods_with(settings: dict[str, Any], method: str | None, own: Method | None = None) -> dict[str, Method]:
-    """All methods, or the one named, each with those of the settings that it has.
-
-    ``own``: the method of the search that made the predictions, which is meant where none is named.
+    Where none is named, that of the search that made the predictions.
     """
     from heldout.data.calls import call_in
     from heldout.estimates import METHODS
 
+    settings, method, own = _settings(options, found), options.method, found.held.remembered.method
     is_own, method = method is None and own is not None, method or (own.name if own else DEFAULT_METHOD)
     if method != "all":
         chosen = own if is_own and own is not None else method_of_text(method)
@@ -62,7 +58,7 @@ def _settings(options: EstimateOptions, found: EstimateInput) -> dict[str, Any]:
     settings = {
         "stratify": options.stratify or None,
         "interval": options.interval,
-        "control": control_of(options.control),
+        "control": _control(options.control),
         "ties": options.ties,
         "candidates": _candidates(options.candidates),
         "evaluation_share": options.evaluation_share,
@@ -71,7 +67,7 @@ def _settings(options: EstimateOptions, found: EstimateInput) -> dict[str, Any]:
     return {name: value for name, value in settings.items() if value is not None}
 
 
-def control_of(text: str | None) -> Literal["auto"] | bool | None:
+def _control(text: str | None) -> Literal["auto"] | bool | None:
     """The value that ``BBC`` takes; None by default."""
     if text is None or text == "auto":
         return cast('Literal["auto"] | None', text)

@@ -60,10 +60,7 @@ def estimate_file(options: EstimateOptions, console: Console, folder: OutputFold
     """Read the file, and estimate; ``folder`` is where files will be written, if any."""
     from heldout.cli.estimate_input import read
     from heldout.cli.estimate_methods import check_names, methods_of_options
-    from heldout.errors import InputError
 
-    if options.n_jobs is not None:
-        raise InputError("--n-jobs is for --out-of-core; leave it out, or add that.")
     check_names(options)
     reading = read(options, console)
     methods = methods_of_options(options, reading)
@@ -94,6 +91,7 @@ def _inputs(options: EstimateOptions, reading: EstimateInput, method: Method) ->
         n_bootstraps=options.n_bootstraps,
         confidence_level=options.confidence_level,
         alternative=cast("Alternative | None", options.alternative),
+        n_jobs=options.n_jobs,
         random_state=0 if options.seed is None and reading.held.remembered.entropy is None else options.seed,
     )
 

@@ -21,7 +21,7 @@ from heldout.errors import InputError
 SHARE = 0.5
 BYTES_A_NUMBER = 12
 """The least memory of an estimate for each number of its matrix: 8 bytes, and half of that temporarily."""
-FEWER = "fewer configurations, or blocks of rows from a file: ho.estimates.estimate_from_parquet, --out-of-core"
+FEWER = "a sample of the rows, or fewer columns: with millions of rows there is nothing to correct"
 MOST_CONFIGURATIONS = 1_000_000
 MOST_SPLITS = 100_000
 MOST_FITS = 10_000_000

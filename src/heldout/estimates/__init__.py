@@ -60,21 +60,14 @@ __all__ = [
     "Zoom",
     "automatic_length",
     "distance_to_best",
-    "estimate_from_parquet",
     "method_of",
     "recommendation",
 ]
 
-_FROM_ABOVE = {
-    "estimate_from_parquet": "heldout.readers.from_parquet",
-    "recommendation": "heldout.advice.recommendation",
-}
-"""Functions that live layers above, with the readers and with the advice, and are loaded on first use."""
-
 
 def __getattr__(name: str) -> Any:
-    if name in _FROM_ABOVE:
-        return getattr(import_module(_FROM_ABOVE[name]), name)
+    if name == "recommendation":  # it lives layers above, with the advice
+        return import_module("heldout.advice.recommendation").recommendation
     raise AttributeError(f"module 'heldout.estimates' has no attribute {name!r}")
 
 

@@ -244,7 +244,7 @@ def control_of(
         return control_from(scores, np.repeat(whole, len(scores)), scores, 1)
     if chosen.tied is not None:
         whole, competing = whole.mean(keepdims=True), together(competing.columns, chosen.tied.shape[1])
-    places = places_of(len(scores), len(competing))
+    places = _places_of(len(scores), len(competing))
     draws = draws_of(matrix, evidence, stratify=stratify)
     as_drawn = replace(draws, defined_in_bag=always, defined_out_of_bag=always)  # what passed is not checked again
     ends = np.cumsum([len(block.scores) for block in blocks])
@@ -260,12 +260,12 @@ def control_of(
     return control_from(left_out, whole[places], scores, n_choices)
 
 
-def places_of(n_bootstraps: int, n_choices: int) -> NDArray[np.intp]:
+def _places_of(n_bootstraps: int, n_choices: int) -> NDArray[np.intp]:
     """(B,): which choice each bootstrap scores for the control; each is scored as often, to within one.
 
     Examples
     --------
-    >>> places_of(5, 2).tolist()
+    >>> _places_of(5, 2).tolist()
     [0, 0, 0, 1, 1]
     """
     return np.arange(n_bootstraps, dtype=np.intp) * n_choices // n_bootstraps

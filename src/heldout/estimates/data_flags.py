@@ -273,11 +273,11 @@ def flags_of_rows(metric: Metric, matrix: Matrix, chosen: Choice, winner: str) -
             some = _clipped(metric, matrix.truth, matrix.predictions[:, _some_columns(matrix)], counted)
             typical = 0 if some is None else int(np.median(some))
         total = int(counted.sum())
-        return flag_of_clipping(metric, int(of_winner[0]), typical, total, winner)
+        return _flag_of_clipping(metric, int(of_winner[0]), typical, total, winner)
     return _flag_of_errors(metric, matrix, predictions, winner) if metric.squares_errors else {}
 
 
-def flag_of_clipping(metric: Metric, of_winner: int, typical: int, total: int, winner: str) -> dict[Flag, str]:
+def _flag_of_clipping(metric: Metric, of_winner: int, typical: int, total: int, winner: str) -> dict[Flag, str]:
     """The flag of clipped predictions, from how many are clipped, the winner's and the median candidate's.
 
     A winner may have been chosen for having none, where the other configurations that bootstraps choose have some.
@@ -287,20 +287,6 @@ def flag_of_clipping(metric: Metric, of_winner: int, typical: int, total: int, w
     flag = Flag.CLIPPED_PROBABILITIES
     which, clipped = (winner, of_winner) if of_winner else ("the median configuration", typical)
     return {flag: flag.filled(metric=metric.name, clipped=clipped, total=total, which=which)}
-
-
-def flag_of_errors(metric: Metric, of_winner: float, typical: float, total: int, winner: str) -> dict[Flag, str]:
-    """The flag of squared errors that few rows carry.
-
-    ``of_winner`` and ``typical`` say as how many equal ones the winner's squared errors count, and those of the
-    median candidate. A winner may have been chosen for having no large error, where all others have one.
-    """
-    effective = min(of_winner, typical)
-    if not effective < min(FEWEST_SHARE * total, ENOUGH):
-        return {}
-    which = winner if of_winner <= typical else "the median configuration"
-    flag = Flag.FEW_ROWS_CARRY
-    return {flag: flag.filled(metric=metric.name, which=which, effective=effective, total=total)}
 
 
 def effective_errors(squares: Floats) -> float:
@@ -316,13 +302,22 @@ def effective_errors(squares: Floats) -> float:
 
 
 def _flag_of_errors(metric: Metric, matrix: Matrix, predictions: NDArray[Any], winner: str) -> dict[Flag, str]:
+    """The flag of squared errors that few rows carry: those of the winner, or those of the median candidate.
+
+    A winner may have been chosen for having no large error, where all others have one.
+    """
     weights = np.ones(matrix.truth.n_rows) if matrix.sample_weight is None else matrix.sample_weight
     of_winner = _effective(matrix, predictions[:, 0], weights)
     others = [_effective(matrix, matrix.predictions[:, column], weights) for column in _some_columns(matrix)]
     known = [each for each in others if not np.isnan(each)]
     typical = float(np.median(known)) if known else float("nan")
     total = int(np.count_nonzero(weights))
-    return flag_of_errors(metric, of_winner, typical, total, winner)
+    effective = min(of_winner, typical)
+    if not effective < min(FEWEST_SHARE * total, ENOUGH):
+        return {}
+    which = winner if of_winner <= typical else "the median configuration"
+    flag = Flag.FEW_ROWS_CARRY
+    return {flag: flag.filled(metric=metric.name, which=which, effective=effective, total=total)}
 
 
 def _effective(matrix: Matrix, predicted: Floats, weights: Floats) -> float:

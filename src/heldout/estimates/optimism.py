@@ -30,7 +30,7 @@ from heldout.estimates.types import Alternative, Interval
 from heldout.kernels.reference import Floats
 from heldout.metrics.aggregate import AggregateScore
 from heldout.metrics.base import Metric, needed_codes, oriented, quiet_if_foreign
-from heldout.selection.base import NONE_CHOSEN, first_greatest_of_tied
+from heldout.selection.base import NONE_CHOSEN
 from heldout.selection.choice import Choice, joined
 
 Result = TypeVar("Result")
@@ -123,33 +123,6 @@ def optimism_of(evidence: Evidence, *, stratify: bool = False) -> Optimism:
         with quiet_if_foreign([evidence.metric, *(score.metric for score in evidence.matrix.replay.scores)]):
             evidence.matrix.kept[asked] = _Replays(evidence, evidence.matrix, stratify).optimism()
     return evidence.matrix.kept[asked]
-
-
-def optimism_of_scores(
-    evidence: Evidence, observed: Floats, drawn: Floats, of_classes: Sequence[float], redraws: int
-) -> Optimism:
-    """That of the best score, where a table was too large for a matrix and only its scores are known.
-
-    Parameters
-    ----------
-    observed : ndarray of shape (C,)
-        In the metric's own direction and units, as ``drawn``.
-    drawn : ndarray of shape (B, C)
-        On the rows of each bootstrap.
-    of_classes : sequence of float
-        How many rows each class has that the metric needs.
-    redraws : int
-        How many bootstraps were drawn again.
-    """
-    settings, possible = evidence.settings, ScoreRange.of(evidence.metric)
-    noise = drawn * oriented(evidence.metric, _scale_of(evidence.n_rows_used))
-    key = stream(settings.entropy, "silent noise", 0)
-    own = _column(oriented(evidence.metric, observed), noise, possible, key, redraws)
-    gains, chosen = np.full(settings.n_bootstraps, np.nan), None
-    if settings.n_bootstraps >= FEWEST and own.centres is not None:
-        chosen = Choice(first_greatest_of_tied(own.scores(possible)))
-        gains = own.gains(possible, chosen.columns)
-    return own.optimism(gains, chosen, float(evidence.n_rows_used), of_classes, evidence.n_splits)
 
 
 @dataclass(frozen=True, eq=False)

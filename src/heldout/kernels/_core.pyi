@@ -58,29 +58,6 @@ class LogisticFits(_Sums):
 def draw_units(seed: int, bootstraps: NDArray[np.uint64], attempt: int, out: NDArray[np.uint8]) -> None: ...
 def cut_rows(counts: NDArray[np.uint8], rows: NDArray[np.int64], out: NDArray[np.uint8]) -> None: ...
 def total_counts(counts: NDArray[np.uint8], flags: NDArray[np.bool_] | None, out: NDArray[np.float64]) -> None: ...
-def split_draws(
-    seed: int,
-    bootstraps: NDArray[np.uint64],
-    attempt: int,
-    n_rows: int,
-    block_rows: int,
-    out: NDArray[np.int64],
-) -> None: ...
-def draw_block(
-    seed: int,
-    bootstraps: NDArray[np.uint64],
-    attempt: int,
-    block: int,
-    totals: NDArray[np.int64],
-    out: NDArray[np.uint8],
-) -> None: ...
-def find_bins(values: NDArray[np.float64], cuts: NDArray[np.float64], out: NDArray[np.uint16]) -> None: ...
-def add_bin_sums(
-    counts: NDArray[np.uint8],
-    cells: NDArray[np.uint16],
-    in_bag: NDArray[np.uint32],
-    out_of_bag: NDArray[np.uint32],
-) -> None: ...
 def weighted_cell_sums(
     cells: NDArray[np.int32], n_cells: int, weights: NDArray[np.float64], out: NDArray[np.float64]
 ) -> None: ...

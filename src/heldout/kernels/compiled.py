@@ -67,54 +67,6 @@ def _totals(counts: NDArray[np.uint8], flags: NDArray[np.bool_] | None) -> Float
     return totals
 
 
-def split_draws(
-    seed: int, bootstraps: NDArray[np.uint64], attempt: int, n_rows: int, block_rows: int
-) -> NDArray[np.int64]:
-    totals = np.empty((len(bootstraps), -(-n_rows // block_rows)), dtype=np.int64)
-    _core.split_draws(seed, _whole(bootstraps, np.uint64), attempt, n_rows, block_rows, totals)
-    return totals
-
-
-def draw_block(
-    seed: int,
-    bootstraps: NDArray[np.uint64],
-    attempt: int,
-    block: int,
-    totals: NDArray[np.int64],
-    n_rows: int,
-) -> NDArray[np.uint8]:
-    if totals.shape != bootstraps.shape:
-        raise ValueError(f"each of {len(bootstraps)} bootstraps needs a total, got shape {totals.shape}")
-    counts = np.empty((len(bootstraps), n_rows), dtype=np.uint8)
-    _core.draw_block(seed, _whole(bootstraps, np.uint64), attempt, block, _whole(totals, np.int64), counts)
-    return counts
-
-
-def find_bins(values: Floats, cuts: Floats) -> NDArray[np.uint16]:
-    if cuts.shape[0] != values.shape[1] or cuts.shape[1] >= 1 << 16:
-        raise ValueError(f"{values.shape[1]} columns need less than 65536 cuts each, got shape {cuts.shape}")
-    # The length that a binary search needs; no finite value reaches the padding.
-    halved = (1 << cuts.shape[1].bit_length()) - 1
-    padded = np.pad(cuts, ((0, 0), (0, halved - cuts.shape[1])), constant_values=np.inf)
-    bins = np.empty(values.shape, dtype=np.uint16)
-    _core.find_bins(_whole(values, np.float64), padded, bins)
-    return bins
-
-
-def add_bin_sums(
-    counts: NDArray[np.uint8],
-    cells: NDArray[np.uint16],
-    in_bag: NDArray[np.uint32],
-    out_of_bag: NDArray[np.uint32],
-) -> None:
-    shape = (cells.shape[1], in_bag.shape[1], len(counts))
-    if cells.shape[0] != counts.shape[1] or in_bag.shape != shape or out_of_bag.shape != shape:
-        raise ValueError(f"sums must have shape {shape}, got {in_bag.shape} and {out_of_bag.shape}")
-    if cells.size and cells.max() >= in_bag.shape[1]:
-        raise ValueError(f"a cell must be from 0 to {in_bag.shape[1] - 1}, got {cells.max()}")
-    _core.add_bin_sums(_whole(counts), _whole(cells), in_bag, out_of_bag)
-
-
 class CompiledRankSums(reference.RankSums):
     def __init__(
         self,

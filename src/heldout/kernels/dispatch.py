@@ -56,7 +56,6 @@ if TYPE_CHECKING or KERNELS == "numpy":
         total_weight,
         weight_of,
     )
-    from heldout.kernels.reference_blocks import add_bin_sums, draw_block, find_bins, split_draws
     from heldout.kernels.reference_calibration import BinnedGaps, LogisticFits
     from heldout.kernels.reference_concordance import ConcordanceSums
     from heldout.kernels.reference_correlation import RankCorrelations
@@ -80,16 +79,12 @@ else:
     from heldout.kernels.compiled import CompiledRankSums as RankSums
     from heldout.kernels.compiled import CompiledSensitivityWithin as SensitivityWithin
     from heldout.kernels.compiled import (
-        add_bin_sums,
         best_out_of_bag,
         cut_rows,
-        draw_block,
         draw_units,
         exponentials,
-        find_bins,
         hyperbolic_tangents,
         inner_products,
-        split_draws,
         squared_distances,
         total_weight,
         weight_of,
@@ -108,16 +103,12 @@ __all__ = [
     "RankCorrelations",
     "RankSums",
     "SensitivityWithin",
-    "add_bin_sums",
     "best_out_of_bag",
     "cut_rows",
-    "draw_block",
     "draw_units",
     "exponentials",
-    "find_bins",
     "hyperbolic_tangents",
     "inner_products",
-    "split_draws",
     "squared_distances",
     "total_weight",
     "weight_of",

@@ -37,7 +37,7 @@ class Finish(StrEnum):
 class OfRowLosses(Metric, Protocol):
     """A metric that is the mean of one loss per row, or a rising or falling function of that mean.
 
-    Code that sums losses itself (in blocks of rows, over tables that do not fit the memory) reads them here.
+    Code that sums losses itself, such as a drop rule, reads them here.
     """
 
     @property
@@ -54,12 +54,12 @@ class OfRowLosses(Metric, Protocol):
 
     def statistic(self, truth: Truth, predictions: NDArray[Any]) -> MeanLoss:
         losses = self.losses(truth, predictions)
-        check_losses(self.name, losses, predictions.shape[:2])
+        _check_losses(self.name, losses, predictions.shape[:2])
         bind = mean_of_errors if losses.dtype == np.bool_ else mean_loss
         return bind(losses, self.finish)
 
 
-def check_losses(name: str, losses: Any, shape: tuple[int, ...]) -> None:
+def _check_losses(name: str, losses: Any, shape: tuple[int, ...]) -> None:
     """Refuse what is no loss per row and column, from 0 up."""
     if not isinstance(losses, np.ndarray) or losses.shape != shape:
         got = f"shape {losses.shape}" if isinstance(losses, np.ndarray) else f"a {type(losses).__name__}"

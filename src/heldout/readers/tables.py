@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from heldout._text import is_one_of
+from heldout.data.limits import FEWER, refuse_beyond_memory
 from heldout.data.row_labels import row_labels
 from heldout.errors import InputError, MissingExtraError
 from heldout.readers.arff import read_arff
@@ -240,17 +241,20 @@ def _pandas() -> Any:
 def read_parquet(path: Path) -> tuple[Any, ColumnRoles | None]:
     """The table of a Parquet file as pandas reads it, and the roles of its columns if heldout wrote it.
 
-    A damaged file, two columns of one name, and columns of lists or other compound values are refused.
+    A damaged file, two columns of one name, columns of lists or other compound values, and more rows than fit in
+    memory are refused.
     """
     import pandas as pd
     import pyarrow as pa
     import pyarrow.parquet as pq
 
     try:
-        schema = pq.read_schema(path)
+        metadata = pq.read_metadata(path)
+        schema = metadata.schema.to_arrow_schema()
         check_names(path, list(schema.names))
         _check_types(path, schema)
         roles = roles_of_metadata(schema.metadata, str(path))
+        _check_room(path, schema, metadata.num_rows)
         arrow = pq.read_table(path)
     except InputError:
         raise
@@ -270,6 +274,21 @@ def read_parquet(path: Path) -> tuple[Any, ColumnRoles | None]:
     frame.columns = named_columns(frame.columns)
     check_names(path, list(frame.columns))
     return frame, roles
+
+
+def _check_room(path: Path, schema: Any, n_rows: int) -> None:
+    """Refuse a table of which memory does not hold two copies: the one that is read, and that of pandas."""
+    a_row = sum(_bytes_of_cell(field.type) for field in schema)
+    refuse_beyond_memory(
+        2 * n_rows * a_row, f"the {n_rows:,} rows of {len(schema):,} columns in {path}", FEWER, 1.0
+    )
+
+
+def _bytes_of_cell(kind: Any) -> int:
+    try:
+        return max(int(kind.bit_width) // 8, 1)
+    except ValueError:  # text has no width of its own, but at least a pointer
+        return 8
 
 
 def _check_types(path: Path, schema: Any) -> None:

@@ -113,26 +113,22 @@ class Shrinkage(Method):
             optimism = optimism_of(evidence, stratify=self.stratify)
         except SelectionFailedError as error:
             return no_value(evidence, self, str(error), flag=Flag.SELECTION_NOT_REPLAYABLE)
-        return self.concluded(evidence, optimism, evidence.uncorrected)
+        return self._concluded(evidence, optimism)
 
-    def concluded(
-        self, evidence: Evidence, optimism: Optimism, uncorrected: float, units: float | None = None
-    ) -> Estimate:
-        """The estimate that follows from the optimism; ``units`` as ``with_least_width`` takes them."""
+    def _concluded(self, evidence: Evidence, optimism: Optimism) -> Estimate:
         metric, settings, sign = evidence.metric, evidence.settings, 1 if evidence.metric.greater_is_better else -1
-        value = uncorrected - sign * optimism.size
+        value = evidence.uncorrected - sign * optimism.size
         if settings.n_bootstraps < FEWEST:
             few = f"the noise of scores shows in {FEWEST} bootstraps or more, not in 1"
-            return no_value(evidence, self, few, uncorrected=uncorrected)
+            return no_value(evidence, self, few)
         if optimism.chosen is None or not np.isfinite(value):
             none = "no candidate has a finite score in most bootstraps"
-            return no_value(evidence, self, none, uncorrected=uncorrected)
+            return no_value(evidence, self, none)
         least, greatest = metric.range
         reached = with_least_width(
             optimism.interval(value, metric, settings.level, settings.alternative),
             evidence,
             value=value,
-            units=units,
         )
         flags = flags_of_choice(evidence) | ({Flag.STRATIFIED: Flag.STRATIFIED.filled()} if self.stratify else {})
         undefined = int((~np.isfinite(optimism.gains)).sum())
@@ -147,10 +143,9 @@ class Shrinkage(Method):
             evidence,
             self,
             min(max(value, least), greatest),
-            uncorrected=uncorrected,
             interval=reached.interval,
             standard_error=optimism.standard_error,
-            distribution=uncorrected - sign * optimism.gains,
+            distribution=evidence.uncorrected - sign * optimism.gains,
             flags=flags | reached.flags,
             selection_frequency=over_configurations(evidence, optimism.chosen.shares(len(evidence.candidates))),
             provenance={

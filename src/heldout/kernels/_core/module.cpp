@@ -8,8 +8,6 @@
 #include <stdexcept>
 
 #include "best_out_of_bag.hpp"
-#include "bin_sums.hpp"
-#include "block_draws.hpp"
 #include "calibration.hpp"
 #include "cell_sums.hpp"
 #include "concordance.hpp"
@@ -127,38 +125,6 @@ NB_MODULE(_core, m) {
             heldout::total_counts(weightings(counts), flags ? flags->data() : nullptr, out.data());
         },
         strict("counts"), strict("flags").none(), strict("out"), Unlocked());
-
-    m.def(
-        "split_draws",
-        [](std::uint64_t seed, Array<const std::uint64_t, 1> bootstraps, std::uint64_t attempt, std::uint64_t n_rows,
-           std::uint64_t block_rows, Array<i64, 2> out) {
-            heldout::split_draws(seed, bootstraps.data(), bootstraps.shape(0), attempt, n_rows, block_rows,
-                                 out.shape(1), out.data());
-        },
-        "seed"_a, strict("bootstraps"), "attempt"_a, "n_rows"_a, "block_rows"_a, strict("out"), Unlocked());
-    m.def(
-        "draw_block",
-        [](std::uint64_t seed, Array<const std::uint64_t, 1> bootstraps, std::uint64_t attempt, std::uint64_t block,
-           Array<const i64, 1> totals, Array<u8, 2> out) {
-            heldout::draw_block(seed, bootstraps.data(), bootstraps.shape(0), attempt, block, totals.data(),
-                                out.shape(1), out.data());
-        },
-        "seed"_a, strict("bootstraps"), "attempt"_a, "block"_a, strict("totals"), strict("out"), Unlocked());
-    m.def(
-        "find_bins",
-        [](Array<const double, 2> values, Array<const double, 2> cuts, Array<std::uint16_t, 2> out) {
-            heldout::find_bins(values.data(), values.shape(0), values.shape(1), cuts.data(), cuts.shape(1),
-                               out.data());
-        },
-        strict("values"), strict("cuts"), strict("out"), Unlocked());
-    m.def(
-        "add_bin_sums",
-        [](Weights<u8> counts, Array<const std::uint16_t, 2> cells, Array<std::uint32_t, 3> in_bag,
-           Array<std::uint32_t, 3> out_of_bag) {
-            heldout::add_bin_sums(weightings(counts), cells.data(), cells.shape(1), in_bag.shape(1), in_bag.data(),
-                                  out_of_bag.data());
-        },
-        strict("counts"), strict("cells"), strict("in_bag"), strict("out_of_bag"), Unlocked());
 
     nb::class_<RankPrograms>(m, "RankPrograms")
         .def("all", &all<RankPrograms, u8, i64>, strict("counts"), strict("out"), Unlocked())
