@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import io
+import re
 import sys
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ import numpy as np
 import pytest
 from scipy.stats import loguniform, uniform
 from sklearn.exceptions import NotFittedError
+from sklearn.linear_model import Ridge
 from sklearn.metrics import average_precision_score, make_scorer, roc_auc_score
 from sklearn.model_selection import GridSearchCV
 from sklearn.neighbors import KNeighborsClassifier
@@ -431,3 +433,54 @@ def test_names_of_users_are_shown_as_they_are() -> None:
     display.name = r"price $\frac{ $ \x1b[31m_a^b"
     display.plot().figure_.savefig(io.BytesIO(), format="svg")  # it is no formula, which would be malformed
     assert name_text("a$b") == r"a\$b" and len(name_text("x" * 200)) == 44
+
+
+@pytest.fixture(scope="module")
+def near_one() -> Any:
+    """A search of r2 near 1 on few rows, where scores less their control pass 1."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(24, 5))
+    y = X @ np.arange(1.0, 6.0) + 0.8 * rng.normal(size=24)
+    grid = {"alpha": [0.001, 0.01, 0.1, 1, 10, 100]}
+    search = ho.HeldOutSearchCV(
+        Ridge(), grid, scoring="r2", method="bbc", n_bootstraps=200, return_train_score=True, random_state=0
+    ).fit(X, y)
+    assert search.estimate_.distribution.max() > 1 and max(search.cv_results_["mean_test_score"]) < 1
+    return search
+
+
+@pytest.mark.parametrize(
+    ("display", "side"),
+    [
+        (ho.plots.CorrectedScoreDisplay, "x"),
+        (ho.plots.RankingDisplay, "x"),
+        (ho.plots.OptimismCurveDisplay, "y"),
+        (ho.plots.SearchHistoryDisplay, "y"),
+    ],
+)
+def test_a_plot_ends_where_the_range_of_its_metric_does(display: type, side: str, near_one: Any) -> None:
+    drawn = draw(display, near_one)
+    low, high = getattr(drawn.ax_, f"get_{side}lim")()
+    ticks = [tick for tick in getattr(drawn.ax_, f"get_{side}ticks")() if low <= tick <= high]
+    assert high <= 1 + 0.011 * (high - low) and max(ticks) <= 1
+    drawn.ax_.plot([1.3], [1.3])  # what a user draws there later is in view
+    assert getattr(drawn.ax_, f"get_{side}lim")()[1] > 1.3
+    if display is ho.plots.CorrectedScoreDisplay:
+        assert drawn.bars_.get_data().edges[-1] == 1
+
+
+def test_figures_of_a_page_end_where_the_range_does(near_one: Any, tmp_path: Path) -> None:
+    page = near_one.report(tmp_path / "report.html").read_text(encoding="utf-8")
+    figures = {figure.split("<", 1)[0]: figure for figure in re.findall(r"<title id=[^>]*>(.*?)</svg>", page, re.S)}
+    for title in ("Distribution of the bootstrapped R²", "Scores by rank", "Training and held-out rows"):
+        ticks = [float(text) for text in re.findall(r">(\d+\.\d+)</text>", figures[title])]
+        assert max(ticks) == 1, title
+    # Bars reach as far as the tick of 1 to the right, or from the top of the figure down.
+    histogram = figures["Distribution of the bootstrapped R²"]
+    end = max(float(x) for x in re.findall(r"translate\(([\d.]+),17\)[^>]*>1\.0+<", histogram))
+    bars = re.findall(r'd="M([\d.]+),[\d.]+h([\d.]+)[^"]*" fill="#56b4e9"', histogram)
+    assert bars and max(float(x) + float(width) for x, width in bars) <= end + 0.01
+    spreads = re.findall(
+        r'translate\([\d.]+,([-\d.]+)\)" x2="0" y2="(-[\d.]+)"[^>]*0\.55"', figures["Scores by rank"]
+    )
+    assert spreads and min(float(y) + float(height) for y, height in spreads) >= 0

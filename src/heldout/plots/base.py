@@ -132,6 +132,15 @@ def score_label(scale: Scale, what: str = "", *, knows_direction: bool = True) -
     return plain_text(f"{named}{gap}{direction}".rstrip())
 
 
+def end_at_range(ax: Any, side: str, scale: Scale) -> None:
+    """End the x or y axis where the metric's range does, with room for half a dot and none for a tick."""
+    low, high = getattr(ax, f"get_{side}lim")()
+    least, greatest = scale.range
+    room = 0.01 * (high - low)
+    # With auto=None what a user draws on these axes later still fits.
+    getattr(ax, f"set_{side}lim")(max(low, least - room), min(high, greatest + room), auto=None)
+
+
 def value_text(scale: Scale, value: float | None) -> str:
     """A score with the decimals that its uncertainty allows."""
     return number_text(value, scale.decimals)

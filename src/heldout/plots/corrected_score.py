@@ -13,6 +13,7 @@ from heldout.plots.base import (
     Display,
     Style,
     checked_result,
+    end_at_range,
     evaluation_of,
     interval_text,
     name_text,
@@ -24,7 +25,7 @@ from heldout.plots.base import (
 from heldout.protocols.validation.estimate import Validation
 from heldout.report.content import Distribution
 from heldout.report.estimate_parts import distribution_of, interval_label
-from heldout.report.numbers import Scale, scale_of, scale_of_estimate
+from heldout.report.numbers import Scale, scale_of_estimate, scale_of_metric
 from heldout.report.search_evidence import scorer_of, search_scale
 from heldout.report.svg import BAND, BLUE, SKY, VERMILLION
 from heldout.report.words import distribution_label
@@ -161,8 +162,8 @@ class CorrectedScoreDisplay(Display):
                 f"metric must be one of the validation's ({', '.join(validation.estimates)}), got {metric!r}.",
                 argument="metric",
             )
-        estimate, declared = validation.estimates[name], validation.metrics[name]
-        scale = scale_of(declared.name, declared.greater_is_better, estimate, ideal=declared.ideal)
+        estimate = validation.estimates[name]
+        scale = scale_of_metric(validation.metrics[name], estimate)
         bars = distribution_label(validation.n_bootstraps, "bbc")  # scores on rows left out there too
         return cls._of(estimate, scale, before="apparent", bar_label=bars).plot(ax, **kwargs)
 
@@ -245,6 +246,7 @@ class CorrectedScoreDisplay(Display):
             self.bars_ = ax.stairs(self.distribution.counts, self.distribution.edges, **style)
             ax.set_ylabel("bootstraps")
             ax.set_ylim(bottom=0)
+        end_at_range(ax, "x", self.metric)
         ax.set_xlabel(score_label(self.metric, knows_direction=self.knows_direction))
         ax.set_title(name_text(self.name, 60) if name is None else name)
         self._legend()

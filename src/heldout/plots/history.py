@@ -10,7 +10,16 @@ import numpy as np
 from heldout._text import counted
 from heldout.kernels.reference import Floats
 from heldout.plots.axes import configurations_axis
-from heldout.plots.base import ADAPTIVE_NOTE, Display, Style, evaluation_of, pyplot, score_label, styled
+from heldout.plots.base import (
+    ADAPTIVE_NOTE,
+    Display,
+    Style,
+    end_at_range,
+    evaluation_of,
+    pyplot,
+    score_label,
+    styled,
+)
 from heldout.report.history import MOST_POINTS, SearchHistory, search_history
 from heldout.report.svg import BAND, BLUE, MUTED, VERMILLION
 from heldout.selection.base import checked_count
@@ -131,6 +140,7 @@ class SearchHistoryDisplay(Display):
             style = styled({"color": BAND, "label": label, "zorder": 0}, band_kw)
             self.band_ = ax.fill_between(x, *self._ends_in_view(), **style)
         configurations_axis(ax, int(x[-1]), "configurations tried, in the order of the search")
+        end_at_range(ax, "y", history.metric)
         ax.set_ylabel(score_label(history.metric))
         self._legend()
         if self.notes:

@@ -13,13 +13,14 @@ from heldout.plots.base import (
     Display,
     Style,
     checked_result,
+    end_at_range,
     evaluation_of,
     pyplot,
     score_label,
     styled,
     value_text,
 )
-from heldout.report.numbers import Scale, scale_of
+from heldout.report.numbers import Scale, scale_of_metric
 from heldout.report.search_evidence import comparison_of_search, scorer_of, search_scale
 from heldout.report.svg import BAND, BLUE, MUTED, VERMILLION
 
@@ -103,7 +104,7 @@ class OptimismCurveDisplay(Display):
         pyplot()
         compared = checked_result(comparison, ConfigurationComparison, "comparison", "ho.compare_configurations")
         metric, curve = compared.evidence.metric, compared.optimism_curve()
-        scale = scale_of(metric.name, metric.greater_is_better, scores=curve.uncorrected.tolist())
+        scale = scale_of_metric(metric, scores=curve.uncorrected.tolist())
         return cls(curve, scale, _n_out(compared)).plot(ax, **kwargs)
 
     def plot(
@@ -143,6 +144,7 @@ class OptimismCurveDisplay(Display):
         self.gap_ = ax.fill_between(x, corrected, uncorrected, **styled({"color": BAND, "label": text}, gap_kw))
         out = f",\nwithout {self.n_out:,} dropped or failed" if self.n_out else ""
         configurations_axis(ax, int(x[-1]), f"configurations to choose from (mean over all ways){out}")
+        end_at_range(ax, "y", self.metric)
         ax.set_ylabel(score_label(self.metric))
         if self.is_adaptive:
             ax.set_title(ADAPTIVE_NOTE, fontsize="small", color=MUTED, loc="left")

@@ -12,7 +12,7 @@ from heldout._text import counted
 from heldout.errors import InputError
 from heldout.kernels.reference import Floats
 from heldout.plots.axes import parameter_ticks
-from heldout.plots.base import Display, Style, evaluation_of, percent, pyplot, score_label, styled
+from heldout.plots.base import Display, Style, end_at_range, evaluation_of, percent, pyplot, score_label, styled
 from heldout.report.configuration_scores import configuration_scores
 from heldout.report.parameters import ParameterSlice, parameter_slice, parameters_searched
 from heldout.report.svg import BAND, BLUE, MUTED, VERMILLION
@@ -125,6 +125,7 @@ class ParameterSliceDisplay(Display):
             }  # fmt: skip
             (self.winner_mark_,) = ax.plot([own[scores.winner]], [scores.scores[scores.winner]], **style)
         parameter_ticks(ax, axis, "x")
+        end_at_range(ax, "y", scores.metric)
         ax.set_ylabel(score_label(scores.metric, "uncorrected"))
         self._legend()
         return self

@@ -16,6 +16,7 @@ from heldout.plots.base import (
     Display,
     Style,
     checked_result,
+    end_at_range,
     evaluation_of,
     interval_text,
     names_and_head,
@@ -148,6 +149,7 @@ class RankingDisplay(Display):
         ax.set_yticks(range(len(drawn) + bool(left)), names + ([f"and {left:,} more"] if left else []))
         ax.set_ylim(len(drawn) - 0.4 + bool(left), -0.9)
         ax.locator_params(axis="x", nbins=6)
+        end_at_range(ax, "x", scores.metric)
         ax.set_xlabel(score_label(scores.metric))
         ax.set_ylabel(head)
         for label, j in zip(ax.get_yticklabels(), drawn.tolist(), strict=False):

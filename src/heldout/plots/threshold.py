@@ -18,6 +18,7 @@ from heldout.metrics.base import Response
 from heldout.plots.base import (
     Display,
     Style,
+    end_at_range,
     evaluation_of,
     in_columns,
     interval_text,
@@ -209,6 +210,7 @@ class ThresholdChoiceDisplay(Display):
         self._draw_chosen(ax, bar_kw)
         above = f"above it {class_text(choice.positive)} is predicted"
         ax.set_xlabel(plain_text(f"threshold of the {_CUT[choice.response]} ({above})"))
+        end_at_range(ax, "y", scale)
         ax.set_ylabel(score_label(scale))
         ax.set_title(name_text(choice.configuration, 60) if name is None else name)
         self._legend()

@@ -7,8 +7,8 @@ from dataclasses import replace
 from typing import Any
 
 from heldout._text import counted, number_text
-from heldout.report.dots import Dots, bar_of, bars_at, dot_marks, has_bar, links_of, reach_of, score_axis
-from heldout.report.numbers import Scale
+from heldout.report.dots import Dots, bar_of, bars_at, dot_marks, has_bar, links_of, score_axis
+from heldout.report.numbers import Scale, reach_of
 from heldout.report.ranking import RankedConfiguration, by_family
 from heldout.report.svg import (
     INK,
@@ -33,7 +33,7 @@ def ranked_svg(rows: Sequence[RankedConfiguration], scale: Scale, *, key: str) -
     """The score of every configuration by its rank, with the standard deviation over its folds."""
     alt = altair()
     places = {row.index: float(row.rank) for row in rows}
-    spreads = [bar_of(row, row.rank) for row in rows if has_bar(row)]
+    spreads = [bar_of(row, row.rank, scale) for row in rows if has_bar(row)]
     x_scale = alt.Scale(domain=[0, max(places.values()) + 1], nice=False)
     x = alt.X("x:Q", scale=x_scale, axis=alt.Axis(title="rank", tickCount=5, grid=False, format=",.0f"))
     y = score_axis(rows, scale, [end for bar in spreads for end in (bar["low"], bar["high"])])
@@ -84,7 +84,8 @@ def trained_svg(rows: Sequence[RankedConfiguration], scale: Scale, *, key: str) 
     if not both:
         return ""
     places = {row.index: row.train for row in both if row.train is not None}
-    low, high = reach_of([*places.values(), *(row.score for row in both if row.score is not None)])
+    scores = [*places.values(), *(row.score for row in both if row.score is not None)]
+    low, high = reach_of(scores, scale.range)
     domain = alt.Scale(domain=[low, high], nice=False, zero=False)
     x = alt.X("x:Q", scale=domain, axis=alt.Axis(title="on training rows", tickCount=5))
     y = alt.Y("y:Q", scale=domain, axis=alt.Axis(title="on held-out rows", tickCount=5))

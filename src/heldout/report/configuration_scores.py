@@ -13,7 +13,7 @@ from heldout.errors import InputError
 from heldout.estimates.intervals import middle_of_columns
 from heldout.estimates.paired.compare import ConfigurationComparison
 from heldout.kernels.reference import Floats
-from heldout.report.numbers import Scale, scale_of
+from heldout.report.numbers import Scale, scale_of_metric
 from heldout.report.ranking import column_means
 from heldout.report.search_evidence import comparison_of_search, scorer_of, search_scale
 from heldout.result import Evaluation
@@ -128,7 +128,7 @@ def compared_scores(comparison: ConfigurationComparison) -> ConfigurationScores:
     """The configurations of ``ho.compare_configurations``, which have no parameters."""
     evidence = comparison.evidence
     metric = evidence.metric
-    scale = scale_of(metric.name, metric.greater_is_better, scores=_observed(comparison).tolist())
+    scale = scale_of_metric(metric, scores=_observed(comparison).tolist())
     n = len(evidence.names)
     is_candidate = np.zeros(n, dtype=bool)
     is_candidate[evidence.candidates] = True

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from heldout.report.numbers import Scale
+from heldout.report.numbers import Scale, reach_of
 from heldout.report.ranking import RankedConfiguration
 from heldout.report.svg import MUTED, altair, inline_data
 
@@ -56,9 +56,10 @@ def has_bar(row: RankedConfiguration) -> bool:
     return row.spread is not None and row.mean is not None and row.score == row.mean
 
 
-def bar_of(row: RankedConfiguration, place: float) -> dict[str, Any]:
+def bar_of(row: RankedConfiguration, place: float, scale: Scale) -> dict[str, Any]:
     assert row.mean is not None and row.spread is not None, "bars are of rows with fold scores"
-    return {"x": float(place), "low": row.mean - row.spread, "high": row.mean + row.spread}
+    low, high = scale.within(row.mean - row.spread), scale.within(row.mean + row.spread)
+    return {"x": float(place), "low": low, "high": high}
 
 
 def bars_at(bars: list[dict[str, Any]], x: Any, y: Any, colour: str = MUTED) -> list[Any]:
@@ -75,12 +76,6 @@ def score_axis(
     rows: Sequence[RankedConfiguration], scale: Scale, more: Sequence[float] = (), *, ticks: int = 5
 ) -> Any:
     alt = altair()
-    domain = reach_of([*(row.score for row in rows if row.score is not None), *more])
+    domain = reach_of([*(row.score for row in rows if row.score is not None), *more], scale.range)
     axis = alt.Axis(title=scale.title, tickCount=ticks)
     return alt.Y("y:Q", scale=alt.Scale(domain=list(domain), nice=False, zero=False), axis=axis)
-
-
-def reach_of(values: Sequence[float]) -> tuple[float, float]:
-    low, high = min(values), max(values)
-    margin = 0.05 * (high - low) or 0.01 * abs(low) or 1.0
-    return low - margin, high + margin

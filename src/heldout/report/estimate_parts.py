@@ -164,10 +164,11 @@ def distribution_of(estimate: Estimate | None, scale: Scale) -> Distribution | N
     """The histogram of an estimate's bootstrapped scores; None if there are none."""
     if estimate is None or estimate.distribution is None or not np.isfinite(estimate.value):
         return None
-    scores = scale.sign * estimate.distribution[np.isfinite(estimate.distribution)]
-    if not scores.size:
+    finite = scale.sign * estimate.distribution[np.isfinite(estimate.distribution)]
+    if not finite.size:
         return None
-    counts, edges = np.histogram(scores, bins=_bins(scores))
+    scores = np.clip(finite, *scale.range)  # a control may carry a score beyond it
+    counts, edges = np.histogram(scores, bins=_bins(scores, scale))
     low, high = scale.ends(estimate.interval)
     value = scale.shown(estimate.value)
     assert value is not None
@@ -183,12 +184,12 @@ def distribution_of(estimate: Estimate | None, scale: Scale) -> Distribution | N
     )
 
 
-def _bins(scores: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Equal bins over the scores, wide enough for floating point."""
+def _bins(scores: NDArray[np.float64], scale: Scale) -> NDArray[np.float64]:
+    """Equal bins over the scores, wide enough for floating point and within the metric's range."""
     low, high = float(scores.min()), float(scores.max())
     if high - low <= 1e-9 * max(abs(low), abs(high), 1e-300):
         half = max(abs(low), 1.0) * 1e-3
-        low, high = low - half, high + half
+        low, high = scale.within(low - half), scale.within(high + half)
     return np.linspace(low, high, HISTOGRAM_BINS + 1)
 
 

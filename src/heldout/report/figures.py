@@ -11,6 +11,7 @@ from heldout._text import number_text
 from heldout.dropping.words import remaining_summary
 from heldout.report.content import Distribution
 from heldout.report.diagnostics import CalibrationGroups, Residuals, RocPoints
+from heldout.report.numbers import reach_of
 from heldout.report.race import RaceSummary
 from heldout.report.svg import (
     BAND,
@@ -120,8 +121,7 @@ def _domain(content: Distribution) -> tuple[float, float]:
     points = [content.edges[0], content.edges[-1], content.value]
     if content.uncorrected is not None:
         points.append(content.uncorrected)
-    margin = 0.03 * (max(points) - min(points))
-    return min(points) - margin, max(points) + margin
+    return reach_of(points, content.metric.range, share=0.03)
 
 
 # --- The race -----------------------------------------------------------------------------------------------

@@ -32,7 +32,7 @@ from heldout.report.facts import (
     settings_of,
 )
 from heldout.report.number_relations import calibration_advice, delivered_sentence
-from heldout.report.numbers import Scale, scale_of
+from heldout.report.numbers import Scale, scale_of_metric
 from heldout.report.paper import text_of_estimate
 from heldout.report.ranking import MOST_SHOWN, Ranking, rank_configurations
 from heldout.report.thresholds import drawn_curves, threshold_table
@@ -62,7 +62,7 @@ def estimate_content(
     pooled = _pooled(evidence)
     metric, weights = inputs.question.metric, inputs.question.sample_weight
     shown = pooled[evidence.candidates].tolist()
-    scale = scale_of(metric.name, metric.greater_is_better, estimate, shown, ideal=metric.ideal)
+    scale = scale_of_metric(metric, estimate, shown)
     # The figures show the predictions of one configuration; an ensemble is not one of them.
     single = not is_ensemble(estimate)
     diagnostics = diagnose(inputs.truth, inputs.predictions, estimate.selected, weights) if single else None

@@ -35,7 +35,7 @@ from heldout.report.facts import (
     settings_of,
 )
 from heldout.report.from_search import flag_sentences
-from heldout.report.numbers import Scale, scale_of
+from heldout.report.numbers import Scale, scale_of_metric
 from heldout.report.paper import text_of_validation
 from heldout.report.ranking import failure_groups
 from heldout.report.validation_content import (
@@ -117,7 +117,7 @@ def _scale(validation: Validation, name: str) -> Scale:
     metric, estimate = validation.metrics[name], validation.estimates[name]
     # Without an interval the spread of the replicates' scores shows which digits are meaningful.
     spread = [] if estimate.interval is not None else validation.replicates.scores(metric).on_original.tolist()
-    return scale_of(name, metric.greater_is_better, estimate, spread, ideal=metric.ideal)
+    return scale_of_metric(metric, estimate, spread)
 
 
 def _headline(validation: Validation, estimate: Estimate, scale: Scale) -> Headline:

@@ -15,7 +15,7 @@ from heldout.protocols.learning.curve import LearningCurve
 from heldout.protocols.words import QUANTITY_IPL, method_words
 from heldout.references import REFERENCES
 from heldout.report.filters import safe
-from heldout.report.numbers import Scale, scale_of
+from heldout.report.numbers import Scale, reach_of, scale_of
 from heldout.report.render import NARROW, WIDE, filled, written
 from heldout.report.svg import (
     DOTTED,
@@ -141,8 +141,8 @@ def _layers_of(curve: LearningCurve, scale: Scale, j: int, place: int, x: Any, y
         {
             "x": float(size),
             "y": scale.shown(mean),
-            "low": scale.shown(mean - error),
-            "high": scale.shown(mean + error),
+            "low": scale.within(scale.sign * mean - error),
+            "high": scale.within(scale.sign * mean + error),
         }
         for size, mean, error in zip(
             curve.sizes, curve.mean[:, j], np.nan_to_num(curve.standard_error[:, j]), strict=True
@@ -164,7 +164,7 @@ def _layers_of(curve: LearningCurve, scale: Scale, j: int, place: int, x: Any, y
         errors = law.at(sizes)
         scores = curve.best_possible - errors if curve.greater_is_better else curve.best_possible + errors
         through = [
-            {"x": float(size), "y": scale.shown(score), "n": n}
+            {"x": float(size), "y": scale.within(scale.sign * score), "n": n}
             for n, (size, score) in enumerate(zip(sizes, scores, strict=True))
         ]
         layers.append(line(through, x, y, colour, dash, 1.6 if place else 2.6))
@@ -204,15 +204,15 @@ def _domain(curve: LearningCurve, scale: Scale, drawn: tuple[int, ...]) -> tuple
     ]
     values = scale.sign * np.concatenate([np.ravel(end) for end in ends])
     values = values[np.isfinite(values)]
-    low, high = float(values.min()), float(values.max())
-    margin = 0.06 * (high - low) or 0.05
-    return low - margin, high + margin
+    return reach_of(values.tolist(), scale.range, share=0.06)
 
 
 def _scale(curve: LearningCurve) -> Scale:
     """The scale, with as many decimals as the winner's standard error allows: others may vary more."""
     mean, error = curve.mean[-1, curve.winner], np.nan_to_num(curve.standard_error[-1, curve.winner])
-    return scale_of(curve.metric, curve.greater_is_better, curve.estimate, scores=(mean - error, mean + error))
+    best, scores = curve.best_possible, (mean - error, mean + error)
+    possible = (-np.inf, best) if curve.greater_is_better else (best, np.inf)
+    return scale_of(curve.metric, curve.greater_is_better, curve.estimate, scores, possible=possible)
 
 
 def _summary(curve: LearningCurve, scale: Scale) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, TypeAlias
 
@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from heldout.data.declared import Between
 from heldout.errors import InputError, plain_values
 from heldout.estimates.types import Estimate, Interval, json_number
+from heldout.metrics.base import Metric
 from heldout.metrics.named import metric_named, metric_words
 
 Decimals: TypeAlias = Annotated[int, Between(0, 20)]
@@ -33,6 +34,18 @@ class Scale:
     decimals: Decimals = 3
     ideal: float | None = None
     """The best value of a metric without a better direction."""
+    least: float | None = None
+    greatest: float | None = None
+    """The least and the greatest possible value, as shown, where figures end; None of a side without one."""
+
+    @property
+    def range(self) -> tuple[float, float]:
+        """Both ends, infinite on a side without one."""
+        return -math.inf if self.least is None else self.least, math.inf if self.greatest is None else self.greatest
+
+    def within(self, value: float) -> float:
+        """A number of a figure, at an end of the range if it lies beyond: spreads and controlled scores may."""
+        return min(max(value, self.range[0]), self.range[1])
 
     def shown(self, value: float | None) -> float | None:
         """A value as shown; None if it is not finite."""
@@ -71,8 +84,9 @@ def scale_of(
     scores: Iterable[float] = (),
     *,
     ideal: float | None = None,
+    possible: tuple[float, float] = (-math.inf, math.inf),
 ) -> Scale:
-    """The scale on which a metric, its estimate and its fold scores are shown.
+    """The scale on which a metric, its estimate and its fold scores are shown; ``possible`` is its range.
 
     Examples
     --------
@@ -85,7 +99,17 @@ def scale_of(
     decimals = decimals_for(_uncertainty(estimate, list(scores)))
     if estimate is not None and decimals_for(abs(estimate.optimism)) > decimals:
         decimals += 1  # so that a small optimism does not vanish in rounding
-    return Scale(title, definition, greater_is_better != negated, -1 if negated else 1, decimals, ideal)
+    ends = sorted(-end + 0.0 for end in possible) if negated else possible
+    least, greatest = map(json_number, ends)
+    better, sign = greater_is_better != negated, -1 if negated else 1
+    return Scale(title, definition, better, sign, decimals, ideal, least, greatest)
+
+
+def scale_of_metric(metric: Metric, estimate: Estimate | None = None, scores: Iterable[float] = ()) -> Scale:
+    """The scale of a metric whose declaration is known."""
+    return scale_of(
+        metric.name, metric.greater_is_better, estimate, scores, ideal=metric.ideal, possible=metric.range
+    )
 
 
 def scale_of_estimate(estimate: Estimate) -> tuple[Scale, bool]:
@@ -98,7 +122,22 @@ def scale_of_estimate(estimate: Estimate) -> tuple[Scale, bool]:
     except InputError:
         flattered = (estimate.uncorrected - estimate.value) * estimate.optimism
         return scale_of(estimate.metric, bool(flattered >= 0), estimate), bool(flattered)
-    return scale_of(metric.name, metric.greater_is_better, estimate, ideal=metric.ideal), True
+    return scale_of_metric(metric, estimate), True
+
+
+def reach_of(
+    values: Sequence[float], possible: tuple[float, float] = (-math.inf, math.inf), *, share: float = 0.05
+) -> tuple[float, float]:
+    """Both ends of an axis: a margin around the values, which ends where the metric's range does.
+
+    Examples
+    --------
+    >>> [round(end, 3) for end in reach_of([0.5, 0.98])], reach_of([0.9, 1.0], (0.0, 1.0))[1]
+    ([0.476, 1.004], 1.0)
+    """
+    low, high = min(values), max(values)
+    margin = share * (high - low) or 0.01 * abs(low) or 1.0
+    return max(low - margin, possible[0]), min(high + margin, possible[1])
 
 
 def _uncertainty(estimate: Estimate | None, scores: list[float]) -> float:

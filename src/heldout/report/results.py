@@ -10,7 +10,6 @@ from sklearn.model_selection._search import BaseSearchCV
 from heldout.data.arrays import shortened
 from heldout.errors import InputError
 from heldout.estimates.types import Estimate
-from heldout.metrics.named import METRICS
 from heldout.protocols.algorithms.comparison import AlgorithmComparison
 from heldout.protocols.validation.estimate import Validation
 from heldout.report.content import PageContent
@@ -19,7 +18,7 @@ from heldout.report.facts import citations_of, facts_with_text, reproduction_of,
 from heldout.report.from_comparison import comparison_content
 from heldout.report.from_search import report_content
 from heldout.report.from_validation import validation_content
-from heldout.report.numbers import scale_of
+from heldout.report.numbers import scale_of_estimate
 from heldout.report.paper import evaluation_of_protocol, text_of_estimate
 from heldout.result import Evaluation
 
@@ -71,13 +70,7 @@ def content_of(result: Any) -> PageContent:
 def _estimate_content(estimate: Estimate) -> PageContent:
     """What is known of an estimate without the predictions behind it."""
     provenance = estimate.provenance
-    metric = METRICS.get(estimate.metric)
-    scale = scale_of(
-        estimate.metric,
-        metric is None or metric.greater_is_better,
-        estimate,
-        ideal=None if metric is None else metric.ideal,
-    )
+    scale, _ = scale_of_estimate(estimate)
     n = int(provenance.get("n_candidates", 1))
     facts = [
         ("Rows", f"{estimate.n_rows_used:,}" if estimate.n_rows_used else ""),

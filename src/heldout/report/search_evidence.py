@@ -14,7 +14,7 @@ from heldout.estimates.paired.compare import ConfigurationComparison
 from heldout.estimates.paired.scores import paired_scores
 from heldout.estimates.question import Question
 from heldout.predictions import HeldOutPredictions
-from heldout.report.numbers import Scale, scale_of
+from heldout.report.numbers import Scale, scale_of, scale_of_metric
 from heldout.result import Evaluation
 from heldout.selection.base import metrics_read
 
@@ -22,10 +22,11 @@ from heldout.selection.base import metrics_read
 def search_scale(evaluation: Evaluation, scorer: str) -> Scale:
     """How one scorer of a search is shown."""
     fold_scores, metric = evaluation.fold_scores.get(scorer), evaluation.metrics.get(scorer)
-    declared = metric if metric is not None else fold_scores
-    greater = declared is None or declared.greater_is_better
+    estimate = evaluation.estimates.get(scorer)
     known = [] if fold_scores is None else fold_scores.values[:, evaluation.winner].tolist()
-    return scale_of(scorer if metric is None else metric.name, greater, evaluation.estimates.get(scorer), known)
+    if metric is not None:
+        return scale_of_metric(metric, estimate, known)
+    return scale_of(scorer, fold_scores is None or fold_scores.greater_is_better, estimate, known)
 
 
 def scorer_of(evaluation: Evaluation, scorer: str | None) -> str:

@@ -8,9 +8,9 @@ from typing import Any
 
 from heldout._text import counted, number_text
 from heldout.report.configuration_parts import ParameterValue
-from heldout.report.dots import MOST_DOTS, Dots, bar_of, bars_at, dot_marks, has_bar, links_of, reach_of, score_axis
+from heldout.report.dots import MOST_DOTS, Dots, bar_of, bars_at, dot_marks, has_bar, links_of, score_axis
 from heldout.report.family_slices import FamilySlice
-from heldout.report.numbers import Scale
+from heldout.report.numbers import Scale, reach_of
 from heldout.report.ranking import RankedConfiguration
 from heldout.report.svg import (
     BLUE,
@@ -42,7 +42,7 @@ def slice_svg(content: FamilySlice, scale: Scale, *, key: str) -> str:
     dots = Dots(
         "d", BLUE, False, [{"x": places[n], "y": rows[n].score} for n in shown], [rows[n].index for n in shown]
     )
-    bars = [bar_of(rows[n], places[n]) for n in content.leaders if has_bar(rows[n])]
+    bars = [bar_of(rows[n], places[n], scale) for n in content.leaders if has_bar(rows[n])]
     x = _parameter_axis(content, places, altair().X, "x:Q")
     y = score_axis(rows, scale, [end for bar in bars for end in (bar["low"], bar["high"])], ticks=4)
     best = [{"x": places[n], "y": rows[n].score} for n in content.leaders]

@@ -17,7 +17,7 @@ from heldout.estimates.types import Estimate
 from heldout.kernels.reference import Floats
 from heldout.metrics.base import Response
 from heldout.predictions import HeldOutPredictions
-from heldout.report.numbers import Scale, scale_of
+from heldout.report.numbers import Scale, scale_of_metric
 from heldout.selection.base import NONE_CHOSEN
 from heldout.selection.threshold import Threshold
 
@@ -80,7 +80,7 @@ def threshold_choice(inputs: Inputs, method: Method) -> ThresholdChoice:
     columns = columns.astype(np.intp)
     none = columns == NONE_CHOSEN
     metric = evidence.metric
-    scale = scale_of(metric.name, metric.greater_is_better, estimate)
+    scale = scale_of_metric(metric, estimate)
     low, high = middle_of_columns(scale.sign * scores, evidence.settings.level)
     return ThresholdChoice(
         metric=scale,
