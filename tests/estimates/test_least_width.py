@@ -106,6 +106,16 @@ def test_few_wrong_rows_are_bounded_as_by_clopper_and_pearson():
     assert ho.Flag.LITTLE_SPREAD not in of(Y, labels[:, None]).flags
 
 
+@pytest.mark.parametrize("metric", ["recall", "f1", "jaccard", "matthews_corrcoef"])
+def test_a_class_that_is_seldom_predicted_does_not_widen_a_score_far_from_the_ends(metric):
+    y = np.repeat([1, 0], [20, 80])
+    labels = np.zeros(100, dtype=int)
+    labels[:3] = 1
+    found = of(y, labels[:, None], metric=metric)
+    assert ho.Flag.LITTLE_SPREAD not in found.flags
+    assert found.interval.high - found.interval.low < 0.7
+
+
 def test_an_area_near_one_reaches_as_far_as_its_score_bound():
     y = np.repeat([0, 1], 50)
     scores = np.arange(100.0)

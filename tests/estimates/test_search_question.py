@@ -240,6 +240,12 @@ def test_equal_keywords_are_no_change() -> None:
         ho.estimate(search, sample_weight=weights)
 
 
+@pytest.mark.parametrize("scoring", ["f1", "precision", "recall", "average_precision"])
+def test_a_metric_by_name_is_of_the_positive_class_of_the_task(scoring: str) -> None:
+    search = search_of(scoring=scoring)
+    assert ho.estimate(LABEL, search.predictions_, metric=scoring).to_dict() == search.estimate_.to_dict()
+
+
 def test_the_target_of_the_search_is_asked_for() -> None:
     search = search_of(TEXT)
     with pytest.raises(InputError, match="2 rows of 90 differ, the first is row 0") as refused:

@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Container, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -57,7 +57,7 @@ from heldout.estimates.types import Alternative, Estimate
 from heldout.estimates.upside_down import flag_of_upside_down
 from heldout.flags import Flag
 from heldout.metrics import check_fits, metric_named
-from heldout.metrics.base import Metric, Response
+from heldout.metrics.base import Metric, Response, positive_of
 from heldout.metrics.by_kind import reads_as_numbers
 from heldout.metrics.named import DECLARED
 from heldout.metrics.within import is_pair_based, unfit_within
@@ -206,7 +206,8 @@ def read_inputs(
         sample_weight=checked_weights(_first(sample_weight, asked.sample_weight), truth.n_rows),
         threshold=threshold if isinstance(rule, WeightRule) else None,
     )
-    others = {name: pair for name, pair in _others(asked, question, method, source, folds).items() if name in given}
+    others = _others(asked, question, method, source, folds, truth)
+    others = {name: pair for name, pair in others.items() if name in given}
     # No search can select an average or a threshold: whoever asks for one knows that it is another question.
     if not isinstance(rule, Threshold | WeightRule):
         _warn_of_others(asked, others)
@@ -287,12 +288,12 @@ def _truth_of_search(own: Truth, y_true: Any, classes: Any, pos_label: Any) -> T
 
 
 def _others(
-    asked: SearchQuestion, question: Question, method: Method | None, source: Any, folds: Any
+    asked: SearchQuestion, question: Question, method: Method | None, source: Any, folds: Any, truth: Truth
 ) -> dict[str, tuple[Any, Any]]:
     """What the predictions remember and what is asked instead, by argument, where they differ."""
     settings = question.settings
     pairs: dict[str, tuple[Any, Any]] = {
-        "metric": (asked.metric, question.metric),
+        "metric": (_with_positive(asked.metric, truth), _with_positive(question.metric, truth)),
         "method": (asked.method, method),
         "aggregate": (asked.aggregate, question.aggregate),
         "selection": (asked.selection, question.rule),
@@ -314,6 +315,15 @@ def _others(
         del pairs["aggregate"]  # "auto" and "folds" are the same for a mean over rows
     known = {name: pair for name, pair in pairs.items() if pair[0] is not None or name in _MAY_BE_NONE}
     return {name: (its, value) for name, (its, value) in known.items() if not _is_same(its, value)}
+
+
+def _with_positive(metric: Metric | None, truth: Truth) -> Any:
+    """The metric with the name of its positive class: "f1" is the same as f1 of the task's own positive class."""
+    fields: Mapping[str, Any] = getattr(metric, "__dataclass_fields__", {})
+    if metric is None or "pos_label" not in fields:
+        return metric
+    code = positive_of(metric, truth)
+    return metric if code is None else replace(cast(Any, metric), pos_label=truth.label_of(code))
 
 
 _MAY_BE_NONE = ("block_length", "groups", "sample_weight")

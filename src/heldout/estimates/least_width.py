@@ -18,8 +18,9 @@ docs/methods/intervals.md.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -41,6 +42,8 @@ FEW_WRONG = 4
 """Up to so many wrong (or right) rows the bootstraps of labels show too little spread."""
 FEW_MISSING = 1
 """The same in trials of the score: disjoint pairs of an area, rows of the smallest class of a recall."""
+MOST_MISSING = 0.25
+"""The share of such trials up to which a score of labels is near an end of its range."""
 MOST_CORRELATED = 2000
 """Rows, and distinct candidates, up to which correlations between candidates are looked at."""
 
@@ -183,18 +186,25 @@ def units_of(evidence: Evidence, *, within_classes: bool = False) -> float:
         repeats = evidence.repeat_of_split
         return float(evidence.n_rows_used if repeats is None else np.bincount(repeats).max())
     truth, metric = matrix.truth, evidence.metric
-    counted = [count_of(matrix, np.ones(truth.n_rows, dtype=bool))]
+    total = count_of(matrix, _all(truth))
     if metric.row_wise and not (within_classes and truth.classes is not None):
-        return counted[0]
+        return total
     if truth.classes is None:
-        events = truth.values["event"] if metric.needs is Needs.PAIR else np.ones(truth.n_rows, dtype=bool)
-        return max(min(count_of(matrix, events), counted[0] / 2), 1.0)
-    for code in range(truth.n_classes) if within_classes else needed_codes(metric, truth):
-        counted.append(count_of(matrix, truth.values == code))
-        if reads_labels(metric):
+        events = truth.values["event"] if metric.needs is Needs.PAIR else _all(truth)
+        return max(min(count_of(matrix, events), total / 2), 1.0)
+    codes = range(truth.n_classes) if within_classes else needed_codes(metric, truth)
+    return min([total, *_units_of_codes(evidence, matrix, codes)])
+
+
+def _units_of_codes(evidence: Evidence, matrix: Matrix, codes: Iterable[int]) -> list[float]:
+    """How many units are of each class, and how many the winner predicts to be, where there are any."""
+    counts = []
+    for code in codes:
+        counts.append(count_of(matrix, matrix.truth.values == code))
+        if reads_labels(evidence.metric):
             predicted = matrix.predictions[:, evidence.winner_column] == code
-            counted.append(count_of(matrix, predicted.any(axis=1)))
-    return min(count for count in counted if count > 0)
+            counts.append(count_of(matrix, predicted.any(axis=1)))
+    return [count for count in counts if count > 0]
 
 
 def reads_labels(metric: Metric) -> bool:
@@ -287,7 +297,9 @@ def _near_an_end(interval: Interval, evidence: Evidence, value: float) -> Reache
     tail = (1 - interval.confidence_level) / (2 if interval.alternative == "two-sided" else 1)
     share = (value - least) / (greatest - least)
     at_high = share > 0.5
-    find = _of_few_labels if reads_labels(metric) else _of_few_pairs
+    find: Callable[..., _Bound | None] = _of_few_pairs
+    if reads_labels(metric):
+        find = partial(_of_few_labels, at_worst=at_high != metric.greater_is_better)
     bound = find(evidence, evidence.matrix, max(share, 1 - share), tail)
     if bound is None:
         return Reached(interval, {})
@@ -311,12 +323,18 @@ class _Bound(NamedTuple):
     by: str
 
 
-def _of_few_labels(evidence: Evidence, matrix: Matrix, share: float, tail: float) -> _Bound | None:
+def _of_few_labels(
+    evidence: Evidence, matrix: Matrix, share: float, tail: float, *, at_worst: bool
+) -> _Bound | None:
     """The bound if few labels are wrong, or few right; None if there is enough spread."""
     wrong, total = wrong_rows(matrix, evidence.winner_column), count_of(matrix, _all(matrix.truth))
     trials = units_of(evidence)
+    if at_worst and not evidence.metric.row_wise:
+        # A recall of 3 of 20 is not one of 3 trials if the model predicts 3 rows to be positive.
+        trials = max(_units_of_codes(evidence, matrix, needed_codes(evidence.metric, matrix.truth)), default=trials)
     missing = trials * (1 - share)
-    if min(wrong, total - wrong) > FEW_WRONG and missing > FEW_MISSING:
+    few_missing = missing <= FEW_MISSING and 1 - share <= MOST_MISSING
+    if min(wrong, total - wrong) > FEW_WRONG and not few_missing:
         return None
     error = 1 - float(betaincinv(max(trials - missing, 1e-9), missing + 1, tail))
     return _Bound(error, missing, trials, "the exact binomial bound")
