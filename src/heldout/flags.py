@@ -488,6 +488,11 @@ class Flag(StrEnum):
         "of all rows. These spread wider than the score itself, so the interval is too wide.",
     )
 
+    CORRECTED_BEYOND_RANGE = (
+        "corrected_beyond_range",
+        "The correction gives {metric} {value}, outside the range [{low}, {high}], as a difference of means may; "
+        "it is reported at the end of the range.",
+    )
     CURVE_UNDEFINED = (
         "curve_undefined",
         "{points} of {total} points of the curve have no corrected value, because no bootstrap reaches them.",

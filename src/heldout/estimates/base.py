@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heldout.estimates.evidence import Evidence
+from heldout.estimates.intervals import holding
 from heldout.estimates.question import Scored
 from heldout.estimates.types import Alternative, Estimate, Interval
 from heldout.flags import Flag
@@ -246,6 +247,7 @@ def conclude(
             reason=f"the {evidence.metric.name} is beyond what float64 holds"
         )
         value = float("nan")
+    interval = holding(value, interval, evidence.metric)
     said |= flags_of_score(evidence.metric, value, interval, evidence.constant)
     own = [*method.sources, *_sources_of_blocks(method, evidence)]
     cited = [*own, *evidence.provenance.get("sources", ()), *evidence.metric.sources]

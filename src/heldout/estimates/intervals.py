@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 import numpy as np
@@ -102,6 +102,24 @@ def within_range(interval: Interval, metric: Metric) -> Interval:
     least, greatest = metric.range
     low, high = (min(max(end, least), greatest) for end in (interval.low, interval.high))
     return Interval(low, high, interval.confidence_level, interval.alternative)
+
+
+def holding(value: float, interval: Interval | None, metric: Metric) -> Interval | None:
+    """The interval within the metric's range and at least as far as the value; None where the value is NaN.
+
+    Percentiles need not hold their value: a mean of scores of which a few are extreme may lie beyond them, and so
+    may a score that resampled rows rarely reach. Ends of NaN, which a flag explains, stay.
+
+    Examples
+    --------
+    >>> from heldout.metrics import metric_named
+    >>> print(holding(1.5, Interval(-0.1, 1.3, 0.95), metric_named("mean_squared_error")))
+    [0, 1.5] (95%)
+    """
+    if interval is None or math.isnan(value):
+        return None
+    inside = within_range(interval, metric)
+    return replace(inside, low=min(inside.low, value), high=max(inside.high, value))
 
 
 def has_no_width(interval: Interval) -> bool:

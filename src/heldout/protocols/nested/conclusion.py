@@ -15,6 +15,7 @@ from heldout.estimates.base import flags_of_score
 from heldout.estimates.candidates import failed_sentence, incomplete_sentence
 from heldout.estimates.data_flags import flag_of_undefined_folds
 from heldout.estimates.evidence import TIES, Evidence, settings_provenance
+from heldout.estimates.intervals import holding
 from heldout.estimates.question import Aggregate, Scales, Settings
 from heldout.estimates.spread import Spread, interval_around, nadeau_bengio
 from heldout.execution.cells import CellState
@@ -89,6 +90,7 @@ def nested_estimate(
         standard_error, unbounded = spread.standard_error, spread.reason
         if unbounded:
             flags[Flag.NO_BOUND] = Flag.NO_BOUND.filled(reason=unbounded)
+    interval = holding(value, interval, metric)
     flags |= _flags(search, settings, nested, run)
     scales = Scales(search.estimation.scale_of_selection, _scale_of_value(search, settings, metric, rows))
     segments = _segments(search, nested, scales.value)

@@ -200,6 +200,7 @@ class ValidationConclusion:
             corrected = corrected_score(self.plan.correction, replicates, scores)
             if doubles is not None and corrected.method == Optimism.name:
                 corrected = with_inner_optimism(corrected, scores, doubles[name], adjust=self.plan.adjusts)
+            corrected = corrected.within(metric)
             kind = interval_kind(self.interval, corrected.method)
             of_own = corrected.method == Optimism.name or (kind == "location_shifted" and memorised.is_perfect)
             bounded = no_interval(_MEMORISED) if kind and memorised.score and of_own else IntervalOrFlags(None, {})

@@ -96,8 +96,8 @@ def interval_of(
     - ``doubles`` (B,): with "double": the corrected score of each bootstrap sample; NaN if it has none.
 
     Returns: without an interval if the corrected score is NaN, or the distribution cannot show its spread, or the
-    interval would not hold the corrected score. An interval ends at the limits of the metric; a corrected score may
-    lie beyond them, as a difference of means may, and then has none.
+    interval would not hold the corrected score. An interval ends at the limits of the metric, within which
+    ``corrected`` lies.
 
     Examples
     --------
@@ -130,11 +130,6 @@ def interval_of(
     interval, flags = _percentiles(scores, distribution, confidence_level, alternative)
     if interval is None:
         return IntervalOrFlags(None, flags)
-    low, high = metric.range
-    if not low <= corrected <= high:
-        return no_interval(
-            f"the corrected {metric.name}, {corrected:.4g}, is beyond its limits {low:g} and {high:g}"
-        )
     if corrected not in interval:
         # On copies a model looks better than on distinct rows: the optimism shifts the percentiles off the centre.
         instead = f"; {argument('interval', 'double')} corrects the score anew in every bootstrap"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from math import isnan
 from typing import Any, Protocol
 
 from heldout.flags import Flag
@@ -23,6 +24,15 @@ class CorrectedScore:
     the rows left out, of those that read it."""
     method: str = ""
     """The name of the correction, where it is not that of the one that was called."""
+
+    def within(self, metric: Metric) -> CorrectedScore:
+        """The same at an end of the metric's range, with a flag, where a difference of means lies beyond it."""
+        low, high = metric.range
+        if isnan(self.value) or low <= self.value <= high:
+            return self
+        flag = Flag.CORRECTED_BEYOND_RANGE
+        sentence = flag.filled(metric=metric.name, value=f"{self.value:.4g}", low=f"{low:g}", high=f"{high:g}")
+        return replace(self, value=min(max(self.value, low), high), flags={**self.flags, flag: sentence})
 
 
 class Correction(Protocol):
