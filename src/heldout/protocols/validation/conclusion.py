@@ -91,7 +91,7 @@ class MetricResult:
             **{name: float(made_of.get(name, mean)) for name, mean in self.scores.means.items()},
             optimism=self.optimism,
             corrected=self.corrected.value,
-            interval=self.interval,
+            interval=None if self.interval is None or self.corrected.value not in self.interval else self.interval,
             n_successful=int(self.scores.successful.sum()),
             method=self.method,
             weight=float(made_of.get("weight", np.nan)),
@@ -200,18 +200,18 @@ class ValidationConclusion:
             corrected = corrected_score(self.plan.correction, replicates, scores)
             if doubles is not None and corrected.method == Optimism.name:
                 corrected = with_inner_optimism(corrected, scores, doubles[name], adjust=self.plan.adjusts)
-            corrected = corrected.within(metric)
+            reported = corrected.within(metric)
             kind = interval_kind(self.interval, corrected.method)
             of_own = corrected.method == Optimism.name or (kind == "location_shifted" and memorised.is_perfect)
             bounded = no_interval(_MEMORISED) if kind and memorised.score and of_own else IntervalOrFlags(None, {})
             if not bounded.flags and (doubles is not None or kind != "double"):
                 settings = self.settings
                 bounded = interval_of(
-                    kind, scores, corrected.value, settings.confidence_level, settings.alternative,
+                    kind, scores, reported.value, settings.confidence_level, settings.alternative,
                     doubles=None if doubles is None else doubles[name],
                 )  # fmt: skip
             flags = {**_flags_of_metric(self.plan, metric), **_undefined_in_some(replicates, scores)}
-            flags |= {**corrected.flags, **bounded.flags}
+            flags |= {**reported.flags, **bounded.flags}
             if bounded.interval is not None and kind != "percentile":
                 flags |= _flags_of_width(self.plan.task)
             found[name] = MetricResult(metric, scores, corrected, corrected.method, kind, bounded.interval, flags)
@@ -242,14 +242,14 @@ class ValidationConclusion:
         of_interval = () if measured.kind is None else SOURCES_OF_INTERVAL[measured.kind]
         cited = [*self._correction(method).sources, *of_interval, *self.plan.do.sources, *metric.sources]
         positive = positive_of(metric, task.truth)
-        value = measured.corrected.value
+        value = measured.corrected.within(metric).value  # rows of the table keep R's arithmetic
         constant = constant_of_rows(metric, task.truth, sample_weight=task.sample_weight)
         guessing = flags_of_score(metric, value, measured.interval, constant)
         return Estimate(
             value=value,
             interval=measured.interval,
             uncorrected=measured.scores.apparent,
-            optimism=measured.optimism,
+            optimism=float(oriented(metric, np.array(measured.scores.apparent - value))),
             standard_error=None,
             selected=selected,
             selected_name=self.plan.models[selected].name,
