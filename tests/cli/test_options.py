@@ -50,7 +50,7 @@ ESTIMATE = {
     "interval": "wide", "control": "maybe", "ties": "last",
     "selection": "within(tolerance=-1)", "aggregate": "sums",
     "n-bootstraps": "0", "block-length": "0", "confidence-level": "95",
-    "alternative": "more", "seed": "-1", "n-jobs": "1", "out": " ",
+    "alternative": "more", "seed": "-1", "n-jobs": "0", "out": " ",
 }  # fmt: skip
 COMMANDS = {
     "tune": (tune.command, TUNE),

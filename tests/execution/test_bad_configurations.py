@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,14 @@ from sklearn.linear_model import LinearRegression, LogisticRegression
 
 import heldout as ho
 from heldout.errors import HeldoutWarning, InputError
+
+try:  # joblib prefers it where it is installed
+    import cloudpickle
+except ImportError:
+    from joblib.externals import cloudpickle
+
+# Worker processes cannot import this file.
+cloudpickle.register_pickle_by_value(sys.modules[__name__])
 
 pytestmark = pytest.mark.filterwarnings("ignore:One or more of the test scores are non-finite")
 RNG = np.random.default_rng(0)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import sys
 import threading
 import time
 import warnings
@@ -20,6 +21,14 @@ from sklearn.preprocessing import StandardScaler
 
 import heldout as ho
 from heldout.errors import HeldoutWarning
+
+try:  # joblib prefers it where it is installed
+    import cloudpickle
+except ImportError:
+    from joblib.externals import cloudpickle
+
+# Worker processes cannot import this file.
+cloudpickle.register_pickle_by_value(sys.modules[__name__])
 
 TASKS = Path("/proc/self/task")
 RNG = np.random.default_rng(0)
