@@ -49,6 +49,7 @@ def advise(
     configurations: Any,
     *,
     scoring: Any = None,
+    pos_label: Any = None,
     cv: Any = 5,
     inner: Any = None,
     seconds: float = 10.0,
@@ -72,8 +73,9 @@ def advise(
     configurations : (estimator, grid), list of (name, estimator, grid), estimator, or "quick" or "standard"
         The configurations as ``HeldOutSearchCV`` takes them. An adaptive search (by Optuna, halving) is one
         estimator.
-    scoring : str or callable, optional
-        As in ``HeldOutSearchCV``.
+    scoring : str, metric or callable, optional
+    pos_label : int, float, bool or str, optional
+        Both as in ``HeldOutSearchCV``.
     cv : int, "auto", plan, splitter or iterable, default=5
         The folds of the search, which are also the outer folds of nested cross-validation.
     inner : "remaining", "holdout", int or splitter, optional
@@ -120,7 +122,8 @@ def advise(
     check_answer("adaptive", adaptive)
     problem = problem_of(
         X, y, configurations,
-        scoring=scoring, cv=cv, inner=inner, groups=groups, n_jobs=n_jobs, random_state=random_state,
+        scoring=scoring, pos_label=pos_label, cv=cv, inner=inner, groups=groups, n_jobs=n_jobs,
+        random_state=random_state,
     )  # fmt: skip
     return advice_on(problem, seconds, n_jobs, adaptive=adaptive)
 

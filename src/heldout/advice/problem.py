@@ -115,6 +115,7 @@ def problem_of(
     configurations: Any,
     *,
     scoring: Any,
+    pos_label: Any,
     cv: Any,
     inner: Any,
     groups: Any,
@@ -124,7 +125,7 @@ def problem_of(
     """The search of these arguments, checked as ``nested_cv`` checks it; nothing is fitted."""
     estimator, grid = _estimator_and_grid(configurations, X, y)
     arguments = SearchArguments(
-        estimator, grid, scoring=scoring, cv=cv, n_jobs=n_jobs, random_state=random_state
+        estimator, grid, scoring=scoring, pos_label=pos_label, cv=cv, n_jobs=n_jobs, random_state=random_state
     ).with_search()
     search = arguments.search_on(X, y, groups)
     _check_names(search.configurations)

@@ -33,6 +33,7 @@ from heldout.execution.run import RunSettings
 from heldout.execution.store import store_of
 from heldout.folds.plans import FoldPlan, KFolds, seeded
 from heldout.folds.splits import Folds, make_folds
+from heldout.metrics.base import Metric
 from heldout.metrics.survival_model import last_step
 from heldout.metrics.to_scorer import scorer
 
@@ -146,7 +147,7 @@ def truth_for(model: Any, y: Any) -> Truth:
 
 
 def scoring_with_metrics(scoring: Any) -> Any:
-    """What scikit-learn's searches take as ``scoring``: names that it lacks are metrics of ours, as scorers.
+    """What scikit-learn's searches take as ``scoring``: metrics of ours, or names that it lacks, as scorers.
 
     Examples
     --------
@@ -156,12 +157,21 @@ def scoring_with_metrics(scoring: Any) -> Any:
     """
     if isinstance(scoring, str):
         return scoring if scoring in get_scorer_names() else scorer(scoring)
+    if isinstance(scoring, Metric):
+        return scorer(scoring)
     if isinstance(scoring, Mapping):
         return {name: scoring_with_metrics(one) for name, one in scoring.items()}
-    if isinstance(scoring, list | tuple | set) and all(isinstance(name, str) for name in scoring):
-        foreign = set(scoring) - set(get_scorer_names())
-        return {name: scoring_with_metrics(name) for name in scoring} if foreign else scoring
-    return scoring
+    if not isinstance(scoring, list | tuple | set) or not all(isinstance(one, str | Metric) for one in scoring):
+        return scoring
+    names = [one if isinstance(one, str) else one.name for one in scoring]
+    if set(names) <= set(get_scorer_names()) and all(isinstance(one, str) for one in scoring):
+        return scoring
+    if len(set(names)) < len(names):
+        raise InputError(
+            f"scoring lists metrics of one name, got {', '.join(names)}; name each yourself in a dict.",
+            argument="scoring",
+        )
+    return {name: scoring_with_metrics(one) for name, one in zip(names, scoring, strict=True)}
 
 
 def scorers_of(search: BaseSearchCV) -> tuple[Any, Any]:

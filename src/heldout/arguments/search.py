@@ -48,6 +48,7 @@ from heldout.execution.store import entropy_of_run, store_of
 from heldout.folds.splits import Folds
 from heldout.imputation.imputed_model import checked_within_a_fit
 from heldout.imputation.settings import Imputation, imputation_of
+from heldout.metrics.from_scorer import scorer_of_class
 from heldout.selection import CallableRefit
 from heldout.spaces.procedure import TuningProcedure
 
@@ -55,7 +56,7 @@ PARTS_OF_A_SPACE = ("estimator", "param_grid", "param_distributions", "n_iter")
 """Arguments that decide which configurations are tried."""
 
 PARTS_OF_A_SEARCH = (
-    "scoring", "cv", "repeats", "aggregate", "selection", "drop", "refit", "error_score",
+    "scoring", "pos_label", "cv", "repeats", "aggregate", "selection", "drop", "refit", "error_score",
     "confidence_level", "alternative", "imputation",
 )  # fmt: skip
 """Arguments that decide what is estimated: a search and the call that repeats it must not name two values."""
@@ -75,6 +76,7 @@ class SearchArguments:
     n_iter: Any = None
     """How many configurations are drawn; None tries a whole grid."""
     scoring: Any = None
+    pos_label: Any = None
     cv: Any = None
     repeats: int = 1
     aggregate: AnyAggregate = "auto"
@@ -164,7 +166,10 @@ class SearchArguments:
             return self
         kind, own = type(self.estimator).__name__, SearchArguments.of(self.estimator)
         if not self.is_fixed_search:
-            return replace(self, scoring=own.scoring if self.scoring is None else self.scoring)
+            scoring = own.scoring if self.scoring is None else self.scoring
+            return replace(
+                self, scoring=scoring, pos_label=own.pos_label if self.pos_label is None else self.pos_label
+            )
         is_random = own.n_iter is not None
         if self.param_grid is not None:
             space = "distributions" if is_random else "grid"
@@ -242,7 +247,7 @@ class SearchArguments:
         rows = {"y": y, "X": X, "groups": groups, "sample_weight": sample_weight}
         y, X, groups, sample_weight = in_one_order(rows).values()
         X, y = rows_of(X, checked_target(first, y, purpose))
-        task = task_of(first, X, y, groups, sample_weight)
+        task = task_of(first, X, y, groups, sample_weight).with_pos_label(self.pos_label)
         scoring = self._scoring(task.truth, first)
         entropy = entropy_of_run(self.random_state, store_of(self.store))
         folds = seeded_folds(
@@ -338,7 +343,7 @@ class SearchArguments:
         if scoring is None and isinstance(model, TuningProcedure):
             model, scoring = model.scored_as()
         grid_search = GridSearchCV(model, {}, scoring=scoring_with_metrics(scoring), refit=refit)
-        scorers, _ = scorers_of(grid_search)
+        scorers = scorer_of_class(scorers_of(grid_search)[0], truth, self.pos_label)
         return make_scoring(truth, scorers, deciding_scorer(scorers, self.scoring, self.refit))
 
 

@@ -11,15 +11,13 @@ from heldout.cli.options import about_option
 from heldout.data.task import TaskKind, Truth
 from heldout.errors import InputError
 from heldout.execution.fit import Scoring, make_scoring
-from heldout.metrics import check_fits, metric_named
+from heldout.metrics import check_fits, metric_named, scorer
 from heldout.metrics.base import Failing, Metric, Response, quiet_if_foreign
-
-_OF_ONE_CLASS = ("f1", "precision", "recall", "jaccard", "average_precision", "neg_brier_score")
-"""Scorers that by default take the class 1 as positive, and so fail on other labels."""
+from heldout.metrics.from_scorer import scorer_of_class
 
 
 def scorer_of(name: str, truth: Truth) -> Any:
-    """scikit-learn's scorer for the positive class of the target, by its name or a loss's own (``log_loss``)."""
+    """scikit-learn's scorer, or ours, by its name or a loss's own (``log_loss``)."""
     from sklearn.metrics import get_scorer, get_scorer_names
 
     measured = check_fits_named(name, truth)
@@ -28,31 +26,15 @@ def scorer_of(name: str, truth: Truth) -> Any:
         (known_as for known_as in (name, measured.name, f"neg_{measured.name}") if known_as in known), None
     )
     if found is None:
-        return _own_scorer(measured, name, truth)
-    if truth.kind is TaskKind.BINARY and found in _OF_ONE_CLASS:
-        return _scorer_for(found, truth.pos_label)
+        return scorer(measured)
     _try_out(measured, name, truth)
     return get_scorer(found)
-
-
-def _own_scorer(metric: Metric, name: str, truth: Truth) -> Any:
-    """The scorer of a metric that scikit-learn lacks."""
-    from heldout.metrics import scorer
-
-    if truth.positive not in (None, truth.n_classes - 1):
-        raise InputError(
-            f"--metric {name} takes the last class in order as positive, got --positive {truth.pos_label}; leave "
-            "the option out, or use a metric of scikit-learn."
-        )
-    return scorer(metric)
 
 
 def check_fits_named(name: str, truth: Truth) -> Metric:
     """The metric of that name; one that does not fit the target is refused."""
     with about_option("--metric", name):
-        measured = metric_named(name)
-        # A metric of one class learns later which class that is.
-        return measured if name in _OF_ONE_CLASS and truth.kind in measured.tasks else check_fits(measured, truth)
+        return check_fits(metric_named(name), truth)
 
 
 def _try_out(metric: Metric, name: str, truth: Truth) -> None:
@@ -75,29 +57,6 @@ def _try_out(metric: Metric, name: str, truth: Truth) -> None:
         raise InputError(f"--metric {name} does not fit the {truth.kind.value} target ({why}); use another metric.")
 
 
-def _scorer_for(name: str, positive: Any) -> Any:
-    from sklearn.metrics import (
-        average_precision_score,
-        brier_score_loss,
-        f1_score,
-        jaccard_score,
-        make_scorer,
-        precision_score,
-        recall_score,
-    )
-
-    on_labels = {"f1": f1_score, "precision": precision_score, "recall": recall_score}
-    on_labels["jaccard"] = jaccard_score
-    if name in on_labels:
-        return make_scorer(on_labels[name], pos_label=positive)
-    if name == "average_precision":
-        ranked = ("decision_function", "predict_proba")
-        return make_scorer(average_precision_score, response_method=ranked, pos_label=positive)
-    return make_scorer(
-        brier_score_loss, response_method="predict_proba", greater_is_better=False, pos_label=positive
-    )
-
-
 def without_the_unable(
     entries: list[Any], metrics: Mapping[str, Metric | None]
 ) -> tuple[list[Any], list[str], str]:
@@ -114,6 +73,7 @@ def scoring_of(names: Sequence[str], truth: Truth, keep: tuple[Response, ...]) -
     from sklearn.metrics import check_scoring
 
     scorers = {name: scorer_of(name, truth) for name in names}
-    if len(scorers) == 1:
-        return make_scoring(truth, scorers[names[0]], keep=keep)
-    return make_scoring(truth, check_scoring(scoring=scorers, raise_exc=False), names[0], keep)
+    several = len(scorers) > 1
+    gathered = check_scoring(scoring=scorers, raise_exc=False) if several else scorers[names[0]]
+    of_class = scorer_of_class(gathered, truth, truth.pos_label)
+    return make_scoring(truth, of_class, names[0] if several else "score", keep)

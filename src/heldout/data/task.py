@@ -261,6 +261,10 @@ class Task:
     def n_rows(self) -> int:
         return self.truth.n_rows
 
+    def with_pos_label(self, pos_label: Any) -> Task:
+        """The same task with a class as the positive one; unchanged for None."""
+        return replace(self, truth=self.truth.with_pos_label(pos_label))
+
     @property
     def target(self) -> Any:
         """What estimators are fitted on."""

@@ -142,6 +142,11 @@ class CustomMetric(Metric):
         Further keyword arguments of the function.
     pos_label : label, optional
         The class that binary probabilities and decisions are turned to; the task's positive one when None.
+    takes_class : bool
+        Whether the function receives the task's positive class as ``pos_label``.
+    of_last_class : bool
+        Whether binary probabilities and decisions are turned to the last class, as scikit-learn's scorers pass them
+        to a function that knows no ``pos_label``.
     own_fields : bool
         Whether the fields of a survival target are called as the user calls them, and not ``event`` and ``time``.
     times : tuple of float or None
@@ -158,6 +163,8 @@ class CustomMetric(Metric):
     takes_weights: bool = False
     arguments: tuple[tuple[str, Any], ...] = ()
     pos_label: Any = None
+    takes_class: bool = False
+    of_last_class: bool = False
     own_fields: bool = False
     times: tuple[float, ...] | None = None
 
@@ -179,7 +186,8 @@ class CustomMetric(Metric):
         return self
 
     def statistic(self, truth: Truth, predictions: NDArray[Any]) -> Statistic:
-        call = partial(self.function, **dict(self.arguments))
+        of_class = {"pos_label": truth.pos_label} if self.takes_class else {}
+        call = partial(self.function, **dict(self.arguments), **of_class)
         handed_over = self._handed_over(truth, predictions)
         return CalledStatistic(call, self.takes_weights, self._y_true(truth), handed_over)
 
@@ -194,7 +202,8 @@ class CustomMetric(Metric):
             return predictions
         if Response.LABELS in self.responses:
             return truth.classes[predictions]
-        if predictions.ndim > 2 or positive_of(self, truth) == truth.positive:
+        code = truth.n_classes - 1 if self.of_last_class else positive_of(self, truth)
+        if predictions.ndim > 2 or code == truth.positive:
             return predictions
         return 1 - predictions if self.responses == (Response.PROBABILITIES,) else -predictions
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import inspect
 import warnings
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from copy import copy
 from dataclasses import replace
 from typing import Any
@@ -21,6 +21,7 @@ from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.metrics._scorer import _PassthroughScorer, _Scorer
 from sklearn.model_selection._search import BaseSearchCV
 
+from heldout._text import argument, is_one_of
 from heldout.data.task import TaskKind, Truth, labels_text
 from heldout.errors import HeldoutWarning, InputError
 from heldout.metrics.base import ESTIMATOR_METHODS, Metric, Needs, Response, fitted
@@ -44,6 +45,8 @@ _ACCURACIES = {
 """``score`` methods that are not ClassifierMixin's and equal accuracy."""
 _R2S = {"DummyRegressor.score", "CatBoostRegressor.score"}
 """``score`` methods that are not RegressorMixin's and equal R²."""
+_OF_LAST_CLASS = {"positive_likelihood_ratio", "negative_likelihood_ratio"}
+"""Functions of one class that take no ``pos_label``."""
 
 
 def metric_from_scorer(scorer: Any, *, survival: bool = False) -> Metric | None:
@@ -102,11 +105,8 @@ def scorer_for(scorer: Any, truth: Truth) -> Any:
     Without them a fold that lacks a class would be scored on the others alone. Censoring is estimated on all rows,
     so that folds are scored on the same scale as the estimate.
     """
-    members = getattr(scorer, "_scorers", None)
-    if isinstance(members, Mapping):
-        gathered = copy(scorer)
-        gathered._scorers = {name: scorer_for(member, truth) for name, member in members.items()}
-        return gathered
+    if hasattr(scorer, "_scorers"):
+        return _with_members(scorer, lambda member: scorer_for(member, truth))
     function = getattr(scorer, "_score_func", None)
     of_survival = truth.kind is TaskKind.SURVIVAL
     if not isinstance(function, MetricFunction) or (truth.classes is None and not of_survival):
@@ -125,6 +125,65 @@ def scorer_for(scorer: Any, truth: Truth) -> Any:
         )
     own._score_func = replace(function, classes=tuple(classes.tolist()))
     return own
+
+
+def scorer_of_class(scorer: Any, truth: Truth, pos_label: Any = None) -> Any:
+    """The same scorer, or multi-metric scorer, of the positive class of the target if the user named it.
+
+    A scorer that names a class itself is unchanged. ``pos_label`` is None where the user named none.
+
+    Raises InputError for a scorer that names another class, or that cannot be of this one.
+    """
+    if truth.positive is None or truth.classes is None:
+        return scorer
+    if hasattr(scorer, "_scorers"):
+        return _with_members(scorer, lambda member: scorer_of_class(member, truth, pos_label))
+    if not isinstance(scorer, _Scorer):
+        return scorer
+    function, arguments = scorer._score_func, scorer._kwargs
+    metric = function.metric if isinstance(function, MetricFunction) else None
+    own = arguments.get("pos_label", metric and metric.pos_label)
+    if pos_label is None:
+        # scikit-learn's Brier scores are the same of either class, and refuse labels for want of one.
+        if own is not None or not _is_the_same_of_either(function) or truth.classes.tolist() in ([0, 1], [-1, 1]):
+            return scorer
+    elif own is not None and not is_one_of(own, (truth.pos_label,)):
+        raise InputError(
+            f"the scorer '{name_of(function)}' has pos_label={own!r}, and {argument('pos_label', pos_label)} is "
+            "passed beside it; leave one of the two out.",
+            argument="pos_label",
+        )
+    named = copy(scorer)
+    opened = metric_from_scorer(scorer)
+    if isinstance(opened, PartialRocAuc):  # scikit-learn's is of the last class
+        named._score_func, named._kwargs = MetricFunction(opened), {"pos_label": truth.pos_label}
+    elif asks_for_class(function, arguments):
+        named._kwargs = {**arguments, "pos_label": truth.pos_label}
+    elif name_of(function) in _OF_LAST_CLASS and truth.positive != truth.n_classes - 1:
+        raise InputError(
+            f"the scorer '{name_of(function)}' of scikit-learn is of the last class, "
+            f"{labels_text(truth.classes[-1:])}, got {argument('pos_label', pos_label)}; use another scorer.",
+            argument="pos_label",
+        )
+    return named
+
+
+def asks_for_class(function: Any, arguments: Mapping[str, Any]) -> bool:
+    """Whether a function of true values and predictions takes a positive class that the arguments do not name."""
+    if name_of(function) in AVERAGED and arguments.get("average", "binary") != "binary":
+        return False
+    return arguments.get("pos_label") is None and "pos_label" in inspect.signature(function).parameters
+
+
+def _is_the_same_of_either(function: Any) -> bool:
+    return function in (sklearn.metrics.brier_score_loss, getattr(sklearn.metrics, "d2_brier_score", None))
+
+
+def _with_members(scorer: Any, change: Callable[[Any], Any]) -> Any:
+    """A multi-metric scorer with each of its scorers changed."""
+    gathered = copy(scorer)
+    gathered._scorers = {name: change(member) for name, member in scorer._scorers.items()}
+    return gathered
 
 
 def _metric_of_score_method(estimator: Any) -> Metric | None:
@@ -215,6 +274,7 @@ def _called(scorer: Any, responses: tuple[Response, ...]) -> CustomMetric:
         arguments=tuple(arguments.items()),
         # Labels are not turned to a class; a function of labels reads ``pos_label`` itself.
         pos_label=pos_label if Response.LABELS in responses else scorer._get_pos_label(),
+        of_last_class=scorer._get_pos_label() is None,
     )
 
 

@@ -27,10 +27,13 @@ class MetricFunction:
     def __name__(self) -> str:
         return self.metric.name
 
-    def __call__(self, y_true: Any, y_pred: Any, sample_weight: Any = None) -> float:
-        """The metric's value; NaN where the rows lack what it needs."""
+    def __call__(self, y_true: Any, y_pred: Any, sample_weight: Any = None, pos_label: Any = None) -> float:
+        """The metric's value; NaN where the rows lack what it needs.
+
+        A scorer that has ``pos_label`` passes the probabilities of that class.
+        """
         predicted = np.asarray(y_pred)
-        truth = self._truth(np.asarray(y_true), predicted)
+        truth = self._truth(np.asarray(y_true), predicted, pos_label)
         if truth is None:
             return float("nan")
         if truth.kind not in self.metric.tasks:
@@ -65,14 +68,16 @@ class MetricFunction:
             )
         return predicted
 
-    def _truth(self, y_true: NDArray[Any], predicted: NDArray[Any]) -> Truth | None:
+    def _truth(self, y_true: NDArray[Any], predicted: NDArray[Any], pos_label: Any) -> Truth | None:
         if has_fields(y_true) or self.metric.tasks == {TaskKind.SURVIVAL}:
             return Truth(TaskKind.SURVIVAL, survival_target(y_true, may_lack_events=True))
-        if self.classes is None and reads_as_numbers(self.metric, y_true):
+        if self.classes is None and pos_label is None and reads_as_numbers(self.metric, y_true):
             return truth_of(y_true, TaskKind.REGRESSION)
         classes: Any = self.classes
         if classes is None:
             labels = Response.LABELS in self.metric.responses
             classes = np.unique(np.concatenate([y_true, predicted])) if labels else np.unique(y_true)
         # Which of two classes a single one is, the rows do not say.
-        return None if len(classes) < 2 else truth_of(y_true, TaskKind.MULTICLASS, classes=list(classes))
+        if len(classes) < 2:
+            return None
+        return truth_of(y_true, TaskKind.MULTICLASS, classes=list(classes), pos_label=pos_label)

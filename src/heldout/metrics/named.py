@@ -36,6 +36,7 @@ from heldout.metrics.classification import (
     Recall,
     ZeroOneLoss,
 )
+from heldout.metrics.custom import CustomMetric
 from heldout.metrics.g_index import GIndex
 from heldout.metrics.likelihood import LikelihoodRatio, NagelkerkeR2
 from heldout.metrics.likelihood_indices import DiscriminationIndex, QualityIndex, UnreliabilityIndex
@@ -252,12 +253,17 @@ _SHORT: dict[str, str] = {
 def _scorer_named(name: str) -> Metric:
     from sklearn.metrics import get_scorer, get_scorer_names
 
-    from heldout.metrics.from_scorer import metric_from_scorer
+    from heldout.metrics.from_scorer import asks_for_class, metric_from_scorer
 
     if name in _REFUSED:
         raise InputError(f"metric '{name}' {_REFUSED[name]}.", argument="metric")
     if name in get_scorer_names():
         metric = metric_from_scorer(get_scorer(name))
+        inner: Any = metric.metric if isinstance(metric, Signed) else metric
+        # By its name alone, it is of the positive class of the task and not of the class 1.
+        if isinstance(inner, CustomMetric) and asks_for_class(inner.function, dict(inner.arguments)):
+            inner = replace(inner, pos_label=None, takes_class=True, of_last_class=False)
+            metric = replace(metric, metric=inner) if isinstance(metric, Signed) else inner
         if metric is not None:
             return metric
     meant = _SHORT.get(name.lower().removeprefix("neg_"))

@@ -59,6 +59,7 @@ from heldout.execution.table import ResultsTable, mean_over_splits
 from heldout.folds.auto import AUTO, plan_of_cv
 from heldout.folds.splits import Folds, make_folds
 from heldout.methods_text import MethodsText
+from heldout.metrics.from_scorer import scorer_of_class
 from heldout.predictions import ranks
 from heldout.result import Evaluation
 
@@ -82,6 +83,7 @@ class BaseHeldOutSearch(BaseSearchCV):  # type: ignore[misc]
 
     estimator: Any
     scoring: Any
+    pos_label: Any
     cv: Any
     repeats: int
     aggregate: AnyAggregate
@@ -99,7 +101,8 @@ class BaseHeldOutSearch(BaseSearchCV):  # type: ignore[misc]
     _parameter_constraints = {  # noqa: RUF012
         **BaseSearchCV._parameter_constraints,
         "estimator": [HasMethods(["fit"]), list, tuple],
-        "scoring": [str, callable, list, tuple, dict, None],
+        "scoring": [str, callable, list, tuple, dict, HasMethods(["statistic"]), None],
+        "pos_label": [numbers.Real, str, "boolean", None],
         "repeats": [Interval(numbers.Integral, 1, None, closed="left")],
         "cv": [*BaseSearchCV._parameter_constraints["cv"], StrOptions({AUTO})],
         "aggregate": [StrOptions({"auto", "folds", "pooled", "within"})],
@@ -162,7 +165,8 @@ class BaseHeldOutSearch(BaseSearchCV):  # type: ignore[misc]
         metadata = self._get_routed_params_for_fit(params)
         # The bootstrap replays the choice, and so weighs rows exactly where the scorers weighed them.
         weights = metadata.scorer.score.get("sample_weight")
-        task = task_of(model, X, y, metadata.splitter.split.get("groups"), weights)
+        task = task_of(model, X, y, metadata.splitter.split.get("groups"), weights).with_pos_label(self.pos_label)
+        scorers = scorer_of_class(scorers, task.truth, self.pos_label)
         # scikit-learn has callbacks since 1.9.
         callbacks = [SklearnCallbacks(self, bool(self.refit))] if hasattr(self, "set_callbacks") else []
         running = arguments.running(callbacks)

@@ -32,10 +32,16 @@ class HeldOutSearchCV(BaseHeldOutSearch):
         A list searches all its estimators together; ``params`` then hold ``model``.
     param_grid : dict or list of dict, optional
         As in ``GridSearchCV``; none for a list of estimators.
-    scoring : str, callable, list, tuple or dict, optional
-        As in ``GridSearchCV``, or the name of any metric of ``ho.metrics`` ("concordance_index"; losses are
-        negative). With several scorers there is one estimate for each, all for the configuration that ``refit``
-        selects.
+    scoring : str, metric, callable, list, tuple or dict, optional
+        As in ``GridSearchCV``, or any metric of ``ho.metrics``, by its name ("concordance_index") or as an object
+        (``ho.metrics.FScore(beta=2)``); losses are negative. With several scorers there is one estimate for each,
+        all for the configuration that ``refit`` selects.
+    pos_label : int, float, bool or str, optional
+        The positive one of two classes: scorers of one class (f1, precision, recall, jaccard, average_precision)
+        score it, and predictions, estimates and reports are of it. By default the last class in sorted order; but
+        scikit-learn's scorers of one class then score the class 1, as in ``GridSearchCV``, and are refused for
+        labels such as "no" and "yes". A scorer that names its class itself keeps it, and another one here is
+        refused.
     cv : int, "auto", plan, splitter or iterable, optional
         As in ``GridSearchCV``; or a plan of ``ho.protocols``. "auto" makes as many shuffled folds as the smallest
         class has rows, at most 10.
@@ -178,6 +184,7 @@ class HeldOutSearchCV(BaseHeldOutSearch):
         param_grid: Any = None,
         *,
         scoring: Any = None,
+        pos_label: Any = None,
         cv: Any = None,
         repeats: int = 1,
         aggregate: AnyAggregate = "auto",
@@ -215,5 +222,5 @@ class HeldOutSearchCV(BaseHeldOutSearch):
             keep_predictions=keep_predictions, store=store, random_state=random_state, verbose=verbose,
             fit_timeout=fit_timeout, share=share, share_memory=share_memory, early_stopping=early_stopping,
             keep_models=keep_models, deploy=deploy, imputation=imputation, default=default,
-            stop_when_width=stop_when_width, block_length=block_length,
+            stop_when_width=stop_when_width, block_length=block_length, pos_label=pos_label,
         )  # fmt: skip

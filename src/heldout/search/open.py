@@ -169,6 +169,7 @@ def open_search(
     y: Any,
     *,
     scoring: Any = None,
+    pos_label: Any = None,
     cv: Any = None,
     repeats: int = 1,
     groups: Any = None,
@@ -202,9 +203,9 @@ def open_search(
     ----------
     X, y : array-like
         As in ``HeldOutSearchCV.fit``.
-    scoring, cv, repeats, aggregate, selection, drop, method, n_bootstraps, confidence_level, alternative, n_jobs, \
-error_score, store, random_state, fit_timeout, early_stopping, verbose, \
-keep_models, deploy, imputation, block_length
+    scoring, pos_label, cv, repeats, aggregate, selection, drop, method, n_bootstraps, confidence_level, \
+alternative, n_jobs, error_score, store, random_state, fit_timeout, early_stopping, verbose, keep_models, \
+deploy, imputation, block_length
         As in ``HeldOutSearchCV``. With a ``store``, the same loop does only the remaining fits when it runs again.
     groups : array-like of shape (N,), optional
     sample_weight : array-like of shape (N,), optional
@@ -242,7 +243,7 @@ keep_models, deploy, imputation, block_length
         "alternative": alternative, "n_jobs": n_jobs, "refit": refit, "error_score": error_score, "store": store,
         "random_state": random_state, "fit_timeout": fit_timeout, "early_stopping": early_stopping,
         "verbose": verbose, "keep_models": keep_models, "deploy": deploy, "imputation": imputation,
-        "block_length": block_length,
+        "block_length": block_length, "pos_label": pos_label,
     }  # fmt: skip
     return OpenSearch(X, y, settings, identity="open search", groups=groups, sample_weight=sample_weight)
 

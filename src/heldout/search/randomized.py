@@ -42,9 +42,10 @@ class HeldOutRandomizedSearchCV(BaseHeldOutSearch):
         lists, every combination of every model is equally likely; otherwise every dict of every model is, and a
         model without distributions may be drawn several times. A dict gives the number of each model by its name;
         the draws of a model then do not depend on the others.
-    scoring, cv, repeats, aggregate, selection, drop, method, n_bootstraps, confidence_level, alternative, n_jobs, \
-refit, pre_dispatch, error_score, return_train_score, keep_predictions, store, verbose, fit_timeout, share, \
-share_memory, early_stopping, keep_models, deploy, default, stop_when_width, imputation, block_length
+    scoring, pos_label, cv, repeats, aggregate, selection, drop, method, n_bootstraps, confidence_level, \
+alternative, n_jobs, refit, pre_dispatch, error_score, return_train_score, keep_predictions, store, verbose, \
+fit_timeout, share, share_memory, early_stopping, keep_models, deploy, default, stop_when_width, imputation, \
+block_length
         As in ``HeldOutSearchCV``.
     random_state : int, RandomState or Generator, optional
         Seeds the draws too.
@@ -85,6 +86,7 @@ share_memory, early_stopping, keep_models, deploy, default, stop_when_width, imp
         *,
         n_iter: int | Mapping[str, int] = 10,
         scoring: Any = None,
+        pos_label: Any = None,
         cv: Any = None,
         repeats: int = 1,
         aggregate: AnyAggregate = "auto",
@@ -122,5 +124,5 @@ share_memory, early_stopping, keep_models, deploy, default, stop_when_width, imp
             keep_predictions=keep_predictions, store=store, random_state=random_state, verbose=verbose,
             fit_timeout=fit_timeout, share=share, share_memory=share_memory, early_stopping=early_stopping,
             keep_models=keep_models, deploy=deploy, imputation=imputation, default=default,
-            stop_when_width=stop_when_width, block_length=block_length,
+            stop_when_width=stop_when_width, block_length=block_length, pos_label=pos_label,
         )  # fmt: skip

@@ -32,6 +32,7 @@ from heldout.execution.sharing.groups import Share
 from heldout.execution.shortage import warn_if_too_small, warn_of_settings
 from heldout.flags import Flag
 from heldout.kernels.reference import Floats
+from heldout.metrics.base import Metric
 from heldout.metrics.opaque import OpaqueMetric
 from heldout.predictions import ranks
 from heldout.protocols.algorithms.comparison import (
@@ -63,6 +64,7 @@ def compare_algorithms(
     y: Any,
     *,
     scoring: Any = None,
+    pos_label: Any = None,
     cv: Any = None,
     inner: Any = REMAINING,
     repeats: int = 1,
@@ -101,8 +103,10 @@ def compare_algorithms(
         At least two. The grid is a dict, a list of dicts, or {} for an estimator as it is.
     X : array-like of shape (N, n_features)
     y : array-like of shape (N,)
-    scoring : str or callable, optional
-        One scorer, as in ``GridSearchCV``.
+    scoring : str, metric or callable, optional
+        One scorer, as in ``HeldOutSearchCV``.
+    pos_label : int, float, bool or str, optional
+        The positive one of two classes, as in ``HeldOutSearchCV``.
     cv : int, "auto", plan, splitter or iterable, optional
         The folds of the flat scores, which are the outer folds of the nested ones; 5 by default. An integer keeps
         groups whole where there are groups.
@@ -191,7 +195,7 @@ def compare_algorithms(
             f"method must name how flat scores are corrected, got None; '{DEFAULT_METHOD}' is the default.",
             argument="method",
         )
-    if scoring is not None and not (isinstance(scoring, str) or callable(scoring)):
+    if scoring is not None and not (isinstance(scoring, str | Metric) or callable(scoring)):
         raise InputError(
             f"algorithms are compared by one scorer, got {scoring!r}; name one, such as 'roc_auc'.",
             argument="scoring",
@@ -200,7 +204,7 @@ def compare_algorithms(
         entries, scoring=scoring, cv=cv, repeats=repeats, aggregate=aggregate, selection=selection, drop=drop,
         method=method, n_bootstraps=n_bootstraps, confidence_level=confidence_level, alternative=alternative,
         refit=refit, error_score=error_score, n_jobs=n_jobs, pre_dispatch=pre_dispatch, fit_timeout=fit_timeout,
-        share=share, store=store, random_state=random_state, verbose=verbose,
+        share=share, store=store, random_state=random_state, verbose=verbose, pos_label=pos_label,
     )  # fmt: skip
     check_interval_settings(n_bootstraps, confidence_level, alternative)
     search = arguments.search_on(X, y, groups, sample_weight)

@@ -35,6 +35,7 @@ def learning_curve(
     training_sizes: Sequence[float] | Sequence[int] = SIZES,
     n_subsamples: int = 50,
     scoring: Any = None,
+    pos_label: Any = None,
     aggregate: AnyAggregate = "auto",
     selection: Any = "best",
     groups: Any = None,
@@ -88,7 +89,7 @@ def learning_curve(
         How scores choose the winner at the largest size. Every split is a repeat by itself, so "auto", "folds" and
         "pooled" are the same; "within" weights splits by their pairs of rows, of which groups can make the numbers
         differ.
-    scoring, selection, refit, error_score, n_jobs, pre_dispatch, fit_timeout, share, store, verbose
+    scoring, pos_label, selection, refit, error_score, n_jobs, pre_dispatch, fit_timeout, share, store, verbose
         As in ``ho.HeldOutSearchCV``. Of several scorers, the one that ``refit`` names.
     groups : array-like of shape (N,), optional
         Kept whole; sizes are then as close as groups allow.
@@ -133,7 +134,7 @@ def learning_curve(
     arguments = SearchArguments(
         estimator, param_grid, scoring=scoring, aggregate=aggregate, selection=selection, refit=refit,
         error_score=error_score, n_jobs=n_jobs, pre_dispatch=pre_dispatch, fit_timeout=fit_timeout, share=share,
-        store=store, random_state=random_state, verbose=verbose,
+        store=store, random_state=random_state, verbose=verbose, pos_label=pos_label,
     ).with_search()  # fmt: skip
     if arguments.drop is not None:
         raise InputError(

@@ -41,6 +41,7 @@ def nested_cv(
     param_grid: Any = None,
     *,
     scoring: Any = None,
+    pos_label: Any = None,
     cv: Any = None,
     inner: Any = REMAINING,
     repeats: int = 1,
@@ -86,8 +87,10 @@ def nested_cv(
     X : array-like of shape (N, n_features)
     y : array-like of shape (N,)
     param_grid : dict or list of dict, optional
-    scoring : str, callable, list or dict, optional
-        As in ``GridSearchCV``. With several scorers, the one that ``refit`` names selects, by default the first.
+    scoring : str, metric, callable, list or dict, optional
+        As in ``HeldOutSearchCV``. With several scorers, the one that ``refit`` names selects, by default the first.
+    pos_label : int, float, bool or str, optional
+        The positive one of two classes, as in ``HeldOutSearchCV``.
     cv : int, "auto", plan, splitter or iterable, optional
         The outer folds, 5 by default. An integer keeps groups whole where there are groups.
     inner : "remaining", "holdout", int or splitter, default="remaining"
@@ -175,7 +178,7 @@ def nested_cv(
         estimator, param_grid, scoring=scoring, cv=cv, repeats=repeats, aggregate=aggregate, selection=selection,
         drop=drop, confidence_level=confidence_level, alternative=alternative, refit=refit, error_score=error_score,
         n_jobs=n_jobs, pre_dispatch=pre_dispatch, fit_timeout=fit_timeout, share=share, store=store,
-        imputation=imputation, random_state=random_state, verbose=verbose,
+        imputation=imputation, random_state=random_state, verbose=verbose, pos_label=pos_label,
     )  # fmt: skip
     arguments = passed.with_search(free=["cv"])
     both = cv is not None and passed.is_fixed_search and estimator.cv is not None

@@ -34,6 +34,7 @@ def bootstrap_search(
     *,
     scheme: Literal["cvt", "models"] = "cvt",
     scoring: Any = None,
+    pos_label: Any = None,
     cv: Any = None,
     n_bootstraps: int = 100,
     aggregate: AnyAggregate = "auto",
@@ -86,7 +87,8 @@ def bootstrap_search(
     y : array-like of shape (N,)
     param_grid : dict or list of dict, optional
     scheme : {"cvt", "models"}, default="cvt"
-    scoring, cv, aggregate, selection, drop, refit, error_score, n_jobs, pre_dispatch, fit_timeout, share, verbose
+    scoring, pos_label, cv, aggregate, selection, drop, refit, error_score, n_jobs, pre_dispatch, fit_timeout, \
+share, verbose
         As in ``ho.HeldOutSearchCV``. ``cv`` makes the folds of the searches inside: a splitter or an integer
         divides the distinct rows of each sample, a list of splits is reduced to them. ``scheme="models"`` has no
         folds, and accepts neither ``cv`` nor ``drop``.
@@ -145,7 +147,7 @@ def bootstrap_search(
         estimator, param_grid, scoring=scoring, cv=listed, aggregate=aggregate, selection=selection, drop=drop,
         confidence_level=confidence_level, alternative=alternative, refit=refit, error_score=error_score,
         n_jobs=n_jobs, pre_dispatch=pre_dispatch, fit_timeout=fit_timeout, share=share, store=store,
-        random_state=random_state, verbose=verbose,
+        random_state=random_state, verbose=verbose, pos_label=pos_label,
     ).with_search()  # fmt: skip
     if scheme == "models":
         _check_models(cv, drop)

@@ -75,8 +75,7 @@ class ValidationArguments:
         rows = {"y": y, "X": X, "groups": groups, "sample_weight": sample_weight}
         y, X, groups, sample_weight = in_one_order(rows).values()
         X, y = rows_of(X, checked_target(models[0].fresh(), y, "validation"))
-        task = task_of(models[0].fresh(), X, y, groups, sample_weight)
-        task = replace(task, truth=task.truth.with_pos_label(pos_label))
+        task = task_of(models[0].fresh(), X, y, groups, sample_weight).with_pos_label(pos_label)
         # Scores depend on ratios of weights only, but a penalty depends on their size.
         own = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64).reshape(task.n_rows)
         return self.plan_of(task, own)

@@ -81,6 +81,7 @@ def objective(
     suggest: Any = None,
     *,
     scoring: Any = None,
+    pos_label: Any = None,
     cv: Any = None,
     repeats: int = 1,
     groups: Any = None,
@@ -106,7 +107,8 @@ def objective(
         As in ``HeldOutSearchCV.fit``.
     suggest : dict or callable, optional
         The space, as in ``HeldOutOptunaSearchCV``.
-    scoring, cv, repeats, aggregate, drop, n_jobs, error_score, store, random_state, fit_timeout, early_stopping
+    scoring, pos_label, cv, repeats, aggregate, drop, n_jobs, error_score, store, random_state, fit_timeout, \
+early_stopping
         As in ``HeldOutSearchCV``. A trial that ``drop`` drops is pruned; the study's pruner is not asked. With a
         ``store``, the trials of a study that is loaded again are scored from it.
     groups : array-like of shape (N,), optional
@@ -145,7 +147,7 @@ def objective(
     settings = {
         "scoring": scoring, "cv": cv, "repeats": repeats, "aggregate": aggregate, "drop": drop, "n_jobs": n_jobs,
         "error_score": error_score, "method": DEFAULT_METHOD, "store": store, "random_state": random_state,
-        "fit_timeout": fit_timeout, "early_stopping": early_stopping,
+        "fit_timeout": fit_timeout, "early_stopping": early_stopping, "pos_label": pos_label,
     }  # fmt: skip
     if isinstance(estimator, list | tuple):
         checked_entries(estimator)

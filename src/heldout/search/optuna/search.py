@@ -69,9 +69,9 @@ class HeldOutOptunaSearchCV(BaseHeldOutSearch):
         Whether to stop when the estimated regret falls below the standard error of the winner's score, so that the
         folds could not show a further gain: from 20 trials with a score on, every 5 trials, by a Gaussian process
         of the scores (Makarova et al. 2022). ``stop_reason_`` says so.
-    scoring, cv, repeats, aggregate, selection, drop, method, n_bootstraps, confidence_level, alternative, n_jobs, \
-refit, pre_dispatch, error_score, return_train_score, keep_predictions, store, verbose, fit_timeout, share, \
-share_memory, early_stopping, keep_models, deploy, imputation, default, block_length
+    scoring, pos_label, cv, repeats, aggregate, selection, drop, method, n_bootstraps, confidence_level, \
+alternative, n_jobs, refit, pre_dispatch, error_score, return_train_score, keep_predictions, store, verbose, \
+fit_timeout, share, share_memory, early_stopping, keep_models, deploy, imputation, default, block_length
         As in ``HeldOutSearchCV``. With ``drop`` each batch is compared with the best configuration so far; dropped
         trials are pruned.
     random_state : int, RandomState or Generator, optional
@@ -140,6 +140,7 @@ share_memory, early_stopping, keep_models, deploy, imputation, default, block_le
         feedback: Any = "all",
         stop_when_useless: bool = False,
         scoring: Any = None,
+        pos_label: Any = None,
         cv: Any = None,
         repeats: int = 1,
         aggregate: AnyAggregate = "auto",
@@ -178,7 +179,7 @@ share_memory, early_stopping, keep_models, deploy, imputation, default, block_le
             keep_predictions=keep_predictions, store=store, random_state=random_state, verbose=verbose,
             fit_timeout=fit_timeout, share=share, share_memory=share_memory, early_stopping=early_stopping,
             keep_models=keep_models, deploy=deploy, imputation=imputation, default=default,
-            block_length=block_length,
+            block_length=block_length, pos_label=pos_label,
         )  # fmt: skip
 
     def _configurations(self, arguments: SearchArguments, entropy: int) -> Configurations:
