@@ -95,7 +95,8 @@ def test_it_has_the_numbers_of_the_fixed_search(batch: int, share: Any) -> None:
     assert (found.estimate.value, found.estimate.interval) == (fixed.estimate.value, fixed.estimate.interval)
     assert Flag.ADAPTIVE_SEARCH in found.estimate.flags
     assert Flag.ADAPTIVE_SEARCH not in fixed.estimate.flags
-    assert bool(found.n_fits_shared) == (batch > 1 and share == "exact")
+    assert ("KNeighborsClassifier" in found.shared_fits) == (batch > 1 and share == "exact")
+    assert found.shared_fits["equal configurations"].n_fits == 8
 
 
 @pytest.mark.parametrize("drop", [None, "bootstrap"])

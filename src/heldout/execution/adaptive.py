@@ -1,7 +1,9 @@
 """Adaptive searches: configurations are proposed in batches, each after the scores of those before it.
 
 Every batch runs as a small run of its own, whose cells go into the one run of the search. With a drop rule it races
-against the current best. A resumed search asks for the same proposals again, and finds their cells in the store.
+against the current best. A resumed search asks for the same proposals again, and finds their cells in the store. A
+proposal that equals an earlier one is a configuration of its own with copies of the cells of that one: nothing is
+fitted again.
 """
 
 from __future__ import annotations
@@ -10,7 +12,7 @@ import hashlib
 import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import groupby
@@ -19,7 +21,7 @@ from typing import Any, Protocol
 import numpy as np
 from sklearn.base import clone
 
-from heldout.configurations import Configuration, Configurations
+from heldout.configurations import Configuration, Configurations, canonical_form
 from heldout.dropping.base import Barrier, Dropped
 from heldout.errors import InputError
 from heldout.execution.cells import CellResult
@@ -119,6 +121,8 @@ class AdaptiveRun:
         self._n_planned = n_planned
         self._members: list[Configuration] = []
         self._equal: Counter[str] = Counter()
+        self._first: dict[str, int] = {}
+        """By what tells configurations apart, the position of the first."""
         self._course = _Course(len(search.race.splits))
         self._best: _CurrentBest | None = None
 
@@ -134,8 +138,20 @@ class AdaptiveRun:
         n_resumed = self._open.run.add(self._stored(added, batch))
         names = [member.name for member in added]
         self._open.tell(ConfigurationsAdded(names, dict(zip(positions, n_resumed, strict=True))))
-        part = RunPart(self._open.run, positions)
-        if any(n_resumed):
+        source = {member.position: self._first.setdefault(_form(member), member.position) for member in added}
+        scores = dict[int, ProposalScore]()
+        for is_repeat in (False, True):  # the cells to copy come first
+            members = [member for member in added if (source[member.position] != member.position) is is_repeat]
+            if members:
+                scores |= self._scores_of(members, source, recall=any(n_resumed))
+        return [scores[position] for position in positions]
+
+    def _scores_of(
+        self, added: Sequence[Configuration], source: Mapping[int, int], *, recall: bool
+    ) -> dict[int, ProposalScore]:
+        """The scores of configurations by position; ``source``: of which they have the cells."""
+        part = RunPart(self._open.run, [member.position for member in added])
+        if recall:
             part.recall()
         members = list(added)
         if self._search.drop is not None and self._best is not None:
@@ -144,7 +160,11 @@ class AdaptiveRun:
         local = Configurations(tuple(replace(each, position=number) for number, each in enumerate(members)))
         sharing = self._search.sharing(local.members[: len(added)])
         name_models(self._open.settings, part.positions)
-        return self._raced(self._open.part(local, sharing, part), part, len(added))
+        for member in added:
+            if source[member.position] != member.position:
+                part.copy(source[member.position], member.position)
+        raced = self._raced(self._open.part(local, sharing, part), part, len(added))
+        return {score.position: score for score in raced}
 
     def finish(self) -> tuple[Search, RaceResults]:
         """The search with all its configurations, and their results.
@@ -279,6 +299,14 @@ class _Course:
             risk=float("nan") if all_dropped else 0.0,  # of several races there is no common one
             judged=barrier.judged or (earlier is not None and earlier.judged),
         )
+
+
+def _form(member: Configuration) -> str:
+    """What tells a configuration from the others of its search; of one without a canonical form its position."""
+    with suppress(Exception):  # of parameters that cannot be read
+        form = canonical_form(member.template if member.has_params else member.params)
+        return json.dumps([member.model, member.has_params, form, sources_of([member])], sort_keys=True)
+    return str(member.position)
 
 
 def _scores(

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from heldout.execution.blocks import CellBlock, each_cell
-from heldout.execution.cells import CellKey, CellResult
+from heldout.execution.cells import CellKey, CellResult, Saving
 from heldout.execution.events import BarrierPassed, BlockFinished, CellFinished, Event, Listener, WorkersLost
+from heldout.execution.executors.base import Executor, Work
 from heldout.execution.store.base import Run
 from heldout.execution.store.memory import MemoryRun
+
+EQUAL = "equal configurations"
+"""What copies of cells share with their source."""
 
 
 class RunPart(MemoryRun):
@@ -22,6 +26,8 @@ class RunPart(MemoryRun):
         super().__init__(run.entropy)
         self.positions = list(positions)
         self._run = run
+        self.copies: dict[CellKey, CellResult] = {}
+        """Results that need no fit."""
 
     def recall(self) -> None:
         """Take over the cells of the batch that an earlier process left in the run."""
@@ -35,6 +41,14 @@ class RunPart(MemoryRun):
         self.positions.append(position)
         for cell in cells:
             super().record(replace(cell, key=_at(cell.key, len(self.positions) - 1)))
+
+    def copy(self, source: int, position: int) -> None:
+        """Let a configuration of the batch have the cells of another one of the run, as far as it comes to them."""
+        for cell in each_cell(self._run.results(configurations=[source])):
+            if cell.key.configuration == source:
+                key = _at(cell.key, self.positions.index(position))
+                shared = {EQUAL: Saving(cell.fit_seconds + cell.score_seconds)}
+                self.copies[key] = replace(cell, key=key, shared=shared)
 
     def cells(self, configuration: int) -> list[CellResult]:
         """The cells of a configuration, by its number in the batch."""
@@ -73,6 +87,27 @@ class RunPart(MemoryRun):
 
     def _block_in_run(self, block: CellBlock) -> CellBlock:
         return replace(block, configurations=tuple(self.positions[j] for j in block.configurations))
+
+
+@dataclass(frozen=True, eq=False)
+class CopyingExecutor:
+    """An executor that fits only the cells of which it has no copies."""
+
+    inner: Executor
+    copies: Mapping[CellKey, CellResult]
+
+    def run(self, work: Work, cells: Sequence[CellKey]) -> Iterator[CellResult]:
+        """See ``Executor.run``."""
+        yield from (self.copies[cell] for cell in cells if cell in self.copies)
+        if rest := [cell for cell in cells if cell not in self.copies]:
+            yield from self.inner.run(work, rest)
+
+    def __enter__(self) -> CopyingExecutor:
+        self.inner.__enter__()
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.inner.__exit__(*error)
 
 
 def _at(key: CellKey, configuration: int) -> CellKey:

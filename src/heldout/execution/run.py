@@ -26,7 +26,7 @@ from heldout.execution.executors.base import Executor, Work
 from heldout.execution.identity import AdaptivePlan, run_identity
 from heldout.execution.left_out import left_out_blocks
 from heldout.execution.loop import ResultKeeper, run_races, tell
-from heldout.execution.parts import RunPart
+from heldout.execution.parts import CopyingExecutor, RunPart
 from heldout.execution.plan import Race, RunPlan, check_memory
 from heldout.execution.scheduler import Scheduler
 from heldout.execution.sharing.groups import Sharing
@@ -76,7 +76,8 @@ class OpenRun:
         """A batch of an adaptive search as a run of its own, on the same workers."""
         work = replace(self.work, configurations=configurations, sharing=sharing, base=self.work)
         settings = replace(self.settings, listeners=[part.listener(self.settings.listeners)])
-        return OpenRun(_with_means(work, settings), self._task, part, self._executor, settings)
+        executor = CopyingExecutor(self._executor, part.copies)
+        return OpenRun(_with_means(work, settings), self._task, part, executor, settings)
 
     def of(self, configurations: Configurations) -> OpenRun:
         """The run of an adaptive search with all configurations that were added to it."""
