@@ -317,6 +317,10 @@ class Flag(StrEnum):
         "The interval is of the winner alone, as if it had been named beforehand. It is therefore shifted to "
         "the good side and covers less often than its level; it is a baseline, and bbc replays the selection.",
     )
+    WEIGHTS_REACHED = (
+        "weights_reached",
+        "The weights reached {reached}, but not {others}, where every row counts once.",
+    )
     STRATIFIED = (
         "stratified",
         "Bootstraps were drawn within classes, which keeps the share of each class as it is in this sample. For "

@@ -252,6 +252,8 @@ class MatrixColumns:
     # (n, columns, R): what the cuts make of the scores: the same for every metric
     labels: NDArray[np.int8] | None = None
     threshold: float | None = None  # where averaged probabilities are cut for a metric on labels
+    # of metrics that weigh rows otherwise
+    weights: Sequence[tuple[Metric, NDArray[np.float64] | None]] = ()
     _bound: dict[tuple[int, Aggregate], tuple[Metric, AggregateScore]] = field(
         default_factory=dict, init=False, repr=False
     )
@@ -282,10 +284,11 @@ class MatrixColumns:
         """The metric of other predictions of the rows used, in an aggregate."""
         codes = self.segments["pooled" if aggregate == "pooled" else "folds"]
         assert codes is not None, "folds are read where they are known"
+        weights = next((its for other, its in self.weights if other is metric), self.sample_weight)
         if aggregate == "within":
-            return within_score(metric, self.truth, array, codes, self.sample_weight)
+            return within_score(metric, self.truth, array, codes, weights)
         score = fold_score if aggregate == "folds" else aggregate_score
-        return score(metric, self.truth, array, codes, self.sample_weight)
+        return score(metric, self.truth, array, codes, weights)
 
     def averages(self, metric: Metric) -> Averages | None:
         """The predictions that a rule of weights averages; None for other rules."""

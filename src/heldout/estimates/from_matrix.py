@@ -62,6 +62,7 @@ def candidate_columns(truth: Truth, predictions: HeldOutPredictions, question: Q
         _segmentations(predictions, rows),
         weights,
         threshold=question.threshold,
+        weights=[(metric, None if its is None else its[rows.used]) for metric, its in question.weights],
     )
     return columns.at_thresholds(question.metric) if isinstance(question.rule, Threshold) else columns
 

@@ -157,6 +157,7 @@ def estimates_of_search(
     halves: Mapping[str, FoldScores] = MappingProxyType({}),
     flags: Mapping[Flag, str] = MappingProxyType({}),
     unscored: Mapping[str, str] = MappingProxyType({}),
+    weights: Mapping[str, NDArray[np.float64] | None] = MappingProxyType({}),
 ) -> dict[str, Estimate]:
     """One estimate a scorer, each of the same winner, with the selection replayed on the refit metric.
 
@@ -180,6 +181,8 @@ def estimates_of_search(
         What to know of the winner.
     unscored : mapping, optional
         Why the winner has no score, by scorer.
+    weights : mapping, optional
+        Of scorers that weigh rows otherwise than by ``sample_weight``, or not at all.
     """
     estimation.check()
     chosen, rule = method_of(estimation.method), estimation.rule
@@ -203,9 +206,11 @@ def estimates_of_search(
             evidence = replace(evidence, halves=_by_half(halves.get(name)))
             estimates[name] = _attempt(chosen, _flagged(evidence, flags))
             continue
+        by_scorer = {other: weights.get(other, sample_weight) for other in (name, *opened)}
         question = Question(
-            metric, opened, rule, estimation.aggregate, settings, groups, sample_weight, params, winner
-        )
+            metric, opened, rule, estimation.aggregate, settings, groups, by_scorer[name], params, winner,
+            weights=tuple((opened[other], by_scorer[other]) for other in opened if other != name),
+        )  # fmt: skip
         try:
             evidence = gather(truth, predictions, question, chosen.scored)
             if dropping is not None and dropping.is_replayed and chosen.replays_dropping:

@@ -166,6 +166,8 @@ class Question:
     # observed scores
     winner: int | None = None
     threshold: float | None = None  # where an ensemble's probabilities are cut for a metric on labels
+    # of metrics that the selection reads, where they weigh rows otherwise than the reported one
+    weights: Sequence[tuple[Metric, NDArray[np.float64] | None]] = ()
 
     @property
     def metrics(self) -> list[Metric]:

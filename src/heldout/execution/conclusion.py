@@ -63,10 +63,11 @@ def chosen_in(
     metrics = {name: search.scoring.metrics.get(name) for name in found.fold_scores}
     window = None if search.strategy is None else search.strategy.window
     read = found if window is None else found.last(window)
-    pooled = pooled_scores(task, read.predictions, metrics, unscored=read.unscored)
+    weights = search.scoring.weights
+    pooled = pooled_scores(task, read.predictions, metrics, unscored=read.unscored, weights=weights)
     estimation = with_constants(search.estimation, found)
     within = (
-        pooled_scores(task, read.predictions, metrics, "within", read.unscored)
+        pooled_scores(task, read.predictions, metrics, "within", read.unscored, weights)
         if estimation.scale_of_selection == "within"
         else {}
     )
@@ -97,7 +98,7 @@ def estimates_of(
     """
     task, read, estimation, winner = search.task, chosen.read, chosen.estimation, chosen.winner
     with _quiet_again(warned):
-        return estimates_of_search(
+        estimates = estimates_of_search(
             task.truth, read.predictions, estimation,
             metrics={name: search.scoring.metrics.get(name) for name in found.fold_scores},
             fold_scores=read.fold_scores, refit_metric=found.refit_metric, winner=winner, groups=task.groups,
@@ -105,7 +106,9 @@ def estimates_of(
             params=search.configurations.params, dropping=_history(search, found), halves=halves,
             flags={**flags_of(search, found, chosen), **flags},
             unscored={name: lacking[winner] for name, lacking in found.unscored.items() if winner in lacking},
+            weights=search.scoring.weights,
         )  # fmt: skip
+    return search.with_flags_of_weights(estimates)
 
 
 def flags_of(search: Search, found: RaceResults, chosen: ChosenWinner) -> dict[Flag, str]:

@@ -278,11 +278,13 @@ def _of_column(
     task = search.task
     metrics = {name: search.scoring.metrics.get(name) for name in found.fold_scores}
     if fit.predictions is not None and not fit.reason:
-        return estimates_of_search(
+        estimates = estimates_of_search(
             task.truth, fit.predictions, replace(chosen.estimation, selection="best"), metrics=metrics,
             fold_scores=fit.fold_scores, refit_metric=found.refit_metric, winner=0, groups=task.groups,
             sample_weight=task.sample_weight, entropy=search.entropy, n_jobs=n_jobs, flags=search.flags,
+            weights=search.scoring.weights,
         )  # fmt: skip
+        return search.with_flags_of_weights(estimates)
     sentence = Flag.UNDEFINED.filled(reason=f"{fit.reason}; {argument('feedback', 'all')} estimates without it")
     warnings.warn(HeldoutWarning(sentence), stacklevel=4)
     nothing = Estimate(

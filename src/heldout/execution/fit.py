@@ -42,6 +42,8 @@ class Scoring:
     """Further responses to record where a model offers them."""
     more_times: tuple[float, ...] = ()
     """Further times at which to record survival probabilities."""
+    weights: Mapping[str, NDArray[np.float64] | None] = field(default_factory=dict)
+    """Of scorers that weigh rows otherwise than the one that chooses, or not at all."""
 
     @property
     def times(self) -> tuple[float, ...]:

@@ -33,7 +33,7 @@ def left_out_blocks(work: Work, race: Race, done: Collection[CellKey]) -> Iterat
     context, rows = work.context, np.concatenate([split.test for split in race.splits])
     weight = context.routed.score.get("sample_weight")
     weight = None if weight is None else np.asarray(weight, dtype=np.float64)[rows]
-    if context.return_train_score or not set(context.routed.score) <= {"sample_weight"}:
+    if context.return_train_score or context.scoring.weights or not set(context.routed.score) <= {"sample_weight"}:
         return
     if not is_computable_by_row(context.scoring.metrics.values(), context.truth.rows(rows), weight):
         return

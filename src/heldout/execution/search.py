@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Literal
 
 import numpy as np
+import sklearn
 from numpy.typing import NDArray
+from sklearn.utils.metadata_routing import MetadataRequest
 
 from heldout._text import argument
 from heldout.configurations import Configuration, Configurations
@@ -16,6 +18,7 @@ from heldout.data.task import Task
 from heldout.dropping.base import DropRule, SearchStrategy
 from heldout.errors import InputError
 from heldout.estimates.of_search import Estimation
+from heldout.estimates.types import Estimate
 from heldout.execution.executors.base import Work
 from heldout.execution.fit import CellContext, Routing, Scoring
 from heldout.execution.fold_models import DeployedModel, KeepModels
@@ -148,7 +151,47 @@ class Search:
         flag = Flag.THREADS_SEARCHED
         return {**flags, flag: flag.filled(names=" and ".join(sorted(varied)))} if varied else flags
 
+    def with_flags_of_weights(self, estimates: Mapping[str, Estimate]) -> dict[str, Estimate]:
+        """The estimates by scorer, each with what the weights of ``fit`` reached, if that is not everything."""
+        return {
+            name: replace(estimate, flags={**estimate.flags, **self._flag_of_weights(name)})
+            for name, estimate in estimates.items()
+        }
+
+    def _flag_of_weights(self, scorer: str) -> dict[Flag, str]:
+        of_model = {f"the fits of {name}": params for name, params in self.routed.fit_of_model.items()}
+        names = self._names_of_weights
+        took = {
+            where: any(value is not None and name.endswith(names) for name, value in params.items())
+            for where, params in (of_model or {"the fits": self.routed.fit}).items()
+        }
+        if len(set(took.values())) == 1:
+            took = {"the fits": any(took.values())}
+        is_weighed = self.scoring.weights.get(scorer, self.task.sample_weight) is not None
+        took |= {"the scores": is_weighed, "the bootstrap": is_weighed}
+        reached, others = ([where for where, one in took.items() if one is taken] for taken in (True, False))
+        if not reached or not others:
+            return {}
+        flag = Flag.WEIGHTS_REACHED
+        return {flag: flag.filled(reached=_enumerated(reached), others=_enumerated(others))}
+
+    @cached_property
+    def _names_of_weights(self) -> tuple[str, ...]:
+        """``sample_weight``, and what steps of pipelines call it that have it routed to them under another name."""
+        routes = sklearn.get_config()["enable_metadata_routing"]
+        models = {id(one.template): one.template for one in self.configurations}.values() if routes else []
+        parts = [part for model in models for part in (model, *model.get_params().values())]
+        parts = [part for part in parts if hasattr(part, "get_metadata_routing") and not isinstance(part, type)]
+        requests = [part.get_metadata_routing() for part in parts]
+        fits = [one.fit.requests for one in requests if isinstance(one, MetadataRequest)]
+        names = [one.get("sample_weight") for one in fits]
+        return ("sample_weight", *(name for name in names if isinstance(name, str)))
+
     @property
     def race(self) -> Race:
         """All its configurations on all its splits."""
         return race_of_search(self.folds, self.drop, self.entropy, stops=self.stop_when_width is not None)
+
+
+def _enumerated(parts: Sequence[str]) -> str:
+    return " and ".join([", ".join(parts[:-1]), parts[-1]]) if len(parts) > 1 else parts[0]

@@ -320,6 +320,7 @@ class SplitFits:
         return not self.is_scored or (
             not context.return_train_score
             and set(context.routed.score) <= {"sample_weight"}
+            and not context.scoring.weights
             and is_computable(context.scoring.metrics.values(), self._test, self._test_weight)
         )
 

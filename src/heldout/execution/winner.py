@@ -36,11 +36,13 @@ def pooled_scores(
     metrics: Mapping[str, Metric | None],
     aggregate: Aggregate = "pooled",
     unscored: Mapping[str, Mapping[int, str]] = MappingProxyType({}),
+    weights: Mapping[str, NDArray[np.float64] | None] = MappingProxyType({}),
 ) -> dict[str, NDArray[np.float64]]:
     """The metric on all held-out rows of a repeat, mean over repeats: (C,) for each opened scorer.
 
     With ``aggregate="within"`` of the pairs of rows of one split. Rows are those that every candidate predicted;
     NaN for configurations that failed, lack the response, or have no score of this scorer (``unscored``).
+    ``weights`` are those of scorers that weigh rows otherwise than the task.
     """
     scores = {}
     for name, metric in metrics.items():
@@ -48,7 +50,8 @@ def pooled_scores(
             continue
         scores[name] = np.full(predictions.n_configurations, np.nan)
         failed = {**predictions.failed, **unscored.get(name, {})}
-        candidates, bound = _pooled(task, replace(predictions, failed=failed), metric, aggregate)
+        weighed = replace(task, sample_weight=weights.get(name, task.sample_weight))
+        candidates, bound = _pooled(weighed, replace(predictions, failed=failed), metric, aggregate)
         if bound is not None:
             with quiet_if_foreign([metric]):
                 scores[name][candidates] = bound.observed()

@@ -16,10 +16,12 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+import sklearn
 import sklearn.metrics
 from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.metrics._scorer import _PassthroughScorer, _Scorer
 from sklearn.model_selection._search import BaseSearchCV
+from sklearn.utils.metadata_routing import process_routing
 
 from heldout._text import argument, is_one_of
 from heldout.data.task import TaskKind, Truth, labels_text
@@ -166,6 +168,23 @@ def scorer_of_class(scorer: Any, truth: Truth, pos_label: Any = None) -> Any:
             argument="pos_label",
         )
     return named
+
+
+def weights_of(scorer: Any, deciding: str, routed: Mapping[str, Any]) -> tuple[Any, dict[str, Any]]:
+    """The weights that the deciding scorer receives, and those of the scorers that receive others, or None.
+
+    ``routed`` are the parameters that a scorer, or multi-metric scorer, receives beside rows and target.
+    """
+    weights = routed.get("sample_weight")
+    if not hasattr(scorer, "_scorers"):
+        return weights, {}
+    if sklearn.get_config()["enable_metadata_routing"]:
+        requests = process_routing(scorer, "score", **routed)
+        received = {name: requests[name].score.get("sample_weight") for name in scorer._scorers}
+    else:
+        takes = {name: weights is not None and one._accept_sample_weight() for name, one in scorer._scorers.items()}
+        received = {name: weights if taken else None for name, taken in takes.items()}
+    return received[deciding], {name: one for name, one in received.items() if one is not received[deciding]}
 
 
 def asks_for_class(function: Any, arguments: Mapping[str, Any]) -> bool:

@@ -38,7 +38,7 @@ from heldout.arguments import (
 )
 from heldout.configurations import Configurations, checked_entries, checked_model
 from heldout.data.row_labels import in_one_order
-from heldout.data.task import Task
+from heldout.data.task import Task, checked_weights
 from heldout.dropping import DropRule, SearchStrategy, drop_rule_of, planned_folds
 from heldout.errors import InputError
 from heldout.estimates.block_length import Blocks
@@ -59,7 +59,7 @@ from heldout.execution.table import ResultsTable, mean_over_splits
 from heldout.folds.auto import AUTO, plan_of_cv
 from heldout.folds.splits import Folds, make_folds
 from heldout.methods_text import MethodsText
-from heldout.metrics.from_scorer import scorer_of_class
+from heldout.metrics.from_scorer import scorer_of_class, weights_of
 from heldout.predictions import ranks
 from heldout.result import Evaluation
 
@@ -140,8 +140,9 @@ class BaseHeldOutSearch(BaseSearchCV):  # type: ignore[misc]
         **params : dict
             ``groups``, ``sample_weight`` and what else the estimators' ``fit``, the scorers and the splitter
             take; routed as in ``GridSearchCV``. Groups are also drawn whole by the bootstrap. Weights that reach
-            the scorers weigh the bootstrap too. ``groups="copies"`` makes one group of the rows with equal
-            predictors; an integer ``cv`` then keeps groups whole.
+            a scorer weigh its bootstrap too; the flag ``weights_reached`` of an estimate says what weights reached
+            if that is not all of fits, scores and bootstrap. ``groups="copies"`` makes one group of the rows with
+            equal predictors; an integer ``cv`` then keeps groups whole.
 
         Returns
         -------
@@ -164,7 +165,8 @@ class BaseHeldOutSearch(BaseSearchCV):  # type: ignore[misc]
         params = _check_method_params(X, params=rows)
         metadata = self._get_routed_params_for_fit(params)
         # The bootstrap replays the choice, and so weighs rows exactly where the scorers weighed them.
-        weights = metadata.scorer.score.get("sample_weight")
+        deciding = deciding_scorer(scorers, self.scoring, self.refit)
+        weights, others = weights_of(scorers, deciding, metadata.scorer.score)
         task = task_of(model, X, y, metadata.splitter.split.get("groups"), weights).with_pos_label(self.pos_label)
         scorers = scorer_of_class(scorers, task.truth, self.pos_label)
         # scikit-learn has callbacks since 1.9.
@@ -176,7 +178,9 @@ class BaseHeldOutSearch(BaseSearchCV):  # type: ignore[misc]
         folds = self._folds(task, cv, drop, entropy, metadata, len(configurations))
         several = isinstance(scorers, _MultimetricScorer)
         table = partial(ResultsTable, self._format_results, several, self.error_score)
-        scoring = make_scoring(task.truth, scorers, deciding_scorer(scorers, self.scoring, self.refit))
+        scoring = make_scoring(task.truth, scorers, deciding)
+        others = {name: checked_weights(one, task.n_rows) for name, one in others.items()}
+        scoring = replace(scoring, weights=others)
         if several and not self.refit:  # no winner, so no estimate
             if self.keep_models != "none":
                 raise InputError(

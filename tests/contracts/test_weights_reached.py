@@ -1,0 +1,204 @@
+"""Weights of ``fit`` go where GridSearchCV sends them; a flag says what they reached if that is not everything."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+import sklearn
+from sklearn.datasets import load_breast_cancer
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import accuracy_score, f1_score, make_scorer
+from sklearn.model_selection import GridSearchCV
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import Pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils.fixes import parse_version
+
+import heldout as ho
+from heldout.flags import Flag
+
+X, Y = load_breast_cancer(return_X_y=True)
+X, Y = StandardScaler().fit_transform(X[:150, :4]), Y[:150]
+WEIGHTS = np.random.default_rng(0).uniform(0.2, 3.0, 150)
+OTHERS = WEIGHTS[::-1].copy()
+GRID = {"C": [0.01, 1.0]}
+
+pytestmark = pytest.mark.skipif(
+    parse_version(sklearn.__version__) < parse_version("1.7"), reason="scikit-learn 1.6 keeps weights from scorers"
+)
+unsupported = pytest.mark.filterwarnings("ignore:The scoring .* does not support sample_weight")
+
+
+def hits(y_true: Any, y_pred: Any) -> float:
+    """A score that takes no weights."""
+    return float(np.mean(y_true == y_pred))
+
+
+def by_model(model: Any, X: Any, y: Any) -> float:
+    """A scorer that cannot be opened and takes no weights."""
+    return float(model.score(X, y))
+
+
+def by_model_weighted(model: Any, X: Any, y: Any, sample_weight: Any = None) -> float:
+    return float(model.score(X, y, sample_weight))
+
+
+def piped(**requests: Any) -> Pipeline:
+    steps = StandardScaler(), LogisticRegression()
+    if requests:
+        steps = steps[0].set_fit_request(sample_weight=False), steps[1].set_fit_request(**requests)
+    return Pipeline([("scale", steps[0]), ("clf", steps[1])])
+
+
+def fitted(estimator: Any, scoring: Any, params: dict[str, Any], **settings: Any) -> ho.HeldOutSearchCV:
+    """The search, whose fold scores are those of GridSearchCV."""
+    grid = {"clf__C": [0.01, 1.0]} if isinstance(estimator, Pipeline) else GRID
+    ours = ho.HeldOutSearchCV(estimator, grid, scoring=scoring, cv=3, n_bootstraps=50, random_state=0, **settings)
+    settings.pop("method", None)
+    theirs = GridSearchCV(estimator, grid, scoring=scoring, cv=3, **settings).fit(X, Y, **params)
+    ours.fit(X, Y, **params)
+    for name, scores in theirs.cv_results_.items():
+        if name.startswith(("mean_test", "split0_test")):
+            np.testing.assert_allclose(ours.cv_results_[name], scores, rtol=0, atol=1e-12)
+    assert ours.best_index_ == theirs.best_index_
+    return ours
+
+
+def sentence(estimate: Any) -> str:
+    return str(estimate.flags.get(Flag.WEIGHTS_REACHED, ""))
+
+
+FITS = "The weights reached the fits, but not the scores and the bootstrap, where every row counts once."
+SCORES = "The weights reached the scores and the bootstrap, but not the fits, where every row counts once."
+
+
+@pytest.mark.parametrize("scoring", [None, "f1", "roc_auc", "neg_log_loss", ho.metrics.FScore()])
+def test_weights_that_reach_everything_need_no_word(scoring: Any) -> None:
+    if isinstance(scoring, ho.metrics.FScore):
+        search = ho.HeldOutSearchCV(LogisticRegression(), GRID, scoring=scoring, cv=3, n_bootstraps=50)
+        search.fit(X, Y, sample_weight=WEIGHTS)
+        named = fitted(LogisticRegression(), "f1", {"sample_weight": WEIGHTS})
+        np.testing.assert_allclose(
+            search.cv_results_["mean_test_score"], named.cv_results_["mean_test_score"], atol=1e-12
+        )
+    else:
+        search = fitted(LogisticRegression(), scoring, {"sample_weight": WEIGHTS})
+    assert search.estimate_.provenance["weighted"] and not sentence(search.estimate_)
+
+
+def test_without_weights_nothing_is_said() -> None:
+    for params in ({}, {"sample_weight": None}):
+        search = fitted(LogisticRegression(), "accuracy", params)
+        assert not search.estimate_.provenance["weighted"] and not sentence(search.estimate_)
+
+
+@unsupported
+def test_a_score_without_weights_is_said_to_be_without() -> None:
+    search = fitted(LogisticRegression(), make_scorer(hits), {"sample_weight": WEIGHTS})
+    assert sentence(search.estimate_) == FITS and not search.estimate_.provenance["weighted"]
+    assert search.estimate_.uncorrected == pytest.approx(search.best_score_, abs=1e-12)
+
+
+def test_weights_of_a_step_reach_the_fits_alone() -> None:
+    search = fitted(piped(), "accuracy", {"clf__sample_weight": WEIGHTS})
+    assert sentence(search.estimate_) == FITS and not search.estimate_.provenance["weighted"]
+    assert search.estimate_.uncorrected == pytest.approx(search.best_score_, abs=1e-12)
+
+
+@unsupported
+@pytest.mark.parametrize(("scorer", "expected"), [(by_model, FITS), (by_model_weighted, "")])
+def test_a_scorer_that_cannot_be_opened(scorer: Any, expected: str) -> None:
+    search = fitted(LogisticRegression(), scorer, {"sample_weight": WEIGHTS}, method="tt")
+    assert sentence(search.estimate_) == expected
+
+
+@unsupported
+@pytest.mark.parametrize("refit", ["weighted", "plain"])
+def test_each_of_several_scorers_has_its_own_word(refit: str) -> None:
+    scoring = {"weighted": "accuracy", "plain": make_scorer(hits)}
+    search = fitted(LogisticRegression(), scoring, {"sample_weight": WEIGHTS}, refit=refit)
+    check_each(search)
+
+
+def check_each(search: ho.HeldOutSearchCV) -> None:
+    """Of the scorers "weighted" and "plain" of one metric."""
+    weighted, plain = search.estimates_["weighted"], search.estimates_["plain"]
+    assert not sentence(weighted) and sentence(plain) == FITS
+    assert weighted.provenance["weighted"] and not plain.provenance["weighted"]
+    for name, estimate in search.estimates_.items():
+        score = search.cv_results_[f"mean_test_{name}"][search.best_index_]
+        assert estimate.uncorrected == pytest.approx(score, abs=1e-12)
+
+
+@pytest.mark.parametrize("refit", ["weighted", "plain"])
+def test_routing_to_each_of_several_scorers(refit: str) -> None:
+    with sklearn.config_context(enable_metadata_routing=True):
+        model = LogisticRegression().set_fit_request(sample_weight=True)
+        weighted, plain = make_scorer(accuracy_score), make_scorer(accuracy_score)
+        scoring = {
+            "weighted": weighted.set_score_request(sample_weight=True),
+            "plain": plain.set_score_request(sample_weight=False),
+        }
+        check_each(fitted(model, scoring, {"sample_weight": WEIGHTS}, refit=refit))
+
+
+@pytest.mark.parametrize(
+    ("fits", "scores", "expected"), [(True, True, ""), (True, False, FITS), (False, True, SCORES)]
+)
+def test_routing_as_requested(fits: bool, scores: bool, expected: str) -> None:
+    with sklearn.config_context(enable_metadata_routing=True):
+        model = LogisticRegression().set_fit_request(sample_weight=fits)
+        scorer = make_scorer(accuracy_score).set_score_request(sample_weight=scores)
+        search = fitted(model, scorer, {"sample_weight": WEIGHTS})
+        pipeline = fitted(piped(sample_weight=fits), scorer, {"sample_weight": WEIGHTS})
+    for one in (search, pipeline):
+        assert sentence(one.estimate_) == expected and one.estimate_.provenance["weighted"] == scores
+        assert one.estimate_.uncorrected == pytest.approx(one.best_score_, abs=1e-12)
+
+
+@pytest.mark.parametrize(("scores", "expected"), [("case", ""), (False, FITS)])
+def test_routing_under_another_name(scores: Any, expected: str) -> None:
+    with sklearn.config_context(enable_metadata_routing=True):
+        scorer = make_scorer(accuracy_score).set_score_request(sample_weight=scores)
+        for model in (LogisticRegression().set_fit_request(sample_weight="case"), piped(sample_weight="case")):
+            search = fitted(model, scorer, {"case": WEIGHTS})
+            assert sentence(search.estimate_) == expected
+
+
+def test_routing_of_two_kinds_of_weights() -> None:
+    with sklearn.config_context(enable_metadata_routing=True):
+        model = LogisticRegression().set_fit_request(sample_weight="case")
+        scoring = {
+            "case": make_scorer(f1_score).set_score_request(sample_weight="case"),
+            "other": make_scorer(accuracy_score).set_score_request(sample_weight="other"),
+        }
+        search = fitted(model, scoring, {"case": WEIGHTS, "other": OTHERS}, refit="case")
+    for name, estimate in search.estimates_.items():
+        assert estimate.provenance["weighted"] and not sentence(estimate)
+        weights = {"case": WEIGHTS, "other": OTHERS}[name]
+        labels = search.predictions_.responses["labels"][:, search.best_index_, 0]
+        score = {"case": f1_score, "other": accuracy_score}[name]
+        by_hand = score(Y, labels, sample_weight=weights)
+        assert search.cv_results_[f"pooled_test_{name}"][search.best_index_] == pytest.approx(by_hand, abs=1e-12)
+
+
+def test_routing_to_some_of_several_models() -> None:
+    with sklearn.config_context(enable_metadata_routing=True):
+        asks = LogisticRegression().set_fit_request(sample_weight=True)
+        scorer = make_scorer(accuracy_score).set_score_request(sample_weight=True)
+        models = [("asks", asks, GRID), ("has_none", KNeighborsClassifier(), {})]
+        search = ho.HeldOutSearchCV(models, scoring=scorer, n_bootstraps=50).fit(X, Y, sample_weight=WEIGHTS)
+    assert sentence(search.estimate_) == (
+        "The weights reached the fits of asks, the scores and the bootstrap, but not the fits of has_none, where "
+        "every row counts once."
+    )
+
+
+def test_protocols_and_loops_weigh_everything() -> None:
+    run = ho.open_search(X, Y, cv=3, sample_weight=WEIGHTS, n_bootstraps=50, random_state=0)
+    run.evaluate(LogisticRegression())
+    assert not sentence(run.finish().estimate)
+    found = ho.nested_cv(LogisticRegression(), X, Y, GRID, cv=3, sample_weight=WEIGHTS, random_state=0)
+    assert not sentence(found)
