@@ -205,6 +205,17 @@ def test_a_protocol_takes_the_class_of_the_search_and_refuses_another() -> None:
         ho.nested_cv(of_search, X, LABELS, pos_label="well")
 
 
+@pytest.mark.parametrize("metric", ["f1", "jaccard", "average_precision", "d2_log_loss_score", "d2_brier_score"])
+def test_estimates_of_arrays_by_name_are_of_the_class_too(metric: str) -> None:
+    model = LogisticRegression().fit(X, NUMBERS)
+    numbers = model.predict(X) if metric in OF_ONE_CLASS[:4] else model.predict_proba(X)[:, 1]
+    labels = np.where(numbers == 1, "sick", "well") if metric in OF_ONE_CLASS[:4] else numbers
+    found = ho.estimate(LABELS, labels[:, None], metric=metric, method="cv", pos_label="sick").value
+    assert found == pytest.approx(
+        ho.estimate(NUMBERS, numbers[:, None], metric=metric, method="cv").value, abs=1e-12
+    )
+
+
 def test_a_stored_run_of_the_other_class_is_not_continued(tmp_path: Path) -> None:
     for named in ("sick", "well"):
         stored = search("roc_auc", pos_label=named, store=tmp_path / "run.db").fit(X, LABELS)
