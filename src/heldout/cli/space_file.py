@@ -19,7 +19,7 @@ FORMS = (
     "an estimator, a list of (name, estimator, grid or distributions), a search object, a function of an Optuna "
     "trial, or a function of X and y that returns one of these"
 )
-_VALUES = {"param_grid": "grid", "param_distributions": "random", "space": "optuna"}
+_VALUES = {"param_grid": "grid", "space": "optuna", "param_distributions": "random"}
 """Kinds of search by the attribute that holds what they try."""
 
 
@@ -132,6 +132,8 @@ def _space_of_search(search: Any, kind: str) -> Space:
     """The models and values of a search object; its other settings are those of the command."""
     attribute = next(name for name, of in _VALUES.items() if of == kind)
     values, size = getattr(search, attribute), getattr(search, "n_trials" if kind == "optuna" else "n_iter", None)
+    if values is None:  # Optuna's may have either name
+        values = getattr(search, "param_distributions", None)
     estimator = search.estimator
     if isinstance(estimator, list | tuple):
         return Space([tuple(entry) for entry in checked_entries(estimator)], values, kind, size)

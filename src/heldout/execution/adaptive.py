@@ -36,7 +36,7 @@ from heldout.execution.search import Search
 from heldout.execution.store.base import AddedConfiguration
 from heldout.execution.store.memory import MemoryStore
 from heldout.execution.store.search_note import note_of
-from heldout.execution.table import mean_over_splits
+from heldout.execution.table import columns_of_scores, mean_over_splits
 from heldout.execution.winner import pooled_scores
 from heldout.metrics.base import oriented
 
@@ -86,6 +86,8 @@ class ProposalScore:
         Why it failed; empty if it did not.
     dropped : str
         Why it was dropped; empty if it was not.
+    columns : mapping of str to float
+        Of its row of ``cv_results_``: scores of splits, means, standard deviations and times.
     """
 
     position: int
@@ -93,6 +95,7 @@ class ProposalScore:
     fold_scores: tuple[float, ...]
     failure: str = ""
     dropped: str = ""
+    columns: Mapping[str, float] = field(default_factory=dict)
 
 
 class Proposals(Protocol):
@@ -140,10 +143,13 @@ class AdaptiveRun:
         self._open.tell(ConfigurationsAdded(names, dict(zip(positions, n_resumed, strict=True))))
         source = {member.position: self._first.setdefault(_form(member), member.position) for member in added}
         scores = dict[int, ProposalScore]()
-        for is_repeat in (False, True):  # the cells to copy come first
-            members = [member for member in added if (source[member.position] != member.position) is is_repeat]
-            if members:
-                scores |= self._scores_of(members, source, recall=any(n_resumed))
+
+        def group_of(member: Configuration) -> tuple[bool, int]:
+            """Cells come before their copies; an exception ends the fits of its group."""
+            return source[member.position] != member.position, member.position if self._search.catch else 0
+
+        for _, group in groupby(sorted(added, key=group_of), group_of):
+            scores |= self._scores_of(list(group), source, recall=any(n_resumed))
         return [scores[position] for position in positions]
 
     def _scores_of(
@@ -163,7 +169,11 @@ class AdaptiveRun:
         for member in added:
             if source[member.position] != member.position:
                 part.copy(source[member.position], member.position)
-        raced = self._raced(self._open.part(local, sharing, part), part, len(added))
+        small = self._open.part(local, sharing, part)
+        try:
+            raced = self._raced(small, part, len(added))
+        except self._search.catch:
+            raced = self._raced(small.with_failures(), part, len(added))
         return {score.position: score for score in raced}
 
     def finish(self) -> tuple[Search, RaceResults]:
@@ -322,6 +332,7 @@ def _scores(
     aggregate = search.estimation.scale_of_selection
     if aggregate != "folds" and metric is not None:
         values = oriented(metric, pooled_scores(search.task, found.predictions, {name: metric}, aggregate)[name])
+    columns = columns_of_scores(found.cells, found.fold_scores)
     scores = []
     for local, position in enumerate(positions):
         failure, drop = found.failures.get(local, ""), dropped.get(position)
@@ -333,6 +344,7 @@ def _scores(
                 tuple(in_order[:n_splits, local].tolist()),
                 failure,
                 "" if failure or drop is None else drop.reason,
+                {name: float(column[local]) for name, column in columns.items() if np.isfinite(column[local])},
             )
         )
     return scores

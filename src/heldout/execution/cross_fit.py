@@ -156,14 +156,15 @@ def cross_fit(
 def outer_splits(folds: Folds) -> tuple[Split, ...]:
     """The splits of the first repeat.
 
-    Raises InputError when they do not hold out every row once, or are fewer than three.
+    Raises InputError when they do not hold out every row that they use once, or are fewer than three.
     """
     first = min(folds.columns)
     splits = tuple(split for split in folds.splits if split.repeat == first)
     tested = np.zeros(folds.n_rows, dtype=np.intp)
     for split in splits:
         tested[split.test] += 1
-    if not folds.exchangeable or (tested != 1).any():
+    used = np.unique(np.concatenate([rows for split in splits for rows in (split.train, split.test)]))
+    if not folds.exchangeable or (tested[used] != 1).any():
         raise InputError(
             f"{argument('feedback', 'cross-fitted')} needs folds that hold out every row once, such as "
             f"{argument('cv', 5)}; other splits (by time, or drawn anew) leave no rows that a sampler has not "

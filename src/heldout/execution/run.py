@@ -79,6 +79,11 @@ class OpenRun:
         executor = CopyingExecutor(self._executor, part.copies)
         return OpenRun(_with_means(work, settings), self._task, part, executor, settings)
 
+    def with_failures(self) -> OpenRun:
+        """The same run, in which a fit that raises fails its configuration alone."""
+        work = replace(self.work, context=replace(self.work.context, error_score=float("nan")), base=None)
+        return OpenRun(work, self._task, self.run, self._executor, self.settings)
+
     def of(self, configurations: Configurations) -> OpenRun:
         """The run of an adaptive search with all configurations that were added to it."""
         work = replace(self.work, configurations=configurations)

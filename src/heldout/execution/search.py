@@ -51,6 +51,8 @@ class Search:
     """Parameters of ``fit`` and of the scorer."""
     error_score: float | Literal["raise"] = np.nan
     """With "raise" the first failure ends the search. A number only fills ``cv_results_``."""
+    catch: tuple[type[Exception], ...] = ()
+    """With "raise", of an adaptive search: exceptions that fail their configuration and do not end the search."""
     return_train_score: bool = False
     refit: bool = True
     """Whether to fit the winner on all rows."""

@@ -98,6 +98,16 @@ def constant_columns(cells: CellTable) -> dict[str, NDArray[np.float64]]:
     return columns
 
 
+def columns_of_scores(cells: CellTable, fold_scores: Mapping[str, FoldScores]) -> dict[str, NDArray[np.float64]]:
+    """The columns of the table that hold scores and times, without ranks."""
+    columns = constant_columns(cells)
+    for name, scores in fold_scores.items():
+        of_splits = scores.oriented()
+        columns |= {f"split{i}_test_{name}": split for i, split in enumerate(of_splits)}
+        columns |= {f"mean_test_{name}": of_splits.mean(axis=0), f"std_test_{name}": of_splits.std(axis=0)}
+    return columns
+
+
 def mean_over_splits(scores: NDArray[np.float64]) -> NDArray[np.float64]:
     """Plain mean over the splits (splits, C) in which a score is defined; NaN where none is.
 

@@ -140,7 +140,8 @@ class Folds:
         >>> Folds((Split(0, 0, rows[:3], rows[3:]), Split(1, 0, rows[1:], rows[:1])), 4).test_share
         0.25
         """
-        if self.n_repeats < 2 or not self.exchangeable or self.is_partition:
+        tested = self.labels[(self.labels >= 0).any(axis=1)]  # a search may use a sample of the rows
+        if self.n_repeats < 2 or not self.exchangeable or (tested >= 0).all():
             return None
         return float(
             np.mean([len(split.test) / (len(split.test) + split.n_training_rows) for split in self.splits])

@@ -57,10 +57,15 @@ def fitted(store: Any, *, n_trials: int, pause: float = 0.0, **more: Any) -> Any
     return ho.HeldOutOptunaSearchCV(estimator, space, n_trials=n_trials, store=store, **settings).fit(X, Y)
 
 
+def without_times(trial: Any) -> dict[str, Any]:
+    """The attributes of a trial that do not depend on the machine."""
+    return {name: value for name, value in trial.user_attrs.items() if not name.endswith("_time")}
+
+
 def outcome(search: Any) -> dict[str, Any]:
     """Everything that must be equal to the last bit."""
     trials = [
-        (one.number, one.state.name, one.params, one.values, one.intermediate_values, one.user_attrs)
+        (one.number, one.state.name, one.params, one.values, one.intermediate_values, without_times(one))
         for one in search.study_.trials
     ]
     table = {

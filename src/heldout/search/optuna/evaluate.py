@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -29,13 +30,14 @@ from heldout.search.optuna.study import StudyProposals, proposals_of, study_of
 class StudySettings:
     """How a study searches; ``HeldOutOptunaSearchCV`` describes each."""
 
-    n_trials: int
+    n_trials: int | None
     timeout: float | None = None
     batch_size: int | None = None
     sampler: Any = None
     study: Any = None
     feedback: Any = "all"
     stop_when_useless: bool = False
+    callbacks: Sequence[Callable[[Any, Any], None]] = ()
     random_state: RandomState = None
 
 
@@ -63,10 +65,11 @@ def evaluate_study(
     proposals = proposals_of(
         study, space, settings.random_state, search.entropy, n_trials=settings.n_trials,
         batch_size=settings.batch_size or 1, timeout=settings.timeout, useless=useless,
+        callbacks=settings.callbacks,
     )  # fmt: skip
     try:
         found = evaluate_adaptive(
-            search, proposals, running, n_planned=settings.n_trials, choose=choose, cross_fit=fit
+            search, proposals, running, n_planned=settings.n_trials or 0, choose=choose, cross_fit=fit
         )
     finally:
         proposals.close()
@@ -97,8 +100,8 @@ def _cross_fit(
     if cross_fitting is None or search.estimation.method is None:
         return None
     _check_cross_fitting(cross_fitting, settings)
-    check_search(search, settings.n_trials)
-    n_trials = cross_fitting.trials_of_each(search.folds, settings.n_trials)
+    check_search(search, settings.n_trials or 0)
+    n_trials = cross_fitting.trials_of_each(search.folds, settings.n_trials or 0)
 
     def proposals_of_fold(fold: int) -> StudyProposals:
         entropy = numpy_seed(search.entropy, "sampler of a fold", fold)
@@ -117,11 +120,11 @@ def _check_cross_fitting(cross_fitting: CrossFitting, settings: StudySettings) -
             "have seen all; leave study out, or use feedback='all'.",
             argument="study",
         )
-    if settings.timeout is not None and cross_fitting.n_trials is None:
+    if (settings.timeout is not None or settings.n_trials is None) and cross_fitting.n_trials is None:
         raise InputError(
-            f"{argument('feedback', 'cross-fitted')} shares its fits out by {argument('n_trials')}, which a "
-            f"timeout leaves open; give the trials of each sampler, such as {trials_argument(15)}, to which no "
-            "timeout applies.",
+            f"{argument('feedback', 'cross-fitted')} shares its fits out by {argument('n_trials')}, which "
+            f"{'None' if settings.timeout is None else 'a timeout'} leaves open; give the trials of each sampler, "
+            f"such as {trials_argument(15)}, to which no timeout applies.",
             argument="feedback",
         )
 

@@ -93,11 +93,12 @@ class UselessSearch:
         self.found = regret_of(trials, self._test_to_training, numpy_seed(self._entropy, "regret", len(trials)))
         return self.found.is_useless
 
-    def sentence(self, n_asked: int, n_planned: int) -> str:
+    def sentence(self, n_asked: int, n_planned: int | None) -> str:
         """Why the search stopped."""
         assert self.found is not None, "the search stopped because of it"
         return (
-            f"The search stopped after {n_asked} of {counted(n_planned, 'trial')}: the estimated regret, "
+            f"The search stopped after {n_asked if n_planned else ''}{' of ' if n_planned else ''}"
+            f"{counted(n_planned or n_asked, 'trial')}: the estimated regret, "
             f"{self.found.bound:.2g}, is below the standard error of the winner's score, "
             f"{self.found.standard_error:.2g}."
         )

@@ -3,14 +3,23 @@
 from __future__ import annotations
 
 import numbers
+from collections.abc import Iterable
+from dataclasses import replace
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
+from sklearn.utils import Bunch, _safe_indexing
 from sklearn.utils._param_validation import Interval
+from sklearn.utils.validation import _check_method_params, check_is_fitted
 
 from heldout._defaults import DEFAULT_METHOD
+from heldout._random import numpy_seed
 from heldout.arguments import SearchArguments
 from heldout.configurations import Configurations, refuses
+from heldout.data.arrays import shortened
+from heldout.data.task import Task
+from heldout.errors import ArgumentError, InputError
 from heldout.estimates.block_length import BlockLength
 from heldout.estimates.question import AnyAggregate
 from heldout.estimates.types import Alternative
@@ -20,10 +29,11 @@ from heldout.execution.inner_split import InnerSplit
 from heldout.execution.run import RunSettings
 from heldout.execution.search import Search
 from heldout.execution.sharing.groups import Share
+from heldout.folds.splits import Folds
 from heldout.result import Evaluation
 from heldout.search.base import BaseHeldOutSearch
 from heldout.search.optuna.evaluate import StudySettings, evaluate_study
-from heldout.search.optuna.space import space_of
+from heldout.search.optuna.space import Space, space_of
 
 
 class HeldOutOptunaSearchCV(BaseHeldOutSearch):
@@ -33,6 +43,9 @@ class HeldOutOptunaSearchCV(BaseHeldOutSearch):
     once, so that all configurations are compared on the same rows. The search is adaptive: the estimate replays the
     selection among the configurations that were tried, but not how the search came to them, and has the flag
     ``adaptive_search``; ``ho.nested_cv(search, X, y)`` repeats the whole search in every fold.
+
+    It takes the arguments of optuna-integration's ``OptunaSearchCV``, and has its attributes. A trial that proposes
+    the parameters of an earlier one is not fitted again: it has the scores and the predictions of that one.
 
     Equal seeds propose equal trials for every ``n_jobs``: a batch of trials is proposed before any of its scores is
     known, and its scores are told in order. A search that continues from its ``store`` proposes what it would have
@@ -48,8 +61,11 @@ class HeldOutOptunaSearchCV(BaseHeldOutSearch):
         other than uniform, log-uniform and integers are proposed by their quantile, from 0.001 to 0.999. Or a
         function ``suggest(trial)`` that returns a dict of parameters of ``estimator``, or an estimator of the same
         kind. None for a list of estimators.
-    n_trials : int, default=100
-        How many trials are asked.
+    param_distributions : dict or callable, optional
+        Another name of ``space``, as in ``OptunaSearchCV``; give one of the two.
+    n_trials : int or None, default=100
+        How many trials are asked. None for no limit: ``timeout``, ``callbacks``, ``stop_when_useless`` or the
+        sampler ends the search.
     timeout : float, optional
         Seconds after which no batch of trials begins; what began is finished. How far the search comes then depends
         on the machine.
@@ -69,6 +85,21 @@ class HeldOutOptunaSearchCV(BaseHeldOutSearch):
         Whether to stop when the estimated regret falls below the standard error of the winner's score, so that the
         folds could not show a further gain: from 20 trials with a score on, every 5 trials, by a Gaussian process
         of the scores (Makarova et al. 2022). ``stop_reason_`` says so.
+    subsample : float or int, default=1.0
+        The share or the number of rows, drawn at random, on which the search runs; groups may lose rows. The winner
+        is fitted on all rows. The estimate is of the rows of the sample, with models trained on parts of it
+        (``n_rows_used``, flag ``incomplete_predictions``), and so pessimistic if more rows make better models.
+    callbacks : list of callable, optional
+        Each is called with the study and the trial after every trial, as by ``study.optimize``; ``study.stop()``
+        ends the search after the batch.
+    catch : exception type or tuple of these, default=()
+        With ``error_score="raise"``: exceptions of a fit or a score that fail their trial and do not end the
+        search. With another ``error_score`` none ends it.
+    enable_pruning : bool, default=False
+        As True refused: it prunes by scores of unfinished fits, which give no held-out predictions. Use
+        ``drop="bootstrap"``.
+    max_iter : int, default=1000
+        Of ``enable_pruning`` in ``OptunaSearchCV``; it has no effect here.
     scoring, pos_label, cv, repeats, aggregate, selection, drop, method, n_bootstraps, confidence_level, \
 alternative, n_jobs, refit, pre_dispatch, error_score, return_train_score, keep_predictions, store, verbose, \
 fit_timeout, share, share_memory, early_stopping, keep_models, deploy, imputation, default, block_length
@@ -81,9 +112,16 @@ fit_timeout, share, share_memory, early_stopping, keep_models, deploy, imputatio
     ----------
     study_ : optuna.Study
         Its trials have the score of each split as intermediate value, and their row of ``cv_results_`` as user
-        attribute ``configuration``. Failed ones have ``failure``, pruned ones ``dropped``, each in words.
+        attribute ``configuration``, beside its scores and times (``mean_test_score``, ``split0_test_score``, ...).
+        Failed ones have ``failure``, pruned ones ``dropped``, each in words.
+    best_trial_ : optuna.trial.FrozenTrial
+        Of the winner. Its number is ``best_index_`` where every trial of the study has a row.
+    trials_, n_trials_, user_attrs_, trials_dataframe, set_user_attr
+        Of ``study_``, as in ``OptunaSearchCV``.
+    sample_indices_ : ndarray of shape (n_sample,)
+        The rows on which the search ran.
     stop_reason_ : str
-        Why the search stopped before its last trial; empty if it did not.
+        Why ``stop_when_useless`` stopped the search; empty if it did not.
     cv_results_, best_estimator_, best_params_, best_index_, best_score_, estimate_, corrected_score_, ...
         As in ``HeldOutSearchCV``; trials that proposed nothing that can be fitted have no row.
 
@@ -101,44 +139,46 @@ fit_timeout, share, share_memory, early_stopping, keep_models, deploy, imputatio
     0.929 [0.903, 0.9523] (95%)
     """
 
-    space: Any
-    n_trials: int
-    timeout: float | None
-    sampler: Any
-    study: Any
-    batch_size: int | None
-    feedback: Any
-    stop_when_useless: bool
-
     _proposer = "optuna"
     _parameter_constraints = {  # noqa: RUF012
         **BaseHeldOutSearch._parameter_constraints,
         "space": "no_validation",
-        "n_trials": [Interval(numbers.Integral, 1, None, closed="left")],
+        "param_distributions": "no_validation",
+        "n_trials": [Interval(numbers.Integral, 1, None, closed="left"), None],
         "timeout": [Interval(numbers.Real, 0, None, closed="neither"), None],
         "sampler": "no_validation",
         "study": "no_validation",
         "feedback": "no_validation",
         "stop_when_useless": ["boolean"],
+        "subsample": [Interval(numbers.Real, 0, None, closed="neither")],
+        "callbacks": [list, tuple, None],
+        "catch": "no_validation",
+        "enable_pruning": ["boolean"],
+        "max_iter": [Interval(numbers.Integral, 1, None, closed="left")],
         "batch_size": [Interval(numbers.Integral, 1, None, closed="left"), None],
     }
 
-    @refuses("param_distributions", "param_grid", why="is named space= here, and takes distributions or lists")
+    @refuses("param_grid", why="is named space= here, and takes distributions or lists")
     @refuses("n_iter", why="is named n_trials= here")
-    @refuses("enable_pruning", "pruner", why="is no argument here; drop='bootstrap' prunes trials between folds")
-    @refuses("subsample", "max_iter", "callbacks", "catch", why="is an argument of OptunaSearchCV that is not here")
+    @refuses("pruner", why="is no argument here; drop='bootstrap' prunes trials between folds")
     def __init__(
         self,
         estimator: Any,
         space: Any = None,
         *,
-        n_trials: int = 100,
+        param_distributions: Any = None,
+        n_trials: int | None = 100,
         timeout: float | None = None,
         sampler: Any = None,
         study: Any = None,
         batch_size: int | None = None,
         feedback: Any = "all",
         stop_when_useless: bool = False,
+        subsample: float = 1.0,
+        callbacks: Any = None,
+        catch: Any = (),
+        enable_pruning: bool = False,
+        max_iter: int = 1000,
         scoring: Any = None,
         pos_label: Any = None,
         cv: Any = None,
@@ -170,16 +210,17 @@ fit_timeout, share, share_memory, early_stopping, keep_models, deploy, imputatio
         block_length: BlockLength = None,
     ) -> None:
         super().__init__(
-            estimator, space=space, n_trials=n_trials, timeout=timeout, sampler=sampler, study=study,
-            batch_size=batch_size, feedback=feedback, stop_when_useless=stop_when_useless,
-            scoring=scoring, cv=cv, repeats=repeats, aggregate=aggregate,
-            selection=selection, drop=drop, method=method, n_bootstraps=n_bootstraps,
-            confidence_level=confidence_level, alternative=alternative, n_jobs=n_jobs, refit=refit,
-            pre_dispatch=pre_dispatch, error_score=error_score, return_train_score=return_train_score,
-            keep_predictions=keep_predictions, store=store, random_state=random_state, verbose=verbose,
-            fit_timeout=fit_timeout, share=share, share_memory=share_memory, early_stopping=early_stopping,
-            keep_models=keep_models, deploy=deploy, imputation=imputation, default=default,
-            block_length=block_length, pos_label=pos_label,
+            estimator, space=space, param_distributions=param_distributions,
+            n_trials=n_trials, timeout=timeout, sampler=sampler, study=study, batch_size=batch_size,
+            feedback=feedback, stop_when_useless=stop_when_useless, subsample=subsample, callbacks=callbacks,
+            catch=catch, enable_pruning=enable_pruning, max_iter=max_iter, scoring=scoring, cv=cv,
+            repeats=repeats, aggregate=aggregate, selection=selection, drop=drop, method=method,
+            n_bootstraps=n_bootstraps, confidence_level=confidence_level, alternative=alternative, n_jobs=n_jobs,
+            refit=refit, pre_dispatch=pre_dispatch, error_score=error_score,
+            return_train_score=return_train_score, keep_predictions=keep_predictions, store=store,
+            random_state=random_state, verbose=verbose, fit_timeout=fit_timeout, share=share,
+            share_memory=share_memory, early_stopping=early_stopping, keep_models=keep_models, deploy=deploy,
+            imputation=imputation, default=default, block_length=block_length, pos_label=pos_label,
         )  # fmt: skip
 
     def _configurations(self, arguments: SearchArguments, entropy: int) -> Configurations:
@@ -189,9 +230,62 @@ fit_timeout, share, share_memory, early_stopping, keep_models, deploy, imputatio
         settings = StudySettings(
             n_trials=self.n_trials, timeout=self.timeout, batch_size=self.batch_size, sampler=self.sampler,
             study=self.study, feedback=self.feedback, stop_when_useless=self.stop_when_useless,
-            random_state=self.random_state,
+            callbacks=tuple(self.callbacks or ()), random_state=self.random_state,
         )  # fmt: skip
-        space = space_of(self.estimator, self.space)
-        found, proposals = evaluate_study(search, space, settings, running, choose=choose)
+        search = replace(search, catch=exceptions_of(self.catch))
+        found, proposals = evaluate_study(search, self._space(), settings, running, choose=choose)
         self.study_, self.stop_reason_ = proposals.study, proposals.stop_reason
+        self.best_trial_ = proposals.trial_of(found.winner)
         return found
+
+    def _space(self) -> Space:
+        if self.enable_pruning:
+            raise InputError(
+                "enable_pruning=True prunes by scores of unfinished fits, which give no held-out predictions; use "
+                "drop='bootstrap', which prunes trials between folds.",
+                argument="enable_pruning",
+            )
+        if self.param_distributions is None:
+            return space_of(self.estimator, self.space)
+        if self.space is not None:
+            raise InputError(
+                "param_distributions is another name of space, and both were given; leave one out.",
+                argument="param_distributions",
+            )
+        return space_of(self.estimator, self.param_distributions, "param_distributions")
+
+    def _folds(self, task: Task, cv: Any, drop: Any, entropy: int, metadata: Any, n_configurations: int) -> Folds:
+        """Folds of the sample of rows that the search uses."""
+        size = int(self.subsample * task.n_rows) if isinstance(self.subsample, float) else self.subsample
+        rng = np.random.default_rng(numpy_seed(entropy, "subsample"))
+        self.sample_indices_ = rows = np.sort(rng.choice(task.n_rows, min(size, task.n_rows), replace=False))
+        if len(rows) == task.n_rows:
+            return super()._folds(task, cv, drop, entropy, metadata, n_configurations)
+        groups = None if task.groups is None else task.groups[rows]
+        X, y = _safe_indexing(task.X, rows), _safe_indexing(task.target, rows)
+        part = Task(X, task.truth.rows(rows), groups, y=y)
+        routed = Bunch(splitter=Bunch(split=_check_method_params(task.X, metadata.splitter.split, rows)))
+        folds = super()._folds(part, cv, drop, entropy, routed, n_configurations)
+        splits = (replace(split, train=rows[split.train], test=rows[split.test]) for split in folds.splits)
+        return replace(folds, splits=tuple(splits), n_rows=task.n_rows)
+
+    def __getattr__(self, name: str) -> Any:
+        if name in ("trials_", "n_trials_", "user_attrs_", "trials_dataframe", "set_user_attr"):  # properties
+            check_is_fitted(self, "study_")
+        return super().__getattr__(name)
+
+    # What OptunaSearchCV has of its study.
+    trials_ = property(attrgetter("study_.trials"))
+    # scikit-learn expects n_iter_ of what has max_iter.
+    n_trials_ = n_iter_ = property(lambda self: len(self.trials_))
+    user_attrs_ = property(attrgetter("study_.user_attrs"))
+    trials_dataframe = property(attrgetter("study_.trials_dataframe"))
+    set_user_attr = property(attrgetter("study_.set_user_attr"))
+
+
+def exceptions_of(catch: Any) -> tuple[type[Exception], ...]:
+    """The types of exceptions of ``catch``; raises InputError for what is none."""
+    kinds = tuple(catch) if isinstance(catch, Iterable) else (catch,)
+    if not all(isinstance(kind, type) and issubclass(kind, Exception) for kind in kinds):
+        raise ArgumentError(f"catch must be types of exceptions, got {shortened(catch)}.", argument="catch")
+    return kinds

@@ -13,7 +13,7 @@ from sklearn.base import clone, is_classifier, is_regressor
 
 from heldout.configurations import Configuration, checked_entries
 from heldout.data.arrays import shortened
-from heldout.errors import InputError, NoExit
+from heldout.errors import ArgumentError, InputError, NoExit
 from heldout.execution.adaptive import Proposal
 from heldout.search.optuna.package import optuna_package
 
@@ -32,7 +32,7 @@ class Space(Protocol):
         """The configuration of a trial. It raises whatever the user's code raises."""
 
 
-def space_of(estimator: Any, space: Any) -> Space:
+def space_of(estimator: Any, space: Any, argument: str = "space") -> Space:
     """The space of an estimator, or of a list of (name, estimator, space).
 
     Parameters
@@ -41,28 +41,36 @@ def space_of(estimator: Any, space: Any) -> Space:
     space : dict or callable, optional
         Distributions of Optuna or SciPy or lists of values by the names of parameters, or a function that takes a
         trial and returns parameters or an estimator. None for a list of estimators.
+    argument : str
+        What the user calls the space.
 
     Raises
     ------
     InputError
-        When the space is empty or no distribution.
+        When the space is empty or no distribution; a TypeError too where it is neither a dict nor a function.
     """
     if isinstance(estimator, list | tuple):
         if space is not None:
             raise InputError(
-                "a list of (name, estimator, space) has its own spaces; leave space out.", argument="space"
+                f"a list of (name, estimator, space) has its own spaces; leave {argument} out.", argument=argument
             )
         return ModelsSpace.of(checked_entries(estimator))
     if isinstance(space, Mapping):
         if not space:
-            raise InputError("space is empty; give a distribution of at least one parameter.", argument="space")
-        return ParametersSpace(estimator, _parameters(space))
+            raise InputError(
+                f"{argument} is empty; give a distribution of at least one parameter.", argument=argument
+            )
+        try:
+            return ParametersSpace(estimator, _parameters(space))
+        except InputError as error:
+            error.argument = argument
+            raise
     if callable(space) and not isinstance(space, type):
         return SuggestedSpace(estimator, space)
-    raise InputError(
-        "space must be a dict of parameter names and distributions, or a function that takes a trial and returns "
-        f"parameters or an estimator, got {shortened(space)}.",
-        argument="space",
+    raise ArgumentError(
+        f"{argument} must be a dict of parameter names and distributions, or a function that takes a trial and "
+        f"returns parameters or an estimator, got {shortened(space)}.",
+        argument=argument,
     )
 
 
@@ -174,7 +182,7 @@ def _parameters(space: Mapping[Any, Any]) -> list[Parameter]:
 
 def _parameter(name: Any, source: Any) -> Parameter:
     if not isinstance(name, str):
-        raise InputError(f"the name of a parameter must be text, got {shortened(name)}.", argument="space")
+        raise InputError(f"the name of a parameter must be text, got {shortened(name)}.")
     distributions = optuna_package().distributions
     if isinstance(source, distributions.BaseDistribution):
         return Parameter(name, name, source, source=source)
@@ -183,16 +191,13 @@ def _parameter(name: Any, source: Any) -> Parameter:
             return _of_scipy(name, source)
         except ValueError as error:
             reason = " ".join(str(error).split()).rstrip(".")
-            raise InputError(
-                f"the distribution of parameter {name!r} cannot be used: {reason}.", argument="space"
-            ) from error
+            raise InputError(f"the distribution of parameter {name!r} cannot be used: {reason}.") from error
     is_list = isinstance(source, Sequence) and not isinstance(source, str | bytes)
     if is_list or (isinstance(source, np.ndarray) and source.ndim == 1):
         return _of_values(name, list(source))
     raise InputError(
         f"parameter {name!r} must have a distribution of Optuna or SciPy or a list of values, such as "
-        f"optuna.distributions.FloatDistribution(0.01, 100, log=True), got {shortened(source)}.",
-        argument="space",
+        f"optuna.distributions.FloatDistribution(0.01, 100, log=True), got {shortened(source)}."
     )
 
 
@@ -218,7 +223,7 @@ def _of_scipy(name: str, source: Any) -> Parameter:
 def _of_values(name: str, values: list[Any]) -> Parameter:
     """A list; what Optuna does not take as a value has a label in the study."""
     if not values:
-        raise InputError(f"parameter {name!r} has an empty list of values; give at least one.", argument="space")
+        raise InputError(f"parameter {name!r} has an empty list of values; give at least one.")
     categorical = optuna_package().distributions.CategoricalDistribution
     plain = [value.item() if isinstance(value, np.generic) else value for value in values]
     is_plain = all(value is None or isinstance(value, bool | int | float | str) for value in plain)

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import copy
 import itertools
 import json
+import sys
 import time
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -36,14 +40,16 @@ class StudyProposals:
     space : Space
     sampler : SeededSampler
         Of the study.
-    n_trials : int
-        How many trials are asked, those that propose nothing included.
+    n_trials : int or None
+        How many trials are asked, those that propose nothing included; None for no limit.
     batch_size : int
         How many are asked before the first of them is told its score.
     timeout : float, optional
         Seconds after which no batch begins.
     useless : UselessSearch, optional
         Decides after each batch whether further ones are useless.
+    callbacks : sequence of callable
+        Called with the study and each finished trial; ``study.stop()`` ends the search after the batch.
     """
 
     def __init__(
@@ -52,16 +58,17 @@ class StudyProposals:
         space: Space,
         sampler: SeededSampler,
         *,
-        n_trials: int,
+        n_trials: int | None,
         batch_size: int = 1,
         timeout: float | None = None,
         useless: UselessSearch | None = None,
+        callbacks: Sequence[Callable[[Any, Any], None]] = (),
     ) -> None:
-        self._useless = useless
+        self._useless, self._callbacks = useless, callbacks
         self.stop_reason = ""
         """Why the search stopped before its last trial; empty if it did not."""
         self.study, self._space, self._sampler = study, space, sampler
-        self._n_trials, self._batch_size, self._timeout = n_trials, batch_size, timeout
+        self._n_trials, self._batch_size, self._timeout = n_trials or sys.maxsize, batch_size, timeout
         self._started = time.monotonic()
         self._asked: set[int] = set()
         """The numbers of the trials of this search."""
@@ -75,6 +82,11 @@ class StudyProposals:
     def identity(self) -> Any:
         """What decides the proposals; not their number, so that a run can be continued with more."""
         return {"space": self._space.identity, "sampler": self._sampler.identity, "batch_size": self._batch_size}
+
+    def trial_of(self, position: int) -> Any:
+        """The finished trial of a configuration."""
+        trials = (self.study.trials[number] for number in sorted(self._asked))
+        return next(trial for trial in trials if trial.user_attrs.get("configuration") == position)
 
     @property
     def _n_asked(self) -> int:
@@ -127,10 +139,12 @@ class StudyProposals:
         useless = self._useless
         if useless is not None and self._n_asked < self._n_trials and useless.is_reached(self.study, self._asked):
             self._is_stopped = True
-            self.stop_reason = useless.sentence(self._n_asked, self._n_trials)
+            limit = self._n_trials if self._n_trials < sys.maxsize else None
+            self.stop_reason = useless.sentence(self._n_asked, limit)
 
     def close(self) -> None:
         """Fail the trials that were asked and never told a score, as after an interruption."""
+        self._callbacks = ()
         for trial in [each for each in self._open if not _is_finished(each)]:
             self._tell(trial, state="FAIL")
 
@@ -144,6 +158,15 @@ class StudyProposals:
                 stacklevel=3,
             )
 
+    @contextmanager
+    def _stoppable(self) -> Iterator[None]:
+        """``study.stop()`` ends the search: Optuna allows it only within ``study.optimize``."""
+        self.study.stop = partial(setattr, self, "_is_stopped", True)
+        try:
+            yield
+        finally:
+            vars(self.study).pop("stop", None)
+
     def _is_over(self) -> bool:
         late = self._timeout is not None and time.monotonic() - self._started >= self._timeout
         return late or self._is_stopped or self._n_asked >= self._n_trials
@@ -152,7 +175,7 @@ class StudyProposals:
         """The proposal of the next trial; None if it proposed nothing that can be fitted."""
         if self._known:
             return self._repeated(self._known.pop(0))
-        with quiet():
+        with quiet(), self._stoppable():
             self._sampler.reseed(len(self.study.get_trials(deepcopy=False)))
             trial = self._new_trial()
             try:
@@ -191,14 +214,11 @@ class StudyProposals:
         return replace(self._space.proposal(fixed), note=_note(trial.params))
 
     def _tell(self, trial: Any, value: float | None = None, *, state: str = "COMPLETE") -> None:
-        with quiet():
-            try:
-                self.study.tell(trial, value, state=optuna_package().trial.TrialState[state])
-            except RuntimeError as error:  # a sampler that has proposed everything stops the study
-                if "stop" not in str(error):
-                    raise
-                self._is_stopped = True
-        self._open.remove(trial)
+        with quiet(), self._stoppable():  # a sampler that has proposed everything stops the study
+            record = self.study.tell(trial, value, state=optuna_package().trial.TrialState[state])
+            self._open.remove(trial)
+            for callback in self._callbacks:
+                callback(self.study, copy.deepcopy(record))
 
     def _check_proposed(self) -> None:
         if self._is_told:
@@ -215,7 +235,8 @@ class StudyProposals:
 
 def report_scores(trial: Any, score: ProposalScore) -> None:
     """Write the result of a configuration into its trial: its position, the score of each split, any failure."""
-    trial.set_user_attr("configuration", score.position)
+    for name, value in {"configuration": score.position, **score.columns}.items():
+        trial.set_user_attr(name, value)
     for step, of_fold in enumerate(score.fold_scores):
         trial.report(of_fold, step)
     if score.dropped:
