@@ -223,6 +223,16 @@ def test_a_search_on_a_sample_of_rows_fits_the_winner_on_all(subsample: float) -
     assert ho.estimate(Y, ours.predictions_).value == ours.estimate_.value
 
 
+def test_a_sample_of_rows_has_whole_groups() -> None:
+    groups = np.arange(75) % 15
+    search = searched(CALLS["ours"], subsample=0.7, cv=GroupKFold(3), fit={"groups": groups})
+    rows = search.sample_indices_
+    assert len(rows) == 50  # of 52: ten groups of five rows
+    assert len(np.unique(groups[rows])) == 10
+    assert search.estimate_.n_rows_used == 50
+    assert np.isfinite(search.estimate_.value)
+
+
 @pytest.mark.parametrize("more", [{"feedback": ho.optuna.CrossFitting(5)}, {"repeats": 2, "method": "corrected_t"}])
 def test_a_sample_of_rows_changes_no_method(more: dict[str, Any]) -> None:
     search = searched(CALLS["ours"], subsample=45, **more)

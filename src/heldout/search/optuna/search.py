@@ -86,9 +86,10 @@ class HeldOutOptunaSearchCV(BaseHeldOutSearch):
         folds could not show a further gain: from 20 trials with a score on, every 5 trials, by a Gaussian process
         of the scores (Makarova et al. 2022). ``stop_reason_`` says so.
     subsample : float or int, default=1.0
-        The share or the number of rows, drawn at random, on which the search runs; groups may lose rows. The winner
-        is fitted on all rows. The estimate is of the rows of the sample, with models trained on parts of it
-        (``n_rows_used``, flag ``incomplete_predictions``), and so pessimistic if more rows make better models.
+        The share or the number of rows, drawn at random, on which the search runs; of groups as many whole ones as
+        have no more rows. The winner is fitted on all rows. The estimate is of the rows of the sample, with models
+        trained on parts of it (``n_rows_used``, flag ``incomplete_predictions``), and so pessimistic if more rows
+        make better models.
     callbacks : list of callable, optional
         Each is called with the study and the trial after every trial, as by ``study.optimize``; ``study.stop()``
         ends the search after the batch.
@@ -257,8 +258,11 @@ fit_timeout, share, share_memory, early_stopping, keep_models, deploy, imputatio
     def _folds(self, task: Task, cv: Any, drop: Any, entropy: int, metadata: Any, n_configurations: int) -> Folds:
         """Folds of the sample of rows that the search uses."""
         size = int(self.subsample * task.n_rows) if isinstance(self.subsample, float) else self.subsample
-        rng = np.random.default_rng(numpy_seed(entropy, "subsample"))
-        self.sample_indices_ = rows = np.sort(rng.choice(task.n_rows, min(size, task.n_rows), replace=False))
+        # Whole groups: without some of its rows a group could not be drawn by the bootstrap.
+        units = np.arange(task.n_rows) if task.groups is None else np.unique(task.groups, return_inverse=True)[1]
+        order = np.random.default_rng(numpy_seed(entropy, "subsample")).permutation(units.max() + 1)
+        sample = order[np.bincount(units)[order].cumsum() <= size]
+        self.sample_indices_ = rows = np.flatnonzero(np.isin(units, sample))
         if len(rows) == task.n_rows:
             return super()._folds(task, cv, drop, entropy, metadata, n_configurations)
         groups = None if task.groups is None else task.groups[rows]
