@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,8 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.fixes import parse_version
 
 import heldout as ho
+from heldout.errors import StoreError
+from heldout.execution.store import SQLiteStore
 from heldout.flags import Flag
 
 X, Y = load_breast_cancer(return_X_y=True)
@@ -56,7 +59,8 @@ def fitted(estimator: Any, scoring: Any, params: dict[str, Any], **settings: Any
     """The search, whose fold scores are those of GridSearchCV."""
     grid = {"clf__C": [0.01, 1.0]} if isinstance(estimator, Pipeline) else GRID
     ours = ho.HeldOutSearchCV(estimator, grid, scoring=scoring, cv=3, n_bootstraps=50, random_state=0, **settings)
-    settings.pop("method", None)
+    for own in ("method", "store"):
+        settings.pop(own, None)
     theirs = GridSearchCV(estimator, grid, scoring=scoring, cv=3, **settings).fit(X, Y, **params)
     ours.fit(X, Y, **params)
     for name, scores in theirs.cv_results_.items():
@@ -94,9 +98,13 @@ def test_without_weights_nothing_is_said() -> None:
         assert not search.estimate_.provenance["weighted"] and not sentence(search.estimate_)
 
 
+OF_OURS = ho.metrics.custom(hits, greater_is_better=True, response="labels")
+
+
 @unsupported
-def test_a_score_without_weights_is_said_to_be_without() -> None:
-    search = fitted(LogisticRegression(), make_scorer(hits), {"sample_weight": WEIGHTS})
+@pytest.mark.parametrize("scorer", [make_scorer(hits), ho.metrics.scorer(OF_OURS)])
+def test_a_score_without_weights_is_said_to_be_without(scorer: Any) -> None:
+    search = fitted(LogisticRegression(), scorer, {"sample_weight": WEIGHTS})
     assert sentence(search.estimate_) == FITS and not search.estimate_.provenance["weighted"]
     assert search.estimate_.uncorrected == pytest.approx(search.best_score_, abs=1e-12)
 
@@ -202,3 +210,22 @@ def test_protocols_and_loops_weigh_everything() -> None:
     assert not sentence(run.finish().estimate)
     found = ho.nested_cv(LogisticRegression(), X, Y, GRID, cv=3, sample_weight=WEIGHTS, random_state=0)
     assert not sentence(found)
+
+
+@unsupported
+def test_a_run_file_keeps_what_weights_reached(tmp_path: Path) -> None:
+    scoring = {"weighted": "accuracy", "plain": "positive_likelihood_ratio"}
+    params = {"sample_weight": WEIGHTS}
+    for name, store in (("one", {"scoring": scoring["plain"]}), ("two", {"scoring": scoring, "refit": "weighted"})):
+        search = fitted(LogisticRegression(), params=params, store=tmp_path / name, **store)
+        assert sentence(search.estimate_) == {"one": FITS, "two": ""}[name]
+        assert ho.estimate(SQLiteStore(tmp_path / name)).to_dict() == search.estimate_.to_dict()
+
+
+@unsupported
+def test_a_run_file_lacks_weights_that_the_choice_does_not_read(tmp_path: Path) -> None:
+    scoring = {"weighted": "accuracy", "plain": "positive_likelihood_ratio"}
+    params = {"sample_weight": WEIGHTS}
+    fitted(LogisticRegression(), scoring, params, refit="plain", store=tmp_path / "run.db")
+    with pytest.raises(StoreError, match="the weights of the scorer 'weighted'"):
+        ho.estimate(SQLiteStore(tmp_path / "run.db"))

@@ -77,6 +77,9 @@ class Search:
     deploy: DeployedModel = "all"
     """Whether the winner's model is one fitted on all rows, or that of a single hold-out ("bounded")."""
 
+    weights_reached: Mapping[str, str] | None = None
+    """``reach_of_weights`` by scorer, of a search whose parameters of ``fit`` are not known."""
+
     def __post_init__(self) -> None:
         if self.deploy == "bounded" and self.keep_models == "none":
             object.__setattr__(self, "keep_models", "winner")
@@ -155,12 +158,14 @@ class Search:
 
     def with_flags_of_weights(self, estimates: Mapping[str, Estimate]) -> dict[str, Estimate]:
         """The estimates by scorer, each with what the weights of ``fit`` reached, if that is not everything."""
-        return {
-            name: replace(estimate, flags={**estimate.flags, **self._flag_of_weights(name)})
-            for name, estimate in estimates.items()
-        }
+        reached = {name: self.reach_of_weights(name) for name in estimates}
+        flags = {name: {Flag.WEIGHTS_REACHED: text} for name, text in reached.items() if text}
+        return {name: replace(one, flags={**one.flags, **flags.get(name, {})}) for name, one in estimates.items()}
 
-    def _flag_of_weights(self, scorer: str) -> dict[Flag, str]:
+    def reach_of_weights(self, scorer: str) -> str:
+        """What the weights of ``fit`` reached, as a sentence; empty if it was everything, or there were none."""
+        if self.weights_reached is not None:
+            return self.weights_reached.get(scorer, "")
         of_model = {f"the fits of {name}": params for name, params in self.routed.fit_of_model.items()}
         names = self._names_of_weights
         took = {
@@ -173,9 +178,8 @@ class Search:
         took |= {"the scores": is_weighed, "the bootstrap": is_weighed}
         reached, others = ([where for where, one in took.items() if one is taken] for taken in (True, False))
         if not reached or not others:
-            return {}
-        flag = Flag.WEIGHTS_REACHED
-        return {flag: flag.filled(reached=_enumerated(reached), others=_enumerated(others))}
+            return ""
+        return Flag.WEIGHTS_REACHED.filled(reached=_enumerated(reached), others=_enumerated(others))
 
     @cached_property
     def _names_of_weights(self) -> tuple[str, ...]:

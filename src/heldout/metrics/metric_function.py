@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from dataclasses import dataclass
 from typing import Any
 
@@ -26,6 +27,15 @@ class MetricFunction:
     @property
     def __name__(self) -> str:
         return self.metric.name
+
+    @property
+    def __signature__(self) -> inspect.Signature:
+        # scikit-learn reads from it whether a scorer takes weights.
+        whole = inspect.signature(self.__call__)
+        taken = [
+            one for one in whole.parameters.values() if one.name != "sample_weight" or self.metric.takes_weights
+        ]
+        return whole.replace(parameters=taken)
 
     def __call__(self, y_true: Any, y_pred: Any, sample_weight: Any = None, pos_label: Any = None) -> float:
         """The metric's value; NaN where the rows lack what it needs.

@@ -85,6 +85,9 @@ class SearchText:
     more_times: tuple[float, ...] = ()
     n_halvings: int = 0
     flags: Mapping[str, str] = field(default_factory=dict)
+    weights_reached: Mapping[str, str] = field(default_factory=dict)
+    unweighted: tuple[str, ...] = ()
+    """Scorers without the weights of the one that chooses."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -140,6 +143,7 @@ def note_of(search: Search, *, adaptive: bool = False) -> SearchNote:
         method = text_of("the method", wanted, text, method_named)
     drop = None if search.drop is None else text_of("the drop rule", search.drop, _text(search.drop), drop_rule_of)
     splits = [_sizes(split, task.n_rows) for split in folds.splits]
+    unnoted += [f"the weights of the scorer '{name}'" for name, own in scoring.weights.items() if own is not None]
     truth = task.truth
     noted = SearchText(
         kind=truth.kind,
@@ -164,6 +168,8 @@ def note_of(search: Search, *, adaptive: bool = False) -> SearchNote:
         more_times=tuple(map(float, scoring.more_times)),
         n_halvings=folds.n_halvings,
         flags={str(flag): sentence for flag, sentence in search.flags.items()},
+        weights_reached={name: search.reach_of_weights(name) for name in metrics},
+        unweighted=tuple(name for name, weights in scoring.weights.items() if weights is None),
     )
     return SearchNote(json.dumps(asdict(noted)), _arrays(task, folds, splits))
 
@@ -200,10 +206,12 @@ def search_of(
         alternative=cast("Alternative", text.alternative),
         block_length=text.block_length,
     )
-    scoring = Scoring(_no_scorer, noted, text.refit_metric, more_times=text.more_times)
+    weights = dict.fromkeys(text.unweighted)
+    scoring = Scoring(_no_scorer, noted, text.refit_metric, more_times=text.more_times, weights=weights)
     search = Search(
         task, Configurations(tuple(configurations)), folds, scoring, estimation, drop_rule_of(text.drop),
         refit=False, share=False, entropy=entropy, stop_when_width=text.stop_when_width,
+        weights_reached=text.weights_reached,
     )  # fmt: skip
     return search, text
 
