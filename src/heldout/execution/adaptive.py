@@ -29,7 +29,7 @@ from heldout.execution.collect import RaceOutcome, RaceResults
 from heldout.execution.events import BarrierPassed, ConfigurationsAdded
 from heldout.execution.identity import AdaptivePlan, sources_of, storable
 from heldout.execution.imputed import imputed
-from heldout.execution.kept_models import name_models
+from heldout.execution.kept_models import copy_models, name_models
 from heldout.execution.parts import RunPart
 from heldout.execution.run import OpenRun, RunSettings, open_run
 from heldout.execution.search import Search
@@ -169,6 +169,7 @@ class AdaptiveRun:
         for member in added:
             if source[member.position] != member.position:
                 part.copy(source[member.position], member.position)
+                copy_models(self._open.settings, source[member.position], member.position)
         small = self._open.part(local, sharing, part)
         try:
             raced = self._raced(small, part, len(added))

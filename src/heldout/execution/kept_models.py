@@ -22,7 +22,7 @@ from heldout.errors import HeldoutWarning, InputError
 from heldout.execution.cells import CellKey, CellResult, CellState
 from heldout.execution.collect import RaceResults
 from heldout.execution.comparison import AGREEMENT, difference_of, with_predictions
-from heldout.execution.executors.base import Executor, Work, WorkersLostError
+from heldout.execution.executors.base import ExecutorAround, Work, WorkersLostError
 from heldout.execution.fitted_model import FittedModel
 from heldout.execution.fold_models import FoldModels, KeepModels
 from heldout.execution.run import RunSettings, executor_of
@@ -54,13 +54,12 @@ class KeptModels:
 
 
 @dataclass(eq=False)
-class KeepingExecutor:
+class KeepingExecutor(ExecutorAround):
     """Another executor, whose results hand over their models before anything records them.
 
     ``positions``: those of the present configurations in the search, where it runs a part of them.
     """
 
-    inner: Executor
     kept: KeptModels = field(default_factory=KeptModels)
     positions: Sequence[int] | None = None
 
@@ -72,13 +71,6 @@ class KeepingExecutor:
                 position = position if self.positions is None else self.positions[position]
                 self.kept.put(result.key._replace(configuration=position), result.model)
             yield replace(result, model=None)
-
-    def __enter__(self) -> KeepingExecutor:
-        self.inner.__enter__()
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        self.inner.__exit__(*error)
 
 
 def keeping(run_settings: RunSettings, keep_models: KeepModels) -> RunSettings:
@@ -92,6 +84,14 @@ def name_models(run_settings: RunSettings, positions: Sequence[int]) -> None:
     """From now on, fits of a run of ``keeping`` are of configurations at these positions of the search."""
     if isinstance(run_settings.executor, KeepingExecutor):
         run_settings.executor.positions = tuple(positions)
+
+
+def copy_models(run_settings: RunSettings, source: int, position: int) -> None:
+    """Let a configuration have the models that the fits of an equal one made."""
+    if isinstance(run_settings.executor, KeepingExecutor):
+        models = run_settings.executor.kept.models
+        keys = [key for key in models if key.configuration == source]
+        models |= {key._replace(configuration=position): models[key] for key in keys}
 
 
 def fold_models_of(

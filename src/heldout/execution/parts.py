@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from heldout.execution.blocks import CellBlock, each_cell
 from heldout.execution.cells import CellKey, CellResult, Saving
 from heldout.execution.events import BarrierPassed, BlockFinished, CellFinished, Event, Listener, WorkersLost
-from heldout.execution.executors.base import Executor, Work
+from heldout.execution.executors.base import ExecutorAround, Work
 from heldout.execution.store.base import Run
 from heldout.execution.store.memory import MemoryRun
 
@@ -89,11 +89,10 @@ class RunPart(MemoryRun):
         return replace(block, configurations=tuple(self.positions[j] for j in block.configurations))
 
 
-@dataclass(frozen=True, eq=False)
-class CopyingExecutor:
+@dataclass(eq=False)
+class CopyingExecutor(ExecutorAround):
     """An executor that fits only the cells of which it has no copies."""
 
-    inner: Executor
     copies: Mapping[CellKey, CellResult]
 
     def run(self, work: Work, cells: Sequence[CellKey]) -> Iterator[CellResult]:
@@ -101,13 +100,6 @@ class CopyingExecutor:
         yield from (self.copies[cell] for cell in cells if cell in self.copies)
         if rest := [cell for cell in cells if cell not in self.copies]:
             yield from self.inner.run(work, rest)
-
-    def __enter__(self) -> CopyingExecutor:
-        self.inner.__enter__()
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        self.inner.__exit__(*error)
 
 
 def _at(key: CellKey, configuration: int) -> CellKey:

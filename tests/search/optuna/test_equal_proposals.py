@@ -83,6 +83,16 @@ def test_a_search_that_continues_copies_no_cell_twice(tmp_path: Path) -> None:
     assert more.estimate_.value == whole.estimate_.value
 
 
+def test_models_that_are_kept_are_those_of_the_first() -> None:
+    search = search_of(keep_models="all")
+    assert len(FITS) == 9
+    assert search.fold_models_.n_fits == 0
+    first, last = (search.cv_results_["params"].index({"max_depth": depth}) for depth in (1, 2))
+    assert {tree.max_depth for tree in search.fold_models_.of(first).values()} == {1}
+    assert {tree.max_depth for tree in search.fold_models_.of(last).values()} == {2}
+    assert all(None not in search.fold_models_.of(row).values() for row in range(12))
+
+
 def test_dropped_trials_go_on_where_they_were() -> None:
     search = search_of(space={"max_depth": [1, 2]}, drop="bootstrap", cv=5, n_trials=8)
     assert len(FITS) == len(set(FITS)) <= 10

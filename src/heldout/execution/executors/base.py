@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Protocol
+from typing import Any, Protocol, Self
 
 from heldout.configurations import Configurations
 from heldout.execution.cells import CellKey, CellResult
@@ -144,3 +144,17 @@ class Executor(Protocol):
     def __enter__(self) -> Executor: ...
 
     def __exit__(self, *error: object) -> None: ...
+
+
+@dataclass(eq=False)
+class ExecutorAround:
+    """What executors that use another one have in common."""
+
+    inner: Executor
+
+    def __enter__(self) -> Self:
+        self.inner.__enter__()
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.inner.__exit__(*error)

@@ -143,17 +143,12 @@ fit_timeout, share, share_memory, early_stopping, keep_models, deploy, imputatio
     _proposer = "optuna"
     _parameter_constraints = {  # noqa: RUF012
         **BaseHeldOutSearch._parameter_constraints,
-        "space": "no_validation",
-        "param_distributions": "no_validation",
+        **dict.fromkeys(("space", "param_distributions", "sampler", "study", "feedback", "catch"), "no_validation"),
         "n_trials": [Interval(numbers.Integral, 1, None, closed="left"), None],
         "timeout": [Interval(numbers.Real, 0, None, closed="neither"), None],
-        "sampler": "no_validation",
-        "study": "no_validation",
-        "feedback": "no_validation",
         "stop_when_useless": ["boolean"],
         "subsample": [Interval(numbers.Real, 0, None, closed="neither")],
         "callbacks": [list, tuple, None],
-        "catch": "no_validation",
         "enable_pruning": ["boolean"],
         "max_iter": [Interval(numbers.Integral, 1, None, closed="left")],
         "batch_size": [Interval(numbers.Integral, 1, None, closed="left"), None],
