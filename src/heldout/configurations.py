@@ -27,7 +27,7 @@ from sklearn.model_selection import ParameterGrid
 
 from heldout.data.arrays import shortened
 from heldout.data.limits import MOST_CONFIGURATIONS, refuse_more_than
-from heldout.errors import ArgumentError, InputError, plain_values
+from heldout.errors import ArgumentError, InputError, input_error, plain_values
 
 DRAW = "ho.HeldOutRandomizedSearchCV draws n_iter configurations from distributions"
 """Where a random search is found."""
@@ -249,7 +249,7 @@ def _grid(grid: Any) -> list[dict[str, Any]]:
     try:
         listed = ParameterGrid(grid)
     except (TypeError, ValueError) as error:
-        raise InputError(f"the parameter grid cannot be used: {error}") from error
+        raise input_error(f"the parameter grid cannot be used: {error}", error) from error
     number = sum(math.prod(len(values) for values in one.values()) for one in listed.param_grid)
     remedy = "fewer values of each parameter, or draw from them by ho.HeldOutRandomizedSearchCV"
     refuse_more_than(MOST_CONFIGURATIONS, number, "configurations of a grid", remedy)

@@ -68,6 +68,26 @@ class InputError(HeldoutError, ValueError):
         self.argument = argument
 
 
+class InputTypeError(InputError, TypeError):
+    """The input cannot be used, where scikit-learn raises a TypeError."""
+
+
+class InputIndexError(InputError, IndexError):
+    """The input cannot be used, where scikit-learn raises an IndexError."""
+
+
+def input_error(text: str, error: Exception, *, argument: str | None = None) -> InputError:
+    """The error for what scikit-learn refused by ``error``, also of its type, which callers may catch.
+
+    Examples
+    --------
+    >>> isinstance(input_error("refit is no number.", TypeError("refit")), TypeError)
+    True
+    """
+    kinds = ((TypeError, InputTypeError), (IndexError, InputIndexError))
+    return next((ours for kind, ours in kinds if isinstance(error, kind)), InputError)(text, argument=argument)
+
+
 class ArgumentError(InputError, TypeError):
     """There is no such argument; the sentence says what to do instead."""
 
@@ -132,6 +152,10 @@ class UnusablePredictionError(ValueError):
 
     It is a failure of the configuration, not an error of the user: its fit keeps the sentence.
     """
+
+
+class StrangeLabelError(UnusablePredictionError):
+    """A model predicted a label that the target does not have: no class, though a scorer counts it as wrong."""
 
 
 class HeldoutWarning(UserWarning):

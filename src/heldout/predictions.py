@@ -158,7 +158,7 @@ class HeldOutPredictions:
 
     @property
     def n_rows(self) -> int:
-        return next(iter(self.responses.values())).shape[0]
+        return self._shape[0]
 
     @property
     def n_configurations(self) -> int:
@@ -166,7 +166,15 @@ class HeldOutPredictions:
 
     @property
     def n_repeats(self) -> int:
-        return next(iter(self.responses.values())).shape[2]
+        return self._shape[1]
+
+    @property
+    def _shape(self) -> tuple[int, int]:
+        """(N, R); of folds, where the scorers read no response."""
+        for values in self.responses.values():
+            return values.shape[0], values.shape[2]
+        assert self.folds is not None
+        return self.folds.shape[0], self.folds.shape[1]
 
     @property
     def out(self) -> dict[int, str]:
@@ -234,7 +242,7 @@ class HeldOutPredictions:
         ]
         if not offered:
             wanted = " or ".join(metric.responses)
-            held = ", ".join(self.responses)
+            held = ", ".join(self.responses) or "none that can be read"
             raise InputError(
                 f"{metric.name} needs {wanted}, but the predictions hold {held}; use a metric of those, or predict "
                 f"{wanted}."

@@ -171,8 +171,10 @@ def test_a_callable_that_scores_several_ways_gives_fold_scores() -> None:
     np.testing.assert_array_equal(fitted.cv_results_["mean_test_auc"], theirs.cv_results_["mean_test_auc"])
     assert fitted.best_index_ == theirs.best_index_ and fitted.multimetric_
     assert fitted.estimate_.method == "tt" and fitted.estimate_.uncorrected == pytest.approx(theirs.best_score_)
+    by_folds = search(scoring=auc_and_accuracy, refit="auc").fit(X, Y).estimate_
+    assert by_folds.method == "bbc_f" and by_folds.uncorrected == pytest.approx(theirs.best_score_)
     with pytest.raises(InputError, match=r"cannot be opened.*method='tt'"):
-        search(scoring=auc_and_accuracy, refit="auc").fit(X, Y)
+        search(scoring=auc_and_accuracy, refit="auc", method="bbc").fit(X, Y)
     with pytest.raises(ValueError, match="refit must be set to a scorer key"):
         search(scoring=auc_and_accuracy, method=None).fit(X, Y)
 
@@ -217,7 +219,7 @@ def test_verbose_prints_the_plan(capsys: pytest.CaptureFixture[str]) -> None:
     printed = capsys.readouterr().out.splitlines()
     assert printed[0] == "3 configurations x 5 splits = 15 fits"
     fits = [line for line in printed if line.startswith("fit ")]
-    assert len(fits) == 15 and ", repeat 0, fold 0: score " in fits[0]
+    assert len(fits) == 15 and ", repeat 0, fold 0: score=" in fits[0]
 
 
 @pytest.mark.skipif(not hasattr(GridSearchCV, "set_callbacks"), reason="callbacks came with scikit-learn 1.9")

@@ -69,7 +69,7 @@ def test_weights_weigh_the_scores_and_the_bootstrap() -> None:
     assert weighted.estimate_.provenance["weighted"]
     winner = weighted.predictions_.responses["probabilities"][:, weighted.best_index_, 0]
     by_hand = -log_loss(Y, winner, sample_weight=WEIGHTS)
-    assert weighted.cv_results_["pooled_test_score"][weighted.best_index_] == pytest.approx(by_hand, abs=1e-12)
+    assert weighted.evaluation_.pooled_scores["score"][weighted.best_index_] == pytest.approx(by_hand, abs=1e-12)
 
 
 @pytest.mark.parametrize("scored", [True, False])

@@ -80,7 +80,7 @@ def test_an_array_has_numbers_only() -> None:
     assert ours[-1].coef_ == pytest.approx(LinearRegression().fit(BY_HAND, RISK).coef_, abs=1e-10)
 
 
-@pytest.mark.parametrize("kind", list(TaskKind), ids=str)
+@pytest.mark.parametrize("kind", [kind for kind in TaskKind if kind is not TaskKind.OTHER], ids=str)
 def test_each_kind_of_task_has_a_usual_model(kind: TaskKind) -> None:
     assert kind in MODELS[usual_model(kind)][0]
 

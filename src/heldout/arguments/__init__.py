@@ -13,6 +13,7 @@ from heldout.arguments.parts import (
     scorers_of,
     scoring_with_metrics,
     seeded_folds,
+    target_of_search,
     task_of,
     truth_for,
 )
@@ -32,6 +33,7 @@ __all__ = [
     "scorers_of",
     "scoring_with_metrics",
     "seeded_folds",
+    "target_of_search",
     "task_of",
     "truth_for",
 ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal
 
@@ -16,16 +17,16 @@ from sklearn.model_selection import (
     StratifiedGroupKFold,
 )
 from sklearn.model_selection._search import BaseSearchCV
-from sklearn.utils import indexable
+from sklearn.utils import get_tags, indexable
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import column_or_1d, has_fit_parameter
+from sklearn.utils.validation import _num_samples, column_or_1d, has_fit_parameter
 
 from heldout._random import numpy_seed
 from heldout.data.arrays import has_fields
 from heldout.data.equal_rows import COPIES, row_numbers
 from heldout.data.survival_target import has_two_columns, survival_target, with_fields
 from heldout.data.task import Task, TaskKind, Truth, checked_groups, checked_weights, target_column, truth_of
-from heldout.errors import InputError
+from heldout.errors import InputError, input_error
 from heldout.execution.events import Listener
 from heldout.execution.fit import Routing
 from heldout.execution.listeners.progress import verbose_listeners
@@ -71,8 +72,19 @@ def checked_target(model: Any, y: Any, purpose: str) -> Any:
         raise InputError(
             "Input y contains infinity or a value too large for dtype('float64'). Every row needs a finite target."
         )
+    if isinstance(y, list):
+        return y
     # scikit-learn cannot take rows of pandas' own arrays (``y.values`` of text that Arrow keeps).
     return values if hasattr(column, "_from_sequence") else column
+
+
+def target_of_search(model: Any, y: Any, name: str) -> Any:
+    """``checked_target``, or what only scorers can read: several columns, or no target where none is required."""
+    if y is None:
+        return checked_target(model, y, name) if get_tags(model).target_tags.required else None
+    shape = y.shape if hasattr(y, "shape") else np.asarray(y, dtype=object).shape
+    is_events = has_two_columns(y) and not (is_classifier(model) or is_regressor(model))
+    return y if math.prod(shape[1:]) > 1 and not is_events else checked_target(model, y, name)
 
 
 def repeatable(model: Any) -> Any:
@@ -132,18 +144,19 @@ def _one_column(y: Any) -> Any:
         raise InputError(f"the target must be one column of labels or numbers: {error}") from None
 
 
-def truth_for(model: Any, y: Any) -> Truth:
-    """The target as a model of its kind reads it."""
+def truth_for(model: Any, y: Any, metric: Metric | None = None) -> Truth:
+    """The target as a model of its kind reads it, or as the metric does where the model has none."""
     if has_fields(y):
         return truth_of(y, TaskKind.SURVIVAL)
-    if is_classifier(model):
+    asked = set() if metric is None or is_classifier(model) or is_regressor(model) else metric.tasks
+    if is_classifier(model) or (asked and asked <= {TaskKind.BINARY, TaskKind.MULTICLASS}):
         try:
             with np.errstate(invalid="ignore"):  # it casts amounts to whole numbers to see what they are
                 check_classification_targets(y)
         except (ValueError, TypeError) as error:
             raise InputError(f"{str(error).rstrip('.')}. Give labels, or a regressor.") from None
         return truth_of(y, TaskKind.MULTICLASS)
-    return truth_of(y, TaskKind.REGRESSION if is_regressor(model) else None)
+    return truth_of(y, TaskKind.REGRESSION if is_regressor(model) or asked == {TaskKind.REGRESSION} else None)
 
 
 def scoring_with_metrics(scoring: Any) -> Any:
@@ -185,8 +198,8 @@ def scorers_of(search: BaseSearchCV) -> tuple[Any, Any]:
         raise
     except (ValueError, TypeError) as error:
         reason = " ".join(str(error).split()).rstrip(".")
-        raise InputError(
-            f"scoring={search.scoring!r} with refit={search.refit!r} cannot be used: {reason}."
+        raise input_error(
+            f"scoring={search.scoring!r} with refit={search.refit!r} cannot be used: {reason}.", error
         ) from error
     return scorers
 
@@ -199,9 +212,17 @@ def deciding_scorer(scorers: Any, scoring: Any, refit: Any) -> str:
     return refit if callable(scoring) and isinstance(refit, str) else "score"
 
 
-def task_of(model: Any, X: Any, y: Any, groups: Any = None, sample_weight: Any = None) -> Task:
-    """Rows, a target that ``checked_target`` passed, groups and weights as a task for such a model."""
-    truth = truth_for(model, y)
+def task_of(
+    model: Any, X: Any, y: Any, groups: Any = None, sample_weight: Any = None, metric: Metric | None = None
+) -> Task:
+    """Rows, a target that ``checked_target`` passed, groups and weights as a task for such a model and metric."""
+    columns = np.zeros(_num_samples(X)) if y is None else y.toarray() if hasattr(y, "toarray") else np.asarray(y)
+    if y is None or columns.ndim > 1:
+        if columns.ndim != 2 or columns.dtype.kind not in "biuf":  # no numbers: which rows are equal
+            columns = np.unique(columns.reshape(len(columns), -1).astype(str), axis=0, return_inverse=True)[1]
+        truth = Truth(TaskKind.OTHER, columns)
+    else:
+        truth = truth_for(model, y, metric)
     weights = checked_weights(sample_weight, truth.n_rows)
     return Task(X, truth, checked_groups(groups_of(X, groups), truth.n_rows), weights, y)
 

@@ -31,7 +31,7 @@ from heldout.data.task import Task, Truth
 from heldout.dropping import SearchStrategy, drop_rule_of
 from heldout.errors import InputError
 from heldout.estimates.block_length import BlockLength
-from heldout.estimates.of_search import Estimation
+from heldout.estimates.of_search import Estimation, method_for
 from heldout.estimates.question import AnyAggregate
 from heldout.estimates.types import Alternative
 from heldout.execution.copies import CopiesTogether
@@ -49,7 +49,7 @@ from heldout.folds.splits import Folds
 from heldout.imputation.imputed_model import checked_within_a_fit
 from heldout.imputation.settings import Imputation, imputation_of
 from heldout.metrics.from_scorer import scorer_of_class
-from heldout.selection import CallableRefit
+from heldout.selection import CallableRefit, configuration_rule_of
 from heldout.spaces.procedure import TuningProcedure
 
 PARTS_OF_A_SPACE = ("estimator", "param_grid", "param_distributions", "n_iter")
@@ -272,14 +272,16 @@ class SearchArguments:
         routed: Routing | None = None,
     ) -> Search:
         """The search of these arguments, with its parts made."""
+        selection = CallableRefit(self.refit) if callable(self.refit) else self.selection
+        rule = configuration_rule_of(selection)
         return Search(
             task,
             configurations,
             folds,
             scoring,
             Estimation(
-                method=self.method,
-                selection=CallableRefit(self.refit) if callable(self.refit) else self.selection,
+                method=method_for(self.method, scoring.metrics, rule, scoring.refit_metric),
+                selection=selection,
                 aggregate=self.aggregate,
                 n_bootstraps=self.n_bootstraps,
                 confidence_level=self.confidence_level,

@@ -29,6 +29,8 @@ class TaskKind(StrEnum):
     MULTICLASS = "multiclass"
     REGRESSION = "regression"
     SURVIVAL = "survival"
+    OTHER = "other"
+    """Several columns, or no target at all: scorers score a fold, and nothing else is known of a prediction."""
 
     @property
     def is_classification(self) -> bool:
@@ -41,7 +43,7 @@ class Truth:
 
     kind: TaskKind
     # (N,): float64 numbers for a regression; for survival a structured array with fields ``event`` (bool) and
-    # ``time`` (float64); class codes 0 .. n_classes - 1 (int32) otherwise
+    # ``time`` (float64); of an OTHER (N, K) numbers, or one a row; class codes 0 .. n_classes - 1 (int32) otherwise
     values: NDArray[Any]
     # (n_classes,): the labels behind the codes, sorted unless given in another order
     classes: NDArray[Any] | None = None
@@ -268,7 +270,7 @@ class Task:
     @property
     def target(self) -> Any:
         """What estimators are fitted on."""
-        return self.truth.labels() if self.y is None else self.y
+        return self.truth.labels() if self.y is None and self.truth.kind is not TaskKind.OTHER else self.y
 
     def fingerprint(self) -> str:
         """sha256 of the rows, target, groups and weights: what a run file is checked against on resume."""

@@ -323,7 +323,8 @@ def _flag_of_errors(metric: Metric, matrix: Matrix, predictions: NDArray[Any], w
 def _effective(matrix: Matrix, predicted: Floats, weights: Floats) -> float:
     """Of predictions (n, R): a row's squared error is the mean over the repeats that predict it."""
     with np.errstate(over="ignore", invalid="ignore"):
-        squares = np.where(matrix.in_play, (predicted - matrix.truth.values[:, None]) ** 2, 0.0)
+        errors = (predicted - matrix.truth.values[:, None]) ** 2
+        squares = np.where(matrix.in_play, errors.reshape(*matrix.in_play.shape, -1).sum(axis=2), 0.0)
         return effective_errors(weights * squares.sum(axis=1) / np.maximum(matrix.in_play.sum(axis=1), 1))
 
 

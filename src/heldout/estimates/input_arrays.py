@@ -271,6 +271,7 @@ _AXES: Mapping[Response, tuple[int, ...]] = {
     Response.PROBABILITIES: (3, 4),
     Response.DECISION: (3, 4),
     Response.SURVIVAL: (4,),
+    Response.VALUES: (3, 4),
 }
 
 
@@ -283,9 +284,10 @@ def _check_shapes(predictions: HeldOutPredictions) -> None:
     for kind, shape in shapes.items():
         axes = _AXES.get(Response(kind), (3,))
         if len(shape) not in axes or 0 in shape or shape[1] != n_configurations:
-            fourth = {(3, 4): " or with classes as a fourth axis", (4,): " with times as a fourth axis"}.get(
-                axes, ""
-            )
+            fourth = {
+                (3, 4): " or with classes or columns as a fourth axis",
+                (4,): " with times as a fourth axis",
+            }.get(axes, "")
             raise InputError(
                 f"{kind} of HeldOutPredictions must have shape (rows, {n_configurations} configurations, repeats)"
                 f"{fourth}, got {shape}."

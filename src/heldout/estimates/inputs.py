@@ -268,7 +268,9 @@ def _arguments_of_table(
 
 def _truth_of_search(own: Truth, y_true: Any, classes: Any, pos_label: Any) -> Truth:
     """The target of the search, which ``y_true`` must repeat."""
-    if own.classes is not None:
+    if own.kind is TaskKind.OTHER:
+        truth = replace(own, values=np.asarray(y_true.toarray() if hasattr(y_true, "toarray") else y_true))
+    elif own.classes is not None:
         truth = _truth_of_held(y_true, own.classes, own.positive, classes, pos_label)
     else:
         truth = truth_of(y_true, own.kind, classes=classes, pos_label=pos_label)
@@ -276,6 +278,7 @@ def _truth_of_search(own: Truth, y_true: Any, classes: Any, pos_label: Any) -> T
         return truth  # refused where the predictions are read
     is_number = own.kind is TaskKind.REGRESSION  # rounded to float32 in one of the two, maybe
     same = np.isclose(truth.values, own.values, rtol=1e-6, atol=0) if is_number else truth.values == own.values
+    same = same.reshape(own.n_rows, -1).all(axis=1)
     if not same.all():
         raise InputError(
             "y_true is not the target of the search that made these predictions: "

@@ -116,6 +116,18 @@ class Estimation:
             )
 
 
+def method_for(method: Any, metrics: Mapping[str, Metric | None], rule: SelectionRule, refit_metric: str) -> Any:
+    """The method; ``bbc_f`` in place of the default where the choice reads a scorer with fold scores only."""
+    read = metrics_read(rule, metrics, refit_metric)
+    is_closed = any(metrics.get(name) is None for name in read)
+    return "bbc_f" if is_closed and is_default(method) else method
+
+
+def is_default(method: Any) -> bool:
+    """Whether the method is the default, so that the user may have chosen none."""
+    return isinstance(method, str) and method == DEFAULT_METHOD
+
+
 def check_applicable(method: Any, metrics: Mapping[str, Metric | None], read: Sequence[str]) -> None:
     """Refuse, before anything is fitted, a method that the scorers cannot serve.
 
@@ -189,7 +201,7 @@ def estimates_of_search(
     settings = estimation.settings(entropy, n_jobs)
     estimates = {}
     read = metrics_read(rule, metrics, refit_metric)
-    replay = _fold_replay(rule, {other: fold_scores[other] for other in read}, predictions, params)
+    replay = _fold_replay(rule, {other: fold_scores[other] for other in read}, predictions, params, winner)
     for name, metric in metrics.items():
         if name in unscored:
             evidence = _from_fold_scores(
@@ -204,7 +216,7 @@ def estimates_of_search(
                 truth, metric or OpaqueMetric(name), fold_scores[name], predictions, winner, settings, replay
             )
             evidence = replace(evidence, halves=_by_half(halves.get(name)))
-            estimates[name] = _attempt(chosen, _flagged(evidence, flags))
+            estimates[name] = _attempt(chosen, _flagged(evidence, flags), bounds=False)
             continue
         by_scorer = {other: weights.get(other, sample_weight) for other in (name, *opened)}
         question = Question(
@@ -290,21 +302,24 @@ def _fold_replay(
     read: Mapping[str, FoldScores],
     predictions: HeldOutPredictions,
     params: Sequence[Mapping[str, Any]],
+    winner: int,
 ) -> FoldReplay:
-    n_configurations = len(predictions.names)
-    candidates = np.array([j for j in range(n_configurations) if j not in predictions.out], dtype=np.intp)
+    every = range(len(predictions.names))
+    # Where no configuration has a score, the winner is the first, as in scikit-learn.
+    candidates = np.array([j for j in every if j not in predictions.out or j == winner], dtype=np.intp)
     oriented = [scores.oriented()[:, candidates] for scores in read.values()]
     params = params or [{} for _ in predictions.names]
     repeat_of_split = next(iter(read.values())).repeat
     return FoldReplay(rule, np.stack(oriented, axis=2), candidates, params, list(read), repeat_of_split)
 
 
-def _attempt(method: Method, evidence: Evidence) -> Estimate:
+def _attempt(method: Method, evidence: Evidence, bounds: bool = True) -> Estimate:
+    """The estimate; warns where it has no value, or, if ``bounds`` are expected, no interval."""
     try:
         estimate = answer(method, evidence)
     except Exception as error:  # as above
         return _nothing(method, evidence, error)
-    if np.isnan(estimate.value) or Flag.NO_BOUND in estimate.flags:
+    if np.isnan(estimate.value) or (bounds and Flag.NO_BOUND in estimate.flags):
         warnings.warn(HeldoutWarning(" ".join(estimate.flags.values())), stacklevel=4)
     return estimate
 
@@ -378,7 +393,7 @@ def _made_up(metric: Metric, truth: Truth, labels: NDArray[np.int32], n_configur
     if response is Response.SURVIVAL:
         numbers = -np.sort(-rng.uniform(size=(*shape, len(times_of(metric)))))  # they fall in time
     elif response is Response.VALUES or truth.n_classes <= 2:
-        numbers = rng.uniform(size=shape)
+        numbers = rng.uniform(size=shape + truth.values.shape[1:])
     else:
         numbers = rng.dirichlet(np.ones(truth.n_classes), size=shape)
     numbers[untested] = np.nan

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from numpy.typing import NDArray
 
-from heldout.data.task import Truth
+from heldout.data.task import TaskKind, Truth
 from heldout.errors import StoreError
 from heldout.execution.fitted_model import FittedModel
 from heldout.folds.splits import Place
@@ -133,6 +133,8 @@ def outputs_of(response: Response, truth: Truth, n_times: int) -> tuple[int, ...
     """The shape of a response for one row: () for one number."""
     if response is Response.SURVIVAL:
         return (n_times,)
+    if truth.kind is TaskKind.OTHER:
+        return truth.values.shape[1:]
     by_class = response in (Response.PROBABILITIES, Response.DECISION) and truth.n_classes > 2
     return (truth.n_classes,) if by_class else ()
 

@@ -76,6 +76,10 @@ class RaceResults:
         return self.predictions.out
 
 
+NO_NUMBER = "its score is "
+"""Begins the reason of a configuration whose scorer gave no number, and did not raise."""
+
+
 @dataclass(frozen=True, eq=False)
 class RaceOutcome:
     """The course of a race."""
@@ -155,6 +159,7 @@ class ResultCollector:
         n_configurations = len(self._configurations)
         dropped = outcome.dropped
         skipped = {configuration: outcome.skipped(configuration) for configuration in dropped}
+        self._leave_out_partial()
         cells = self._cells.of_splits([split.place for split in folds.splits], skipped)
         names = _scorer_names(cells, self._scoring)
         fold_scores = {name: _fold_scores(name, cells, folds, self._scoring.metrics.get(name)) for name in names}
@@ -181,6 +186,17 @@ class ResultCollector:
         found = RaceResults(cells, predictions, fold_scores, refit_metric, failures, folds, outcome, unscored)
         return replace(found, n_fits_saved=n_configurations * self._folds.n_splits - found.n_fits)
 
+    def _leave_out_partial(self) -> None:
+        """Take a response from configurations that lack it on some of their splits, so that no other loses rows."""
+        done = self._cells.is_in(CellState.DONE)
+        for array in self._arrays.values():
+            empty = UNPREDICTED_LABEL if array.dtype == np.int32 else np.nan
+            first = np.stack(
+                [array[split.test[0], :, self._folds.columns[split.repeat]] for split in self._folds.splits], axis=1
+            ).reshape(*done.shape, -1)[..., 0]
+            lacking = done & (np.isnan(first) if array.dtype != np.int32 else first == UNPREDICTED_LABEL)
+            array[:, lacking.any(axis=1)] = empty
+
     def _unscored(self, name: str, cells: CellTable, folds: Folds) -> dict[int, str]:
         """Configurations that ran on a split and lack a score that the metric has there by definition, and why.
 
@@ -198,7 +214,7 @@ class ResultCollector:
             for configuration in np.flatnonzero(lacking[:, number]).tolist():
                 why = cells.columns["message"][configuration, number]
                 score = column.values[configuration, number]
-                unscored.setdefault(configuration, why or f"its score is {'NaN' if np.isnan(score) else score}")
+                unscored.setdefault(configuration, why or f"{NO_NUMBER}{'NaN' if np.isnan(score) else score}")
         return unscored
 
     def _is_undefined(self, name: str, test: NDArray[np.intp]) -> bool:

@@ -17,10 +17,11 @@ from heldout._text import counted, in_python
 from heldout.configurations import Configurations
 from heldout.data.task import Truth
 from heldout.dropping.replay import DroppingHistory
-from heldout.errors import HeldoutWarning, InputError
+from heldout.errors import HeldoutWarning, InputError, InputTypeError
 from heldout.estimates.of_search import Estimation, estimates_of_search
 from heldout.estimates.types import Estimate
-from heldout.execution.collect import RaceResults
+from heldout.execution.cells import CellState
+from heldout.execution.collect import NO_NUMBER, RaceResults
 from heldout.execution.complexity import mean_complexities
 from heldout.execution.row_order import flags_of_time
 from heldout.execution.search import Search
@@ -59,7 +60,7 @@ def chosen_in(
     did not fail wins if none has a score.
     """
     task, configurations = search.task, search.configurations
-    warn_of_failures(found, search)
+    unscored = warn_of_failures(found, search)
     metrics = {name: search.scoring.metrics.get(name) for name in found.fold_scores}
     window = None if search.strategy is None else search.strategy.window
     read = found if window is None else found.last(window)
@@ -71,7 +72,9 @@ def chosen_in(
         if estimation.scale_of_selection == "within"
         else {}
     )
-    if choose is not None:
+    if unscored is not None:
+        winner = unscored
+    elif choose is not None:
         winner = choose(found, configurations)
     else:
         winner = winner_of(
@@ -182,32 +185,37 @@ class FailedConfigurationsWarning(FitFailedWarning, HeldoutWarning):  # type: ig
     """Some configurations failed and are no candidates."""
 
 
-class AllFailedTypeError(InputError, TypeError):
-    """Every configuration raised a TypeError, which callers of estimators may expect."""
+def warn_of_failures(found: RaceResults, search: Search) -> int | None:
+    """Warn of failed configurations; raise if all failed.
 
-
-def warn_of_failures(found: RaceResults, search: Search) -> None:
-    """Warn of failed configurations; raise if all failed."""
+    Where all were fitted and no scorer gave a number, a search takes the first, as ``GridSearchCV`` does: its
+    estimate is no number and says why. Returns that one.
+    """
     configurations, error_score = search.configurations, search.error_score
     total, failed = len(configurations), len(found.failures)
+    n_failed = int(found.cells.is_in(CellState.FAILED).sum())
+    if failed == total and not n_failed and search.estimation.method is not None:
+        return 0
     if failed == total:
         reasons = list(dict.fromkeys(found.failures.values()))
         all_of_type = all(reason.startswith("TypeError: ") for reason in reasons)
         in_full = in_python(", or use error_score='raise' to see the first error in full")
-        raise (AllFailedTypeError if all_of_type else InputError)(
+        raise (InputTypeError if all_of_type else InputError)(
             f"all {total} configurations failed, so there is no winner; fix them{in_full}: "
             f"{'; '.join(reasons).rstrip('.')}.{_splits_at_fault(found, search.task.truth)}"
         )
-    if failed:
+    raised = [why for why in found.failures.values() if not why.startswith(NO_NUMBER)]
+    if raised:  # a score that is no number is no news: the table warns of it
         listed = [f"{configurations[j].name}: {why}" for j, why in found.failures.items()]
         more = f"; and {failed - 5} more" if failed > 5 else ""
         number = np.nan if error_score == "raise" else error_score
         warnings.warn(
-            f"{failed} of {total} configurations failed and are not candidates (their missing scores are set to "
-            f"{number}): {'; '.join(listed[:5])}{more}",
+            f"{failed} of {total} configurations failed and are not candidates ({n_failed} fits failed out of a "
+            f"total of {found.n_fits}; their missing scores are set to {number}): {'; '.join(listed[:5])}{more}",
             FailedConfigurationsWarning,
             stacklevel=3,
         )
+    return None
 
 
 def _splits_at_fault(found: RaceResults, truth: Truth) -> str:

@@ -6,7 +6,7 @@ those of scikit-learn's own search and no response is computed twice.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from numbers import Number
 from typing import Any
@@ -26,6 +26,7 @@ from heldout.metrics.base import Metric, Response
 from heldout.metrics.from_scorer import members_of, metric_from_scorer, scorer_for
 from heldout.metrics.named import check_fits
 from heldout.metrics.parameters import times_of
+from heldout.metrics.several_outputs import metric_of_outputs
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,25 +56,38 @@ class Scoring:
     def wanted(self) -> tuple[tuple[Response, ...], ...]:
         """Responses to record: of each group the first that a model offers."""
         read = [metric.responses for metric in self.metrics.values() if metric is not None]
-        # Without an opened scorer the output of "predict" is still recorded.
+        # Without an opened scorer the output of "predict" is still recorded where it is one a row.
         read = read or [(Response.LABELS, Response.VALUES, Response.RISK)]
         return tuple(dict.fromkeys(read + [(response,) for response in self.keep]))
 
 
 def make_scoring(
-    truth: Truth, scorer: Any, refit_metric: str = "score", keep: tuple[Response, ...] = ()
+    truth: Truth,
+    scorer: Any,
+    refit_metric: str = "score",
+    keep: tuple[Response, ...] = (),
+    routed: Collection[str] = (),
 ) -> Scoring:
     """Open a scorer, or several that scikit-learn has combined into one, for a target.
 
-    ``scorer``: of ``check_scoring`` (one scorer or several), or any ``callable(estimator, X, y)``.
+    - ``scorer``: of ``check_scoring`` (one scorer or several), or any ``callable(estimator, X, y)``.
+    - ``routed``: what scorers receive of ``fit``. A user's function that is told more of a row than its weight
+      cannot be called by a bootstrap, which knows predictions.
 
     Raises InputError when a metric does not fit the target.
     """
     scorer = scorer_for(scorer, truth)
     metrics: dict[str, Metric | None] = {}
     for name, member in members_of(scorer).items():
+        if truth.kind is TaskKind.OTHER:
+            metrics[name] = metric_of_outputs(member) if truth.values.ndim > 1 else None
+            continue
         metric = metric_from_scorer(member, survival=truth.kind is TaskKind.SURVIVAL)
-        metrics[name] = None if metric is None else check_fits(metric, truth)
+        told_more = metric is not None and metric.calls_foreign_code and {*routed} - {"sample_weight"}
+        if metric is None or told_more:
+            metrics[name] = None
+        else:
+            metrics[name] = check_fits(metric, truth)
     return Scoring(scorer, metrics, refit_metric, keep)
 
 
@@ -165,9 +179,13 @@ def fitted(
     train: NDArray[np.intp],
     place: tuple[int | str, ...],
 ) -> Any:
-    """A model fitted on training rows of the task; with an inner split it may stop early on some of them."""
+    """A model fitted on training rows of the task; with an inner split it may stop early on some of them.
+
+    Nothing relies on what ``fit`` returns, as in scikit-learn's searches.
+    """
     if context.stopping is None or not can_stop(model):
-        return model.fit(X, y, **fit_params)
+        model.fit(X, *([] if y is None else [y]), **fit_params)
+        return model
     return context.stopping.fit(model, X, y, fit_params, train=train, place=place)
 
 
@@ -206,7 +224,7 @@ def scores_by_scorer(
     params = _check_method_params(context.X, params=dict(context.routed.score), indices=rows)
     try:
         with NoExit():
-            answer = context.scoring.scorer(model, X, y, **params)
+            answer = context.scoring.scorer(model, X, *([] if y is None else [y]), **params)
     except Exception as error:
         if context.error_score == "raise":
             raise

@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin, RegressorMixin
 
-from heldout.data.task import codes_of, labels_text
-from heldout.errors import UnusablePredictionError
+from heldout.data.task import Truth, codes_of, labels_text, missing
+from heldout.errors import StrangeLabelError, UnusablePredictionError
 from heldout.metrics.base import ESTIMATOR_METHODS, Response
 from heldout.metrics.survival_model import (
     RISK_METHOD,
@@ -48,6 +48,8 @@ class ResponseContext(Protocol):
     def classes(self) -> NDArray[Any] | None: ...
     @property
     def positive(self) -> int | None: ...
+    @property
+    def truth(self) -> Truth: ...
     @property
     def scoring(self) -> ResponseRequest: ...
 
@@ -100,14 +102,16 @@ def coded_responses(context: ResponseContext, model: Any, X: Any) -> dict[Respon
     Raises UnusablePredictionError when a response is not finite, of the wrong shape or number of rows, or lacks a
     class or a time.
     """
-    responses, n_rows = {}, X.shape[0] if hasattr(X, "shape") else len(X)
-    for response in responses_to_record(context, model):
-        answer = _answer(context, model, response, X)
-        if answer.shape[:1] != (n_rows,):
-            got = f"{len(answer)} rows" if answer.ndim else "no rows"
-            raise UnusablePredictionError(f"it predicted {response} for {got}, where {n_rows} rows are tested")
-        responses[response] = coded(context, model, response, answer)
-    return responses
+    return {each: coded_response(context, model, each, X) for each in responses_to_record(context, model)}
+
+
+def coded_response(context: ResponseContext, model: Any, response: Response, X: Any) -> NDArray[Any]:
+    """One response to ``X``, as ``coded_responses`` gives it."""
+    answer, n_rows = _answer(context, model, response, X), X.shape[0] if hasattr(X, "shape") else len(X)
+    if answer.shape[:1] != (n_rows,):
+        got = f"{len(answer)} rows" if answer.ndim else "no rows"
+        raise UnusablePredictionError(f"it predicted {response} for {got}, where {n_rows} rows are tested")
+    return coded(context, model, response, answer)
 
 
 def responses_to_record(context: ResponseContext, model: Any) -> list[Response]:
@@ -167,9 +171,8 @@ def coded(context: ResponseContext, model: Any, response: Response, answer: NDAr
         codes = codes_of(answer.reshape(-1), classes)
         if (codes < 0).any():
             stranger = answer.reshape(-1)[codes < 0][:1]
-            raise UnusablePredictionError(
-                f"it predicted {labels_text(stranger)}, which is not a class of the target"
-            )
+            kind = UnusablePredictionError if missing(stranger).any() else StrangeLabelError
+            raise kind(f"it predicted {labels_text(stranger)}, which is not a class of the target")
         return codes
     if answer.dtype.kind == "c":
         raise UnusablePredictionError(f"it predicted complex numbers as {response}")
@@ -182,6 +185,8 @@ def coded(context: ResponseContext, model: Any, response: Response, answer: NDAr
     if response is Response.SURVIVAL:
         return numbers
     if response in (Response.VALUES, Response.RISK):
+        if numbers.shape[1:] == context.truth.values.shape[1:]:
+            return numbers
         if numbers.size != len(numbers):
             raise UnusablePredictionError(f"it predicted an array of shape {numbers.shape}, not one number per row")
         return numbers.reshape(-1)

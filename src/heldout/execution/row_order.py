@@ -125,6 +125,8 @@ def _strata(truth: Truth) -> NDArray[np.intp]:
 def _target_column(truth: Truth) -> NDArray[Any]:
     if truth.kind is TaskKind.SURVIVAL:
         return np.asarray(truth.values["time"])
+    if truth.kind is TaskKind.OTHER:  # of several columns the first stands for all
+        return truth.values.reshape(truth.n_rows, -1)[:, 0]
     return truth.labels().astype(object) if truth.kind.is_classification else truth.values
 
 

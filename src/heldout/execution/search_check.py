@@ -11,7 +11,7 @@ from heldout.dropping.base import Course, DropRule
 from heldout.errors import InputError
 from heldout.estimates.candidates import check_selects
 from heldout.estimates.methods import method_of
-from heldout.estimates.of_search import Estimation, check_applicable, refused_on_splits
+from heldout.estimates.of_search import Estimation, check_applicable, is_default, refused_on_splits
 from heldout.estimates.ordered_rows import check_fits_rows, check_without_groups
 from heldout.execution.fit import Scoring
 from heldout.execution.search import Search
@@ -174,7 +174,7 @@ def _check_splits(search: Search) -> None:
     check_fits_rows(estimation.blocks, int((folds.labels >= 0).any(axis=1).sum()))
     metric = search.scoring.metrics.get(search.scoring.refit_metric)
     lacking = unscored_splits(metric, task.truth, folds, all_of_them=True)
-    if lacking and estimation.scale_of_selection != "pooled":
+    if lacking and estimation.scale_of_selection != "pooled" and estimation.method is None:
         raise InputError(
             f"{lacking}, so no configuration would have a score; use larger folds, or "
             f"{argument('aggregate', 'pooled')}, which scores all held-out rows together."
@@ -195,14 +195,14 @@ def _check_splits(search: Search) -> None:
         )
     if estimation.method is None or metric is None or search.drop is not None:
         return
-    if isinstance(estimation.rule, CallableRefit):
+    if isinstance(estimation.rule, CallableRefit) or metric.calls_foreign_code:  # no made-up data for a function
         return
     refused = refused_on_splits(
         task.truth, folds.labels, estimation, metric, search.configurations.params or [{}, {}],
         groups=task.groups, sample_weight=task.sample_weight, test_share=folds.test_share,
         n_halvings=folds.n_halvings, exchangeable=folds.exchangeable, entropy=search.entropy,
     )  # fmt: skip
-    if refused:
+    if refused and not is_default(estimation.method):  # of the default the estimate says why it has no value
         raise InputError(refused)
 
 

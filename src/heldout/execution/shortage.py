@@ -66,11 +66,14 @@ def too_few_to_draw(task: Task, scoring: Scoring) -> str | None:
 
 
 def warn_if_too_small(search: Search) -> bool:
-    """Warn, before any fit, if no bootstrap can be drawn; returns whether it warned."""
+    """Warn, before any fit, if no split has a score or no bootstrap can be drawn; returns whether it warned."""
     reason = too_few_to_draw(search.task, search.scoring) if search.estimation.draws else None
+    if search.estimation.method is not None and search.estimation.scale_of_selection == "folds":
+        metric = search.scoring.metrics.get(search.scoring.refit_metric)
+        reason = unscored_splits(metric, search.task.truth, search.folds, all_of_them=True) or reason
     if reason:
         warnings.warn(HeldoutWarning(f"the search will have no estimate: {reason}"), stacklevel=3)
-    return reason is not None
+    return bool(reason)
 
 
 OF_DATA = (Flag.COPIED_ROWS, Flag.SORTED_ROWS)

@@ -18,7 +18,7 @@ from sklearn.utils.validation import _check_method_params
 
 from heldout.configurations import Configuration
 from heldout.data.task import Truth
-from heldout.errors import InputError, NoExit
+from heldout.errors import InputError, NoExit, StrangeLabelError
 from heldout.execution.cells import CellKey, CellResult, CellState
 from heldout.execution.complexity import measured
 from heldout.execution.copies import with_copies_together
@@ -26,7 +26,13 @@ from heldout.execution.fit import CellContext, cell_model, error_line, fitted, s
 from heldout.execution.fitted_model import FittedModel
 from heldout.execution.fold_scores import fold_scores, has_responses, is_computable
 from heldout.execution.model_rows import RowsOfModel
-from heldout.execution.responses import coded_answers, coded_responses, forget_responses, remember_responses
+from heldout.execution.responses import (
+    coded_answers,
+    coded_response,
+    forget_responses,
+    remember_responses,
+    responses_to_record,
+)
 from heldout.execution.sharing.accounts import Account, Stopwatch, saving_of_group
 from heldout.execution.sharing.groups import FitGroup, Sharing
 from heldout.execution.sharing.prefixes import Prefixes
@@ -168,7 +174,9 @@ class SplitFits:
                 fitted(context, model, X_train, y_train, fit_params, self.split.train, self._seed_place)
                 fit_seconds = watch.lap()
                 remember_responses(model, X_test)
-                predictions = coded_responses(context, model, X_test)
+                predictions, unusable = self._predictions(model, X_test)
+                if unusable and unusable.keys() == context.scoring.metrics.keys() and not _are_strange(unusable):
+                    raise next(iter(unusable.values()))
         except Exception as error:
             if context.error_score == "raise":
                 raise
@@ -186,17 +194,44 @@ class SplitFits:
         if not self.is_scored or (self._needs_no_scorer and self._has_responses(predictions)):
             return done
         test_scores, complaint = scores_by_scorer(context, model, X_test, self._target_of_test, self.split.test)
+        test_scores = {
+            name: score
+            for name, score in test_scores.items()
+            if name not in unusable or _are_strange({name: unusable[name]})
+        }
         score_seconds = done.score_seconds + watch.lap()
         train_scores: Mapping[str, float] = {}
         if context.return_train_score:
             train_scores, _ = scores_by_scorer(context, model, X_train, y_train, self.split.train)
         return replace(
             done,
-            message=complaint,
+            state=CellState.DONE if test_scores or not unusable else CellState.FAILED,
+            message=next(
+                (error_line(error) for name, error in unusable.items() if name not in test_scores), complaint
+            ),
             score_seconds=score_seconds,
             test_scores=test_scores,
             train_scores=train_scores,
         )
+
+    def _predictions(self, model: Any, X_test: Any) -> tuple[dict[Response, NDArray[Any]], dict[str, Exception]]:
+        """The responses that can be recorded, and why others cannot, by the scorers that read these.
+
+        Other scorers stand, as in scikit-learn, and so does a scorer that counts a strange label as wrong.
+        """
+        responses: dict[Response, NDArray[Any]] = {}
+        unusable: dict[str, Exception] = {}
+        for response in responses_to_record(self.context, model):
+            try:
+                responses[response] = coded_response(self.context, model, response, X_test)
+            except Exception as error:
+                metrics = self.context.scoring.metrics.items()
+                read = [name for name, metric in metrics if metric is not None and response in metric.responses]
+                is_asked_for = read and self.context.error_score == "raise"
+                if not self.is_scored or (is_asked_for and not isinstance(error, StrangeLabelError)):
+                    raise
+                unusable |= dict.fromkeys(read, error)
+        return responses, unusable
 
     def _of_group(self, group: FitGroup, unit: Sequence[int]) -> dict[int, CellResult]:
         """By position: the results of the configurations that one fit serves; the others are fitted alone."""
@@ -343,11 +378,16 @@ class SplitFits:
 
     @cached_property
     def _target_of_training(self) -> Any:
-        return _safe_indexing(self.context.y, self.split.train)
+        return None if self.context.y is None else _safe_indexing(self.context.y, self.split.train)
 
     @cached_property
     def _target_of_test(self) -> Any:
-        return _safe_indexing(self.context.y, self.split.test)
+        return None if self.context.y is None else _safe_indexing(self.context.y, self.split.test)
+
+
+def _are_strange(errors: Mapping[str, Exception]) -> bool:
+    """Whether one is of a strange label."""
+    return any(isinstance(error, StrangeLabelError) for error in errors.values())
 
 
 def fit_cell(context: CellContext, configuration: Configuration, split: Split) -> CellResult:

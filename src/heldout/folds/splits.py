@@ -212,9 +212,9 @@ def make_folds(
         raise InputError(_WHAT_CV_IS.format(cv=shortened(cv)))
     _check_count(task, cv, repeats)
     stratify = task.truth.kind.is_classification if classifier is None else classifier
-    # Some survival models call themselves classifiers; no structured array has classes.
-    stratify = stratify and task.truth.kind is not TaskKind.SURVIVAL
-    labels = np.asarray(task.target)
+    # Some survival models call themselves classifiers; neither a structured array nor several columns have classes.
+    stratify = stratify and task.truth.kind not in (TaskKind.SURVIVAL, TaskKind.OTHER)
+    labels = None if task.target is None else np.asarray(task.target)
     n_folds = _folds_of_classes(cv)
     if small_classes == "refuse" and stratify and n_folds is not None:
         check_class_sizes(task, n_folds)
@@ -232,6 +232,12 @@ def make_folds(
             raise
         except ValueError as error:
             raise InputError(f"the splitter {splitter} refused the data: {error}") from error
+        if hasattr(cv, "get_n_splits") and not isinstance(cv, FoldPlan) and number not in (0, repeats * len(pairs)):
+            raise InputError(
+                f"get_n_splits of {cv} says {number // repeats}, and its split gives {len(pairs)}; correct one of "
+                "them.",
+                argument="cv",
+            )
         check_splits(len(splits) + len(pairs), task.n_rows)
         splits += _numbered(pairs, task.n_rows, splits[-1].repeat + 1 if splits else 0)
     _check_groups(splits, task.groups)
@@ -280,8 +286,10 @@ def _is_pair(split: Any) -> bool:
     )
 
 
-def _number_of_splits(cv: Any, repeats: int, task: Task, labels: NDArray[Any], params: Mapping[str, Any]) -> int:
-    """The number of splits, if known without making them."""
+def _number_of_splits(
+    cv: Any, repeats: int, task: Task, labels: NDArray[Any] | None, params: Mapping[str, Any]
+) -> int:
+    """The number of splits, if known without making them; else 0."""
     if cv is None or isinstance(cv, int | np.integer):
         return int(repeats) * (5 if cv is None else int(cv))
     if isinstance(cv, FoldPlan):
@@ -289,7 +297,7 @@ def _number_of_splits(cv: Any, repeats: int, task: Task, labels: NDArray[Any], p
     try:
         return int(repeats) * int(cv.get_n_splits(task.X, labels, params.get("groups")))
     except Exception:  # an error here recurs when it splits, or does not matter
-        return int(repeats)
+        return 0
 
 
 def _check_count(task: Task, cv: Any, repeats: int) -> None:
@@ -319,7 +327,7 @@ def _folds_of_classes(cv: Any) -> int | None:
 
 
 def _splitters(
-    cv: Any, repeats: int, entropy: int, labels: NDArray[Any], stratify: bool, grouped: bool
+    cv: Any, repeats: int, entropy: int, labels: NDArray[Any] | None, stratify: bool, grouped: bool
 ) -> Sequence[Any]:
     if isinstance(cv, FoldPlan):
         return rounds_of(cv, repeats, entropy, stratified=stratify, grouped=grouped)
@@ -327,7 +335,7 @@ def _splitters(
 
 
 def _splitter_of_repeat(
-    cv: Any, repeat: int, repeats: int, entropy: int, labels: NDArray[Any], stratify: bool
+    cv: Any, repeat: int, repeats: int, entropy: int, labels: NDArray[Any] | None, stratify: bool
 ) -> Any:
     if repeats == 1:
         try:

@@ -69,7 +69,7 @@ def _best(
 ) -> float | None:
     """The best of the scores that ``values_of`` gives to constants (n, D, R[, outputs])."""
     inner = unsigned(metric)
-    if not _has_baseline(inner) or is_reversed(metric):
+    if not _has_baseline(inner) or is_reversed(metric) or truth.kind is TaskKind.OTHER:
         return None
     counts: Weightings = np.ones((1, truth.n_rows), dtype=np.uint8) if weights is None else weights[None]
     constants = _constants(inner, truth, counts[0].astype(np.float64))

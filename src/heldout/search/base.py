@@ -27,20 +27,20 @@ from heldout._notebook import notes
 from heldout._text import argument, is_one_of
 from heldout.arguments import (
     SearchArguments,
-    checked_target,
     deciding_scorer,
     groups_of,
     keeping_groups,
     rows_of,
     scorers_of,
     scoring_with_metrics,
+    target_of_search,
     task_of,
 )
 from heldout.configurations import Configurations, checked_entries, checked_model
 from heldout.data.row_labels import in_one_order
 from heldout.data.task import Task, checked_weights
 from heldout.dropping import DropRule, SearchStrategy, drop_rule_of, planned_folds
-from heldout.errors import InputError
+from heldout.errors import InputError, input_error
 from heldout.estimates.block_length import Blocks
 from heldout.estimates.question import AnyAggregate
 from heldout.evaluate import evaluate
@@ -59,7 +59,7 @@ from heldout.execution.table import ResultsTable, mean_over_splits
 from heldout.folds.auto import AUTO, plan_of_cv
 from heldout.folds.splits import Folds, make_folds
 from heldout.methods_text import MethodsText
-from heldout.metrics.from_scorer import scorer_of_class, weights_of
+from heldout.metrics.from_scorer import members_of, metric_from_scorer, scorer_of_class, weights_of
 from heldout.predictions import ranks
 from heldout.result import Evaluation
 
@@ -158,7 +158,7 @@ class BaseHeldOutSearch(BaseSearchCV):  # type: ignore[misc]
         scorers, _ = self._get_scorers()
         model = checked_model(self._of_scikit_learn().estimator, "estimator")
         rows = in_one_order({"y": y, "X": X, **params})
-        X, y = rows_of(rows.pop("X"), checked_target(model, rows.pop("y"), type(self).__name__))
+        X, y = rows_of(rows.pop("X"), target_of_search(model, rows.pop("y"), type(self).__name__))
         together = isinstance(rows.get("groups"), str)
         if together:
             rows["groups"] = groups_of(X, rows["groups"])
@@ -167,10 +167,14 @@ class BaseHeldOutSearch(BaseSearchCV):  # type: ignore[misc]
         # The bootstrap replays the choice, and so weighs rows exactly where the scorers weighed them.
         deciding = deciding_scorer(scorers, self.scoring, self.refit)
         weights, others = weights_of(scorers, deciding, metadata.scorer.score)
-        task = task_of(model, X, y, metadata.splitter.split.get("groups"), weights).with_pos_label(self.pos_label)
+        metric = metric_from_scorer(members_of(scorers).get(deciding))
+        task = task_of(model, X, y, metadata.splitter.split.get("groups"), weights, metric)
+        task = task.with_pos_label(self.pos_label)
         scorers = scorer_of_class(scorers, task.truth, self.pos_label)
         # scikit-learn has callbacks since 1.9.
-        callbacks = [SklearnCallbacks(self, bool(self.refit))] if hasattr(self, "set_callbacks") else []
+        callbacks = (
+            [SklearnCallbacks(self, bool(self.refit), X, y, params)] if hasattr(self, "set_callbacks") else []
+        )
         running = arguments.running(callbacks)
         entropy = entropy_of_run(self.random_state, running.store)
         configurations = self._configurations(arguments, entropy)
@@ -178,7 +182,7 @@ class BaseHeldOutSearch(BaseSearchCV):  # type: ignore[misc]
         folds = self._folds(task, cv, drop, entropy, metadata, len(configurations))
         several = isinstance(scorers, _MultimetricScorer)
         table = partial(ResultsTable, self._format_results, several, self.error_score)
-        scoring = make_scoring(task.truth, scorers, deciding)
+        scoring = make_scoring(task.truth, scorers, deciding, routed=metadata.scorer.score)
         others = {name: checked_weights(one, task.n_rows) for name, one in others.items()}
         scoring = replace(scoring, weights=others)
         if several and not self.refit:  # no winner, so no estimate
@@ -345,7 +349,7 @@ class BaseHeldOutSearch(BaseSearchCV):  # type: ignore[misc]
             for _, model, _ in checked_entries(models):
                 getattr(model, name)
             return getattr(self._of_scikit_learn(), name)
-        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        return object.__getattribute__(self, name)  # raises again, with scikit-learn's own reason
 
     def _get_scorers(self) -> tuple[Any, Any]:
         single = self._of_scikit_learn()
@@ -426,8 +430,8 @@ class BaseHeldOutSearch(BaseSearchCV):  # type: ignore[misc]
             winner = int(self._select_best_index(self.refit, None, self.cv_results_))
         except (IndexError, TypeError) as error:
             n = len(self.cv_results_["params"])
-            raise InputError(
-                f"the callable refit must return the number of a configuration, from 0 to {n - 1}: {error}."
+            raise input_error(
+                f"the callable refit must return the number of a configuration, from 0 to {n - 1}: {error}.", error
             ) from error
         if winner in found.failures:
             raise InputError(
@@ -444,10 +448,10 @@ class BaseHeldOutSearch(BaseSearchCV):  # type: ignore[misc]
             dropped_at = None if drop_rule_of(self.drop) is None else evaluation.dropped_at_split
             out = evaluation.predictions.out
             self.cv_results_ = table(evaluation.cells, evaluation.fold_scores, out, dropped_at)
-        for aggregate, whole_scores in (("pooled", evaluation.pooled_scores), ("within", evaluation.within_scores)):
-            for name, scores in whole_scores.items():
-                self.cv_results_[f"{aggregate}_test_{name}"] = scores
-                self.cv_results_[f"rank_{aggregate}_test_{name}"] = ranks(scores)
+        aggregate = evaluation.estimation.scale_of_selection
+        for name, scores in (evaluation.whole_scores(aggregate) or {}).items():  # by which it chose
+            self.cv_results_[f"{aggregate}_test_{name}"] = scores
+            self.cv_results_[f"rank_{aggregate}_test_{name}"] = ranks(scores)
         if evaluation.cells.columns["complexity"].any():
             self.cv_results_["mean_complexity"] = mean_complexities(
                 evaluation.cells, evaluation.configurations.names, evaluation.predictions.out

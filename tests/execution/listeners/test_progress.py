@@ -193,7 +193,7 @@ def test_verbose_prints_the_plan_every_fit_who_left_and_what_was_lost(capsys):
         assert said[0] == "3 configurations x 5 splits = at most 15 fits"
         assert said[1:-2] == (
             [
-                "fit 1 of at most 15: b, repeat 0, fold 0: score 0.5000 (0 s)",
+                "fit 1 of at most 15: b, repeat 0, fold 0: score=0.5000 (0 s)",
                 "fit 2 of at most 15: c, repeat 0, fold 0: failed (no) (0 s)",
             ]
             if verbose == 2

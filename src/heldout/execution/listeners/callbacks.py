@@ -1,11 +1,13 @@
 """scikit-learn's callbacks (new in 1.9), called for a search as ``GridSearchCV`` calls them.
 
 The tree of tasks is fit > search > one task per fit, and fit > refit. Callbacks run in the coordinating process
-when a result arrives, so they are not passed on to the estimators that workers fit.
+when a result arrives, so they are not passed on to the estimators that workers fit, and every task is told what the
+fit of the search was given, of all rows.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from heldout.execution.events import BlockFinished, CellFinished, Event, SearchFinished, SearchStarted, StageStarted
@@ -14,8 +16,9 @@ from heldout.execution.events import BlockFinished, CellFinished, Event, SearchF
 class SklearnCallbacks:
     """A listener that passes events on to the callbacks of ``set_callbacks``; the search has its mixin."""
 
-    def __init__(self, search: Any, refits: bool) -> None:
+    def __init__(self, search: Any, refits: bool, X: Any, y: Any, metadata: Mapping[str, Any]) -> None:
         self._search = search
+        self._given = {"estimator": search, "X": X, "y": y, "metadata": dict(metadata)}
         self._refits = refits
         self._open: list[Any] = []
         self._finished = 0
@@ -27,7 +30,7 @@ class SklearnCallbacks:
                 root = self._search._init_callback_context(max_subtasks=1 + self._refits)
                 # A search without callbacks need not report thousands of fits.
                 self._has_callbacks = bool(getattr(root, "_callbacks", True))
-                self._open = [root.call_on_fit_task_begin(estimator=self._search)]
+                self._open = [root.call_on_fit_task_begin(**self._given)]
                 self._begin("search", max_subtasks=event.n_cells, sequential_subtasks=False)
                 self._finished = event.n_resumed
             case CellFinished():
@@ -53,10 +56,10 @@ class SklearnCallbacks:
 
     def _begin(self, name: str, **settings: Any) -> None:
         context = self._open[-1].subcontext(task_name=name, **settings)
-        self._open.append(context.call_on_fit_task_begin(estimator=self._search))
+        self._open.append(context.call_on_fit_task_begin(**self._given))
 
     def _end(self) -> None:
-        self._open.pop().call_on_fit_task_end(estimator=self._search)
+        self._open.pop().call_on_fit_task_end(**self._given)
 
     def _close_search(self) -> None:
         if len(self._open) > 1:

@@ -126,16 +126,21 @@ def cell_line(result: CellResult, tally: RunTally) -> str:
     >>> cell = CellResult(CellKey(1, 0, 3), CellState.DONE, "", 0.25, test_scores={"accuracy": 0.9625})
     >>> tally.add(CellFinished(cell))
     >>> cell_line(cell, tally)
-    'fit 1 of 10: C=10, repeat 0, fold 3: accuracy 0.9625 (0.25 s)'
+    'fit 1 of 10: C=10, repeat 0, fold 3: accuracy=0.9625 (0.25 s)'
     """
     configuration, repeat, fold = result.key
     where = sample_words(repeat, fold) if tally.is_validation else f"repeat {repeat}, fold {fold}"
-    scores = ", ".join(
-        f"{name} {number_text(score, _decimals(score))}" for name, score in result.test_scores.items()
-    )
+    scores = ", ".join(f"{name}={_scores_text(name, result)}" for name in result.test_scores)
     words = f"failed ({result.message})" if result.state is CellState.FAILED else scores or "done"
     number = f"fit {tally.done} of {'at most ' if tally.may_drop else ''}{tally.total}"
     return f"{number}: {tally.name_of(configuration)}, {where}: {words} ({duration(result.fit_seconds)})"
+
+
+def _scores_text(name: str, result: CellResult) -> str:
+    test = number_text(result.test_scores[name], _decimals(result.test_scores[name]))
+    if name not in result.train_scores:
+        return test
+    return f"(train={number_text(result.train_scores[name], _decimals(result.train_scores[name]))}, test={test})"
 
 
 def block_line(block: CellBlock, tally: RunTally) -> str:

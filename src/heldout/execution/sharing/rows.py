@@ -39,7 +39,9 @@ def own_copy(rows: Any) -> Any:
     """Rows that their reader may change, in the same order in memory."""
     if isinstance(rows, np.ndarray):
         return np.array(rows, order="K", copy=True)
-    return rows.clone() if _package_of_table(rows) == "polars" else rows.copy()
+    if _package_of_table(rows) == "polars":
+        return rows.clone()
+    return rows.copy() if hasattr(rows, "copy") else rows
 
 
 def size_of(rows: Any) -> int:
