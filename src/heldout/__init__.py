@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from heldout.protocols.validation.protocol import bootstrap_validate
     from heldout.readers.any_tool import read_predictions
     from heldout.readers.correct import correct
-    from heldout.readers.saved_model import load_model
+    from heldout.readers.saved_model import load_model, save_model
     from heldout.report.card import report_card
     from heldout.report.mlflow_run import log_to_mlflow
     from heldout.search import HeldOutRandomizedSearchCV, HeldOutSearchCV
@@ -69,6 +69,7 @@ __all__ = [
     "read_predictions",
     "report_card",
     "rows_needed",
+    "save_model",
     "selection",
     "spaces",
     "studies",
@@ -97,6 +98,7 @@ _HOMES = {
     "estimate_from_scores": "heldout.estimates.from_scores",
     "inner_split": "heldout.execution.inner_split",
     "load_model": "heldout.readers.saved_model",
+    "save_model": "heldout.readers.saved_model",
     "log_to_mlflow": "heldout.report.mlflow_run",
     "nested_cv": "heldout.protocols.nested.protocol",
     "open_search": "heldout.search.open",

@@ -255,3 +255,12 @@ def test_a_regression_keeps_the_sign_of_its_scorer() -> None:
     ).fit(X, y)
     assert fitted.corrected_score_ < 0 and fitted.best_score_ < 0
     assert fitted.optimism_ == pytest.approx(fitted.estimate_.uncorrected - fitted.corrected_score_, abs=1e-9)
+
+
+def test_the_picture_of_a_list_shows_every_model() -> None:
+    models = [("line", LogisticRegression(), GRID), ("machine", SVC(), {"C": [1.0]})]
+    html = HeldOutSearchCV(models)._repr_html_()
+    assert "line: LogisticRegression" in html and "machine: SVC" in html
+    fitted = HeldOutSearchCV(models, method=None).fit(X, Y)
+    assert "best_estimator_" in fitted._repr_html_() and "machine: SVC" not in fitted._repr_html_()
+    assert type(fitted.best_index_) is np.int64

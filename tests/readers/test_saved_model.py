@@ -18,11 +18,12 @@ import pytest
 import skops.io
 from sklearn.base import BaseEstimator
 from sklearn.calibration import CalibratedClassifierCV
+from sklearn.datasets import load_iris
 from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier, StackingClassifier
 from sklearn.feature_selection import SelectKBest
 from sklearn.gaussian_process import GaussianProcessClassifier
 from sklearn.gaussian_process.kernels import RBF, WhiteKernel
-from sklearn.linear_model import LogisticRegression
+from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.model_selection import GridSearchCV, RepeatedStratifiedKFold, TunedThresholdClassifierCV
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.neural_network import MLPClassifier
@@ -223,3 +224,28 @@ def test_the_command_refuses_it_too(attack: tuple[Path, Path], monkeypatch: pyte
     assert not made.exists()
     names = ("numpy.full_like", "numpy.vectorize", "posix.system")
     assert loading(path, names).steps[-1][0] == "svc"
+
+
+def test_the_winner_of_a_search_is_saved_and_loaded(tmp_path: Path) -> None:
+    X, y = load_iris(return_X_y=True)
+    search = ho.HeldOutSearchCV(LogisticRegression(max_iter=500), {"C": [0.1, 1.0]}, method=None).fit(X, y)
+    assert ho.save_model(search, tmp_path / "model.skops") == []
+    again = ho.load_model(tmp_path / "model.skops")
+    assert type(again) is LogisticRegression and again.C == search.best_params_["C"]
+    np.testing.assert_array_equal(again.predict_proba(X), search.predict_proba(X))
+
+
+class Stranger(LogisticRegression):
+    """Of this file, so that nobody has reviewed it."""
+
+
+def test_types_to_review_are_named_and_what_cannot_be_saved_is_refused(tmp_path: Path) -> None:
+    strangers = ho.save_model(Stranger(), str(tmp_path / "own.skops"))
+    assert len(strangers) == 1 and strangers[0].endswith("Stranger")
+    with pytest.raises(InputError, match="review them"):
+        ho.load_model(tmp_path / "own.skops")
+    with pytest.raises(InputError, match=r"path must be the path of a \.skops file, got 7"):
+        ho.save_model(Stranger(), 7)
+    with pytest.raises(InputError, match="cannot be saved in a skops file"):
+        ho.save_model(Ridge(alpha=(number for number in range(3))), tmp_path / "none.skops")
+    assert not (tmp_path / "none.skops").exists()

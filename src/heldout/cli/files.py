@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from heldout.errors import HeldoutError, InputError, MissingExtraError, StoreError
+from heldout.errors import HeldoutError, InputError, StoreError
 
 if TYPE_CHECKING:
     from heldout.cli.console import Console
@@ -134,17 +134,12 @@ def write_model(model: Any, folder: OutputFolder) -> tuple[Path, list[str]]:
 
     Returns the path, and the types in the model that are not reviewed.
     """
-    from heldout.readers.saved_model import CACHE, REVIEWED_TYPES, names_a_cache, types_to_trust
+    from heldout.readers.saved_model import REVIEWED_TYPES, not_reviewed, packed
 
-    try:
-        from skops import io
-    except ImportError:
-        raise MissingExtraError("Saving the model", "app") from None
-    path = folder.write("model.skops", lambda partial: io.dump(model, partial))
-    types = types_to_trust(path.read_bytes(), path)
+    data, types = packed(model, "model.skops")
+    path = folder.write("model.skops", lambda partial: partial.write_bytes(data))
     folder.write_json("model.trusted.json", [name for name in types if name in REVIEWED_TYPES])
-    strangers = [name for name in types if name not in REVIEWED_TYPES]
-    return path, [*strangers, CACHE] if names_a_cache(model) else strangers
+    return path, not_reviewed(model, types)
 
 
 def save_model(model: Any, folder: OutputFolder, console: Console) -> dict[str, Path]:

@@ -1,4 +1,4 @@
-"""Metrics of a target with several columns: means over the columns of errors and R2, means of a loss of each row."""
+"""Metrics of a target with several columns: means of errors and of R2 over them, and of a loss of each row."""
 
 from __future__ import annotations
 

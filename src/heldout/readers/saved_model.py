@@ -166,6 +166,67 @@ def load_model(path: str | Path, trust: Iterable[str] = ()) -> Any:
     return model
 
 
+def save_model(model: Any, path: str | Path) -> list[str]:
+    """Save a model in a skops file, which holds no code and which ``load_model`` reads.
+
+    Parameters
+    ----------
+    model : estimator
+        Of a fitted search, its ``best_estimator_`` is saved.
+    path : str or Path
+        A file with the ending ``.skops``, which is replaced if it is there.
+
+    Returns
+    -------
+    list of str
+        Types in it that heldout has not reviewed: whoever loads it must review each and pass them as ``trust``.
+
+    Raises
+    ------
+    InputError
+        When ``path`` is no path, or skops cannot save the model.
+    MissingExtraError
+        Without skops, which is in the extra ``app``.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> path = Path(tempfile.mkdtemp()) / "model.skops"
+    >>> save_model(LogisticRegression(C=3.0).fit([[0.0], [1.0]], ["no", "yes"]), path)
+    []
+    >>> load_model(path).C
+    3.0
+    """
+    if not isinstance(path, str | PathLike):
+        raise InputError(f"path must be the path of a .skops file, got {path!r:.200}.", argument="path")
+    try:
+        data, types = packed(getattr(model, "best_estimator_", model), path)
+    except (MissingExtraError, InputError):
+        raise
+    except Exception as error:
+        reason = " ".join(str(error).split()).rstrip(".")
+        raise InputError(
+            f"{type(model).__name__} cannot be saved in a skops file ({type(error).__name__}: {reason}); save it "
+            "by joblib.dump, which runs code when it is loaded.",
+            argument="model",
+        ) from error
+    Path(path).write_bytes(data)
+    return not_reviewed(model, types)
+
+
+def packed(model: Any, path: str | Path) -> tuple[bytes, list[str]]:
+    """A model as the bytes of a skops file, and the types and functions in it that skops does not trust."""
+    data = _skops().dumps(model)
+    return data, types_to_trust(data, path)
+
+
+def not_reviewed(model: Any, types: Iterable[str]) -> list[str]:
+    """Which of the types in a model heldout has not reviewed."""
+    strangers = [name for name in types if name not in REVIEWED_TYPES]
+    return [*strangers, CACHE] if names_a_cache(model) else strangers
+
+
 def types_to_trust(data: bytes, path: str | Path) -> list[str]:
     """Full names of the types and functions in the bytes of a skops file that skops does not trust by default."""
     try:

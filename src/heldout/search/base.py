@@ -16,6 +16,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
+import numpy as np
 from sklearn.base import _fit_context, is_classifier
 from sklearn.metrics._scorer import _MultimetricScorer
 from sklearn.model_selection._search import BaseSearchCV
@@ -384,7 +385,13 @@ class BaseHeldOutSearch(BaseSearchCV):  # type: ignore[misc]
         return shown + ("" if kept is None else notes(kept.overtuning_sentences))
 
     def _sk_visual_block_(self) -> Any:
-        return BaseSearchCV._sk_visual_block_(self._of_scikit_learn())
+        block = BaseSearchCV._sk_visual_block_(self._of_scikit_learn())
+        if isinstance(self.estimator, list | tuple) and "best_estimator_" not in self.__dict__:
+            models = {name: model for name, model, _ in checked_entries(self.estimator)}
+            block.estimators = list(models.values())
+            block.names = [f"{name}: {type(model).__name__}" for name, model in models.items()]
+            block.name_details = [str(model) for model in models.values()]
+        return block
 
     def _of_scikit_learn(self) -> Self:
         """This search as scikit-learn expects it: the first estimator of a list, a plan for ``cv="auto"``."""
@@ -461,7 +468,7 @@ class BaseHeldOutSearch(BaseSearchCV):  # type: ignore[misc]
         self.n_fits_shared_ = evaluation.n_fits_shared
         name = evaluation.refit_metric
         if self.refit or not self.multimetric_:
-            self.best_index_ = evaluation.winner
+            self.best_index_ = np.int64(evaluation.winner)  # as argmin gives it to scikit-learn
             self.best_params_ = self.cv_results_["params"][self.best_index_]
             if not callable(self.refit):
                 of_folds = mean_over_splits(evaluation.fold_scores_read[name].oriented())
