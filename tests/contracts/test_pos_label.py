@@ -122,7 +122,7 @@ def test_a_function_that_knows_no_class_gets_what_scikit_learn_passes_it() -> No
     fitted = search(scorer, pos_label="sick").fit(X, LABELS)
     theirs = GridSearchCV(LogisticRegression(), GRID, scoring=scorer, cv=3).fit(X, LABELS)
     np.testing.assert_allclose(fitted.cv_results_["mean_test_score"], theirs.cv_results_["mean_test_score"])
-    assert fitted.cv_results_["pooled_test_score"].min() > 0
+    assert fitted.evaluation_.pooled_scores["score"].min() > 0
     assert fitted.estimate_.value > 0
 
 

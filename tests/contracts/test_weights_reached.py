@@ -189,7 +189,7 @@ def test_routing_of_two_kinds_of_weights() -> None:
         labels = search.predictions_.responses["labels"][:, search.best_index_, 0]
         score = {"case": f1_score, "other": accuracy_score}[name]
         by_hand = score(Y, labels, sample_weight=weights)
-        assert search.cv_results_[f"pooled_test_{name}"][search.best_index_] == pytest.approx(by_hand, abs=1e-12)
+        assert search.evaluation_.pooled_scores[name][search.best_index_] == pytest.approx(by_hand, abs=1e-12)
 
 
 def test_routing_to_some_of_several_models() -> None:

@@ -135,9 +135,11 @@ class BaseHeldOutSearch(BaseSearchCV):  # type: ignore[misc]
         Parameters
         ----------
         X : array-like of shape (N, n_features)
-        y : array-like of shape (N,), or events and times
-            Of survival models scikit-survival's structured array, a table of two columns or a tuple of two, the
-            event first; models are fitted on the structured array, and folds are not stratified.
+        y : array-like of shape (N,) or (N, n_outputs), or events and times, optional
+            Of several columns, errors, R2, subset accuracy, Hamming loss and the Jaccard score of samples have
+            estimates from predictions, and every other scorer one from fold scores. None only for models that
+            require none. Of survival models scikit-survival's structured array, a table of two columns or a tuple
+            of two, the event first; models are fitted on the structured array, and folds are not stratified.
         **params : dict
             ``groups``, ``sample_weight`` and what else the estimators' ``fit``, the scorers and the splitter
             take; routed as in ``GridSearchCV``. Groups are also drawn whole by the bootstrap. Weights that reach

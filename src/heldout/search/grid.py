@@ -63,7 +63,9 @@ class HeldOutSearchCV(BaseHeldOutSearch):
         None) and chooses the winner by its ranks in the last three of them, on which ``best_score_`` and the
         estimate are then based.
     method : str, method or None, default="shrinkage"
-        How the estimate is made; None makes none (inside ``cross_val_score``).
+        How the estimate is made; None makes none (inside ``cross_val_score``). The default becomes "bbc_f", of fold
+        scores, for a scorer whose score is no function of the predictions of single rows: a function of the model,
+        a ``score`` of its own, a target of several columns that is scored by more than a mean, or no target.
     n_bootstraps : int, default=1000
     confidence_level : float, default=0.95
     alternative : {"two-sided", "greater", "less"}, default="two-sided"
@@ -129,7 +131,7 @@ class HeldOutSearchCV(BaseHeldOutSearch):
     Attributes
     ----------
     cv_results_ : dict
-        As in ``GridSearchCV``, with ``pooled_test_{name}`` and ``rank_pooled_test_{name}`` besides. With ``drop``
+        As in ``GridSearchCV``; with ``aggregate="pooled"`` also ``pooled_test_{name}`` and its rank. With ``drop``
         also ``n_splits_evaluated`` and ``dropped_at_split``, the last split of a dropped configuration (-1 for the
         others); its later scores are NaN.
     best_estimator_, best_params_, best_index_, best_score_, scorer_, n_splits_, refit_time_, multimetric_
