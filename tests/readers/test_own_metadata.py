@@ -86,7 +86,7 @@ def test_every_entry_is_what_it_may_be_or_refused(name: str) -> None:
         ({"target": 3}, "metadata 'heldout' does not say what the columns are .target must be text, got 3"),
         (
             {"kind": "ranking"},
-            "kind must be one of binary, multiclass, regression, survival, got 'ranking'",
+            "kind must be one of binary, multiclass, regression, survival, other, got 'ranking'",
         ),
         ({"response": "values"}, "'response' .* must fit a binary target, got values"),
         ({"classes": ["a"]}, "'classes' .* must be two or more different labels of one type"),

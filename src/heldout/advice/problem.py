@@ -115,7 +115,7 @@ def problem_of(
     configurations: Any,
     *,
     scoring: Any,
-    pos_label: Any,
+    pos_label: Any = None,
     cv: Any,
     inner: Any,
     groups: Any,

@@ -232,7 +232,12 @@ def make_folds(
             raise
         except ValueError as error:
             raise InputError(f"the splitter {splitter} refused the data: {error}") from error
-        if hasattr(cv, "get_n_splits") and not isinstance(cv, FoldPlan) and number not in (0, repeats * len(pairs)):
+        if (
+            pairs
+            and hasattr(cv, "get_n_splits")
+            and not isinstance(cv, FoldPlan)
+            and number not in (0, repeats * len(pairs))
+        ):
             raise InputError(
                 f"get_n_splits of {cv} says {number // repeats}, and its split gives {len(pairs)}; correct one of "
                 "them.",

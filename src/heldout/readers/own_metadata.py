@@ -153,6 +153,9 @@ def _contradictions(roles: ColumnRoles) -> Iterator[tuple[str, str]]:
     kind, classes, settings, n = roles.kind, roles.classes, roles.settings, len(roles.names)
     n_classes = None if classes is None else len(classes)
     is_binary, is_survival = kind is TaskKind.BINARY, kind is TaskKind.SURVIVAL
+    if kind not in _RESPONSES:
+        yield "kind", f"must be that of a target of one column, got {kind.value!r}"
+        return
     if classes is not None and not len(set(classes)) == len(classes) >= 2:
         yield "classes", f"must be two or more different labels of one type, got {shortened(list(classes))}"
     if kind.is_classification != (classes is not None) or (is_binary and n_classes != 2):
