@@ -100,6 +100,7 @@ def test_a_hold_out_rests_on_its_test_part_and_is_flagged() -> None:
     assert ho.Flag.INCOMPLETE_PREDICTIONS in found.flags
 
 
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.UndefinedMetricWarning", "ignore:One or more of the test")
 def test_single_rows_have_no_area_of_their_own() -> None:
     Column.fits = 0
     said = "no estimate: roc_auc needs a row of every class, which 100 of 100 test parts lack"
