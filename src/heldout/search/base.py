@@ -341,9 +341,7 @@ class BaseHeldOutSearch(BaseSearchCV):  # type: ignore[misc]
     # What scikit-learn needs of ``estimator``, if that is a list.
 
     def __sklearn_tags__(self) -> Any:
-        tags = BaseSearchCV.__sklearn_tags__(self._of_scikit_learn())
-        tags.target_tags.required = True
-        return tags
+        return BaseSearchCV.__sklearn_tags__(self._of_scikit_learn())
 
     def __getattr__(self, name: str) -> Any:
         # scikit-learn checks for ``predict`` before fitting too: the search has what every model has.
