@@ -92,6 +92,7 @@ def test_workflows_call_what_exists() -> None:
         ".ci/site",
         ".ci/oldest-versions",
         ".ci/older-scikit-learn",
+        ".ci/scikit-learn-searches",
         "tests/packages/smoke.py",
     } <= called
     assert not [path for path in called if not (ROOT / path).exists()]

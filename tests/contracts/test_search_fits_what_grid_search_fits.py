@@ -51,11 +51,22 @@ def weighted(y: Any, predicted: Any) -> float:
     return -float(mean_absolute_error(y, predicted, multioutput=[0.2, 0.3, 0.5]))
 
 
+class Halved(type(make_scorer(accuracy_score))):  # type: ignore[misc]
+    """It scores otherwise than its function, which is one of numbers."""
+
+    def __init__(self) -> None:
+        super().__init__(mean_absolute_error, 1, {}, "predict")
+
+    def _score(self, method_caller: Any, model: Any, X: Any, y: Any, **given: Any) -> float:
+        return score(model, X, y) / 2
+
+
 CASES: dict[str, tuple[Any, dict[str, Any], Any, Any, dict[str, Any]]] = {
     "a function of the model": (LogisticRegression(), {"C": [0.01, 1]}, X, Y, {"scoring": score}),
     "a function that gives several": (
         LogisticRegression(), {"C": [0.01, 1]}, X, Y, {"scoring": scores, "refit": "misses"},
     ),
+    "a scorer of a derived class": (LogisticRegression(), {"C": [0.01, 1]}, X, Y, {"scoring": Halved()}),
     "a score of its own": (OwnScore(), {"C": [0.01, 1]}, X, Y, {}),
     "no target": (KMeans(n_init=1, random_state=0), {"n_clusters": [2, 3]}, X, None, {}),
     "no target, no predictions": (KernelDensity(), {"bandwidth": [0.5, 1]}, X, None, {}),

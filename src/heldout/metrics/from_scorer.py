@@ -71,6 +71,8 @@ def metric_from_scorer(scorer: Any, *, survival: bool = False) -> Metric | None:
     responses = tuple(r for method in methods for r, gives in ESTIMATOR_METHODS.items() if gives == method)
     if isinstance(scorer._score_func, MetricFunction):
         return _with_sign(scorer._score_func.metric, scorer._sign)
+    if type(scorer)._score is not _Scorer._score:  # a derived class that scores otherwise than its function
+        return None
     metric: Metric | None = _known(scorer._score_func, scorer._kwargs, responses)
     if metric is None:
         metric = _called(scorer, responses)
