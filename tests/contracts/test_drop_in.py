@@ -251,8 +251,8 @@ def a_fixed_threshold(s: Searches) -> Any:
 
 @case
 def a_tuned_threshold(s: Searches) -> Any:
-    tuned = TunedThresholdClassifierCV(s.logistic(cv=2), scoring="f1", cv=2, thresholds=5).fit(X, Y)
-    return tuned.best_threshold_, tuned.best_score_, tuned.predict(X)
+    model = TunedThresholdClassifierCV(s.logistic(cv=2), scoring="f1", cv=2, thresholds=5).fit(X, Y)
+    return model.best_threshold_, model.best_score_, model.predict(X)
 
 
 @case
@@ -321,10 +321,10 @@ def a_transformed_target(s: Searches) -> Any:
 def selection_of_features(s: Searches) -> Any:
     coefficients = "best_estimator_.coef_"
     search = s.logistic(cv=2)
-    chosen = SelectFromModel(search, importance_getter=coefficients).fit(X, Y).get_support()
+    choice = SelectFromModel(search, importance_getter=coefficients).fit(X, Y).get_support()
     ranks = RFE(search, n_features_to_select=2, importance_getter=coefficients).fit(X, Y).ranking_
-    validated = RFECV(search, cv=2, min_features_to_select=3, importance_getter=coefficients).fit(X, Y)
-    return chosen, ranks, validated.ranking_
+    outer = RFECV(search, cv=2, min_features_to_select=3, importance_getter=coefficients).fit(X, Y)
+    return choice, ranks, outer.ranking_
 
 
 @case
@@ -414,7 +414,7 @@ def a_polars_table(s: Searches) -> Any:
     pl = pytest.importorskip("polars")
     rows = pl.DataFrame({name: X[:, j] for j, name in enumerate("abcd")})
     search = s.logistic().fit(rows, pl.Series("label", Y))
-    return results(search), search.feature_names_in_, search.predict(rows)
+    return results(search), getattr(search, "feature_names_in_", None), search.predict(rows)
 
 
 @case
@@ -503,8 +503,8 @@ def files_of_joblib(s: Searches) -> Any:
 @case
 def deep_copies_and_clones(s: Searches) -> Any:
     search = s.nested().fit(X, Y)
-    copied, again = copy.deepcopy(search), clone(search)
-    return results(copied), copied.predict(X), hasattr(again, "best_index_"), results(again.fit(X, Y))
+    twin, again = copy.deepcopy(search), clone(search)
+    return results(twin), twin.predict(X), hasattr(again, "best_index_"), results(again.fit(X, Y))
 
 
 @case
@@ -732,16 +732,16 @@ def first(table: dict[str, Any]) -> int:
 
 @case
 def refits(s: Searches) -> Any:
-    chosen = s.logistic(refit=first).fit(X, Y)
-    named = s.logistic(scoring=["accuracy", "roc_auc"], refit="roc_auc").fit(X, Y)
+    choice = s.logistic(refit=first).fit(X, Y)
+    by_name = s.logistic(scoring=["accuracy", "roc_auc"], refit="roc_auc").fit(X, Y)
     several = s.logistic(scoring=["accuracy", "roc_auc"], refit=False).fit(X, Y)
     wrong = error_of(lambda: s.logistic(scoring=["accuracy", "roc_auc"], refit=True).fit(X, Y))
     missing = error_of(lambda: s.logistic(scoring=["accuracy", "roc_auc"], refit="f1").fit(X, Y))
     return (
-        results(chosen),
-        hasattr(chosen, "best_score_"),
-        results(named),
-        named.score(X, Y),
+        results(choice),
+        hasattr(choice, "best_score_"),
+        results(by_name),
+        by_name.score(X, Y),
         results(several),
         wrong,
         missing,
@@ -779,10 +779,10 @@ def several_by_hand(model: Any, X: Any, y: Any) -> dict[str, float]:
 
 @case
 def ways_to_score(s: Searches) -> Any:
-    named = ({"a": "accuracy", "b": make_scorer(roc_auc_score, response_method="decision_function")}, "b")
+    by_name = ({"a": "accuracy", "b": make_scorer(roc_auc_score, response_method="decision_function")}, "b")
     ways = (
         (None, True), ("f1", True), (make_scorer(accuracy_score), True), (by_hand, True),
-        (["f1", "accuracy"], "f1"), (("f1", "accuracy"), "accuracy"), named, (several_by_hand, "auc"),
+        (["f1", "accuracy"], "f1"), (("f1", "accuracy"), "accuracy"), by_name, (several_by_hand, "auc"),
     )  # fmt: skip
     searches = [s.logistic(scoring=way, refit=refit).fit(X, Y) for way, refit in ways]
     return [(results(search), search.score(X, Y)) for search in searches]
