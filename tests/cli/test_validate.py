@@ -317,7 +317,7 @@ def test_a_model_that_skops_cannot_write_costs_the_model_only(
     def cannot(*given: object, **named: object) -> None:
         raise TypeError("no such\n type")
 
-    monkeypatch.setattr("skops.io.dump", cannot)
+    monkeypatch.setattr("skops.io.dumps", cannot)
     ended = validate(command, table(), *LINEAR, "--json")
 
     assert "The model could not be saved as model.skops (TypeError: no such type)." in ended.err
