@@ -76,6 +76,7 @@ CASES: dict[str, tuple[Any, dict[str, Any], Any, Any, dict[str, Any]]] = {
         DecisionTreeClassifier(random_state=0), {"max_depth": [1, 3]}, LABELS[0], LABELS[1].astype(str),
         {"scoring": score},
     ),
+    "numbers of labels": (LogisticRegression(), {"C": [0.01, 1]}, X, Y, {"scoring": "neg_mean_squared_error"}),
     "lists": (LogisticRegression(), {"C": [0.01, 1]}, X.tolist(), Y.tolist(), {"scoring": score}),
 }  # fmt: skip
 

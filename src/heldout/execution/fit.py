@@ -66,13 +66,14 @@ def make_scoring(
     scorer: Any,
     refit_metric: str = "score",
     keep: tuple[Response, ...] = (),
-    routed: Collection[str] = (),
+    routed: Collection[str] | None = None,
 ) -> Scoring:
     """Open a scorer, or several that scikit-learn has combined into one, for a target.
 
     - ``scorer``: of ``check_scoring`` (one scorer or several), or any ``callable(estimator, X, y)``.
-    - ``routed``: what scorers receive of ``fit``. A user's function that is told more of a row than its weight
-      cannot be called by a bootstrap, which knows predictions.
+    - ``routed``: of a search, what its scorers receive of ``fit``. A user's function that is told more of a row
+      than its weight cannot be called by a bootstrap, which knows predictions. A metric of numbers that is asked of
+      labels 0 and 1 is the scorer's affair, as in scikit-learn.
 
     Raises InputError when a metric does not fit the target.
     """
@@ -83,12 +84,17 @@ def make_scoring(
             metrics[name] = metric_of_outputs(member) if truth.values.ndim > 1 else None
             continue
         metric = metric_from_scorer(member, survival=truth.kind is TaskKind.SURVIVAL)
-        told_more = metric is not None and metric.calls_foreign_code and {*routed} - {"sample_weight"}
-        if metric is None or told_more:
+        if metric is None or (routed is not None and _is_left_to_scorer(metric, truth, routed)):
             metrics[name] = None
         else:
             metrics[name] = check_fits(metric, truth)
     return Scoring(scorer, metrics, refit_metric, keep)
+
+
+def _is_left_to_scorer(metric: Metric, truth: Truth, routed: Collection[str]) -> bool:
+    of_numbers = truth.classes is not None and metric.tasks == {TaskKind.REGRESSION}
+    told_more = metric.calls_foreign_code and bool({*routed} - {"sample_weight"})
+    return told_more or (of_numbers and np.asarray(truth.classes).dtype.kind in "biuf")
 
 
 @dataclass(frozen=True, eq=False)
