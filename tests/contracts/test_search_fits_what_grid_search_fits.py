@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, clone
 from sklearn.cluster import KMeans
+from sklearn.covariance import EmpiricalCovariance
 from sklearn.datasets import make_classification, make_multilabel_classification, make_regression
 from sklearn.dummy import DummyClassifier
 from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
@@ -72,6 +73,10 @@ CASES: dict[str, tuple[Any, dict[str, Any], Any, Any, dict[str, Any]]] = {
     "no target, no predictions": (KernelDensity(), {"bandwidth": [0.5, 1]}, X, None, {}),
     "several numbers": (Ridge(), {"alpha": [0.1, 10]}, *NUMBERS, {"scoring": make_scorer(weighted)}),
     "several labels": (KNeighborsClassifier(), {"n_neighbors": [3, 9]}, *LABELS, {"scoring": "f1_macro"}),
+    "two columns, no events": (
+        EmpiricalCovariance(), {"assume_centered": [True, False]}, NUMBERS[0], NUMBERS[1][:, :2], {},
+    ),
+    "clusters beside several columns": (KMeans(n_init=1, random_state=0), {"n_clusters": [2, 3]}, *LABELS, {}),
     "several columns of text": (
         DecisionTreeClassifier(random_state=0), {"max_depth": [1, 3]}, LABELS[0], LABELS[1].astype(str),
         {"scoring": score},

@@ -35,7 +35,7 @@ from heldout.execution.store import store_of
 from heldout.folds.plans import FoldPlan, KFolds, seeded
 from heldout.folds.splits import Folds, make_folds
 from heldout.metrics.base import Metric
-from heldout.metrics.survival_model import last_step
+from heldout.metrics.survival_model import gives_survival, last_step, scores_concordance
 from heldout.metrics.to_scorer import scorer
 
 
@@ -83,8 +83,14 @@ def target_of_search(model: Any, y: Any, name: str) -> Any:
     if y is None:
         return checked_target(model, y, name) if get_tags(model).target_tags.required else None
     shape = y.shape if hasattr(y, "shape") else np.asarray(y, dtype=object).shape
-    is_events = has_two_columns(y) and not (is_classifier(model) or is_regressor(model))
+    is_events = has_two_columns(y) and not (is_classifier(model) or is_regressor(model)) and _are_events(model, y)
     return y if math.prod(shape[1:]) > 1 and not is_events else checked_target(model, y, name)
+
+
+def _are_events(model: Any, y: Any) -> bool:
+    """Whether the first of two columns holds events, or must, because the model is one of survival."""
+    first = y[0] if isinstance(y, tuple) else np.asarray(y, dtype=object)[:, 0]
+    return gives_survival(model) or scores_concordance(model) or set(np.asarray(first).tolist()) <= {0, 1}
 
 
 def repeatable(model: Any) -> Any:

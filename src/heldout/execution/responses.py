@@ -185,9 +185,10 @@ def coded(context: ResponseContext, model: Any, response: Response, answer: NDAr
     if response is Response.SURVIVAL:
         return numbers
     if response in (Response.VALUES, Response.RISK):
-        if numbers.shape[1:] == context.truth.values.shape[1:]:
+        columns = context.truth.values.shape[1:]
+        if numbers.shape[1:] == columns:
             return numbers
-        if numbers.size != len(numbers):
+        if columns or numbers.size != len(numbers):
             raise UnusablePredictionError(f"it predicted an array of shape {numbers.shape}, not one number per row")
         return numbers.reshape(-1)
     assert classes is not None
