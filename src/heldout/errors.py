@@ -68,8 +68,8 @@ class InputError(HeldoutError, ValueError):
         self.argument = argument
 
 
-class InputTypeError(InputError, TypeError):
-    """The input cannot be used, where scikit-learn raises a TypeError."""
+class ArgumentError(InputError, TypeError):
+    """There is no such argument, or it is of a type that cannot be used: what Python calls a TypeError."""
 
 
 class InputIndexError(InputError, IndexError):
@@ -84,12 +84,8 @@ def input_error(text: str, error: Exception, *, argument: str | None = None) -> 
     >>> isinstance(input_error("refit is no number.", TypeError("refit")), TypeError)
     True
     """
-    kinds = ((TypeError, InputTypeError), (IndexError, InputIndexError))
+    kinds = ((TypeError, ArgumentError), (IndexError, InputIndexError))
     return next((ours for kind, ours in kinds if isinstance(error, kind)), InputError)(text, argument=argument)
-
-
-class ArgumentError(InputError, TypeError):
-    """There is no such argument; the sentence says what to do instead."""
 
 
 class MissingExtraError(HeldoutError, ImportError):

@@ -19,7 +19,7 @@ from heldout._text import argument, counted, in_python
 from heldout.configurations import Configurations, checked_entries
 from heldout.data.arrays import shortened
 from heldout.data.limits import MOST_CONFIGURATIONS, refuse_more_than
-from heldout.errors import HeldoutWarning, InputError, InputTypeError
+from heldout.errors import ArgumentError, HeldoutWarning, InputError
 
 LARGEST_SEED = 2**32 - 1
 """Of NumPy's ``RandomState``, which scikit-learn draws with."""
@@ -184,7 +184,7 @@ def _check_values(name: Any, values: Any) -> None:
     is_list = isinstance(values, np.ndarray) and values.ndim == 1
     is_list |= isinstance(values, Sequence) and not isinstance(values, str | bytes)
     if not is_list:
-        raise InputTypeError(
+        raise ArgumentError(
             f"parameter {name!r} must have a list of values or a distribution with a method rvs, such as "
             f"scipy.stats.loguniform(0.01, 100), got {shortened(values)}.",
             argument="param_distributions",

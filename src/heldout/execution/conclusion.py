@@ -17,7 +17,7 @@ from heldout._text import counted, in_python
 from heldout.configurations import Configurations
 from heldout.data.task import Truth
 from heldout.dropping.replay import DroppingHistory
-from heldout.errors import HeldoutWarning, InputError, InputTypeError
+from heldout.errors import ArgumentError, HeldoutWarning, InputError
 from heldout.estimates.of_search import Estimation, estimates_of_search
 from heldout.estimates.types import Estimate
 from heldout.execution.cells import CellState
@@ -200,7 +200,7 @@ def warn_of_failures(found: RaceResults, search: Search) -> int | None:
         reasons = list(dict.fromkeys(found.failures.values()))
         all_of_type = all(reason.startswith("TypeError: ") for reason in reasons)
         in_full = in_python(", or use error_score='raise' to see the first error in full")
-        raise (InputTypeError if all_of_type else InputError)(
+        raise (ArgumentError if all_of_type else InputError)(
             f"all {total} configurations failed, so there is no winner; fix them{in_full}: "
             f"{'; '.join(reasons).rstrip('.')}.{_splits_at_fault(found, search.task.truth)}"
         )

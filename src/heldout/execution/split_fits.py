@@ -175,7 +175,8 @@ class SplitFits:
                 fit_seconds = watch.lap()
                 remember_responses(model, X_test)
                 predictions, unusable = self._predictions(model, X_test)
-                if unusable and unusable.keys() == context.scoring.metrics.keys() and not _are_strange(unusable):
+                refused = {name for name, error in unusable.items() if not isinstance(error, StrangeLabelError)}
+                if refused and refused == context.scoring.metrics.keys():
                     raise next(iter(unusable.values()))
         except Exception as error:
             if context.error_score == "raise":
@@ -194,11 +195,7 @@ class SplitFits:
         if not self.is_scored or (self._needs_no_scorer and self._has_responses(predictions)):
             return done
         test_scores, complaint = scores_by_scorer(context, model, X_test, self._target_of_test, self.split.test)
-        test_scores = {
-            name: score
-            for name, score in test_scores.items()
-            if name not in unusable or _are_strange({name: unusable[name]})
-        }
+        test_scores = {name: score for name, score in test_scores.items() if name not in refused}
         score_seconds = done.score_seconds + watch.lap()
         train_scores: Mapping[str, float] = {}
         if context.return_train_score:
@@ -383,11 +380,6 @@ class SplitFits:
     @cached_property
     def _target_of_test(self) -> Any:
         return None if self.context.y is None else _safe_indexing(self.context.y, self.split.test)
-
-
-def _are_strange(errors: Mapping[str, Exception]) -> bool:
-    """Whether one is of a strange label."""
-    return any(isinstance(error, StrangeLabelError) for error in errors.values())
 
 
 def fit_cell(context: CellContext, configuration: Configuration, split: Split) -> CellResult:

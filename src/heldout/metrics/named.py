@@ -12,7 +12,7 @@ from typing import Any
 from heldout._text import in_python
 from heldout.data.calls import call_in, check_known
 from heldout.data.task import Truth
-from heldout.errors import InputError, InputTypeError
+from heldout.errors import ArgumentError, InputError
 from heldout.metrics.agreement import CohenKappa
 from heldout.metrics.base import Metric, fitted
 from heldout.metrics.bounded import Bounded, can_be_bounded
@@ -271,7 +271,7 @@ def _scorer_named(name: str) -> Metric:
     nearest = in_python("ho.metrics.all_names() lists them", "docs/guide/metrics.md lists them")
     if near:
         nearest = f"the nearest {'is' if len(near) == 1 else 'are'} {', '.join(near)}"
-    raise InputTypeError(f"metric must be a known name, got '{name}'; {nearest}.", argument="metric")
+    raise ArgumentError(f"metric must be a known name, got '{name}'; {nearest}.", argument="metric")
 
 
 def check_fits(metric: Metric, truth: Truth) -> Metric:

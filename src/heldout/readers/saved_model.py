@@ -156,8 +156,7 @@ def load_model(path: str | Path, trust: Iterable[str] = ()) -> Any:
     array(['yes'], dtype='<U3')
     """
     trusted = _trusted(trust)
-    if not isinstance(path, str | PathLike):
-        raise InputError(f"path must be the path of a .skops file, got {path!r:.200}.", argument="path")
+    _check_path(path)
     data = _bytes_of(Path(path))
     _refuse({*types_to_trust(data, path)} - REVIEWED_TYPES - trusted, path)
     model = _constructed(data, path)
@@ -198,8 +197,7 @@ def save_model(model: Any, path: str | Path) -> list[str]:
     >>> load_model(path).C
     3.0
     """
-    if not isinstance(path, str | PathLike):
-        raise InputError(f"path must be the path of a .skops file, got {path!r:.200}.", argument="path")
+    _check_path(path)
     try:
         data, types = packed(getattr(model, "best_estimator_", model), path)
     except (MissingExtraError, InputError):
@@ -213,6 +211,11 @@ def save_model(model: Any, path: str | Path) -> list[str]:
         ) from error
     Path(path).write_bytes(data)
     return not_reviewed(model, types)
+
+
+def _check_path(path: Any) -> None:
+    if not isinstance(path, str | PathLike):
+        raise InputError(f"path must be the path of a .skops file, got {path!r:.200}.", argument="path")
 
 
 def packed(model: Any, path: str | Path) -> tuple[bytes, list[str]]:
