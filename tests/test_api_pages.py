@@ -130,7 +130,7 @@ def needs_example(name: str, each: Any) -> bool:
 
 
 RECORDS = {
-    *("Estimate", "Interval", "Evidence", "Settings", "HeldOutPredictions"),
+    *("Coverage", "Estimate", "Interval", "Evidence", "Settings", "HeldOutPredictions"),
     *("Choice", "ScoreTable"),
     *("Barrier", "Dropped", "Racing", "Standing"),
     *("AlgorithmComparison", "AlgorithmDifference", "AlgorithmSelections", "Bootstrap", "CalibrationCurve"),

@@ -32,6 +32,8 @@ DRAWN = {
     "r2": "mean_squared_error",
 }
 """Metrics, and those whose matrices they read."""
+CLASSES = {"accuracy": 2, "roc_auc": 2, "log_loss": 3}
+"""Of the matrices, all equally frequent."""
 METHODS = ("cv", "bbc", "shrinkage")
 OF_ONE = {
     "accuracy": ("wilson(evaluation_share=1.0)", "clopper_pearson(evaluation_share=1.0)"),
@@ -72,7 +74,8 @@ def rows(cell: BedCell, repetitions: int) -> list[dict[str, object]]:
     """A row a method."""
     methods = (*METHODS, *(OF_ONE.get(cell.metric, ()) if cell.kind == "one" else ()))
     found = score_methods(matrices(cell, repetitions), methods, levels=LEVELS)
-    return rows_of_cell(cell, methods, found, levels=LEVELS)
+    rarer = cell.rows // CLASSES[cell.metric] if cell.metric in CLASSES else 0
+    return [{**row, "rarer": rarer} for row in rows_of_cell(cell, methods, found, levels=LEVELS)]
 
 
 if __name__ == "__main__":

@@ -31,7 +31,7 @@ def line(method="shrinkage", *, rows=100, kind="varied", metric="accuracy", part
         "bound_coverage": 0.96, "bound_coverage_error": 0.01,
     }  # fmt: skip
     configurations = {"one": 1, "alike": 10, "varied": 57}[kind]
-    return CellEvidence(part, kind, metric, rows, configurations, method, **(known | other))
+    return CellEvidence(part, kind, metric, rows, rows // 2, configurations, method, **(known | other))
 
 
 BED = [
@@ -118,10 +118,10 @@ def test_the_sentence_has_the_figures_of_the_cell():
     (_, figures) = of().sentences
 
     assert figures == (
-        "In 400 real searches on 100 rows with 57 configurations of several estimators (accuracy) its 95% interval "
-        "covers .950 ± .011 and is 0.80 times as wide as that of bbc's percentiles, which covers .950 ± .011. Its "
-        "bias is −0.010 ± 0.002 (bbc −0.010 ± 0.002), its root mean square error 0.90 ± 0.02 times that of bbc; a "
-        "positive bias flatters."
+        "In 400 real searches on 100 rows (50 of the rarer class) with 57 configurations of several estimators "
+        "(accuracy) its 95% interval covers .950 ± .011 and is 0.80 times as wide as that of bbc's percentiles, "
+        "which covers .950 ± .011. Its bias is −0.010 ± 0.002 (bbc −0.010 ± 0.002), its root mean square error "
+        "0.90 ± 0.02 times that of bbc; a positive bias flatters."
     )
     assert of(demand="bbc").sentences[1].endswith("covers .950 ± .011. Its bias is −0.010 ± 0.002; a positive bias "
                                                   "flatters.")  # fmt: skip
@@ -179,11 +179,13 @@ def test_a_metric_of_the_test_bed_is_like_itself():
 
 
 def test_an_empty_cell_is_nan():
-    text = "part,kind,metric,rows,configurations,method,repetitions,bias,bias_error,rmse_ratio,rmse_ratio_error,"
+    text = (
+        "part,kind,metric,rows,rarer,configurations,method,repetitions,bias,bias_error,rmse_ratio,rmse_ratio_error,"
+    )
     text += "intervals,coverage,coverage_error,width_ratio,bound_coverage,bound_coverage_error\n"
-    (found,) = bed_from_csv(text + "tables,one,r2,40,1,cv,400,0.01,0.001,0.9,0.01,0,,,,,\n")
+    (found,) = bed_from_csv(text + "tables,one,r2,40,,1,cv,400,0.01,0.001,0.9,0.01,0,,,,,\n")
 
-    assert math.isnan(found.coverage) and not found.covers_too_little
+    assert math.isnan(found.coverage) and found.rarer == 0 and not found.covers_too_little
     place = {"part": "tables", "kind": "one", "metric": "r2", "n_rows": 50}
     assert nearest_cell([found], ["bbc", "cv"], **place) is found
     assert nearest_cell([found], ["bbc"], **place) is None

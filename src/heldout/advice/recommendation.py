@@ -18,6 +18,7 @@ from heldout.data.task import TaskKind
 from heldout.errors import InputError
 from heldout.estimates.coverage import (
     ALIKE,
+    FAR,
     HOLD_OUT,
     LEVEL,
     ONE,
@@ -37,8 +38,6 @@ Demand: TypeAlias = Literal["nested_cv", "bbc"]
 DEMANDS: tuple[Demand, ...] = ("nested_cv", "bbc")
 FEWEST_FOLDS = 10
 """Folds below which a bootstrap of folds covers less than its level."""
-FAR = 2.0
-"""The ratio of rows from which a cell is called far away."""
 WIDTH = 110
 
 

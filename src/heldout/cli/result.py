@@ -35,6 +35,7 @@ def estimate_rows(estimate: Estimate) -> list[Row]:
         rows += [
             (value_label(estimate), f"{_number(estimate.value, decimals)} by {estimate.method}"),
             ("interval", "none" if estimate.interval is None else _interval(estimate.interval, decimals)),
+            *([] if estimate.coverage is None else [("coverage", str(estimate.coverage))]),
             ("uncorrected", _number(estimate.uncorrected, decimals)),
             ("optimism", _number(optimism_beyond_rounding(estimate), decimals)),
         ]

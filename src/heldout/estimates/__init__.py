@@ -26,7 +26,7 @@ from heldout.estimates.methods.wald_cv import WaldCV
 from heldout.estimates.methods.wmc import WMC, WMCS
 from heldout.estimates.methods.zoom import Zoom
 from heldout.estimates.question import Settings
-from heldout.estimates.types import Estimate, Interval
+from heldout.estimates.types import Coverage, Estimate, Interval
 from heldout.flags import Flag
 
 __all__ = [
@@ -42,6 +42,7 @@ __all__ = [
     "ClopperPearson",
     "ConservativeZ",
     "CorrectedT",
+    "Coverage",
     "DeLong",
     "Estimate",
     "Evidence",

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -22,12 +22,12 @@ from heldout._text_table import aligned
 from heldout.errors import HeldoutWarning, InputError
 from heldout.estimates.base import Method
 from heldout.estimates.block_length import BlockLength
-from heldout.estimates.coverage import LEVEL, CellEvidence, measured_for
+from heldout.estimates.coverage import LEVEL
 from heldout.estimates.inputs import WARNED, Inputs, read_inputs
-from heldout.estimates.methods import METHODS, label_of, method_of, unfit
+from heldout.estimates.methods import METHODS, estimate_by, method_of, unfit
 from heldout.estimates.question import AnyAggregate
 from heldout.estimates.responses import ResponseName
-from heldout.estimates.types import Alternative, Estimate, Interval, frame_of, json_safe
+from heldout.estimates.types import Alternative, Coverage, Estimate, Interval, frame_of
 from heldout.flags import Flag
 
 MAIN = DEFAULT_METHOD
@@ -50,16 +50,12 @@ class Comparison(Mapping[str, Estimate]):
         In the order of ``ho.estimates.METHODS``, or of the list given.
     refused : mapping of str to str
         The other methods, and why each does not apply.
-    coverage : mapping of str to CellEvidence
-        What the intervals of those methods covered where the truth is known, in the cell of the test bed that is
-        nearest to this question. Empty for levels other than .95, and without methods that were not scored there.
     preferred : str
         The method to report where it applies: that of the search that made the predictions, or the usual one.
     """
 
     estimates: Mapping[str, Estimate]
     refused: Mapping[str, str]
-    coverage: Mapping[str, CellEvidence] = field(default_factory=dict)
     preferred: str = MAIN
 
     def __getitem__(self, name: str) -> Estimate:
@@ -97,21 +93,20 @@ class Comparison(Mapping[str, Estimate]):
         return notes
 
     @property
+    def coverage(self) -> dict[str, Coverage]:
+        """What intervals of the methods covered where the truth is known, of those for which it was measured."""
+        known = {name: estimate.coverage for name, estimate in self.estimates.items()}
+        return {name: coverage for name, coverage in known.items() if coverage is not None}
+
+    @property
     def coverage_sentences(self) -> list[str]:
         """What intervals covered, a sentence a cell of the test bed."""
         sentences = []
-        for where in dict.fromkeys(cell.where for cell in self.coverage.values()):
-            shares = [
-                f"{name} {self._covered(name):.3f}" for name, cell in self.coverage.items() if cell.where == where
-            ]
-            sentences.append(f"In {where}, {LEVEL:.0%} intervals covered: {', '.join(shares)}.")
+        for cell in dict.fromkeys(coverage.cell for coverage in self.coverage.values()):
+            of_cell = {name: coverage for name, coverage in self.coverage.items() if coverage.cell == cell}
+            shares = ", ".join(f"{name} {coverage.share:.3f}" for name, coverage in of_cell.items())
+            sentences.append(f"In {cell}, {LEVEL:.0%} intervals covered: {shares}.")
         return sentences
-
-    def _covered(self, name: str) -> float:
-        interval = self.estimates[name].interval
-        if name not in self.coverage or interval is None:
-            return math.nan
-        return self.coverage[name].covered(interval.alternative)
 
     def rows(self, decimals: int | None = None) -> list[tuple[str, ...]]:
         """The table as text, a tuple of ``HEADINGS`` a method; ``>`` marks the main one."""
@@ -145,7 +140,7 @@ class Comparison(Mapping[str, Estimate]):
                     "value": estimate.value,
                     "low": (estimate.interval or nowhere).low,
                     "high": (estimate.interval or nowhere).high,
-                    "coverage": self._covered(name),
+                    "coverage": np.nan if estimate.coverage is None else estimate.coverage.share,
                     "uncorrected": estimate.uncorrected,
                     "optimism": estimate.optimism,
                     "selected_name": estimate.selected_name,
@@ -164,7 +159,6 @@ class Comparison(Mapping[str, Estimate]):
             "main": self.main,
             "estimates": {name: estimate.to_dict() for name, estimate in self.estimates.items()},
             "refused": dict(self.refused),
-            "coverage": json_safe({name: asdict(cell) for name, cell in self.coverage.items()}),
         }
 
     def __repr__(self) -> str:
@@ -284,16 +278,12 @@ def compare(inputs: Inputs, methods: Mapping[str, Method]) -> Comparison:
     """The estimate of each method."""
     estimates: dict[str, Estimate] = {}
     refused: dict[str, str] = {}
-    coverage: dict[str, CellEvidence] = {}
     for name, method in methods.items():
         try:
             evidence = inputs.evidence(method)
             reason = unfit(method, evidence)
             if reason is None:
-                estimates[name] = method.estimate(evidence)
-                cell = measured_for(evidence, label_of(method)) if evidence.settings.level == LEVEL else None
-                if cell is not None and math.isfinite(cell.covered(evidence.settings.alternative)):
-                    coverage[name] = cell
+                estimates[name] = estimate_by(method, evidence)
         except InputError as error:
             reason = str(error).removesuffix(".")
         if reason is not None:
@@ -304,7 +294,7 @@ def compare(inputs: Inputs, methods: Mapping[str, Method]) -> Comparison:
             raise InputError(f"{reasons[0]}.")
         why = "; ".join(f"{name}: {reason}" for name, reason in refused.items())
         raise InputError(f"no method applies: {why}.")
-    return Comparison(estimates, refused, coverage, MAIN if inputs.method is None else inputs.method.name)
+    return Comparison(estimates, refused, MAIN if inputs.method is None else inputs.method.name)
 
 
 def warn_of_all(comparison: Comparison, *, stacklevel: int) -> None:

@@ -15,11 +15,14 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
-from heldout.data.task import TaskKind
-from heldout.estimates.evidence import Evidence
-from heldout.estimates.types import Alternative
+from heldout.data.task import TaskKind, Truth
+from heldout.estimates.evidence import Evidence, Matrix
+from heldout.estimates.types import Alternative, Coverage, Estimate
 from heldout.flags import Flag
 from heldout.metrics.base import Metric, Response
+from heldout.metrics.custom import CustomMetric
+from heldout.metrics.named import metric_named
+from heldout.metrics.signed import unsigned
 from heldout.metrics.within import is_pair_based
 
 FILE = "coverage.csv"
@@ -30,6 +33,23 @@ TABLES, HOLD_OUT = "tables", "hold-out"
 ONE, ALIKE, VARIED = "one", "alike", "varied"
 """Kinds of candidates: one that was named beforehand, several of one estimator, several estimators."""
 LEVEL = 0.95
+FAR = 2.0
+"""The ratio of rows from which a cell is called far away."""
+UNLIKE = frozenset(
+    {
+        Flag.ADAPTIVE_SEARCH,
+        Flag.COPIED_ROWS,
+        Flag.DROPPED_CONFIGURATIONS,
+        Flag.DROPPING_REPLAYED,
+        Flag.EARLY_STOPPING_ON_SCORED_ROWS,
+        Flag.GROWING_TRAINING_SETS,
+        Flag.NOT_EXCHANGEABLE,
+        Flag.ONE_CONFIGURATION_KEPT,
+        Flag.ROWS_FOLLOW_TIME,
+        Flag.SORTED_ROWS,
+    }
+)
+"""Flags of rows that depend on each other, and of searches whose optimism is not all corrected."""
 LEAST = 0.94
 """The coverage below which a cell is reported as one where the interval covers less than its level."""
 
@@ -45,8 +65,8 @@ class CellEvidence:
     kind : str
         "one", "alike" or "varied".
     metric : str
-    rows, configurations : int
-        N and C.
+    rows, rarer, configurations : int
+        N, how many of these rows are of the rarer class (of survival: have an event; 0 for numbers), and C.
     method : str
         With settings that are not its usual ones: "bbc(interval='sampling')".
     repetitions : int
@@ -69,6 +89,7 @@ class CellEvidence:
     kind: str
     metric: str
     rows: int
+    rarer: int
     configurations: int
     method: str
     repetitions: int
@@ -90,7 +111,7 @@ class CellEvidence:
 
     @property
     def where(self) -> str:
-        """The cell in words: "400 real searches on 100 rows with one configuration (accuracy)"."""
+        """The cell in words: "400 real searches on 40 rows (14 of the rarer class) with one configuration (f1)"."""
         is_real, n = self.part == TABLES, self.configurations
         kinds = {
             ONE: "one configuration",
@@ -98,11 +119,19 @@ class CellEvidence:
             VARIED: f"{n} configurations of several estimators" if is_real else f"{n} independent configurations",
         }
         where = "real searches on" if is_real else "simulated hold-outs of"
-        return f"{self.repetitions:,} {where} {self.rows} rows with {kinds[self.kind]} ({self.metric})"
+        of_survival = {Response.RISK, Response.SURVIVAL} & set(metric_named(self.metric).responses)
+        what = "with an event" if of_survival else "of the rarer class"
+        rows = f"{self.rows} rows" + (f" ({self.rarer} {what})" if self.rarer else "")
+        return f"{self.repetitions:,} {where} {rows} with {kinds[self.kind]} ({self.metric})"
 
-    def covered(self, alternative: Alternative) -> float:
-        """The share of intervals or of bounds that hold the truth."""
-        return self.coverage if alternative == "two-sided" else self.bound_coverage
+    def coverage_of(self, alternative: Alternative) -> Coverage | None:
+        """The share of such intervals that hold the truth; None of those that were not measured."""
+        measured = {
+            "two-sided": (self.coverage, self.coverage_error),
+            "greater": (self.bound_coverage, self.bound_coverage_error),
+        }
+        share, error = measured.get(alternative, (math.nan, math.nan))
+        return Coverage(share, error, self.where) if math.isfinite(share) else None
 
     @property
     def covers_too_little(self) -> bool:
@@ -112,11 +141,15 @@ class CellEvidence:
 
 def bed_from_csv(text: str) -> tuple[CellEvidence, ...]:
     """The evidence in the text of the installed file."""
-    kinds: dict[str, Callable[[str], Any]] = {"str": str, "int": int, "float": _number}
+    kinds: dict[str, Callable[[str], Any]] = {"str": str, "int": _count, "float": _number}
     return tuple(
         CellEvidence(**{field.name: kinds[str(field.type)](line[field.name]) for field in fields(CellEvidence)})
         for line in csv.DictReader(io.StringIO(text))
     )
+
+
+def _count(cell: str) -> int:
+    return int(cell or 0)
 
 
 def _number(cell: str) -> float:
@@ -173,15 +206,64 @@ def nearest_cell(
     return None
 
 
-def measured_for(evidence: Evidence, label: str) -> CellEvidence | None:
-    """What a method gave in the cell that is nearest to a question; None where the test bed has none like it.
+def coverage_of(estimate: Estimate, evidence: Evidence, label: str) -> Coverage | None:
+    """What intervals like that of an estimate covered where the truth is known; None where nobody knows.
 
     ``label``: the method with the settings that are not its usual ones.
     """
-    in_blocks = evidence.matrix is not None and evidence.matrix.row_blocks is not None
-    if in_blocks or Flag.NOT_EXCHANGEABLE in evidence.flags:
-        return None  # rows of the test bed are independent
-    part = HOLD_OUT if evidence.n_splits == 1 else TABLES
-    kind = ONE if evidence.n_candidates == 1 else VARIED
-    metric = metric_in_bed(evidence.metric)
-    return nearest_cell(installed_bed(), [label], part=part, kind=kind, metric=metric, n_rows=evidence.n_rows_used)
+    interval = estimate.interval
+    if interval is None or interval.confidence_level != LEVEL or not math.isfinite(estimate.value):
+        return None
+    cell = measured_for(evidence, label)
+    return None if cell is None else cell.coverage_of(interval.alternative)
+
+
+def measured_for(evidence: Evidence, label: str) -> CellEvidence | None:
+    """The cell of a method that is nearest to a question; None where none is within a factor ``FAR`` of it."""
+    if evidence.matrix is None or _differs(evidence, evidence.matrix):
+        return None
+    metric = unsigned(evidence.metric).name
+    place = (HOLD_OUT if evidence.n_splits == 1 else TABLES, metric, label, evidence.n_candidates == 1)
+    n_rows, rarer = evidence.n_rows_used, rarer_rows(evidence.matrix.truth)
+    near = [
+        cell
+        for cell in installed_bed()
+        if (cell.part, cell.metric, cell.method, cell.kind == ONE) == place
+        and max(_ratio(cell.rows, n_rows), _ratio(cell.rarer, rarer)) <= FAR
+    ]
+
+    def far(cell: CellEvidence) -> float:
+        ratios = (
+            _ratio(cell.configurations, evidence.n_candidates),
+            _ratio(cell.rows, n_rows),
+            _ratio(cell.rarer, rarer),
+        )
+        return round(math.prod(ratios), 9)
+
+    return min(near, key=far, default=None)
+
+
+def rarer_rows(truth: Truth) -> int:
+    """Rows of the rarest class; of survival those with an event; 0 of a target of numbers."""
+    if truth.kind is TaskKind.SURVIVAL:
+        return int(truth.values["event"].sum())
+    return 0 if truth.classes is None else int(truth.class_counts().min())
+
+
+def _differs(evidence: Evidence, matrix: Matrix) -> bool:
+    """Whether rows, search or metric are unlike any of the test bed: independent rows and the best of all."""
+    return (
+        matrix.grouped
+        or matrix.row_blocks is not None
+        or matrix.sample_weight is not None
+        or not UNLIKE.isdisjoint(evidence.flags)
+        or (evidence.n_candidates > 1 and evidence.selection != "best")
+        or evidence.thresholds is not None
+        or isinstance(unsigned(evidence.metric), CustomMetric)
+    )
+
+
+def _ratio(one: int, other: int) -> float:
+    """The greater of two counts relative to the other; 1 where both are 0."""
+    least, greatest = sorted((one, other))
+    return greatest / least if least else 1.0 if greatest == 0 else math.inf

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from importlib import import_module
 from typing import Any, Literal, TypeAlias
 
@@ -61,6 +61,29 @@ class Interval:
         return f"[{self.low:.4g}, {self.high:.4g}] ({100 * self.confidence_level:.4g}%{side})"
 
 
+@dataclass(frozen=True)
+class Coverage:
+    """How often intervals like this one held the truth, where it is known.
+
+    Attributes
+    ----------
+    share : float
+        Of the intervals of the cell.
+    standard_error : float
+        Of the share, from the number of its intervals.
+    cell : str
+        What was measured, in words: how many searches or hold-outs, their rows and configurations, the metric.
+    """
+
+    share: float
+    standard_error: float
+    cell: str
+
+    def __str__(self) -> str:
+        share, error = (f"{100 * number:.1f} %" for number in (self.share, self.standard_error))
+        return f"In {self.cell}, {share} of such intervals held the truth (± {error})."
+
+
 @dataclass(frozen=True, eq=False)
 class Estimate(WithMethodsText):
     """The performance of the selected configuration, corrected for having been selected.
@@ -96,6 +119,11 @@ class Estimate(WithMethodsText):
         The score of the best constant model, which predicts the same for every row, chosen with sight of the same
         rows and scored as ``uncorrected`` is. None where a constant can be perfect (recall, calibration), where
         the metric is of the user's own, and where only scores were passed.
+    coverage : Coverage or None
+        How often such intervals held the truth in real searches or simulated hold-outs with the same metric and
+        method, and within a factor of 2 as many rows, also of the rarer class (events of survival). None where
+        nothing like it was measured: intervals other than two-sided ones of 95 % and lower bounds, groups, weights,
+        rows in the order of time, adaptive searches, dropping, and selection rules other than "best".
     """
 
     value: float
@@ -113,12 +141,14 @@ class Estimate(WithMethodsText):
     flags: Mapping[Flag, str] = field(default_factory=dict)
     provenance: Mapping[str, Any] = field(default_factory=dict)
     constant: float | None = None
+    coverage: Coverage | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values for JSON: NaN and infinities become null, arrays lists."""
         return {
             "value": json_number(self.value),
             "interval": None if self.interval is None else self.interval.to_dict(),
+            "coverage": None if self.coverage is None else asdict(self.coverage),
             "uncorrected": json_number(self.uncorrected),
             "optimism": json_number(self.optimism),
             "constant": None if self.constant is None else json_number(self.constant),
@@ -145,6 +175,7 @@ class Estimate(WithMethodsText):
                     "value": self.value,
                     "low": np.nan if interval is None else interval.low,
                     "high": np.nan if interval is None else interval.high,
+                    "coverage": np.nan if self.coverage is None else self.coverage.share,
                     "uncorrected": self.uncorrected,
                     "optimism": self.optimism,
                     "constant": np.nan if self.constant is None else self.constant,
@@ -200,7 +231,8 @@ class Estimate(WithMethodsText):
             ("selected", self.selected_name),
             ("rows", self.n_rows_used or "unknown"),
         ]
-        return table(rows, caption=f"{self.metric} by {self.method}") + notes(self.flags.values())
+        measured = "" if self.coverage is None else line(str(self.coverage))
+        return table(rows, caption=f"{self.metric} by {self.method}") + measured + notes(self.flags.values())
 
 
 def is_uncorrected(estimate: Estimate) -> bool:

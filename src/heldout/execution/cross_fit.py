@@ -258,6 +258,7 @@ def estimates_of_cross_fit(
             selected=chosen.winner,
             selected_name=search.configurations.names[chosen.winner],
             selection_frequency=None,
+            coverage=None,  # what was measured is of one configuration, and not of a search
             flags=flags,
             provenance={
                 **estimate.provenance,

@@ -54,6 +54,7 @@ def card_of(content: PageContent, *, title: str | None = None) -> str:
         f"## {markdown_text(title or content.title or 'Performance')}",
         _headline(content.headline, "optimism" if isinstance(content, ValidationContent) else "the selection"),
         markdown_text(content.headline.sentence),
+        markdown_text(content.headline.coverage),
         _definition(content.headline),
         _bullets("What a reader must know:", content.flags),
         _scores(content),

@@ -50,6 +50,8 @@ class Headline:
     """Whether the configuration was named beforehand, so there is nothing to correct."""
     constant: float | None = None
     """The score of the best constant model; None where there is none."""
+    coverage: str = ""
+    """How often such intervals held the truth, as a sentence; empty where it was not measured."""
 
     @property
     def label(self) -> str:

@@ -66,6 +66,7 @@ def headline_of(
         sentence="",
         quote="",
         is_named=is_named,
+        coverage="" if estimate.coverage is None else str(estimate.coverage),
     )
     return replace(
         headline,

@@ -26,6 +26,7 @@ COLUMNS = {
     "kind": "kind",
     "metric": "metric",
     "rows": "rows",
+    "rarer": "rarer",
     "configurations": "configurations",
     "method": "method",
     "repetitions": "repetitions",

@@ -27,7 +27,15 @@ RUNS = [EVIDENCE / f"corrections-{part}.parquet" for part in ("tables", "hold-ou
 def cells(**other):
     rows = [
         dict.fromkeys(COLUMNS.values(), 0.12345)
-        | {"part": part, "kind": "one", "metric": "r2", "rows": 40, "configurations": 1, "method": method}
+        | {
+            "part": part,
+            "kind": "one",
+            "metric": "r2",
+            "rows": 40,
+            "rarer": 0,
+            "configurations": 1,
+            "method": method,
+        }
         | {"repetitions": 400, "intervals_95": 400}
         | other
         for part in ("tables", "correlated")

@@ -45,6 +45,7 @@ def test_the_search_itself_is_that_of_all_scores() -> None:
     assert Flag.ADAPTIVE_SEARCH in plain.estimate_.flags
     assert Flag.ADAPTIVE_SEARCH not in crossed.estimate_.flags
     assert Flag.CROSS_FITTED in crossed.estimate_.flags
+    assert crossed.estimate_.coverage is None, "the cells of one configuration are of no search"
     assert crossed.estimate_.uncorrected == crossed.best_score_ == plain.estimate_.uncorrected
     assert crossed.estimate_.selected_name == plain.estimate_.selected_name
     assert plain.n_fits_ == 8 * K

@@ -13,6 +13,7 @@ from heldout.data.limits import FEWER, enough_memory
 from heldout.errors import InputError
 from heldout.estimates.base import Method
 from heldout.estimates.block_length import Blocks
+from heldout.estimates.coverage import coverage_of
 from heldout.estimates.evidence import Evidence
 from heldout.estimates.methods.bbc import BBC
 from heldout.estimates.methods.bbc_f import BBCF
@@ -143,7 +144,13 @@ def answer(method: Method, evidence: Evidence) -> Estimate:
         refused = refusal(method, evidence)
         if refused is not None:
             raise InputError(refused)
-        return method.estimate(evidence)
+        return estimate_by(method, evidence)
+
+
+def estimate_by(method: Method, evidence: Evidence) -> Estimate:
+    """The estimate of a method that fits, with what such intervals covered where the truth is known."""
+    estimate = method.estimate(evidence)
+    return replace(estimate, coverage=coverage_of(estimate, evidence, label_of(method)))
 
 
 def unfit(method: Method, evidence: Evidence) -> str | None:
