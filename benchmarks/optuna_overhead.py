@@ -57,7 +57,9 @@ def loop(estimator: Any, space: Any, n_trials: int, X: Any, y: Any) -> float:
 
 
 def ours(estimator: Any, space: Any, n_trials: int, X: Any, y: Any) -> float:
-    search = HeldOutOptunaSearchCV(estimator, space, n_trials=n_trials, scoring="roc_auc", cv=5, random_state=0)
+    search = HeldOutOptunaSearchCV(
+        estimator, space, n_trials=n_trials, scoring="roc_auc", cv=5, random_state=0, feedback="all"
+    )
     return float(search.fit(X, y).best_score_)
 
 

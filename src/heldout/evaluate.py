@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
@@ -16,13 +16,14 @@ from typing import Any
 import numpy as np
 
 from heldout.data.calls import call_text
+from heldout.estimates.candidates import adaptive_sentence
 from heldout.estimates.methods import method_of
 from heldout.estimates.types import Estimate
 from heldout.execution.adaptive import Proposals, proposed_results
 from heldout.execution.collect import RaceResults
 from heldout.execution.comparison import compared_with_separate_fits
 from heldout.execution.conclusion import Choose, ChosenWinner, chosen_in, estimates_of, flags_of
-from heldout.execution.cross_fit import CrossFit, estimates_of_cross_fit
+from heldout.execution.cross_fit import CrossFit, Obstacle, estimates_of_cross_fit
 from heldout.execution.events import SearchFinished, StageStarted
 from heldout.execution.fit import final_model
 from heldout.execution.halves import scores_in_halves
@@ -111,7 +112,7 @@ def evaluate_adaptive(
     *,
     n_planned: int,
     choose: Choose | None = None,
-    cross_fit: CrossFit | None = None,
+    cross_fit: Callable[[], CrossFit | Obstacle | None] | None = None,
 ) -> Evaluation:
     """Run an adaptive search, and estimate the performance of its winner.
 
@@ -126,8 +127,9 @@ def evaluate_adaptive(
         How many configurations there will be at most.
     choose : callable, optional
         As in ``evaluate``.
-    cross_fit : CrossFit, optional
-        Searches without the rows of a fold, of whose predictions the estimate is.
+    cross_fit : callable, optional
+        Called after the search: makes the searches without the rows of a fold, of whose predictions the estimate
+        is, or says why there are none; None if they are not wanted.
 
     Raises
     ------
@@ -141,8 +143,18 @@ def evaluate_adaptive(
     search, found = proposed_results(search, proposals, running, n_planned)
     warn_of_settings(search, running.n_jobs)
     chosen = chosen_in(search, found, choose=choose, warned=warned)
-    searched = time.perf_counter() - started + (0 if cross_fit is None else cross_fit.seconds)
-    return evaluation_of(search, running, found, searched, chosen, warned=warned, cross_fit=cross_fit)
+    beside = None if cross_fit is None else cross_fit()
+    fit = beside if isinstance(beside, CrossFit) else None
+    obstacle = beside if isinstance(beside, Obstacle) else None
+    if fit is not None and not fit.gives_estimate:
+        obstacle = Obstacle(f"failed, as {fit.reason}")
+    flags = {}
+    if obstacle is not None:
+        n_candidates = len(search.configurations) - len(found.predictions.out)
+        sentence = adaptive_sentence(n_candidates, search.task.n_rows, obstacle.sentence)
+        flags = {Flag.ADAPTIVE_SEARCH: sentence}
+    searched = time.perf_counter() - started
+    return evaluation_of(search, running, found, searched, chosen, flags=flags, warned=warned, cross_fit=fit)
 
 
 def evaluation_of(
@@ -171,7 +183,7 @@ def evaluation_of(
     warned : bool
         Whether a warning has already said that there will be no estimate.
     cross_fit : CrossFit, optional
-        Of whose predictions the estimates are.
+        Of whose predictions the estimates are, unless it failed and was optional.
     """
     started = time.perf_counter()
     task, configurations, listeners = search.task, search.configurations, running.listeners
@@ -181,7 +193,7 @@ def evaluation_of(
     estimates: Mapping[str, Estimate] = {}
     if chosen.estimation.method is not None:
         tell(listeners, StageStarted("estimate"))
-        if cross_fit is None:
+        if cross_fit is None or not cross_fit.gives_estimate:
             estimates = estimates_of(
                 search, found, chosen, n_jobs=running.n_jobs, halves=halves, warned=warned, flags=flags
             )
@@ -203,7 +215,9 @@ def evaluation_of(
     if search.share == "check":
         compared = compared_with_separate_fits(search.work, found, search.entropy)
     finished = time.perf_counter()
-    tell(listeners, SearchFinished(searched + finished - started))
+    n_fits = found.n_fits + len(search.folds.halves) + (0 if cross_fit is None else cross_fit.n_fits)
+    part = "" if cross_fit is None else cross_fit.part_of(n_fits)
+    tell(listeners, SearchFinished(searched + finished - started, part))
     return Evaluation(
         task=task, folds=found.folds, configurations=configurations, cells=found.cells,
         predictions=replace(read.predictions, question=_question(search, found, chosen, halves, flags, cross_fit)),
@@ -212,7 +226,7 @@ def evaluation_of(
         refit_metric=found.refit_metric, winner=winner, estimates=estimates, model=model,
         estimation=chosen.estimation, failures=found.failures,
         barriers=found.outcome.barriers,
-        n_fits=found.n_fits + len(search.folds.halves) + (0 if cross_fit is None else cross_fit.n_fits),
+        n_fits=n_fits,
         n_fits_saved=found.n_fits_saved + (0 if cross_fit is None else cross_fit.n_fits_saved), cross_fit=cross_fit,
         share_comparison=compared, fold_models=fold_models,
         n_splits_read=None if search.strategy is None else search.strategy.window,
@@ -237,7 +251,7 @@ def _question(
     replays = search.drop is not None and method is not None and method.replays_dropping
     beyond = {
         "scores of a scorer that cannot be opened": len(selected_on) < len(read),
-        "searches without the rows of each fold": cross_fit is not None,
+        "searches without the rows of each fold": cross_fit is not None and cross_fit.gives_estimate,
         "fits on halves of the rows": bool(halves),
         "the dropping of configurations, which it repeats": replays and getattr(search.drop, "replay", False),
     }

@@ -218,9 +218,9 @@ class Flag(StrEnum):
         "adaptive_search",
         "The search was adaptive: it proposed or dropped configurations because of scores on these same rows. The "
         "estimate replays the selection among {candidates}, but not how the search came to them, so part of the "
-        "optimism remains.{size} Two ways have no such optimism: feedback='cross-fitted' of HeldOutOptunaSearchCV, "
-        "on the command line --feedback cross-fitted, which takes 0.3 more fits, and nested cross-validation that "
-        "repeats the whole search.",
+        "optimism remains.{size}{why} Two ways have no such optimism: the short searches without the rows of a "
+        "fold that HeldOutOptunaSearchCV and heldout tune --search optuna make by default, for 0.3 more fits, and "
+        "nested cross-validation that repeats the whole search.",
     )
     STOPPED_WHEN_USELESS = (
         "stopped_when_useless",
@@ -229,8 +229,15 @@ class Flag(StrEnum):
     CROSS_FITTED = (
         "cross_fitted",
         "The search was adaptive, and the estimate does not rest on its scores: {searches} further searches tried "
-        "{each} each, none of which saw the rows of the fold that its winner predicts. They are shorter than the "
-        "search of the winner, so the estimate is rather pessimistic.",
+        "{each} each, none of which saw the rows of the fold that its winner predicts; {fits}. They are shorter "
+        "than the search of the winner, so the estimate is rather pessimistic.",
+    )
+    SAMPLER_FITTED_FOLDS = (
+        "sampler_fitted_folds",
+        "The sampler fits the folds: the searches without the rows of a fold score {inner} on the rows that they "
+        "see, corrected for their choice, and their winners {outer} on the others, {residual} worse. The estimate "
+        "does not rest on those scores, but the search of the winner is longer and fits its folds more: the winner "
+        "may be no better than an early one. More rows, repeats or a smaller space help, more trials do not.",
     )
     DYNAMIC_SEARCH = ADAPTIVE_SEARCH  # its name in earlier versions
     EARLY_STOPPING_ON_SCORED_ROWS = (

@@ -79,8 +79,8 @@ class Evaluation(WithMethodsText):
     fold_models : FoldModels or None
         With ``keep_models``: the models of the splits, of the winner or of all configurations.
     cross_fit : CrossFit or None
-        With ``feedback="cross-fitted"``: the searches without the rows of a fold, of whose predictions the
-        estimates are.
+        Of a search with Optuna: the searches without the rows of a fold, of whose predictions the estimates are;
+        None where there were none.
     default : DefaultConfiguration or None
         The configuration that ``default=`` names.
     n_splits_read : int or None
@@ -191,6 +191,7 @@ class Evaluation(WithMethodsText):
             ("configurations", len(self.configurations)),
             ("winner", self.configurations[self.winner].name),
             ("fits", self.n_fits),
+            *([("fits for the estimate", self.part_for_estimate)] if self.part_for_estimate else []),
             ("fits saved by dropping", self.n_fits_saved),
             ("failed configurations", len(self.failures)),
         ]
@@ -241,6 +242,11 @@ class Evaluation(WithMethodsText):
         fit that shared several things counts for each.
         """
         return shared_fits(self.cells.columns["shared"].ravel())
+
+    @property
+    def part_for_estimate(self) -> str:
+        """How many fits were for the corrected estimate; empty where it took none."""
+        return "" if self.cross_fit is None else self.cross_fit.part_of(self.n_fits)
 
     @property
     def n_fits_of_search(self) -> int:

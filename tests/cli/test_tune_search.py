@@ -302,9 +302,27 @@ def test_optuna_with_an_estimate_of_samplers_that_have_not_seen_a_fold(
     again = json.loads(tune(command, path, *OPTUNA, *remedy, "--json", "--resume").out)
     assert again["n_fits_resumed"] == 15 + 12 and again["distribution"] == document["distribution"]
 
-    (tmp_path / "heldout-out" / "run.db").unlink()  # as if it had ended among the samplers
+    (tmp_path / "heldout-out" / "run.db").unlink()
     refused = command("tune", path, *QUICK, *OPTUNA, *remedy)
     assert refused.code != 0 and "already holds a run" in refused.err
+
+
+def test_optuna_leaves_out_each_fold_by_default(command: Command, table: Write, tmp_path: Path) -> None:
+    pytest.importorskip("optuna")
+    options = [*OPTUNA[:-1], "37", "--timeout", "600"]
+    ended = tune(command, table(), *options)
+    assert "at most 111 fits and 33 more for the corrected estimate, seed 0." in ended.out
+    fits = next(line for line in ended.out.splitlines() if line.startswith("fits "))
+    assert "144 done, 0 saved; of 144 fits, 33 (23 %) were for the corrected estimate" in fits
+    written = json.loads((tmp_path / "heldout-out" / "estimate.json").read_text())
+    assert "cross_fitted" in str(written["flags"])
+    assert "of 144 fits, 33 (23 %)" in (tmp_path / "heldout-out" / "methods.md").read_text()
+    report = json.loads((tmp_path / "heldout-out" / "report.json").read_text())
+    assert "of 144 fits, 33 (23 %) were for the corrected estimate" in str(report)
+    plain = tune(command, table(), *options, "--feedback", "all", "--out", "all", "--json")
+    assert "at most 111 fits, seed 0." in plain.err
+    assert json.loads(plain.out)["n_fits_for_estimate"] == 0
+    assert "adaptive_search" in str(json.loads(plain.out)["flags"])
 
 
 def test_optuna_stops_when_further_search_is_useless(command: Command, table: Write) -> None:
@@ -324,7 +342,7 @@ def test_optuna_stops_when_further_search_is_useless(command: Command, table: Wr
         ("--feedback all", "--feedback is for --search optuna, and here the search is grid; leave it out."),
         (
             "--search optuna --n-trials 9 --feedback cross-fitted",
-            "use --n-trials 37 or more, or set the number yourself by --feedback cross-fitted:5.",
+            "make 37 trials or more, or set the number of each sampler by --feedback cross-fitted:5.",
         ),
         ("--n-trials 3", "--n-trials is for --search optuna, and here the search is grid; leave it out."),
         ("--search random --timeout 3", "--timeout is for --search optuna, and here the search is random"),

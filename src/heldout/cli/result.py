@@ -111,7 +111,8 @@ def search_rows(
     before = f" ({n_resumed:,} of them before)" if n_resumed else ""
     failed = f", {counted(len(evaluation.failures), 'configuration')} failed" if evaluation.failures else ""
     done = f"{evaluation.n_fits:,} done{before}"
-    rows.append(("fits", f"{done}, {evaluation.n_fits_saved:,} saved{failed}"))
+    part = f"; {evaluation.part_for_estimate}" if evaluation.part_for_estimate else ""
+    rows.append(("fits", f"{done}, {evaluation.n_fits_saved:,} saved{failed}{part}"))
     if shared := evaluation.shared_fits:
         in_all = shared_line(evaluation.n_fits_shared, evaluation.n_fits_of_search, shared)
         where = "" if evaluation.is_one_search else "in the search on all rows "
@@ -157,6 +158,7 @@ def search_document(
             "set_aside": job.found.excluded,
             "n_configurations": len(evaluation.configurations),
             "n_fits": evaluation.n_fits,
+            "n_fits_for_estimate": 0 if evaluation.cross_fit is None else evaluation.cross_fit.n_fits,
             "n_fits_saved": evaluation.n_fits_saved,
             "n_fits_shared": evaluation.n_fits_shared,
             "shared_fits": {what: asdict(each) for what, each in evaluation.shared_fits.items()},

@@ -95,9 +95,8 @@ def resumable(folder: OutputFolder, n_bytes: int, command: str, resuming: bool) 
 def _how_to_continue(folder: OutputFolder, command: str, resuming: bool) -> str:
     if not folder.holds_run:
         return "Interrupted before the first fit; nothing was kept."
-    kept = folder.run_file if folder.run_file.exists() else folder.samplers_file
     return (
-        f"Interrupted. All finished fits are kept in {kept}; to continue:\n  "
+        f"Interrupted. All finished fits are kept in {folder.run_file}; to continue:\n  "
         f"{command}{'' if resuming else ' --resume'}"
     )
 

@@ -74,7 +74,8 @@ SECTIONS = {
     "--timeout",
     type=float,
     metavar="SECONDS",
-    help="Of optuna: propose no more after this time. The result then depends on the speed of the machine.",
+    help="Of optuna: propose no more after this time, in all searches. The result then depends on the speed of the "
+    "machine.",
 )
 @click.option(
     "--batch-size",
@@ -85,9 +86,9 @@ SECTIONS = {
 @click.option(
     "--feedback",
     metavar="KIND",
-    help="Of optuna: all (the default), or cross-fitted: beside the search a short one for each fold, which never "
-    "sees its rows, so that how configurations were proposed does not flatter the estimate, for at most .3 more "
-    "fits; cross-fitted:TRIALS sets the trials of each.",
+    help="Of optuna: cross-fitted: after the search a short one for each fold, which never sees its rows, so that "
+    "how configurations were proposed does not flatter the estimate, for at most .3 more fits; cross-fitted:TRIALS "
+    "sets the trials of each; all: without. By default auto: cross-fitted where folds and trials allow it.",
 )
 @click.option(
     "--stop-when-useless",

@@ -148,8 +148,22 @@ def _plan_sentence(options: TuneOptions, folds: Folds, number: int, space: Space
     return (
         f"Plan: {most}{counted(number, 'configuration')}{drawn}{models} x "
         f"{splits}{grouped}{repeats} = "
-        f"{most}{counted(fits, 'fit')}{each}, seed {options.seed}."
+        f"{most}{counted(fits, 'fit')}{_fits_beside(options, folds, number, space)}{each}, seed {options.seed}."
     )
+
+
+def _fits_beside(options: TuneOptions, folds: Folds, number: int, space: Space) -> str:
+    """The further fits of a search with Optuna for its estimate; empty where there are none."""
+    from heldout.cli.tune_options import OPTUNA, feedback_of, method_of_options
+
+    if space.search != OPTUNA or method_of_options(options) is None:
+        return ""
+    from heldout.search.optuna.cross_fitting import cross_fitting_of
+
+    cross_fitting = cross_fitting_of(feedback_of(options.feedback))
+    if cross_fitting is None or cross_fitting.obstacle(folds, number) is not None:
+        return ""
+    return f" and {cross_fitting.n_fits(folds, number):,} more for the corrected estimate"
 
 
 def search_of(options: TuneOptions, job: TuneJob) -> Search:

@@ -227,7 +227,7 @@ def _check_search(options: TuneOptions) -> None:
 
 
 def feedback_of(text: str | None) -> Any:
-    """What ``--feedback`` names: all, cross-fitted, or cross-fitted:TRIALS."""
+    """What ``--feedback`` names: auto, all, cross-fitted, or cross-fitted:TRIALS."""
     from heldout.errors import InputError
     from heldout.search.optuna.cross_fitting import FEEDBACK, CrossFitting
 
@@ -236,7 +236,7 @@ def feedback_of(text: str | None) -> Any:
     kind, _, number = text.partition(":")
     if kind != "cross-fitted" or not number.isdecimal() or int(number) < 1:
         raise InputError(
-            f"--feedback must be all, cross-fitted, or cross-fitted and the trials of each sampler, such as "
+            f"--feedback must be auto, all, cross-fitted, or cross-fitted and the trials of each sampler, such as "
             f"cross-fitted:15, got {text!r}."
         )
     return CrossFitting(n_trials=int(number))

@@ -130,10 +130,14 @@ FEW_ROWS = 300
 """Rows up to which that says something of the data at hand."""
 
 
-def adaptive_sentence(n_candidates: int, n_rows: int | None) -> str:
-    """The sentence of the flag of an adaptive search, of which so many configurations can be selected."""
+def adaptive_sentence(n_candidates: int, n_rows: int | None, why: str = "") -> str:
+    """The sentence of the flag of an adaptive search, of which so many configurations can be selected.
+
+    ``why``: a sentence on why it was not cross-fitted.
+    """
     size = SIZE_ON_FEW_ROWS if n_rows is not None and n_rows <= FEW_ROWS else ""
-    return Flag.ADAPTIVE_SEARCH.filled(candidates=counted(n_candidates, "configuration"), size=size)
+    candidates = counted(n_candidates, "configuration")
+    return Flag.ADAPTIVE_SEARCH.filled(candidates=candidates, size=size, why=f" {why}" if why else "")
 
 
 def growing_sentence(predictions: HeldOutPredictions) -> str:

@@ -105,6 +105,10 @@ class Proposals(Protocol):
     def identity(self) -> Any:
         """What decides the proposals, for the identity of the run."""
 
+    @property
+    def shortage(self) -> str:
+        """Why they ended before there was a search; empty if there was one."""
+
     def resume(self, notes: Sequence[str]) -> None:
         """Called once, before the first batch: the notes of an earlier run, in the order of its proposals."""
 
@@ -352,7 +356,9 @@ def _scores(
 
 
 @contextmanager
-def open_adaptive(search: Search, running: RunSettings, identity: Any, n_planned: int) -> Iterator[AdaptiveRun]:
+def open_adaptive(
+    search: Search, running: RunSettings, identity: Any, n_planned: int, *, is_whole: bool = True
+) -> Iterator[AdaptiveRun]:
     """An open run of an adaptive search, whose configurations are added.
 
     Parameters
@@ -364,6 +370,9 @@ def open_adaptive(search: Search, running: RunSettings, identity: Any, n_planned
         What decides the proposals.
     n_planned : int
         How many there will be at most; 0 if that is unknown.
+    is_whole : bool
+        Whether it has an estimate of its own, which the store then can give at any time; a search beside another
+        has none.
     """
     plan = AdaptivePlan(n_planned, identity, search.share)
     with open_run(
@@ -373,16 +382,19 @@ def open_adaptive(search: Search, running: RunSettings, identity: Any, n_planned
         running,
         may_drop=search.drop is not None,
         adaptive=plan,
-        note=partial(note_of, search, adaptive=True),
+        note=partial(note_of, search, adaptive=True) if is_whole else None,
     ) as run:
         yield AdaptiveRun(search, run, n_planned)
 
 
 def proposed_results(
-    search: Search, proposals: Proposals, running: RunSettings, n_planned: int
+    search: Search, proposals: Proposals, running: RunSettings, n_planned: int, *, is_whole: bool = True
 ) -> tuple[Search, RaceResults]:
-    """A search with all configurations that were proposed, at most ``n_planned``, and their results."""
-    with open_adaptive(search, running, proposals.identity, n_planned) as run:
+    """A search with all configurations that were proposed, at most ``n_planned``, and their results.
+
+    ``is_whole``: as in ``open_adaptive``.
+    """
+    with open_adaptive(search, running, proposals.identity, n_planned, is_whole=is_whole) as run:
         proposals.resume(run.notes)
         while batch := proposals.next_batch():
             proposals.take(run.evaluate(batch))

@@ -12,13 +12,14 @@ import time
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from heldout._text import argument, counted
 from heldout.configurations import Configuration, Configurations
+from heldout.data.task import Task
 from heldout.errors import HeldoutWarning, InputError
 from heldout.estimates.methods import method_of
 from heldout.estimates.of_search import estimates_of_search
@@ -36,13 +37,40 @@ from heldout.execution.table import mean_over_splits
 from heldout.execution.winner import pooled_scores, winner_of
 from heldout.flags import Flag
 from heldout.folds.splits import Folds, Split
+from heldout.metrics.base import Metric, fitted
 from heldout.predictions import FoldScores, HeldOutPredictions
+from heldout.selection.base import metrics_read
 
 COLUMN = "the winner of each fold's own search"
+MOST_RESIDUAL = 0.03
+"""How much better the searches may score, corrected, than their winners do on rows that they have not seen."""
+MOST_RESIDUAL_SHARE = 0.06
+"""The same as a share of what separates the best constant model from a perfect one; of ROC AUC both are equal."""
 QUANTITY = (
     "the expected performance, over training sets of the size of a fold's training part, of a search with as many "
     "trials as one of the cross-fitted searches had"
 )
+
+
+class Obstacle(NamedTuple):
+    """Why searches beside a search are not possible: what cross-fitting needs or leaves, and what to do."""
+
+    why: str
+    remedy: str = ""
+    argument: str = "feedback"
+
+    @property
+    def error(self) -> InputError:
+        """For who asked for cross-fitting."""
+        return InputError(
+            f"{argument('feedback', 'cross-fitted')} {self.why}; {self.remedy}.", argument=self.argument
+        )
+
+    @property
+    def sentence(self) -> str:
+        """For the flag of an estimate that does without."""
+        remedy = f"; to have it, {self.remedy}" if self.remedy else ""
+        return f"It was not cross-fitted, which {self.why}{remedy}."
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,8 +96,13 @@ class CrossFit:
         By dropping.
     seconds : float
         That they took.
+    inner_scores : tuple of float
+        The estimate of each search's winner from the rows that its search saw, by the method, of the scorer that
+        decides.
     reason : str
         Why there is no estimate; empty if there is one.
+    is_optional : bool
+        Whether the estimate is then one without cross-fitting, and not NaN.
     """
 
     winners: tuple[str, ...]
@@ -80,16 +113,33 @@ class CrossFit:
     n_fits: int
     n_fits_saved: int
     seconds: float
+    inner_scores: tuple[float, ...] = ()
     reason: str = ""
+    is_optional: bool = False
 
     @property
-    def sentence(self) -> str:
-        """How the estimate came about, for its flag."""
+    def gives_estimate(self) -> bool:
+        """Whether the estimate of the search is of these predictions."""
+        return not (self.reason and self.is_optional)
+
+    def sentence(self, n_fits: int) -> str:
+        """How the estimate came about, for its flag; ``n_fits`` are those of everything."""
         trials = sorted(set(self.n_trials))
         each = counted(trials[-1], "configuration")
         if len(trials) > 1:
             each = f"{trials[0]} to {each}"
-        return Flag.CROSS_FITTED.filled(searches=len(self.n_trials), each=each)
+        return Flag.CROSS_FITTED.filled(searches=len(self.n_trials), each=each, fits=self.part_of(n_fits))
+
+    def part_of(self, n_fits: int) -> str:
+        """How many of all fits were for the estimate.
+
+        Examples
+        --------
+        >>> CrossFit((), (), (), None, {}, n_fits=145, n_fits_saved=0, seconds=0.0).part_of(645)
+        'of 645 fits, 145 (22 %) were for the corrected estimate'
+        """
+        share = f"{self.n_fits / max(n_fits, 1):.0%}".replace("%", " %")
+        return f"of {n_fits:,} fits, {self.n_fits:,} ({share}) were for the corrected estimate"
 
 
 def cross_fit(
@@ -105,7 +155,7 @@ def cross_fit(
     Parameters
     ----------
     search : Search
-        Without configurations. Its folds, of the first repeat, must hold out every row once.
+        Without configurations. Its folds have no ``obstacle_of_folds``.
     proposals_of : callable
         From the number of a fold to what proposes for it.
     running : RunSettings
@@ -114,29 +164,31 @@ def cross_fit(
         How many configurations each search tries at most.
     choose : callable, optional
         As in ``evaluate``.
-
-    Raises
-    ------
-    InputError
-        When the folds are no partition of the rows, or fewer than three.
     """
     started = time.perf_counter()
     splits = outer_splits(search.folds)
     plain = replace(search, refit=False, keep_models="none", deploy="all", stop_when_width=None)
     winners: list[Configuration] = []
-    n_trials_made, n_fits, n_saved, reason = list[int](), 0, 0, ""
+    n_trials_made, inner_scores, n_fits, n_saved, reason = list[int](), list[float](), 0, 0, ""
     for number, split in enumerate(splits):
         tell(running.listeners, StageStarted(f"searching without fold {split.fold}"))
         inner = replace(plain, folds=folds_outside(search.folds, splits, split))
-        inner, found = proposed_results(inner, proposals_of(number), running, n_trials)
-        n_fits, n_saved = n_fits + found.n_fits, n_saved + found.n_fits_saved
-        n_trials_made.append(len(inner.configurations))
+        proposals = proposals_of(number)
+        why = ""
         try:
-            winners.append(inner.configurations[_winner(inner, found, choose)])
+            inner, found = proposed_results(inner, proposals, running, n_trials, is_whole=False)
+            n_fits, n_saved = n_fits + found.n_fits, n_saved + found.n_fits_saved
+            n_trials_made.append(len(inner.configurations))
+            why = next(iter(found.failures.values()), proposals.shortage)
+            winner = _winner(inner, found, choose)
         except InputError as error:
-            why = next(iter(found.failures.values()), str(error)).rstrip(".")
-            reason = f"the search without fold {split.fold} has no winner ({why})"
+            reason = f"the search without fold {split.fold} has no winner ({(why or str(error)).rstrip('.')})"
             break
+        if proposals.shortage:
+            reason = f"the search without fold {split.fold} was too short ({proposals.shortage})"
+            break
+        winners.append(inner.configurations[winner])
+        inner_scores.append(_inner_score(inner, found, winner, running.n_jobs))
     tested = None if reason else _tested(plain, splits, winners, running)
     if tested is not None and tested.failures:
         reason = f"a winner failed on the fold that it was to predict ({tested.failures[0].rstrip('.')})"
@@ -149,35 +201,39 @@ def cross_fit(
         n_fits=n_fits + (0 if tested is None else tested.n_fits),
         n_fits_saved=n_saved,
         seconds=time.perf_counter() - started,
+        inner_scores=tuple(inner_scores),
         reason=reason,
     )
 
 
 def outer_splits(folds: Folds) -> tuple[Split, ...]:
-    """The splits of the first repeat.
-
-    Raises InputError when they do not hold out every row that they use once, or are fewer than three.
-    """
+    """The splits of the first repeat."""
     first = min(folds.columns)
-    splits = tuple(split for split in folds.splits if split.repeat == first)
+    return tuple(split for split in folds.splits if split.repeat == first)
+
+
+def obstacle_of_folds(folds: Folds) -> Obstacle | None:
+    """Why no search can leave out a fold at a time; None where it can.
+
+    The folds of the first repeat must hold out every row that they use once, and be at least three.
+    """
+    splits = outer_splits(folds)
     tested = np.zeros(folds.n_rows, dtype=np.intp)
     for split in splits:
         tested[split.test] += 1
     used = np.unique(np.concatenate([rows for split in splits for rows in (split.train, split.test)]))
     if not folds.exchangeable or (tested[used] != 1).any():
-        raise InputError(
-            f"{argument('feedback', 'cross-fitted')} needs folds that hold out every row once, such as "
-            f"{argument('cv', 5)}; other splits (by time, or drawn anew) leave no rows that a sampler has not "
-            f"seen. Use {argument('feedback', 'all')}, and nested cross-validation for the estimate.",
-            argument="feedback",
+        return Obstacle(
+            "needs folds that hold out every row once, and splits by time or drawn anew leave no rows that a "
+            "sampler has not seen",
+            f"use {argument('cv', 5)}, or nested cross-validation with {argument('feedback', 'all')}",
         )
     if len(splits) < 3:
-        raise InputError(
-            f"{argument('feedback', 'cross-fitted')} needs at least 3 folds, as the search without one fold "
-            f"compares on the others, got {len(splits)}; use {argument('cv', 5)}, say.",
-            argument="feedback",
+        return Obstacle(
+            f"needs at least 3 folds, as the search without one fold compares on the others, got {len(splits)}",
+            f"use {argument('cv', 5)}, say",
         )
-    return splits
+    return None
 
 
 def folds_outside(folds: Folds, splits: Sequence[Split], split: Split) -> Folds:
@@ -215,6 +271,23 @@ def _winner(search: Search, found: RaceResults, choose: Choose | None) -> int:
     return winner_of(found, search.task, estimation, search.configurations, metrics, pooled)
 
 
+def _inner_score(search: Search, found: RaceResults, winner: int, n_jobs: int | None) -> float:
+    """The method's estimate of a winner from the rows that its search saw; NaN where there is none."""
+    task, name = search.task, found.refit_metric
+    estimation = with_constants(search.estimation, found)
+    read = {name, *metrics_read(estimation.rule, found.fold_scores, name)}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", HeldoutWarning)  # it is compared, and not reported
+        estimates = estimates_of_search(
+            task.truth, found.predictions, estimation,
+            metrics={each: search.scoring.metrics.get(each) for each in read},
+            fold_scores={each: found.fold_scores[each] for each in read}, refit_metric=name, winner=winner,
+            groups=task.groups, sample_weight=task.sample_weight, entropy=search.entropy, n_jobs=n_jobs,
+            params=search.configurations.params, weights=search.scoring.weights,
+        )  # fmt: skip
+    return estimates[name].value
+
+
 def _tested(
     search: Search, splits: Sequence[Split], winners: Sequence[Configuration], running: RunSettings
 ) -> RaceResults:
@@ -242,6 +315,7 @@ def estimates_of_cross_fit(
     The uncorrected score is the winner's own, in the final search.
     """
     scores_of = {"pooled": chosen.pooled, "within": chosen.within}
+    n_fits = found.n_fits + fit.n_fits
     corrected = {}
     for name, estimate in _of_column(search, found, chosen, fit, n_jobs).items():
         of_metric = found.fold_scores[name]
@@ -249,7 +323,9 @@ def estimates_of_cross_fit(
         whole: Mapping[str, NDArray[np.float64]] = scores_of.get(scale, {})
         scores = whole.get(name, mean_over_splits(of_metric.values))
         uncorrected = float(scores[chosen.winner])
-        flags = {**({} if fit.reason else {Flag.CROSS_FITTED: fit.sentence}), **estimate.flags}
+        flags = {**({} if fit.reason else {Flag.CROSS_FITTED: fit.sentence(n_fits)}), **estimate.flags}
+        if name == found.refit_metric:
+            flags |= _flag_of_residual(estimate, of_metric.greater_is_better, search, fit)
         flags.pop(Flag.SINGLE_CONFIGURATION, None)  # of the one column; there were many configurations
         corrected[name] = replace(
             estimate,
@@ -268,9 +344,44 @@ def estimates_of_cross_fit(
                 "n_searches": len(fit.n_trials),
                 "n_trials_of_each": list(fit.n_trials),
                 "n_fits_of_cross_fitting": fit.n_fits,
+                "inner_scores_of_cross_fitting": list(fit.inner_scores),
             },
         )
     return corrected
+
+
+def _flag_of_residual(
+    estimate: Estimate, greater_is_better: bool, search: Search, fit: CrossFit
+) -> dict[Flag, str]:
+    """The flag of searches whose winners are worse on the fold that they did not see than their scores say.
+
+    The scores are corrected for the choice among what was tried, so what is left is how it was proposed. Both
+    are on the scale of the estimate, whose metric on single small folds may be biased.
+    """
+    if fit.reason or not fit.inner_scores:
+        return {}
+    inner = float(np.mean(fit.inner_scores))
+    residual = (inner - estimate.value) * (1 if greater_is_better else -1)
+    most = _most_residual(search.scoring.metrics.get(search.scoring.refit_metric), estimate.constant, search.task)
+    if most is None or not residual > most:
+        return {}
+    flag = Flag.SAMPLER_FITTED_FOLDS
+    return {flag: flag.filled(inner=f"{inner:.3g}", outer=f"{estimate.value:.3g}", residual=f"{residual:.2g}")}
+
+
+def _most_residual(metric: Metric | None, constant: float | None, task: Task) -> float | None:
+    """.03 of a metric between 0 and 1; of others .06 of what separates the best constant from a perfect model.
+
+    So it is .06 of R2 and MCC, .06 standard deviations of the target for RMSE, and .04 of the log loss of two equal
+    classes. None of a metric that has no such scale.
+    """
+    if metric is None:
+        return None
+    low, high = fitted(metric, task.truth).range
+    if high - low <= 1:
+        return MOST_RESIDUAL
+    perfect = high if metric.greater_is_better else low
+    return None if constant is None else MOST_RESIDUAL_SHARE * abs(perfect - constant)
 
 
 def _of_column(

@@ -99,6 +99,8 @@ class SearchFinished:
     """Every stage is done."""
 
     seconds: float
+    fits: str = ""
+    """How many fits were for the corrected estimate; empty if it took none."""
 
 
 Event: TypeAlias = (

@@ -178,6 +178,8 @@ def _search_facts(evaluation: Evaluation, failed: int, dropped: int, folds: str)
     fits = f"{evaluation.n_fits:,}" if evaluation.n_fits else ""
     if fits and evaluation.n_fits_saved:
         fits += f", {evaluation.n_fits_saved:,} saved"
+    if evaluation.part_for_estimate:
+        fits += f"; {evaluation.part_for_estimate}"
     # Summed over all fits, so a resumed run shows the same as an uninterrupted one.
     columns = evaluation.cells.columns
     seconds = float(columns["fit_seconds"].sum() + columns["score_seconds"].sum())

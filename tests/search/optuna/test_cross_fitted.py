@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +11,7 @@ import numpy as np
 import optuna
 import pytest
 from optuna.distributions import FloatDistribution
+from sklearn.base import clone
 from sklearn.metrics import make_scorer, zero_one_loss
 from sklearn.model_selection import GroupKFold, RepeatedStratifiedKFold, ShuffleSplit, TimeSeriesSplit
 from sklearn.neighbors import KNeighborsClassifier
@@ -17,9 +20,11 @@ from sklearn.svm import SVC
 import heldout as ho
 from heldout._random import numpy_seed
 from heldout.errors import HeldoutWarning, InputError
+from heldout.execution.store import SQLiteStore
 from heldout.flags import Flag
 from heldout.folds.splits import Folds, Split
 from heldout.search.optuna.cross_fitting import CrossFitting
+from heldout.search.optuna.package import quiet
 from heldout.search.optuna.sampler import SeededSampler, fresh_sampler
 
 N, K = 90, 5
@@ -31,9 +36,61 @@ CV = [(np.flatnonzero(FOLD != k), np.flatnonzero(FOLD == k)) for k in range(K)]
 SPACE = {"C": FloatDistribution(1e-2, 1e2, log=True), "gamma": FloatDistribution(1e-4, 10, log=True)}
 
 
+def own_score(y_true: Any, y_pred: Any) -> float:
+    return float(np.mean(y_true == y_pred))
+
+
 def search(feedback: Any = CrossFitting(n_trials=6), **settings: Any) -> ho.HeldOutOptunaSearchCV:  # noqa: B008
     settings = {"n_trials": 8, "cv": CV, "scoring": "accuracy", "random_state": 3, "n_bootstraps": 200} | settings
     return ho.HeldOutOptunaSearchCV(SVC(), SPACE, feedback=feedback, **settings)
+
+
+def test_it_is_the_default_where_folds_and_trials_allow_it() -> None:
+    by_default = ho.HeldOutOptunaSearchCV(SVC(), SPACE, n_trials=70, cv=CV, random_state=3, n_bootstraps=50)
+    assert by_default.get_params()["feedback"] == clone(by_default).feedback == "auto"
+    found, named, plain = (
+        clone(by_default).set_params(feedback=feedback).fit(X, Y) for feedback in ("auto", "cross-fitted", "all")
+    )
+    assert found.estimate_.value == named.estimate_.value
+    assert Flag.CROSS_FITTED in found.estimate_.flags
+    assert [trial.params for trial in found.trials_] == [trial.params for trial in plain.trials_]
+    assert (found.best_params_, found.best_score_) == (plain.best_params_, plain.best_score_)
+    assert found.n_trials_ == len(found.trials_) == 70, "of the search alone"
+    assert (plain.n_fits_, found.n_fits_) == (350, 350 + K * (K - 1) * 5 + K)
+    assert found.n_fits_ <= 1.3 * plain.n_fits_
+
+
+@pytest.mark.parametrize(
+    ("settings", "why"),
+    [
+        ({"n_trials": 30}, "leaves each sampler 2 trials, of at least 5"),
+        ({"cv": TimeSeriesSplit(4), "n_trials": 70}, "needs folds that hold out every row once"),
+        ({"cv": ho.protocols.hold_out(), "n_trials": 70}, "needs folds that hold out every row once"),
+        ({"cv": ShuffleSplit(4, random_state=0), "n_trials": 70}, "needs folds that hold out every row once"),
+        ({"cv": 2, "n_trials": 180}, "needs at least 3 folds"),
+        ({"study": "new", "n_trials": 70}, "the trials of a study may have seen all; to have it, leave study out"),
+        ({"stop_when_useless": True, "n_trials": 70}, "than 2. trials on 5 folds"),
+    ],
+)
+def test_where_it_is_not_possible_the_default_says_why(settings: dict[str, Any], why: str) -> None:
+    def fitted(feedback: str) -> ho.HeldOutOptunaSearchCV:
+        new = {"study": study()} if "study" in settings else {}
+        return search(feedback, **{**settings, "n_bootstraps": 20, **new}).fit(X, Y)
+
+    found, plain = fitted("auto"), fitted("all")
+    assert found.evaluation_.cross_fit is None
+    assert found.n_fits_ == plain.n_fits_
+    assert (found.estimate_.value, found.estimate_.interval) == (plain.estimate_.value, plain.estimate_.interval)
+    assert found.estimate_.flags.keys() == plain.estimate_.flags.keys()
+    sentence = found.estimate_.flags[Flag.ADAPTIVE_SEARCH]
+    assert re.search(f"It was not cross-fitted, which .*{why}", sentence), sentence
+    assert "cross-fitted" not in plain.estimate_.flags[Flag.ADAPTIVE_SEARCH]
+    assert ho.estimate(Y, found.predictions_).flags[Flag.ADAPTIVE_SEARCH] == sentence
+
+
+def study() -> optuna.Study:
+    with quiet():
+        return optuna.create_study(direction="maximize", sampler=optuna.samplers.TPESampler(seed=0))
 
 
 def test_the_search_itself_is_that_of_all_scores() -> None:
@@ -88,8 +145,12 @@ def test_a_sampler_knows_nothing_of_its_fold(k: int) -> None:
     assert any(first.params[j] != second.params[j] for j in range(K)), "the others see these rows"
 
 
-def test_the_number_of_workers_changes_nothing() -> None:
-    one, two = search().fit(X, Y), search(n_jobs=2).fit(X, Y)
+@pytest.mark.parametrize("more", [{}, {"feedback": "auto", "n_trials": 70, "batch_size": 4}])
+def test_the_number_of_workers_changes_nothing(more: dict[str, Any]) -> None:
+    one, two = search(**more).fit(X, Y), search(n_jobs=2, **more).fit(X, Y)
+    assert Flag.CROSS_FITTED in one.estimate_.flags
+    assert one.evaluation_.cross_fit.inner_scores == two.evaluation_.cross_fit.inner_scores
+    assert one.cv_results_["params"] == two.cv_results_["params"]
     assert (one.estimate_.value, one.estimate_.interval) == (two.estimate_.value, two.estimate_.interval)
     assert one.evaluation_.cross_fit.params == two.evaluation_.cross_fit.params
 
@@ -104,34 +165,159 @@ def test_the_samplers_searches_drop_too(drop: str) -> None:
     assert np.isfinite(found.estimate_.value)
 
 
-def test_its_texts_say_what_was_done() -> None:
-    found = search().fit(X, Y)
+def test_its_texts_say_what_was_done(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    found = search(verbose=1).fit(X, Y)
+    part = "of 165 fits, 125 (76 %) were for the corrected estimate"
+    assert part in capsys.readouterr().out
     text = str(found.methods_text())
     assert "5 further searches tried 6 configurations each" in text
+    assert part in text
     assert "With one candidate" not in text
+    assert part in found.estimate_.flags[Flag.CROSS_FITTED]
+    assert part in found.evaluation_._repr_html_()
+    plain = search("all", verbose=1).fit(X, Y)
+    assert "corrected estimate" not in capsys.readouterr().out + plain.evaluation_._repr_html_()
 
 
-def test_it_continues_from_its_store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    whole = search().fit(X, Y)
+@pytest.mark.parametrize(("at", "kept"), [(20, 15), (70, 60), (163, 160)])
+def test_it_continues_from_its_store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, at: int, kept: int) -> None:
+    """Interrupted in the search, in a search without a fold, and among the fits of their winners."""
+    whole, store = search().fit(X, Y), tmp_path / "run.db"
     fit, done = SVC.fit, []
 
     def stopped(self: Any, X: Any, y: Any, **more: Any) -> Any:
         done.append(len(y))
-        if len(done) == 70:
+        if len(done) == at:
             raise KeyboardInterrupt
         return fit(self, X, y, **more)
 
     with monkeypatch.context() as patch:
         patch.setattr(SVC, "fit", stopped)
         with pytest.raises(KeyboardInterrupt):
-            search(store=tmp_path / "run.db").fit(X, Y)
+            search(store=store).fit(X, Y)
+        so_far = ho.estimate(SQLiteStore(store))
+        assert so_far.provenance["n_configurations"] == min((at - 1) // K, 8), (
+            "of the search, and not of one beside it"
+        )
         done.clear()
         patch.setattr(SVC, "fit", lambda self, *data, **more: (done.append(1), fit(self, *data, **more))[1])
-        again = search(store=tmp_path / "run.db").fit(X, Y)
-    assert len(done) <= whole.n_fits_ + 1 - 60
+        again = search(store=store).fit(X, Y)
+    assert len(done) <= whole.n_fits_ + 1 - kept
     assert (again.estimate_.value, again.estimate_.interval) == (whole.estimate_.value, whole.estimate_.interval)
     assert again.n_fits_ == whole.n_fits_
     assert again.cv_results_["params"] == whole.cv_results_["params"]
+
+
+def test_a_longer_search_continues_a_shorter_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    store = tmp_path / "run.db"
+    search("auto", n_trials=70, store=store).fit(X, Y)
+    fit, done = SVC.fit, []
+    monkeypatch.setattr(SVC, "fit", lambda self, *data, **more: (done.append(1), fit(self, *data, **more))[1])
+    longer = search("auto", n_trials=90, store=store).fit(X, Y)
+    assert longer.evaluation_.cross_fit.n_trials == (6,) * K
+    assert len(done) == 20 * K + K * (K - 1) + K + 1
+    assert longer.estimate_.value == search("auto", n_trials=90).fit(X, Y).estimate_.value
+
+
+@dataclass
+class Clock:
+    """Time as the fits of a machine take it: a second each, or ``slow`` of models with few rows."""
+
+    slow: float = 1.0
+    now: float = 0.0
+
+    def monotonic(self) -> float:
+        return self.now
+
+    def timed(self, fit: Any) -> Any:
+        def fitted(model: Any, X: Any, y: Any, **more: Any) -> Any:
+            self.now += 1.0 if len(y) > 60 else self.slow
+            return fit(model, X, y, **more)
+
+        return fitted
+
+
+@pytest.mark.parametrize(
+    ("feedback", "seconds", "slow", "made", "each", "why"),
+    [
+        ("auto", 520, 1.0, 80, (5,) * K, ""),  # the search has 400 seconds, and its trials afford 5 each
+        ("auto", 4000, 1.0, 100, (7,) * K, ""),  # n_trials ends it before
+        ("auto", 520, 2.0, 80, (3,), "failed, as the search without fold 0 was too short (the timeout left it 3"),
+        ("auto", 130, 1.0, 26, None, "leaves each sampler 1 trial, of at least 5"),  # all the time is its own
+        ("cross-fitted", 130, 1.0, 20, (2,), "the timeout left it 2 trials, of at least 5"),
+        ("cross-fitted", 260, 0.5, 40, (5,) * K, ""),
+        (CrossFitting(n_trials=20), 520, 1.0, 80, (6,) * K, ""),
+        (CrossFitting(n_trials=2), 65, 1.0, 10, (1,), "the timeout left it 1 trial, of at least 2"),
+    ],
+)
+def test_a_timeout_covers_all_searches(
+    monkeypatch: pytest.MonkeyPatch, feedback: Any, seconds: float, slow: float, made: int, each: Any, why: str
+) -> None:
+    clock = Clock(slow)
+    monkeypatch.setattr(SVC, "fit", clock.timed(SVC.fit))
+    monkeypatch.setattr("heldout.search.optuna.study.time", clock)
+    model = search(feedback, n_trials=100, timeout=seconds, n_bootstraps=20)
+    if why and feedback != "auto":
+        with pytest.warns(HeldoutWarning, match="all' estimates without it"):
+            found = model.fit(X, Y)
+        assert np.isnan(found.estimate_.value) and why in found.estimate_.flags[Flag.UNDEFINED]
+    else:
+        found = model.fit(X, Y)
+        assert np.isfinite(found.estimate_.value)
+        assert why in found.estimate_.flags[Flag.ADAPTIVE_SEARCH if why else Flag.CROSS_FITTED]
+    fit = found.evaluation_.cross_fit
+    assert found.n_trials_ == made
+    assert (None if fit is None else fit.n_trials) == each
+    assert found.n_fits_ == made * K + (0 if fit is None else fit.n_fits)
+    assert clock.now <= seconds + 2 * K + (K - 1) * slow, "what began is finished, and the winners are fitted"
+
+
+@pytest.mark.parametrize("callback", [lambda study, trial: study.stop() if trial.number == 79 else None])
+def test_without_a_number_of_trials_those_that_were_made_count(callback: Any) -> None:
+    found = search("auto", n_trials=None, callbacks=[callback], n_bootstraps=20).fit(X, Y)
+    assert found.n_trials_ == 80
+    assert found.evaluation_.cross_fit.n_trials == (5,) * K
+
+
+def test_the_scores_that_a_sampler_saw_are_kept() -> None:
+    found = search(method="cv").fit(X, Y)
+    fit = found.evaluation_.cross_fit
+    for k in range(K):
+        within = [j for j in range(K) if j != k]
+        parts = [((FOLD != k) & (FOLD != j), FOLD == j) for j in within]
+        right = [SVC(**fit.params[k]).fit(X[a], Y[a]).score(X[b], Y[b]) for a, b in parts]
+        assert fit.inner_scores[k] == pytest.approx(np.mean(right))
+
+
+@pytest.mark.parametrize(
+    ("scoring", "most"),
+    [
+        ("accuracy", lambda constant: 0.03),
+        ("roc_auc", lambda constant: 0.03),
+        ("matthews_corrcoef", lambda constant: 0.06),
+        ("neg_log_loss", lambda constant: 0.06 * abs(constant)),
+        (make_scorer(own_score), None),
+    ],
+)
+def test_a_sampler_that_fits_the_folds_is_flagged(scoring: Any, most: Any) -> None:
+    """On noise some searches do, by chance or not; what is flagged is a mean difference above the limit."""
+    flagged = []
+    for seed in range(6):
+        rng = np.random.default_rng(seed)
+        x, y = rng.normal(size=(60, 4)), np.tile([0, 1], 30)
+        neighbours = KNeighborsClassifier(), {"n_neighbors": range(5, 36)}
+        model, space = neighbours if scoring == "neg_log_loss" else (SVC(), SPACE)
+        found = ho.HeldOutOptunaSearchCV(
+            model, space, n_trials=2, cv=3, scoring=scoring, random_state=seed, n_bootstraps=50,
+            feedback=CrossFitting(n_trials=5),
+        ).fit(x, y)  # fmt: skip
+        estimate, inner = found.estimate_, found.evaluation_.cross_fit.inner_scores
+        assert estimate.provenance["inner_scores_of_cross_fitting"] == list(inner)
+        limit = np.inf if most is None else most(estimate.constant)
+        is_flagged = Flag.SAMPLER_FITTED_FOLDS in estimate.flags
+        assert is_flagged == (np.mean(inner) - estimate.value > limit)
+        flagged.append(is_flagged)
+    assert any(flagged) == (most is not None) and not all(flagged)
 
 
 def test_every_scorer_repeats_and_groups() -> None:
@@ -153,13 +339,23 @@ def test_a_loss_keeps_its_direction() -> None:
     assert found.estimate_.optimism == pytest.approx(found.estimate_.uncorrected - found.estimate_.value)
 
 
-def test_a_search_without_a_winner_gives_no_number() -> None:
+@pytest.mark.parametrize("is_default", [False, True])
+def test_a_search_without_a_winner_gives_no_number_unless_by_default(is_default: bool) -> None:
     def suggest(trial: optuna.Trial) -> dict[str, Any]:
         return {"n_neighbors": trial.suggest_int("n_neighbors", 60, 70)}  # 72 rows train, 54 of them beside a fold
 
     model = ho.HeldOutOptunaSearchCV(
-        KNeighborsClassifier(), suggest, n_trials=3, cv=CV, random_state=0, feedback=CrossFitting(n_trials=2)
-    )
+        KNeighborsClassifier(), suggest, n_trials=70 if is_default else 3, cv=CV, random_state=0, n_bootstraps=20,
+        feedback="auto" if is_default else CrossFitting(n_trials=2),
+    )  # fmt: skip
+    if is_default:
+        found = model.fit(X, Y)
+        why = found.estimate_.flags[Flag.ADAPTIVE_SEARCH]
+        assert "not cross-fitted, which failed, as the search without fold 0 has no winner" in why
+        assert np.isfinite(found.estimate_.value)
+        assert found.n_fits_ == 70 * K + 5 * (K - 1), "all are counted"
+        assert ho.estimate(Y, found.predictions_).value == found.estimate_.value
+        return
     with pytest.warns(HeldoutWarning) as warned:
         found = model.fit(X, Y)
     assert any("the search without fold 0 has no winner" in str(one.message) for one in warned)
@@ -172,14 +368,14 @@ def test_a_search_without_a_winner_gives_no_number() -> None:
 @pytest.mark.parametrize(
     ("settings", "sentence"),
     [
-        ({"feedback": "half"}, "feedback must be 'all', 'cross-fitted'"),
+        ({"feedback": "half"}, "feedback must be 'auto', 'all', 'cross-fitted'"),
         ({"feedback": "cross-fitted", "n_trials": 30}, "leaves each sampler 2 trials"),
         ({"cv": TimeSeriesSplit(4)}, "needs folds that hold out every row once"),
         ({"cv": ho.protocols.hold_out(), "feedback": "cross-fitted"}, "needs folds that hold out every row once"),
         ({"cv": ShuffleSplit(4, random_state=0)}, "needs folds that hold out every row once"),
         ({"cv": 2}, "at least 3 folds"),
         ({"study": "new"}, "leave study out"),
-        ({"feedback": "cross-fitted", "n_trials": 200, "timeout": 60}, "which a timeout leaves open"),
+        ({"feedback": "cross-fitted", "n_trials": 30}, "make 70 trials or more, or set the number of each sampler"),
     ],
 )
 def test_what_does_not_go_together_is_one_sentence(settings: dict[str, Any], sentence: str) -> None:

@@ -96,9 +96,9 @@ class LiveTable:
             case StageStarted(stage):
                 self._stop()
                 self._say(STAGES.get(stage, stage))
-            case SearchFinished(seconds):
+            case SearchFinished(seconds, fits):
                 self._stop()
-                self._say(computed_line(seconds))
+                self._say(computed_line(seconds, fits))
         self._tally.add(event)
 
     def draw(self) -> None:

@@ -123,8 +123,8 @@ class ProgressLines(Silent):
                 self._say(lost_line(event))
             case StageStarted(stage):
                 self._say(STAGES.get(stage, stage))
-            case SearchFinished(seconds):
-                self._say(computed_line(seconds))
+            case SearchFinished(seconds, fits):
+                self._say(computed_line(seconds, fits))
         self._tally.add(event)
 
     def _worth_a_line(self) -> bool:

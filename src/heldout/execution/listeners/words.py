@@ -227,13 +227,14 @@ def work_words(seconds: float) -> str:
     return f"{duration(seconds)} of fitting and scoring, summed over parallel processes"
 
 
-def computed_line(seconds: float) -> str:
-    """The time of a search without reading and writing files.
+def computed_line(seconds: float, fits: str = "") -> str:
+    """The time of a search without reading and writing files, and what part of the fits was for its estimate.
 
     >>> computed_line(52.0)
     'fits, estimate and refit took 52 s, without reading the table and writing the files'
     """
-    return f"fits, estimate and refit took {duration(seconds)}, without reading the table and writing the files"
+    took = f"fits, estimate and refit took {duration(seconds)}, without reading the table and writing the files"
+    return f"{took}; {fits}" if fits else took
 
 
 def duration(seconds: float) -> str:

@@ -72,7 +72,9 @@ class SearchSoFar:
 
 
 def search_so_far(path: Path) -> SearchSoFar:
-    """The search of a run file that a process may be writing; of several runs the one that was opened last.
+    """The search of a run file that a process may be writing; of several searches the one that was opened last.
+
+    The short searches beside an adaptive one have no estimate of their own, and are none of these.
 
     Raises StoreError when the file cannot be read, its run is no search with an estimate of its own, or no split is
     complete yet.
@@ -133,7 +135,8 @@ def _run(connection: sqlite3.Connection, path: Path) -> _LastRun:
             "continue the run with this one (--resume)."
         )
     found = connection.execute(
-        "SELECT number, entropy, rows, folds FROM run ORDER BY opened DESC, number DESC"
+        "SELECT number, entropy, rows, folds FROM run "
+        "ORDER BY number IN (SELECT run FROM search) DESC, opened DESC, number DESC"
     ).fetchone()
     if found is None:
         raise StoreError(f"the run file {path} holds no run yet; try again once its search has begun.")

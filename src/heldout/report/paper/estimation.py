@@ -27,6 +27,10 @@ _LIMITS = {
         "The estimate replays the selection among these configurations, not how the search came to them, so part "
         "of the optimism remains."
     ),
+    Flag.SAMPLER_FITTED_FOLDS: (
+        "The further searches scored better on the rows that they saw than their winners did on the others, which "
+        "shows that the sampler fitted the folds."
+    ),
     Flag.DROPPED_CONFIGURATIONS: (
         "The estimate replays the selection among the configurations that were not dropped, so it is a little more "
         "optimistic than without dropping."

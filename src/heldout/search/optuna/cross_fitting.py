@@ -10,11 +10,11 @@ import numpy as np
 from heldout._text import argument, counted
 from heldout.data.arrays import shortened
 from heldout.errors import InputError
-from heldout.execution.cross_fit import outer_splits
+from heldout.execution.cross_fit import Obstacle, obstacle_of_folds, outer_splits
 from heldout.folds.splits import Folds
 
-Feedback: TypeAlias = Literal["all", "cross-fitted"]
-FEEDBACK: tuple[Feedback, ...] = ("all", "cross-fitted")
+Feedback: TypeAlias = Literal["auto", "all", "cross-fitted"]
+FEEDBACK: tuple[Feedback, ...] = ("auto", "all", "cross-fitted")
 MOST_SHARE = 0.3
 """Of the fits of the search, for the searches that give its estimate."""
 FEWEST_TRIALS = 5
@@ -27,7 +27,7 @@ class CrossFitting:
 
     For each of the K folds a sampler of its own searches the rows outside the fold, by cross-validation on the
     other folds. Its winner is fitted on all rows outside the fold and predicts the fold. The estimate is of these
-    predictions. The search itself goes on as with ``feedback="all"``, with the same winner.
+    predictions. The search itself comes first and is that of ``feedback="all"``, with the same winner.
 
     It takes K (K - 1) t + K fits more, t the trials of each sampler. In simulations on noise with t of 14 the mean
     bias of the estimate is about .01 or less, where ``bbc`` after the same search has .10. Elsewhere the estimate
@@ -62,26 +62,44 @@ class CrossFitting:
             )
 
     def trials_of_each(self, folds: Folds, n_trials: int) -> int:
-        """How many trials each sampler has, beside a search of ``n_trials``.
-
-        Raises InputError when the folds allow none, or the share of the fits is too small for a search.
-        """
-        n_folds = len(outer_splits(folds))
+        """How many trials each sampler has, beside a search of ``n_trials``."""
         if self.n_trials is not None:
             return int(self.n_trials)
-        affordable = affordable_trials(n_trials, n_folds, folds.n_splits)
-        if affordable < FEWEST_TRIALS:
-            needed = n_folds + FEWEST_TRIALS * n_folds * (n_folds - 1)
-            enough = int(np.ceil(needed / (MOST_SHARE * folds.n_splits) - 1e-9))
-            raise InputError(
-                f"{argument('feedback', 'cross-fitted')} spends at most {MOST_SHARE:.0%} more fits, which with "
-                f"{argument('n_trials', n_trials)} and {n_folds} folds leaves each sampler "
-                f"{counted(max(affordable, 0), 'trial')}, of at least {FEWEST_TRIALS}; use "
-                f"{argument('n_trials', enough)} or more, or set the number yourself by "
-                f"{trials_argument(FEWEST_TRIALS)}.",
-                argument="feedback",
-            )
-        return affordable
+        return affordable_trials(n_trials, len(outer_splits(folds)), folds.n_splits)
+
+    def n_fits(self, folds: Folds, n_trials: int) -> int:
+        """How many fits they take beside a search of ``n_trials``."""
+        return _fits_of(len(outer_splits(folds)), self.trials_of_each(folds, n_trials))
+
+    def obstacle(self, folds: Folds, n_trials: int | None) -> Obstacle | None:
+        """Why the folds allow no such searches, or a search of ``n_trials`` too short ones; None where it does.
+
+        ``n_trials``: None where it is not known beforehand.
+        """
+        found = obstacle_of_folds(folds)
+        if found is not None or n_trials is None:
+            return found
+        each = self.trials_of_each(folds, n_trials)
+        if self.n_trials is not None or each >= FEWEST_TRIALS:
+            return None
+        return Obstacle(
+            f"leaves each sampler {counted(max(each, 0), 'trial')}, of at least {FEWEST_TRIALS}, if it takes at "
+            f"most {MOST_SHARE:.0%} more fits than {counted(n_trials, 'trial')} on "
+            f"{counted(len(outer_splits(folds)), 'fold')}",
+            f"make {trials_needed(folds)} trials or more, or set the number of each sampler by "
+            f"{trials_argument(FEWEST_TRIALS)}",
+        )
+
+
+def trials_needed(folds: Folds) -> int:
+    """The trials of a search that leave each sampler enough."""
+    needed = _fits_of(len(outer_splits(folds)), FEWEST_TRIALS)
+    return int(np.ceil(needed / (MOST_SHARE * folds.n_splits) - 1e-9))
+
+
+def _fits_of(n_folds: int, each: int) -> int:
+    """Each sampler's trials on the folds that it sees, and its winner once."""
+    return n_folds * (n_folds - 1) * each + n_folds
 
 
 def affordable_trials(n_trials: int, n_folds: int, n_splits: int) -> int:
@@ -106,8 +124,9 @@ def cross_fitting_of(feedback: Any) -> CrossFitting | None:
     if isinstance(feedback, CrossFitting):
         return feedback
     if isinstance(feedback, str) and feedback in FEEDBACK:
-        return CrossFitting() if feedback == "cross-fitted" else None
+        return None if feedback == "all" else CrossFitting()
     raise InputError(
-        f"feedback must be 'all', 'cross-fitted' or ho.optuna.CrossFitting(...), got {shortened(feedback)}.",
+        "feedback must be 'auto', 'all', 'cross-fitted' or ho.optuna.CrossFitting(...), got "
+        f"{shortened(feedback)}.",
         argument="feedback",
     )

@@ -1,4 +1,4 @@
-"""The search of a study: its trials evaluated, searches without the rows of a fold beside it, and its end."""
+"""The search of a study: its trials evaluated, then searches without the rows of a fold, and its end."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ from typing import Any
 import numpy as np
 
 from heldout._random import RandomState, numpy_seed
-from heldout._text import argument
+from heldout._text import argument, is_one_of
 from heldout.errors import InputError
 from heldout.evaluate import evaluate_adaptive
 from heldout.execution.conclusion import Choose
-from heldout.execution.cross_fit import CrossFit, cross_fit
+from heldout.execution.cross_fit import CrossFit, Obstacle, cross_fit, outer_splits
 from heldout.execution.run import RunSettings
 from heldout.execution.search import Search
 from heldout.execution.search_check import check_search
 from heldout.flags import Flag
 from heldout.result import Evaluation
 from heldout.search.base import without_callbacks
-from heldout.search.optuna.cross_fitting import CrossFitting, cross_fitting_of, trials_argument
+from heldout.search.optuna.cross_fitting import FEWEST_TRIALS, CrossFitting, cross_fitting_of, trials_needed
 from heldout.search.optuna.regret import SOURCES, UselessSearch
 from heldout.search.optuna.space import Space
 from heldout.search.optuna.study import StudyProposals, proposals_of, study_of
@@ -35,7 +35,7 @@ class StudySettings:
     batch_size: int | None = None
     sampler: Any = None
     study: Any = None
-    feedback: Any = "all"
+    feedback: Any = "auto"
     stop_when_useless: bool = False
     callbacks: Sequence[Callable[[Any, Any], None]] = ()
     random_state: RandomState = None
@@ -61,15 +61,29 @@ def evaluate_study(
     """
     study = study_of(settings.study, settings.sampler)
     useless = useless_search(search) if settings.stop_when_useless else None
-    fit = _cross_fit(search, space, settings, beside or running, choose)
+    cross_fitting, obstacle = _cross_fitting(search, settings)
+    is_optional = is_one_of(settings.feedback, ("auto",))
+    enough = None if cross_fitting is None else trials_needed(search.folds) if is_optional else 0
     proposals = proposals_of(
         study, space, settings.random_state, search.entropy, n_trials=settings.n_trials,
-        batch_size=settings.batch_size or 1, timeout=settings.timeout, useless=useless,
+        batch_size=settings.batch_size or 1, timeout=settings.timeout, enough=enough, useless=useless,
         callbacks=settings.callbacks,
     )  # fmt: skip
+
+    def beside_it() -> CrossFit | Obstacle | None:
+        if cross_fitting is None:
+            return obstacle
+        n_trials = cross_fitting.trials_of_each(search.folds, proposals.n_asked)
+        too_few = cross_fitting.obstacle(search.folds, proposals.n_asked)
+        if too_few is not None and is_optional:  # the search stopped before its last trial
+            return too_few
+        settings_of_each = replace(settings, n_trials=n_trials if too_few is None else FEWEST_TRIALS)
+        made = _cross_fit(search, space, settings_of_each, beside or running, choose, proposals.seconds_left)
+        return replace(made, is_optional=is_optional)
+
     try:
         found = evaluate_adaptive(
-            search, proposals, running, n_planned=settings.n_trials or 0, choose=choose, cross_fit=fit
+            search, proposals, running, n_planned=settings.n_trials or 0, choose=choose, cross_fit=beside_it
         )
     finally:
         proposals.close()
@@ -92,41 +106,50 @@ def useless_search(search: Search) -> UselessSearch:
     return UselessSearch(float(np.mean(shares)), search.entropy)
 
 
-def _cross_fit(
-    search: Search, space: Space, settings: StudySettings, running: RunSettings, choose: Choose | None
-) -> CrossFit | None:
-    """The searches without the rows of a fold; None where the estimate needs none."""
+def _cross_fitting(search: Search, settings: StudySettings) -> tuple[CrossFitting | None, Obstacle | None]:
+    """The settings of the searches without the rows of a fold; None where there are none, and why.
+
+    Raises InputError where they are asked for and not possible.
+    """
     cross_fitting = cross_fitting_of(settings.feedback)
     if cross_fitting is None or search.estimation.method is None:
-        return None
-    _check_cross_fitting(cross_fitting, settings)
-    check_search(search, settings.n_trials or 0)
-    n_trials = cross_fitting.trials_of_each(search.folds, settings.n_trials or 0)
+        return None, None
+    if settings.study is not None:
+        obstacle: Obstacle | None = Obstacle(
+            "needs samplers that have seen no row of a fold, and the trials of a study may have seen all",
+            "leave study out",
+            "study",
+        )
+    else:
+        check_search(search, settings.n_trials or 0)
+        obstacle = cross_fitting.obstacle(search.folds, settings.n_trials)
+    if obstacle is None:
+        return cross_fitting, None
+    if not is_one_of(settings.feedback, ("auto",)):
+        raise obstacle.error
+    return None, obstacle
+
+
+def _cross_fit(
+    search: Search,
+    space: Space,
+    settings: StudySettings,
+    running: RunSettings,
+    choose: Choose | None,
+    seconds_left: Callable[[], float | None],
+) -> CrossFit:
+    """The searches without the rows of a fold, which share the time that is left."""
+    n_folds, n_trials = len(outer_splits(search.folds)), settings.n_trials or 0
 
     def proposals_of_fold(fold: int) -> StudyProposals:
-        entropy = numpy_seed(search.entropy, "sampler of a fold", fold)
+        entropy, seconds = numpy_seed(search.entropy, "sampler of a fold", fold), seconds_left()
         return proposals_of(
             study_of(None, settings.sampler), space, settings.random_state, entropy, n_trials=n_trials,
-            batch_size=settings.batch_size or 1,
+            batch_size=settings.batch_size or 1, timeout=None if seconds is None else seconds / (n_folds - fold),
+            fewest=min(n_trials, FEWEST_TRIALS),
         )  # fmt: skip
 
     return cross_fit(search, proposals_of_fold, without_callbacks(running), n_trials=n_trials, choose=choose)
-
-
-def _check_cross_fitting(cross_fitting: CrossFitting, settings: StudySettings) -> None:
-    if settings.study is not None:
-        raise InputError(
-            "feedback='cross-fitted' needs samplers that have seen no row of a fold, and the trials of a study may "
-            "have seen all; leave study out, or use feedback='all'.",
-            argument="study",
-        )
-    if (settings.timeout is not None or settings.n_trials is None) and cross_fitting.n_trials is None:
-        raise InputError(
-            f"{argument('feedback', 'cross-fitted')} shares its fits out by {argument('n_trials')}, which "
-            f"{'None' if settings.timeout is None else 'a timeout'} leaves open; give the trials of each sampler, "
-            f"such as {trials_argument(15)}, to which no timeout applies.",
-            argument="feedback",
-        )
 
 
 def with_stop(found: Evaluation, reason: str) -> Evaluation:

@@ -40,9 +40,9 @@ class HeldOutOptunaSearchCV(BaseHeldOutSearch):
     """Search with Optuna, and a bias-corrected estimate of the winner's performance.
 
     A sampler of Optuna proposes each configuration after it has seen the scores of those before. Folds are made
-    once, so that all configurations are compared on the same rows. The search is adaptive: the estimate replays the
-    selection among the configurations that were tried, but not how the search came to them, and has the flag
-    ``adaptive_search``; ``ho.nested_cv(search, X, y)`` repeats the whole search in every fold.
+    once, so that all configurations are compared on the same rows. The search is adaptive, and no bootstrap can
+    replay how it came to its configurations. So the estimate is of short further searches, one for each fold, which
+    never see the rows of the fold (``feedback``); ``ho.nested_cv(search, X, y)`` repeats the whole search instead.
 
     It takes the arguments of optuna-integration's ``OptunaSearchCV``, and has its attributes. A trial that proposes
     the parameters of an earlier one is not fitted again: it has the scores and the predictions of that one.
@@ -67,8 +67,8 @@ class HeldOutOptunaSearchCV(BaseHeldOutSearch):
         How many trials are asked. None for no limit: ``timeout``, ``callbacks``, ``stop_when_useless`` or the
         sampler ends the search.
     timeout : float, optional
-        Seconds after which no batch of trials begins; what began is finished. How far the search comes then depends
-        on the machine.
+        Seconds after which no batch of trials begins; what began is finished. It covers the short searches too, to
+        which the search leaves 3/13 of it. How far they come then depends on the machine.
     sampler : optuna.samplers.BaseSampler, optional
         TPE by default. ``fit`` uses a copy. A seed of its own counts where ``random_state`` is None.
     study : optuna.Study, optional
@@ -76,11 +76,14 @@ class HeldOutOptunaSearchCV(BaseHeldOutSearch):
         pruner is not asked: ``drop`` decides, by the predictions.
     batch_size : int, optional
         How many trials are proposed at once, so that their fits run in parallel; by default one, whose folds do.
-    feedback : {"all", "cross-fitted"} or ho.optuna.CrossFitting, default="all"
-        "all": the sampler receives the scores of all folds, and the estimate is flagged ``adaptive_search``,
-        because part of the optimism remains. "cross-fitted": the same search, and beside it one short search for
-        each fold, which never sees the rows of the fold. The estimate is of what their winners predict, and has no
-        such optimism. It takes at most .3 more fits.
+    feedback : {"auto", "all", "cross-fitted"} or ho.optuna.CrossFitting, default="auto"
+        Which scores the estimate rests on. "cross-fitted": after the search, one short search for each fold, which
+        never sees the rows of the fold. The estimate is of what their winners predict, so that the optimism of
+        proposing is not in it (flag ``cross_fitted``). It takes at most .3 more fits, which ``n_fits_`` counts and
+        ``n_trials_`` does not. "all": those of all folds, which the sampler receives, so that part of the optimism
+        remains (flag ``adaptive_search``). "auto": cross-fitted where ``study`` is None, at least three folds hold
+        out every row once, and the search makes enough trials (70 with 5 folds); else all, and the flag says why.
+        The search and its winner are the same.
     stop_when_useless : bool, default=False
         Whether to stop when the estimated regret falls below the standard error of the winner's score, so that the
         folds could not show a further gain: from 20 trials with a score on, every 5 trials, by a Gaussian process
@@ -118,7 +121,9 @@ fit_timeout, share, share_memory, early_stopping, keep_models, deploy, imputatio
     best_trial_ : optuna.trial.FrozenTrial
         Of the winner. Its number is ``best_index_`` where every trial of the study has a row.
     trials_, n_trials_, user_attrs_, trials_dataframe, set_user_attr
-        Of ``study_``, as in ``OptunaSearchCV``.
+        Of ``study_``, as in ``OptunaSearchCV``; the short searches have studies of their own.
+    n_fits_ : int
+        Fits of the search and of the short searches, of which ``evaluation_.cross_fit`` has ``n_fits``.
     sample_indices_ : ndarray of shape (n_sample,)
         The rows on which the search ran.
     stop_reason_ : str
@@ -168,7 +173,7 @@ fit_timeout, share, share_memory, early_stopping, keep_models, deploy, imputatio
         sampler: Any = None,
         study: Any = None,
         batch_size: int | None = None,
-        feedback: Any = "all",
+        feedback: Any = "auto",
         stop_when_useless: bool = False,
         subsample: float = 1.0,
         callbacks: Any = None,

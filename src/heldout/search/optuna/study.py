@@ -21,6 +21,7 @@ from heldout._text import counted
 from heldout.data.arrays import shortened
 from heldout.errors import HeldoutWarning, InputError, StoreError
 from heldout.execution.adaptive import Proposal, ProposalScore
+from heldout.search.optuna.cross_fitting import MOST_SHARE
 from heldout.search.optuna.package import optuna_package, quiet
 from heldout.search.optuna.regret import UselessSearch
 from heldout.search.optuna.sampler import SeededSampler, fresh_sampler
@@ -46,6 +47,10 @@ class StudyProposals:
         How many are asked before the first of them is told its score.
     timeout : float, optional
         Seconds after which no batch begins.
+    enough : int, optional
+        With so many trials the search leaves part of its time to the searches without the rows of a fold.
+    fewest : int, default=1
+        Trials below which a search that its timeout ended is none.
     useless : UselessSearch, optional
         Decides after each batch whether further ones are useless.
     callbacks : sequence of callable
@@ -61,9 +66,12 @@ class StudyProposals:
         n_trials: int | None,
         batch_size: int = 1,
         timeout: float | None = None,
+        enough: int | None = None,
+        fewest: int = 1,
         useless: UselessSearch | None = None,
         callbacks: Sequence[Callable[[Any, Any], None]] = (),
     ) -> None:
+        self._enough, self._fewest = enough, fewest
         self._useless, self._callbacks = useless, callbacks
         self.stop_reason = ""
         """Why the search stopped before its last trial; empty if it did not."""
@@ -89,8 +97,20 @@ class StudyProposals:
         return next(trial for trial in trials if trial.user_attrs.get("configuration") == position)
 
     @property
-    def _n_asked(self) -> int:
+    def n_asked(self) -> int:
+        """The trials so far, those that proposed nothing included."""
         return len(self._asked)
+
+    @property
+    def shortage(self) -> str:
+        """Why they ended before there was a search; empty if there was one."""
+        if self.n_asked >= self._fewest or self.seconds_left() != 0:
+            return ""
+        return f"the timeout left it {counted(self.n_asked, 'trial')}, of at least {self._fewest}"
+
+    def seconds_left(self) -> float | None:
+        """Of the timeout; None without one."""
+        return None if self._timeout is None else max(self._timeout - (time.monotonic() - self._started), 0.0)
 
     def resume(self, notes: Sequence[str]) -> None:
         """Propose again what was proposed before.
@@ -114,7 +134,7 @@ class StudyProposals:
     def next_batch(self) -> list[Proposal]:
         """The proposals of the next trials; empty when the search is over."""
         while not self._is_over():
-            number = min(self._batch_size, self._n_trials - self._n_asked)
+            number = min(self._batch_size, self._n_trials - self.n_asked)
             asked = [self._asked_trial() for _ in range(number)]
             found = [proposal for proposal in asked if proposal is not None]
             if found:
@@ -137,10 +157,10 @@ class StudyProposals:
                 self._tell(trial, float(score.value))
         self._is_told = True
         useless = self._useless
-        if useless is not None and self._n_asked < self._n_trials and useless.is_reached(self.study, self._asked):
+        if useless is not None and self.n_asked < self._n_trials and useless.is_reached(self.study, self._asked):
             self._is_stopped = True
             limit = self._n_trials if self._n_trials < sys.maxsize else None
-            self.stop_reason = useless.sentence(self._n_asked, limit)
+            self.stop_reason = useless.sentence(self.n_asked, limit)
 
     def close(self) -> None:
         """Fail the trials that were asked and never told a score, as after an interruption."""
@@ -152,7 +172,7 @@ class StudyProposals:
         """Warn of trials that proposed nothing that can be fitted."""
         if self._failures:
             warnings.warn(
-                f"{len(self._failures)} of {counted(self._n_asked, 'trial')} proposed nothing that can be fitted: "
+                f"{len(self._failures)} of {counted(self.n_asked, 'trial')} proposed nothing that can be fitted: "
                 f"{_listed(self._failures)}",
                 FailedTrialsWarning,
                 stacklevel=3,
@@ -168,8 +188,17 @@ class StudyProposals:
             vars(self.study).pop("stop", None)
 
     def _is_over(self) -> bool:
-        late = self._timeout is not None and time.monotonic() - self._started >= self._timeout
-        return late or self._is_stopped or self._n_asked >= self._n_trials
+        return self._is_stopped or self.n_asked >= self._n_trials or self._is_late()
+
+    def _is_late(self) -> bool:
+        left = self.seconds_left()
+        if left is None or self._timeout is None:
+            return False
+        if self._enough is not None and left <= self._timeout * (1 - 1 / (1 + MOST_SHARE)):
+            if self.n_asked >= self._enough:
+                return True
+            self._enough = None  # too few for searches beside it, so that all the time is its own
+        return left == 0
 
     def _asked_trial(self) -> Proposal | None:
         """The proposal of the next trial; None if it proposed nothing that can be fitted."""
@@ -223,12 +252,12 @@ class StudyProposals:
     def _check_proposed(self) -> None:
         if self._is_told:
             return
-        if self._n_asked == 0:
+        if self.n_asked == 0:
             raise InputError(
                 f"the timeout of {self._timeout:g} seconds was over before the first trial began; give more time.",
                 argument="timeout",
             )
-        n = counted(self._n_asked, "trial")
+        n = counted(self.n_asked, "trial")
         why = _listed(self._failures) or "suggest pruned them"
         raise InputError(f"none of {n} proposed anything that can be fitted: {why}.")
 
