@@ -12,6 +12,7 @@ import yaml
 from packaging.requirements import Requirement
 
 import heldout
+from heldout.references import PACKAGE, REFERENCES
 
 ROOT = Path(__file__).parents[1]
 PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
@@ -46,6 +47,11 @@ def test_the_version_is_the_same_everywhere() -> None:
     written = [heldout.__version__, read("recipe/recipe.yaml")["context"]["version"]]
     written += [citation["version"], citation["preferred-citation"]["version"]]
     assert written == [PROJECT["version"]] * 4
+
+
+def test_the_package_cites_itself_as_the_citation_file_does() -> None:
+    work, citation = REFERENCES[PACKAGE], read("CITATION.cff")
+    assert (work.title, work.authors) == (citation["title"], citation["authors"][0]["name"])
 
 
 def test_the_licence_is_the_same_everywhere() -> None:

@@ -27,7 +27,7 @@ from heldout.spaces import (
     SquareRootForest,
 )
 
-BY_THE_REPORT = {"wilson1927", "pedregosa2011"}
+BY_THE_REPORT = {"wilson1927", "pedregosa2011", "heldout"}
 """Of the bars of its calibration plot, and of the software in its methods text."""
 
 ESTIMATORS = (

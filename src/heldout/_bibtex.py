@@ -14,6 +14,7 @@ _PREPRINT = re.compile(r"arXiv:(?P<eprint>[\d.]+)")
 _MEETING = re.compile(
     r"(?P<booktitle>.*(?:Conference|Advances in).*?)(?: (?P<volume>\d+))?(?:, (?P<pages>\d+-\d+))?"
 )
+_PACKAGE = re.compile(r"(?P<howpublished>Python package, version .+)")
 _BOOK = re.compile(r"(?P<publisher>[^,]+)(?:, (?P<note>.+))?")
 
 
@@ -40,7 +41,9 @@ def _entry(key: str, work: Reference) -> str:
     kind, where = _kind_and_place(work.where)
     first = next(iter(where))
     fields = {
-        "author": " and ".join(f"{family}, {given}" for family, given in authors_of(work.authors)),
+        "author": " and ".join(
+            f"{family}, {given}" if given else f"{{{family}}}" for family, given in authors_of(work.authors)
+        ),
         "title": f"{{{work.title}}}",  # the inner braces keep capitals
         first: where.pop(first),
         "year": str(work.year),
@@ -52,7 +55,7 @@ def _entry(key: str, work: Reference) -> str:
 
 
 def authors_of(authors: str) -> list[tuple[str, str]]:
-    """The authors as (family name, initials).
+    """The authors as (family name, initials); a group has no initials.
 
     Examples
     --------
@@ -60,16 +63,19 @@ def authors_of(authors: str) -> list[tuple[str, str]]:
     ([('Rad', 'K. R.'), ('Maleki', 'A.')], ('van Buuren', 'S.'))
     """
     names = authors.replace(" and ", ", ").split(", ")
+    if len(names) == 1:
+        return [(names[0], "")]
     return list(zip(names[::2], names[1::2], strict=True))
 
 
 def _kind_and_place(where: str) -> tuple[str, dict[str, str]]:
     """The kind of an entry, and what it says of the place, the name of the place first."""
-    for kind, pattern in (("misc", _PREPRINT), ("inproceedings", _MEETING), ("article", _ARTICLE), ("book", _BOOK)):
+    kinds = {_PREPRINT: "misc", _PACKAGE: "misc", _MEETING: "inproceedings", _ARTICLE: "article", _BOOK: "book"}
+    for pattern, kind in kinds.items():
         if found := pattern.fullmatch(where):
             place = {name: text.replace("-", "--") if name == "pages" else text
                      for name, text in found.groupdict().items() if text}  # fmt: skip
-            return kind, {**place, **({"archiveprefix": "arXiv"} if kind == "misc" else {})}
+            return kind, {**place, **({"archiveprefix": "arXiv"} if pattern is _PREPRINT else {})}
     raise ValueError(f"no kind of BibTeX entry has the place {where!r}")
 
 

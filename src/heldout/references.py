@@ -4,6 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from heldout._version import __version__
+
+PACKAGE = "heldout"
+"""The key of this package, among the sources of its own methods."""
+
 
 @dataclass(frozen=True)
 class Reference:
@@ -22,6 +27,9 @@ class Reference:
 
 # fmt: off
 REFERENCES: dict[str, Reference] = {
+    PACKAGE: Reference("the heldout developers", 2026,
+        "heldout: corrected estimates of the performance of tuned models",
+        f"Python package, version {__version__}"),
     "tsamardinos2018": Reference("Tsamardinos, I., Greasidou, E. and Borboudakis, G.", 2018,
         "Bootstrapping the out-of-sample predictions for efficient and accurate cross-validation",
         "Machine Learning 107, 1895-1922", "10.1007/s10994-018-5714-4"),

@@ -308,7 +308,10 @@ def test_the_estimate_from_a_run_file_draws_the_same_blocks(tmp_path):
 def test_the_methods_text_says_so():
     text = str(searched(TimeSeriesSplit(4), block_length="moving:7").methods_text())
 
-    assert "the bootstraps drew blocks of 7 consecutive rows (moving-block bootstrap), so the interval is" in text
+    assert (
+        "the bootstraps drew blocks of 7 consecutive rows (moving-block bootstrap) (Künsch, 1989), so the interval"
+        in text
+    )
     assert "Künsch" in text
 
 

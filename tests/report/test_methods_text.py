@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -17,8 +18,9 @@ from sklearn.tree import DecisionTreeClassifier
 
 import heldout as ho
 from heldout._bibtex import bibtex_of
+from heldout.estimates.methods import METHODS
 from heldout.methods_text import MethodsText, cited
-from heldout.references import REFERENCES
+from heldout.references import PACKAGE, REFERENCES
 from heldout.report.from_comparison import comparison_content
 
 PIPE = make_pipeline(StandardScaler(), KNeighborsClassifier())
@@ -54,7 +56,7 @@ def search(X: Any, y: Any, **settings: Any) -> Any:
         ({"cv": ShuffleSplit(4, test_size=0.25, random_state=0)}, "3-fold", "4 random splits, each of which"),
         ({"method": "bbc"}, "pulled together", "resampled 50 times"),
         ({"method": "bbc", "alternative": "greater"}, "is a 95 % confidence", "open towards better values"),
-        ({"method": None}, "was estimated as follows", "was not corrected for the selection"),
+        ({"method": None}, "on new data was estimated by", "was not corrected for the selection"),
         ({"scoring": ["accuracy", "roc_auc"], "refit": "accuracy"}, "accuracy", "The same was done for ROC AUC."),
     ],
 )  # fmt: skip
@@ -127,6 +129,38 @@ def test_of_predictions_and_of_scores_nothing_is_claimed_of_the_models() -> None
     assert text.startswith("The estimate is from the scores of 3 configurations on 4 splits; it does not record")
 
 
+def test_each_work_is_cited_for_what_it_defines() -> None:
+    y, scores = np.arange(60) % 2, np.random.default_rng(0).random((60, 3))
+    asked: dict[str, Any] = {"metric": "brier_score", "n_bootstraps": 50, "random_state": 0}
+    asked |= {"method": "bbc", "selection": "one_standard_error", "folds": np.arange(60) // 2 % 5}
+    text = ho.estimate(y, scores, **asked).methods_text().text
+    assert "(1984)" not in text and "(Breiman et al., 1984) on Brier score" in text
+    assert "The Brier score (Brier, 1950) on new data was estimated by bootstrap bias-corrected cross-" in text
+    assert "cross-validation (Tsamardinos et al., 2018" in text
+    assert f"heldout {ho.__version__} (the heldout developers, 2026)" in text
+
+
+def test_a_method_of_the_package_says_so() -> None:
+    y, scores = np.arange(60) % 2, np.random.default_rng(0).random((60, 3))
+    own = ho.estimates.Shrinkage(sources=(PACKAGE, "louis1984"))
+    text = ho.estimate(y, scores, metric="roc_auc", method=own, n_bootstraps=50).methods_text()
+    assert (
+        "the method 'shrinkage' of the package heldout (the heldout developers, 2026), which describes it in "
+        "docs/methods/pages/shrinkage.md and tests it in docs/evidence/study-corrections.md."
+    ) in text.text
+    assert "@misc{heldout,\n  author = {{the heldout developers}},\n" in text.bibtex
+    assert f"howpublished = {{Python package, version {ho.__version__}}}" in text.bibtex
+
+
+@pytest.mark.parametrize("name", [name for name, make in METHODS.items() if PACKAGE in make().sources])
+def test_what_works_define_of_an_own_method_is_said(name: str) -> None:
+    method = METHODS[name]()
+    keys = [key for _, keys in method.words.parts for key in keys]
+    assert set(keys) == {*method.sources} - {PACKAGE}
+    for page in (f"docs/methods/pages/{name}.md", method.words.tested):
+        assert (Path(__file__).parents[2] / page).exists()
+
+
 def test_a_validation() -> None:
     X, y = data()
     found = ho.bootstrap_validate(LogisticRegression(), X, y, metric=["roc_auc", "brier_score"], n_bootstraps=40)
@@ -165,9 +199,10 @@ def test_every_reference_is_an_entry(key: str) -> None:
     authors = re.search(r"author = \{(.*)\},", entry)
     assert authors is not None
     names = authors[1].split(" and ")
-    assert all(re.fullmatch(r"[^,]+, (?:[^,]\S*\.[ -]?)+", name) for name in names), names
+    person = r"[^,]+, (?:[^,]\S*\.[ -]?)+"
+    assert all(re.fullmatch(rf"{person}|\{{[^,]+\}}", name) for name in names), names
     assert f"{{{work.title}}}".replace("&", r"\&") in entry and f"year = {{{work.year}}}" in entry
-    place = re.search(r"(journal|booktitle|publisher|eprint) = \{([^}]+)\}", entry)
+    place = re.search(r"(journal|booktitle|publisher|eprint|howpublished) = \{([^}]+)\}", entry)
     assert place is not None and place[2] in work.where
     # no number of the place is lost
     assert set(re.findall(r"\d+", work.where)) <= set(re.findall(r"\d+", entry))
@@ -209,7 +244,7 @@ def test_what_was_not_done_is_not_said() -> None:
     assert "pulled together" not in left
     few = search(X, np.arange(60) == 0, cv=LeaveOneOut()).methods_text().text
     assert "accuracy on new data was not estimated: method 'shrinkage' does not fit" in few
-    assert "resamples" not in few and "estimated as follows" not in few
+    assert "resamples" not in few and "was estimated by" not in few
     part = search(X, y, cv=PredefinedSplit([-1] * 20 + [0] * 20 + [1] * 20)).methods_text().text
     assert "by 2 splits (40 of 60 rows are tested)" in part
     assert "The rows were resampled 50 times" in search(X, y, method="zoom").methods_text().text

@@ -37,12 +37,19 @@ class MethodWords:
         of the user's own.
     how_alone : str, default=""
         The same where there was one candidate, if that is another sentence.
+    parts : tuple of (str, tuple of str), default=()
+        Of a method of this package, which has its key among its sources: what published works define of it, each as
+        a noun, and their keys.
+    tested : str, default="docs/evidence/study-corrections.md"
+        The page with its bias and coverage.
     """
 
     title: str
     name: str
     how: str
     how_alone: str = ""
+    parts: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    tested: str = "docs/evidence/study-corrections.md"
 
     def sentence(
         self, bootstraps: int | None, *, finalists: int = 1, named: bool = False, alone: bool = False

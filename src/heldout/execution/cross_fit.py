@@ -39,6 +39,7 @@ from heldout.flags import Flag
 from heldout.folds.splits import Folds, Split
 from heldout.metrics.base import Metric, fitted
 from heldout.predictions import FoldScores, HeldOutPredictions
+from heldout.references import PACKAGE
 from heldout.selection.base import metrics_read
 
 COLUMN = "the winner of each fold's own search"
@@ -341,6 +342,7 @@ def estimates_of_cross_fit(
                 "quantity": QUANTITY,
                 "selection": search.estimation.rule.name,
                 "feedback": "cross-fitted",
+                "sources": list(dict.fromkeys([PACKAGE, *estimate.provenance.get("sources", ())])),
                 "n_searches": len(fit.n_trials),
                 "n_trials_of_each": list(fit.n_trials),
                 "n_fits_of_cross_fitting": fit.n_fits,

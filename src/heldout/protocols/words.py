@@ -46,6 +46,12 @@ PROTOCOL_WORDS: Mapping[str, MethodWords] = {
             "scores: no row took part in selecting what it scored."
         ),
     ),
+    "cross_fitting": MethodWords(
+        "Cross-fitting",
+        "cross-fitting of the search",
+        "",
+        tested="docs/understand/adaptive-searches.md",
+    ),
     "bootstrap_search": MethodWords(
         "Bootstrap of the whole search",
         "the bootstrap of the whole search",

@@ -173,6 +173,8 @@ def test_its_texts_say_what_was_done(capsys: pytest.CaptureFixture[str], tmp_pat
     assert "5 further searches tried 6 configurations each" in text
     assert part in text
     assert "With one candidate" not in text
+    assert "estimated by cross-fitting of the search, the method 'cross_fitting' of the package heldout" in text
+    assert "docs/methods/pages/cross_fitting.md and tests it in docs/understand/adaptive-searches.md." in text
     assert part in found.estimate_.flags[Flag.CROSS_FITTED]
     assert part in found.evaluation_._repr_html_()
     plain = search("all", verbose=1).fit(X, Y)

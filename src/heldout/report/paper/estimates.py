@@ -8,7 +8,7 @@ from heldout.estimates.types import Estimate
 from heldout.flags import Flag
 from heldout.methods_text import MethodsText
 from heldout.report.paper.data import counted_of
-from heldout.report.paper.estimation import estimate_sentences, selection_sentence
+from heldout.report.paper.estimation import estimate_sentences, selection_sentence, sources_by_use
 from heldout.report.paper.resampling import nested_words
 from heldout.report.paper.software import seed_sentence, software_sentence
 
@@ -27,6 +27,7 @@ def text_of_estimate(estimate: Estimate) -> MethodsText:
             is_single=Flag.SINGLE_CONFIGURATION in estimate.flags,
             winner=estimate.selected_name,
             settings=provenance.get("selection_settings"),
+            sources=sources_by_use(estimate).rule,
         ),
         nested_words(provenance),
         *estimate_sentences(estimate, []),

@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from heldout.estimates.ordered_rows import CHOSEN_AUTOMATICALLY
+from heldout.errors import InputError
+from heldout.estimates.methods import METHODS
+from heldout.estimates.ordered_rows import CHOSEN_AUTOMATICALLY, SOURCES_OF_KIND, SOURCES_OF_LENGTH
 from heldout.estimates.question import AGGREGATE_WORDS
 from heldout.estimates.types import Estimate
 from heldout.flags import Flag
 from heldout.methods_text import cited
-from heldout.metrics.named import in_sentence, metric_words
+from heldout.metrics.named import in_sentence, metric_named, metric_words
+from heldout.protocols.words import method_words
+from heldout.references import PACKAGE
 from heldout.report.estimate_parts import method_sentences
 from heldout.report.facts import setting_text
 from heldout.report.paper.data import counted_of, listed
 from heldout.report.words import level_and_sides
-from heldout.selection import SELECTION_WORDS
+from heldout.selection import RULES, SELECTION_WORDS
 
 _OPEN = {"greater": "it is open towards better values", "less": "it is open towards worse values"}
 """Of one-sided intervals."""
@@ -55,11 +59,12 @@ def selection_sentence(
     is_single: bool,
     winner: str,
     settings: Any = None,
+    sources: Sequence[str] = (),
 ) -> str:
     """By which rule the winner was selected among how many, and which it is.
 
     ``greater_is_better``: None where neither direction is, or where it is not known. ``is_single``: whether the one
-    candidate was the only configuration, so that none failed, was dropped, or is missing.
+    candidate was the only configuration, so that none failed, was dropped, or is missing. ``sources``: of the rule.
 
     Examples
     --------
@@ -81,7 +86,7 @@ def selection_sentence(
         return f"The configuration with the {best} {read} was selected: {winner}."
     words = SELECTION_WORDS.get(rule, "")
     how = f"'{rule}'" + (f" ({words}{_settings(settings)})" if words else "")
-    return f"The configuration was selected by the rule {how} on {read}: {winner}."
+    return f"The configuration was selected by the rule {how}{cited(sources)} on {read}: {winner}."
 
 
 def _settings(settings: Any) -> str:
@@ -95,7 +100,7 @@ def _settings(settings: Any) -> str:
     return f"; {', '.join(texts)}" if texts else ""
 
 
-def _blocks(provenance: Mapping[str, Any]) -> str:
+def _blocks(provenance: Mapping[str, Any], sources: Sequence[str]) -> str:
     """In which blocks rows in the order of time were drawn; empty where single rows were."""
     length, kind = provenance.get("block_length", 1), provenance.get("block_kind")
     if length == 1:
@@ -105,7 +110,7 @@ def _blocks(provenance: Mapping[str, Any]) -> str:
     average, name = ("on average ", "stationary") if kind == "stationary" else ("", "moving-block")
     return (
         f"Rows follow the order of time, and the bootstraps drew blocks of {average}{length} consecutive rows "
-        f"({name} bootstrap{how}), so the interval is approximate."
+        f"({name} bootstrap{how}){cited(sources)}, so the interval is approximate."
     )
 
 
@@ -125,10 +130,12 @@ def estimate_sentences(estimate: Estimate, others: list[str], *, sizes_known: bo
         "It estimates ", "The number estimates "
     )
     size = None if sizes_known else provenance.get("training_rows")
+    sources = sources_by_use(estimate)
     notes = [
+        f"The {title}{cited(sources.metric)} on new data was estimated by {_by(estimate, sources.method)}",
         how,
         "Groups of rows were drawn whole." if provenance.get("grouped") and _drawn(estimate) else "",
-        _blocks(provenance),
+        _blocks(provenance, sources.blocks),
         _parts(provenance),
         "" if size is None else f"The models behind it were trained on {size:,.0f} distinct rows on average.",
         *(sentence for flag, sentence in _LIMITS.items() if flag in estimate.flags),
@@ -139,10 +146,52 @@ def estimate_sentences(estimate: Estimate, others: list[str], *, sizes_known: bo
         else ""
     )
     return [
-        f"The {title} on new data was estimated as follows{cited(provenance.get('sources', ()))}. "
-        + " ".join(note for note in notes if note),
+        " ".join(note for note in notes if note),
         f"{_interval(estimate)}{more}",
     ]
+
+
+def _by(estimate: Estimate, sources: Sequence[str]) -> str:
+    """The method, with the works that define it; of one of this package, where it is described and tested."""
+    name = "cross_fitting" if Flag.CROSS_FITTED in estimate.flags else estimate.method
+    words = method_words(name)
+    if PACKAGE not in sources:
+        return f"{words.name}{cited(sources)}."
+    parts = listed([f"{what}{cited(keys)}" for what, keys in words.parts])
+    return (
+        f"{words.name}, the method '{name}' of the package heldout{cited([PACKAGE])}, which describes it in "
+        f"docs/methods/pages/{name}.md and tests it in {words.tested}."
+        + (f" Published works define parts of it: {parts}." if parts else "")
+    )
+
+
+class SourcesByUse(NamedTuple):
+    """The works that an estimate rests on, by what they define."""
+
+    metric: Sequence[str]
+    rule: Sequence[str]
+    blocks: Sequence[str]
+    method: Sequence[str]
+
+
+def sources_by_use(estimate: Estimate) -> SourcesByUse:
+    """The sources in the provenance of an estimate."""
+    sources, selection = estimate.provenance.get("sources", ()), str(estimate.provenance.get("selection", ""))
+    of_blocks = {*SOURCES_OF_LENGTH, *(key for keys in SOURCES_OF_KIND.values() for key in keys)}
+    of_rule = RULES[selection]().sources if selection in RULES else ()
+    of_method = METHODS[estimate.method]().sources if estimate.method in METHODS else ()
+    metric, rule, blocks = (
+        [key for key in sources if key in keys] for keys in (_sources_of_metric(estimate), of_rule, of_blocks)
+    )
+    method = [key for key in sources if key in of_method or key not in (*metric, *rule, *blocks)]
+    return SourcesByUse(metric, rule, blocks, method)
+
+
+def _sources_of_metric(estimate: Estimate) -> Sequence[str]:
+    try:
+        return metric_named(estimate.metric).sources
+    except InputError:  # of the user's own
+        return ()
 
 
 def _drawn(estimate: Estimate) -> int:

@@ -13,7 +13,12 @@ from heldout.protocols.nested.estimate import NestedEstimate
 from heldout.protocols.search_bootstrap.estimate import SearchBootstrapEstimate
 from heldout.report.facts import drop_text
 from heldout.report.paper.data import counted_of, groups_sentence, missing_sentence, rows_sentence
-from heldout.report.paper.estimation import estimate_sentences, no_estimate_sentence, selection_sentence
+from heldout.report.paper.estimation import (
+    estimate_sentences,
+    no_estimate_sentence,
+    selection_sentence,
+    sources_by_use,
+)
 from heldout.report.paper.resampling import nested_words, resampling_sentence
 from heldout.report.paper.software import seed_sentence, software_sentence, unseeded_sentence
 from heldout.report.paper.space import space_sentences, winner_words
@@ -108,6 +113,7 @@ def _selection(evaluation: Evaluation, estimate: Estimate | None) -> str:
         is_single=len(evaluation.configurations) == 1,
         winner=winner_words(evaluation.configurations[evaluation.winner]),
         settings=provenance.get("selection_settings"),
+        sources=() if estimate is None else sources_by_use(estimate).rule,
     )
 
 

@@ -9,10 +9,12 @@ from typing import Any
 
 from heldout._random import DrawnSeed
 from heldout.methods_text import cited
+from heldout.references import PACKAGE
 from heldout.report.paper.data import listed
 from heldout.report.paper.space import steps_of
 
 _NAMES = {"numpy": "NumPy", "python": "Python"}
+_WORKS = {"heldout": (PACKAGE,), "scikit-learn": ("pedregosa2011",)}
 _LISTED = {"sklearn", "heldout", "heldout_papers", "numpy", "builtins", "__main__"}
 """Modules whose versions are listed anyway, or that have none."""
 
@@ -21,7 +23,7 @@ def software_sentence(versions: Mapping[str, Any], model: Any) -> str:
     """The packages with their versions: heldout, those of the model, scikit-learn, NumPy and Python."""
     known = {"heldout": "", **packages_of(model), "scikit-learn": "", "numpy": "", "python": "", **versions}
     texts = [
-        f"{_NAMES.get(name, name)} {number}" + (cited(["pedregosa2011"]) if name == "scikit-learn" else "")
+        f"{_NAMES.get(name, name)} {number}{cited(_WORKS.get(name, ()))}"
         for name, number in known.items()
         if number
     ]
