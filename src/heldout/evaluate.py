@@ -23,7 +23,7 @@ from heldout.execution.adaptive import Proposals, proposed_results
 from heldout.execution.collect import RaceResults
 from heldout.execution.comparison import compared_with_separate_fits
 from heldout.execution.conclusion import Choose, ChosenWinner, chosen_in, estimates_of, flags_of
-from heldout.execution.cross_fit import CrossFit, Obstacle, estimates_of_cross_fit
+from heldout.execution.cross_fit import CrossFit, Obstacle, estimates_of_cross_fit, part_for_estimate
 from heldout.execution.events import SearchFinished, StageStarted
 from heldout.execution.fit import final_model
 from heldout.execution.halves import scores_in_halves
@@ -37,6 +37,7 @@ from heldout.execution.shortage import warn_if_too_small, warn_of_settings
 from heldout.execution.store.search_note import note_of
 from heldout.execution.store.so_far import SearchSoFar
 from heldout.execution.tight_interval import stop_of
+from heldout.execution.training_size import SmallerTraining, corrected_for_size, smaller_training
 from heldout.flags import Flag
 from heldout.imputation.settings import Imputation
 from heldout.imputation.tables import missing_counts
@@ -100,9 +101,12 @@ def evaluate(search: Search, running: RunSettings = RunSettings(), *, choose: Ch
         )  # fmt: skip
         found = run.race_results(search.race, outcome)
         chosen = chosen_in(search, found, choose=choose, warned=warned)
+        smaller = smaller_training(run, search, found, chosen)
         halves = scores_in_halves(run, search.folds, search.scoring, tuple(found.fold_scores), chosen.winner)
     searched = time.perf_counter() - started
-    return evaluation_of(search, running, found, searched, chosen, halves=halves, warned=warned)
+    return evaluation_of(
+        search, running, found, searched, chosen, halves=halves, warned=warned, smaller_training=smaller
+    )
 
 
 def evaluate_adaptive(
@@ -168,6 +172,7 @@ def evaluation_of(
     flags: Mapping[Flag, str] = MappingProxyType({}),
     warned: bool = False,
     cross_fit: CrossFit | None = None,
+    smaller_training: SmallerTraining | None = None,
 ) -> Evaluation:
     """The record of a search from its cells: the winner, its estimates, the winner fitted on all rows.
 
@@ -184,6 +189,8 @@ def evaluation_of(
         Whether a warning has already said that there will be no estimate.
     cross_fit : CrossFit, optional
         Of whose predictions the estimates are, unless it failed and was optional.
+    smaller_training : SmallerTraining, optional
+        Predictions by models of fewer rows, which correct the estimates for training size.
     """
     started = time.perf_counter()
     task, configurations, listeners = search.task, search.configurations, running.listeners
@@ -199,6 +206,8 @@ def evaluation_of(
             )
         else:
             estimates = estimates_of_cross_fit(search, found, chosen, cross_fit, n_jobs=running.n_jobs)
+        if search.training_size_correction:
+            estimates = corrected_for_size(search, found, estimates, smaller_training)
     estimated = time.perf_counter()
 
     model = None
@@ -215,18 +224,19 @@ def evaluation_of(
     if search.share == "check":
         compared = compared_with_separate_fits(search.work, found, search.entropy)
     finished = time.perf_counter()
-    n_fits = found.n_fits + len(search.folds.halves) + (0 if cross_fit is None else cross_fit.n_fits)
-    part = "" if cross_fit is None else cross_fit.part_of(n_fits)
-    tell(listeners, SearchFinished(searched + finished - started, part))
+    for_estimate = sum(each.n_fits for each in (cross_fit, smaller_training) if each is not None)
+    n_fits = found.n_fits + len(search.folds.halves) + for_estimate
+    tell(listeners, SearchFinished(searched + finished - started, part_for_estimate(for_estimate, n_fits)))
+    question = _question(search, found, chosen, halves, flags, cross_fit)
     return Evaluation(
         task=task, folds=found.folds, configurations=configurations, cells=found.cells,
-        predictions=replace(read.predictions, question=_question(search, found, chosen, halves, flags, cross_fit)),
+        predictions=replace(read.predictions, question=question),
         fold_scores=found.fold_scores, metrics=metrics, pooled_scores=chosen.pooled,
         within_scores=chosen.within, scores_in_halves=dict(halves),
         refit_metric=found.refit_metric, winner=winner, estimates=estimates, model=model,
         estimation=chosen.estimation, failures=found.failures,
         barriers=found.outcome.barriers,
-        n_fits=n_fits,
+        n_fits=n_fits, smaller_training=smaller_training,
         n_fits_saved=found.n_fits_saved + (0 if cross_fit is None else cross_fit.n_fits_saved), cross_fit=cross_fit,
         share_comparison=compared, fold_models=fold_models,
         n_splits_read=None if search.strategy is None else search.strategy.window,
@@ -253,6 +263,7 @@ def _question(
         "scores of a scorer that cannot be opened": len(selected_on) < len(read),
         "searches without the rows of each fold": cross_fit is not None and cross_fit.gives_estimate,
         "fits on halves of the rows": bool(halves),
+        "fits without two folds, which correct it for training size": search.training_size_correction,
         "the dropping of configurations, which it repeats": replays and getattr(search.drop, "replay", False),
     }
     return SearchQuestion(

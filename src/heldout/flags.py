@@ -240,6 +240,18 @@ class Flag(StrEnum):
         "may be no better than an early one. More rows, repeats or a smaller space help, more trials do not.",
     )
     DYNAMIC_SEARCH = ADAPTIVE_SEARCH  # its name in earlier versions
+    TRAINING_SIZE_CORRECTED = (
+        "training_size_corrected",
+        "The value is of training on all {rows} rows: {shift} was added to that of models trained on about "
+        "{trained}. This is {factor} of what the score gained from about {fewer} training rows to that many, the "
+        "mean over what competed ({which}), by {fits} without two folds. Its standard error, {error}, is in the "
+        "interval.",
+    )
+    TRAINING_SIZE_UNCORRECTED = (
+        "training_size_uncorrected",
+        "The value is of models trained on about {trained} rows: {argument:training_size_correction=True} does not "
+        "correct it, because {reason}.",
+    )
     EARLY_STOPPING_ON_SCORED_ROWS = (
         "early_stopping_on_scored_rows",
         "Models stop early on rows that also score them: {scored} of the {total} rows that are passed for it are "

@@ -22,10 +22,11 @@ from heldout.estimates.question import Aggregate
 from heldout.estimates.types import Estimate
 from heldout.execution.cell_table import CellTable
 from heldout.execution.comparison import ShareComparison
-from heldout.execution.cross_fit import CrossFit
+from heldout.execution.cross_fit import CrossFit, part_for_estimate
 from heldout.execution.default import DefaultConfiguration
 from heldout.execution.fold_models import FoldModels
 from heldout.execution.sharing.accounts import SharedFits, shared_fits
+from heldout.execution.training_size import SmallerTraining
 from heldout.folds.splits import Folds
 from heldout.methods_text import WithMethodsText
 from heldout.metrics.base import Metric
@@ -81,6 +82,8 @@ class Evaluation(WithMethodsText):
     cross_fit : CrossFit or None
         Of a search with Optuna: the searches without the rows of a fold, of whose predictions the estimates are;
         None where there were none.
+    smaller_training : SmallerTraining or None
+        With ``training_size_correction``: predictions of what competes by models that two folds were left out of.
     default : DefaultConfiguration or None
         The configuration that ``default=`` names.
     n_splits_read : int or None
@@ -114,6 +117,7 @@ class Evaluation(WithMethodsText):
     share_comparison: ShareComparison | None = None
     fold_models: FoldModels | None = None
     cross_fit: CrossFit | None = None
+    smaller_training: SmallerTraining | None = None
     default: DefaultConfiguration | None = None
     n_splits_read: int | None = None
     seconds: Mapping[str, float] = field(default_factory=dict)
@@ -246,7 +250,8 @@ class Evaluation(WithMethodsText):
     @property
     def part_for_estimate(self) -> str:
         """How many fits were for the corrected estimate; empty where it took none."""
-        return "" if self.cross_fit is None else self.cross_fit.part_of(self.n_fits)
+        further = (self.cross_fit, self.smaller_training)
+        return part_for_estimate(sum(each.n_fits for each in further if each is not None), self.n_fits)
 
     @property
     def n_fits_of_search(self) -> int:
@@ -256,7 +261,8 @@ class Evaluation(WithMethodsText):
     @property
     def is_one_search(self) -> bool:
         """Whether no protocol repeated the search: at most the fits on all rows and for a test part were added."""
-        return self.n_fits <= self.n_fits_of_search + 2
+        smaller = 0 if self.smaller_training is None else self.smaller_training.n_fits
+        return self.n_fits <= self.n_fits_of_search + smaller + 2
 
     @property
     def n_fits_shared(self) -> int:

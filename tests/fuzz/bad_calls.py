@@ -112,6 +112,7 @@ SETTINGS: dict[str, Sequence[Any]] = {
     "repeats": (1, 2, 0, -1, 1.5, "2", None, 10**10),
     "drop": (None, "bootstrap", "never", "paired", "sequential", "x", 5, "bootstrap(against='double')",
     "bootstrap(against='x')", "paired(pairs='all')", "paired(looks=5)"),
+    "training_size_correction": (True, False, None, 1, "yes"),
     "stop_when_width": (None, 0.3, 0.01, 0, -1, float("nan"), float("inf"), "0.1", True),
     "refit": (True, False, "accuracy", None, lambda results: 0, lambda results: 99, 5),
     "error_score": (float("nan"), "raise", 0, "x", None),

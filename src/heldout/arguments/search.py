@@ -61,6 +61,11 @@ PARTS_OF_A_SEARCH = (
 )  # fmt: skip
 """Arguments that decide what is estimated: a search and the call that repeats it must not name two values."""
 
+OF_THE_SEARCH_ALONE = (
+    "method", "n_bootstraps", "block_length", "return_train_score", "keep_models", "training_size_correction",
+)  # fmt: skip
+"""Arguments of a search that a protocol, which repeats it, does not take over."""
+
 
 @dataclass(frozen=True, eq=False)
 class SearchArguments:
@@ -97,6 +102,7 @@ class SearchArguments:
     keep_models: KeepModels = "none"
     deploy: DeployedModel = "all"
     stop_when_width: float | None = None
+    training_size_correction: bool = False
     n_jobs: int | None = None
     pre_dispatch: int | str = "2*n_jobs"
     fit_timeout: float | None = None
@@ -155,7 +161,7 @@ class SearchArguments:
     def with_search(self, *, free: Sequence[str] = ()) -> SearchArguments:
         """With the settings of the search that ``estimator`` is, where an argument is at its default.
 
-        Method, number of bootstraps, training scores and models belong to the search alone and are not taken over.
+        What is ``OF_THE_SEARCH_ALONE`` is not taken over.
         Of an adaptive search only the scorer is: it stays an estimator, and every fit repeats all of it.
 
         ``free``: parts that may differ from those of the search.
@@ -178,7 +184,7 @@ class SearchArguments:
         fixed = {*PARTS_OF_A_SEARCH, *(["random_state"] if is_random else [])} - {*free}
         taken = {name: getattr(own, name) for name in PARTS_OF_A_SPACE}
         for each in fields(self):
-            if each.name in {*taken, "method", "n_bootstraps", "block_length", "return_train_score", "keep_models"}:
+            if each.name in {*taken, *OF_THE_SEARCH_ALONE}:
                 continue
             passed, its = getattr(self, each.name), getattr(own, each.name)
             if are_same(passed, each.default):
@@ -303,6 +309,7 @@ class SearchArguments:
             deploy=self.deploy,
             imputation=self.imputation_within_a_fit,
             stop_when_width=self.stop_when_width,
+            training_size_correction=self.training_size_correction,
         )
 
     def running(self, listeners: Sequence[Listener] = ()) -> RunSettings:

@@ -31,8 +31,8 @@ SECTIONS = {
         "return_train_score",
     ),
     "How good the winner is": (
-        "method", "interval", "n_bootstraps", "confidence_level", "alternative", "block_length", "inner", "across",
-        "scheme", "deploy", "importance",
+        "method", "interval", "n_bootstraps", "confidence_level", "alternative", "block_length",
+        "training_size_correction", "inner", "across", "scheme", "deploy", "importance",
     ),
 }  # fmt: skip
 """The options of the help by section; the others are about running."""
@@ -196,6 +196,12 @@ SECTIONS = {
     metavar="auto|ROWS",
     help="The lines follow time, and bootstraps draw blocks of so many consecutive ones, or auto; "
     "stationary:ROWS for blocks of geometric lengths.",
+)
+@click.option(
+    "--training-size-correction",
+    is_flag=True,
+    help="Correct the value for training on a part of the rows: K (K - 1) / 2 further fits of the better half of "
+    "the configurations, each without two of the K folds (3 to 10), say what more rows are worth.",
 )
 @click.option(
     "--inner",

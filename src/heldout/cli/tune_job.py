@@ -191,6 +191,7 @@ def search_of(options: TuneOptions, job: TuneJob) -> Search:
         estimation,
         drop=drop_rule_of(options.drop),
         stop_when_width=options.stop_when_width,
+        training_size_correction=options.training_size_correction,
         routed=job.routed,
         entropy=options.seed,
         seed_estimators=True,

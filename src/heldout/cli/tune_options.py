@@ -56,6 +56,7 @@ class TuneOptions(RunOptions):
     repeats: int
     drop: str
     stop_when_width: float | None
+    training_size_correction: bool
     share: str
     groups: str | None
     copies: str | None
@@ -141,6 +142,11 @@ def check_options(options: TuneOptions) -> None:
         raise InputError(
             f"--stop-when-width {options.stop_when_width:g} is for a search, and --method {options.method} "
             "repeats it with all its folds; leave it out."
+        )
+    if options.training_size_correction and is_protocol(options):
+        raise InputError(
+            f"--training-size-correction is for the estimate of a search, and --method {options.method} repeats "
+            "the search; leave it out."
         )
     if options.block_length is not None and is_protocol(options):
         raise InputError(

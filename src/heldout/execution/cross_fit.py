@@ -129,18 +129,21 @@ class CrossFit:
         each = counted(trials[-1], "configuration")
         if len(trials) > 1:
             each = f"{trials[0]} to {each}"
-        return Flag.CROSS_FITTED.filled(searches=len(self.n_trials), each=each, fits=self.part_of(n_fits))
+        return Flag.CROSS_FITTED.filled(
+            searches=len(self.n_trials), each=each, fits=part_for_estimate(self.n_fits, n_fits)
+        )
 
-    def part_of(self, n_fits: int) -> str:
-        """How many of all fits were for the estimate.
 
-        Examples
-        --------
-        >>> CrossFit((), (), (), None, {}, n_fits=145, n_fits_saved=0, seconds=0.0).part_of(645)
-        'of 645 fits, 145 (22 %) were for the corrected estimate'
-        """
-        share = f"{self.n_fits / max(n_fits, 1):.0%}".replace("%", " %")
-        return f"of {n_fits:,} fits, {self.n_fits:,} ({share}) were for the corrected estimate"
+def part_for_estimate(n_for_it: int, n_fits: int) -> str:
+    """How many of all fits were for the estimate; empty where none were.
+
+    Examples
+    --------
+    >>> part_for_estimate(145, 645)
+    'of 645 fits, 145 (22 %) were for the corrected estimate'
+    """
+    share = f"{n_for_it / max(n_fits, 1):.0%}".replace("%", " %")
+    return f"of {n_fits:,} fits, {n_for_it:,} ({share}) were for the corrected estimate" if n_for_it else ""
 
 
 def cross_fit(
@@ -167,7 +170,7 @@ def cross_fit(
         As in ``evaluate``.
     """
     started = time.perf_counter()
-    splits = outer_splits(search.folds)
+    splits = search.folds.of_first_repeat
     plain = replace(search, refit=False, keep_models="none", deploy="all", stop_when_width=None)
     winners: list[Configuration] = []
     n_trials_made, inner_scores, n_fits, n_saved, reason = list[int](), list[float](), 0, 0, ""
@@ -207,18 +210,12 @@ def cross_fit(
     )
 
 
-def outer_splits(folds: Folds) -> tuple[Split, ...]:
-    """The splits of the first repeat."""
-    first = min(folds.columns)
-    return tuple(split for split in folds.splits if split.repeat == first)
-
-
 def obstacle_of_folds(folds: Folds) -> Obstacle | None:
     """Why no search can leave out a fold at a time; None where it can.
 
     The folds of the first repeat must hold out every row that they use once, and be at least three.
     """
-    splits = outer_splits(folds)
+    splits = folds.of_first_repeat
     tested = np.zeros(folds.n_rows, dtype=np.intp)
     for split in splits:
         tested[split.test] += 1

@@ -52,6 +52,17 @@ class ConfigurationsAdded:
     """How many fits of each position an earlier run had done."""
 
 
+@dataclass(frozen=True)
+class FitsAdded:
+    """After its splits a search fits some configurations without two folds at a time."""
+
+    n_configurations: int
+    n_splits: int
+    n_cells: int
+    n_resumed: int
+    """Those of these fits that an earlier run had done."""
+
+
 @dataclass(frozen=True, eq=False)
 class CellFinished:
     """A cell is recorded."""
@@ -106,6 +117,7 @@ class SearchFinished:
 Event: TypeAlias = (
     SearchStarted
     | ConfigurationsAdded
+    | FitsAdded
     | CellFinished
     | BlockFinished
     | BarrierPassed

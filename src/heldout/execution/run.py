@@ -233,7 +233,8 @@ def open_run(
             run.note_search(note())
         run.note_plan(PlanNote(n_configurations, folds.n_splits, planned, *decides, n_rows, names))
         units = () if work.sharing is None else work.sharing.units(range(len(configurations)))
-        resumed = Counter(cell.configuration for cell in run.acknowledged())
+        places = {split.place for split in (*folds.splits, *folds.halves)}
+        resumed = Counter(cell.configuration for cell in run.acknowledged() if cell.place in places)
         started = SearchStarted(
             planned, resumed.total(), n_configurations, folds.n_splits, names,
             scoring.refit_metric, n_races, may_drop, is_validation, resumed, units, len(folds.halves),

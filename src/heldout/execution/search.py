@@ -30,6 +30,7 @@ from heldout.execution.stopping_rows import flags_of_stopping
 from heldout.execution.threads import THREAD_PARAMETERS, threads_of_boosters
 from heldout.flags import Flag
 from heldout.folds.splits import Folds
+from heldout.folds.without_two import with_splits_without_two
 from heldout.imputation.settings import Imputation
 from heldout.selection import Best
 from heldout.selection.base import metrics_read
@@ -68,6 +69,8 @@ class Search:
     """Which part of the training rows tells models when to stop."""
     origin: NDArray[np.intp] | None = None
     """The original row of each row, where some are copies that early stopping keeps together."""
+    training_size_correction: bool = False
+    """Whether the value is corrected for training on a part of the rows, by fits without two folds."""
     stop_when_width: float | None = None
     """Whether to stop after a fold or repeat when the interval of the estimate is no wider than this."""
     keep_models: KeepModels = "none"
@@ -81,6 +84,8 @@ class Search:
     """``reach_of_weights`` by scorer, of a search whose parameters of ``fit`` are not known."""
 
     def __post_init__(self) -> None:
+        if self.training_size_correction:
+            object.__setattr__(self, "folds", with_splits_without_two(self.folds))
         if self.deploy == "bounded" and self.keep_models == "none":
             object.__setattr__(self, "keep_models", "winner")
         strategy = self.strategy

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from heldout._defaults import DEFAULT_METHOD
-from heldout._text import argument
+from heldout._text import argument, counted
 from heldout.data.limits import check_fits
 from heldout.dropping.base import Course, DropRule
 from heldout.errors import InputError
@@ -17,6 +17,7 @@ from heldout.execution.fit import Scoring
 from heldout.execution.search import Search
 from heldout.execution.shortage import too_few_to_draw, unscored_splits
 from heldout.execution.stopping_rows import check_stopping
+from heldout.folds.without_two import FEWEST, MOST
 from heldout.metrics.within import unfit_within
 from heldout.selection import CallableRefit
 from heldout.selection.base import metrics_read
@@ -54,6 +55,11 @@ def check_search(search: Search, n_planned: int | None = None) -> None:
     if search.drop is not None:
         _check_droppable(search, search.drop)
     _check_stoppable(search, n_planned)
+    if search.training_size_correction and (reason := _why_no_size_correction(search, n_planned)):
+        raise InputError(
+            f"{argument('training_size_correction', True)} does not fit: {reason}; leave it out.",
+            argument="training_size_correction",
+        )
     if too_few_to_draw(search.task, search.scoring) is None:  # else a warning says that there will be no estimate
         _check_splits(search)
 
@@ -164,6 +170,26 @@ def _why_it_cannot_stop(search: Search, n_planned: int | None) -> str:
         return f"the rows of the folds so far are no stretches of time, as {argument('block_length')} needs them"
     if folds.n_splits < 2:
         return "there is one split"
+    return ""
+
+
+def _why_no_size_correction(search: Search, n_planned: int | None) -> str:
+    """Why a value cannot be corrected for training size, as half a sentence; empty if it can."""
+    if search.estimation.method is None:
+        return "no estimate is made"
+    if n_planned is not None:
+        return "an adaptive search knows only at its end which configurations compete"
+    if search.stop_when_width is not None:
+        return f"a search with {argument('stop_when_width')} may end before all folds are done"
+    closed = next((name for name, metric in search.scoring.metrics.items() if metric is None), None)
+    if closed is not None:
+        return f"it scores held-out predictions, and the scorer '{closed}' cannot be opened"
+    if not search.folds.without_two:
+        return (
+            f"it needs {FEWEST} to {MOST} folds that test every row once, by models of all others, such as "
+            f"{argument('cv', 5)}, and got {counted(len(search.folds.of_first_repeat), 'split')} of another kind "
+            "or number"
+        )
     return ""
 
 

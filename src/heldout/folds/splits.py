@@ -79,6 +79,9 @@ class Folds:
     """Splits of halves of the rows, in which only the winner is fitted, after it was selected: halving by halving,
     first half, second half."""
     n_halvings: int = 0
+    without_two: tuple[Split, ...] = ()
+    """Splits that leave two folds out, for the correction for training size; no part of the fingerprint, because
+    the folds decide them."""
 
     @property
     def n_splits(self) -> int:
@@ -101,6 +104,12 @@ class Folds:
             labels[split.test, self.columns[split.repeat]] = split.fold
         return labels
 
+    @property
+    def of_first_repeat(self) -> tuple[Split, ...]:
+        """The splits of the first repeat."""
+        first = min(self.columns)
+        return tuple(split for split in self.splits if split.repeat == first)
+
     def part(self, splits: Iterable[Split]) -> Folds:
         """Some of the splits, in the order of these, as folds of the same rows.
 
@@ -113,7 +122,7 @@ class Folds:
         """
         wanted = {split.place for split in splits}
         kept = tuple(split for split in self.splits if split.place in wanted)
-        return replace(self, splits=kept, halves=(), n_halvings=0)
+        return replace(self, splits=kept, halves=(), n_halvings=0, without_two=())
 
     @property
     def is_partition(self) -> bool:

@@ -83,6 +83,7 @@ _SETTINGS = {
     "no_information": "Score without information",
     "relative_overfitting": "Relative overfitting",
     "weight": "Weight of the rows left out",
+    "training_size_correction": "Correction for training size",
     "as_published": "By the published formula",
 }
 _MOST_LISTED = 8

@@ -6,6 +6,7 @@ import math
 from typing import Any, Literal
 
 from heldout.estimates.types import Estimate
+from heldout.flags import Flag
 
 Source = Literal["search", "file"]
 _OF_THE_WHOLE_SEARCH = ("nested_cv", "bootstrap_search")
@@ -48,6 +49,8 @@ def delivered_sentence(
             f"{model}; the estimate is of the whole search, repeated without the rows that score it, and so of "
             "what it delivers."
         )
+    if Flag.TRAINING_SIZE_CORRECTED in estimate.flags:
+        return f"{model}, and the estimate is of models of that size, from models fitted on {size} and on fewer."
     subject = "the delivered one" if is_fitted else "such a model"
     return f"{model}; the estimate is of models fitted on {size}, and {subject} {on_all}"
 

@@ -119,6 +119,7 @@ class BaseHeldOutSearch(BaseSearchCV):  # type: ignore[misc]
         "keep_models": [StrOptions({"none", "winner", "all"})],
         "deploy": [StrOptions({"all", "bounded"})],
         "default": "no_validation",
+        "training_size_correction": ["boolean"],
         "block_length": [numbers.Integral, str, Blocks, None],
     }
 

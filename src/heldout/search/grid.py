@@ -123,6 +123,12 @@ class HeldOutSearchCV(BaseHeldOutSearch):
         checked after each fold of the first repeat, from 50 predicted rows on, and after each later repeat. The
         winner is refitted on all rows; the estimate rests on the folds so far (flag ``stopped_early``), and
         ``evaluation_.barriers`` holds the width at each. ``n_fits_saved_`` counts the fits that were not made.
+    training_size_correction : bool, default=False
+        Whether the value is that of training on all rows, as the winner is, and not on those of K - 1 folds. The
+        upper half of the configurations is fitted K (K - 1) / 2 further times, each without two folds of the first
+        repeat, and what their mean score gains from K - 2 to K - 1 folds is extrapolated; the interval contains the
+        standard error of that (flag ``training_size_corrected``). For 3 to 10 folds that test every row once, and
+        scorers that can be opened. The fits count in ``n_fits_``, and a ``store`` keeps them like others.
     block_length : int, "auto", str or ``ho.estimates.Blocks``, optional
         Bootstraps of the estimate draw blocks of so many consecutive rows, which must be in the order of time. By
         default of the automatic length where the folds follow time, as those of ``TimeSeriesSplit``, and single
@@ -214,6 +220,7 @@ class HeldOutSearchCV(BaseHeldOutSearch):
         imputation: Any = None,
         default: Any = None,
         stop_when_width: float | None = None,
+        training_size_correction: bool = False,
         block_length: BlockLength = None,
     ) -> None:
         super().__init__(
@@ -224,5 +231,6 @@ class HeldOutSearchCV(BaseHeldOutSearch):
             keep_predictions=keep_predictions, store=store, random_state=random_state, verbose=verbose,
             fit_timeout=fit_timeout, share=share, share_memory=share_memory, early_stopping=early_stopping,
             keep_models=keep_models, deploy=deploy, imputation=imputation, default=default,
-            stop_when_width=stop_when_width, block_length=block_length, pos_label=pos_label,
+            stop_when_width=stop_when_width, training_size_correction=training_size_correction,
+            block_length=block_length, pos_label=pos_label,
         )  # fmt: skip

@@ -45,7 +45,7 @@ class HeldOutRandomizedSearchCV(BaseHeldOutSearch):
     scoring, pos_label, cv, repeats, aggregate, selection, drop, method, n_bootstraps, confidence_level, \
 alternative, n_jobs, refit, pre_dispatch, error_score, return_train_score, keep_predictions, store, verbose, \
 fit_timeout, share, share_memory, early_stopping, keep_models, deploy, default, stop_when_width, imputation, \
-block_length
+training_size_correction, block_length
         As in ``HeldOutSearchCV``.
     random_state : int, RandomState or Generator, optional
         Seeds the draws too.
@@ -114,6 +114,7 @@ block_length
         imputation: Any = None,
         default: Any = None,
         stop_when_width: float | None = None,
+        training_size_correction: bool = False,
         block_length: BlockLength = None,
     ) -> None:
         super().__init__(
@@ -124,5 +125,6 @@ block_length
             keep_predictions=keep_predictions, store=store, random_state=random_state, verbose=verbose,
             fit_timeout=fit_timeout, share=share, share_memory=share_memory, early_stopping=early_stopping,
             keep_models=keep_models, deploy=deploy, imputation=imputation, default=default,
-            stop_when_width=stop_when_width, block_length=block_length, pos_label=pos_label,
+            stop_when_width=stop_when_width, training_size_correction=training_size_correction,
+            block_length=block_length, pos_label=pos_label,
         )  # fmt: skip

@@ -109,7 +109,8 @@ class Work:
     @cached_property
     def split_of(self) -> Mapping[Place, Split]:
         """The splits by (repeat, fold)."""
-        return {split.place: split for split in (*self.folds.splits, *self.folds.halves)}
+        folds = self.folds
+        return {split.place: split for split in (*folds.splits, *folds.halves, *folds.without_two)}
 
 
 class WorkersLostError(RuntimeError):

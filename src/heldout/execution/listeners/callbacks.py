@@ -10,7 +10,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from heldout.execution.events import BlockFinished, CellFinished, Event, SearchFinished, SearchStarted, StageStarted
+from heldout.execution.events import (
+    BlockFinished,
+    CellFinished,
+    Event,
+    FitsAdded,
+    SearchFinished,
+    SearchStarted,
+    StageStarted,
+)
 
 
 class SklearnCallbacks:
@@ -38,6 +46,8 @@ class SklearnCallbacks:
             case BlockFinished(block):
                 for _ in range(block.n_cells):
                     self._fit_done()
+            case FitsAdded():  # scikit-learn's searches have no such fits
+                self._has_callbacks = False
             case StageStarted(stage="estimate" | "fold models"):
                 self._close_search()
             case StageStarted(stage="refit"):

@@ -14,10 +14,19 @@ from typing import Any, Self, TextIO
 
 from heldout._text import printable
 from heldout.errors import MissingExtraError
-from heldout.execution.events import BarrierPassed, Event, SearchFinished, SearchStarted, StageStarted, WorkersLost
+from heldout.execution.events import (
+    BarrierPassed,
+    Event,
+    FitsAdded,
+    SearchFinished,
+    SearchStarted,
+    StageStarted,
+    WorkersLost,
+)
 from heldout.execution.listeners.tally import RunTally
 from heldout.execution.listeners.words import (
     STAGES,
+    added_line,
     barrier_line,
     best_words,
     computed_line,
@@ -93,6 +102,8 @@ class LiveTable:
                     self._say(line)
             case WorkersLost():
                 self._say(lost_line(event))
+            case FitsAdded():
+                self._say(added_line(event))
             case StageStarted(stage):
                 self._stop()
                 self._say(STAGES.get(stage, stage))

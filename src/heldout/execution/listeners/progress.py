@@ -23,6 +23,7 @@ from heldout.execution.events import (
     BlockFinished,
     CellFinished,
     Event,
+    FitsAdded,
     Listener,
     SearchFinished,
     SearchStarted,
@@ -32,6 +33,7 @@ from heldout.execution.events import (
 from heldout.execution.listeners.tally import RunTally
 from heldout.execution.listeners.words import (
     STAGES,
+    added_line,
     barrier_line,
     block_line,
     cell_line,
@@ -121,6 +123,8 @@ class ProgressLines(Silent):
                     self._say(line)
             case WorkersLost():
                 self._say(lost_line(event))
+            case FitsAdded():
+                self._say(added_line(event))
             case StageStarted(stage):
                 self._say(STAGES.get(stage, stage))
             case SearchFinished(seconds, fits):

@@ -21,6 +21,7 @@ from heldout.execution.events import (
     CellFinished,
     ConfigurationsAdded,
     Event,
+    FitsAdded,
     SearchStarted,
     WorkersLost,
 )
@@ -90,6 +91,11 @@ class RunTally:
             self._count_block(event.block)
         elif isinstance(event, ConfigurationsAdded):
             self._add_configurations(event)
+        elif isinstance(event, FitsAdded):
+            self.total, self.done = self.total + event.n_cells, self.done + event.n_resumed
+            self.resumed += event.n_resumed
+            self.n_races += 1  # scores of other splits are not comparable
+            self._pace = WorkPace((), 0, 0, {})
         elif isinstance(event, BarrierPassed):
             self.saved = event.n_saved
             if self.n_races == 1:

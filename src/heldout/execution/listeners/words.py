@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from heldout._text import bytes_text, counted, number_text
 from heldout.execution.blocks import CellBlock
 from heldout.execution.cells import CellResult, CellState
-from heldout.execution.events import BarrierPassed, SearchStarted, WorkersLost
+from heldout.execution.events import BarrierPassed, FitsAdded, SearchStarted, WorkersLost
 from heldout.execution.listeners.tally import RunTally
 from heldout.execution.sharing.accounts import STEPS, SharedFits
 from heldout.metrics.named import in_sentence, metric_words
@@ -84,6 +84,13 @@ def plan_line(event: SearchStarted) -> str:
         words = f"{fits} of {counted(event.n_configurations, 'model')} on all rows and on bootstrap samples"
     are = "is" if event.n_resumed == 1 else "are"
     return f"{words}, of which {event.n_resumed} {are} done already" if event.n_resumed else words
+
+
+def added_line(event: FitsAdded) -> str:
+    """The fits that a correction for training size adds."""
+    what = f"{counted(event.n_configurations, 'configuration')} x {counted(event.n_splits, 'pair')} of folds"
+    before = f", of which {event.n_resumed:,} are done already" if event.n_resumed else ""
+    return f"for the training size {what} = {counted(event.n_cells, 'further fit')}{before}"
 
 
 def barrier_line(event: BarrierPassed, before: RunTally) -> str:

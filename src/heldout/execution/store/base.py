@@ -124,8 +124,11 @@ class Run(Protocol):
     def note_search(self, note: SearchNote) -> None:
         """Keep what the estimate reads besides the cells, in place of an earlier note; ``note_plan`` writes it."""
 
-    def note_end(self, n_configurations: int) -> None:
-        """Note that an adaptive search is over, with so many configurations, which may be fewer than planned."""
+    def note_end(self, n_configurations: int, n_more: int = 0) -> None:
+        """Note that a search ends with so many configurations, which may be fewer than an adaptive one planned.
+
+        ``n_more``: fits that follow those of its splits.
+        """
 
     def note_barrier(self, race: Sequence[Place], barrier: Barrier) -> None:
         """Note the record of a barrier for inspection; kept by the next ``commit``.

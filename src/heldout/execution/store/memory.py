@@ -56,7 +56,7 @@ class MemoryRun:
     def note_search(self, note: SearchNote) -> None:
         """Nothing to do, as for the plan."""
 
-    def note_end(self, n_configurations: int) -> None:
+    def note_end(self, n_configurations: int, n_more: int = 0) -> None:
         """Nothing to do, as for the plan."""
 
     def note_barrier(self, race: Sequence[Place], barrier: Barrier) -> None:

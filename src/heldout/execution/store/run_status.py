@@ -191,7 +191,7 @@ def _status(connection: sqlite3.Connection, run: _Run, schema: int) -> RunStatus
         metric=metric,
         title=plan and (plan.title or plan.metric),
         n_saved=_n_saved(cells, barriers, dropped),
-        best=_best(cells, metric, names, out),
+        best=_best(cells, metric, names, out, plan and plan.n_splits),
         barriers=_barriers(barriers, dropped, names),
         # Of equally frequent ones the first written comes first.
         messages=dict(Counter(cell.message for cell in cells if cell.message).most_common()),
@@ -283,7 +283,11 @@ def _n_saved(cells: Sequence[_Cell], barriers: Sequence[_Barrier], dropped: Sequ
 
 
 def _best(
-    cells: Sequence[_Cell], metric: str | None, names: Mapping[int, str], dropped: set[int]
+    cells: Sequence[_Cell],
+    metric: str | None,
+    names: Mapping[int, str],
+    dropped: set[int],
+    n_splits: int | None,
 ) -> BestSoFar | None:
     """The best mean over the splits that at least half of the remaining configurations have done.
 
@@ -304,7 +308,8 @@ def _best(
     for of in in_play.values():
         for split in of:
             times[split] += 1
-    met = [split for split, n in times.items() if 2 * n >= len(in_play)]
+    # Fits that follow the splits of the plan have later places.
+    met = sorted(split for split, n in times.items() if 2 * n >= len(in_play))[:n_splits]
     means = {
         configuration: math.fsum(of[split] for split in met) / len(met)
         for configuration, of in in_play.items()

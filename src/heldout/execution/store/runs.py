@@ -187,11 +187,11 @@ def write_plan(connection: sqlite3.Connection, run: int, configurations: Sequenc
     )
 
 
-def write_end(connection: sqlite3.Connection, run: int, n_configurations: int) -> None:
-    """Shorten the plan to the configurations that an adaptive search had when it ended."""
+def write_end(connection: sqlite3.Connection, run: int, n_configurations: int, n_more: int) -> None:
+    """Change the plan to the configurations of a search at its end, with so many fits beside its splits."""
     connection.execute(
-        "UPDATE plan SET n_configurations = :n, n_cells = :n * n_splits WHERE run = :run",
-        {"n": n_configurations, "run": run},
+        "UPDATE plan SET n_configurations = :n, n_cells = :n * n_splits + :more WHERE run = :run",
+        {"n": n_configurations, "more": n_more, "run": run},
     )
 
 

@@ -78,6 +78,7 @@ class SearchText:
     alternative: str
     drop: str | None = None
     stop_when_width: float | None = None
+    training_size_correction: bool = False
     block_length: str | None = None
     adaptive: bool = False
     classes: tuple[bool, ...] | tuple[int | float, ...] | tuple[str, ...] | None = None
@@ -161,6 +162,7 @@ def note_of(search: Search, *, adaptive: bool = False) -> SearchNote:
         alternative=estimation.alternative,
         drop=drop,
         stop_when_width=None if search.stop_when_width is None else float(search.stop_when_width),
+        training_size_correction=search.training_size_correction,
         block_length=None if estimation.blocks is None else str(estimation.blocks),
         adaptive=adaptive,
         classes=None if truth.classes is None else _plain_labels(truth.classes),
@@ -211,7 +213,7 @@ def search_of(
     search = Search(
         task, Configurations(tuple(configurations)), folds, scoring, estimation, drop_rule_of(text.drop),
         refit=False, share=False, entropy=entropy, stop_when_width=text.stop_when_width,
-        weights_reached=text.weights_reached,
+        weights_reached=text.weights_reached, training_size_correction=text.training_size_correction,
     )  # fmt: skip
     return search, text
 

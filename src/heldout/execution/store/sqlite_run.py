@@ -64,7 +64,7 @@ class SQLiteRun:
         self._pending = PendingResults(self._configurations, apart=configurations is None)
         self._plan: PlanNote | None = None  # these five are not yet written
         self._search: SearchNote | None = None
-        self._end: int | None = None
+        self._end: tuple[int, int] | None = None
         self._barriers: list[tuple[Sequence[Place], Barrier]] = []
         self._added: list[AddedRow] = []
         self._in_doubt = False  # whether the last commit was made
@@ -156,9 +156,9 @@ class SQLiteRun:
         """Keep the note for ``note_plan``, which writes both."""
         self._search = note
 
-    def note_end(self, n_configurations: int) -> None:
-        """Write at once that the plan ended with so many configurations."""
-        self._end = n_configurations
+    def note_end(self, n_configurations: int, n_more: int = 0) -> None:
+        """Write at once that the plan ends with so many configurations, and more fits."""
+        self._end = n_configurations, n_more
         self.commit()
 
     def note_barrier(self, race: Sequence[Place], barrier: Barrier) -> None:
@@ -200,7 +200,7 @@ class SQLiteRun:
             changed = None if self._plan is not None else [row.number for row in self._added]
             write_checksums(connection, self._number, changed)
             if self._end is not None:
-                write_end(connection, self._number, self._end)
+                write_end(connection, self._number, *self._end)
             for race, barrier in self._barriers:
                 write_barrier(connection, self._number, self._configurations, race, barrier)
             if self._in_doubt:

@@ -139,6 +139,7 @@ def estimate_sentences(estimate: Estimate, others: list[str], *, sizes_known: bo
         _parts(provenance),
         "" if size is None else f"The models behind it were trained on {size:,.0f} distinct rows on average.",
         *(sentence for flag, sentence in _LIMITS.items() if flag in estimate.flags),
+        estimate.flags.get(Flag.TRAINING_SIZE_CORRECTED, ""),
     ]
     more = (
         f" The same was done for {listed([in_sentence(metric_words(each)[0]) for each in others])}."

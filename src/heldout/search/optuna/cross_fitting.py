@@ -10,7 +10,7 @@ import numpy as np
 from heldout._text import argument, counted
 from heldout.data.arrays import shortened
 from heldout.errors import InputError
-from heldout.execution.cross_fit import Obstacle, obstacle_of_folds, outer_splits
+from heldout.execution.cross_fit import Obstacle, obstacle_of_folds
 from heldout.folds.splits import Folds
 
 Feedback: TypeAlias = Literal["auto", "all", "cross-fitted"]
@@ -65,11 +65,11 @@ class CrossFitting:
         """How many trials each sampler has, beside a search of ``n_trials``."""
         if self.n_trials is not None:
             return int(self.n_trials)
-        return affordable_trials(n_trials, len(outer_splits(folds)), folds.n_splits)
+        return affordable_trials(n_trials, len(folds.of_first_repeat), folds.n_splits)
 
     def n_fits(self, folds: Folds, n_trials: int) -> int:
         """How many fits they take beside a search of ``n_trials``."""
-        return _fits_of(len(outer_splits(folds)), self.trials_of_each(folds, n_trials))
+        return _fits_of(len(folds.of_first_repeat), self.trials_of_each(folds, n_trials))
 
     def obstacle(self, folds: Folds, n_trials: int | None) -> Obstacle | None:
         """Why the folds allow no such searches, or a search of ``n_trials`` too short ones; None where it does.
@@ -85,7 +85,7 @@ class CrossFitting:
         return Obstacle(
             f"leaves each sampler {counted(max(each, 0), 'trial')}, of at least {FEWEST_TRIALS}, if it takes at "
             f"most {MOST_SHARE:.0%} more fits than {counted(n_trials, 'trial')} on "
-            f"{counted(len(outer_splits(folds)), 'fold')}",
+            f"{counted(len(folds.of_first_repeat), 'fold')}",
             f"make {trials_needed(folds)} trials or more, or set the number of each sampler by "
             f"{trials_argument(FEWEST_TRIALS)}",
         )
@@ -93,7 +93,7 @@ class CrossFitting:
 
 def trials_needed(folds: Folds) -> int:
     """The trials of a search that leave each sampler enough."""
-    needed = _fits_of(len(outer_splits(folds)), FEWEST_TRIALS)
+    needed = _fits_of(len(folds.of_first_repeat), FEWEST_TRIALS)
     return int(np.ceil(needed / (MOST_SHARE * folds.n_splits) - 1e-9))
 
 

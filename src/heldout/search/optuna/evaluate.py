@@ -13,7 +13,7 @@ from heldout._text import argument, is_one_of
 from heldout.errors import InputError
 from heldout.evaluate import evaluate_adaptive
 from heldout.execution.conclusion import Choose
-from heldout.execution.cross_fit import CrossFit, Obstacle, cross_fit, outer_splits
+from heldout.execution.cross_fit import CrossFit, Obstacle, cross_fit
 from heldout.execution.run import RunSettings
 from heldout.execution.search import Search
 from heldout.execution.search_check import check_search
@@ -139,7 +139,7 @@ def _cross_fit(
     seconds_left: Callable[[], float | None],
 ) -> CrossFit:
     """The searches without the rows of a fold, which share the time that is left."""
-    n_folds, n_trials = len(outer_splits(search.folds)), settings.n_trials or 0
+    n_folds, n_trials = len(search.folds.of_first_repeat), settings.n_trials or 0
 
     def proposals_of_fold(fold: int) -> StudyProposals:
         entropy, seconds = numpy_seed(search.entropy, "sampler of a fold", fold), seconds_left()

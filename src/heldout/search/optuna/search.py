@@ -161,6 +161,9 @@ fit_timeout, share, share_memory, early_stopping, keep_models, deploy, imputatio
 
     @refuses("param_grid", why="is named space= here, and takes distributions or lists")
     @refuses("n_iter", why="is named n_trials= here")
+    @refuses(
+        "training_size_correction", why="is for a grid or a random search, whose configurations are known at once"
+    )
     @refuses("pruner", why="is no argument here; drop='bootstrap' prunes trials between folds")
     def __init__(
         self,

@@ -1,0 +1,175 @@
+"""The correction for training size: what competes is fitted further times, each without two folds.
+
+One fit on the rows outside folds j and k predicts both. K (K - 1) / 2 such fits give every row K - 1 predictions by
+models trained on (K - 2)/K of the rows, and their scores beside those of the search say what more rows are worth
+(``heldout.estimates.training_size``). The winner's own gain would regress to the mean: it was chosen for its score
+on (K - 1)/K of the rows. So the gain is the mean over all that competes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations, product
+
+import numpy as np
+
+from heldout._text import counted
+from heldout.data.task import Task
+from heldout.estimates.training_size import SizeCorrection, competing
+from heldout.estimates.types import Estimate
+from heldout.execution.cells import CellResult, CellState
+from heldout.execution.collect import RaceResults
+from heldout.execution.conclusion import ChosenWinner
+from heldout.execution.events import FitsAdded
+from heldout.execution.plan import Race
+from heldout.execution.run import OpenRun
+from heldout.execution.search import Search
+from heldout.execution.table import mean_over_splits
+from heldout.flags import Flag
+from heldout.kernels.reference import Floats
+from heldout.metrics.aggregate import aggregate_score
+from heldout.metrics.base import Metric, oriented, quiet_if_foreign
+from heldout.metrics.by_row import fold_score
+from heldout.metrics.within import within_score
+from heldout.predictions import UNPREDICTED_LABEL, HeldOutPredictions
+
+
+@dataclass(frozen=True, eq=False)
+class SmallerTraining:
+    """Predictions of what competes by models that two folds were left out of.
+
+    Attributes
+    ----------
+    configurations : tuple of int
+        Those that compete, without those that failed.
+    predictions : HeldOutPredictions
+        (N, C, K - 1): in repeat r each row's prediction by the model without its fold and the one r + 1 folds on.
+    n_fits : int
+        Failed ones among them.
+    """
+
+    configurations: tuple[int, ...]
+    predictions: HeldOutPredictions
+    n_fits: int
+
+
+def smaller_training(
+    run: OpenRun, search: Search, found: RaceResults, chosen: ChosenWinner
+) -> SmallerTraining | None:
+    """Fit what competes without two folds at a time, in the run of the search; None where that is not asked."""
+    if not search.training_size_correction:
+        return None
+    scores = _scores_of_selection(search, found, chosen)
+    scores[list(found.out)] = np.nan
+    pairs, positions = search.folds.without_two, tuple(np.flatnonzero(competing(scores)).tolist())
+    race, places = Race(pairs, configurations=positions), {split.place for split in pairs}
+    n_fits = len(positions) * len(pairs)
+    n_done = sum(cell.place in places and cell.configuration in positions for cell in run.run.acknowledged())
+    run.run.note_end(len(search.configurations), n_fits)
+    run.tell(FitsAdded(len(positions), len(pairs), n_fits, n_done))
+    run.run_races([race])
+    cells = run.cell_results(race)
+    failed = {cell.key.configuration for cell in cells if cell.state is CellState.FAILED}
+    kept = [position for position in positions if position not in failed]
+    cells = [cell for cell in cells if cell.key.configuration not in failed]
+    return SmallerTraining(tuple(kept), _predictions(search, found, kept, cells), n_fits)
+
+
+def _scores_of_selection(search: Search, found: RaceResults, chosen: ChosenWinner) -> Floats:
+    """(C,): the scores that were compared, greater = better."""
+    name, scale = found.refit_metric, search.estimation.scale_of_selection
+    metric = search.scoring.metrics[name]
+    if scale == "folds" or metric is None:
+        return mean_over_splits(found.fold_scores[name].oriented())
+    return oriented(metric, (chosen.within if scale == "within" else chosen.pooled)[name].copy())
+
+
+def _predictions(
+    search: Search, found: RaceResults, positions: Sequence[int], cells: Sequence[CellResult]
+) -> HeldOutPredictions:
+    """The predictions of cells, split by split and configuration by configuration; see ``SmallerTraining``."""
+    splits = search.folds.of_first_repeat
+    n_folds, shape = len(splits), (search.task.n_rows, len(positions), len(splits) - 1)
+    responses = {}
+    places = product(combinations(range(n_folds), 2), range(len(positions)))
+    for ((one, other), column), cell in zip(places, cells, strict=True):
+        for response, values in cell.predictions.items():
+            if response not in responses:
+                empty = UNPREDICTED_LABEL if values.dtype.kind in "iu" else np.nan
+                responses[response] = np.full(shape + values.shape[1:], empty, dtype=values.dtype)
+            first = len(splits[one].test)
+            for fold, left_out, its in ((one, other, values[:first]), (other, one, values[first:])):
+                responses[response][splits[fold].test, column, (left_out - fold) % n_folds - 1] = its
+    labels = np.repeat(found.folds.labels[:, :1], n_folds - 1, axis=1)
+    return replace(
+        found.predictions, responses=responses, names=("",) * len(positions), folds=labels, failed={}, dropped={}
+    )
+
+
+def corrected_for_size(
+    search: Search, found: RaceResults, estimates: Mapping[str, Estimate], smaller: SmallerTraining | None
+) -> dict[str, Estimate]:
+    """The estimates by scorer, of training on all rows; those that cannot be corrected say why."""
+    if smaller is None:
+        reason = "its further fits are those of a finished search"
+        return {name: _uncorrected(one, search, reason) for name, one in estimates.items()}
+    if not smaller.configurations:
+        reason = "every configuration that competes failed without two folds"
+        return {name: _uncorrected(one, search, reason) for name, one in estimates.items()}
+    first = {response: array[:, :, :1] for response, array in found.predictions.responses.items()}
+    held_out = replace(found.predictions, responses=first, folds=found.folds.labels[:, :1])
+    held_out = held_out.of(list(smaller.configurations))
+    return {
+        name: _corrected(name, one, search, held_out, smaller) if np.isfinite(one.value) else one
+        for name, one in estimates.items()
+    }
+
+
+def _corrected(
+    name: str, estimate: Estimate, search: Search, held_out: HeldOutPredictions, smaller: SmallerTraining
+) -> Estimate:
+    metric = search.scoring.metrics[name]
+    assert metric is not None, "check_search refuses scorers that cannot be opened"
+    said = estimate.provenance
+    scale = said.get("scale_of_value", said.get("aggregate", "folds"))
+    task = replace(search.task, sample_weight=search.scoring.weights.get(name, search.task.sample_weight))
+    scores = [_scores(task, metric, each, scale) for each in (held_out, smaller.predictions)]
+    correction = SizeCorrection.of(*scores)
+    if correction is None:
+        return _uncorrected(estimate, search, "no configuration that competes has a score without two folds")
+    n_folds, n_configurations = len(search.folds.of_first_repeat), len(smaller.configurations)
+    sizes = {"n_folds": n_folds, "n_configurations": n_configurations, "n_fits": smaller.n_fits}
+    sentence = Flag.TRAINING_SIZE_CORRECTED.filled(
+        rows=f"{search.task.n_rows:,}",
+        trained=f"{search.folds.n_training_rows:,.0f}",
+        fewer=f"{np.mean([split.n_training_rows for split in search.folds.without_two]):,.0f}",
+        shift=f"{correction.shift:+.3g}",
+        error=f"{correction.standard_error:.2g}",
+        factor=f"{(n_folds - 2) / n_folds:.2g}",
+        which=counted(n_configurations, "configuration"),
+        fits=counted(smaller.n_fits, "further fit"),
+    )
+    found = correction.applied(estimate, metric, sizes)
+    return replace(found, flags={Flag.TRAINING_SIZE_CORRECTED: sentence, **found.flags})
+
+
+def _scores(task: Task, metric: Metric, predictions: HeldOutPredictions, scale: str) -> Floats:
+    """(K + 1, C): scores of all rows, and of all but those of each fold."""
+    assert predictions.folds is not None, "a search has splits"
+    folds, array = predictions.folds, predictions.for_metric(metric)
+    repeats = np.broadcast_to(np.arange(folds.shape[1], dtype=np.int32), folds.shape)
+    codes = repeats if scale == "pooled" else folds + repeats * (folds.max() + 1)
+    of_folds = [folds[:, 0] != fold for fold in np.unique(folds)]
+    drawn = np.vstack([np.ones(len(folds), dtype=bool), *of_folds]).astype(np.uint8)
+    bind = within_score if scale == "within" else fold_score if scale == "folds" else aggregate_score
+    with quiet_if_foreign([metric]):
+        return bind(metric, task.truth, array, codes, task.sample_weight).all(drawn)
+
+
+def _uncorrected(estimate: Estimate, search: Search, reason: str) -> Estimate:
+    if not np.isfinite(estimate.value):
+        return estimate
+    flag = Flag.TRAINING_SIZE_UNCORRECTED
+    sentence = flag.filled(trained=f"{search.folds.n_training_rows:,.0f}", reason=reason)
+    return replace(estimate, flags={flag: sentence, **estimate.flags})
