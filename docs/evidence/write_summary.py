@@ -89,16 +89,20 @@ def author_and_year(article: Any) -> tuple[str, str]:
     return article.title.partition(" ")[0].rstrip(","), article.title.partition("(")[2].partition(")")[0]
 
 
+def counted_runs(article: Any) -> list[Any]:
+    """The runs that test claims of the article."""
+    return [run for run in article.runs if run.is_counted]
+
+
 def main_claims(articles: Any, judged: Mapping[str, Sequence[Any]]) -> str:
-    """A table of the claims that an article is about; ``judged`` are all claims, by the file of the run."""
+    """A table of the claims that an article is about; ``judged`` are the counted claims, by the file of the run."""
     rows = []
     for article in articles:
-        for run in article.runs:
+        for run in counted_runs(article):
             found = {claim.text: claim for claim in judged[run.file]}
             for one in (found[text] for text in MAIN_CLAIMS.get(run.file, ())):
-                holds = {True: "yes", False: "no", None: "open"}[one.holds]
                 text = one.text.replace("|", "\\|")
-                rows.append((" ".join(author_and_year(article)), text, one.published or "–", one.ours, holds))
+                rows.append((" ".join(author_and_year(article)), text, one.published or "–", one.ours, one.answer))
     return str(intervals["table"](("article", "claim", "published", "ours", "holds"), rows))
 
 
@@ -106,7 +110,7 @@ def counts_by_article(articles: Any, judged: Mapping[str, Sequence[Any]]) -> str
     """'72 of 84 of Tsamardinos et al. (2018), ...'."""
     texts = []
     for article in articles:
-        claims = [claim for run in article.runs for claim in judged[run.file]]
+        claims = [claim for run in counted_runs(article) for claim in judged[run.file]]
         author, year = author_and_year(article)
         texts.append(f"{sum(claim.holds is True for claim in claims)} of {len(claims)} of {author} et al. ({year})")
     return str(intervals["listed"](texts)).replace("Wainer et al.", "Wainer and Cawley")
@@ -146,10 +150,12 @@ def larger_runs() -> dict[str, Any]:
 def figures() -> dict[str, Any]:
     """Every number of the text."""
     written = runpy.run_path(str(HERE / "write.py"))
-    reasons = [reason for of_run in written["REASONS"].values() for reason in of_run.values()]
     articles = written["ARTICLES"]
-    judged = {run.file: run.read_claims() for article in articles for run in article.runs}
+    judged = {run.file: run.read_claims() for article in articles for run in counted_runs(article)}
     claims = [claim for of_run in judged.values() for claim in of_run]
+    reasons = [
+        written["REASONS"][file][claim.text] for file in judged for claim in judged[file] if claim.holds is False
+    ]
     simulated, kept, searched = biases(), adaptive(), dropping()
     nine = simulated[simulated["beta"] == "9,6"].groupby(["protocol", "rows"], observed=True)["bias"].mean()
     real = {name: cells(name, part="tables", kind=SEVERAL, metric=SHARES) for name in ("cv", "bbc", "shrinkage")}
@@ -169,12 +175,10 @@ def figures() -> dict[str, Any]:
         "by_article": counts_by_article(articles, judged),
         "kernel_milliseconds": f"{1000 * float(kernel):.1f}",
         "loop_seconds": loop,
-        "n_yes": sum(claim.holds is True for claim in claims),
-        "n_no": sum(claim.holds is False for claim in claims),
-        "n_open": sum(claim.holds is None for claim in claims),
+        **written["_counts"](claims),
         **{
             f"n_{kind.lower()}": sum(reason.startswith(kind) for reason in reasons)
-            for kind in ("Scale", "Definition", "Article")
+            for kind in ("Scale", "Definition", "Article", "Unexplained")
         },
         "adaptive_error": share(adaptive_error(), 2),
         **{f"{name}_{rows}": signed(nine[name, rows]) for name in ("cv", "bbc", "tt") for rows in (20, 100, 1000)},

@@ -24,14 +24,23 @@ class Claim:
     published: str  # The article's figure; empty where it gives none
     ours: str  # Our figure
     difference: str  # How far they are apart, and what that means, as a sentence
-    holds: bool | None  # None where chance leaves it open
+    holds: bool | None  # None where chance leaves it open, or nothing tests it
+    is_tested: bool = True  # Whether the results have the case that the claim is about
+
+    @property
+    def answer(self) -> str:
+        """Whether it holds, in a word or two."""
+        if not self.is_tested:
+            return "not tested"
+        return {True: "yes", False: "no", None: "open"}[self.holds]
 
 
 class ClaimVerdict(NamedTuple):
-    """Whether a claim holds (None: open), and why, in a sentence."""
+    """Whether a claim holds (None: open), and why, in a sentence; and whether the results test it."""
 
     holds: bool | None
     sentence: str
+    is_tested: bool = True
 
 
 class Finding(NamedTuple):
@@ -66,7 +75,7 @@ def judged_claims(tests: Iterable[ClaimTest[Results]], results: Results) -> tupl
 def _claim(test: ClaimTest[Results], results: Results) -> Claim:
     number = test.number(results)
     ours, verdict, published = number if test.judge is None else test.judge.finding(number)
-    return Claim(test.text, published, ours, verdict.sentence, verdict.holds)
+    return Claim(test.text, published, ours, verdict.sentence, verdict.holds, verdict.is_tested)
 
 
 @dataclass(frozen=True)

@@ -104,6 +104,36 @@ def test_numbers_are_worked_by_hand() -> None:
     assert not claim(study, "With N = 500 it loses").holds
 
 
+def test_a_loss_that_nothing_shows_is_not_tested() -> None:
+    found = claim(planted(truths={"bced": 0.0}), "BCED-CV's winner loses up to 9.05 %")
+
+    assert (found.answer, found.holds, found.ours) == ("not tested", None, "nothing lost")
+    assert claim(planted(truths={"bced": 0.0}), "With N = 500 it loses next to nothing").answer == "yes"
+
+
+@pytest.mark.parametrize(("optimistic", "answer"), [(2, "yes"), (4, "open"), (6, "open"), (8, "no")])
+def test_a_majority_that_a_coin_has_too_is_open(optimistic: int, answer: str) -> None:
+    study = planted()
+    columns = [dict(column) for column in study.columns]  # of two tables with six N each
+    for column in columns[:optimistic]:
+        column["estimate"] = column["estimate"].copy()
+        column["estimate"][:, study.protocols.index(BBC)] += 0.05
+
+    assert claim(replace(study, columns=tuple(columns)), "BBC-CV is mainly").answer == answer
+
+
+def test_four_repeats_are_judged_by_what_chance_leaves() -> None:
+    study = planted()
+    assert claim(study, "3 or 4 repeats suffice").answer == "yes"
+    columns = [dict(column) for column in study.columns]
+    for column in columns:  # of six sub-samples one is no narrower with four repeats
+        column["high"] = column["high"].copy()
+        four, one = (study.protocols.index(RepeatedProtocol("bbc", n)) for n in (4, 1))
+        column["high"][0, four] = column["low"][0, four] + column["high"][0, one] - column["low"][0, one]
+    found = claim(replace(study, columns=tuple(columns)), "3 or 4 repeats suffice")
+    assert found.answer == "open" and "83 ±" in found.ours
+
+
 @pytest.mark.parametrize(
     ("start", "changed"),
     [
