@@ -34,10 +34,11 @@ from heldout.execution.run import RunSettings, open_run
 from heldout.execution.search import Search
 from heldout.execution.search_check import check_search
 from heldout.execution.shortage import warn_if_too_small, warn_of_settings
+from heldout.execution.smaller_fits import smaller_training
 from heldout.execution.store.search_note import note_of
 from heldout.execution.store.so_far import SearchSoFar
 from heldout.execution.tight_interval import stop_of
-from heldout.execution.training_size import SmallerTraining, corrected_for_size, smaller_training
+from heldout.execution.training_size import SmallerTraining, corrected_for_size
 from heldout.flags import Flag
 from heldout.imputation.settings import Imputation
 from heldout.imputation.tables import missing_counts
@@ -299,7 +300,10 @@ def evaluation_so_far(stored: SearchSoFar, running: RunSettings = RunSettings())
         When every configuration failed so far.
     """
     chosen = chosen_in(stored.search, stored.found)
-    found = evaluation_of(stored.search, running, stored.found, 0.0, chosen, flags=stored.flags)
+    found = evaluation_of(
+        stored.search, running, stored.found, 0.0, chosen, flags=stored.flags,
+        smaller_training=stored.smaller_training(chosen),
+    )  # fmt: skip
     return replace(found, provenance={**found.provenance, **stored.fingerprints})
 
 

@@ -249,8 +249,8 @@ class Flag(StrEnum):
     )
     TRAINING_SIZE_UNCORRECTED = (
         "training_size_uncorrected",
-        "The value is of models trained on about {trained} rows: {argument:training_size_correction=True} does not "
-        "correct it, because {reason}.",
+        "The value is of models trained on about {trained} rows, without the correction for training size that was "
+        "asked for: {reason}.",
     )
     EARLY_STOPPING_ON_SCORED_ROWS = (
         "early_stopping_on_scored_rows",

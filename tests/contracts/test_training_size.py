@@ -27,6 +27,7 @@ from sklearn.neighbors import KNeighborsClassifier
 
 import heldout as ho
 from heldout.errors import HeldoutWarning, InputError
+from heldout.execution.store import SQLiteStore
 from heldout.flags import Flag
 
 N = 120
@@ -260,10 +261,13 @@ def test_workers_sharing_interruption_and_a_store_change_nothing(
     monkeypatch.setattr(KNeighborsClassifier, "predict", predict)
     with pytest.raises(KeyboardInterrupt):
         search_of(store=path, share=False).fit(X, Y)
+    assert Flag.TRAINING_SIZE_UNCORRECTED in ho.estimate(SQLiteStore(path)).flags  # of the fits so far
     calls[:] = [0] * 100
     resumed = search_of(store=path, share=False).fit(X, Y)
     assert resumed.estimate_.to_dict() == alone.estimate_.to_dict()
     assert len(calls) - 100 == correction_of(alone)["n_fits"] - 6
+    of_file = ho.estimate(SQLiteStore(path))
+    assert (of_file.value, of_file.interval) == (alone.corrected_score_, alone.confidence_interval_)
     calls[:] = [0] * 100
     # The folds decide the further splits, so that the same run goes on with the correction and without.
     plain = search_of(store=path, share=False, training_size_correction=False).fit(X, Y)
@@ -387,6 +391,8 @@ def test_the_command(tmp_path: Path) -> None:
     status = json.loads(CliRunner().invoke(main, ["status", str(tmp_path / "run"), "--json"]).stdout)
     assert status["state"] == "finished" and status["runs"][0]["n_left"] == 0
     assert status["runs"][0]["n_cells"] == document["n_fits"]
+    again = CliRunner().invoke(main, ["estimate", str(tmp_path / "run"), "--json"])
+    assert json.loads(again.stdout)["value"] == document["value"]
     refused = tune("--out", str(tmp_path / "other"), "--cv", "2")
     assert refused.exit_code == 2 and "--training-size-correction does not fit: it needs 3 to 10" in refused.output
     refused = tune("--out", str(tmp_path / "other"), "--method", "nested")

@@ -18,12 +18,9 @@ from heldout._text import counted
 from heldout.data.task import Task
 from heldout.estimates.training_size import SizeCorrection, competing
 from heldout.estimates.types import Estimate
-from heldout.execution.cells import CellResult, CellState
+from heldout.execution.cells import CellKey, CellResult, CellState, check_predictions
 from heldout.execution.collect import RaceResults
 from heldout.execution.conclusion import ChosenWinner
-from heldout.execution.events import FitsAdded
-from heldout.execution.plan import Race
-from heldout.execution.run import OpenRun
 from heldout.execution.search import Search
 from heldout.execution.table import mean_over_splits
 from heldout.flags import Flag
@@ -54,26 +51,25 @@ class SmallerTraining:
     n_fits: int
 
 
-def smaller_training(
-    run: OpenRun, search: Search, found: RaceResults, chosen: ChosenWinner
+def smaller_training_in(
+    search: Search, found: RaceResults, chosen: ChosenWinner, cells: Sequence[CellResult]
 ) -> SmallerTraining | None:
-    """Fit what competes without two folds at a time, in the run of the search; None where that is not asked."""
-    if not search.training_size_correction:
+    """The predictions of what competes, from the results of such fits; None where one is missing."""
+    positions, held = competitors(search, found, chosen), {cell.key: cell for cell in cells}
+    wanted = [CellKey(j, *split.place) for split in search.folds.without_two for j in positions]
+    if not wanted or not held.keys() >= set(wanted):
         return None
+    failed = {cell.configuration for cell in wanted if held[cell].state is CellState.FAILED}
+    kept = [position for position in positions if position not in failed]
+    made = [held[cell] for cell in wanted if cell.configuration not in failed]
+    return SmallerTraining(tuple(kept), _predictions(search, found, kept, made), len(wanted))
+
+
+def competitors(search: Search, found: RaceResults, chosen: ChosenWinner) -> tuple[int, ...]:
+    """The configurations that compete."""
     scores = _scores_of_selection(search, found, chosen)
     scores[list(found.out)] = np.nan
-    pairs, positions = search.folds.without_two, tuple(np.flatnonzero(competing(scores)).tolist())
-    race, places = Race(pairs, configurations=positions), {split.place for split in pairs}
-    n_fits = len(positions) * len(pairs)
-    n_done = sum(cell.place in places and cell.configuration in positions for cell in run.run.acknowledged())
-    run.run.note_end(len(search.configurations), n_fits)
-    run.tell(FitsAdded(len(positions), len(pairs), n_fits, n_done))
-    run.run_races([race])
-    cells = run.cell_results(race)
-    failed = {cell.key.configuration for cell in cells if cell.state is CellState.FAILED}
-    kept = [position for position in positions if position not in failed]
-    cells = [cell for cell in cells if cell.key.configuration not in failed]
-    return SmallerTraining(tuple(kept), _predictions(search, found, kept, cells), n_fits)
+    return tuple(np.flatnonzero(competing(scores)).tolist())
 
 
 def _scores_of_selection(search: Search, found: RaceResults, chosen: ChosenWinner) -> Floats:
@@ -94,11 +90,12 @@ def _predictions(
     responses = {}
     places = product(combinations(range(n_folds), 2), range(len(positions)))
     for ((one, other), column), cell in zip(places, cells, strict=True):
+        first, n_rows = len(splits[one].test), len(splits[one].test) + len(splits[other].test)
+        check_predictions(str(cell.key), cell.predictions, search.task.truth, len(search.scoring.times), [n_rows])
         for response, values in cell.predictions.items():
             if response not in responses:
                 empty = UNPREDICTED_LABEL if values.dtype.kind in "iu" else np.nan
                 responses[response] = np.full(shape + values.shape[1:], empty, dtype=values.dtype)
-            first = len(splits[one].test)
             for fold, left_out, its in ((one, other, values[:first]), (other, one, values[first:])):
                 responses[response][splits[fold].test, column, (left_out - fold) % n_folds - 1] = its
     labels = np.repeat(found.folds.labels[:, :1], n_folds - 1, axis=1)
@@ -111,11 +108,9 @@ def corrected_for_size(
     search: Search, found: RaceResults, estimates: Mapping[str, Estimate], smaller: SmallerTraining | None
 ) -> dict[str, Estimate]:
     """The estimates by scorer, of training on all rows; those that cannot be corrected say why."""
-    if smaller is None:
-        reason = "its further fits are those of a finished search"
-        return {name: _uncorrected(one, search, reason) for name, one in estimates.items()}
-    if not smaller.configurations:
+    if smaller is None or not smaller.configurations:
         reason = "every configuration that competes failed without two folds"
+        reason = "not all of its fits are done" if smaller is None else reason
         return {name: _uncorrected(one, search, reason) for name, one in estimates.items()}
     first = {response: array[:, :, :1] for response, array in found.predictions.responses.items()}
     held_out = replace(found.predictions, responses=first, folds=found.folds.labels[:, :1])

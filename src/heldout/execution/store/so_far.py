@@ -21,7 +21,7 @@ from heldout.estimates.methods import method_of
 from heldout.estimates.types import Estimate
 from heldout.execution.cells import CellKey, CellResult
 from heldout.execution.collect import RaceOutcome, RaceResults, ResultCollector
-from heldout.execution.conclusion import chosen_in, estimates_of
+from heldout.execution.conclusion import ChosenWinner, chosen_in, estimates_of
 from heldout.execution.search import Search
 from heldout.execution.store.block_rows import block_configurations, block_numbers, read_block
 from heldout.execution.store.file_status import one_moment
@@ -29,6 +29,7 @@ from heldout.execution.store.opening import check_sound, has_tables, read_as_wri
 from heldout.execution.store.schema import decoded, read_rows
 from heldout.execution.store.search_note import SearchText, StoredConfiguration, flags_of, search_of
 from heldout.execution.store.search_rows import read_search
+from heldout.execution.training_size import SmallerTraining, corrected_for_size, smaller_training_in
 from heldout.flags import Flag
 from heldout.folds.splits import Place
 
@@ -41,6 +42,7 @@ class SearchSoFar:
     - ``found``: the results on the splits that are complete.
     - ``flags``: what to know of it.
     - ``fingerprints``: of rows and folds, as the run has them.
+    - ``further``: fits without two folds, for a correction for training size.
     """
 
     path: Path
@@ -48,6 +50,7 @@ class SearchSoFar:
     found: RaceResults
     flags: Mapping[Flag, str]
     fingerprints: Mapping[str, str]
+    further: Sequence[CellResult] = ()
 
     @property
     def is_finished(self) -> bool:
@@ -55,9 +58,15 @@ class SearchSoFar:
 
     def estimates(self, n_jobs: int | None = None) -> dict[str, Estimate]:
         """One estimate a scorer, each of the configuration that the search would choose now."""
-        return estimates_of(
-            self.search, self.found, chosen_in(self.search, self.found), n_jobs=n_jobs, flags=self.flags
-        )
+        chosen = chosen_in(self.search, self.found)
+        estimates = estimates_of(self.search, self.found, chosen, n_jobs=n_jobs, flags=self.flags)
+        if not self.search.training_size_correction:
+            return estimates
+        return corrected_for_size(self.search, self.found, estimates, self.smaller_training(chosen))
+
+    def smaller_training(self, chosen: ChosenWinner) -> SmallerTraining | None:
+        """What corrects for training size; None where a fit for it is missing."""
+        return smaller_training_in(self.search, self.found, chosen, self.further)
 
     def estimate(self, n_jobs: int | None = None) -> Estimate:
         """That of the scorer that decides.
@@ -105,8 +114,11 @@ def search_so_far(path: Path) -> SearchSoFar:
         wanted = {number: local[j] for number, j in positions.items() if j in local}
         splits = [split for split in search.race.splits if split.place in course.complete]
         collector = ResultCollector(search.task, search.configurations, search.folds.part(splits), search.scoring)
+        places, further = {split.place for split in search.folds.without_two}, list[CellResult]()
         for cell in _cells(connection, run.number, wanted):
             collector.put(cell)
+            if cell.key.place in places:
+                further.append(cell)
         own = tuple(_renumbered(barrier, local) for barrier in barriers)
         found = collector.results(RaceOutcome(tuple(splits), own))
     if text.adaptive:
@@ -114,7 +126,7 @@ def search_so_far(path: Path) -> SearchSoFar:
     flags = flags_of(text) | _unfinished(search, found, course)
     found = replace(found, n_fits_saved=_n_saved(search, found, course))
     return SearchSoFar(
-        path, search, found, flags, {"fingerprint_of_rows": run.rows, "fingerprint_of_folds": run.folds}
+        path, search, found, flags, {"fingerprint_of_rows": run.rows, "fingerprint_of_folds": run.folds}, further
     )
 
 
