@@ -234,10 +234,10 @@ class Flag(StrEnum):
     )
     SAMPLER_FITTED_FOLDS = (
         "sampler_fitted_folds",
-        "The sampler fits the folds: the searches without the rows of a fold score {inner} on the rows that they "
-        "see, corrected for their choice, and their winners {outer} on the others, {residual} worse. The estimate "
-        "does not rest on those scores, but the search of the winner is longer and fits its folds more: the winner "
-        "may be no better than an early one. More rows, repeats or a smaller space help, more trials do not.",
+        "The sampler seems to fit the folds: the searches without the rows of a fold score {inner} on the rows "
+        "that they see, corrected for their choice, and their winners {outer} on the others, {residual} worse. The "
+        "estimate does not rest on those scores, but the search of the winner is longer and fits its folds more: "
+        "the winner may be no better than an early one. More rows or a smaller space help, more trials do not.",
     )
     DYNAMIC_SEARCH = ADAPTIVE_SEARCH  # its name in earlier versions
     TRAINING_SIZE_CORRECTED = (

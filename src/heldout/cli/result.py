@@ -111,8 +111,9 @@ def search_rows(
     before = f" ({n_resumed:,} of them before)" if n_resumed else ""
     failed = f", {counted(len(evaluation.failures), 'configuration')} failed" if evaluation.failures else ""
     done = f"{evaluation.n_fits:,} done{before}"
-    part = f"; {evaluation.part_for_estimate}" if evaluation.part_for_estimate else ""
-    rows.append(("fits", f"{done}, {evaluation.n_fits_saved:,} saved{failed}{part}"))
+    fits = f"{done}, {evaluation.n_fits_saved:,} saved{failed}"
+    part = evaluation.part_for_estimate
+    rows.append(("fits", [fits, part] if part else fits))
     if shared := evaluation.shared_fits:
         in_all = shared_line(evaluation.n_fits_shared, evaluation.n_fits_of_search, shared)
         where = "" if evaluation.is_one_search else "in the search on all rows "

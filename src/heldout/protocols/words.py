@@ -72,6 +72,11 @@ PROTOCOL_WORDS: Mapping[str, MethodWords] = {
             "drawn. The estimate is the mean of these scores, and the interval lies between their percentiles."
         ),
     ),
+    "cross_fitted": MethodWords(
+        "Cross-fitted",
+        "searches without the rows that score them",
+        "",  # its flag says it, with the numbers of the search
+    ),
     "ipl": MethodWords(
         "Inverse power law",
         "the inverse power law of its learning curve",

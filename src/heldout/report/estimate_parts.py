@@ -58,7 +58,8 @@ def headline_of(
     is_corrected = estimate.method != "cv" and not is_uncorrected(estimate) and not is_named
     headline = Headline(
         metric=scale,
-        method=estimate.method,
+        # The method scored one column, which other searches made.
+        method="cross_fitted" if Flag.CROSS_FITTED in estimate.flags else estimate.method,
         **shown_numbers(estimate, scale),
         interval_label=interval_label(estimate),
         is_corrected=is_corrected,
@@ -88,7 +89,7 @@ def _lead(headline: Headline, estimate: Estimate, candidates: int, dropped: int)
         optimism_beyond_rounding(estimate),
         candidates,
         decimals=scale.decimals,
-        method=estimate.method,
+        method=headline.method,
         selection=str(estimate.provenance.get("selection", "best")),
         finalists=_finalists(estimate),
         dropped=dropped,

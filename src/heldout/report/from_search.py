@@ -175,11 +175,9 @@ def _folds_text(evaluation: Evaluation) -> str:
 
 
 def _search_facts(evaluation: Evaluation, failed: int, dropped: int, folds: str) -> tuple[Fact, ...]:
-    fits = f"{evaluation.n_fits:,}" if evaluation.n_fits else ""
+    fits = evaluation.part_for_estimate or (f"{evaluation.n_fits:,}" if evaluation.n_fits else "")
     if fits and evaluation.n_fits_saved:
         fits += f", {evaluation.n_fits_saved:,} saved"
-    if evaluation.part_for_estimate:
-        fits += f"; {evaluation.part_for_estimate}"
     # Summed over all fits, so a resumed run shows the same as an uninterrupted one.
     columns = evaluation.cells.columns
     seconds = float(columns["fit_seconds"].sum() + columns["score_seconds"].sum())

@@ -19,6 +19,7 @@ from heldout.estimates.from_matrix import gather
 from heldout.estimates.methods import answer, label_of, method_of
 from heldout.estimates.paired.optimism_curve import curve_points
 from heldout.estimates.types import Estimate
+from heldout.flags import Flag
 from heldout.kernels.reference import Floats
 from heldout.report.estimate_parts import interval_label
 from heldout.report.numbers import Scale
@@ -66,7 +67,7 @@ def search_history(
     """The history of a search, in the order of its configurations.
 
     Each point is the whole estimate of a search of the first c configurations, by the same method from the same
-    draws; the last one is the search's own.
+    draws; the last one is the search's own, unless that rests on other searches.
 
     - ``method``: that of the search by default.
     - ``most_points``: of more configurations, so many numbers of them are taken, evenly in ratio.
@@ -84,6 +85,7 @@ def search_history(
     n = len(evaluation.configurations)
     known = evaluation.estimates.get(name)
     is_own = known is not None and own is not None and label_of(method_of(own)) == label_of(chosen)
+    is_own = is_own and (known is None or Flag.CROSS_FITTED not in known.flags)
     whole = known if is_own and known is not None else answer(chosen, gather(truth, predictions, question))
 
     def after(count: int) -> Estimate | None:

@@ -22,6 +22,7 @@ _AFTER = {
     "bbc_f": "when the choice is replayed on resampled folds",
     "tt": "after the correction",
     "nested_cv": "when the whole search is repeated without the rows that score it",
+    "cross_fitted": "when a shorter search is repeated without the rows that score it",
 }
 
 

@@ -23,6 +23,7 @@ from heldout.errors import HeldoutWarning, InputError
 from heldout.execution.store import SQLiteStore
 from heldout.flags import Flag
 from heldout.folds.splits import Folds, Split
+from heldout.report.history import search_history
 from heldout.search.optuna.cross_fitting import CrossFitting
 from heldout.search.optuna.package import quiet
 from heldout.search.optuna.sampler import SeededSampler, fresh_sampler
@@ -46,7 +47,7 @@ def search(feedback: Any = CrossFitting(n_trials=6), **settings: Any) -> ho.Held
 
 
 def test_it_is_the_default_where_folds_and_trials_allow_it() -> None:
-    by_default = ho.HeldOutOptunaSearchCV(SVC(), SPACE, n_trials=70, cv=CV, random_state=3, n_bootstraps=50)
+    by_default = ho.HeldOutOptunaSearchCV(SVC(), SPACE, n_trials=37, cv=3, random_state=3, n_bootstraps=50)
     assert by_default.get_params()["feedback"] == clone(by_default).feedback == "auto"
     found, named, plain = (
         clone(by_default).set_params(feedback=feedback).fit(X, Y) for feedback in ("auto", "cross-fitted", "all")
@@ -55,8 +56,8 @@ def test_it_is_the_default_where_folds_and_trials_allow_it() -> None:
     assert Flag.CROSS_FITTED in found.estimate_.flags
     assert [trial.params for trial in found.trials_] == [trial.params for trial in plain.trials_]
     assert (found.best_params_, found.best_score_) == (plain.best_params_, plain.best_score_)
-    assert found.n_trials_ == len(found.trials_) == 70, "of the search alone"
-    assert (plain.n_fits_, found.n_fits_) == (350, 350 + K * (K - 1) * 5 + K)
+    assert found.n_trials_ == len(found.trials_) == 37, "of the search alone"
+    assert (plain.n_fits_, found.n_fits_) == (37 * 3, 37 * 3 + 3 * 2 * 5 + 3)
     assert found.n_fits_ <= 1.3 * plain.n_fits_
 
 
@@ -64,12 +65,12 @@ def test_it_is_the_default_where_folds_and_trials_allow_it() -> None:
     ("settings", "why"),
     [
         ({"n_trials": 30}, "leaves each sampler 2 trials, of at least 5"),
-        ({"cv": TimeSeriesSplit(4), "n_trials": 70}, "needs folds that hold out every row once"),
-        ({"cv": ho.protocols.hold_out(), "n_trials": 70}, "needs folds that hold out every row once"),
-        ({"cv": ShuffleSplit(4, random_state=0), "n_trials": 70}, "needs folds that hold out every row once"),
-        ({"cv": 2, "n_trials": 180}, "needs at least 3 folds"),
-        ({"study": "new", "n_trials": 70}, "the trials of a study may have seen all; to have it, leave study out"),
-        ({"stop_when_useless": True, "n_trials": 70}, "than 2. trials on 5 folds"),
+        ({"cv": TimeSeriesSplit(4)}, "needs folds that hold out every row once"),
+        ({"cv": ho.protocols.hold_out()}, "needs folds that hold out every row once"),
+        ({"cv": ShuffleSplit(4, random_state=0)}, "needs folds that hold out every row once"),
+        ({"cv": 2}, "needs at least 3 folds"),
+        ({"study": "new"}, "the trials of a study may have seen all; to have it, leave study out"),
+        ({"cv": 3, "stop_when_useless": True, "n_trials": 37}, "than 2. trials on 3 folds"),
     ],
 )
 def test_where_it_is_not_possible_the_default_says_why(settings: dict[str, Any], why: str) -> None:
@@ -145,7 +146,7 @@ def test_a_sampler_knows_nothing_of_its_fold(k: int) -> None:
     assert any(first.params[j] != second.params[j] for j in range(K)), "the others see these rows"
 
 
-@pytest.mark.parametrize("more", [{}, {"feedback": "auto", "n_trials": 70, "batch_size": 4}])
+@pytest.mark.parametrize("more", [{}, {"feedback": "auto", "cv": 3, "n_trials": 37, "batch_size": 4}])
 def test_the_number_of_workers_changes_nothing(more: dict[str, Any]) -> None:
     one, two = search(**more).fit(X, Y), search(n_jobs=2, **more).fit(X, Y)
     assert Flag.CROSS_FITTED in one.estimate_.flags
@@ -177,7 +178,11 @@ def test_its_texts_say_what_was_done(capsys: pytest.CaptureFixture[str], tmp_pat
     assert "docs/methods/pages/cross_fitting.md and tests it in docs/understand/adaptive-searches.md." in text
     assert part in found.estimate_.flags[Flag.CROSS_FITTED]
     assert part in found.evaluation_._repr_html_()
+    card = str(ho.report_card(found))
+    assert "corrected for the selection (searches without the rows that score them)" in card
+    assert f"| Fits | {part} |" in card
     plain = search("all", verbose=1).fit(X, Y)
+    assert search_history(found.evaluation_).corrected[-1] == plain.estimate_.value, "one method in all points"
     assert "corrected estimate" not in capsys.readouterr().out + plain.evaluation_._repr_html_()
 
 
@@ -212,13 +217,13 @@ def test_it_continues_from_its_store(tmp_path: Path, monkeypatch: pytest.MonkeyP
 
 def test_a_longer_search_continues_a_shorter_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     store = tmp_path / "run.db"
-    search("auto", n_trials=70, store=store).fit(X, Y)
+    search("auto", cv=3, n_trials=37, store=store).fit(X, Y)
     fit, done = SVC.fit, []
     monkeypatch.setattr(SVC, "fit", lambda self, *data, **more: (done.append(1), fit(self, *data, **more))[1])
-    longer = search("auto", n_trials=90, store=store).fit(X, Y)
-    assert longer.evaluation_.cross_fit.n_trials == (6,) * K
-    assert len(done) == 20 * K + K * (K - 1) + K + 1
-    assert longer.estimate_.value == search("auto", n_trials=90).fit(X, Y).estimate_.value
+    longer = search("auto", cv=3, n_trials=47, store=store).fit(X, Y)
+    assert longer.evaluation_.cross_fit.n_trials == (6, 6, 6)
+    assert len(done) == 10 * 3 + 3 * 2 + 3 + 1
+    assert longer.estimate_.value == search("auto", cv=3, n_trials=47).fit(X, Y).estimate_.value
 
 
 @dataclass
@@ -274,11 +279,19 @@ def test_a_timeout_covers_all_searches(
     assert clock.now <= seconds + 2 * K + (K - 1) * slow, "what began is finished, and the winners are fitted"
 
 
-@pytest.mark.parametrize("callback", [lambda study, trial: study.stop() if trial.number == 79 else None])
-def test_without_a_number_of_trials_those_that_were_made_count(callback: Any) -> None:
-    found = search("auto", n_trials=None, callbacks=[callback], n_bootstraps=20).fit(X, Y)
-    assert found.n_trials_ == 80
-    assert found.evaluation_.cross_fit.n_trials == (5,) * K
+@pytest.mark.parametrize(
+    ("feedback", "n_trials", "made", "each"),
+    [("auto", None, 80, (5,) * K), ("auto", 100, 20, None), ("cross-fitted", 100, 20, (5,) * K)],
+)
+def test_the_trials_that_were_made_count(feedback: str, n_trials: int | None, made: int, each: Any) -> None:
+    def stop(study: optuna.Study, trial: Any) -> None:
+        if trial.number == made - 1:
+            study.stop()
+
+    found = search(feedback, n_trials=n_trials, callbacks=[stop], n_bootstraps=20).fit(X, Y)
+    fit = found.evaluation_.cross_fit
+    assert found.n_trials_ == made
+    assert (None if fit is None else fit.n_trials) == each
 
 
 def test_the_scores_that_a_sampler_saw_are_kept() -> None:

@@ -32,8 +32,8 @@ _LIMITS = {
         "of the optimism remains."
     ),
     Flag.SAMPLER_FITTED_FOLDS: (
-        "The further searches scored better on the rows that they saw than their winners did on the others, which "
-        "shows that the sampler fitted the folds."
+        "The further searches scored better on the rows that they saw than their winners did on the others: the "
+        "sampler seems to have fitted the folds."
     ),
     Flag.DROPPED_CONFIGURATIONS: (
         "The estimate replays the selection among the configurations that were not dropped, so it is a little more "
