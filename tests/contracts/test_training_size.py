@@ -364,9 +364,15 @@ def test_what_text_report_and_card_say(tmp_path: Path) -> None:
     assert sentence in search.estimate_.flags[Flag.TRAINING_SIZE_CORRECTED]
     assert "of as many rows as there are" in search.estimate_.provenance["quantity"]
     assert sentence in str(search.methods_text())
+    assert "No model was trained" not in str(search.methods_text())
     page = search.report(tmp_path / "report.html").read_text()
     assert sentence in page and "the estimate is of models of that size" in page
-    assert sentence in ho.report_card(search)
+    card = ho.report_card(search)
+    assert sentence in card
+    # What selection did is told apart from what more rows do.
+    plain = search_of(scoring="roc_auc", training_size_correction=False).fit(X, Y)
+    assert f"{plain.corrected_score_:.3f} after the correction" in card
+    assert f"With training on all rows it is {search.corrected_score_:.3f}." in card
     json.dumps(search.estimate_.to_dict())
 
 

@@ -113,7 +113,8 @@ class SizeCorrection:
                 **estimate.provenance,
                 **({"quantity": quantity} if quantity else {}),
                 "training_size_correction": {
-                    "shift": self.shift, "standard_error": self.standard_error, **provenance,
+                    "shift": self.shift, "standard_error": self.standard_error, "value_without": estimate.value,
+                    "optimism_without": estimate.optimism, **provenance,
                 },
             },
         )  # fmt: skip

@@ -30,6 +30,12 @@ from heldout.report.words import (
 )
 
 HISTOGRAM_BINS = 40
+WITHOUT_FITS = " No model was trained for it."
+FITS_WITHOUT_TWO = (
+    " What competes was also fitted without two folds at a time, which showed by how much training on all rows "
+    "improves the score."
+)
+"""Of a method with a correction for training size, in place of ``WITHOUT_FITS``."""
 
 
 def headline_of(
@@ -82,7 +88,13 @@ def _lead(headline: Headline, estimate: Estimate, candidates: int, dropped: int)
         return named_sentence(in_sentence(scale.title), value, scale.decimals)
     if not headline.is_corrected or before is None or value is None:
         return _how(estimate)
-    return optimism_sentence(
+    on_all_rows = ""
+    if (correction := estimate.provenance.get("training_size_correction")) is not None:
+        on_all_rows = f" With training on all rows it is {number_text(value, scale.decimals)}."
+        without = scale.shown(correction["value_without"])
+        value = value if without is None else without
+        estimate = replace(estimate, value=correction["value_without"], optimism=correction["optimism_without"])
+    of_selection = optimism_sentence(
         in_sentence(scale.title),
         before,
         value,
@@ -95,6 +107,7 @@ def _lead(headline: Headline, estimate: Estimate, candidates: int, dropped: int)
         dropped=dropped,
         width=0.0 if estimate.interval is None else estimate.interval.high - estimate.interval.low,
     )
+    return of_selection + on_all_rows
 
 
 def _finalists(estimate: Estimate) -> int:
@@ -110,11 +123,14 @@ def _how(estimate: Estimate) -> str:
     words = method_words(estimate.method)
     drawn = estimate.provenance.get("n_bootstraps")  # of a method that keeps no distribution
     bootstraps = drawn if estimate.distribution is None else len(estimate.distribution)
-    return words.sentence(
+    how = words.sentence(
         bootstraps,
         finalists=_finalists(estimate),
         named=was_named(estimate),
         alone=estimate.provenance.get("n_candidates") == 1,
+    )
+    return (
+        how.removesuffix(WITHOUT_FITS) + FITS_WITHOUT_TWO if Flag.TRAINING_SIZE_CORRECTED in estimate.flags else how
     )
 
 
