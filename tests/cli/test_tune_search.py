@@ -298,7 +298,9 @@ def test_optuna_with_an_estimate_of_samplers_that_have_not_seen_a_fold(
     assert document["winner"] == plain["winner"] and document["uncorrected"] == plain["uncorrected"]
     assert document["n_fits"] == plain["n_fits"] + 3 * 2 * 2 + 3  # 3 folds: 2 trials on 2 folds each, and 3 winners
     assert "searching without fold 2" in ended.err
-    assert "15 of 15 done" in command("status", "heldout-out").out
+    status = command("status", "heldout-out").out
+    assert "15 of 15 done" in status
+    assert "12 fits of 3 of its searches without a fold so far (finished)" in status
     again = json.loads(tune(command, path, *OPTUNA, *remedy, "--json", "--resume").out)
     assert again["n_fits_resumed"] == 15 + 12 and again["distribution"] == document["distribution"]
 

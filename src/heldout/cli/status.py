@@ -47,12 +47,29 @@ def command(folder: str, as_json: bool, watch: bool) -> None:
     if watch:
         _follow(path, console)
     else:
-        _show(file_status(path), console)
+        _show(file_status(path), _samplers(path), console)
     console.check_all_was_printed()
 
 
-def _show(status: FileStatus, console: Console) -> None:
-    console.table(file_rows(status))
+def _samplers(path: Path) -> FileStatus | None:
+    """The searches without a fold beside a search with Optuna, which run after it; None where there are none."""
+    from heldout.cli.files import OutputFolder
+    from heldout.execution.store.file_status import file_status
+
+    folder = OutputFolder(path.parent)
+    has_any = path.name == folder.run_file.name and folder.samplers_file.exists()
+    return file_status(folder.samplers_file) if has_any else None
+
+
+def _show(status: FileStatus, samplers: FileStatus | None, console: Console) -> None:
+    from heldout._text import counted
+
+    rows = file_rows(status)
+    if samplers is not None:
+        done = counted(sum(run.n_done for run in samplers.runs), "fit")
+        searches = f"{len(samplers.runs)} of its searches without a fold"
+        rows.append(("estimate", f"{done} of {searches} so far ({_state(samplers)})"))
+    console.table(rows)
     for run in status.runs:
         console.lines([""])
         console.table(run_rows(run, is_one_of_several=len(status.runs) > 1))
@@ -69,15 +86,16 @@ def _follow(path: Path, console: Console) -> None:
         with stops_like_ctrl_c():
             while console.has_reader:
                 began = time.perf_counter()
-                status = file_status(path)
-                if (status.state, status.runs) != last:
+                status, samplers = file_status(path), _samplers(path)
+                of_samplers = None if samplers is None else (samplers.state, samplers.runs)
+                if (status.state, status.runs, of_samplers) != last:
                     if sys.stdout.isatty():
                         click.clear()
                     elif last is not None:
                         console.lines([""])
-                    _show(status, console)
-                    last = status.state, status.runs
-                if status.state not in _GOES_ON:
+                    _show(status, samplers, console)
+                    last = status.state, status.runs, of_samplers
+                if not {each.state for each in (status, samplers) if each is not None}.intersection(_GOES_ON):
                     return
                 time.sleep(max(SECONDS_BETWEEN, _TIMES_AS_LONG * (time.perf_counter() - began)))
     except KeyboardInterrupt:
