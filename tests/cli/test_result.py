@@ -53,7 +53,7 @@ def test_a_search_says_when_its_estimate_is_of_another_configuration(estimate: h
     names = ["a", "b"]
     search: Any = SimpleNamespace(
         winner=0, configurations=[SimpleNamespace(name=name) for name in names], n_fits=2, n_fits_saved=0,
-        shared_fits={}, share_comparison=None, estimates={}, barriers=(), provenance={},
+        part_for_estimate="", shared_fits={}, share_comparison=None, estimates={}, barriers=(), provenance={},
         estimate=replace(estimate, selected=selected, selected_name=names[selected]), failures={}, seconds={},
         dropped={},
     )  # fmt: skip
@@ -78,7 +78,7 @@ def test_a_search_says_how_many_were_dropped_and_when_apart_from_those_that_fail
     gone = {j: Dropped(j, after, 0.999, "worse") for j, after in left.items()}
     search: Any = SimpleNamespace(
         winner=0, configurations=[SimpleNamespace(name=str(j)) for j in range(9)], n_fits=20, n_fits_saved=25,
-        shared_fits={}, share_comparison=None, estimates={}, barriers=(), provenance={},
+        part_for_estimate="", shared_fits={}, share_comparison=None, estimates={}, barriers=(), provenance={},
         estimate=estimate, failures={8: "no"}, seconds={}, dropped=gone | {8: Dropped(8, 1, float("nan"), "no")},
     )  # fmt: skip
     rows = dict(search_rows(search, {}, 0, seconds=1.0))
@@ -95,7 +95,7 @@ def test_a_search_says_what_sharing_saved_and_what_the_check_measured(estimate: 
     }
     search: Any = SimpleNamespace(
         winner=0, configurations=[SimpleNamespace(name="a")], n_fits=8000, n_fits_saved=0, n_fits_of_search=2000,
-        is_one_search=False,
+        part_for_estimate="", is_one_search=False,
         n_fits_shared=1600, shared_fits=shared, share_comparison=ShareComparison(20, 2e-16, "a", 4.0, 0.5),
         estimates={}, barriers=(), provenance={},
         estimate=replace(estimate, selected=0), failures={}, seconds={}, dropped={},
