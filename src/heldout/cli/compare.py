@@ -30,7 +30,7 @@ SECTIONS = {
 
 _OF_TUNE_ALONE = {
     "n_trials": None, "timeout": None, "batch_size": None, "feedback": None, "stop_when_useless": None,
-    "across": "folds", "interval": None,
+    "across": "folds", "interval": None, "training_size_correction": False,
     "scheme": "cvt", "deploy": "all", "stop_when_width": None,
 }  # fmt: skip
 """The options of tune that a comparison does not have, at their defaults."""
