@@ -12,7 +12,7 @@ def columns_of(n_methods: int, **columns: list[list[float]]) -> dict[str, Any]:
     n = len(columns["value"])
     shape = n, n_methods
     found: dict[str, Any] = {name: np.array(values, dtype=float) for name, values in columns.items()}
-    for name in ("of_folds", "seconds", "low_95", "high_95", "bound_95"):
+    for name in ("seconds", "low_95", "high_95", "bound_95"):
         found.setdefault(name, np.full(shape, np.nan))
     found.setdefault("scale", np.ones(shape))
     found.setdefault("failure", np.where(np.isnan(found["value"]), "none", "").astype("<U80"))

@@ -24,12 +24,12 @@ How biased, precise, honest and fast methods of estimation are, where the truth 
 
 Three parts: matrices of independent columns (Tsamardinos et al. 2018, section 6.1), matrices whose columns
 depend on each other as those of real searches do, and real searches on samples of tables, whose other rows are
-the truth. Part tables takes --tables FOLDER and searches, which takes hours, or --searches FILE and scores
-methods on searches that were kept, which takes minutes.
+the truth. Part tables keeps every search in the folder --searches: with --tables FOLDER it makes those that are
+not there, seconds each, and without it scores methods on those that are.
 
 DIR receives corrections.parquet (a row a cell, repetition and method), cells.parquet and corrections.csv (a row
-a cell and method), searches.parquet where tables were searched, study.json and report.html; finished batches are
-kept in DIR/batches, and --resume continues from them.
+a cell and method), study.json and report.html; finished batches are kept in DIR/batches, and --resume continues
+from them.
 """
 
 
@@ -53,13 +53,17 @@ def methods_typed(flag: str, text: str) -> list[str]:
 
 OPTIONS = (
     option("--part", "The matrices.", type=click.Choice(PARTS), default="independent", show_default=True),
-    option("--searches", "Of tables: a file of kept searches.", metavar="FILE"),
-    option("--tables", "Of tables: a folder of tables to search.", metavar="FOLDER"),
-    option("--names", "Only these tables of the folder.", read=names_typed, metavar="NAME,NAME"),
+    option("--tables", "Of tables: the folder of tables to search, with MANIFEST.csv.", metavar="FOLDER"),
+    option("--searches", "Of tables: the folder in which searches are kept.", metavar="FOLDER"),
+    option(
+        "--designs", "Of tables: some designs such as b100,r100; all by default.", read=names_typed,
+        metavar="NAME,NAME",
+    ),
+    option("--half", "Of tables: judging (the default) or choosing.", type=click.Choice(("judging", "choosing"))),
     option(
         "--methods",
         "Methods of heldout estimate, with settings such as \"bbc(interval='calibrated')\", or oracle; "
-        "cv,bbc,shrinkage,oracle by default.",
+        "cv,bbc,shrinkage,oracle by default, of tables shrinkage,bbc.",
         read=methods_typed, metavar="NAME,NAME",
     ),
     option("--reference", "The method that ratios compare with; bbc by default.", metavar="NAME"),
@@ -83,21 +87,20 @@ OPTIONS = (
         metavar="NAME,NAME",
     ),
     option(
-        "--candidates", "Of tables: some of one,alike,varied.", read=names_typed, metavar="NAME,NAME"
+        "--repetitions",
+        "Matrices of each setting, or searches of each design; 400, of tables 200, 20 with --quick.",
+        quick=20, type=int,
     ),
     option(
-        "--repetitions", "Matrices of each setting; 400 by default, 20 with --quick.", quick=20, type=int
-    ),
-    option(
-        "--bootstraps", "Bootstraps of every method; 200 by default, 100 with --quick.", argument="n_bootstraps",
-        quick=100, type=int,
+        "--bootstraps", "Bootstraps of every method; 200, of tables 1000, 100 with --quick.",
+        argument="n_bootstraps", quick=100, type=int,
     ),
     option(
         "--levels", "Confidence levels of the intervals; 0.9,0.95 by default.", read=numbers, metavar="P,P"
     ),
     option(
-        "--aggregate", "How a configuration is scored: pooled, folds, within or auto.", default="pooled",
-        show_default=True,
+        "--aggregate", "How a configuration is scored: pooled, folds, within or auto; pooled by default, of tables "
+        "auto.",
     ),
 )  # fmt: skip
 OF_QUICK = {
@@ -121,21 +124,13 @@ def _prepared(wanted: StudyOptions) -> PreparedStudy:
     from heldout._text import counted
     from heldout_papers.corrections import corrections
     from heldout_papers.corrections.page import corrections_page
-    from heldout_papers.corrections.study import SearchedJob
 
     job = corrections.job(**corrections_arguments(wanted))
-    plan = job.plan
-    n_settings, n = len(plan.settings), plan.repetitions
-    if isinstance(job, SearchedJob):
-        n_tables = len({table.name for setting in plan.settings for table in setting.tables})
-        line = (
-            f"Plan: {n_settings * n:,} searches on {counted(n_tables, 'table')}, {n} of each kind and number of "
-            f"rows, and then every method on each; seed {plan.entropy}."
-        )
-        return PreparedStudy(line, job, corrections_page)
-    scoring = plan.settings[0].scoring
+    plan, scoring = job.plan, job.plan.settings[0].scoring
+    what = "design" if wanted.arguments["part"] == "tables" else "setting"
+    labels = ", ".join(label for label, _ in scoring.methods)
     line = (
-        f"Plan: {counted(n_settings, 'setting')} x {counted(n, 'repetition')}, by {', '.join(scoring.labels)}, "
+        f"Plan: {counted(len(plan.settings), what)} x {counted(plan.repetitions, 'repetition')}, by {labels}, "
         f"{scoring.n_bootstraps} bootstraps, seed {plan.entropy}."
     )
     return PreparedStudy(line, job, corrections_page)

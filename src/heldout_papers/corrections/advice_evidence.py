@@ -1,7 +1,8 @@
 """``python -m heldout_papers.corrections.advice_evidence FOLDER``: renew the figures of recommended methods.
 
 They are a CSV file with a line per cell and method, of real searches and of hold-outs. It is computed from kept
-runs of the test bed, and installed with ``heldout``.
+runs of the test bed, and installed with ``heldout``. Of real searches those count that chose no form of a
+method, of designs that are like a search without settings.
 """
 
 from __future__ import annotations
@@ -17,9 +18,11 @@ from typing import Any
 
 from heldout.estimates import coverage as installed
 from heldout.estimates.coverage import HOLD_OUT, TABLES, CellEvidence
+from heldout_papers.corrections.designs import DESIGNS
+from heldout_papers.corrections.scores import ORACLE
 from heldout_papers.engine.results import check_columns
 
-PLACE = ("part", "kind", "metric", "rows", "configurations")
+PLACE = ("part", "kind", "metric", "rows", "rarer", "configurations")
 DECIMALS = 4
 COLUMNS = {
     "part": "part",
@@ -58,7 +61,12 @@ def kept_cells(folder: str | Path) -> Any:
     import pandas as pd
 
     frames = [pd.read_parquet(path) for path in cell_files(folder)]
-    return pd.concat(frames, ignore_index=True).drop_duplicates([*PLACE, "method"], ignore_index=True)
+    found = pd.concat(frames, ignore_index=True)
+    if "design" in found:
+        usual = [name for name, design in DESIGNS.items() if design.is_usual]
+        found = found[found["design"].isna() | (found["design"].isin(usual) & (found["half"] == "judging"))]
+    found = found.assign(rarer=found.get("rarer", 0))
+    return found.drop_duplicates([*PLACE, "method"], ignore_index=True)
 
 
 def bed_evidence_of(frame: Any) -> tuple[CellEvidence, ...]:
@@ -73,7 +81,7 @@ def bed_evidence_of(frame: Any) -> tuple[CellEvidence, ...]:
             **{field.name: kinds[str(field.type)](line[COLUMNS[field.name]]) for field in fields(CellEvidence)}
         )
         for line in frame.to_dict("records")
-        if line["part"] in (TABLES, HOLD_OUT) and line["repetitions"] > 0
+        if line["part"] in (TABLES, HOLD_OUT) and line["method"] != ORACLE and line["repetitions"] > 0
     )
 
 

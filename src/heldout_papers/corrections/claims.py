@@ -107,7 +107,8 @@ class CellRows:
 
 def where(row: Row) -> str:
     """A cell in a sentence."""
-    return f"{row['metric']}, {row['kind']}, N = {row['rows']}, C = {row['configurations']}"
+    design = f"{row['design']}, " if "design" in row else ""
+    return f"{design}{row['metric']}, {row['kind']}, N = {row['rows']}, C = {row['configurations']}"
 
 
 def bias_ratio(pairs: Sequence[tuple[Row, Row]]) -> Mean:

@@ -21,8 +21,15 @@ from heldout._random import stream
 from heldout.errors import InputError
 from heldout_papers.corrections.distribution import Floats
 from heldout_papers.corrections.matrix import BedCell, KnownMatrix
-from heldout_papers.corrections.structure import Structure, mean_log_loss, moderate_logits, structures
-from heldout_papers.corrections.table_search import METRICS, Kind, reading_of
+from heldout_papers.corrections.structure import (
+    METRICS,
+    Kind,
+    Structure,
+    mean_log_loss,
+    moderate_logits,
+    reading_of,
+    structures,
+)
 from heldout_papers.engine.arguments import checked_names, checked_sizes
 
 ROWS, CONFIGURATIONS = (20, 40, 100, 300), (1, 10, 60)

@@ -63,8 +63,6 @@ class KnownMatrix:
         How ``ho.estimate`` is to read the predictions: ``response``, ``pos_label``.
     scale : float
         Errors are divided by it: 1, or for errors in units of a target the standard deviation of that target.
-    truths_of_folds : ndarray of shape (C,), optional
-        The mean true score of the models of its folds, which are fitted on fewer rows.
     distribution : KnownDistribution, optional
         For the oracle; without it the oracle is a line that other repetitions tell.
     """
@@ -77,11 +75,12 @@ class KnownMatrix:
     seed: int
     reading: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
     scale: float = 1.0
-    truths_of_folds: Floats | None = None
     distribution: KnownDistribution | None = None
 
 
-WORST: Mapping[str, float] = MappingProxyType({"r2": -2.0, "root_mean_squared_error": 2.0})
+WORST: Mapping[str, float] = MappingProxyType(
+    {"r2": -2.0, "root_mean_squared_error": 2.0, "mean_absolute_error": 2.0}
+)
 """True scores (divided by their scale) beyond which a winner is a catastrophe outside its rows, which no estimate
 from these rows can see. There values, ends and truths are moved to this score before they are averaged."""
 

@@ -23,8 +23,10 @@ from heldout_papers.corrections.claims import (
     where,
 )
 from heldout_papers.corrections.matrix import WORST
+from heldout_papers.corrections.reach import FLOOR, HIGH, LEAST_RARER, LOW, reach_claims
 from heldout_papers.corrections.result import CorrectionsStudy
 from heldout_papers.corrections.scores import ORACLE
+from heldout_papers.corrections.tables_result import TablesStudy
 from heldout_papers.engine.page import Cells, ClaimsText, StudyPage, StudyTable, shown, study_tables
 from heldout_papers.engine.pictures import (
     Frame,
@@ -58,18 +60,21 @@ PARTS: Mapping[str, tuple[str, ...]] = {
         "right; ties has every column three times, and of two classes four different probabilities only.",
     ),
     "tables": (
-        "A sample of N rows of a table is searched with 5 folds: 57 classifiers, or 58 regressors. Every "
-        "configuration is then fitted on all N rows and scored on the rest of the table, at least nine times as "
-        "many rows and at most 10 000; that is its truth. One is a configuration that was named beforehand, four "
-        "of them in turn; alike are ten that differ in their penalty alone; varied are all. Samples of a table "
-        "overlap with each other, and errors of a cell say how precise its mean is for these tables, not for all "
-        "that there are.",
+        "A sample of a table is searched by HeldOutSearchCV, with several metrics at once. Every configuration is "
+        "then fitted on all rows of the sample and scored on the rest of the table, at least nine times as many "
+        "rows; that is its truth. One is a configuration that was named beforehand, four of them in turn; alike "
+        "are ten that differ in their penalty alone; varied are all. Tables are halved by name: what was chosen "
+        "on one half is judged on the other. Samples of a table overlap with each other, and errors of a cell say "
+        "how precise its mean is for these tables, not for all that there are.",
+        "A method answers by heldout.estimate with the search's predictions and seed, which is what the search "
+        "itself answers. Log losses are divided by the mean deviation of the winner's row losses in the cell.",
     ),
 }
 ERRORS = (
     "Every method answers as heldout.estimate does, on the same matrices, with the same seeds. The error of an "
     "estimate is its distance from the true score of the configuration that it selected, such that positive "
-    "flatters. Errors of a root mean squared error are in units of the standard deviation of the target."
+    "flatters. Errors of a root mean squared or mean absolute error are in units of the standard deviation of the "
+    "target."
 )
 CATASTROPHES = (
     "A winner whose R² outside is below -2, or whose error is more than two standard deviations of the target, is "
@@ -81,7 +86,16 @@ COVERAGE = (
     f"{ERROR_RATE:g} divided by the number of cells with {LEAST_ROWS} rows or more. Seconds are those of the "
     "method alone, from predictions that were read and checked, on one thread."
 )
+REACH = (
+    f"Cells with fewer than {LEAST_RARER} rows of the rarer class are not judged. A bias and a coverage may be "
+    f"beyond their limits ({LOW:g} to {HIGH:g}, and nowhere below {FLOOR:g}) by two standard errors. Seconds are "
+    "those of heldout.estimate."
+)
 ORACLES = {
+    "tables": (
+        "The oracle subtracts the mean optimism of the cell, which nobody with one search knows, and its interval "
+        "has one length, that of the deviation of what is left."
+    ),
     "independent": (
         "The oracle knows the Beta distribution and expects the true score of the winner from its observed one. "
         "For accuracy that is the best that any method can do; elsewhere the chance of an observed score is "
@@ -95,15 +109,16 @@ ORACLES = {
 }
 
 
-def corrections_page(study: CorrectionsStudy, *, command: str = "") -> StudyPage:
+def corrections_page(study: CorrectionsStudy | TablesStudy, *, command: str = "") -> StudyPage:
     """The content of the report."""
-    cells = CellRows.of_study(study)
+    cells = CellRows(tuple(study.rows()), study.reference)
+    claims = reach_claims(study) if isinstance(study, TablesStudy) else corrections_claims(cells)
     return StudyPage(
         name=study.name,
         title="How good corrections and their intervals are",
         lead=_lead(cells),
         settings=_settings(study, cells),
-        claims=corrections_claims(cells),
+        claims=claims,
         tested=ClaimsText(
             "about what a correction must reach",
             "a method besides cv and the reference with 100 repetitions or more, and for coverage "
@@ -115,7 +130,7 @@ def corrections_page(study: CorrectionsStudy, *, command: str = "") -> StudyPage
         pictures=_pictures(cells),
         glossary=_glossary(study.methods, study.reference),
         tables=_tables(cells),
-        method=_method(study),
+        method=_method(study, cells),
         sources=("tsamardinos2018",),
         entropy=study.entropy,
         command=command,
@@ -146,30 +161,30 @@ def _lead(cells: CellRows) -> str:
     return f"On average over {counted(n, 'cell')}, {'; '.join(parts)}."
 
 
-def _settings(study: CorrectionsStudy, cells: CellRows) -> dict[str, Any]:
-    left_out = {"tables left out": len(study.left_out)} if study.left_out else {}
+def _settings(study: CorrectionsStudy | TablesStudy, cells: CellRows) -> dict[str, Any]:
+    of_one = cells.of(cells.methods[0])
+    left_out = {"left out": len(study.left_out)} if study.left_out else {}
     return {
         "part": study.part,
-        "kinds": ", ".join(dict.fromkeys(cell.kind for cell in study.cells)),
+        "kinds": ", ".join(dict.fromkeys(row["kind"] for row in of_one)),
         "metrics": ", ".join(cells.metrics),
         "rows": list(cells.sizes),
-        "configurations": [cell.configurations for cell in study.cells],
-        "cells": len(study.cells),
-        "repetitions": max(len(found["value"]) for found in study.columns),
+        "configurations": [row["configurations"] for row in of_one],
+        "cells": len(of_one),
+        "repetitions": max(row["repetitions"] + row["no_value"] for row in of_one),
         "bootstraps": study.n_bootstraps,
         "scores": study.aggregate or "as heldout.estimate chooses",
         **left_out,
     }
 
 
-def _method(study: CorrectionsStudy) -> tuple[str, ...]:
-    metrics = {cell.metric for cell in study.cells}
+def _method(study: CorrectionsStudy | TablesStudy, cells: CellRows) -> tuple[str, ...]:
     oracle = ORACLES.get(study.part, ORACLES[""]) if ORACLE in study.methods else ""
     parts = (
         *PARTS.get(study.part, ()),
         ERRORS,
-        CATASTROPHES if metrics & set(WORST) else "",
-        COVERAGE,
+        CATASTROPHES if set(cells.metrics) & set(WORST) else "",
+        REACH if isinstance(study, TablesStudy) else COVERAGE,
         oracle,
     )
     return tuple(part for part in parts if part)

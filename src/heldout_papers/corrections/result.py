@@ -2,36 +2,21 @@
 
 from __future__ import annotations
 
-import os
-import shutil
-from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass, field
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
 from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
-from heldout.errors import InputError
 from heldout.estimates.types import frame_of
 from heldout_papers.corrections.matrix import BedCell
-from heldout_papers.corrections.scores import FOUND
 from heldout_papers.corrections.summary import rows_of_cell
 from heldout_papers.engine.batches import Columns
-from heldout_papers.engine.results import StudyResult, check_columns
+from heldout_papers.engine.results import StudyResult
 
 PLACE = ("part", "kind", "metric", "rows", "configurations")
 NARROW = {"rows": "int32", "configurations": "int32", "repetition": "int32"}
-
-
-@dataclass(frozen=True)
-class CopiedFile:
-    """A file that is copied where a table would be written."""
-
-    path: str
-
-    def to_parquet(self, path: str | os.PathLike[str], **settings: Any) -> None:
-        shutil.copyfile(self.path, path)
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,10 +36,6 @@ class CorrectionsStudy(StudyResult):
     n_bootstraps : int
     aggregate : str or None
     entropy : int
-    searches : str
-        The file of the searches that this run made; empty where it made none or kept none.
-    left_out : mapping of str to str
-        Tables that were not searched, and why.
     """
 
     cells: tuple[BedCell, ...]
@@ -65,49 +46,9 @@ class CorrectionsStudy(StudyResult):
     n_bootstraps: int
     aggregate: str | None
     entropy: int
-    searches: str = ""
-    left_out: Mapping[str, str] = field(default_factory=dict)
+    left_out: ClassVar[dict[str, str]] = {}
     name: ClassVar[str] = "corrections"
     page_function: ClassVar[str] = "corrections.page:corrections_page"
-
-    @classmethod
-    def from_frame(
-        cls,
-        frame: Any,
-        *,
-        reference: str = "bbc",
-        n_bootstraps: int = 200,
-        aggregate: str | None = "pooled",
-        entropy: int = 0,
-    ) -> CorrectionsStudy:
-        """A test bed from its ``to_frame(each=True)``.
-
-        Raises
-        ------
-        InputError
-            When columns are missing, or cells differ in their methods.
-        """
-        check_columns(frame, (*PLACE, "repetition", "method", *FOUND), "a test bed")
-        methods = tuple(str(name) for name in dict.fromkeys(frame["method"]))
-        names = [name for name in frame.columns if name not in (*PLACE, "repetition", "method")]
-        levels = tuple(float(name[4:]) / 100 for name in names if name.startswith("low_"))
-        bounds = tuple(float(name[6:]) / 100 for name in names if name.startswith("bound_"))
-        cells, columns = [], []
-        for place, part in frame.groupby(list(PLACE), sort=False, observed=True):
-            if len(part) % len(methods) or list(part["method"][: len(methods)]) != list(methods):
-                raise InputError(f"cell {' '.join(map(str, place))} lacks a method that others have.")
-            cells.append(BedCell(str(place[0]), str(place[1]), str(place[2]), int(place[3]), int(place[4])))
-            columns.append({name: _values(part[name], name).reshape(-1, len(methods)) for name in names})
-        return cls(
-            tuple(cells),
-            methods,
-            tuple(columns),
-            tuple(dict.fromkeys((*levels, *bounds))),
-            reference,
-            n_bootstraps,
-            aggregate,
-            entropy,
-        )
 
     @property
     def part(self) -> str:
@@ -122,7 +63,6 @@ class CorrectionsStudy(StudyResult):
             "n_bootstraps": self.n_bootstraps,
             "aggregate": self.aggregate,
             "levels": list(self.levels),
-            "left_out": dict(self.left_out),
         }
 
     @cached_property
@@ -167,10 +107,5 @@ class CorrectionsStudy(StudyResult):
         return {name: texts.get(name) or NARROW.get(name, "float32") for name in frame.columns}
 
     def small_frames(self) -> dict[str, Any]:
-        """The rows, from which every claim follows; and the searches where they were run."""
-        kept = {"searches": CopiedFile(self.searches)} if self.searches else {}
-        return {"cells": self.to_frame(), **kept}
-
-
-def _values(column: Any, name: str) -> NDArray[Any]:
-    return np.asarray(column.to_numpy(), dtype=str if name == "failure" else np.float64)
+        """The rows, from which every claim follows."""
+        return {"cells": self.to_frame()}

@@ -31,7 +31,7 @@ from heldout_papers.corrections.matrix import KnownMatrix, moderate
 
 Columns: TypeAlias = dict[str, NDArray[Any]]
 """Arrays (matrices, methods) by name."""
-FOUND = ("value", "truth", "of_folds", "scale", "seconds", "failure")
+FOUND = ("value", "truth", "scale", "seconds", "failure")
 """The columns besides those of intervals."""
 NO_MATRIX = "no matrix"
 """The failure of a repetition that has none; it is not counted."""
@@ -158,9 +158,9 @@ def score_methods(
     Returns
     -------
     dict of str to ndarray of shape (matrices, methods)
-        ``value``, ``truth`` (of the configuration that the method selected), ``of_folds`` (the mean truth of the
-        models of its folds), ``scale``, ``seconds`` (of the method alone, its first call), ``failure`` (why
-        there is no value), and for each level "low_95", "high_95" and "bound_95".
+        ``value``, ``truth`` (of the configuration that the method selected), ``scale``, ``seconds`` (of the method
+        alone, its first call), ``failure`` (why there is no value), and for each level "low_95", "high_95" and
+        "bound_95".
 
     Examples
     --------
@@ -276,6 +276,5 @@ def _line_of_oracle(matrix: KnownMatrix, inputs: Inputs) -> dict[str, Any]:
 
 
 def _of_choice(matrix: KnownMatrix, selected: int, value: float) -> dict[str, Any]:
-    of_folds = np.nan if matrix.truths_of_folds is None else float(matrix.truths_of_folds[selected])
     reason = "the method gave no number" if np.isnan(value) else ""
-    return {"value": value, "truth": float(matrix.truths[selected]), "of_folds": of_folds, "failure": reason}
+    return {"value": value, "truth": float(matrix.truths[selected]), "failure": reason}

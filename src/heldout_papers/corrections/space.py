@@ -1,4 +1,4 @@
-"""The space that is searched on real tables: some sixty configurations, most of which share fits.
+"""The spaces that are searched on real tables: some sixty configurations or two hundred, most of which share fits.
 
 Families differ in how good they are, as those of real searches do; within a family configurations resemble each
 other. Every classifier gives probabilities, so that one response serves accuracy, AUC and log loss.
@@ -14,6 +14,8 @@ from sklearn.compose import TransformedTargetRegressor
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis
 from sklearn.dummy import DummyClassifier, DummyRegressor
 from sklearn.ensemble import (
+    ExtraTreesClassifier,
+    ExtraTreesRegressor,
     HistGradientBoostingClassifier,
     HistGradientBoostingRegressor,
     RandomForestClassifier,
@@ -73,6 +75,72 @@ def regressors(X: Any) -> list[Entry]:
         ("boosting", _plain(X, HistGradientBoostingRegressor(**_SMALL)), _rounds()),
         ("constant", _plain(X, DummyRegressor()), {}),
     ]
+
+
+def many_classifiers(X: Any) -> list[Entry]:
+    """Two hundred classifiers: more families, and finer grids."""
+    weighted = LogisticRegression(max_iter=2000, class_weight="balanced")
+    tree = {"fit__ccp_alpha": [*_powers(-1, -3, 6), 0.0], "fit__min_samples_leaf": [1, 2, 5]}
+    by_entropy = {"fit__max_depth": [1, 2, 3, 4, 6], "fit__min_samples_leaf": [1, 5]}
+    return [
+        ("logistic", _scaled(X, LogisticRegression(max_iter=2000)), {"fit__C": _powers(-3, 2, 20)}),
+        ("weighted", _scaled(X, weighted), {"fit__C": _powers(-3, 2, 10)}),
+        ("neighbours", _scaled(X, KNeighborsClassifier()), _MANY_NEIGHBOURS),
+        ("discriminant", _scaled(X, LinearDiscriminantAnalysis(solver="lsqr")), {"fit__shrinkage": _shares(10)}),
+        (
+            "quadratic",
+            _scaled(X, QuadraticDiscriminantAnalysis()),
+            {"fit__reg_param": [0.9, 0.7, 0.5, 0.3, 0.1]},
+        ),
+        ("naive bayes", _scaled(X, GaussianNB()), {"fit__var_smoothing": _powers(0, -5, 6)}),
+        ("tree", _plain(X, DecisionTreeClassifier()), tree),
+        ("entropy tree", _plain(X, DecisionTreeClassifier(criterion="entropy")), by_entropy),
+        ("forest", _plain(X, RandomForestClassifier()), _MANY_TREES),
+        ("extra", _plain(X, ExtraTreesClassifier()), _MANY_EXTRA),
+        ("boosting", _plain(X, HistGradientBoostingClassifier(**_SMALL)), _MANY_ROUNDS),
+        ("constant", _plain(X, DummyClassifier()), {}),
+    ]
+
+
+def many_regressors(X: Any) -> list[Entry]:
+    """Two hundred regressors."""
+    net = {"fit__regressor__alpha": _powers(0, -2, 6), "fit__regressor__l1_ratio": [1.0, 0.6, 0.3]}
+    width = 1 / max(column_kinds(X).n_columns, 1)
+    kernel = {
+        "fit__regressor__C": [0.1, 1.0, 10.0, 100.0],
+        "fit__regressor__gamma": [0.1 * width, 0.3 * width, width],
+    }
+    tree = {
+        "fit__regressor__ccp_alpha": [*_powers(-1, -3, 6), 0.0],
+        "fit__regressor__min_samples_leaf": [1, 2, 5],
+    }
+    return [
+        ("ridge", _scaled(X, Ridge()), {"fit__alpha": _powers(4, -3, 30)}),
+        ("neighbours", _scaled(X, KNeighborsRegressor()), _MANY_NEIGHBOURS),
+        ("elastic net", _scaled(X, _of_scaled_target(ElasticNet(max_iter=20_000))), net),
+        ("tree", _plain(X, _of_scaled_target(DecisionTreeRegressor())), tree),
+        ("kernel", _scaled(X, _of_scaled_target(SVR())), kernel),
+        ("forest", _plain(X, RandomForestRegressor()), _MANY_TREES),
+        ("extra", _plain(X, ExtraTreesRegressor()), _MANY_EXTRA),
+        ("boosting", _plain(X, HistGradientBoostingRegressor(**_SMALL)), _MANY_ROUNDS),
+        ("constant", _plain(X, DummyRegressor()), {}),
+    ]
+
+
+_MANY_NEIGHBOURS: dict[str, list[Any]] = {
+    "fit__n_neighbors": [25, 21, 19, 17, 15, 13, 11, 9, 7, 6, 5, 4, 3, 2, 1],
+    "fit__weights": ["uniform", "distance"],
+    "fit__p": [1, 2],
+}
+_MANY_TREES: dict[str, list[Any]] = {
+    "fit__min_samples_leaf": [5, 2, 1],
+    "fit__n_estimators": [3, 5, 8, 12, 16, 20],
+}
+_MANY_EXTRA: dict[str, list[Any]] = {"fit__min_samples_leaf": [5, 1], "fit__n_estimators": [5, 10, 15, 20]}
+_MANY_ROUNDS: dict[str, list[Any]] = {
+    "fit__learning_rate": [0.05, 0.1, 0.2, 0.4],
+    "fit__max_iter": [5, 10, 15, 20, 25, 35, 50],
+}
 
 
 def _scaled(X: Any, model: BaseEstimator) -> Pipeline:

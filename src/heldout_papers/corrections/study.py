@@ -8,9 +8,8 @@ tell how good each configuration truly is.
 from __future__ import annotations
 
 import os
-import tempfile
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -19,33 +18,42 @@ import numpy as np
 from heldout._random import RandomState, entropy_of
 from heldout._text import argument
 from heldout.errors import InputError
+from heldout.estimates.base import Method
 from heldout.estimates.question import AGGREGATES, Aggregate
 from heldout.estimates.types import Alternative
+from heldout_papers.corrections import draw_scores
 from heldout_papers.corrections.correlated import correlated_sources
+from heldout_papers.corrections.designs import DESIGNS, HALVES, METRICS
+from heldout_papers.corrections.draw_scores import DrawScoring, draw_settings, joined
 from heldout_papers.corrections.independent import independent_sources
-from heldout_papers.corrections.kept import SearchFile, search_file, write_searches
-from heldout_papers.corrections.kept_source import kept_sources
 from heldout_papers.corrections.matrix import BedCell, KnownMatrix
 from heldout_papers.corrections.result import CorrectionsStudy
 from heldout_papers.corrections.scores import ALTERNATIVES, LEVELS, BedScoring, labelled, scored, with_line
-from heldout_papers.corrections.searches import BATCH as SEARCHES
-from heldout_papers.corrections.searches import SearchSetting, kept_searches, search_plan
+from heldout_papers.corrections.tables_result import TablesStudy
 from heldout_papers.engine.arguments import checked_names, checked_sizes
 from heldout_papers.engine.batches import Batch, BatchCallback, Columns, StudyJob, StudyPlan, study
 
-BATCH = 20
+BATCH, BATCH_OF_SEARCHES = 20, 4
 """Repetitions of a batch."""
 PARTS = ("independent", "correlated", "tables")
 METHODS = ("cv", "bbc", "shrinkage", "oracle")
+METHODS_OF_SEARCHES = ("shrinkage", "bbc")
 REFERENCE = "bbc"
+REPETITIONS, REPETITIONS_OF_SEARCHES = 400, 200
+BOOTSTRAPS, BOOTSTRAPS_OF_SEARCHES = 200, 1000
+"""A search has the latter by default."""
+SIMULATED = ("independent", "correlated")
 OF_PARTS: Mapping[str, tuple[str, ...]] = {
+    "rows": SIMULATED,
     "beta": ("independent",),
-    "configurations": ("independent", "correlated"),
+    "configurations": SIMULATED,
     "variants": ("correlated",),
-    "candidates": ("tables",),
+    "levels": SIMULATED,
+    "alternatives": SIMULATED,
+    "designs": ("tables",),
+    "half": ("tables",),
     "searches": ("tables",),
     "tables": ("tables",),
-    "names": ("tables",),
 }
 """The parts that take an argument; all parts take the others."""
 
@@ -81,33 +89,6 @@ def do_batch(batch: Batch[BedSetting], entropy: int) -> Columns:
     }
 
 
-@dataclass(frozen=True)
-class SearchedJob(StudyJob[Any, CorrectionsStudy]):
-    """Searches on tables, and then the methods on them; ``plan`` is that of the searches.
-
-    Attributes
-    ----------
-    scoring_of : callable
-        From the file of the searches to the job that scores methods on it.
-    """
-
-    scoring_of: Callable[[SearchFile], StudyJob[BedSetting, CorrectionsStudy]] | None = field(
-        default=None, kw_only=True
-    )
-
-    def run(self) -> CorrectionsStudy:
-        """Search what is not searched yet, keep the searches in a file, and score the methods on it."""
-        assert self.scoring_of is not None, "the study gives it"
-        settings: tuple[SearchSetting, ...] = self.plan.settings
-        running: dict[str, Any] = {"n_jobs": self.n_jobs, "folder": self.folder, "told": self.told}
-        columns = StudyJob(self.plan, list, self.batch_size, **running).run()
-        with tempfile.TemporaryDirectory() as passing:
-            place = Path(passing if self.folder is None else self.folder)
-            file = search_file(write_searches(kept_searches(settings, columns), place / "searches.parquet"))
-            found = replace(self.scoring_of(file), **running).run()
-        return replace(found, left_out=self.left_out, searches="" if self.folder is None else file.path)
-
-
 @study(CorrectionsStudy)
 def corrections(
     part: str = "independent",
@@ -117,22 +98,22 @@ def corrections(
     beta: Any = None,
     metrics: Any = None,
     variants: Any = None,
-    candidates: Any = None,
-    searches: str | os.PathLike[str] | None = None,
+    designs: Any = None,
+    half: str | None = None,
     tables: str | os.PathLike[str] | None = None,
-    names: Sequence[str] | None = None,
-    methods: Any = METHODS,
+    searches: str | os.PathLike[str] | None = None,
+    methods: Any = None,
     reference: str | None = None,
-    levels: Any = LEVELS,
-    alternatives: Any = ALTERNATIVES,
-    aggregate: Aggregate | None = "pooled",
-    repetitions: int = 400,
-    n_bootstraps: int = 200,
+    levels: Any = None,
+    alternatives: Any = None,
+    aggregate: Aggregate | None = None,
+    repetitions: int | None = None,
+    n_bootstraps: int | None = None,
     n_jobs: int | None = None,
     folder: str | os.PathLike[str] | None = None,
     told: BatchCallback | None = None,
     random_state: RandomState = None,
-) -> StudyJob[BedSetting, CorrectionsStudy]:
+) -> StudyJob[Any, Any]:
     """How biased, precise, honest and fast methods of estimation are, where the truth is known.
 
     A method selects a configuration from held-out predictions and estimates its performance. Its error is the
@@ -145,54 +126,54 @@ def corrections(
         Columns that are independent, with true scores from a Beta distribution; columns that depend on each other
         as those of real searches do; or real searches.
     rows : int or sequence of int, optional
-        N. By default 20, 40, 60, 80, 100, 500 and 1000; 20, 40, 100 and 300; those of the searches, or 40, 100 and
-        300.
+        N of simulated columns. By default 20, 40, 60, 80, 100, 500 and 1000; 20, 40, 100 and 300.
     configurations : int or sequence of int, optional
-        C. By default 50, 100, 200, 300, 500, 1000 and 2000; 1, 10 and 60.
+        C of simulated columns. By default 50, 100, 200, 300, 500, 1000 and 2000; 1, 10 and 60.
     beta : sequence of (a, b), optional
         Of independent columns; (9, 6), (14, 6), (24, 6) and (54, 6) by default.
     metrics : str or sequence of str, optional
         Of independent columns some of "accuracy" (the default), "roc_auc", "mean_squared_error", "roc_auc_ovo" and
-        "log_loss" (of three classes); otherwise some of "accuracy", "roc_auc", "log_loss",
-        "root_mean_squared_error" and "r2" (all by default).
+        "log_loss" (of three classes); of correlated ones some of "accuracy", "roc_auc", "log_loss",
+        "root_mean_squared_error" and "r2", of searches those of the design (all by default).
     variants : str or sequence of str, optional
         Of correlated columns: "plain", "tails", "ceiling", "ties"; all by default.
-    candidates : str or sequence of str, optional
-        Of searches: "one" configuration that was named beforehand, the ten that are "alike", the "varied" whole;
-        all three by default.
-    searches : path, optional
-        A file of kept searches.
+    designs : str or sequence of str, optional
+        Of searches: names of ``heldout_papers.corrections.designs.DESIGNS``, such as "b100"; all by default.
+    half : {"judging", "choosing"}, optional
+        Of searches: the half of the tables, "judging" by default.
     tables : path, optional
-        A folder of tables to search, in place of ``searches``; classes or numbers are in a column ``target``.
-    names : sequence of str, optional
-        Only these tables.
+        Of searches: the folder of tables that are searched, Parquet files with a ``MANIFEST.csv``. Without it only
+        kept searches are scored.
+    searches : path, optional
+        Of searches: the folder in which they are kept; needed. What is there is not searched again.
     methods : sequence or mapping
         Names of ``ho.estimates.METHODS``, with settings such as "bbc(interval='calibrated')", methods of
         ``ho.estimates`` or of your own, or "oracle", which knows how the true scores are distributed; a mapping
-        gives them labels of your own.
+        gives them labels of your own. "cv", "bbc", "shrinkage" and "oracle" by default; of searches "shrinkage" and
+        "bbc", and the oracle always.
     reference : str, optional
         The label of the method that ratios compare with; "bbc" where it is among the methods, else the first.
-    levels : sequence of float
-        Confidence levels of the intervals.
-    alternatives : sequence of {"two-sided", "greater"}
-        "greater" is a bound on how bad the performance can be.
-    aggregate : str or None
-        As in ``ho.estimate``.
-    repetitions : int
-        Matrices of a setting, or searches of a kind and size; of kept searches at most so many.
-    n_bootstraps : int
-        Of every method.
+    levels : sequence of float, optional
+        Confidence levels of the intervals of simulated columns; .9 and .95 by default. Of searches .95.
+    alternatives : sequence of {"two-sided", "greater"}, optional
+        Of simulated columns; both by default. "greater" is a bound on how bad the performance can be.
+    aggregate : str, optional
+        As in ``ho.estimate``; "pooled" by default, of searches "auto".
+    repetitions : int, optional
+        Matrices of a setting, 400 by default; searches of a design, 200 by default.
+    n_bootstraps : int, optional
+        Of every method; 200 by default, of searches 1000.
     n_jobs : int, optional
     folder : path, optional
         Where finished batches are kept; an interrupted study continues from them.
     told : callable, optional
         ``told(batches done, batches, seconds)`` after every batch.
     random_state : int, RandomState or Generator, optional
-        All methods see the same matrices and draw the same rows.
+        All methods see the same matrices and draw the same rows. Every search has a seed of its own.
 
     Returns
     -------
-    CorrectionsStudy
+    CorrectionsStudy, or of searches TablesStudy
         ``.to_frame()``: a row a cell and method.
 
     Raises
@@ -216,44 +197,51 @@ def corrections(
     """
     (chosen,) = checked_names("part", part, PARTS)
     own = {
-        "beta": beta, "configurations": configurations, "variants": variants, "candidates": candidates,
-        "searches": searches, "tables": tables, "names": names,
+        "rows": rows, "beta": beta, "configurations": configurations, "variants": variants, "levels": levels,
+        "alternatives": alternatives, "designs": designs, "half": half, "searches": searches, "tables": tables,
     }  # fmt: skip
     _check_part(chosen, own)
-    (repetitions,) = checked_sizes("repetitions", repetitions, 1)
-    scoring = _scoring(methods, levels, alternatives, aggregate, n_bootstraps)
-    beside = _reference(reference, scoring.labels)
+    of_searches = chosen == "tables"
+    usual = REPETITIONS_OF_SEARCHES if of_searches else REPETITIONS
+    (repetitions,) = checked_sizes("repetitions", usual if repetitions is None else repetitions, 1)
+    usual = BOOTSTRAPS_OF_SEARCHES if of_searches else BOOTSTRAPS
+    (drawn,) = checked_sizes("n_bootstraps", usual if n_bootstraps is None else n_bootstraps, 1)
+    scale = _checked_aggregate(("auto" if of_searches else "pooled") if aggregate is None else aggregate)
     entropy = entropy_of(random_state)
     running: dict[str, Any] = {"n_jobs": n_jobs, "folder": folder, "told": told}
+    if of_searches:
+        asked = METHODS_OF_SEARCHES if methods is None else methods
+        named = tuple((label, method) for label, method in labelled(asked) if isinstance(method, Method))
+        beside = _reference(reference, [label for label, _ in named])
+        wanted = checked_names("metrics", METRICS if metrics is None else metrics, METRICS, f' of part "{part}"')
+        settings, left_out = draw_settings(
+            checked_names("designs", tuple(DESIGNS) if designs is None else designs, DESIGNS),
+            checked_names("half", half or "judging", HALVES)[0],
+            None if tables is None else Path(tables),
+            Path(own["searches"]),
+            DrawScoring(named, wanted, drawn, scale),
+            repetitions,
+        )
+        searched = StudyPlan("corrections tables", settings, repetitions, entropy, draw_scores.do_batch)
 
-    def job_of(
-        sources: Sequence[MatrixSource], most: int, file: str = ""
-    ) -> StudyJob[BedSetting, CorrectionsStudy]:
-        settings = tuple(BedSetting(source, scoring) for source in sources)
-        plan = StudyPlan("corrections", settings, min(repetitions, most), entropy, do_batch)
+        def found(columns: list[Columns]) -> TablesStudy:
+            return TablesStudy(joined(columns), joined(columns, "check."), beside, drawn, scale, left_out, entropy)
 
-        def result(columns: list[Columns]) -> CorrectionsStudy:
-            return _result(settings, columns, scoring, beside, entropy)
+        return StudyJob(searched, found, BATCH_OF_SEARCHES, left_out, **running)
+    scoring = _scoring(METHODS if methods is None else methods, levels, alternatives, scale, drawn)
+    beside = _reference(reference, scoring.labels)
+    sources: Sequence[MatrixSource] = (
+        independent_sources(rows, configurations, beta, metrics)
+        if chosen == "independent"
+        else correlated_sources(rows, configurations, variants, metrics)
+    )
+    settings_of = tuple(BedSetting(source, scoring) for source in sources)
+    plan = StudyPlan("corrections", settings_of, repetitions, entropy, do_batch)
 
-        return StudyJob(plan, result, BATCH, **running)
+    def result(columns: list[Columns]) -> CorrectionsStudy:
+        return _result(settings_of, columns, scoring, beside, entropy)
 
-    def of_file(file: SearchFile) -> StudyJob[BedSetting, CorrectionsStudy]:
-        most = max(group.repetitions for group in file.groups)
-        return job_of(kept_sources(file, rows, candidates, metrics), most)
-
-    if chosen == "independent":
-        return job_of(independent_sources(rows, configurations, beta, metrics), repetitions)
-    if chosen == "correlated":
-        return job_of(correlated_sources(rows, configurations, variants, metrics), repetitions)
-    if searches is not None:
-        return of_file(search_file(searches))
-    assert tables is not None, "one of the two is given"
-    plan, left_out = search_plan(tables, names, rows, repetitions, entropy)
-    return SearchedJob(plan, _no_result, SEARCHES, left_out, scoring_of=of_file, **running)
-
-
-def _no_result(columns: list[Columns]) -> CorrectionsStudy:
-    raise AssertionError("searches alone are no result")
+    return StudyJob(plan, result, BATCH, **running)
 
 
 def _result(
@@ -278,36 +266,36 @@ def _result(
 
 
 def _check_part(part: str, own: Mapping[str, Any]) -> None:
-    """Refuse arguments of other parts, and a part of tables without exactly one of searches and tables."""
+    """Refuse arguments of other parts, and a part of tables without a folder of searches."""
     for name, value in own.items():
         if value is not None and part not in OF_PARTS[name]:
             able = " and ".join(f'"{one}"' for one in OF_PARTS[name])
             raise InputError(
                 f"{argument(name)} is for part {able}, got part {part!r}; leave it out.", argument=name
             )
-    if part != "tables":
-        return
-    if (own["searches"] is None) == (own["tables"] is None):
-        got = "neither" if own["searches"] is None else "both"
+    if part == "tables" and own["searches"] is None:
         raise InputError(
-            f'part "tables" takes {argument("searches")}, a file of kept searches, or {argument("tables")}, a '
-            f"folder of tables to search, got {got}.",
+            f'part "tables" needs {argument("searches")}, the folder in which searches are kept, got none; '
+            f"{argument('tables')} is the folder of the tables to search.",
             argument="part",
         )
-    if own["names"] is not None and own["tables"] is None:
-        raise InputError(f"{argument('names')} is for {argument('tables')}; leave it out.", argument="names")
 
 
-def _scoring(methods: Any, levels: Any, alternatives: Any, aggregate: Any, n_bootstraps: Any) -> BedScoring:
-    if aggregate is not None and aggregate not in AGGREGATES:
+def _scoring(methods: Any, levels: Any, alternatives: Any, aggregate: Aggregate, drawn: int) -> BedScoring:
+    named = checked_names("alternatives", ALTERNATIVES if alternatives is None else alternatives, ALTERNATIVES)
+    sides: tuple[Alternative, ...] = tuple(one for one in ALTERNATIVES if one in named)
+    return BedScoring(
+        labelled(methods), _checked_levels(LEVELS if levels is None else levels), sides, aggregate, drawn
+    )
+
+
+def _checked_aggregate(aggregate: Any) -> Aggregate:
+    if aggregate not in AGGREGATES:
         raise InputError(
             f"aggregate must be one of {', '.join(AGGREGATES)}, got {aggregate!r}.", argument="aggregate"
         )
-    (drawn,) = checked_sizes("n_bootstraps", n_bootstraps, 1)
-    sides: tuple[Alternative, ...] = tuple(
-        one for one in ALTERNATIVES if one in checked_names("alternatives", alternatives, ALTERNATIVES)
-    )
-    return BedScoring(labelled(methods), _checked_levels(levels), sides, aggregate, drawn)
+    found: Aggregate = aggregate
+    return found
 
 
 def _checked_levels(levels: Any) -> tuple[float, ...]:

@@ -79,12 +79,6 @@ class MethodResults:
         return direction(self.metric) * (value - truth)
 
     @property
-    def errors_of_folds(self) -> Floats:
-        """The same, beside the models of the folds."""
-        value, truth = self._moderate("value"), self._moderate("of_folds")
-        return direction(self.metric) * (value - truth)
-
-    @property
     def catastrophes(self) -> int:
         """Repetitions whose winner is a catastrophe outside its rows."""
         if self.metric not in WORST:
@@ -214,7 +208,6 @@ def _row(
         "rmse_ratio_error": ratio.error,
         "plain_bias": mean_of(found.errors).value,
         "plain_rmse": root_mean_square(found.errors).value,
-        "bias_of_folds": mean_of(found.errors_of_folds).value,
         "median_error": float(np.median(errors[np.isfinite(errors)])) if there else NAN,
     }
     for level in levels:

@@ -9,15 +9,11 @@ from typing import Any
 
 import pandas as pd
 import pytest
-from kept_examples import some_searches
-from sklearn.datasets import make_regression
+from real_tables import few_configurations, write_tables
 from study_options import typed_options
 
 from heldout_papers import corrections
 from heldout_papers.cli.corrections import OPTIONS, corrections_arguments, methods_typed
-from heldout_papers.corrections.kept import search_file, write_searches
-from heldout_papers.corrections.space import regressors
-from heldout_papers.corrections.table_search import search_on_sample
 
 Command = Callable[..., Any]
 SMALL = [
@@ -47,50 +43,36 @@ def test_it_leaves_the_numbers_of_the_library(command: Command) -> None:
     )
 
 
-def test_kept_searches_are_scored_without_any_table(command: Command) -> None:
-    write_searches(some_searches(), "kept.parquet")
-
-    ended = command(
-        "study", "corrections", "--part", "tables", "--searches", "kept.parquet", "--quick", "--n-jobs", 1
-    )
-
-    assert ended.code == 0, ended.err
-    assert "Plan: 2 settings x 4 repetitions" in ended.out
-    assert len(pd.read_parquet("heldout-study/cells.parquet")) == 15 * 4
-    assert not Path("heldout-study/searches.parquet").exists()
-
-
 def test_tables_are_searched_kept_and_scored(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
-    X, y = make_regression(420, 3, noise=20, random_state=0)
-    Path("tables").mkdir()
-    pd.DataFrame(X.round(3), columns=list("abc")).assign(target=y.round(2)).to_csv(
-        "tables/numbers.csv", index=False
-    )
-    Path("tables/odd.csv").write_text("a,target\n1,x\n2,y\n")
-    monkeypatch.setitem(search_on_sample.__globals__, "regressors", lambda X: regressors(X)[:1])
+    write_tables(Path("tables"))
+    few_configurations(monkeypatch)
     asked = [
-        "study", "corrections", "--part", "tables", "--tables", "tables", "--rows", "40", "--repetitions", 2,
-        "--bootstraps", 30, "--methods", "cv,bbc", "--n-jobs", 1,
+        "study", "corrections", "--part", "tables", "--designs", "r40,b300", "--half", "choosing",
+        "--metrics", "r2", "--searches", "kept", "--repetitions", 2, "--bootstraps", 30, "--n-jobs", 1,
     ]  # fmt: skip
 
-    ended = command(*asked)
-    again = command(*asked, "--resume")
+    ended = command(*asked, "--tables", "tables")
+    kept = Path("kept/r40/choosing_0000.npz").stat()
+    again = command(*asked, "--tables", "tables", "--resume")
+    scored = command(*asked, "--out", "again")
 
     assert ended.code == 0, ended.err
-    assert (
-        "Plan: 2 searches on 1 table, 2 of each kind and number of rows, and then every method on each" in ended.out
-    )
-    assert "odd is left out: it has 2 rows." in ended.err
-    (group,) = search_file("heldout-study/searches.parquet").groups
-    assert (group.kind, group.rows, group.repetitions) == ("regression", 40, 2)
+    assert "Plan: 1 design x 2 repetitions, by shrinkage, bbc, 30 bootstraps, seed 0." in ended.out
+    assert "b300 is left out: its choosing half has no kept search, and no table with enough rows." in ended.err
+    assert Path("kept/r40/choosing_0000.npz").stat().st_mtime_ns == kept.st_mtime_ns
+    each = pd.read_parquet("heldout-study/corrections.parquet")
+    assert each["table"].tolist() == ["c_numbers"] * 12
+    cells = pd.read_parquet("heldout-study/cells.parquet")
+    assert cells["method"].tolist() == ["shrinkage", "bbc", "oracle"] * 3
+    assert pd.read_parquet("heldout-study/checks.parquet")["is_equal"].tolist() == [True]
     document = json.loads(Path("heldout-study/study.json").read_text())
-    assert document["left_out"] == {"odd": "it has 2 rows"}
+    assert (document["designs"], document["searched_again"]) == (["r40"], 1)
     assert again.code == 0
-    assert again.err.count("are done already") == 0
-    scored = command(
-        "study", "corrections", "--part", "tables", "--searches", "heldout-study/searches.parquet", "--out", "again"
-    )
     assert scored.code == 0, scored.err
+    assert not Path("again/checks.parquet").exists()
+    pd.testing.assert_frame_equal(
+        pd.read_parquet("again/corrections.parquet").drop(columns="seconds"), each.drop(columns="seconds")
+    )
 
 
 @pytest.mark.parametrize(
@@ -98,13 +80,11 @@ def test_tables_are_searched_kept_and_scored(command: Command, monkeypatch: pyte
     [
         ("--methods nope", "--methods must be some of cv, tt, bbc"),
         ("--rows 10", "--rows must be whole numbers from 20 on, got 10."),
-        (
-            "--part tables",
-            '--part "tables" takes --searches, a file of kept searches, or --tables, a folder of tables',
-        ),
+        ("--part tables", '--part "tables" needs --searches, the folder in which searches are kept, got none;'),
         ("--searches kept", "--searches is for part \"tables\", got part 'independent'; leave it out."),
-        ("--part tables --searches none", "--searches must be a file of kept searches, and none is none."),
-        ("--part tables --tables none", "none is no folder; give one that holds tables, CSV or Parquet."),
+        ("--part tables --searches a --designs b1", "--designs must be some of b40, b100, b300,"),
+        ("--part tables --searches none --designs b40", "--searches must hold draws of b40, or"),
+        ("--part tables --searches none --tables none", "--tables must be a folder with MANIFEST.csv"),
         ("--metrics f1", '--metrics of part "independent" must be some of accuracy, roc_auc'),
         ("--levels 2", "--levels must be different numbers between 0 and 1, got (2.0,); .9 and .95 are usual."),
         ("--aggregate some", "--aggregate must be one of auto, folds, pooled, within, got 'some'."),
@@ -124,7 +104,7 @@ def test_quick_sets_what_the_part_has() -> None:
     def arguments(**typed: Any) -> dict[str, Any]:
         return corrections_arguments(typed_options(OPTIONS, **typed))
 
-    always = {"aggregate": "pooled", "random_state": 0, "repetitions": 20, "n_bootstraps": 100}
+    always = {"random_state": 0, "repetitions": 20, "n_bootstraps": 100}
     assert arguments() == always | {
         "part": "independent", "rows": (40, 100), "configurations": (10, 50), "beta": ((9.0, 6.0),),
     }  # fmt: skip

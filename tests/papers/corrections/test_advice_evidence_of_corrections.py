@@ -64,6 +64,21 @@ def test_what_is_not_there_is_an_empty_cell():
         bed_evidence_of(cells().drop(columns="width_ratio_95"))
 
 
+def test_real_searches_of_the_judging_half_and_of_usual_designs_count(tmp_path):
+    rows = [("b100", "judging", "bbc", 50), ("b100k10", "judging", "bbc", 50), ("b100", "choosing", "bbc", 49)]
+    rows += [("i100_10", "judging", "bbc", 10), ("b100", "judging", "oracle", 50)]
+    searched = cells().iloc[[0] * len(rows)].reset_index(drop=True)
+    searched[["design", "half", "method", "rarer"]] = rows
+    searched.to_parquet(tmp_path / "corrections-tables.parquet")
+    cells(part="hold-out").drop(columns="rarer").iloc[:1].assign(rarer=20).to_parquet(
+        tmp_path / "corrections-hold-out.parquet"
+    )
+
+    found = bed_from_csv(write_bed_evidence(tmp_path, tmp_path / "bed.csv").read_text(encoding="utf-8"))
+
+    assert [(one.part, one.rarer) for one in found] == [("hold-out", 20), ("tables", 50), ("tables", 10)]
+
+
 @pytest.mark.skipif(not all(run.exists() for run in RUNS), reason="the runs are not there")
 def test_the_installed_figures_are_those_of_the_kept_runs(tmp_path):
     written = write_bed_evidence(EVIDENCE, tmp_path / "bed.csv").read_text(encoding="utf-8")

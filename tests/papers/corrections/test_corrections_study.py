@@ -8,12 +8,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from kept_examples import some_searches
 
 from heldout.errors import InputError
 from heldout_papers import CorrectionsStudy, corrections
 from heldout_papers.corrections.independent import IndependentSource
-from heldout_papers.corrections.kept import write_searches
 from heldout_papers.corrections.scores import score_methods
 
 SMALL: dict[str, Any] = {
@@ -72,50 +70,12 @@ def test_a_study_gives_what_the_plain_function_gives(small: CorrectionsStudy) ->
         assert np.array_equal(found[name], small.columns[1][name], equal_nan=True)
 
 
-def test_what_is_stored_gives_the_study_again(small: CorrectionsStudy, tmp_path: Path) -> None:
-    path = tmp_path / "corrections.parquet"
-    small.to_frame(each=True).to_parquet(path)
-
-    again = CorrectionsStudy.from_frame(pd.read_parquet(path), n_bootstraps=40, entropy=3)
-
-    assert (again.cells, again.methods, again.levels) == (small.cells, small.methods, small.levels)
-    first, second = small.to_frame(), again.to_frame()
-    pd.testing.assert_frame_equal(first, second, rtol=1e-4, atol=1e-6, check_dtype=False)
-    assert pd.DataFrame(small.repetition_rows()).shape == small.to_frame(each=True).shape
-
-
-def test_a_table_that_lacks_something_is_refused(small: CorrectionsStudy) -> None:
+def test_every_repetition_has_a_row(small: CorrectionsStudy) -> None:
     frame = small.to_frame(each=True)
 
-    with pytest.raises(InputError, match=r"^the table of a test bed needs a column 'truth'"):
-        CorrectionsStudy.from_frame(frame.drop(columns="truth"))
-    with pytest.raises(InputError, match=r"^cell independent .* lacks a method that others have\.$"):
-        CorrectionsStudy.from_frame(frame.iloc[:-1])
-
-
-def test_kept_searches_are_scored_by_metric_and_choice(tmp_path: Path) -> None:
-    path = write_searches(some_searches(), tmp_path / "kept.parquet")
-    found = corrections(
-        "tables", searches=path, methods=["cv", "bbc"], n_bootstraps=30, levels=[0.95], random_state=0, n_jobs=1,
-        metrics=["roc_auc", "r2"], candidates=["one", "varied"],
-    )  # fmt: skip
-    moved = write_searches(some_searches(), tmp_path / "moved.parquet")
-    again = corrections(
-        "tables", searches=moved, methods=["bbc"], n_bootstraps=30, levels=[0.95], random_state=0, n_jobs=1,
-        metrics=["r2"], candidates=["varied"], repetitions=1,
-    )  # fmt: skip
-
-    assert [cell.title for cell in found.cells] == [
-        "roc_auc, one, N = 40, C = 1",
-        "roc_auc, varied, N = 40, C = 57",
-        "r2, one, N = 40, C = 1",
-        "r2, varied, N = 40, C = 58",
-    ]
-    assert found.columns[0]["failure"][2].tolist() == ["no matrix", "no matrix"]
-    assert [row["repetitions"] for row in found.rows()] == [3] * 8
-    assert again.columns[0]["value"][0, 0] == found.columns[3]["value"][0, 1]
-    assert np.isfinite(found.columns[3]["of_folds"][0]).all()
-    assert found.small_frames().keys() == {"cells"}
+    assert len(frame) == 2 * 23 * 3
+    assert pd.DataFrame(small.repetition_rows()).shape == frame.shape
+    assert small.small_frames().keys() == {"cells"}
 
 
 @pytest.mark.parametrize(
@@ -125,12 +85,16 @@ def test_kept_searches_are_scored_by_metric_and_choice(tmp_path: Path) -> None:
         ({"variants": "ties"}, "variants is for part \"correlated\", got part 'independent'; leave it out."),
         (
             {"part": "tables"},
-            'part "tables" takes searches, a file of kept searches, or tables, a folder of tables to search, got '
-            "neither.",
+            'part "tables" needs searches, the folder in which searches are kept, got none; tables is the folder '
+            "of the tables to search.",
         ),
         (
-            {"part": "tables", "searches": "a", "names": ["b"]},
-            "names is for tables; leave it out.",
+            {"part": "tables", "searches": "a", "levels": [0.9]},
+            'levels is for part "independent" and "correlated", got part \'tables\'; leave it out.',
+        ),
+        (
+            {"part": "tables", "searches": "none", "designs": ["b40", "r40"]},
+            "searches must hold draws of b40, r40, or tables a folder to search; none has none.",
         ),
         (
             {"methods": []},

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 from sklearn.metrics import roc_auc_score
@@ -17,10 +15,7 @@ from heldout_papers.corrections.correlated import (
     of_classes,
     of_numbers,
 )
-from heldout_papers.corrections.kept import KINDS, KeptSearch, write_searches
-from heldout_papers.corrections.structure import from_csv, structures
-from heldout_papers.corrections.structure_fit import factors, main, structure_of, write_structures
-from heldout_papers.corrections.table_search import METRICS, Kind, TableSearch
+from heldout_papers.corrections.structure import KINDS, METRICS, Kind, structures
 
 MANY = 60_000
 
@@ -108,59 +103,6 @@ def test_every_structure_of_the_package_can_be_drawn(kind: Kind) -> None:
         assert (abs(structure.signal) < (6 if kind == "classification" else 1)).all()
         assert (structure.slope >= 0).all()
         assert ((structure.loadings**2).sum(axis=1) < 1).all()
-
-
-def searches(kind: Kind, number: int = 6) -> list[KeptSearch]:
-    """Of one table, simulated: two columns that are one, and one apart."""
-    found = []
-    for place in range(number):
-        rng = np.random.default_rng(place)
-        y = (np.arange(100) % 2).astype(float) if kind == "classification" else rng.standard_normal(100)
-        noise = rng.standard_normal((100, 2))[:, [0, 0, 1]]
-        x = y[:, None] + noise
-        p = (
-            np.round(1 / (1 + np.exp(-x + 0.5)), 4)
-            if kind == "classification"
-            else x.astype(np.float32).astype(float)
-        )
-        truths = {"accuracy": 0.7, "roc_auc": 0.76, "log_loss": 0.6, "root_mean_squared_error": 1.0, "r2": 0.0}
-        scores = {metric: np.full(3, truths[metric]) for metric in METRICS[kind]}
-        search = TableSearch(y, (np.arange(100) % 5).astype(np.int32), p, scores, scores)
-        found.append(KeptSearch(kind, 100, place, "made-up", search))
-    return found
-
-
-def test_a_structure_gives_the_true_scores_and_the_dependence_of_its_searches() -> None:
-    found = structure_of(searches("classification"))
-    shared = found.loadings @ found.loadings.T
-
-    assert found.signal == pytest.approx(np.full(3, 1.0), abs=0.01)  # √2 Φ⁻¹(.76)
-    assert shared[0, 1] > 0.9
-    assert abs(shared[0, 2]) < 0.2
-    assert structure_of(searches("regression")).loadings.shape == (3, 3)
-
-
-def test_factors_are_those_that_made_the_correlations() -> None:
-    rng = np.random.default_rng(0)
-    loadings = rng.uniform(-0.5, 0.5, (40, 3))
-    correlation = loadings @ loadings.T
-    np.fill_diagonal(correlation, 1.0)
-
-    found = factors(correlation)
-
-    assert found @ found.T == pytest.approx(loadings @ loadings.T, abs=0.02)
-
-
-def test_the_command_writes_the_file_of_the_package(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    kept = write_searches([*searches("classification"), *searches("regression")], tmp_path / "kept.parquet")
-
-    path = write_structures(kept, tmp_path / "structures.csv")
-    first, second = from_csv(path.read_text(encoding="utf-8"))
-
-    assert (first.kind, second.kind) == KINDS
-    assert first.signal == pytest.approx(structure_of(searches("classification")).signal, abs=0.001)
-    with pytest.raises(SystemExit, match="give the Parquet file of kept searches"):
-        main([])
 
 
 @pytest.mark.parametrize(
