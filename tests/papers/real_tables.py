@@ -36,7 +36,7 @@ def few_configurations(monkeypatch: pytest.MonkeyPatch) -> None:
     """The ten that are alike, and neighbours."""
 
     def first_of(make: Any) -> Any:
-        return lambda X: make(X)[:2]
+        return lambda X, many: make(X, many=many)[:2]
 
     for name in ("classifiers", "regressors"):
         monkeypatch.setattr(space, name, first_of(getattr(space, name)))

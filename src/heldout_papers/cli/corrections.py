@@ -103,21 +103,19 @@ OPTIONS = (
         "auto.",
     ),
 )  # fmt: skip
-OF_QUICK = {
-    "independent": ("rows", "configurations", "beta", "repetitions", "n_bootstraps"),
-    "correlated": ("rows", "configurations", "repetitions", "n_bootstraps"),
-    "tables": ("repetitions", "n_bootstraps"),
-}
-"""What ``--quick`` sets for each part."""
 
 
 def corrections_arguments(wanted: StudyOptions) -> dict[str, Any]:
     """The arguments of the study, without what ``--quick`` sets for other parts."""
-    arguments = dict(wanted.arguments)
-    set_by_quick = {one.argument for one in wanted.own if wanted.quick and one.quick is not None}
+    from heldout_papers.corrections.study import OF_PARTS
+
+    part = wanted.arguments["part"]
     typed = {one.argument for one in wanted.own if one.value(wanted.typed) is not None}
-    others = set_by_quick - typed - set(OF_QUICK[arguments["part"]])
-    return {name: value for name, value in arguments.items() if name not in others}
+    return {
+        name: value
+        for name, value in wanted.arguments.items()
+        if name in typed or part in OF_PARTS.get(name, PARTS)
+    }
 
 
 def _prepared(wanted: StudyOptions) -> PreparedStudy:

@@ -24,19 +24,7 @@ from heldout_papers.engine.results import check_columns
 
 PLACE = ("part", "kind", "metric", "rows", "rarer", "configurations")
 DECIMALS = 4
-COLUMNS = {
-    "part": "part",
-    "kind": "kind",
-    "metric": "metric",
-    "rows": "rows",
-    "rarer": "rarer",
-    "configurations": "configurations",
-    "method": "method",
-    "repetitions": "repetitions",
-    "bias": "bias",
-    "bias_error": "bias_error",
-    "rmse_ratio": "rmse_ratio",
-    "rmse_ratio_error": "rmse_ratio_error",
+COLUMNS = {field.name: field.name for field in fields(CellEvidence)} | {
     "intervals": "intervals_95",
     "coverage": "coverage_95",
     "coverage_error": "coverage_95_error",

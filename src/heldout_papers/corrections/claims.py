@@ -43,6 +43,8 @@ SHOWN = 4
 """Failing cells that a sentence names."""
 
 Row = Mapping[str, Any]
+Pairs = Sequence[tuple[Row, Row]]
+"""Rows of a method, each beside that of the reference."""
 
 
 @dataclass(frozen=True)
@@ -111,7 +113,7 @@ def where(row: Row) -> str:
     return f"{design}{row['metric']}, {row['kind']}, N = {row['rows']}, C = {row['configurations']}"
 
 
-def bias_ratio(pairs: Sequence[tuple[Row, Row]]) -> Mean:
+def bias_ratio(pairs: Pairs) -> Mean:
     """The mean size of a method's bias to that of the reference.
 
     Biases are divided by the mean error of the reference for their metric, so that metrics weigh alike. Chance
@@ -129,14 +131,14 @@ def bias_ratio(pairs: Sequence[tuple[Row, Row]]) -> Mean:
     return Mean(ratio, float(np.sqrt((chance**2).sum()) / len(chance) / of_reference.mean()))
 
 
-def error_ratio(pairs: Sequence[tuple[Row, Row]]) -> Mean:
+def error_ratio(pairs: Pairs) -> Mean:
     """The mean over cells of the ratio of a method's error to that of the reference."""
     ratios = np.array([row["rmse_ratio"] for row, _ in pairs])
     chance = np.array([row["rmse_ratio_error"] for row, _ in pairs])
     return Mean(float(ratios.mean()), float(np.sqrt((chance**2).sum()) / len(chance)))
 
 
-def time_ratio(pairs: Sequence[tuple[Row, Row]]) -> Mean:
+def time_ratio(pairs: Pairs) -> Mean:
     """The median over cells of the ratio of a method's seconds to those of the reference."""
     return Mean(float(np.median([row["seconds"] / beside["seconds"] for row, beside in pairs])))
 
@@ -224,63 +226,44 @@ def corrections_claims(study: CorrectionsStudy | CellRows) -> tuple[Claim, ...]:
     return tuple(found)
 
 
-def _of_errors(cells: CellRows, method: str) -> tuple[ClaimTest[MethodCells], ...]:
+def _of_errors(cells: CellRows, method: str) -> list[ClaimTest[MethodCells]]:
     """Bias and error beside those of the reference."""
-    beside = cells.reference
+    beside, is_independent = cells.reference, cells.part == "independent"
+    target, over = (LESS_ERROR, "settings") if is_independent else (BETTER_ON_TABLES, "cells")
+    averaged = f"its error is at most {target:g} of {beside}'s, on average over {over}."
 
-    def test(text: str, number: Callable[[MethodCells], Mean], judge: AtMostTarget) -> ClaimTest[MethodCells]:
-        return ClaimTest(f"{method}: {text}", lambda of: of.has_errors, number, judge)
+    def test(text: str, number: Callable[[Pairs], Mean], judge: AtMostTarget) -> ClaimTest[MethodCells]:
+        return ClaimTest(f"{method}: {text}", lambda of: of.has_errors, lambda of: number(of.pairs), judge)
 
-    shared = [
-        test(
-            f"the mean size of its bias is at most half of {beside}'s.",
-            lambda of: bias_ratio(of.pairs),
-            AtMostTarget(HALF),
-        ),
-        ClaimTest(
-            f"{method}: it takes at most {SLOWEST:g} times as long as {beside}.",
-            lambda of: of.has_errors,
-            lambda of: time_ratio(of.pairs),
-            AtMostTarget(SLOWEST, decimals=1),
-        ),
-    ]
-    if cells.part == "independent":
-        more = [
-            test(
-                f"its error is at most {LESS_ERROR:g} of {beside}'s, on average over settings.",
-                lambda of: error_ratio(of.pairs),
-                AtMostTarget(LESS_ERROR),
-            ),
-            test(
-                f"its error is in no setting above {NOWHERE_MORE:g} of {beside}'s.",
-                lambda of: worst_ratio([[pair] for pair in of.pairs]),
-                AtMostTarget(NOWHERE_MORE, sure=SURE),
-            ),
-        ]
+    average = test(averaged, error_ratio, AtMostTarget(target))
+    if is_independent:
+        nowhere = test(
+            f"its error is in no setting above {NOWHERE_MORE:g} of {beside}'s.",
+            lambda pairs: worst_ratio([[pair] for pair in pairs]),
+            AtMostTarget(NOWHERE_MORE, sure=SURE),
+        )
     else:
-        more = [
-            test(
-                f"its error is no greater than {beside}'s for each metric and N.",
-                lambda of: worst_ratio(_by_metric_and_rows(of.pairs)),
-                AtMostTarget(1.0),
-            ),
-            test(
-                f"its error is at most {BETTER_ON_TABLES:g} of {beside}'s, on average over cells.",
-                lambda of: error_ratio(of.pairs),
-                AtMostTarget(BETTER_ON_TABLES),
-            ),
-        ]
-    return (shared[0], *more, shared[1])
+        nowhere = test(
+            f"its error is no greater than {beside}'s for each metric and N.",
+            lambda pairs: worst_ratio(_by_metric_and_rows(pairs)),
+            AtMostTarget(1.0),
+        )
+    time = f"it takes at most {SLOWEST:g} times as long as {beside}."
+    return [
+        test(f"the mean size of its bias is at most half of {beside}'s.", bias_ratio, AtMostTarget(HALF)),
+        *((average, nowhere) if is_independent else (nowhere, average)),
+        test(time, time_ratio, AtMostTarget(SLOWEST, decimals=1)),
+    ]
 
 
-def _by_metric_and_rows(pairs: Sequence[tuple[Row, Row]]) -> list[list[tuple[Row, Row]]]:
+def _by_metric_and_rows(pairs: Pairs) -> list[list[tuple[Row, Row]]]:
     groups: dict[tuple[str, int], list[tuple[Row, Row]]] = {}
     for pair in pairs:
         groups.setdefault((pair[0]["metric"], pair[0]["rows"]), []).append(pair)
     return list(groups.values())
 
 
-def worst_ratio(groups: Sequence[Sequence[tuple[Row, Row]]]) -> Mean:
+def worst_ratio(groups: Sequence[Pairs]) -> Mean:
     """The greatest mean ratio of errors of some groups of cells, with its place."""
     means = []
     for group in groups:

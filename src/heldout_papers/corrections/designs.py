@@ -109,9 +109,8 @@ class Design:
         """The space that is searched on a sample."""
         if self.kind == "survival":
             return standard(X, y)
-        if self.kind == "number":
-            return space.many_regressors(X) if self.is_wide else space.regressors(X)
-        return space.many_classifiers(X) if self.is_wide else space.classifiers(X)
+        make = space.regressors if self.kind == "number" else space.classifiers
+        return make(X, many=self.is_wide)
 
 
 DESIGNS: Mapping[str, Design] = {

@@ -17,14 +17,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from heldout._text import argument
 from heldout.errors import HeldoutWarning, InputError
-from heldout.estimates.base import Method
 from heldout.estimates.estimate import estimate
-from heldout.estimates.question import Aggregate
 from heldout.estimates.types import Estimate
 from heldout.predictions import HeldOutPredictions
 from heldout_papers.corrections.designs import (
-    DESIGNS,
+    Design,
     Size,
     scorer_of,
     seed_of,
@@ -32,6 +31,7 @@ from heldout_papers.corrections.designs import (
 )
 from heldout_papers.corrections.draws import DrawFolder, DrawSource, KeptDraw, sample, search_of
 from heldout_papers.corrections.matrix import direction
+from heldout_papers.corrections.scores import BedScoring
 from heldout_papers.corrections.space import ALIKE, NAMED
 from heldout_papers.engine.batches import Batch, Columns
 
@@ -50,16 +50,6 @@ CHECK: Mapping[str, Any] = {
 
 
 @dataclass(frozen=True)
-class DrawScoring:
-    """Which methods are scored on draws, and how."""
-
-    methods: tuple[tuple[str, Method], ...]
-    metrics: tuple[str, ...]
-    n_bootstraps: int
-    aggregate: Aggregate
-
-
-@dataclass(frozen=True)
 class DrawSetting:
     """Draws of a design and half.
 
@@ -68,26 +58,28 @@ class DrawSetting:
     source : DrawSource
         Without tables only kept draws are scored.
     searches : DrawFolder
-    scoring : DrawScoring
+    scoring : BedScoring
+    metrics : tuple of str
     kept : tuple of int
         Without tables the numbers of the draws that are kept.
     """
 
     source: DrawSource
     searches: DrawFolder
-    scoring: DrawScoring
+    scoring: BedScoring
+    metrics: tuple[str, ...]
     kept: tuple[int, ...] = ()
 
 
 def do_batch(batch: Batch[DrawSetting], entropy: int) -> Columns:
     """What every method gives on some draws, a row a size, metric and method; and the checks ``check.…``."""
-    source, searches, scoring = batch.setting.source, batch.setting.searches, batch.setting.scoring
+    source, searches = batch.setting.source, batch.setting.searches
     rows: list[dict[str, Any]] = []
     checks: list[dict[str, Any]] = []
     for repetition in range(batch.first, batch.last):
         kept = searches.kept(source, repetition)
         if kept is not None:
-            rows += scored_draw(source, repetition, kept, scoring)
+            rows += scored_draw(batch.setting, repetition, kept)
             if repetition % CHECKED == 0 and source.tables:
                 checks.append(check_of(source, repetition, kept))
     found = {name: np.array([row[name] for row in rows], dtype=kind) for name, kind in ROW.items()}
@@ -109,12 +101,11 @@ def columns_of(source: DrawSource, repetition: int, kept: KeptDraw) -> dict[Size
     return {size: able[size] for size in source.design.sizes if len(able[size])}
 
 
-def scored_draw(
-    source: DrawSource, repetition: int, kept: KeptDraw, scoring: DrawScoring
-) -> Iterator[dict[str, Any]]:
+def scored_draw(setting: DrawSetting, repetition: int, kept: KeptDraw) -> Iterator[dict[str, Any]]:
     """The rows of a draw."""
-    held, place = kept.predictions, {**_place(source, repetition), "table": kept.table, "rarer": kept.rarer}
-    asked = [metric for metric in source.design.metrics if metric in scoring.metrics]
+    source, scoring, held = setting.source, setting.scoring, kept.predictions
+    place = {**_place(source, repetition), "table": str(kept.arrays["table"]), "rarer": kept.rarer}
+    asked = [metric for metric in source.design.metrics if metric in setting.metrics]
     for size, columns in columns_of(source, repetition, kept).items():
         predictions = held.of(columns)
         for metric, (label, method) in product(asked, scoring.methods):
@@ -149,7 +140,8 @@ def estimate_of(kept: KeptDraw, predictions: HeldOutPredictions, metric: str, **
     """What ``ho.estimate`` says of some of a draw's predictions."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", HeldoutWarning)
-        return estimate(kept.y, predictions, metric=metric, random_state=kept.seed, **kept.groups, **settings)
+        seed = int(kept.arrays["seed"])
+        return estimate(kept.y, predictions, metric=metric, random_state=seed, **kept.groups, **settings)
 
 
 UNITS = {"log_loss": "sd_loss", "root_mean_squared_error": "sd", "mean_absolute_error": "sd"}
@@ -184,23 +176,24 @@ def _bits(found: Estimate, metric: str) -> str:
 
 
 def draw_settings(
-    designs: Sequence[str], half: str, tables: Path | None, searches: Path, scoring: DrawScoring, repetitions: int
-) -> tuple[tuple[DrawSetting, ...], dict[str, str]]:
+    designs: Sequence[Design], half: str, tables: Path | None, repetitions: int, *, folder: DrawFolder,
+    scoring: BedScoring, metrics: tuple[str, ...],
+) -> tuple[tuple[DrawSetting, ...], dict[str, str]]:  # fmt: skip
     """The settings of some designs, and why others have none."""
-    folder = DrawFolder(searches.absolute())
     settings: list[DrawSetting] = []
     left_out: dict[str, str] = {}
-    for design in (DESIGNS[name] for name in designs):
+    for design in designs:
         paths = () if tables is None else tables_of(design, tables.absolute(), half)
         source = DrawSource(design, half, paths)
         kept = tuple(number for number in range(repetitions) if folder.file(source, number).exists())
         if paths or kept:
-            settings.append(DrawSetting(source, folder, scoring, () if paths else kept))
+            settings.append(DrawSetting(source, folder, scoring, metrics, () if paths else kept))
         else:
             left_out[design.name] = f"its {half} half has no kept search, and no table with enough rows"
     if not settings:
         raise InputError(
-            f"searches must hold draws of {', '.join(designs)}, or tables a folder to search; {searches} has none.",
+            f"searches must hold draws of {', '.join(left_out)}, and {folder.path.name} has none; "
+            f"{argument('tables')} is a folder to search.",
             argument="searches",
         )
     return tuple(settings), left_out

@@ -194,14 +194,6 @@ class KeptDraw:
     arrays: Mapping[str, NDArray[Any]]
 
     @property
-    def table(self) -> str:
-        return str(self.arrays["table"])
-
-    @property
-    def seed(self) -> int:
-        return int(self.arrays["seed"])
-
-    @property
     def y(self) -> NDArray[Any]:
         return self.arrays["y"]
 

@@ -37,11 +37,6 @@ class BedCell:
     rows: int
     configurations: int
 
-    @property
-    def title(self) -> str:
-        c = self.configurations
-        return f"{self.metric}, {self.kind}, N = {self.rows}, C = {c}"
-
 
 @dataclass(frozen=True, eq=False)
 class KnownMatrix:

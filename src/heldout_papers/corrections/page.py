@@ -60,14 +60,12 @@ PARTS: Mapping[str, tuple[str, ...]] = {
         "right; ties has every column three times, and of two classes four different probabilities only.",
     ),
     "tables": (
-        "A sample of a table is searched by HeldOutSearchCV, with several metrics at once. Every configuration is "
-        "then fitted on all rows of the sample and scored on the rest of the table, at least nine times as many "
-        "rows; that is its truth. One is a configuration that was named beforehand, four of them in turn; alike "
-        "are ten that differ in their penalty alone; varied are all. Tables are halved by name: what was chosen "
-        "on one half is judged on the other. Samples of a table overlap with each other, and errors of a cell say "
-        "how precise its mean is for these tables, not for all that there are.",
-        "A method answers by heldout.estimate with the search's predictions and seed, which is what the search "
-        "itself answers. Log losses are divided by the mean deviation of the winner's row losses in the cell.",
+        "A sample of a table is searched by HeldOutSearchCV. Every configuration is then fitted on all rows of the "
+        "sample and scored on the rest of the table, at least nine times as many rows; that is its truth. One is a "
+        "configuration that was named beforehand, four of them in turn; alike are ten that differ in their penalty "
+        "alone; varied are all. What is chosen on one half of the tables is judged on the other. Samples of a "
+        "table overlap with each other, and errors of a cell say how precise its mean is for these tables only. "
+        "Log losses are divided by the mean deviation of the winner's row losses in the cell.",
     ),
 }
 ERRORS = (

@@ -33,8 +33,6 @@ Columns: TypeAlias = dict[str, NDArray[Any]]
 """Arrays (matrices, methods) by name."""
 FOUND = ("value", "truth", "scale", "seconds", "failure")
 """The columns besides those of intervals."""
-NO_MATRIX = "no matrix"
-"""The failure of a repetition that has none; it is not counted."""
 WAITING = "waits for the other repetitions"
 """The failure of an oracle whose value is the observed score, until ``with_line``."""
 ORACLE = "oracle"
@@ -136,7 +134,7 @@ def _method(method: Any) -> Method | Oracle:
 
 
 def score_methods(
-    matrices: Iterable[KnownMatrix | None],
+    matrices: Iterable[KnownMatrix],
     methods: Any,
     *,
     levels: Sequence[float] = LEVELS,
@@ -149,7 +147,6 @@ def score_methods(
     Parameters
     ----------
     matrices : iterable of KnownMatrix
-        None where a repetition has none: its results are NaN.
     methods : sequence or mapping
         Names of ``ho.estimates.METHODS``, configured methods, or "oracle"; a mapping of labels to these.
     levels, alternatives, aggregate, n_bootstraps
@@ -174,11 +171,10 @@ def score_methods(
     """
     scoring = BedScoring(labelled(methods), tuple(levels), tuple(alternatives), aggregate, n_bootstraps)
     there = list(matrices)
-    metric = next((matrix.metric for matrix in there if matrix is not None), "")
-    return with_line(metric, scored(there, scoring), scoring.labels)
+    return with_line(there[0].metric if there else "", scored(there, scoring), scoring.labels)
 
 
-def scored(matrices: Iterable[KnownMatrix | None], scoring: BedScoring) -> Columns:
+def scored(matrices: Iterable[KnownMatrix], scoring: BedScoring) -> Columns:
     """The same, from the settings that were checked, and some of the matrices of a cell."""
     lines = [_lines(matrix, scoring) for matrix in matrices]
     shape = len(lines), len(scoring.methods)
@@ -190,10 +186,8 @@ def scored(matrices: Iterable[KnownMatrix | None], scoring: BedScoring) -> Colum
     return found
 
 
-def _lines(matrix: KnownMatrix | None, scoring: BedScoring) -> list[dict[str, Any]]:
+def _lines(matrix: KnownMatrix, scoring: BedScoring) -> list[dict[str, Any]]:
     """What each method gives on a matrix."""
-    if matrix is None:
-        return [{"failure": NO_MATRIX} for _ in scoring.methods]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", HeldoutWarning)
         inputs = read_inputs(

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -18,17 +18,17 @@ import numpy as np
 from heldout._random import RandomState, entropy_of
 from heldout._text import argument
 from heldout.errors import InputError
-from heldout.estimates.base import Method
 from heldout.estimates.question import AGGREGATES, Aggregate
 from heldout.estimates.types import Alternative
 from heldout_papers.corrections import draw_scores
 from heldout_papers.corrections.correlated import correlated_sources
 from heldout_papers.corrections.designs import DESIGNS, HALVES, METRICS
-from heldout_papers.corrections.draw_scores import DrawScoring, draw_settings, joined
+from heldout_papers.corrections.draw_scores import draw_settings, joined
+from heldout_papers.corrections.draws import DrawFolder
 from heldout_papers.corrections.independent import independent_sources
 from heldout_papers.corrections.matrix import BedCell, KnownMatrix
 from heldout_papers.corrections.result import CorrectionsStudy
-from heldout_papers.corrections.scores import ALTERNATIVES, LEVELS, BedScoring, labelled, scored, with_line
+from heldout_papers.corrections.scores import ALTERNATIVES, LEVELS, ORACLE, BedScoring, labelled, scored, with_line
 from heldout_papers.corrections.tables_result import TablesStudy
 from heldout_papers.engine.arguments import checked_names, checked_sizes
 from heldout_papers.engine.batches import Batch, BatchCallback, Columns, StudyJob, StudyPlan, study
@@ -64,7 +64,7 @@ class MatrixSource(Protocol):
     @property
     def cells(self) -> tuple[BedCell, ...]: ...
 
-    def matrices(self, entropy: int, repetition: int) -> Sequence[KnownMatrix | None]: ...
+    def matrices(self, entropy: int, repetition: int) -> Sequence[KnownMatrix]: ...
 
 
 @dataclass(frozen=True)
@@ -209,18 +209,19 @@ def corrections(
     scale = _checked_aggregate(("auto" if of_searches else "pooled") if aggregate is None else aggregate)
     entropy = entropy_of(random_state)
     running: dict[str, Any] = {"n_jobs": n_jobs, "folder": folder, "told": told}
+    usual_methods = METHODS_OF_SEARCHES if of_searches else METHODS
+    scoring = _scoring(usual_methods if methods is None else methods, levels, alternatives, scale, drawn)
+    beside = _reference(reference, scoring.labels)
     if of_searches:
-        asked = METHODS_OF_SEARCHES if methods is None else methods
-        named = tuple((label, method) for label, method in labelled(asked) if isinstance(method, Method))
-        beside = _reference(reference, [label for label, _ in named])
-        wanted = checked_names("metrics", METRICS if metrics is None else metrics, METRICS, f' of part "{part}"')
+        without = tuple(one for one in scoring.methods if one[0] != ORACLE)  # every cell has it
         settings, left_out = draw_settings(
-            checked_names("designs", tuple(DESIGNS) if designs is None else designs, DESIGNS),
+            [DESIGNS[name] for name in checked_names("designs", designs or tuple(DESIGNS), DESIGNS)],
             checked_names("half", half or "judging", HALVES)[0],
             None if tables is None else Path(tables),
-            Path(own["searches"]),
-            DrawScoring(named, wanted, drawn, scale),
             repetitions,
+            folder=DrawFolder(Path(own["searches"]).absolute()),
+            scoring=replace(scoring, methods=without),
+            metrics=checked_names("metrics", metrics or METRICS, METRICS, f' of part "{part}"'),
         )
         searched = StudyPlan("corrections tables", settings, repetitions, entropy, draw_scores.do_batch)
 
@@ -228,8 +229,6 @@ def corrections(
             return TablesStudy(joined(columns), joined(columns, "check."), beside, drawn, scale, left_out, entropy)
 
         return StudyJob(searched, found, BATCH_OF_SEARCHES, left_out, **running)
-    scoring = _scoring(METHODS if methods is None else methods, levels, alternatives, scale, drawn)
-    beside = _reference(reference, scoring.labels)
     sources: Sequence[MatrixSource] = (
         independent_sources(rows, configurations, beta, metrics)
         if chosen == "independent"

@@ -16,7 +16,7 @@ from scipy.stats import binom
 
 from heldout_papers.corrections.distribution import Floats
 from heldout_papers.corrections.matrix import WORST, BedCell, direction, moderate
-from heldout_papers.corrections.scores import NO_MATRIX, end_names
+from heldout_papers.corrections.scores import end_names
 from heldout_papers.engine.claims import Mean
 
 NAN = float("nan")
@@ -119,9 +119,8 @@ class MethodResults:
 
 
 def results_of(metric: str, columns: Mapping[str, NDArray[Any]], place: int) -> MethodResults:
-    """Of the method at a place, without repetitions that have no matrix."""
-    there = columns["failure"][:, place] != NO_MATRIX
-    return MethodResults(metric, {name: values[there, place] for name, values in columns.items()})
+    """Of the method at a place."""
+    return MethodResults(metric, {name: values[:, place] for name, values in columns.items()})
 
 
 def mean_of(values: Floats) -> Mean:

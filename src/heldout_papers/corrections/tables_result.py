@@ -133,7 +133,7 @@ def _in_cell(metric: str, columns: Columns) -> dict[str, NDArray[Any]]:
         mean = np.nanmean(found["scale"], axis=0) if np.isfinite(found["scale"]).any() else np.nan
         found["scale"] = np.broadcast_to(mean, found["scale"].shape)
         found["high_95"] = np.minimum(found["high_95"], MOST)
-    return found | {"failure": np.full(found["value"].shape, "", dtype="<U1")}
+    return found
 
 
 def _with_oracle(metric: str, columns: Mapping[str, NDArray[Any]], reference: int) -> dict[str, NDArray[Any]]:

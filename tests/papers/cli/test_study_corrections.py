@@ -83,7 +83,10 @@ def test_tables_are_searched_kept_and_scored(command: Command, monkeypatch: pyte
         ("--part tables", '--part "tables" needs --searches, the folder in which searches are kept, got none;'),
         ("--searches kept", "--searches is for part \"tables\", got part 'independent'; leave it out."),
         ("--part tables --searches a --designs b1", "--designs must be some of b40, b100, b300,"),
-        ("--part tables --searches none --designs b40", "--searches must hold draws of b40, or"),
+        (
+            "--part tables --searches none --designs b40",
+            "--searches must hold draws of b40, and none has none;",
+        ),
         ("--part tables --searches none --tables none", "--tables must be a folder with MANIFEST.csv"),
         ("--metrics f1", '--metrics of part "independent" must be some of accuracy, roc_auc'),
         ("--levels 2", "--levels must be different numbers between 0 and 1, got (2.0,); .9 and .95 are usual."),

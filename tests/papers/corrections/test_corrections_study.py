@@ -94,7 +94,7 @@ def test_every_repetition_has_a_row(small: CorrectionsStudy) -> None:
         ),
         (
             {"part": "tables", "searches": "none", "designs": ["b40", "r40"]},
-            "searches must hold draws of b40, r40, or tables a folder to search; none has none.",
+            "searches must hold draws of b40, r40, and none has none; tables is a folder to search.",
         ),
         (
             {"methods": []},

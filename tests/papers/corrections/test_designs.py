@@ -132,8 +132,8 @@ def test_a_scorer_is_better_where_it_is_greater() -> None:
 
 
 def test_wide_spaces_have_two_hundred_configurations_of_different_names() -> None:
-    for make in (space.many_classifiers, space.many_regressors):
-        entries = make(np.zeros((5, 3)))
+    for make in (space.classifiers, space.regressors):
+        entries = make(np.zeros((5, 3)), many=True)
         sizes = [int(np.prod([len(values) for values in grid.values()])) for _, _, grid in entries]
         assert 190 <= sum(sizes) <= 230
         assert len({name for name, _, _ in entries}) == len(entries)

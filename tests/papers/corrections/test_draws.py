@@ -179,7 +179,7 @@ def test_the_command_searches_and_scores_as_users_do(tables: Path, tmp_path: Pat
     kept = of_folder(tmp_path, "b40", 1)
     expected = ho.estimate(
         kept.y, kept.predictions.of(list(range(ALIKE))), metric="roc_auc", aggregate="auto", method="bbc",
-        random_state=kept.seed,
+        random_state=int(kept.arrays["seed"]),
     )  # fmt: skip
     (row,) = (
         frame[(frame["size"] == "ten") & (frame["method"] == "bbc") & (frame["design"] == "b40")]

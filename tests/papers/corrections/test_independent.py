@@ -20,6 +20,7 @@ from heldout_papers.corrections.independent import (
     losses,
     probabilities,
 )
+from heldout_papers.corrections.matrix import BedCell
 from heldout_papers.corrections.scores import score_methods
 
 BETA = (9.0, 6.0)
@@ -54,7 +55,7 @@ def test_every_metric_with_one_configuration_and_with_ten(metric: str, c: int) -
 
     assert np.isfinite(found["value"]).all()
     assert np.isfinite(found["low_95"][:, 1]).all()
-    assert source.cells[0].title == f"{metric}, Be(9, 6), N = 40, C = {c}"
+    assert source.cells == (BedCell("independent", "Be(9, 6)", metric, 40, c),)
 
 
 def test_a_log_loss_of_three_classes_is_the_one_that_was_drawn() -> None:

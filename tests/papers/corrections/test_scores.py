@@ -66,10 +66,10 @@ def test_of_a_loss_the_bound_is_the_upper_end() -> None:
 
 
 def test_a_method_that_does_not_fit_says_why_and_the_others_answer() -> None:
-    found = score_methods([matrix(folds=None), None], ["tt", "cv"])
+    found = score_methods([matrix(folds=None)], ["tt", "cv"])
 
     assert found["failure"][0, 0].startswith("it compares scores fold by fold")
-    assert found["failure"][:, 1].tolist() == ["", "no matrix"]
+    assert found["failure"][:, 1].tolist() == [""]
     assert np.isnan(found["value"][:, 0]).all()
     assert np.isfinite(found["value"][0, 1])
 
