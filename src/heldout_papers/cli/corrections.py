@@ -125,12 +125,12 @@ def _prepared(wanted: StudyOptions) -> PreparedStudy:
 
     job = corrections.job(**corrections_arguments(wanted))
     plan, scoring = job.plan, job.plan.settings[0].scoring
-    what = "design" if wanted.arguments["part"] == "tables" else "setting"
     labels = ", ".join(label for label, _ in scoring.methods)
-    line = (
-        f"Plan: {counted(len(plan.settings), what)} x {counted(plan.repetitions, 'repetition')}, by {labels}, "
-        f"{scoring.n_bootstraps} bootstraps, seed {plan.entropy}."
-    )
+    what = f"{counted(len(plan.settings), 'setting')} x {counted(plan.repetitions, 'repetition')}"
+    if wanted.arguments["part"] == "tables":
+        designs = dict.fromkeys(setting.source.design.name for setting in plan.settings)
+        what = f"{counted(len(plan.settings), 'draw')} of {', '.join(designs)}"
+    line = f"Plan: {what}, by {labels}, {scoring.n_bootstraps} bootstraps, seed {plan.entropy}."
     return PreparedStudy(line, job, corrections_page)
 
 

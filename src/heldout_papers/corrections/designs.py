@@ -85,7 +85,8 @@ class Design:
 
     @property
     def metrics(self) -> tuple[str, ...]:
-        return OF_KINDS[self.kind]
+        """Those of the kind; R² needs two rows of a fold."""
+        return tuple(one for one in OF_KINDS[self.kind] if self.folds < self.rows or one != "r2")
 
     @property
     def sizes(self) -> tuple[Size, ...]:

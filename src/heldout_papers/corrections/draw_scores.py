@@ -17,7 +17,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from heldout._text import argument
 from heldout.errors import HeldoutWarning, InputError
 from heldout.estimates.estimate import estimate
 from heldout.estimates.types import Estimate
@@ -51,37 +50,31 @@ CHECK: Mapping[str, Any] = {
 
 @dataclass(frozen=True)
 class DrawSetting:
-    """Draws of a design and half.
+    """One draw, which is searched first if it is not kept.
 
     Attributes
     ----------
     source : DrawSource
-        Without tables only kept draws are scored.
+    repetition : int
     searches : DrawFolder
     scoring : BedScoring
     metrics : tuple of str
-    kept : tuple of int
-        Without tables the numbers of the draws that are kept.
     """
 
     source: DrawSource
+    repetition: int
     searches: DrawFolder
     scoring: BedScoring
     metrics: tuple[str, ...]
-    kept: tuple[int, ...] = ()
 
 
 def do_batch(batch: Batch[DrawSetting], entropy: int) -> Columns:
-    """What every method gives on some draws, a row a size, metric and method; and the checks ``check.…``."""
-    source, searches = batch.setting.source, batch.setting.searches
-    rows: list[dict[str, Any]] = []
-    checks: list[dict[str, Any]] = []
-    for repetition in range(batch.first, batch.last):
-        kept = searches.kept(source, repetition)
-        if kept is not None:
-            rows += scored_draw(batch.setting, repetition, kept)
-            if repetition % CHECKED == 0 and source.tables:
-                checks.append(check_of(source, repetition, kept))
+    """What every method gives on a draw, a row a size, metric and method; and the checks ``check.…``."""
+    source, repetition = batch.setting.source, batch.setting.repetition
+    kept = batch.setting.searches.kept(source, repetition)
+    rows = [] if kept is None else list(scored_draw(batch.setting, kept))
+    is_checked = repetition % CHECKED == 0 and source.tables
+    checks = [check_of(source, repetition, kept)] if kept is not None and is_checked else []
     found = {name: np.array([row[name] for row in rows], dtype=kind) for name, kind in ROW.items()}
     return found | {
         f"check.{name}": np.array([row[name] for row in checks], dtype=kind) for name, kind in CHECK.items()
@@ -101,9 +94,9 @@ def columns_of(source: DrawSource, repetition: int, kept: KeptDraw) -> dict[Size
     return {size: able[size] for size in source.design.sizes if len(able[size])}
 
 
-def scored_draw(setting: DrawSetting, repetition: int, kept: KeptDraw) -> Iterator[dict[str, Any]]:
+def scored_draw(setting: DrawSetting, kept: KeptDraw) -> Iterator[dict[str, Any]]:
     """The rows of a draw."""
-    source, scoring, held = setting.source, setting.scoring, kept.predictions
+    source, repetition, scoring, held = setting.source, setting.repetition, setting.scoring, kept.predictions
     place = {**_place(source, repetition), "table": str(kept.arrays["table"]), "rarer": kept.rarer}
     asked = [metric for metric in source.design.metrics if metric in setting.metrics]
     for size, columns in columns_of(source, repetition, kept).items():
@@ -185,22 +178,25 @@ def draw_settings(
     for design in designs:
         paths = () if tables is None else tables_of(design, tables.absolute(), half)
         source = DrawSource(design, half, paths)
-        kept = tuple(number for number in range(repetitions) if folder.file(source, number).exists())
-        if paths or kept:
-            settings.append(DrawSetting(source, folder, scoring, metrics, () if paths else kept))
-        else:
+        numbers = [number for number in range(repetitions) if paths or folder.file(source, number).exists()]
+        if set(metrics).isdisjoint(design.metrics):
+            left_out[design.name] = f"it has no metric of {', '.join(metrics)}"
+        elif not numbers:
             left_out[design.name] = f"its {half} half has no kept search, and no table with enough rows"
+        else:
+            settings += [DrawSetting(source, number, folder, scoring, metrics) for number in numbers]
     if not settings:
+        why = "; ".join(f"{name}: {reason}" for name, reason in left_out.items())
         raise InputError(
-            f"searches must hold draws of {', '.join(left_out)}, and {folder.path.name} has none; "
-            f"{argument('tables')} is a folder to search.",
-            argument="searches",
+            f"designs must have searches in {folder.path.name} or tables, got {why}.", argument="designs"
         )
     return tuple(settings), left_out
 
 
 def joined(columns: Iterable[Columns], prefix: str = "") -> dict[str, NDArray[Any]]:
-    """The columns of all settings together: those with a prefix, without it."""
-    parts = list(columns)
-    names = CHECK if prefix else ROW
-    return {name: np.concatenate([part[prefix + name] for part in parts]) for name in names}
+    """The columns of all draws together: those with a prefix, without it."""
+    parts, names = list(columns), CHECK if prefix else ROW
+    found = {name: np.concatenate([part[prefix + name] for part in parts]) for name in names}
+    if not prefix and not len(found["value"]):
+        raise InputError("no draw has a search; files NAME.none among the searches say why.", argument="designs")
+    return found

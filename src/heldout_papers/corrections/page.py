@@ -92,7 +92,7 @@ REACH = (
 ORACLES = {
     "tables": (
         "The oracle subtracts the mean optimism of the cell, which nobody with one search knows, and its interval "
-        "has one length, that of the deviation of what is left."
+        "has one length, such that it holds the truth in 95 % of these searches."
     ),
     "independent": (
         "The oracle knows the Beta distribution and expects the true score of the winner from its observed one. "

@@ -33,7 +33,7 @@ from heldout_papers.corrections.tables_result import TablesStudy
 from heldout_papers.engine.arguments import checked_names, checked_sizes
 from heldout_papers.engine.batches import Batch, BatchCallback, Columns, StudyJob, StudyPlan, study
 
-BATCH, BATCH_OF_SEARCHES = 20, 4
+BATCH = 20
 """Repetitions of a batch."""
 PARTS = ("independent", "correlated", "tables")
 METHODS = ("cv", "bbc", "shrinkage", "oracle")
@@ -223,12 +223,12 @@ def corrections(
             scoring=replace(scoring, methods=without),
             metrics=checked_names("metrics", metrics or METRICS, METRICS, f' of part "{part}"'),
         )
-        searched = StudyPlan("corrections tables", settings, repetitions, entropy, draw_scores.do_batch)
+        searched = StudyPlan("corrections tables", settings, 1, entropy, draw_scores.do_batch)
 
         def found(columns: list[Columns]) -> TablesStudy:
             return TablesStudy(joined(columns), joined(columns, "check."), beside, drawn, scale, left_out, entropy)
 
-        return StudyJob(searched, found, BATCH_OF_SEARCHES, left_out, **running)
+        return StudyJob(searched, found, left_out=left_out, **running)
     sources: Sequence[MatrixSource] = (
         independent_sources(rows, configurations, beta, metrics)
         if chosen == "independent"

@@ -137,20 +137,15 @@ def _in_cell(metric: str, columns: Columns) -> dict[str, NDArray[Any]]:
 
 
 def _with_oracle(metric: str, columns: Mapping[str, NDArray[Any]], reference: int) -> dict[str, NDArray[Any]]:
-    """One method more, which knows the mean optimism of the cell and how far it strays.
+    """One method more, which knows how far uncorrected scores of the cell are from the truth.
 
-    No method that subtracts one number has a smaller error, nor one that adds one number an interval that is much
-    narrower and covers as often.
+    Its value is the score less the mean of these gaps, its interval the score less 95 % of them.
     """
     of = {name: values[:, reference] for name, values in columns.items()}
     observed, truth = (moderate(metric, of[name], of["scale"]) for name in ("uncorrected", "truth"))
     gaps = (observed - truth)[np.isfinite(observed - truth)]
-    value = of["scale"] * (observed - (gaps.mean() if len(gaps) else np.nan))
-    reach = of["scale"] * 1.96 * (gaps.std(ddof=1) if len(gaps) > 1 else np.nan)
-    of |= {
-        "value": value,
-        "low_95": value - reach,
-        "high_95": value + reach,
-        "seconds": np.full(len(value), np.nan),
-    }
+    mean, most, least = (gaps.mean(), *np.quantile(gaps, (0.975, 0.025))) if len(gaps) else (np.nan,) * 3
+    ends = {"value": mean, "low_95": most, "high_95": least}
+    of |= {name: of["scale"] * (observed - gap) for name, gap in ends.items()}
+    of["seconds"] = np.full(len(observed), np.nan)
     return {name: np.column_stack([values, of[name]]) for name, values in columns.items()}

@@ -57,7 +57,7 @@ def test_tables_are_searched_kept_and_scored(command: Command, monkeypatch: pyte
     scored = command(*asked, "--out", "again")
 
     assert ended.code == 0, ended.err
-    assert "Plan: 1 design x 2 repetitions, by shrinkage, bbc, 30 bootstraps, seed 0." in ended.out
+    assert "Plan: 2 draws of r40, by shrinkage, bbc, 30 bootstraps, seed 0." in ended.out
     assert "b300 is left out: its choosing half has no kept search, and no table with enough rows." in ended.err
     assert Path("kept/r40/choosing_0000.npz").stat().st_mtime_ns == kept.st_mtime_ns
     each = pd.read_parquet("heldout-study/corrections.parquet")
@@ -85,7 +85,7 @@ def test_tables_are_searched_kept_and_scored(command: Command, monkeypatch: pyte
         ("--part tables --searches a --designs b1", "--designs must be some of b40, b100, b300,"),
         (
             "--part tables --searches none --designs b40",
-            "--searches must hold draws of b40, and none has none;",
+            "--designs must have searches in none or tables, got b40: its judging half",
         ),
         ("--part tables --searches none --tables none", "--tables must be a folder with MANIFEST.csv"),
         ("--metrics f1", '--metrics of part "independent" must be some of accuracy, roc_auc'),

@@ -94,7 +94,12 @@ def test_every_repetition_has_a_row(small: CorrectionsStudy) -> None:
         ),
         (
             {"part": "tables", "searches": "none", "designs": ["b40", "r40"]},
-            "searches must hold draws of b40, r40, and none has none; tables is a folder to search.",
+            "designs must have searches in none or tables, got b40: its judging half has no kept search, and no table "
+            "with enough rows; r40: its judging half has no kept search, and no table with enough rows.",
+        ),
+        (
+            {"part": "tables", "searches": "none", "designs": "s100", "metrics": "r2"},
+            "designs must have searches in none or tables, got s100: it has no metric of r2.",
         ),
         (
             {"methods": []},

@@ -140,6 +140,16 @@ def test_what_is_kept_is_not_searched_again(
     assert DrawFolder(tmp_path).kept(of_classes, 1) is None
 
 
+def test_draws_that_could_not_be_made_are_no_result(
+    tables: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(draws, "draw", lambda *arguments: None)
+
+    with pytest.raises(InputError, match=r"^no draw has a search; files NAME.none among the searches say why\.$"):
+        corrections("tables", tables=tables, searches=tmp_path, designs="b40", repetitions=2, n_jobs=1)
+    assert (tmp_path / "b40" / "judging_0001.none").read_text() == "no sample"
+
+
 def test_an_interrupted_draw_leaves_no_file(tables: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def interrupted(file: Path, **arrays: Any) -> None:
         Path(file).write_bytes(b"half")
