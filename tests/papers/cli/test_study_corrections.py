@@ -47,7 +47,7 @@ def test_tables_are_searched_kept_and_scored(command: Command, monkeypatch: pyte
     write_tables(Path("tables"))
     few_configurations(monkeypatch)
     asked = [
-        "study", "corrections", "--part", "tables", "--designs", "r40,b300", "--half", "choosing",
+        "study", "corrections", "--part", "tables", "--designs", "r40,r300", "--half", "choosing",
         "--metrics", "r2", "--searches", "kept", "--repetitions", 2, "--bootstraps", 30, "--n-jobs", 1,
     ]  # fmt: skip
 
@@ -58,7 +58,7 @@ def test_tables_are_searched_kept_and_scored(command: Command, monkeypatch: pyte
 
     assert ended.code == 0, ended.err
     assert "Plan: 2 draws of r40, by shrinkage, bbc, 30 bootstraps, seed 0." in ended.out
-    assert "b300 is left out: its choosing half has no kept search, and no table with enough rows." in ended.err
+    assert "r300 is left out: its choosing half has no kept search, and no table with enough rows." in ended.err
     assert Path("kept/r40/choosing_0000.npz").stat().st_mtime_ns == kept.st_mtime_ns
     each = pd.read_parquet("heldout-study/corrections.parquet")
     assert each["table"].tolist() == ["c_numbers"] * 12

@@ -94,8 +94,8 @@ def test_every_repetition_has_a_row(small: CorrectionsStudy) -> None:
         ),
         (
             {"part": "tables", "searches": "none", "designs": ["b40", "r40"]},
-            "designs must have searches in none or tables, got b40: its judging half has no kept search, and no table "
-            "with enough rows; r40: its judging half has no kept search, and no table with enough rows.",
+            "designs must have searches in none or tables, got b40: its judging half has no kept search, and no "
+            "table with enough rows; r40: its judging half has no kept search, and no table with enough rows.",
         ),
         (
             {"part": "tables", "searches": "none", "designs": "s100", "metrics": "r2"},

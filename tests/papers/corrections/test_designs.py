@@ -131,6 +131,11 @@ def test_a_scorer_is_better_where_it_is_greater() -> None:
     assert [metric_named(metric).name for metric in METRICS] == list(METRICS)
 
 
+def test_a_row_left_out_has_no_r2() -> None:
+    assert DESIGNS["r40loo"].metrics == ("root_mean_squared_error", "mean_absolute_error")
+    assert DESIGNS["r100k10"].metrics[0] == "r2"
+
+
 def test_wide_spaces_have_two_hundred_configurations_of_different_names() -> None:
     for make in (space.classifiers, space.regressors):
         entries = make(np.zeros((5, 3)), many=True)
