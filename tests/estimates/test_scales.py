@@ -95,6 +95,17 @@ def test_arrays_have_the_same_scale_by_name():
     assert (found.value, found.selected) == (search.estimate_.value, search.best_index_)
 
 
+def test_an_error_and_its_negative_are_one_where_each_row_is_a_fold():
+    predictions = NUMBERS[:40, None] + np.random.default_rng(0).normal(0, 30, (40, 6))
+    asked = {"folds": np.arange(40), "aggregate": "auto", "n_bootstraps": 200, "random_state": 0}
+    error, score = (
+        ho.estimate(NUMBERS[:40], predictions, metric=metric, **asked)
+        for metric in ("root_mean_squared_error", "neg_root_mean_squared_error")
+    )
+    assert (score.value, score.selected) == (-error.value, error.selected)
+    assert tuple(score.interval) == tuple(-end for end in reversed(tuple(error.interval)))
+
+
 def test_predictions_of_folds_that_are_not_on_one_scale_stay_on_fold_means():
     rng = np.random.default_rng(0)
     y, folds = np.tile([0, 1], 150), np.repeat(np.arange(5), 60)

@@ -225,7 +225,7 @@ def _noise_score(
     """
     if score is reported:
         return out_of_bag
-    if scales.selection == "folds" and score.metric is reported.metric:
+    if scales.selection == "folds" and score.metric == reported.metric:
         return _out_of_bag_score(columns, score)[0]
     return score
 
