@@ -18,7 +18,7 @@ from heldout.dropping.base import Barrier, Dropped, dropped_at
 from heldout.errors import InputError
 from heldout.estimates.of_search import Estimation
 from heldout.estimates.paired.overtuning import Overtuning
-from heldout.estimates.question import Aggregate
+from heldout.estimates.question import Scale
 from heldout.estimates.types import Estimate
 from heldout.execution.cell_table import CellTable
 from heldout.execution.comparison import ShareComparison
@@ -219,9 +219,13 @@ class Evaluation(WithMethodsText):
         """The estimate of the metric that chose the winner."""
         return self.estimates.get(self.refit_metric)
 
-    def whole_scores(self, aggregate: Aggregate) -> Mapping[str, NDArray[np.float64]] | None:
+    def whole_scores(self, aggregate: Scale) -> Mapping[str, NDArray[np.float64]] | None:
         """Scores in an aggregate other than the mean over folds; None for that one."""
-        whole = {"pooled": self.pooled_scores, "within": self.within_scores}
+        whole = {
+            "pooled": self.pooled_scores,
+            "aligned": self.pooled_scores,
+            "within": self.within_scores,
+        }
         return whole.get(aggregate)
 
     @property

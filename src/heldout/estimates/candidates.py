@@ -13,11 +13,12 @@ from heldout._text import counted
 from heldout.data.task import TaskKind, Truth, labels_text
 from heldout.errors import InputError
 from heldout.estimates.input_arrays import read_as
-from heldout.estimates.question import Aggregate
+from heldout.estimates.question import Scale
 from heldout.estimates.responses import cut
 from heldout.flags import Flag
 from heldout.kernels.reference import Floats
 from heldout.metrics.aggregate import AggregateScore, aggregate_score
+from heldout.metrics.aligned import alignable, aligned
 from heldout.metrics.base import Metric, Needs, Response, needed_codes
 from heldout.metrics.by_row import fold_score
 from heldout.metrics.within import within_score
@@ -258,9 +259,15 @@ class MatrixColumns:
     threshold: float | None = None  # where averaged probabilities are cut for a metric on labels
     # of metrics that weigh rows otherwise
     weights: Sequence[tuple[Metric, NDArray[np.float64] | None]] = ()
-    _bound: dict[tuple[int, Aggregate], tuple[Metric, AggregateScore]] = field(
+    _bound: dict[tuple[int, Scale], tuple[Metric, AggregateScore]] = field(
         default_factory=dict, init=False, repr=False
     )
+
+    @property
+    def may_align(self) -> bool:
+        """Whether scores can be aligned between folds: these are known and large, and no rule averages scores."""
+        folds = self.segments["folds"]
+        return folds is not None and alignable(folds) and not isinstance(self.rule, WeightRule)
 
     @property
     def configurations(self) -> NDArray[np.intp]:
@@ -275,7 +282,7 @@ class MatrixColumns:
         cuts = cuts_of(self.rule, np.where(in_play[:, None, :], scores, np.nan), self.truth.positive)
         return replace(self, cuts=cuts, labels=cuts.labels(scores))
 
-    def score(self, metric: Metric, aggregate: Aggregate) -> AggregateScore:
+    def score(self, metric: Metric, aggregate: Scale) -> AggregateScore:
         """The metric of every column in an aggregate, bound once for the evidence of all aggregates."""
         if metric.calls_foreign_code:  # it counts its failures, which are those of one method
             return self.score_of(self.as_metric_reads(metric), metric, aggregate)
@@ -284,10 +291,14 @@ class MatrixColumns:
             self._bound[key] = metric, self.score_of(self.as_metric_reads(metric), metric, aggregate)
         return self._bound[key][1]
 
-    def score_of(self, array: NDArray[Any], metric: Metric, aggregate: Aggregate) -> AggregateScore:
+    def score_of(self, array: NDArray[Any], metric: Metric, aggregate: Scale) -> AggregateScore:
         """The metric of other predictions of the rows used, in an aggregate."""
-        codes = self.segments["pooled" if aggregate == "pooled" else "folds"]
+        folds = self.segments["folds"]
+        codes = self.segments["pooled"] if aggregate in ("pooled", "aligned") else folds
         assert codes is not None, "folds are read where they are known"
+        if aggregate == "aligned":
+            assert folds is not None, "may_align says so"
+            array = aligned(array, folds)
         weights = next((its for other, its in self.weights if other is metric), self.sample_weight)
         if aggregate == "within":
             return within_score(metric, self.truth, array, codes, weights)

@@ -24,11 +24,12 @@ from heldout.data.task import TaskKind, Truth, labels_text
 from heldout.errors import InputError
 from heldout.estimates.candidates import MatrixColumns
 from heldout.estimates.evidence import Evidence, Matrix
-from heldout.estimates.question import Aggregate, Scales
+from heldout.estimates.question import Scale, Scales
 from heldout.flags import Flag
 from heldout.kernels.reference import Floats
 from heldout.metrics.aggregate import AggregateScore
-from heldout.metrics.base import Metric, Needs, Response, needs_of_score
+from heldout.metrics.aligned import reads_ranks
+from heldout.metrics.base import Metric, Needs, needs_of_score
 from heldout.metrics.ranking import RocAuc
 from heldout.metrics.row_losses import effective_size
 from heldout.metrics.within import PairBased, is_pair_based
@@ -121,10 +122,10 @@ def flags_of_scales(
             return {}  # a mean over folds compares no rows of different folds
         return _flag_of_incomparable_folds(columns, matrix, predictions, winner, metric.share_of_pairs)
     if scales.value != scales.selection:
-        ranks = Response.DECISION in metric.responses and columns.truth.positive is not None
+        ranks = scales.value == "pooled" and reads_ranks(metric) and columns.truth.positive is not None
         pairs = RocAuc(metric.responses) if ranks else None
         apart = {} if pairs is None else _flag_of_incomparable_folds(columns, matrix, predictions, winner, pairs)
-        return apart or _flag_of_value(columns, matrix, predictions)
+        return apart or _flag_of_value(columns, matrix, predictions, scales.value)
     if matrix.scores is not matrix.by_fold or matrix.scores.metric.row_wise:
         return {}
     return _flag_of_small_folds(columns, matrix, predictions, winner)
@@ -161,11 +162,13 @@ def _flag_of_incomparable_folds(
     return {flag: flag.filled(metric=metric.name, winner=winner, within=within, pooled=pooled)}
 
 
-def _flag_of_value(columns: MatrixColumns, matrix: Matrix, predictions: NDArray[Any]) -> dict[Flag, str]:
+def _flag_of_value(
+    columns: MatrixColumns, matrix: Matrix, predictions: NDArray[Any], scale: Scale
+) -> dict[Flag, str]:
     """The flag of a value that is on another scale than the score by which the winner was selected."""
     metric = matrix.scores.metric
-    both: tuple[Aggregate, ...] = ("folds", "pooled")
-    by_fold, pooled = (float(columns.score_of(predictions, metric, scale).observed()[0]) for scale in both)
+    both: tuple[Scale, ...] = ("folds", scale)
+    by_fold, pooled = (float(columns.score_of(predictions, metric, each).observed()[0]) for each in both)
     if np.isclose(by_fold, pooled, rtol=SAME, atol=0, equal_nan=True):
         return {}
     flag = Flag.SCALE_OF_VALUE

@@ -53,6 +53,7 @@ class Matrix:
     # what a rule of weights averages, in the response of the reported metric; None for a rule that chooses one
     # column
     averages: Averages | None = None
+    folds: NDArray[np.int32] | None = None  # (n, R): codes that do not recur; -1 where a row is not in play
     row_blocks: RowBlocks | None = None  # what bootstraps draw of rows in the order of time
     # what methods found of the same draws, by what they asked: levels and sides of an interval ask again
     kept: dict[Any, Any] = field(default_factory=dict, init=False, repr=False)

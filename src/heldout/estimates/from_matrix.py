@@ -18,7 +18,7 @@ from heldout.estimates.data_flags import flags_of_rows, flags_of_scales, flags_o
 from heldout.estimates.evidence import Evidence, Matrix, name_of_choice
 from heldout.estimates.input_arrays import read_as
 from heldout.estimates.ordered_rows import check_without_groups, in_blocks
-from heldout.estimates.question import Aggregate, Question, Scales, Scored
+from heldout.estimates.question import Question, Scale, Scales, Scored
 from heldout.flags import Flag
 from heldout.kernels.reference import Floats
 from heldout.metrics.aggregate import AggregateScore
@@ -70,6 +70,8 @@ def candidate_columns(truth: Truth, predictions: HeldOutPredictions, question: Q
 def evidence_from(columns: MatrixColumns, question: Question, scored: Scored = "as asked") -> Evidence:
     """The evidence of columns on the scales of a question and a method."""
     scales = Scales.of(question.aggregate, question.metric, scored)
+    if scales.value == "aligned" and not columns.may_align:
+        scales = scales._replace(value="pooled")
     evidence = _evidence_on(scales, columns, question)
     if scales.value == scales.selection or Flag.INCOMPARABLE_FOLDS not in evidence.flags:
         return evidence
@@ -182,6 +184,7 @@ def _matrix(columns: MatrixColumns, question: Question, scales: Scales) -> tuple
         grouped=question.groups is not None,
         predictions=columns.as_metric_reads(metric),
         in_play=rows.in_play[rows.used],
+        folds=folds,
     )
     return matrix, flags
 
@@ -200,7 +203,7 @@ def _unscored(columns: MatrixColumns, matrix: Matrix, question: Question) -> dic
     return {} if lacking.all() else dict.fromkeys(sorted(unscored - {question.winner}), why)
 
 
-def _check_within(scores: AggregateScore, scale: Aggregate) -> None:
+def _check_within(scores: AggregateScore, scale: Scale) -> None:
     """Refuse folds of which none holds a pair."""
     once = np.ones((1, scores.n_rows), dtype=np.uint8)
     if scale == "within" and not scores.defined(once)[0]:

@@ -1,9 +1,15 @@
 """Optimism: by how much, and how unsurely, a selection flatters, replayed around shrunken centres.
 
 In every bootstrap b the candidates have the scores s + D_b, where s are their centres (``centres.py``) and D_b is
-how far their scores on the drawn rows are from their mean over all bootstraps. The rule that chose the winner
-selects w_b among them, and the selected is better than its centre by D_b[w_b]. The mean of that is the optimism,
-and its spread is how far the score of a selected configuration strays.
+how far their scores on the drawn rows are from their mean over all bootstraps. The rule that chose the winner w
+selects w_b among them, and the selected is better than its centre by z_b = D_b[w_b]/sd(D[w_b]) of its own standard
+deviations. The winner is as lucky in its own: the optimism is sd(D_w) times the mean of z. Without that a quiet
+winner would pay for the luck of noisy columns.
+
+How unsure the score is shows in the winner's own noise, sd(D_w); selection compresses the gains. Rows like those
+seen cannot show what other rows would do to a score, so the spread is at least that of bootstraps with two rows
+(or groups) more, which have the predictions of any row and are of any class. Areas under curves are spread as those
+of scores that are aligned between folds: pairs within small folds are noisier than pairs of all rows.
 
 An ensemble has no centre, because it is no candidate. What its rule gains in the bag over all rows is then
 multiplied by the ratio of the same two numbers for the best single candidate, with and without shrinking.
@@ -13,7 +19,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TypeVar
 
@@ -28,22 +34,26 @@ from heldout.estimates.evidence import Evidence, Matrix
 from heldout.estimates.intervals import effective_units
 from heldout.estimates.types import Alternative, Interval
 from heldout.kernels.reference import Floats
-from heldout.metrics.aggregate import AggregateScore
+from heldout.metrics.aggregate import AggregateScore, aggregate_score
+from heldout.metrics.aligned import alignable, aligned, reads_ranks
 from heldout.metrics.base import Metric, needed_codes, oriented, quiet_if_foreign
+from heldout.metrics.within import is_pair_based
 from heldout.selection.base import NONE_CHOSEN
 from heldout.selection.choice import Choice, joined
 
 Result = TypeVar("Result")
 
-DEPENDENCE = 2.0
-"""Standard errors of K-fold predictions are 1 + 2/√n times those of independent rows
-(docs/methods/intervals.md)."""
+DEPENDENCE, OF_HALVES = 1.2, 1.4
+"""Standard errors of K-fold predictions over those of independent rows, at any number of rows; the second with two
+folds, whose models share no training row (docs/methods/intervals.md)."""
 FEWEST = 2
 """Bootstraps in which noise shows."""
 MOST_RATIO = 2.0
 """At most so much greater is the optimism around centres than around observed scores."""
 MOST_UNDEFINED = 0.5
 """A candidate without a score in this share of the bootstraps or more is none."""
+MORE = 2
+"""Rows or groups that bootstraps of the winner's own noise have more."""
 UNSURE = 0.35
 """The standard error of an estimated optimism, as a share of it."""
 
@@ -59,7 +69,10 @@ class Optimism:
     centre : float
         Mean centre of what was selected, greater = better.
     gains : ndarray of shape (B,)
-        By how much what was selected in each bootstrap is better than its centre.
+        By how much the winner would be better than its centre if it were as lucky, by its own noise, as what was
+        selected in each bootstrap.
+    spread : float
+        The standard deviation of the winner's own noise, as of independent rows.
     chosen : Choice or None
         What was selected in each bootstrap; None where no candidate has a score in most bootstraps.
     factor : float
@@ -76,6 +89,7 @@ class Optimism:
     size: float
     centre: float
     gains: Floats
+    spread: float
     chosen: Choice | None
     factor: float
     n_competing: int
@@ -86,12 +100,7 @@ class Optimism:
     @property
     def standard_error(self) -> float:
         """Of the winner's score less its optimism."""
-        defined = self.gains[np.isfinite(self.gains)]
-        if not defined.size:
-            return math.nan
-        unit = unit_of(defined)
-        spread = float(np.std(defined / unit)) * unit
-        return math.hypot(self.dependence * spread, UNSURE * self.size)
+        return math.hypot(self.dependence * self.spread, UNSURE * self.size)
 
     def interval(self, value: float, metric: Metric, level: float, alternative: Alternative) -> Interval:
         """An interval around a corrected score: Student's t, and wider where a worse truth varies more."""
@@ -163,54 +172,51 @@ class _Column:
         scores = self.noise(lanes) + self.values
         return np.minimum(scores, possible.best, out=scores) if math.isfinite(possible.best) else scores
 
-    def gains(self, possible: ScoreRange, columns: NDArray[np.intp]) -> Floats:
-        """(B,): the score of the selected less its mean around its centre; NaN where nothing was selected."""
-        assert self.centres is not None, "some column has a centre"
+    def standard(self, possible: ScoreRange, columns: NDArray[np.intp]) -> Floats:
+        """(B,): how far the score of the selected is from its mean around its centre, in its standard deviations.
+
+        NaN where nothing was selected; 0 where a score does not vary.
+        """
         at = np.maximum(columns, 0)
-        place = np.maximum(np.cumsum(self.usable) - 1, 0)[at]
-        noise = np.minimum(self.centres.noise[np.arange(len(at)), place], possible.best - self.values[at])
-        gains = noise - self._means_cut_off(possible, place)
+        gains = np.zeros(len(at))
+        for column in np.unique(at):
+            noise, lanes = self.noise_of(possible, column), at == column
+            deviation = deviation_of(noise)
+            if deviation > 0:
+                gains[lanes] = (noise[lanes] - noise.mean()) / deviation
         lacking = columns == NONE_CHOSEN
         if self.undefined is not None:
             lacking |= self.undefined[np.arange(len(at)), at]
         return np.where(lacking, np.nan, gains)
 
-    def _means_cut_off(self, possible: ScoreRange, places: NDArray[np.intp]) -> Floats:
-        """(B,): of the usable columns at ``places``: means of noise that ends at the best possible score."""
+    def noise_of(self, possible: ScoreRange, column: int) -> Floats:
+        """(B,): of one usable column, at most as far as the best possible score."""
         assert self.centres is not None, "some column has a centre"
-        columns, each = np.unique(places, return_inverse=True)
-        means = np.zeros(len(columns))
-        for number, column in enumerate(columns):
-            noise, room = self.centres.noise[:, column], possible.best - self.centres.values[column]
-            if noise.max() > room:  # of mean 0 otherwise
-                means[number] = np.minimum(noise, room).mean()
-        return means[each]
+        place = int(np.count_nonzero(self.usable[:column]))
+        return np.minimum(self.centres.noise[:, place], possible.best - self.centres.values[place])
 
     def optimism(
         self,
         gains: Floats,
+        spread: float,
         chosen: Choice | None,
         units: float,
         of_classes: Sequence[float],
-        n_splits: int | None,
-        n_predicted: float | None = None,
+        dependence: float,
     ) -> Optimism:
-        """From the gains (B,): ``units`` and ``of_classes`` are the rows or groups of all and of needed classes.
-
-        ``n_predicted``: the rows or groups that the models of folds predicted, where blocks of them are the units.
-        """
-        n_predicted = units if n_predicted is None else n_predicted
+        """From the gains (B,): ``units`` and ``of_classes`` are the rows or groups of all and of needed classes."""
         defined = gains[np.isfinite(gains)]
         size = float(defined.mean()) if defined.size else float("nan")
         return Optimism(
             size=0.0 if self.usable.sum() == 1 and defined.size else size,  # without choice there is none
             centre=self.mean_centre(chosen),
             gains=gains,
+            spread=spread,
             chosen=chosen,
             factor=float("nan") if self.centres is None else self.centres.factor,
             n_competing=0 if self.centres is None else int(self.centres.competes.sum()),
             degrees_of_freedom=_degrees_of_freedom(of_classes or [units]),
-            dependence=1.0 if n_splits == 1 else 1 + DEPENDENCE / math.sqrt(max(n_predicted, 1.0)),
+            dependence=dependence,
             redraws=self.redraws,
         )
 
@@ -221,6 +227,12 @@ class _Column:
         columns = chosen.columns[chosen.columns != NONE_CHOSEN]
         centres = self.values[columns]
         return float(centres[np.isfinite(centres)].mean()) if np.isfinite(centres).any() else math.nan
+
+
+def deviation_of(noise: Floats) -> float:
+    """The standard deviation, also of numbers near the ends of float64."""
+    unit = unit_of(noise)
+    return float(np.std(noise / unit)) * unit
 
 
 def _column(observed: Floats, noise: Floats, possible: ScoreRange, key: int, redraws: int) -> _Column:
@@ -274,15 +286,60 @@ class _Replays:
             or own.centres is None
             or any(each.centres is None for each in read)
         ):
-            gains, chosen = np.full(self.evidence.settings.n_bootstraps, np.nan), None
+            gains, spread, chosen = np.full(self.evidence.settings.n_bootstraps, np.nan), math.nan, None
         elif self.evidence.chooses_ensemble:
-            chosen, gains = self._of_ensembles(own, possible)
+            chosen, gains, spread = self._of_ensembles(own, possible)
         else:
             chosen = Choice(self._selected(read))
-            gains = own.gains(possible, chosen.columns)
-        return own.optimism(
-            gains, chosen, self._units[1], self._units_of_classes, self.evidence.n_splits, self._n_predicted
+            winner = self.evidence.winner_column
+            spread = deviation_of(own.noise_of(possible, winner)) if own.usable[winner] else math.nan
+            gains = spread * own.standard(possible, chosen.columns)
+        if math.isfinite(spread):
+            spread = self._spread(spread)
+        return own.optimism(gains, spread, chosen, self._units[1], self._units_of_classes, self._dependence)
+
+    @property
+    def _dependence(self) -> float:
+        """The factor for rows that several models predicted; their number is that of the splits of a repeat."""
+        if self.evidence.n_splits == 1:
+            return 1.0
+        repeats = self.evidence.repeat_of_split
+        return OF_HALVES if repeats is not None and np.bincount(repeats).max() == 2 else DEPENDENCE
+
+    def _spread(self, seen: float) -> float:
+        """The spread with more rows, at least ``seen``; of a metric of pairs that of aligned scores alone."""
+        matrix, metric = self.matrix, self.evidence.metric
+        folds, truth = matrix.folds, matrix.truth
+        if truth.classes is None or metric.calls_foreign_code or metric.fits_to_its_rows:
+            return seen
+        chosen = self.evidence.chosen or Choice(np.array([self.evidence.winner_column]))
+        predictions = matrix.predictions_of(chosen)
+        scale = self.evidence.details.get("scale_of_value", self.evidence.aggregate)
+        in_folds = False
+        if folds is not None and scale != "pooled" and reads_ranks(metric) and alignable(folds):
+            predictions, in_folds = aligned(predictions, folds), True
+        n, k = truth.n_rows, truth.n_classes
+        rows = np.tile(np.arange(n), k + 1)
+        values = np.r_[truth.values, np.repeat(np.arange(k), n)]
+        repeats = np.where(matrix.in_play, np.arange(matrix.in_play.shape[1]), -1).astype(np.int32)
+        weights = None if matrix.sample_weight is None else matrix.sample_weight[rows]
+        with_more = aggregate_score(
+            metric, replace(truth.rows(rows), values=values), predictions[rows], repeats[rows], weights
         )
+        rng = np.random.Generator(np.random.Philox(key=stream(self.evidence.settings.entropy, "more units")))
+        units, unit_of_row = np.unique(matrix.independent_units, return_inverse=True)
+        drawn = rng.integers(len(units) * k, size=(MORE, self.evidence.settings.n_bootstraps))
+
+        def block(counts: NDArray[np.uint8], lanes: slice) -> Floats:
+            more = np.zeros((len(counts), k, n), dtype=np.uint8)
+            for unit, code in np.stack(np.divmod(drawn[:, lanes], k), axis=1):
+                more[np.arange(len(counts)), code] += unit_of_row == unit[:, None]
+            return with_more.all(np.concatenate([counts, more.reshape(len(counts), -1)], axis=1))[:, 0]
+
+        scores = np.concatenate([scores for scores, _ in self._map(block)]) * _scale_of(self._units[0])
+        defined = scores[np.isfinite(scores)]
+        spread = deviation_of(defined) if defined.size else seen
+        return spread if in_folds and is_pair_based(metric) else max(spread, seen)
 
     def _column(self, score: AggregateScore, stable: AggregateScore, number: int) -> _Column:
         """Of a metric that the rule reads, or of the one that is reported.
@@ -321,7 +378,7 @@ class _Replays:
             return np.concatenate([columns for columns, _ in self._map(with_rows)])
         return np.concatenate(map_draws(without_rows, self.matrix, self.evidence))
 
-    def _of_ensembles(self, own: _Column, possible: ScoreRange) -> tuple[Choice, Floats]:
+    def _of_ensembles(self, own: _Column, possible: ScoreRange) -> tuple[Choice, Floats, float]:
         matrix, metric = self.matrix, self.evidence.metric
         once = np.ones((1, matrix.truth.n_rows), dtype=np.uint8)
 
@@ -336,7 +393,8 @@ class _Replays:
         gains, fixed = (np.concatenate([each[place] for each in blocks]) for place in (1, 2))
         observed = oriented(metric, self.evidence.scores_of_winner(once))[0]
         gains = gains - (np.nanmean(fixed) - observed)  # what a resample does to the metric without any choice
-        return joined([each[0] for each in blocks]), gains * self._ratio(own, possible)
+        spread = deviation_of(fixed[np.isfinite(fixed)] * _scale_of(self._units[0]))
+        return joined([each[0] for each in blocks]), gains * self._ratio(own, possible), spread
 
     def _ratio(self, own: _Column, possible: ScoreRange) -> float:
         """The optimism of the best single candidate around shrunken centres, over that around observed scores."""
@@ -346,18 +404,14 @@ class _Replays:
         noise = own.noise()
         around_observed = noise + np.where(own.usable, own.observed, np.nan)
         without = float(noise[lanes, np.nanargmax(around_observed, axis=1)].mean())
-        with_shrinking = float(own.gains(possible, selected).mean())
+        gains = [own.noise_of(possible, column)[selected == column] for column in np.unique(selected)]
+        with_shrinking = float(np.concatenate(gains).mean())
         return min(max(with_shrinking / without, 1.0), MOST_RATIO) if without > 0 else 1.0
 
     @cached_property
     def _units(self) -> tuple[int, float]:
         """How many units are independent, and as how many of equal weight they count."""
         return self._counted(self.matrix.independent_units)
-
-    @property
-    def _n_predicted(self) -> float:
-        """As how many of equal weight the rows or groups count."""
-        return self._counted(self.matrix.unit_of_row)[1]
 
     def _counted(self, units: NDArray[np.intp]) -> tuple[int, float]:
         weighed, weights = self.matrix.scores.rows_of_weight, self.matrix.sample_weight

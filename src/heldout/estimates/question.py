@@ -15,11 +15,13 @@ from heldout.data.limits import MOST_BOOTSTRAPS, effective_threads, refuse_more_
 from heldout.errors import InputError
 from heldout.estimates.block_length import Blocks, blocks_of
 from heldout.estimates.types import Alternative
+from heldout.metrics.aligned import reads_ranks
 from heldout.metrics.base import Metric
 from heldout.metrics.within import is_pair_based
 from heldout.selection import Rule
 
 Aggregate: TypeAlias = Literal["pooled", "folds", "within"]
+Scale: TypeAlias = Literal["pooled", "folds", "within", "aligned"]
 AnyAggregate: TypeAlias = Literal["auto", "folds", "pooled", "within"]
 AGGREGATES: tuple[AnyAggregate, ...] = ("auto", "folds", "pooled", "within")
 ALTERNATIVES = ("two-sided", "greater", "less")
@@ -119,7 +121,7 @@ class Scales(NamedTuple):
     """The aggregates in which configurations are compared, and in which the winner is reported."""
 
     selection: Aggregate
-    value: Aggregate  # of the value, the uncorrected score and the interval
+    value: Scale  # of the value, the uncorrected score and the interval
 
     @classmethod
     def of(cls, aggregate: AnyAggregate, metric: Metric, scored: Scored = "as asked") -> Scales:
@@ -128,18 +130,19 @@ class Scales(NamedTuple):
         A mean over small folds is biased for a metric that is neither a mean over rows nor made of pairs within
         folds: R2 of ten rows is far below R2 of a thousand. By default ("auto") the value of such a metric is
         computed on all held-out rows together, unless the method compares fold scores, or candidates on the scale
-        that chose (``scored``).
+        that chose (``scored``). Where only the order of scores matters they are first aligned between folds
+        (``heldout.metrics.aligned``).
 
         Examples
         --------
         >>> from heldout.metrics import metric_named
-        >>> [Scales.of("auto", metric_named(name)).value for name in ("accuracy", "roc_auc", "r2", "f1")]
-        ['folds', 'folds', 'pooled', 'pooled']
+        >>> [Scales.of("auto", metric_named(name)).value for name in ("roc_auc", "r2", "average_precision")]
+        ['folds', 'pooled', 'aligned']
         """
         chosen = scale_of_selection(aggregate)
         unread = not metric.responses  # a scorer that cannot be opened has fold scores only
         own = aggregate != "auto" or scored != "as asked" or metric.row_wise or is_pair_based(metric) or unread
-        return cls(chosen, chosen if own else "pooled")
+        return cls(chosen, chosen if own else "aligned" if reads_ranks(metric) else "pooled")
 
 
 def checked_adaptive(adaptive: Any) -> bool:
@@ -179,5 +182,6 @@ class Question:
 AGGREGATE_WORDS = {
     "folds": "mean over the folds",
     "pooled": "all held-out rows together",
+    "aligned": "all held-out rows together, with scores aligned between the folds",
     "within": "pairs of rows of one fold",
 }

@@ -19,6 +19,7 @@ from heldout.data.task import Truth
 from heldout.dropping.replay import DroppingHistory
 from heldout.errors import ArgumentError, HeldoutWarning, InputError
 from heldout.estimates.of_search import Estimation, estimates_of_search
+from heldout.estimates.question import Scale
 from heldout.estimates.types import Estimate
 from heldout.execution.cells import CellState
 from heldout.execution.collect import NO_NUMBER, RaceResults
@@ -65,7 +66,8 @@ def chosen_in(
     window = None if search.strategy is None else search.strategy.window
     read = found if window is None else found.last(window)
     weights = search.scoring.weights
-    pooled = pooled_scores(task, read.predictions, metrics, unscored=read.unscored, weights=weights)
+    together: Scale = "aligned" if search.estimation.aggregate == "auto" else "pooled"
+    pooled = pooled_scores(task, read.predictions, metrics, together, read.unscored, weights)
     estimation = with_constants(search.estimation, found)
     within = (
         pooled_scores(task, read.predictions, metrics, "within", read.unscored, weights)

@@ -312,7 +312,7 @@ def estimates_of_cross_fit(
 
     The uncorrected score is the winner's own, in the final search.
     """
-    scores_of = {"pooled": chosen.pooled, "within": chosen.within}
+    scores_of = {"pooled": chosen.pooled, "aligned": chosen.pooled, "within": chosen.within}
     n_fits = found.n_fits + fit.n_fits
     corrected = {}
     for name, estimate in _of_column(search, found, chosen, fit, n_jobs).items():

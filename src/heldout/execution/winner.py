@@ -17,11 +17,12 @@ from heldout.configurations import Configurations
 from heldout.data.task import Task
 from heldout.errors import InputError
 from heldout.estimates.of_search import Estimation
-from heldout.estimates.question import Aggregate
+from heldout.estimates.question import Aggregate, Scale
 from heldout.execution.collect import RaceResults
 from heldout.execution.table import mean_over_splits
 from heldout.flags import Flag
 from heldout.metrics.aggregate import AggregateScore, aggregate_score
+from heldout.metrics.aligned import alignable, aligned, reads_ranks
 from heldout.metrics.base import Metric, oriented, quiet_if_foreign
 from heldout.metrics.within import within_score
 from heldout.predictions import HeldOutPredictions
@@ -34,13 +35,14 @@ def pooled_scores(
     task: Task,
     predictions: HeldOutPredictions,
     metrics: Mapping[str, Metric | None],
-    aggregate: Aggregate = "pooled",
+    aggregate: Scale = "pooled",
     unscored: Mapping[str, Mapping[int, str]] = MappingProxyType({}),
     weights: Mapping[str, NDArray[np.float64] | None] = MappingProxyType({}),
 ) -> dict[str, NDArray[np.float64]]:
     """The metric on all held-out rows of a repeat, mean over repeats: (C,) for each opened scorer.
 
-    With ``aggregate="within"`` of the pairs of rows of one split. Rows are those that every candidate predicted;
+    With ``aggregate="within"`` of the pairs of rows of one split, with "aligned" of scores aligned between splits
+    where only their order matters. Rows are those that every candidate predicted;
     NaN for configurations that failed, lack the response, or have no score of this scorer (``unscored``).
     ``weights`` are those of scorers that weigh rows otherwise than the task.
     """
@@ -59,7 +61,7 @@ def pooled_scores(
 
 
 def _pooled(
-    task: Task, predictions: HeldOutPredictions, metric: Metric, aggregate: Aggregate
+    task: Task, predictions: HeldOutPredictions, metric: Metric, aggregate: Scale
 ) -> tuple[NDArray[np.intp], AggregateScore | None]:
     """The configurations with a score, and the metric on the rows that all of them predicted; None without any."""
     if not any(response in predictions.responses for response in metric.responses):
@@ -73,11 +75,13 @@ def _pooled(
     repeats = np.arange(in_play.shape[1])
     segments = np.where(in_play, repeats, -1).astype(np.int32)
     array = predictions.for_metric(metric)[:, candidates]
-    if aggregate == "within":
+    if aggregate != "pooled":
         assert predictions.folds is not None, "a search has splits"
         own = predictions.folds + repeats * (int(predictions.folds.max()) + 1)
         folds = np.where(in_play & (predictions.folds >= 0), own, -1).astype(np.int32)
-        return candidates, within_score(metric, task.truth, array, folds, task.sample_weight)
+        if aggregate == "within":
+            return candidates, within_score(metric, task.truth, array, folds, task.sample_weight)
+        array = aligned(array, folds) if reads_ranks(metric) and alignable(folds) else array
     with quiet_if_foreign([metric]):
         return candidates, aggregate_score(metric, task.truth, array, segments, task.sample_weight)
 

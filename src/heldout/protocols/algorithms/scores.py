@@ -8,7 +8,7 @@ import numpy as np
 
 from heldout.dropping.replay import DroppingHistory
 from heldout.estimates.of_search import estimates_of_search
-from heldout.estimates.question import Aggregate, Scales
+from heldout.estimates.question import Scale, Scales
 from heldout.estimates.spread import interval_around, nadeau_bengio
 from heldout.estimates.types import Estimate
 from heldout.execution.run import RunSettings
@@ -35,7 +35,7 @@ class AlgorithmScorer:
     running: RunSettings
 
     @property
-    def scale(self) -> Aggregate:
+    def scale(self) -> Scale:
         """The scale of all scores that are reported."""
         return Scales.of(self.search.estimation.aggregate, self.metric).value
 

@@ -16,7 +16,7 @@ from heldout.estimates.candidates import failed_sentence, incomplete_sentence
 from heldout.estimates.data_flags import flag_of_undefined_folds
 from heldout.estimates.evidence import TIES, Evidence, settings_provenance
 from heldout.estimates.intervals import holding
-from heldout.estimates.question import Aggregate, Scales, Settings
+from heldout.estimates.question import Aggregate, AnyAggregate, Scale, Scales, Settings
 from heldout.estimates.spread import Spread, interval_around, nadeau_bengio
 from heldout.execution.cells import CellState
 from heldout.execution.conclusion import flags_of_order
@@ -178,7 +178,7 @@ def _scale_of_value(search: Search, settings: NestedSettings, metric: Metric, ro
     if asked != "auto":
         return asked
     together = rows is not None and "scale_of_value" in rows.details
-    return "pooled" if together and settings.scales(asked, metric).value == "pooled" else "folds"
+    return "pooled" if together and settings.scales(asked, metric).value != "folds" else "folds"
 
 
 def _value(
@@ -215,7 +215,7 @@ def _value(
     return float(scores[~undefined].mean()), ""
 
 
-def _segments(search: Search, nested: NestedFolds, scale: Aggregate) -> NDArray[np.int32]:
+def _segments(search: Search, nested: NestedFolds, scale: Scale) -> NDArray[np.int32]:
     """(N, R): by what the value is scored: codes of the outer folds, or of repeats."""
     repeats = list(dict.fromkeys(branch.repeat for branch in nested.outer))
     segments = np.full((search.task.n_rows, len(repeats)), -1, dtype=np.int32)
@@ -380,7 +380,8 @@ def pooled_score(
 
     With ``aggregate="within"``, of the pairs of rows of one outer fold.
     """
-    scale: Aggregate = "within" if search.estimation.aggregate == "within" else "pooled"
+    asked = search.estimation.aggregate
+    scale: AnyAggregate = asked if asked in ("within", "auto") else "pooled"
     try:
         return _score_of_rows(outer_evidence(search, metric, outer, predictions, scale, Settings()))
     except InputError as error:

@@ -61,7 +61,7 @@ class NestedSettings:
         if search.folds.n_splits == 1:
             return replace(self, interval=TEST_PART)
         asked, metric = search.estimation.aggregate, search.scoring.metrics.get(search.scoring.refit_metric)
-        together = asked == "auto" and metric is not None and Scales.of(asked, metric).value == "pooled"
+        together = asked == "auto" and metric is not None and Scales.of(asked, metric).value != "folds"
         return replace(self, interval=BOOTSTRAP if together else NADEAU_BENGIO)
 
     def scales(self, aggregate: AnyAggregate, metric: Metric) -> Scales:
