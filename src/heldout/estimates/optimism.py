@@ -8,8 +8,9 @@ winner would pay for the luck of noisy columns.
 
 How unsure the score is shows in the winner's own noise, sd(D_w); selection compresses the gains. Rows like those
 seen cannot show what other rows would do to a score, so the spread is at least that of bootstraps with two rows
-(or groups) more, which have the predictions of any row and are of any class. Areas under curves are spread as those
-of scores that are aligned between folds: pairs within small folds are noisier than pairs of all rows.
+(or groups) more, which have the predictions of any row, and any class or an error larger than any seen. Areas under
+curves are spread as those of scores that are aligned between folds: pairs within small folds are noisier than pairs
+of all rows.
 
 An ensemble has no centre, because it is no candidate. What its rule gains in the bag over all rows is then
 multiplied by the ratio of the same two numbers for the best single candidate, with and without shrinking.
@@ -21,13 +22,14 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import stdtrit
 
 from heldout._random import stream
+from heldout.data.task import TaskKind, Truth
 from heldout.estimates.bootstrap import draws_of, map_draws
 from heldout.estimates.centres import Centres, ScoreRange, shrunken, unit_of
 from heldout.estimates.evidence import Evidence, Matrix
@@ -54,6 +56,8 @@ MOST_UNDEFINED = 0.5
 """A candidate without a score in this share of the bootstraps or more is none."""
 MORE = 2
 """Rows or groups that bootstraps of the winner's own noise have more."""
+LARGER = 2.0
+"""Than the largest squared error is that of a row that was not seen."""
 UNSURE = 0.35
 """The standard error of an estimated optimism, as a share of it."""
 
@@ -260,6 +264,23 @@ def _scale_of(units: int) -> Floats:
     return np.sqrt(units / (units - 1))
 
 
+def _outcomes(truth: Truth, predictions: NDArray[Any]) -> NDArray[Any] | None:
+    """(k, n): what might come of rows like those seen, each as likely; None where nothing can be said.
+
+    Any class; or the number predicted, and one with ``LARGER`` times the largest squared error, on the side of the
+    row's own error, but not below all numbers if these have no sign.
+    """
+    n = truth.n_rows
+    if truth.classes is not None:
+        return np.repeat(np.arange(truth.n_classes), n).reshape(-1, n)
+    if truth.kind is not TaskKind.REGRESSION or truth.values.ndim > 1:
+        return None
+    predicted = np.nanmean(predictions[:, 0], axis=1)
+    errors = truth.values - predicted
+    far = predicted + np.where(errors < 0, -1.0, 1.0) * math.sqrt(LARGER) * np.abs(errors).max()
+    return np.stack([predicted, np.maximum(far, truth.values.min()) if truth.values.min() >= 0 else far])
+
+
 def _degrees_of_freedom(units: Sequence[float]) -> float:
     """Satterthwaite's, of one or more classes: an area varies with the rows of the rarer class most."""
     units = [max(each, 2.0) for each in units]
@@ -309,31 +330,28 @@ class _Replays:
     def _spread(self, seen: float) -> float:
         """The spread with more rows, at least ``seen``; of a metric of pairs that of aligned scores alone."""
         matrix, metric = self.matrix, self.evidence.metric
-        folds, truth = matrix.folds, matrix.truth
-        if truth.classes is None or metric.calls_foreign_code or metric.fits_to_its_rows:
+        predictions = matrix.predictions_of(self.evidence.chosen or Choice(np.array([self.evidence.winner_column])))
+        outcomes = _outcomes(matrix.truth, predictions)
+        if outcomes is None or metric.calls_foreign_code or metric.fits_to_its_rows:
             return seen
-        chosen = self.evidence.chosen or Choice(np.array([self.evidence.winner_column]))
-        predictions = matrix.predictions_of(chosen)
         scale = self.evidence.details.get("scale_of_value", self.evidence.aggregate)
         in_folds = False
-        if folds is not None and scale != "pooled" and reads_ranks(metric) and alignable(folds):
-            predictions, in_folds = aligned(predictions, folds), True
-        n, k = truth.n_rows, truth.n_classes
+        if matrix.folds is not None and scale != "pooled" and reads_ranks(metric) and alignable(matrix.folds):
+            predictions, in_folds = aligned(predictions, matrix.folds), True
+        k, n = outcomes.shape
         rows = np.tile(np.arange(n), k + 1)
-        values = np.r_[truth.values, np.repeat(np.arange(k), n)]
+        truth = replace(matrix.truth.rows(rows), values=np.r_[matrix.truth.values, outcomes.ravel()])
         repeats = np.where(matrix.in_play, np.arange(matrix.in_play.shape[1]), -1).astype(np.int32)
         weights = None if matrix.sample_weight is None else matrix.sample_weight[rows]
-        with_more = aggregate_score(
-            metric, replace(truth.rows(rows), values=values), predictions[rows], repeats[rows], weights
-        )
+        with_more = aggregate_score(metric, truth, predictions[rows], repeats[rows], weights)
         rng = np.random.Generator(np.random.Philox(key=stream(self.evidence.settings.entropy, "more units")))
         units, unit_of_row = np.unique(matrix.independent_units, return_inverse=True)
         drawn = rng.integers(len(units) * k, size=(MORE, self.evidence.settings.n_bootstraps))
 
         def block(counts: NDArray[np.uint8], lanes: slice) -> Floats:
             more = np.zeros((len(counts), k, n), dtype=np.uint8)
-            for unit, code in np.stack(np.divmod(drawn[:, lanes], k), axis=1):
-                more[np.arange(len(counts)), code] += unit_of_row == unit[:, None]
+            for unit, outcome in np.stack(np.divmod(drawn[:, lanes], k), axis=1):
+                more[np.arange(len(counts)), outcome] += unit_of_row == unit[:, None]
             return with_more.all(np.concatenate([counts, more.reshape(len(counts), -1)], axis=1))[:, 0]
 
         scores = np.concatenate([scores for scores, _ in self._map(block)]) * _scale_of(self._units[0])
