@@ -8,8 +8,8 @@ winner would pay for the luck of noisy columns.
 
 How unsure the score is shows in the winner's own noise, sd(D_w); selection compresses the gains. Rows like those
 seen cannot show what other rows would do to a score, so the spread is at least that of bootstraps with two rows
-(or groups) more, which have the predictions of any row, and any class or an error larger than any seen. Areas under
-curves are spread as those of scores that are aligned between folds: pairs within small folds are noisier than pairs
+(or groups) more, which have the predictions of any row, and the class of any row or an error larger than any seen.
+Areas under curves are spread as those of scores that are aligned between folds: pairs within small folds are noisier than pairs
 of all rows.
 
 An ensemble has no centre, because it is no candidate. What its rule gains in the bag over all rows is then
@@ -265,9 +265,9 @@ def _scale_of(units: int) -> Floats:
 
 
 def _outcomes(truth: Truth, predictions: NDArray[Any]) -> NDArray[Any] | None:
-    """(k, n): what might come of rows like those seen, each as likely; None where nothing can be said.
+    """(k, n): what might come of rows like those seen; None where nothing can be said.
 
-    Any class; or the number predicted, and one with ``LARGER`` times the largest squared error, on the side of the
+    Any class; or, as likely, the number predicted, and one with ``LARGER`` times the largest squared error, on the side of the
     row's own error, but not below all numbers if these have no sign.
     """
     n = truth.n_rows
@@ -345,13 +345,15 @@ class _Replays:
         weights = None if matrix.sample_weight is None else matrix.sample_weight[rows]
         with_more = aggregate_score(metric, truth, predictions[rows], repeats[rows], weights)
         rng = np.random.Generator(np.random.Philox(key=stream(self.evidence.settings.entropy, "more units")))
-        units, unit_of_row = np.unique(matrix.independent_units, return_inverse=True)
-        drawn = rng.integers(len(units) * k, size=(MORE, self.evidence.settings.n_bootstraps))
+        _, first, unit_of_row = np.unique(matrix.independent_units, return_index=True, return_inverse=True)
+        each = matrix.truth.values[first] if matrix.truth.classes is not None else np.arange(k)
+        of_unit = rng.integers(len(first), size=(MORE, self.evidence.settings.n_bootstraps))
+        outcome = each[rng.integers(len(each), size=of_unit.shape)]
 
         def block(counts: NDArray[np.uint8], lanes: slice) -> Floats:
             more = np.zeros((len(counts), k, n), dtype=np.uint8)
-            for unit, outcome in np.stack(np.divmod(drawn[:, lanes], k), axis=1):
-                more[np.arange(len(counts)), outcome] += unit_of_row == unit[:, None]
+            for unit, code in zip(of_unit[:, lanes], outcome[:, lanes], strict=True):
+                more[np.arange(len(counts)), code] += unit_of_row == unit[:, None]
             return with_more.all(np.concatenate([counts, more.reshape(len(counts), -1)], axis=1))[:, 0]
 
         scores = np.concatenate([scores for scores, _ in self._map(block)]) * _scale_of(self._units[0])
