@@ -9,8 +9,8 @@ winner would pay for the luck of noisy columns.
 How unsure the score is shows in the winner's own noise, sd(D_w); selection compresses the gains. Rows like those
 seen cannot show what other rows would do to a score, so the spread is at least that of bootstraps with two rows
 (or groups) more, which have the predictions of any row, and the class of any row or an error larger than any seen.
-Areas under curves are spread as those of scores that are aligned between folds: pairs within small folds are noisier than pairs
-of all rows.
+Areas under curves are spread as those of scores that are aligned between folds: pairs within small folds are
+noisier than pairs of all rows.
 
 An ensemble has no centre, because it is no candidate. What its rule gains in the bag over all rows is then
 multiplied by the ratio of the same two numbers for the best single candidate, with and without shrinking.
@@ -267,8 +267,8 @@ def _scale_of(units: int) -> Floats:
 def _outcomes(truth: Truth, predictions: NDArray[Any]) -> NDArray[Any] | None:
     """(k, n): what might come of rows like those seen; None where nothing can be said.
 
-    Any class; or, as likely, the number predicted, and one with ``LARGER`` times the largest squared error, on the side of the
-    row's own error, but not below all numbers if these have no sign.
+    Any class; or, as likely, the number predicted, and one with ``LARGER`` times the largest squared error, on the
+    side of the row's own error, but not below all numbers if these have no sign.
     """
     n = truth.n_rows
     if truth.classes is not None:
