@@ -36,22 +36,23 @@ class Shrinkage(Method):
     The best of noisy scores is too good because observed scores M_c are more spread out than true ones. Their noise
     D_bc is known from bootstraps of the held-out rows. So the scores are pulled together until they are as spread
     out as the true ones (``heldout.estimates.centres``), noise is added, and the rule that chose the winner selects
-    again: w_b. What it selects is better than its centre by D_b[w_b] (less the mean of that column's noise, where a
-    best possible score cuts it off); the mean over the bootstraps is the optimism, and
+    again: w_b. What it selects is better than its centre by z_b = D_b[w_b]/sd(D[w_b]) of its own standard deviations
+    (less the mean of that column's noise, where a best possible score cuts it off). The winner was as lucky in its
+    own, and
 
-        value = M_w - mean_b D_b[w_b].
+        value = M_w - sd(D_w) · mean_b z_b.
 
-    Symbols: ``distribution`` holds M_w - D_b[w_b], ``selected`` is w; provenance's ``shrinkage_factor`` is κ.
+    Symbols: ``distribution`` holds M_w - sd(D_w) z_b, ``selected`` is w; provenance's ``shrinkage_factor`` is κ.
 
     ``BBC`` selects on about .632 N distinct rows and scores on the others, so that it is pessimistic and its scores
     are noisy. This method replays the selection on as many rows as were there. With κ = 1 it would be Harrell's
     optimism, on the matrix.
 
-    The interval is Student's, with the spread of D_b[w_b] times 1 + 2/√n for rows that the models of several folds
-    predicted, or folds that are not known (1 for a hold-out), and .35 of the optimism as a standard error of its
-    own. Towards worse truths it reaches farther, as Wilson's does, because scores vary more there. It is widened
-    where rows are all alike, or nearly (flags ``no_spread``, ``little_spread``). What it covers is in
-    docs/methods/intervals.md.
+    The interval is Student's, with the winner's own noise, at least that of bootstraps with two rows more, times
+    1.2 for rows that the models of several folds predicted, or folds that are not known (1.4 for two folds, 1 for a
+    hold-out), and .35 of the optimism as a standard error of its own. Towards worse truths it reaches farther, as
+    Wilson's does, because scores vary more there. It is widened where rows are all alike, or nearly (flags
+    ``no_spread``, ``little_spread``). What it covers is in docs/methods/intervals.md.
 
     Attributes
     ----------
@@ -75,7 +76,7 @@ class Shrinkage(Method):
     reads: frozenset[str] = frozenset({"predictions"})
     draws: bool = True
     scored: Literal["as asked"] = "as asked"
-    sources: tuple[str, ...] = ("louis1984", "ghosh1992", "tsamardinos2018", "salmon2011")
+    sources: tuple[str, ...] = ("heldout", "louis1984", "ghosh1992", "tsamardinos2018", "salmon2011")
     draws_rows: ClassVar[bool] = True
     words: ClassVar[MethodWords] = MethodWords(
         "Shrinkage",
@@ -83,12 +84,18 @@ class Shrinkage(Method):
         (
             "The scores of the configurations were pulled together until they differed as much as their true "
             "performances probably do. Noise of {bootstraps} resamples of the rows was added to them, and the "
-            "selection was repeated each time. By how much the selected configurations were then flattered on "
-            "average was subtracted from the winner's score. No model was trained for it."
+            "selection was repeated each time. What it selected was better than its own mean by so many standard "
+            "deviations on average; as many of the winner's were subtracted from its score. No model was trained "
+            "for it."
         ),
         how_alone=(
             "With one candidate there is no selection to replay, so the score is its cross-validated one. How much "
             "it varies was measured on {bootstraps} resamples of the rows. No model was trained for it."
+        ),
+        parts=(
+            ("the shrunken centres", ("louis1984", "ghosh1992")),
+            ("the replay of the selection on resampled predictions", ("tsamardinos2018",)),
+            ("the random numbers of the draws", ("salmon2011",)),
         ),
     )
     replays_dropping: ClassVar[bool] = True
