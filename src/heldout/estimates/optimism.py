@@ -345,10 +345,11 @@ class _Replays:
         weights = None if matrix.sample_weight is None else matrix.sample_weight[rows]
         with_more = aggregate_score(metric, truth, predictions[rows], repeats[rows], weights)
         rng = np.random.Generator(np.random.Philox(key=stream(self.evidence.settings.entropy, "more units")))
-        _, first, unit_of_row = np.unique(matrix.independent_units, return_index=True, return_inverse=True)
-        each = matrix.truth.values[first] if matrix.truth.classes is not None else np.arange(k)
-        of_unit = rng.integers(len(first), size=(MORE, self.evidence.settings.n_bootstraps))
-        outcome = each[rng.integers(len(each), size=of_unit.shape)]
+        units, unit_of_row = np.unique(matrix.independent_units, return_inverse=True)
+        # The class of any row, wherever it stands in its group: the first row of each pair may be the control.
+        each = matrix.truth.values if matrix.truth.classes is not None else np.arange(k)
+        of_unit = rng.integers(len(units), size=(MORE, self.evidence.settings.n_bootstraps))
+        outcome = each[(rng.random(of_unit.shape) * len(each)).astype(np.intp)]
 
         def block(counts: NDArray[np.uint8], lanes: slice) -> Floats:
             more = np.zeros((len(counts), k, n), dtype=np.uint8)
