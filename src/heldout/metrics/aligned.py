@@ -25,8 +25,11 @@ DIGITS = 9
 
 
 def reads_ranks(metric: Metric) -> bool:
-    """Whether a metric depends on the order of scores alone: decisions serve it as well as probabilities."""
-    return Response.DECISION in metric.responses
+    """Whether a metric depends on the order of scores alone: decisions serve it as well as probabilities.
+
+    A function of the user's that reads decisions, such as a hinge loss, may read how large they are.
+    """
+    return Response.DECISION in metric.responses and not metric.calls_foreign_code
 
 
 def alignable(folds: NDArray[np.int32]) -> bool:
