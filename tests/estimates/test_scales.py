@@ -43,6 +43,10 @@ def _search(metric, **settings):
     return ho.HeldOutSearchCV(model, grid, scoring=metric, **{"cv": folds, **FAST, **settings}).fit(X, y), X, y
 
 
+def less_their_medians(decisions, folds):
+    return decisions - np.array([np.median(decisions[folds == fold]) for fold in folds])
+
+
 @pytest.mark.parametrize("metric", ["accuracy", "roc_auc", "neg_log_loss", "neg_mean_absolute_error"])
 def test_means_over_rows_and_pairs_stay_on_fold_means(metric):
     found, named = _search(metric)[0].estimate_, _search(metric, aggregate="folds")[0].estimate_
@@ -59,9 +63,12 @@ def test_other_metrics_are_of_all_rows_together_and_the_choice_is_that_of_grid_s
     score, response = TOGETHER[metric]
     held = cross_val_predict(peer.best_estimator_, X, y, cv=search.cv, method=response)
     found = search.estimate_
+    ranks = metric == "average_precision"
+    held = less_their_medians(held, search.predictions_.folds[:, 0]) if ranks else held
     assert found.uncorrected == pytest.approx(score(y, held))
     assert found.interval is not None and found.value in found.interval
-    assert found.provenance["aggregate"] == "folds" and found.provenance["scale_of_value"] == "pooled"
+    assert found.provenance["aggregate"] == "folds"
+    assert found.provenance["scale_of_value"] == ("aligned" if ranks else "pooled")
     said = found.flags[ho.Flag("scale_of_value")]
     assert f"{search.best_score_:.4g}" in said and "best_score_" in said
 
@@ -107,15 +114,77 @@ def test_an_error_and_its_negative_are_one_where_each_row_is_a_fold():
 
 
 def test_predictions_of_folds_that_are_not_on_one_scale_stay_on_fold_means():
+    """Folds too small to be aligned; the fifth part of the rows has a model of its own."""
     rng = np.random.default_rng(0)
-    y, folds = np.tile([0, 1], 150), np.repeat(np.arange(5), 60)
-    scores = rng.normal(size=(300, 3)) + y[:, None] + 8.0 * folds[:, None]
+    y, folds = np.tile([0, 1, 0, 1, 0, 1], 50), np.repeat(np.arange(50), 6)
+    scores = rng.normal(size=(300, 3)) + y[:, None] + 8.0 * (folds % 5)[:, None]
     found = ho.estimate(y, scores, metric="average_precision", folds=folds, aggregate="auto", **FAST)
     by_fold = ho.estimate(y, scores, metric="average_precision", folds=folds, aggregate="folds", **FAST)
     assert found.value == by_fold.value and "incomparable_folds" in found.flags
-    alike = scores - 8.0 * folds[:, None]
+    alike = scores - 8.0 * (folds % 5)[:, None]
     calm = ho.estimate(y, alike, metric="average_precision", folds=folds, aggregate="auto", **FAST)
     assert "incomparable_folds" not in calm.flags and calm.provenance["scale_of_value"] == "pooled"
+
+
+RNG = np.random.default_rng(0)
+TRUTH, OF_FOLD = np.tile([0, 1], 40), np.repeat(np.arange(5), 16)
+DECISIONS = RNG.normal(size=(80, 4)) + TRUTH[:, None]
+CHANCES = 1 / (1 + np.exp(-DECISIONS))
+
+
+def aligned_estimate(scores, metric="average_precision", **more):
+    more = {"aggregate": "auto", "folds": OF_FOLD, **more}
+    return ho.estimate(TRUTH, scores, metric=metric, **more, **FAST)
+
+
+def same(one, other):
+    numbers = [[each.value, each.uncorrected, each.standard_error, *each.interval] for each in (one, other)]
+    assert numbers[0] == pytest.approx(numbers[1], abs=1e-12)
+
+
+@pytest.mark.parametrize("metric", ["average_precision", "sensitivity_at_specificity(specificity=0.8)"])
+@pytest.mark.parametrize("chances", [False, True])
+def test_models_that_differ_by_a_shift_are_on_one_scale(metric, chances):
+    """In decisions, or in the logits of probabilities; the selection is by fold means, which see no shift."""
+    shift = np.array([0, 3.0, -2, 1, 5])[OF_FOLD][:, None]
+    plain, moved = CHANCES if chances else DECISIONS, DECISIONS + shift
+    moved = 1 / (1 + np.exp(-moved)) if chances else moved
+    one, other = (aligned_estimate(scores, metric) for scores in (plain, moved))
+    same(one, other)
+    assert one.provenance["scale_of_value"] == "aligned" and "incomparable_folds" not in other.flags
+    pooled = [aligned_estimate(scores, metric, aggregate="pooled").uncorrected for scores in (plain, moved)]
+    assert abs(pooled[0] - pooled[1]) > 0.03
+
+
+def test_folds_of_the_same_median_need_no_alignment():
+    """All rows together have then the score that they have when aligned, which selects alike."""
+    centred = np.stack([less_their_medians(column, OF_FOLD) for column in DECISIONS.T], axis=1)
+    found = aligned_estimate(centred)
+    assert found.uncorrected == pytest.approx(average_precision_score(TRUTH, centred[:, found.selected]), abs=1e-12)
+    pooled = [aligned_estimate(centred, selection=lambda s: s.argmax(axis=1) * 0, aggregate=a) for a in SCALES]
+    same(*pooled)
+
+
+SCALES = ("auto", "pooled")
+
+
+def test_few_rows_have_no_median():
+    """A row of a fold of seven moves the median towards itself."""
+    folds = np.arange(80) // 7
+    small = aligned_estimate(DECISIONS, folds=np.minimum(folds, 10))
+    assert small.provenance["scale_of_value"] == "pooled"
+    assert aligned_estimate(DECISIONS, folds=np.arange(80) // 8).provenance["scale_of_value"] == "aligned"
+
+
+def test_a_function_of_decisions_is_not_one_of_ranks():
+    """A hinge loss reads how far decisions are from 0, so that they may not be moved."""
+
+    def hinge(y, decisions):
+        return float(np.maximum(0, 1 - (2 * y - 1) * decisions).mean())
+
+    metric = ho.metrics.custom(hinge, greater_is_better=False, response="decision", range=(0, np.inf))
+    found = aligned_estimate(DECISIONS + 2, metric)
+    assert found.uncorrected == pytest.approx(hinge(TRUTH, DECISIONS[:, found.selected] + 2))
 
 
 def test_a_nested_score_is_of_all_outer_rows_together():

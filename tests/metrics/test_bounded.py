@@ -84,7 +84,10 @@ def test_losses_of_rows_give_the_numbers_of_the_mean(method: str) -> None:
         ours = ho.estimate(Y, P, metric="mean_squared_error", **asked, **more)
         theirs = ho.estimate(Y, P, metric=rows, **asked, **more)
         assert theirs.value == pytest.approx(ours.value, abs=1e-12)
-        assert theirs.interval.high == pytest.approx(ours.interval.high, abs=1e-12)
+        if method == "shrinkage":  # what a function of the user's gives for larger errors is not known
+            assert theirs.value < theirs.interval.high < ours.interval.high
+        else:
+            assert theirs.interval.high == pytest.approx(ours.interval.high, abs=1e-12)
 
 
 def test_scores_of_rows_are_turned_around() -> None:

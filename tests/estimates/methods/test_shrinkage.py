@@ -5,6 +5,9 @@ from __future__ import annotations
 import json
 import math
 import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import pytest
@@ -59,99 +62,359 @@ def assert_sound(found):
     json.dumps(found.to_dict(), allow_nan=False)
 
 
-# --- a plain implementation, from the docstrings
+# --- a plain implementation, from the page of the method (docs/methods/pages/shrinkage.md)
 
 
-def right(y, column, weight):
-    return float(sum(w for truth, guess, w in zip(y, column, weight, strict=True) if truth == guess) / sum(weight))
+def plain_accuracy(y, guess, weight):
+    return float(weight[guess == y].sum() / weight.sum())
 
 
-def minus_log_loss(y, column, weight):
-    chance = np.where(y == 1, column, 1 - column)
-    return float((weight * np.log(chance)).sum() / weight.sum())
+def plain_log_loss(y, chance, weight):
+    return float((weight * np.log(np.where(y == 1, chance, 1 - chance))).sum() / weight.sum())
 
 
-def area(y, column, weight):
+def plain_area(y, score, weight):
+    ordered, total = plain_pairs(y, score, weight)
+    return ordered / total
+
+
+def plain_pairs(y, score, weight):
     ordered = total = 0.0
     for i in np.flatnonzero(y == 1):
         for j in np.flatnonzero(y == 0):
             pair = float(weight[i]) * float(weight[j])
-            ordered += pair * ((column[i] > column[j]) + 0.5 * (column[i] == column[j]))
+            ordered += pair * ((score[i] > score[j]) + 0.5 * (score[i] == score[j]))
             total += pair
-    return ordered / total
+    return ordered, total
 
 
-def minus_squared_error(y, column, weight):
-    return float(-(weight * (y - column) ** 2).sum() / weight.sum())
+def plain_average_precision(y, score, weight):
+    total, recall_before = 0.0, 0.0
+    for cut in sorted(set(score[weight > 0]), reverse=True):
+        above = score >= cut
+        found = weight[above & (y == 1)].sum()
+        recall = found / weight[y == 1].sum()
+        total += (recall - recall_before) * found / weight[above].sum()
+        recall_before = recall
+    return float(total)
 
 
-def satterthwaite(counts):
-    return sum(1 / n for n in counts) ** 2 / sum(1 / (n**2 * (n - 1)) for n in counts)
+def plain_f1(y, guess, weight):
+    right = weight[(guess == 1) & (y == 1)].sum()
+    return float(2 * right / (weight[guess == 1].sum() + weight[y == 1].sum()))
 
 
-PLAIN = {  # score (greater = better), variance, greatest score, degrees of freedom
-    "accuracy": (right, lambda m: m * (1 - m), 1.0, lambda y: len(y) - 1),
-    "log_loss": (minus_log_loss, lambda m: -m, 0.0, lambda y: len(y) - 1),
-    "roc_auc": (area, lambda m: m * (1 - m), 1.0, lambda y: satterthwaite(np.bincount(y))),
-    "mean_squared_error": (minus_squared_error, lambda m: -m, 0.0, lambda y: len(y) - 1),
+def plain_squared_error(y, number, weight):
+    return float(-(weight * (y - number) ** 2).sum() / weight.sum())
+
+
+def plain_r2(y, number, weight):
+    mean = (weight * y).sum() / weight.sum()
+    return float(1 - (weight * (y - number) ** 2).sum() / (weight * (y - mean) ** 2).sum())
+
+
+@dataclass(frozen=True)
+class Plain:
+    """A metric for the plain implementation, greater = better."""
+
+    score: Callable[..., float]
+    worst: float
+    best: float
+    classes: tuple[int, ...] = ()  # of which it needs a row
+    by_rows_or_pairs: bool = True
+    ranks: bool = False
+    sign: int = 1
+    fewest: int = 8  # rows (of each class) in folds that bootstraps score by themselves
+
+
+PLAIN = {
+    "accuracy": Plain(plain_accuracy, 0, 1),
+    "log_loss": Plain(plain_log_loss, -np.inf, 0, sign=-1),
+    "roc_auc": Plain(plain_area, 0, 1, (0, 1), ranks=True),
+    "mean_squared_error": Plain(plain_squared_error, -np.inf, 0, sign=-1),
+    "average_precision": Plain(plain_average_precision, 0, 1, (1,), by_rows_or_pairs=False, ranks=True),
+    "f1": Plain(plain_f1, 0, 1, (1,), by_rows_or_pairs=False),
+    "r2": Plain(plain_r2, -np.inf, 1, by_rows_or_pairs=False, fewest=100),
 }
 
 
-def plain_shrinkage(y, predictions, metric, n_bootstraps, entropy, level=0.95):
-    """Value, standard error, width of the interval before it is fitted to the range, κ."""
-    score, variance, best, degrees = PLAIN[metric]
-    n, n_columns = predictions.shape
-    drawn = Draws(stream(entropy, "draws"), n_bootstraps, np.arange(n), always, always).block(0, n_bootstraps)[0]
-    once = np.ones(n)
-    observed = [score(y, predictions[:, c], once) for c in range(n_columns)]
-    noise = np.empty((n_bootstraps, n_columns))
-    for b in range(n_bootstraps):
-        for c in range(n_columns):
-            noise[b, c] = score(y, predictions[:, c], drawn[b])
-    for c in range(n_columns):
-        noise[:, c] = (noise[:, c] - noise[:, c].mean()) * math.sqrt(n / (n - 1))
-    middle = float(np.median(observed))
-    competing = [c for c in range(n_columns) if n_columns < 4 or observed[c] >= middle]
-    k = len(competing)
-    of_noise = np.mean([np.var(noise[b, competing]) for b in range(n_bootstraps)]) * k / (k - 1)
-    spread = sum((observed[c] - middle) ** 2 for c in competing) / (k - (1 if n_columns < 4 else 0.5))
-    factor = math.sqrt(max(0.0, 1 - of_noise / spread))
-    centres = [middle + factor * (m - middle) if c in competing else m for c, m in enumerate(observed)]
-    for c in range(n_columns):
-        noise[:, c] *= math.sqrt(variance(centres[c]) / variance(observed[c]))
-    gains = []
-    for b in range(n_bootstraps):
-        scores = [min(centres[c] + noise[b, c], best) for c in range(n_columns)]
-        chosen = scores.index(max(scores))
-        mean_score = np.mean(np.minimum(centres[chosen] + noise[:, chosen], best))
-        gains.append(scores[chosen] - mean_score)
-    optimism = float(np.mean(gains))
-    dependence = 1 + 2 / math.sqrt(n)
-    error = math.sqrt((dependence * np.std(gains)) ** 2 + (0.35 * optimism) ** 2)
-    return max(observed) - optimism, error, t.ppf((1 + level) / 2, degrees(y)) * error, factor
+@dataclass(frozen=True)
+class PlainShrinkage:
+    """The method with loops over bootstraps, candidates, repeats and folds."""
+
+    metric: str
+    y: np.ndarray
+    predictions: np.ndarray  # (n, C, R)
+    folds: np.ndarray | None = None  # (n, R)
+    groups: np.ndarray | None = None
+    weights: np.ndarray | None = None
+    aggregate: str = "pooled"
+    n_bootstraps: int = 60
+    entropy: int = 8
+
+    @property
+    def of(self):
+        return PLAIN[self.metric]
+
+    @cached_property
+    def unit_of_row(self):
+        units = np.arange(len(self.y)) if self.groups is None else self.groups
+        return np.unique(units, return_inverse=True)[1]
+
+    @cached_property
+    def weight(self):
+        return np.ones(len(self.y)) if self.weights is None else self.weights
+
+    @cached_property
+    def drawn(self):
+        draws = Draws(stream(self.entropy, "draws"), self.n_bootstraps, self.unit_of_row, always, always)
+        return draws.block(0, self.n_bootstraps)[0].astype(float)
+
+    @cached_property
+    def smallest_fold(self):
+        return min(np.unique(column, return_counts=True)[1].min() for column in self.folds.T)
+
+    @cached_property
+    def scales(self):
+        """Of M and of V."""
+        if self.aggregate != "auto":
+            return self.aggregate, self.aggregate
+        if self.of.by_rows_or_pairs:
+            return "folds", "folds"
+        return "folds", "aligned" if self.of.ranks and self.smallest_fold >= 8 else "pooled"
+
+    def scale_of_noise(self, scale):
+        """Of fold means: these where folds are large, else pairs within folds or all rows."""
+        if scale != "folds":
+            return scale
+        least = len(self.y)
+        for repeat in range(self.folds.shape[1]):
+            for fold in np.unique(self.folds[:, repeat]):
+                y = self.y[self.folds[:, repeat] == fold]
+                least = min(least, *(np.bincount(y, minlength=2) if y.dtype.kind == "i" else [len(y)]))
+        if least >= self.of.fewest:
+            return scale
+        return "within" if self.metric == "roc_auc" else "pooled"
+
+    def aligned(self, scores):
+        """(n, R): logits less the median of their fold."""
+        scores = np.clip(scores, 1e-9, 1 - 1e-9)
+        logits = np.log(scores / (1 - scores))
+        for repeat in range(self.folds.shape[1]):
+            for fold in np.unique(self.folds[:, repeat]):
+                rows = self.folds[:, repeat] == fold
+                logits[rows, repeat] = logits[rows, repeat] - np.median(logits[rows, repeat])
+        return logits.round(9)
+
+    def score(self, column, weight, scale):
+        """Of predictions (n, R) under weights (n,): the mean over repeats, or over their folds."""
+        if scale == "aligned":
+            column, scale = self.aligned(column), "pooled"
+        if scale == "within":
+            return self._score_of_pairs(column, weight)
+        return self.mean_of_parts(self.y, column, weight, self.folds if scale == "folds" else None)
+
+    def mean_of_parts(self, y, column, weight, folds=None):
+        scores = []
+        for repeat in range(column.shape[1]):
+            for fold in [0] if folds is None else np.unique(folds[:, repeat]):
+                rows = weight > 0
+                if folds is not None:
+                    rows = rows & (folds[:, repeat] == fold)
+                if rows.any() and all((y[rows] == code).any() for code in self.of.classes):
+                    scores.append(self.of.score(y[rows], column[rows, repeat], weight[rows]))
+        return np.mean(scores)
+
+    def _score_of_pairs(self, column, weight):
+        ordered = total = 0.0
+        for repeat in range(column.shape[1]):
+            for fold in np.unique(self.folds[:, repeat]):
+                rows = self.folds[:, repeat] == fold
+                pairs = plain_pairs(self.y[rows], column[rows, repeat], weight[rows])
+                ordered, total = ordered + pairs[0], total + pairs[1]
+        return ordered / total
+
+    @cached_property
+    def enlarged(self):
+        """√(n/(n - 1)) of the rows or groups."""
+        n = len(np.unique(self.unit_of_row))
+        return math.sqrt(n / (n - 1))
+
+    def variance(self, score):
+        above = self.of.best - score
+        return above * (score - self.of.worst) if math.isfinite(self.of.worst) else above
+
+    def centres_and_noise(self, scale):
+        """Observed scores, centres, their noise (B, C) there, κ and k."""
+        C = self.predictions.shape[1]
+        observed = [self.score(self.predictions[:, c], self.weight, scale) for c in range(C)]
+        noise, noise_scale = np.empty((self.n_bootstraps, C)), self.scale_of_noise(scale)
+        for b in range(self.n_bootstraps):
+            for c in range(C):
+                noise[b, c] = self.score(self.predictions[:, c], self.drawn[b] * self.weight, noise_scale)
+        for c in range(C):
+            noise[:, c] = (noise[:, c] - noise[:, c].mean()) * self.enlarged
+        middle = float(np.median(observed))
+        competing = [c for c in range(C) if C < 4 or observed[c] >= middle]
+        k = len(competing)
+        of_noise = np.mean([np.var(noise[b, competing]) for b in range(self.n_bootstraps)]) * k / (k - 1)
+        spread = sum((observed[c] - middle) ** 2 for c in competing) / (k - (1 if C < 4 else 0.5))
+        factor = math.sqrt(max(0.0, 1 - of_noise / spread))
+        centres = [middle + factor * (m - middle) if c in competing else m for c, m in enumerate(observed)]
+        for c in range(C):
+            noise[:, c] *= math.sqrt(self.variance(centres[c]) / self.variance(observed[c]))
+        return observed, centres, noise, factor, k
+
+    def estimate(self, level=0.95):
+        scale, of_value = self.scales
+        observed, centres, noise, factor, k = self.centres_and_noise(scale)
+        winner = observed.index(max(observed))
+        values, value_centres, value_noise = observed, centres, noise
+        if of_value != scale:
+            values, value_centres, value_noise, factor, k = self.centres_and_noise(of_value)
+        deviations = []
+        for c in range(len(observed)):  # D, which ends at the best possible score
+            value_noise[:, c] = np.minimum(value_noise[:, c], self.of.best - value_centres[c])
+            value_noise[:, c] -= value_noise[:, c].mean()
+            deviations.append(np.std(value_noise[:, c]))
+        luck, chosen_centres = [], []
+        for b in range(self.n_bootstraps):
+            scores = [min(centres[c] + noise[b, c], self.of.best) for c in range(len(observed))]
+            chosen = scores.index(max(scores))
+            luck.append(value_noise[b, chosen] / deviations[chosen])
+            chosen_centres.append(value_centres[chosen])
+        optimism = deviations[winner] * float(np.mean(luck))
+        spread = self.spread(winner, of_value, deviations[winner])
+        error = math.hypot(self.dependence * spread, 0.35 * optimism)
+        value = values[winner] - optimism
+        low, high = self.interval(value, np.mean(chosen_centres), error, level)
+        sign = self.of.sign
+        return {
+            "value": sign * value,
+            "uncorrected": sign * values[winner],
+            "distribution": sign * (values[winner] - deviations[winner] * np.array(luck)),
+            "standard_error": error,
+            "ends": (low, high) if sign == 1 else (-high, -low),
+            "factor": factor,
+            "n_competing": k,
+        }
+
+    @property
+    def dependence(self):
+        n_folds = 0 if self.folds is None else len(np.unique(self.folds[:, 0]))
+        return {1: 1.0, 2: 1.4}.get(n_folds, 1.2)
+
+    def spread(self, winner, scale, seen):
+        column = self.predictions[:, winner]
+        in_folds = self.of.ranks and scale != "pooled" and self.folds is not None and self.smallest_fold >= 8
+        column = self.aligned(column) if in_folds else column
+        n, units = len(self.y), int(self.unit_of_row.max()) + 1
+        if self.y.dtype.kind == "i":
+            outcomes = [np.full(n, code) for code in (0, 1)]
+            choices = self.y
+        else:
+            predicted = column.mean(axis=1)
+            errors = self.y - predicted
+            larger = math.sqrt(2 * (errors**2).max())
+            outcomes, choices = [predicted, predicted + np.where(errors < 0, -larger, larger)], np.arange(2)
+        rng = np.random.Generator(np.random.Philox(key=stream(self.entropy, "more units")))
+        more_units = rng.integers(units, size=(2, self.n_bootstraps))
+        more_outcomes = choices[(rng.random((2, self.n_bootstraps)) * len(choices)).astype(int)]
+        scores = []
+        for b in range(self.n_bootstraps):
+            rows, truths = list(range(n)), list(self.y)
+            weight = list(self.drawn[b] * self.weight)
+            for unit, outcome in zip(more_units[:, b], more_outcomes[:, b], strict=True):
+                for row in np.flatnonzero(self.unit_of_row == unit):
+                    rows.append(row)
+                    truths.append(outcomes[outcome][row])
+                    weight.append(self.weight[row])
+            scores.append(self.mean_of_parts(np.array(truths), column[rows], np.array(weight)))
+        more = np.std(scores) * self.enlarged
+        return more if in_folds and self.metric == "roc_auc" else max(seen, more)
+
+    def effective(self, rows):
+        """As how many units of equal weight the units of some rows count: (Σw)²/Σw²."""
+        totals = np.bincount(self.unit_of_row[rows], weights=self.weight[rows])
+        return max(totals.sum() ** 2 / (totals**2).sum(), 2)
+
+    def interval(self, value, centre, error, level):
+        units = [self.effective(self.y == code) for code in self.of.classes]
+        units = units or [self.effective(np.ones(len(self.y), dtype=bool))]
+        degrees = sum(1 / u for u in units) ** 2 / sum(1 / (u**2 * (u - 1)) for u in units)
+        width = t.ppf((1 + level) / 2, degrees) * error
+        # (value - x)² = width² · variance(x) / variance, where variance is that of the value or of the centre
+        c = width**2 / max(self.variance(value), self.variance(centre))
+        worst, best = self.of.worst, self.of.best
+        if math.isfinite(worst):
+            roots = np.roots([1 + c, -(2 * value + c * (worst + best)), value**2 + c * worst * best])
+        else:
+            roots = np.roots([1, c - 2 * value, value**2 - c * best])
+        return max(min(value - width, *roots.real), worst), min(max(value + width, *roots.real), best)
+
+
+def plain_data(metric, n_columns, n_repeats=1, rows=48):
+    y = TARGET if metric in ("mean_squared_error", "r2") else Y
+    cube = NUMBERS if y is TARGET else LABELS if metric in ("accuracy", "f1") else PROBABILITIES
+    cube = np.stack([np.roll(cube, 3 * repeat, axis=1) for repeat in range(n_repeats)], axis=2)
+    in_turn = np.stack([np.flatnonzero(Y == 0), np.flatnonzero(Y == 1)], axis=1).ravel()[:rows]
+    return y[in_turn], cube[in_turn, :n_columns]
+
+
+def agrees(plain):
+    settings = {"metric": plain.metric, "folds": plain.folds, "groups": plain.groups}
+    settings |= {"sample_weight": plain.weights, "aggregate": plain.aggregate}
+    found = of(plain.y, plain.predictions, n_bootstraps=plain.n_bootstraps, random_state=plain.entropy, **settings)
+    assert found.provenance["redrawn"] == 0
+    assert not {"little_spread", "no_spread"} & set(found.flags)
+    expected = plain.estimate()
+    for name in ("value", "uncorrected", "standard_error"):
+        assert getattr(found, name) == pytest.approx(expected[name], abs=1e-12), name
+    np.testing.assert_allclose(found.distribution, expected["distribution"], rtol=0, atol=1e-12)
+    assert found.provenance["shrinkage_factor"] == pytest.approx(expected["factor"], abs=1e-12)
+    assert found.provenance["n_competing"] == expected["n_competing"]
+    assert found.provenance["fold_dependence"] == plain.dependence
+    assert tuple(found.interval) == pytest.approx(expected["ends"], abs=1e-11)
+    return found
 
 
 @pytest.mark.parametrize("n_columns", [2, 3, 4, 7])
 @pytest.mark.parametrize("metric", list(PLAIN))
 def test_a_plain_implementation_agrees(metric, n_columns):
-    rows = slice(0, 40)
-    y = (TARGET if metric == "mean_squared_error" else Y)[rows]
-    predictions = {
-        "accuracy": LABELS,
-        "log_loss": PROBABILITIES,
-        "roc_auc": PROBABILITIES,
-        "mean_squared_error": NUMBERS,
-    }[metric][rows, :n_columns]
-    found = of(y, predictions, metric, n_bootstraps=60, random_state=8)
-    assert found.provenance["redrawn"] == 0
-    value, error, width, factor = plain_shrinkage(y, predictions, metric, 60, 8)
-    sign = -1 if metric in ("log_loss", "mean_squared_error") else 1
-    assert found.value == pytest.approx(sign * value, abs=1e-12)
-    assert found.standard_error == pytest.approx(error, abs=1e-12)
-    assert found.provenance["shrinkage_factor"] == pytest.approx(factor, abs=1e-12)
-    # The better end is Student's, within the range.
-    better, best = (found.interval.high, 1.0) if sign == 1 else (found.interval.low, 0.0)
-    assert better == pytest.approx(min(sign * found.value + width, best) * sign, abs=1e-9)
+    agrees(PlainShrinkage(metric, *plain_data(metric, n_columns)))
+
+
+def rows_in_folds(n_folds, n_repeats=1, rows=48):
+    """Pairs of rows stay together, so that each fold holds as many of each class."""
+    return np.stack([(np.arange(rows) + 7 * repeat) // 2 % n_folds for repeat in range(n_repeats)], axis=1)
+
+
+@pytest.mark.parametrize("aggregate", ["auto", "pooled", "folds"])
+@pytest.mark.parametrize("n_folds", [1, 2, 3, 6, 12])
+@pytest.mark.parametrize("metric", list(PLAIN))
+def test_a_plain_implementation_agrees_on_folds(metric, n_folds, aggregate):
+    """Folds of 16 rows bootstraps score by themselves, those of 8 are aligned, and those of 4 are not."""
+    found = agrees(
+        PlainShrinkage(metric, *plain_data(metric, 5), rows_in_folds(n_folds), aggregate=aggregate, n_bootstraps=40)
+    )
+    scale = {"average_precision": "aligned" if n_folds < 12 else "pooled", "f1": "pooled", "r2": "pooled"}
+    if aggregate == "auto":
+        assert found.provenance.get("scale_of_value") == scale.get(metric)
+
+
+@pytest.mark.parametrize("aggregate", ["auto", "pooled", "folds"])
+@pytest.mark.parametrize("metric", list(PLAIN))
+def test_a_plain_implementation_agrees_on_repeats_groups_and_weights(metric, aggregate):
+    """Groups of 1 to 3 rows of both classes, whole within folds of 16 rows; some rows weigh 3 times as much."""
+    folds = np.repeat(np.arange(3), 16)
+    groups = folds * 100 + np.arange(48) * 7 % 16 // np.array([1, 2, 3])[folds]
+    repeats = np.stack([folds, (folds + 1) % 3], axis=1)
+    weights = 1.0 + 2 * (np.arange(48) % 5 == 0)
+    agrees(
+        PlainShrinkage(
+            metric, *plain_data(metric, 5, 2), repeats, groups, weights, aggregate=aggregate, n_bootstraps=30
+        )
+    )
 
 
 # --- rules

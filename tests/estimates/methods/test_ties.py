@@ -55,9 +55,10 @@ def test_the_order_does_not_matter(metric: str) -> None:
     assert one.interval.low == pytest.approx(other.interval.low, abs=1e-12)
     first, last = (estimate(y, order, "bbc", metric=metric) for order in (columns, columns[:, ::-1]))
     assert abs(first.value - last.value) > 0.005
-    # The default method does not depend on the order anyway.
+    # The default method depends on it by Monte-Carlo error only: of the noise of the winner, which is the first of
+    # equal ones, and of its luck, which is measured on another hundred of the 300 bootstraps.
     default, reversed_ = (estimate(y, order, "shrinkage", metric=metric) for order in (columns, columns[:, ::-1]))
-    assert default.value == pytest.approx(reversed_.value, abs=1e-12)
+    assert default.value == pytest.approx(reversed_.value, abs=0.15 * abs(default.optimism))
 
 
 def test_it_is_the_mean_over_all_orders() -> None:
