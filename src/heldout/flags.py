@@ -378,6 +378,11 @@ class Flag(StrEnum):
         "therefore ends at the score at which {units} independent units (rows, pairs of rows, or folds){choice} "
         "could just still all be alike by chance, at the interval's level.{endless}",
     )
+    ALIKE_CLASS = (
+        "alike_class",
+        "All {rows} rows of class {label} are predicted {result}. So few do not show how many others would be "
+        "predicted otherwise, so the interval was widened to the {metric} with {share:.0%} of them otherwise.",
+    )
     LITTLE_SPREAD = (
         "little_spread",
         "The winner's {metric}, {value:.4g}, is as close to an end of its range as {missing:.2g} errors in "

@@ -29,12 +29,13 @@ from scipy.optimize import brentq
 from scipy.special import betaincinv, ndtri
 from scipy.stats import rankdata
 
-from heldout.data.task import TaskKind, Truth
+from heldout.data.task import TaskKind, Truth, labels_text
 from heldout.estimates.evidence import Evidence, Matrix
 from heldout.estimates.intervals import NO_WIDTH, effective_units, has_no_width, standard_error_of_area
 from heldout.estimates.types import Alternative, Interval
 from heldout.flags import Flag
 from heldout.kernels.reference import Floats
+from heldout.metrics.aggregate import aggregate_score
 from heldout.metrics.base import Metric, Needs, Response, needed_codes
 from heldout.metrics.signed import Share, reading_of
 
@@ -56,6 +57,72 @@ class Reached(NamedTuple):
 
 
 def with_least_width(
+    interval: Interval | None,
+    evidence: Evidence,
+    *,
+    pays: bool = True,
+    value: float | None = None,
+    units: float | None = None,
+) -> Reached:
+    """The interval of a bootstrap, as wide as it must be at least.
+
+    See ``_with_spread`` and ``_with_alike_classes``, which look at all rows and at those of each class.
+    """
+    reached = _with_spread(interval, evidence, pays=pays, value=value, units=units)
+    return _with_alike_classes(reached, evidence)
+
+
+def _with_alike_classes(reached: Reached, evidence: Evidence) -> Reached:
+    """Wider where all rows of a class are predicted right, or all wrong, and the metric looks at classes.
+
+    A classifier that finds none of 5 ill persons may find up to half of all; bootstraps of these 5 cannot show it.
+    """
+    interval, metric, matrix = reached.interval, evidence.metric, evidence.matrix
+    if interval is None or matrix is None or evidence.chooses_ensemble or not metric.takes_weights:
+        return reached
+    if not reads_labels(metric) or metric.row_wise or math.isnan(interval.low):
+        return reached
+    truth, labels = matrix.truth, matrix.predictions[:, evidence.winner_column]
+    tail = (1 - interval.confidence_level) / (2 if interval.alternative == "two-sided" else 1)
+    low, high, flags = interval.low, interval.high, dict(reached.flags)
+    for code in np.unique(truth.values):
+        rows = np.flatnonzero(truth.values == code)
+        right = labels[rows][matrix.in_play[rows]] == code
+        if not right.size or right.min() != right.max():
+            continue
+        share = Alike(count_of(matrix, truth.values == code), 1).otherwise(tail)
+        others = truth.values[truth.values != code]
+        other = code if not right[0] else int(np.bincount(others).argmax()) if others.size else code
+        score = _score_with(evidence, matrix, labels, rows, other, share)
+        if score < low or score > high:
+            low, high = min(low, score), max(high, score)
+            flags[Flag.ALIKE_CLASS] = Flag.ALIKE_CLASS.filled(
+                metric=metric.name,
+                rows=len(rows),
+                label=labels_text(truth.classes[code : code + 1]),
+                result="right" if right[0] else "wrong",
+                share=share,
+            )
+    return Reached(replace(interval, low=low, high=high), flags)
+
+
+def _score_with(
+    evidence: Evidence, matrix: Matrix, labels: NDArray[Any], rows: NDArray[np.intp], other: int, share: float
+) -> float:
+    """The winner's score if a share of some rows had another label."""
+    every = np.r_[np.arange(len(labels)), rows]
+    weights = np.ones(len(labels)) if matrix.sample_weight is None else matrix.sample_weight.copy()
+    otherwise = share * weights[rows]
+    weights[rows] *= 1 - share
+    predicted = np.concatenate([labels, np.full_like(labels[rows], other)])[:, None]
+    repeats = np.where(matrix.in_play, np.arange(matrix.in_play.shape[1]), -1).astype(np.int32)[every]
+    score = aggregate_score(
+        evidence.metric, matrix.truth.rows(every), predicted, repeats, np.r_[weights, otherwise]
+    )
+    return float(score.observed()[0])
+
+
+def _with_spread(
     interval: Interval | None,
     evidence: Evidence,
     *,
