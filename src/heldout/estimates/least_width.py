@@ -83,6 +83,7 @@ def _with_alike_classes(reached: Reached, evidence: Evidence) -> Reached:
     if not reads_labels(metric) or metric.row_wise or math.isnan(interval.low):
         return reached
     truth, labels = matrix.truth, matrix.predictions[:, evidence.winner_column]
+    assert truth.classes is not None, "labels are of classes"
     tail = (1 - interval.confidence_level) / (2 if interval.alternative == "two-sided" else 1)
     low, high, flags = interval.low, interval.high, dict(reached.flags)
     for code in np.unique(truth.values):
@@ -116,9 +117,8 @@ def _score_with(
     weights[rows] *= 1 - share
     predicted = np.concatenate([labels, np.full_like(labels[rows], other)])[:, None]
     repeats = np.where(matrix.in_play, np.arange(matrix.in_play.shape[1]), -1).astype(np.int32)[every]
-    score = aggregate_score(
-        evidence.metric, matrix.truth.rows(every), predicted, repeats, np.r_[weights, otherwise]
-    )
+    weights = np.r_[weights, otherwise]
+    score = aggregate_score(evidence.metric, matrix.truth.rows(every), predicted, repeats, weights)
     return float(score.observed()[0])
 
 

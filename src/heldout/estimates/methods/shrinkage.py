@@ -36,9 +36,9 @@ class Shrinkage(Method):
     The best of noisy scores is too good because observed scores M_c are more spread out than true ones. Their noise
     D_bc is known from bootstraps of the held-out rows. So the scores are pulled together until they are as spread
     out as the true ones (``heldout.estimates.centres``), noise is added, and the rule that chose the winner selects
-    again: w_b. What it selects is better than its centre by z_b = D_b[w_b]/sd(D[w_b]) of its own standard deviations
-    (less the mean of that column's noise, where a best possible score cuts it off). The winner was as lucky in its
-    own, and
+    again: w_b. What it selects is better than its centre by z_b = D_b[w_b]/sd(D[w_b]) of its own standard
+    deviations (less the mean of that column's noise, where a best possible score cuts it off). The winner was as
+    lucky in its own, and
 
         value = M_w - sd(D_w) · mean_b z_b.
 
