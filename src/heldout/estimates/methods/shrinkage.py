@@ -7,6 +7,7 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
+from heldout.data.task import labels_text
 from heldout.estimates.base import Method, MethodWords, conclude, no_value, over_configurations
 from heldout.estimates.bootstrap import (
     check_stratify,
@@ -17,16 +18,35 @@ from heldout.estimates.bootstrap import (
 )
 from heldout.estimates.data_flags import flags_of_choice
 from heldout.estimates.evidence import Evidence, needs_predictions
-from heldout.estimates.least_width import with_least_width
+from heldout.estimates.least_width import count_of, with_least_width
 from heldout.estimates.optimism import FEWEST, Optimism, optimism_of
 from heldout.estimates.types import Estimate
 from heldout.flags import Flag
+from heldout.metrics.base import needed_codes
 from heldout.selection.base import SelectionFailedError
 
 QUANTITY = (
     "the expected performance, over training sets of the size of a fold's training part, of the configuration that "
     "a search on as many rows selects"
 )
+
+
+FEW = 10
+"""Rows of a class, below which the test bed found errors of metrics that look at it."""
+
+
+def _flag_of_few(evidence: Evidence) -> dict[Flag, str]:
+    """The flag of the rarest class that the metric needs, where it has few independent rows."""
+    matrix = evidence.matrix
+    assert matrix is not None, "unfit says so"
+    truth = matrix.truth
+    units = {code: count_of(matrix, truth.values == code) for code in needed_codes(evidence.metric, truth)}
+    if not units or min(units.values()) >= FEW:
+        return {}
+    assert truth.classes is not None, "codes are of classes"
+    rarest = min(units, key=lambda code: units[code])
+    label = labels_text(truth.classes[rarest : rarest + 1])
+    return {Flag.FEW_OF_CLASS: Flag.FEW_OF_CLASS.filled(label=label, units=units[rarest])}
 
 
 @dataclass(frozen=True)
@@ -138,6 +158,7 @@ class Shrinkage(Method):
             value=value,
         )
         flags = flags_of_choice(evidence) | ({Flag.STRATIFIED: Flag.STRATIFIED.filled()} if self.stratify else {})
+        flags |= _flag_of_few(evidence)
         undefined = int((~np.isfinite(optimism.gains)).sum())
         flags |= flags_of_draws(
             evidence,
