@@ -179,16 +179,16 @@ class _Column:
     def standard(self, possible: ScoreRange, columns: NDArray[np.intp]) -> Floats:
         """(B,): how far the score of the selected is from its mean around its centre, in its standard deviations.
 
-        NaN where nothing was selected; 0 where a score does not vary.
+        NaN where nothing was selected, or a column without a centre; 0 where a score does not vary.
         """
         at = np.maximum(columns, 0)
         gains = np.zeros(len(at))
-        for column in np.unique(at):
+        for column in np.unique(at[self.usable[at]]):
             noise, lanes = self.noise_of(possible, column), at == column
             deviation = deviation_of(noise)
             if deviation > 0:
                 gains[lanes] = (noise[lanes] - noise.mean()) / deviation
-        lacking = columns == NONE_CHOSEN
+        lacking = (columns == NONE_CHOSEN) | ~self.usable[at]
         if self.undefined is not None:
             lacking |= self.undefined[np.arange(len(at)), at]
         return np.where(lacking, np.nan, gains)

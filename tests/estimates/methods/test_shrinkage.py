@@ -12,9 +12,11 @@ from functools import cached_property
 import numpy as np
 import pytest
 from scipy.stats import t
+from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.datasets import load_breast_cancer, load_iris
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedKFold
+from sklearn.pipeline import Pipeline
 
 import heldout as ho
 from heldout._random import stream
@@ -697,6 +699,46 @@ def test_a_metric_that_did_not_select_has_its_own_optimism():
     # Accuracy selects, so its replays are the same in all three.
     chosen = [estimate.selection_frequency.tolist() for estimate in found.estimates_.values()]
     assert chosen[0] == chosen[1] == chosen[2]
+
+
+class Guesses(RegressorMixin, BaseEstimator):
+    """Predicts column ``column`` of X, and nonsense where column 0 is above ``limit``."""
+
+    def __init__(self, column=1, limit=np.inf):
+        self.column, self.limit = column, limit
+
+    def fit(self, X, y):
+        self.fitted_ = True
+        return self
+
+    def predict(self, X):
+        return np.where(X[:, 0] > self.limit, 1e200, X[:, self.column])
+
+
+@pytest.mark.parametrize("last", [False, True])
+def test_bootstraps_that_select_what_the_reported_metric_cannot_score_do_not_count(last):
+    """The median error selects; the squared error of one configuration, with one prediction of 1e200, is infinite.
+
+    It had the noise of the next column, or of none if it was the last.
+    """
+    X = np.c_[np.arange(N), NUMBERS[:, :5]]
+    models = [Guesses(2, N - 1.5), *(Guesses(column) for column in (1, 3, 4, 5))]
+    grid = {"model": models[::-1] if last else models}
+    asked = {
+        "scoring": ["neg_median_absolute_error", "neg_mean_squared_error"],
+        "refit": "neg_median_absolute_error",
+    }
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        found = ho.HeldOutSearchCV(
+            Pipeline([("model", Guesses())]), grid, cv=4, n_bootstraps=200, random_state=0, **asked
+        ).fit(X, TARGET)
+    estimate = found.estimates_["neg_mean_squared_error"]
+    strange = len(models) - 1 if last else 0
+    share = estimate.selection_frequency[strange]
+    assert found.best_index_ != strange and 0 < share < 0.9
+    assert np.isnan(estimate.distribution).mean() == pytest.approx(share, abs=1e-12)
+    assert_sound(estimate)
 
 
 def test_ranks_over_several_metrics():
