@@ -44,8 +44,8 @@ A_RIGHT, B_RIGHT = np.array([1, 1, 0, 0]), np.array([0, 0, 1, 1])
 def test_two_candidates_and_two_bootstraps_by_hand(drawn):
     # Rows drawn (2, 1, 1, 0) times: A is right on 3 of 4, B on 1 of 4; (0, 1, 1, 2): A on 1, B on 3. Both means are
     # .5, so the noise is ±.25, times √(4/3) = .288675. Both scores are .5: no spread, so both centres are .5.
-    # A is selected first and B second, each .288675 above its centre, one standard deviation of its own noise. So the
-    # winner A is lucky by one of its own, .288675.
+    # A is selected first and B second, each .288675 above its centre, one standard deviation of its own noise. So
+    # the winner A is lucky by one of its own, .288675.
     n = drawn([2, 1, 1, 0], [0, 1, 1, 2])
     predictions = np.where(np.stack([A_RIGHT, B_RIGHT], axis=1), Y[:, None], 1 - Y[:, None])
     found = of(Y, predictions, "accuracy", n_bootstraps=n)
@@ -102,8 +102,8 @@ def test_luck_is_counted_in_standard_deviations_by_hand(drawn):
 # --- two rows more, by enumeration
 
 MANY = 40_000
-"""Bootstraps: the standard deviation of two draws is off by 1/√(2 · 40 000) = .35 % of it, and by four times that in
-1 of 16 000 seeds; this one is fixed."""
+"""Bootstraps: the standard deviation of two draws is off by 1/√(2 · 40 000) = .35 % of it, and by four times that
+in 1 of 16 000 seeds; this one is fixed."""
 
 
 @pytest.fixture
@@ -137,19 +137,65 @@ def test_more_rows_of_a_regression(once, sign):
 
 
 def test_more_rows_of_numbers_without_a_sign_have_none_below_the_least(once):
-    # Predictions 3, 5 and errors 2, -2 (the truths are 5 and 3): an error of √8 makes 5.83, or 2.17, which becomes 3.
+    # Predictions 3, 5 and errors 2, -2 (the truths are 5 and 3): an error of √8 makes 5.83, or 2.17, which becomes
+    # 3, the least.
     y, predicted = np.array([5.0, 3, 5, 3]), np.array([3.0, 5, 3, 5])
     found = of(y, predicted[:, None], "mean_squared_error", n_bootstraps=MANY)
     squares = [0, 8, 0, 4]
     assert found.standard_error == pytest.approx(1.2 * spread_of_mean(4, squares, squares), rel=0.014)
 
 
-def test_more_groups_are_whole(once):
-    # Two groups of two rows, of which one is right; the class is that of any row, wherever it stands in its group.
-    y, labels, groups = np.array([0, 1, 0, 1]), np.array([0, 0, 0, 0]), np.array([0, 0, 1, 1])
+def test_more_groups_have_the_classes_of_any_group(once):
+    # Three groups of a case and a control, of which the first is predicted to have two cases, and a group of two
+    # cases predicted to be two controls: none of one case in two is right twice, and so on.
+    y, groups = np.array([1, 0, 1, 0, 1, 0, 1, 1]), np.arange(8) // 2
+    labels = np.array([1, 1, 1, 0, 1, 0, 0, 0])
+    pairs = y.reshape(4, 2)
+    right = [float((guess == of).sum()) for guess in labels.reshape(4, 2) for of in pairs]
+    assert right == [1, 1, 1, 2, 2, 2, 2, 1, 2, 2, 2, 1, 1, 1, 1, 0]
     found = of(y, labels[:, None], "accuracy", groups=groups, n_bootstraps=MANY)
-    # Each of two groups adds two rows that are both right or both wrong: 0, 2 or 4 of 4 + 4; two groups, √(2/1).
-    assert found.standard_error == pytest.approx(1.2 * math.sqrt(2) * np.std([0, 2, 2, 4]) / 8, rel=0.014)
+    sums = [a + b for a in right for b in right]
+    assert found.standard_error == pytest.approx(1.2 * math.sqrt(4 / 3) * np.std(sums) / (8 + 4), rel=0.014)
+
+
+def test_more_groups_have_twice_the_largest_error_of_a_group(once):
+    # Errors 1, 3 and 2, 2 and 0, 1: mean squares 5, 4 and .5. Any group may have none, or 10 in both of its rows.
+    y, groups = np.array([5.0, -1, 3, 2, 0, 9]), np.arange(6) // 2
+    found = of(
+        y, (y + np.array([1, 3, -2, 2, 0, 1]))[:, None], "mean_squared_error", groups=groups, n_bootstraps=MANY
+    )
+    spread = np.std([0, 20, 20, 40]) / (6 + 4) * math.sqrt(3 / 2)
+    assert found.standard_error == pytest.approx(1.2 * spread, rel=0.014)
+
+
+@pytest.mark.parametrize(
+    "metric", ["accuracy", "log_loss", "roc_auc", "average_precision", "mean_squared_error", "r2"]
+)
+def test_copies_of_rows_in_groups_are_the_rows(metric):
+    y, columns = (TARGET, NUMBERS) if metric in ("mean_squared_error", "r2") else (CLASSES, SCORES)
+    columns = 1 / (1 + np.exp(-columns)) if metric == "log_loss" else columns
+    columns = (columns > 0.5).astype(int) if metric == "accuracy" else columns
+    plain = of(y, columns, metric)
+    copies = of(np.repeat(y, 3), np.repeat(columns, 3, axis=0), metric, groups=np.arange(180) // 3)
+    assert copies.value == pytest.approx(plain.value, abs=1e-12)
+    assert copies.standard_error == pytest.approx(plain.standard_error, rel=0.02)  # 2 of 60 rows more, and 6 of 180
+    assert tuple(copies.interval) == pytest.approx(tuple(plain.interval), abs=0.02 * plain.standard_error + 1e-3)
+
+
+@pytest.mark.parametrize("metric", ["accuracy", "roc_auc", "log_loss", "mean_squared_error", "r2"])
+def test_rows_of_weight_zero_are_as_good_as_absent(metric):
+    """Enormous errors among them show nothing. Other rows are drawn, so up to Monte-Carlo error only."""
+    regression = metric in ("mean_squared_error", "r2")
+    y, columns = (TARGET, NUMBERS) if regression else (CLASSES, 1 / (1 + np.exp(-SCORES)))
+    columns = (columns > 0.5).astype(int) if metric == "accuracy" else columns
+    strange = 1000.0 + np.arange(20) if regression else np.arange(20) % 2
+    weight = np.repeat([1.0, 0.0], [60, 20])
+    more = {"n_bootstraps": 4000}
+    found = of(np.r_[y, strange], np.r_[columns, columns[:20]], metric, sample_weight=weight, **more)
+    plain = of(y, columns, metric, **more)
+    assert found.uncorrected == pytest.approx(plain.uncorrected, abs=1e-12)
+    assert found.value == pytest.approx(plain.value, abs=0.15 * abs(plain.optimism))
+    assert found.standard_error == pytest.approx(plain.standard_error, rel=0.1)
 
 
 # --- exact identities
@@ -305,6 +351,37 @@ def test_the_width_is_that_of_the_centres_and_not_of_a_value_at_the_end():
     # By hand: width 2.042272 · 1.2 · .03 = .073522, c = .073522² / (.95 · .05) = .113800; at 1 the quadratic
     # (1 + c) x² - (2 + c) x + 1 = 0 has the roots 1/(1 + c) = .897828 and 1; 1 - .073522 is less far.
     assert at.low == pytest.approx(0.897828, abs=1e-5)
+
+
+def test_noise_of_more_rows_is_as_large_as_where_it_was_measured():
+    """An area of .9989, one pair of 900 in the wrong order, was said to be .45 to 1."""
+    found = optimism([0.0, 0.0], spread=0.015, spread_at=0.985).interval(0.9989, Accuracy(), 0.95, "two-sided")
+    # width 2.042272 · 1.2 · .015 = .036761; c = .036761² / (.985 · .015) = .091464; the lower root of
+    # 1.091464 x² - (1.9978 + .091464) x + .9989² = 0
+    c = (t.ppf(0.975, 30) * 0.018) ** 2 / (0.985 * 0.015)
+    assert found.low == pytest.approx(min(np.roots([1 + c, -(2 * 0.9989 + c), 0.9989**2]).real), abs=1e-9)
+    assert 0.9 < found.low < 0.92
+
+
+@pytest.mark.parametrize(("metric", "least", "most"), [("roc_auc", 0.9, 1), ("average_precision", 0.8, 1)])
+def test_nearly_perfect_scores_have_intervals_nearly_as_perfect_ones(metric, least, most):
+    y = np.arange(60) % 2
+    perfect = y + np.linspace(0, 0.9, 60)
+    nearly = perfect.copy()
+    nearly[1] = perfect[y == 0].max() - 0.001  # below one of another class
+    lows = [of(y, column[:, None], metric).interval.low for column in (perfect, nearly)]
+    assert of(y, nearly[:, None], metric).value > 0.995
+    assert all(least < low < most for low in lows)
+
+
+@pytest.mark.parametrize("metric", ["log_loss", "brier_score"])
+@pytest.mark.parametrize("share", [1e-2, 1e-3, 1e-5])
+def test_certain_and_right_so_far(metric, share):
+    """Two rows of 62 of which any may be wrong: not a loss of hundreds."""
+    y = np.arange(60) % 2
+    found = of(y, np.where(y == 1, 1 - share, share)[:, None], metric)
+    lost = (-math.log(share) if metric == "log_loss" else 1) / 62  # by one of them
+    assert lost < found.interval.high < 4 * lost
 
 
 def test_no_end_is_minus_zero():

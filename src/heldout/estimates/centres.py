@@ -68,12 +68,12 @@ class ScoreRange:
         below = np.maximum(score - self.worst, 0.0) if math.isfinite(self.worst) else np.ones_like(score)
         return above * below
 
-    def reach(self, score: float, width: float, centre: float = math.nan) -> tuple[float, float]:
-        """The true values below and above from which ``score`` is ``width`` away, as noise is at ``centre``.
+    def reach(self, score: float, width: float, *centres: float) -> tuple[float, float]:
+        """The true values below and above from which ``score`` is ``width`` away, as noise is at ``centres``.
 
         The ends x solve (score - x)² = width² variance(x) / variance(centre): Wilson's interval for a proportion.
-        At least as far as ``width`` either way, and within the range. The centre is the score by default, and the
-        score where that varies more.
+        At least as far as ``width`` either way, and within the range. The centre is that of ``centres`` and of the
+        score which varies most; NaN is none.
 
         Examples
         --------
@@ -82,7 +82,7 @@ class ScoreRange:
         (0.786, 0.983)
         """
         low, high = score - width, score + width
-        here = float(np.nanmax(self.variance(np.array([score, centre]))))
+        here = float(np.nanmax(self.variance(np.array([score, *centres]))))
         if here > 0 and width > 0:
             c = width * (width / here)  # not width**2, which may be beyond float64
             if math.isfinite(self.worst) and math.isfinite(self.best):

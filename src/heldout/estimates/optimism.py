@@ -22,18 +22,18 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import stdtrit
 
 from heldout._random import stream
-from heldout.data.task import TaskKind, Truth
 from heldout.estimates.bootstrap import draws_of, map_draws
 from heldout.estimates.centres import Centres, ScoreRange, shrunken, unit_of
 from heldout.estimates.evidence import Evidence, Matrix
 from heldout.estimates.intervals import effective_units
+from heldout.estimates.more_units import can_have_more, more_rows
 from heldout.estimates.types import Alternative, Interval
 from heldout.kernels.reference import Floats
 from heldout.metrics.aggregate import AggregateScore, aggregate_score
@@ -54,10 +54,6 @@ MOST_RATIO = 2.0
 """At most so much greater is the optimism around centres than around observed scores."""
 MOST_UNDEFINED = 0.5
 """A candidate without a score in this share of the bootstraps or more is none."""
-MORE = 2
-"""Rows or groups that bootstraps of the winner's own noise have more."""
-LARGER = 2.0
-"""Than the largest squared error is that of a row that was not seen."""
 UNSURE = 0.35
 """The standard error of an estimated optimism, as a share of it."""
 
@@ -88,6 +84,9 @@ class Optimism:
         The factor on the standard error for rows that several models predicted.
     redraws : int
         How many bootstraps were drawn again.
+    spread_at : float
+        The mean score, greater = better, of the bootstraps that have the spread, where these have more rows; NaN
+        where they are those of the winner around its centre.
     """
 
     size: float
@@ -100,6 +99,7 @@ class Optimism:
     degrees_of_freedom: float
     dependence: float
     redraws: int
+    spread_at: float = math.nan
 
     @property
     def standard_error(self) -> float:
@@ -114,7 +114,7 @@ class Optimism:
         tail = (1 - level) / 2 if alternative == "two-sided" else 1 - level
         quantile = float(stdtrit(self.degrees_of_freedom, 1 - tail))
         score = min(max(value if metric.greater_is_better else -value, possible.worst), possible.best)
-        low, high = possible.reach(score, max(quantile, 0.0) * self.standard_error, self.centre)
+        low, high = possible.reach(score, max(quantile, 0.0) * self.standard_error, self.centre, self.spread_at)
         if alternative == "greater":
             high = possible.best
         elif alternative == "less":
@@ -264,23 +264,6 @@ def _scale_of(units: int) -> Floats:
     return np.sqrt(units / (units - 1))
 
 
-def _outcomes(truth: Truth, predictions: NDArray[Any]) -> NDArray[Any] | None:
-    """(k, n): what might come of rows like those seen; None where nothing can be said.
-
-    Any class; or, as likely, the number predicted, and one with ``LARGER`` times the largest squared error, on the
-    side of the row's own error, but not below all numbers if these have no sign.
-    """
-    n = truth.n_rows
-    if truth.classes is not None:
-        return np.repeat(np.arange(truth.n_classes), n).reshape(-1, n)
-    if truth.kind is not TaskKind.REGRESSION or truth.values.ndim > 1:
-        return None
-    predicted = np.nanmean(predictions[:, 0], axis=1)
-    errors = truth.values - predicted
-    far = predicted + np.where(errors < 0, -1.0, 1.0) * math.sqrt(LARGER) * np.abs(errors).max()
-    return np.stack([predicted, np.maximum(far, truth.values.min()) if truth.values.min() >= 0 else far])
-
-
 def _degrees_of_freedom(units: Sequence[float]) -> float:
     """Satterthwaite's, of one or more classes: an area varies with the rows of the rarer class most."""
     units = [max(each, 2.0) for each in units]
@@ -315,9 +298,9 @@ class _Replays:
             winner = self.evidence.winner_column
             spread = deviation_of(own.noise_of(possible, winner)) if own.usable[winner] else math.nan
             gains = spread * own.standard(possible, chosen.columns)
-        if math.isfinite(spread):
-            spread = self._spread(spread)
-        return own.optimism(gains, spread, chosen, self._units[1], self._units_of_classes, self._dependence)
+        spread, spread_at = self._spread(spread) if math.isfinite(spread) else (spread, math.nan)
+        found = own.optimism(gains, spread, chosen, self._units[1], self._units_of_classes, self._dependence)
+        return replace(found, spread_at=spread_at)
 
     @property
     def _dependence(self) -> float:
@@ -327,40 +310,48 @@ class _Replays:
         repeats = self.evidence.repeat_of_split
         return OF_HALVES if repeats is not None and np.bincount(repeats).max() == 2 else DEPENDENCE
 
-    def _spread(self, seen: float) -> float:
-        """The spread with more rows, at least ``seen``; of a metric of pairs that of aligned scores alone."""
+    def _spread(self, seen: float) -> tuple[float, float]:
+        """The spread with more rows, and where it was measured; at least ``seen``.
+
+        Of a metric of pairs that of aligned scores alone.
+        """
         matrix, metric = self.matrix, self.evidence.metric
+        if not can_have_more(matrix.truth) or metric.calls_foreign_code or metric.fits_to_its_rows:
+            return seen, math.nan
         predictions = matrix.predictions_of(self.evidence.chosen or Choice(np.array([self.evidence.winner_column])))
-        outcomes = _outcomes(matrix.truth, predictions)
-        if outcomes is None or metric.calls_foreign_code or metric.fits_to_its_rows:
-            return seen
         scale = self.evidence.details.get("scale_of_value", self.evidence.aggregate)
         in_folds = False
         if matrix.folds is not None and scale != "pooled" and reads_ranks(metric) and alignable(matrix.folds):
             predictions, in_folds = aligned(predictions, matrix.folds), True
-        k, n = outcomes.shape
-        rows = np.tile(np.arange(n), k + 1)
-        truth = replace(matrix.truth.rows(rows), values=np.r_[matrix.truth.values, outcomes.ravel()])
+        rng = np.random.Generator(np.random.Philox(key=stream(self.evidence.settings.entropy, "more units")))
+        predicted = np.nanmean(predictions[:, 0], axis=1)
+        more = more_rows(matrix.truth, predicted, self._rows_of_units, self.evidence.settings.n_bootstraps, rng)
+        rows = np.r_[np.arange(matrix.truth.n_rows), more.rows]
+        truth = replace(matrix.truth.rows(rows), values=np.r_[matrix.truth.values, more.outcomes])
         repeats = np.where(matrix.in_play, np.arange(matrix.in_play.shape[1]), -1).astype(np.int32)
         weights = None if matrix.sample_weight is None else matrix.sample_weight[rows]
         with_more = aggregate_score(metric, truth, predictions[rows], repeats[rows], weights)
-        rng = np.random.Generator(np.random.Philox(key=stream(self.evidence.settings.entropy, "more units")))
-        units, unit_of_row = np.unique(matrix.independent_units, return_inverse=True)
-        # The class of any row, wherever it stands in its group: the first row of each pair may be the control.
-        each = matrix.truth.values if matrix.truth.classes is not None else np.arange(k)
-        of_unit = rng.integers(len(units), size=(MORE, self.evidence.settings.n_bootstraps))
-        outcome = each[(rng.random(of_unit.shape) * len(each)).astype(np.intp)]
 
         def block(counts: NDArray[np.uint8], lanes: slice) -> Floats:
-            more = np.zeros((len(counts), k, n), dtype=np.uint8)
-            for unit, code in zip(of_unit[:, lanes], outcome[:, lanes], strict=True):
-                more[np.arange(len(counts)), code] += unit_of_row == unit[:, None]
-            return with_more.all(np.concatenate([counts, more.reshape(len(counts), -1)], axis=1))[:, 0]
+            return with_more.all(np.concatenate([counts, more.counts(lanes)], axis=1))[:, 0]
 
-        scores = np.concatenate([scores for scores, _ in self._map(block)]) * _scale_of(self._units[0])
-        defined = scores[np.isfinite(scores)]
-        spread = deviation_of(defined) if defined.size else seen
-        return spread if in_folds and is_pair_based(metric) else max(spread, seen)
+        scores = np.concatenate([scores for scores, _ in self._map(block)])
+        defined = oriented(metric, scores[np.isfinite(scores)])
+        if not defined.size:
+            return seen, math.nan
+        spread = deviation_of(defined) * float(_scale_of(self._units[0]))
+        if spread < seen and not (in_folds and is_pair_based(metric)):
+            return seen, math.nan
+        return spread, float((defined / unit_of(defined)).mean()) * unit_of(defined)
+
+    @property
+    def _rows_of_units(self) -> list[NDArray[np.intp]]:
+        """Of weight: the others are as good as absent."""
+        weighed = self.matrix.scores.rows_of_weight
+        _, of_unit, sizes = np.unique(
+            self.matrix.independent_units[weighed], return_inverse=True, return_counts=True
+        )
+        return np.split(weighed[np.argsort(of_unit, kind="stable")], np.cumsum(sizes)[:-1])
 
     def _column(self, score: AggregateScore, stable: AggregateScore, number: int) -> _Column:
         """Of a metric that the rule reads, or of the one that is reported.

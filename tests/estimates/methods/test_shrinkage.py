@@ -286,10 +286,10 @@ class PlainShrinkage:
             luck.append(value_noise[b, chosen] / deviations[chosen])
             chosen_centres.append(value_centres[chosen])
         optimism = deviations[winner] * float(np.mean(luck))
-        spread = self.spread(winner, of_value, deviations[winner])
+        spread, mean_with_more = self.spread(winner, of_value, deviations[winner])
         error = math.hypot(self.dependence * spread, 0.35 * optimism)
         value = values[winner] - optimism
-        low, high = self.interval(value, np.mean(chosen_centres), error, level)
+        low, high = self.interval(value, [np.mean(chosen_centres), mean_with_more], error, level)
         sign = self.of.sign
         return {
             "value": sign * value,
@@ -307,46 +307,54 @@ class PlainShrinkage:
         return {1: 1.0, 2: 1.4}.get(n_folds, 1.2)
 
     def spread(self, winner, scale, seen):
+        """σ, and the mean score with two units more if that is σ's; NaN otherwise."""
         column = self.predictions[:, winner]
         in_folds = self.of.ranks and scale != "pooled" and self.folds is not None and self.smallest_fold >= 8
         column = self.aligned(column) if in_folds else column
         n, units = len(self.y), int(self.unit_of_row.max()) + 1
+        members = [np.flatnonzero(self.unit_of_row == unit) for unit in range(units)]
+        rng = np.random.Generator(np.random.Philox(key=stream(self.entropy, "more units")))
+        drawn = rng.integers(units, size=(self.n_bootstraps, 2))
         if self.y.dtype.kind == "i":
-            outcomes = [np.full(n, code) for code in (0, 1)]
-            choices = self.y
+            others = rng.integers(units, size=2 * self.n_bootstraps).reshape(-1, 2)
         else:
+            larger = rng.integers(2, size=2 * self.n_bootstraps).reshape(-1, 2)
             predicted = column.mean(axis=1)
             errors = self.y - predicted
-            larger = math.sqrt(2 * (errors**2).max())
-            outcomes, choices = [predicted, predicted + np.where(errors < 0, -larger, larger)], np.arange(2)
-        rng = np.random.Generator(np.random.Philox(key=stream(self.entropy, "more units")))
-        more_units = rng.integers(units, size=(2, self.n_bootstraps))
-        more_outcomes = choices[(rng.random((2, self.n_bootstraps)) * len(choices)).astype(int)]
+            size = math.sqrt(2 * max((errors[rows] ** 2).mean() for rows in members))
         scores = []
         for b in range(self.n_bootstraps):
             rows, truths = list(range(n)), list(self.y)
             weight = list(self.drawn[b] * self.weight)
-            for unit, outcome in zip(more_units[:, b], more_outcomes[:, b], strict=True):
-                for row in np.flatnonzero(self.unit_of_row == unit):
+            for i in range(2):
+                for place, row in enumerate(members[drawn[b, i]]):
+                    if self.y.dtype.kind == "i":
+                        other = members[others[b, i]]
+                        truths.append(self.y[other[place % len(other)]])
+                    elif larger[b, i]:
+                        truths.append(predicted[row] + (-size if errors[row] < 0 else size))
+                    else:
+                        truths.append(predicted[row])
                     rows.append(row)
-                    truths.append(outcomes[outcome][row])
                     weight.append(self.weight[row])
             scores.append(self.mean_of_parts(np.array(truths), column[rows], np.array(weight)))
         more = np.std(scores) * self.enlarged
-        return more if in_folds and self.metric == "roc_auc" else max(seen, more)
+        if more >= seen or (in_folds and self.metric == "roc_auc"):
+            return more, np.mean(scores)
+        return seen, math.nan
 
     def effective(self, rows):
         """As how many units of equal weight the units of some rows count: (Σw)²/Σw²."""
         totals = np.bincount(self.unit_of_row[rows], weights=self.weight[rows])
         return max(totals.sum() ** 2 / (totals**2).sum(), 2)
 
-    def interval(self, value, centre, error, level):
+    def interval(self, value, places, error, level):
         units = [self.effective(self.y == code) for code in self.of.classes]
         units = units or [self.effective(np.ones(len(self.y), dtype=bool))]
         degrees = sum(1 / u for u in units) ** 2 / sum(1 / (u**2 * (u - 1)) for u in units)
         width = t.ppf((1 + level) / 2, degrees) * error
-        # (value - x)² = width² · variance(x) / variance, where variance is that of the value or of the centre
-        c = width**2 / max(self.variance(value), self.variance(centre))
+        # (value - x)² = width² · variance(x) / variance, the greatest of the value and of where noise was measured
+        c = width**2 / np.nanmax([self.variance(place) for place in [value, *places]])
         worst, best = self.of.worst, self.of.best
         if math.isfinite(worst):
             roots = np.roots([1 + c, -(2 * value + c * (worst + best)), value**2 + c * worst * best])
