@@ -80,6 +80,8 @@ def _with_alike_classes(reached: Reached, evidence: Evidence) -> Reached:
     interval, metric, matrix = reached.interval, evidence.metric, evidence.matrix
     if interval is None or matrix is None or evidence.chooses_ensemble or not metric.takes_weights:
         return reached
+    if Flag.NO_SPREAD in reached.flags:  # its bound is that of the smallest class already
+        return reached
     if not reads_labels(metric) or metric.row_wise or math.isnan(interval.low):
         return reached
     truth, labels = matrix.truth, matrix.predictions[:, evidence.winner_column]

@@ -346,11 +346,12 @@ class _Replays:
 
     @property
     def _rows_of_units(self) -> list[NDArray[np.intp]]:
-        """Of weight: the others are as good as absent."""
+        """Rows, or those of each group; of weight only: the others are as good as absent.
+
+        In the order of time they are rows too: the blocks that are drawn stand for dependence, and are no units.
+        """
         weighed = self.matrix.scores.rows_of_weight
-        _, of_unit, sizes = np.unique(
-            self.matrix.independent_units[weighed], return_inverse=True, return_counts=True
-        )
+        _, of_unit, sizes = np.unique(self.matrix.unit_of_row[weighed], return_inverse=True, return_counts=True)
         return np.split(weighed[np.argsort(of_unit, kind="stable")], np.cumsum(sizes)[:-1])
 
     def _column(self, score: AggregateScore, stable: AggregateScore, number: int) -> _Column:
