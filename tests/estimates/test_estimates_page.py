@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from heldout.estimates import METHODS
-from heldout.references import REFERENCES
+from heldout.references import PACKAGE, REFERENCES
 
 ROOT = next(parent for parent in Path(__file__).parents if (parent / "pyproject.toml").exists())
 PAGE = (ROOT / "docs" / "methods" / "estimates.md").read_text(encoding="utf-8")
@@ -26,7 +26,7 @@ def test_the_page_has_every_method_and_no_other():
 
 @pytest.mark.parametrize("name", list(METHODS))
 def test_each_section_cites_the_sources_of_its_method(name):
-    for source in METHODS[name]().sources:
+    for source in set(METHODS[name]().sources) - {PACKAGE}:  # its own methods are described on the page itself
         reference = REFERENCES[source]
         surname = plain(reference.authors.split(",")[0])
         section = plain(SECTIONS[name])

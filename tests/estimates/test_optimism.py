@@ -56,8 +56,8 @@ def test_two_candidates_and_two_bootstraps_by_hand(drawn):
     assert found.distribution == pytest.approx([0.5 - optimism] * 2)
     assert found.selection_frequency.tolist() == [0.5, 0.5]
     assert found.provenance["shrinkage_factor"] == 0.0 and found.provenance["n_competing"] == 2
-    # With two rows more, of which 0 to 2 are right, A is right on 3, 4 or 5 of 6, and on 1, 2 or 3.
-    more = [abs(first - second) / 6 / 2 * math.sqrt(4 / 3) for first in (3, 4, 5) for second in (1, 2, 3)]
+    # With four rows more, of which 0 to 4 are right, A is right on 3 to 7 of 8, and on 1 to 5.
+    more = [abs(first - second) / 8 / 2 * math.sqrt(4 / 3) for first in range(3, 8) for second in range(1, 6)]
     errors = [math.hypot(1.2 * max(optimism, spread), 0.35 * optimism) for spread in more]
     assert min(abs(found.standard_error - error) for error in errors) < 1e-12
 
@@ -99,7 +99,7 @@ def test_luck_is_counted_in_standard_deviations_by_hand(drawn):
     assert found.distribution == pytest.approx([2.5] * 3, abs=1e-12)
 
 
-# --- two rows more, by enumeration
+# --- four rows more, by enumeration
 
 MANY = 40_000
 """Bootstraps: the standard deviation of two draws is off by 1/√(2 · 40 000) = .35 % of it, and by four times that
@@ -113,10 +113,9 @@ def once(monkeypatch):
     monkeypatch.setattr(draws.Draws, "_usable", lambda self, counts: np.ones(len(counts), dtype=bool))
 
 
-def spread_of_mean(n, first, second):
-    """Of the mean of n + 2 losses, of which two are any of these, times √(n/(n - 1))."""
-    sums = [a + b for a in first for b in second]
-    return np.std(sums) / (n + 2) * math.sqrt(n / (n - 1))
+def spread_of_mean(n, losses):
+    """Of the mean of n + 4 losses, of which four are any of these, times √(n/(n - 1))."""
+    return 2 * np.std(losses) / (n + 4) * math.sqrt(n / (n - 1))
 
 
 def test_more_rows_of_a_classification(once):
@@ -125,7 +124,7 @@ def test_more_rows_of_a_classification(once):
     right = [float(label == code) for label in labels for code in y]
     found = of(y, labels[:, None], "accuracy", n_bootstraps=MANY)
     assert sum(right) / 25 == 12 / 25
-    assert found.standard_error == pytest.approx(1.2 * spread_of_mean(5, right, right), rel=0.014)
+    assert found.standard_error == pytest.approx(1.2 * spread_of_mean(5, right), rel=0.014)
 
 
 @pytest.mark.parametrize("sign", [-1, 1])
@@ -133,7 +132,7 @@ def test_more_rows_of_a_regression(once, sign):
     # Errors 1, 0, -2 and 0: the largest square is 4, so that any row may have none, or one whose square is 8.
     y = np.array([3.0, -1, 2, 5])
     found = of(y, (y + sign * np.array([1, 0, -2, 0]))[:, None], "mean_squared_error", n_bootstraps=MANY)
-    assert found.standard_error == pytest.approx(1.2 * spread_of_mean(4, [0, 8], [0, 8]), rel=0.014)
+    assert found.standard_error == pytest.approx(1.2 * spread_of_mean(4, [0, 8]), rel=0.014)
 
 
 def test_more_rows_of_numbers_without_a_sign_have_none_below_the_least(once):
@@ -142,7 +141,7 @@ def test_more_rows_of_numbers_without_a_sign_have_none_below_the_least(once):
     y, predicted = np.array([5.0, 3, 5, 3]), np.array([3.0, 5, 3, 5])
     found = of(y, predicted[:, None], "mean_squared_error", n_bootstraps=MANY)
     squares = [0, 8, 0, 4]
-    assert found.standard_error == pytest.approx(1.2 * spread_of_mean(4, squares, squares), rel=0.014)
+    assert found.standard_error == pytest.approx(1.2 * spread_of_mean(4, squares), rel=0.014)
 
 
 def test_more_groups_have_the_classes_of_any_group(once):
@@ -154,8 +153,8 @@ def test_more_groups_have_the_classes_of_any_group(once):
     right = [float((guess == of).sum()) for guess in labels.reshape(4, 2) for of in pairs]
     assert right == [1, 1, 1, 2, 2, 2, 2, 1, 2, 2, 2, 1, 1, 1, 1, 0]
     found = of(y, labels[:, None], "accuracy", groups=groups, n_bootstraps=MANY)
-    sums = [a + b for a in right for b in right]
-    assert found.standard_error == pytest.approx(1.2 * math.sqrt(4 / 3) * np.std(sums) / (8 + 4), rel=0.014)
+    spread = 2 * np.std(right) / (8 + 4 * 2) * math.sqrt(4 / 3)
+    assert found.standard_error == pytest.approx(1.2 * spread, rel=0.014)
 
 
 def test_more_groups_have_twice_the_largest_error_of_a_group(once):
@@ -164,7 +163,7 @@ def test_more_groups_have_twice_the_largest_error_of_a_group(once):
     found = of(
         y, (y + np.array([1, 3, -2, 2, 0, 1]))[:, None], "mean_squared_error", groups=groups, n_bootstraps=MANY
     )
-    spread = np.std([0, 20, 20, 40]) / (6 + 4) * math.sqrt(3 / 2)
+    spread = 2 * np.std([0, 20]) / (6 + 4 * 2) * math.sqrt(3 / 2)
     assert found.standard_error == pytest.approx(1.2 * spread, rel=0.014)
 
 

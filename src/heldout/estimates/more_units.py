@@ -18,7 +18,7 @@ from heldout.data.task import TaskKind, Truth
 from heldout.estimates.centres import unit_of
 from heldout.kernels.reference import Floats
 
-MORE = 2
+MORE = 4
 """Rows or groups that bootstraps of the winner's own noise have more."""
 LARGER = 2.0
 """Than the largest squared error is that of a row that was not seen."""

@@ -7,7 +7,7 @@ deviations. The winner is as lucky in its own: the optimism is sd(D_w) times the
 winner would pay for the luck of noisy columns.
 
 How unsure the score is shows in the winner's own noise, sd(D_w); selection compresses the gains. Rows like those
-seen cannot show what other rows would do to a score, so the spread is at least that of bootstraps with two rows
+seen cannot show what other rows would do to a score, so the spread is at least that of bootstraps with four rows
 (or groups) more, which have the predictions of any row, and the class of any row or an error larger than any seen.
 Areas under curves are spread as those of scores that are aligned between folds: pairs within small folds are
 noisier than pairs of all rows.

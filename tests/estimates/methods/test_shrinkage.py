@@ -307,18 +307,18 @@ class PlainShrinkage:
         return {1: 1.0, 2: 1.4}.get(n_folds, 1.2)
 
     def spread(self, winner, scale, seen):
-        """σ, and the mean score with two units more if that is σ's; NaN otherwise."""
+        """σ, and the mean score with four units more if that is σ's; NaN otherwise."""
         column = self.predictions[:, winner]
         in_folds = self.of.ranks and scale != "pooled" and self.folds is not None and self.smallest_fold >= 8
         column = self.aligned(column) if in_folds else column
         n, units = len(self.y), int(self.unit_of_row.max()) + 1
         members = [np.flatnonzero(self.unit_of_row == unit) for unit in range(units)]
         rng = np.random.Generator(np.random.Philox(key=stream(self.entropy, "more units")))
-        drawn = rng.integers(units, size=(self.n_bootstraps, 2))
+        drawn = rng.integers(units, size=(self.n_bootstraps, 4))
         if self.y.dtype.kind == "i":
-            others = rng.integers(units, size=2 * self.n_bootstraps).reshape(-1, 2)
+            others = rng.integers(units, size=4 * self.n_bootstraps).reshape(-1, 4)
         else:
-            larger = rng.integers(2, size=2 * self.n_bootstraps).reshape(-1, 2)
+            larger = rng.integers(2, size=4 * self.n_bootstraps).reshape(-1, 4)
             predicted = column.mean(axis=1)
             errors = self.y - predicted
             size = math.sqrt(2 * max((errors[rows] ** 2).mean() for rows in members))
@@ -326,7 +326,7 @@ class PlainShrinkage:
         for b in range(self.n_bootstraps):
             rows, truths = list(range(n)), list(self.y)
             weight = list(self.drawn[b] * self.weight)
-            for i in range(2):
+            for i in range(4):
                 for place, row in enumerate(members[drawn[b, i]]):
                     if self.y.dtype.kind == "i":
                         other = members[others[b, i]]

@@ -68,7 +68,7 @@ class Shrinkage(Method):
     are noisy. This method replays the selection on as many rows as were there. With κ = 1 it would be Harrell's
     optimism, on the matrix.
 
-    The interval is Student's, with the winner's own noise, at least that of bootstraps with two rows more, times
+    The interval is Student's, with the winner's own noise, at least that of bootstraps with four rows more, times
     1.2 for rows that the models of several folds predicted, or folds that are not known (1.4 for two folds, 1 for a
     hold-out), and .35 of the optimism as a standard error of its own. Towards worse truths it reaches farther, as
     Wilson's does, because scores vary more there. It is widened where rows are all alike, or nearly (flags
