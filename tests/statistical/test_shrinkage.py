@@ -207,7 +207,7 @@ GRIDS = {
 @pytest.mark.parametrize("metric", ["roc_auc", "average_precision"])
 @pytest.mark.parametrize("models", list(GRIDS))
 def test_a_search_covers_the_score_of_its_model_on_new_rows(models, metric, rows, repetitions):
-    """The area or precision of the delivered model on 4000 new rows; the alarm is at 17 of 25 and 361 of 400 hits."""
+    """The area or precision of the delivered model on 4000 new rows; the alarm is at 17 of 25 or 361 of 400."""
     hits, (model, grid) = 0, GRIDS[models]
     for seed in range(repetitions):
         X, y = make_classification(rows + 4000, 8, n_informative=3, flip_y=0.2, class_sep=0.8, random_state=seed)
