@@ -165,7 +165,7 @@ LEFT = 0.01
 
 
 def log_loss_of(scale):
-    """The expected log loss of logits scale·(x - 1/2), where x is normal about y, 0 or 1; calibrated for scale 1."""
+    """The expected log loss of logits scale·(x - 1/2), x normal about y, 0 or 1; calibrated for scale 1."""
     x, weight = np.polynomial.hermite_e.hermegauss(200)
     margin = scale * (x + 0.5)  # of the right class, for either class
     return float((weight * np.logaddexp(0, -margin)).sum() / weight.sum())
