@@ -177,7 +177,9 @@ def test_copies_of_rows_in_groups_are_the_rows(metric):
     plain = of(y, columns, metric)
     copies = of(np.repeat(y, 3), np.repeat(columns, 3, axis=0), metric, groups=np.arange(180) // 3)
     assert copies.value == pytest.approx(plain.value, abs=1e-12)
-    assert copies.standard_error == pytest.approx(plain.standard_error, rel=0.02)  # 4 of 60 rows more, and 12 of 180
+    assert copies.standard_error == pytest.approx(
+        plain.standard_error, rel=0.02
+    )  # 4 of 60 rows more, and 12 of 180
     assert tuple(copies.interval) == pytest.approx(tuple(plain.interval), abs=0.02 * plain.standard_error + 1e-3)
 
 
