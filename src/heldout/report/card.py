@@ -43,7 +43,7 @@ def report_card(search: Any, *, title: str | None = None) -> str:
     >>> print("\\n".join(ho.report_card(search).splitlines()[:3]))  # doctest: +ELLIPSIS
     ## Performance
     <BLANKLINE>
-    **Accuracy on new data: 0.9663** (95 % confidence interval 0.9234 to 0.9915), corrected for the...
+    **Accuracy on new data: 0.9664** (95 % confidence interval 0.9222 to 0.9999), corrected for the...
     """
     return card_of(content_of(search), title=title)
 

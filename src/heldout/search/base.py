@@ -319,7 +319,7 @@ class BaseHeldOutSearch(BaseSearchCV):  # type: ignore[misc]
         >>> print(text)  # doctest: +ELLIPSIS
         The data have 150 rows and 4 predictors, with 50 rows of class 0, 50 rows of class 1 and 50 rows of...
         >>> print(text.bibtex.splitlines()[0])
-        @article{louis1984,
+        @misc{heldout,
         """
         return self._kept_evaluation("a methods text").methods_text()
 

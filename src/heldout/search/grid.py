@@ -175,7 +175,7 @@ class HeldOutSearchCV(BaseHeldOutSearch):
     >>> print(search.best_params_, f"{search.best_score_:.3f}")
     {'n_neighbors': 9} 0.931
     >>> print(search.estimate_)
-    accuracy 0.9296 [0.9031, 0.9526] (95%) by shrinkage (uncorrected 0.9315, KNeighborsClassifier (n_neighbors=9))
+    accuracy 0.9297 [0.8996, 0.9555] (95%) by shrinkage (uncorrected 0.9315, KNeighborsClassifier (n_neighbors=9))
     """
 
     _parameter_constraints = {  # noqa: RUF012

@@ -67,7 +67,7 @@ training_size_correction, block_length
     >>> print(search.best_params_, f"{search.best_score_:.3f}")
     {'n_neighbors': 22, 'weights': 'uniform'} 0.930
     >>> print(f"{search.corrected_score_:.3f} {search.confidence_interval_}")
-    0.926 [0.9002, 0.9493] (95%)
+    0.926 [0.8955, 0.9528] (95%)
     """
 
     _proposer = "random"

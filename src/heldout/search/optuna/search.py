@@ -142,7 +142,7 @@ fit_timeout, share, share_memory, early_stopping, keep_models, deploy, imputatio
     >>> print(search.best_params_, f"{search.best_score_:.3f}")
     {'n_neighbors': 13, 'weights': 'uniform'} 0.933
     >>> print(f"{search.corrected_score_:.3f} {search.confidence_interval_}")
-    0.929 [0.903, 0.9523] (95%)
+    0.929 [0.8994, 0.9551] (95%)
     """
 
     _proposer = "optuna"
