@@ -11,7 +11,7 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 PAGES = [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("benchmarks/*.md")]
-MADE_BY_COMMANDS = re.compile(r"(DIR|demo)\b|(methods|card)\.md$|.*\.(parquet|csv)$|[A-Z]+\.\w+$")
+MADE_BY_COMMANDS = re.compile(r"(DIR|demo)\b|(methods|card)\.md$|.*\.(parquet|csv|npz|none)$|[A-Z]+\.\w+$")
 """Files that are not in the repository: output of commands."""
 CODE_ON = ["docs/extend/architecture.md", "docs/decisions/*.md", "CONTRIBUTING.md"]
 """Pages about the code, whose identifiers must exist in it."""

@@ -73,7 +73,8 @@ def test_no_coverage_is_stated_without_its_run(page: Path) -> None:
 def test_the_constants_of_the_interval_are_those_of_the_code() -> None:
     text = (DOCS / "methods" / "intervals.md").read_text(encoding="utf-8")
 
-    assert f"(1 + {optimism.DEPENDENCE:g}/√n)²" in text
+    assert f"({optimism.DEPENDENCE:g} · σ)²" in text
+    assert f"{optimism.OF_HALVES:g} for two folds" in text
     assert f"({optimism.UNSURE:g} · optimism)²".replace("(0.", "(.") in text
 
 
