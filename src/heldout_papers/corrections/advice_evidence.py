@@ -45,14 +45,19 @@ def cell_files(folder: str | Path) -> list[Path]:
 
 
 def kept_cells(folder: str | Path) -> Any:
-    """The cells of every file, a row per cell and method; the first file in order of names counts."""
+    """The cells of every file, a row per cell and method; the first file in order of names counts.
+
+    Searches of a design replace all older ones of the same method.
+    """
     import pandas as pd
 
     frames = [pd.read_parquet(path) for path in cell_files(folder)]
     found = pd.concat(frames, ignore_index=True)
     if "design" in found:
         usual = [name for name, design in DESIGNS.items() if design.is_usual]
-        found = found[found["design"].isna() | (found["design"].isin(usual) & (found["half"] == "judging"))]
+        of_design = found["design"].isin(usual) & (found["half"] == "judging")
+        renewed = (found["part"] == TABLES) & found["method"].isin(found.loc[of_design, "method"])
+        found = found[of_design | (found["design"].isna() & ~renewed)]
     found = found.assign(rarer=found.get("rarer", 0))
     return found.drop_duplicates([*PLACE, "method"], ignore_index=True)
 
