@@ -51,7 +51,7 @@ def cells() -> Callable[..., Any]:
 
 def test_the_biases_of_the_first_page(cells: Callable[..., Any]) -> None:
     section = " ".join(text_of("start.md").split("## 5. Was it right?")[1].split("\n## ")[0].split())
-    place = {"part": "tables", "kind": "varied", "metric": "accuracy", "rows": 100}
+    place = {"part": "tables", "kind": "varied", "metric": "accuracy", "design": "b100"}
     uncorrected, corrected = (cells(method, **place) for method in ("cv", "shrinkage"))
     n = f"{int(uncorrected['repetitions'].item())} searches of {int(uncorrected['configurations'].item())}"
 

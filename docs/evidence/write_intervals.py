@@ -129,7 +129,7 @@ def labels(part: str) -> list[str]:
     known = [
         method
         for method in dict.fromkeys(there["method"])
-        if there.loc[there["method"] == method, "intervals_95"].sum()
+        if method != "oracle" and there.loc[there["method"] == method, "intervals_95"].sum()
     ]
     return [name for name in TITLES if name in known] + [name for name in known if name not in TITLES]
 
@@ -408,7 +408,7 @@ def decision() -> str:
         reference = cells("bbc", **place)
         for method in dict.fromkeys(cells(**place)["method"]):
             mine = cells(method, **place)
-            judged = mine[(mine["rows"] >= LEAST_ROWS) & (mine["intervals_95"] > 0)]
+            judged = mine[(mine["rows"] >= LEAST_ROWS) & (mine["intervals_95"] > 0) & (method != "oracle")]
             several, one = judged[judged["configurations"] >= MANY], judged[judged["configurations"] == 1]
             # some methods have no value in some cells, so sizes of bias are compared where both have one
             both = mine.merge(reference, on=list(PLACE), suffixes=("", "_of_bbc"))
@@ -416,7 +416,7 @@ def decision() -> str:
                 [
                     title,
                     title_of(method),
-                    f"{both['bias'].abs().mean() / both['bias_of_bbc'].abs().mean():.2f}",
+                    f"{both['bias'].abs().mean() / both['bias_of_bbc'].abs().mean():.2f}" if len(both) else "–",
                     f"{mine['rmse_ratio'].mean():.3f} (to {mine['rmse_ratio'].max():.2f})",
                     f"{share(judged['coverage_95'].mean())} (from {share(judged['coverage_95'].min())})"
                     if len(judged)
