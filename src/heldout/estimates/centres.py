@@ -122,6 +122,22 @@ class Centres:
     competes: NDArray[np.bool_]
 
 
+def competing(observed: Floats) -> NDArray[np.bool_]:
+    """Which candidates compete: those at or above the median, all of fewer than ``FEW``; greater is better.
+
+    Those without a finite score never do.
+
+    Examples
+    --------
+    >>> competing(np.array([0.5, 0.9, np.nan, 0.7, 0.6])).tolist()
+    [False, True, False, True, False]
+    """
+    finite = np.isfinite(observed)
+    if finite.sum() < FEW:
+        return finite
+    return finite & (observed >= np.median(observed[finite]))
+
+
 def shrunken(observed: Floats, noise: Floats, possible: ScoreRange, rng: np.random.Generator) -> Centres:
     """Centres of the observed scores M, and noise D there.
 
@@ -156,7 +172,7 @@ def shrunken(observed: Floats, noise: Floats, possible: ScoreRange, rng: np.rand
         found = shrunken(observed / unit, noise / unit, possible.in_units(unit), rng)
         return replace(found, values=found.values * unit, noise=found.noise * unit)
     middle = float(np.median(observed))
-    competes = observed >= middle if n >= FEW else np.ones(n, dtype=bool)
+    competes = competing(observed)
     squares = np.einsum("bc,bc->c", noise, noise)
     usual = math.sqrt(float(np.median(squares[competes])) / len(noise))
     if usual > 0 and max(noise.max(), -noise.min()) > MOST_NOISE * usual:

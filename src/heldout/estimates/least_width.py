@@ -66,10 +66,27 @@ def with_least_width(
 ) -> Reached:
     """The interval of a bootstrap, as wide as it must be at least.
 
-    See ``_with_spread`` and ``_with_alike_classes``, which look at all rows and at those of each class.
+    An end is infinite if the metric has no worst value. There is no interval if both ends would be infinite, or if
+    too few bootstraps were drawn to show a spread. ``pays`` corrects the worse end for the choice of the winner.
+    ``value`` and ``units`` are the winner's score and the number of independent units that it rests on, where the
+    evidence does not hold them.
     """
-    reached = _with_spread(interval, evidence, pays=pays, value=value, units=units)
-    return _with_alike_classes(reached, evidence)
+    if interval is None or math.isnan(interval.low):
+        return Reached(interval, {})
+    possible = evidence.metric.range
+    value = at_end(evidence.uncorrected if value is None else value, possible)
+    if not has_no_width(interval):
+        if value not in possible:
+            return _with_alike_classes(_near_an_end(interval, evidence, value), evidence)
+        return _of_alike(interval, evidence, value, alike_of(evidence, pays=pays, units=units))
+    few = evidence.settings.n_bootstraps < 2 / (1 - interval.confidence_level)
+    if few and not math.isclose(value, interval.low, rel_tol=NO_WIDTH):
+        return _without(
+            f"the few bootstraps gave the same {evidence.metric.name}, {interval.low:.4g}, which shows no spread"
+        )
+    value = at_end(interval.low, possible)
+    alike = alike_of(evidence, pays=pays, units=units, within_classes=value not in possible)
+    return _of_alike(interval, evidence, value, alike)
 
 
 def _with_alike_classes(reached: Reached, evidence: Evidence) -> Reached:
@@ -80,9 +97,7 @@ def _with_alike_classes(reached: Reached, evidence: Evidence) -> Reached:
     interval, metric, matrix = reached.interval, evidence.metric, evidence.matrix
     if interval is None or matrix is None or evidence.chooses_ensemble or not metric.takes_weights:
         return reached
-    if Flag.NO_SPREAD in reached.flags:  # its bound is that of the smallest class already
-        return reached
-    if not reads_labels(metric) or metric.row_wise or math.isnan(interval.low):
+    if not reads_labels(metric) or metric.row_wise:
         return reached
     truth, labels = matrix.truth, matrix.predictions[:, evidence.winner_column]
     assert truth.classes is not None, "labels are of classes"
@@ -122,39 +137,6 @@ def _score_with(
     weights = np.r_[weights, otherwise]
     score = aggregate_score(evidence.metric, matrix.truth.rows(every), predicted, repeats, weights)
     return float(score.observed()[0])
-
-
-def _with_spread(
-    interval: Interval | None,
-    evidence: Evidence,
-    *,
-    pays: bool = True,
-    value: float | None = None,
-    units: float | None = None,
-) -> Reached:
-    """The interval of a bootstrap, as wide as it must be at least.
-
-    An end is infinite if the metric has no worst value. There is no interval if both ends would be infinite, or if
-    too few bootstraps were drawn to show a spread. ``pays`` corrects the worse end for the choice of the winner.
-    ``value`` and ``units`` are the winner's score and the number of independent units that it rests on, where the
-    evidence does not hold them.
-    """
-    if interval is None or math.isnan(interval.low):
-        return Reached(interval, {})
-    possible = evidence.metric.range
-    value = at_end(evidence.uncorrected if value is None else value, possible)
-    if not has_no_width(interval):
-        if value not in possible:
-            return _near_an_end(interval, evidence, value)
-        return _of_alike(interval, evidence, value, alike_of(evidence, pays=pays, units=units))
-    few = evidence.settings.n_bootstraps < 2 / (1 - interval.confidence_level)
-    if few and not math.isclose(value, interval.low, rel_tol=NO_WIDTH):
-        return _without(
-            f"the few bootstraps gave the same {evidence.metric.name}, {interval.low:.4g}, which shows no spread"
-        )
-    value = at_end(interval.low, possible)
-    alike = alike_of(evidence, pays=pays, units=units, within_classes=value not in possible)
-    return _of_alike(interval, evidence, value, alike)
 
 
 def at_end(value: float, possible: tuple[float, float]) -> float:
@@ -279,6 +261,11 @@ def _units_of_codes(evidence: Evidence, matrix: Matrix, codes: Iterable[int]) ->
 def reads_labels(metric: Metric) -> bool:
     """Whether it reads predicted labels."""
     return tuple(metric.responses) == (Response.LABELS,)
+
+
+def units_of_classes(metric: Metric, matrix: Matrix) -> dict[int, float]:
+    """The effective number of units of each class that a metric needs, by its code."""
+    return {code: count_of(matrix, matrix.truth.values == code) for code in needed_codes(metric, matrix.truth)}
 
 
 def count_of(matrix: Matrix, rows: NDArray[np.bool_]) -> float:

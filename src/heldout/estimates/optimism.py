@@ -33,12 +33,13 @@ from heldout.estimates.bootstrap import draws_of, map_draws
 from heldout.estimates.centres import Centres, ScoreRange, shrunken, unit_of
 from heldout.estimates.evidence import Evidence, Matrix
 from heldout.estimates.intervals import effective_units
+from heldout.estimates.least_width import units_of_classes
 from heldout.estimates.more_units import can_have_more, more_rows
 from heldout.estimates.types import Alternative, Interval
 from heldout.kernels.reference import Floats
 from heldout.metrics.aggregate import AggregateScore, aggregate_score
 from heldout.metrics.aligned import alignable, aligned, reads_ranks
-from heldout.metrics.base import Metric, needed_codes, oriented, quiet_if_foreign
+from heldout.metrics.base import Metric, oriented, quiet_if_foreign
 from heldout.metrics.within import is_pair_based
 from heldout.selection.base import NONE_CHOSEN
 from heldout.selection.choice import Choice, joined
@@ -203,12 +204,12 @@ class _Column:
         self,
         gains: Floats,
         spread: float,
+        spread_at: float,
         chosen: Choice | None,
-        units: float,
-        of_classes: Sequence[float],
+        units: Sequence[float],
         dependence: float,
     ) -> Optimism:
-        """From the gains (B,): ``units`` and ``of_classes`` are the rows or groups of all and of needed classes."""
+        """From the gains (B,): ``units`` are the rows or groups of each needed class, or of all."""
         defined = gains[np.isfinite(gains)]
         size = float(defined.mean()) if defined.size else float("nan")
         return Optimism(
@@ -216,10 +217,11 @@ class _Column:
             centre=self.mean_centre(chosen),
             gains=gains,
             spread=spread,
+            spread_at=spread_at,
             chosen=chosen,
             factor=float("nan") if self.centres is None else self.centres.factor,
             n_competing=0 if self.centres is None else int(self.centres.competes.sum()),
-            degrees_of_freedom=_degrees_of_freedom(of_classes or [units]),
+            degrees_of_freedom=_degrees_of_freedom(units),
             dependence=dependence,
             redraws=self.redraws,
         )
@@ -299,8 +301,8 @@ class _Replays:
             spread = deviation_of(own.noise_of(possible, winner)) if own.usable[winner] else math.nan
             gains = spread * own.standard(possible, chosen.columns)
         spread, spread_at = self._spread(spread) if math.isfinite(spread) else (spread, math.nan)
-        found = own.optimism(gains, spread, chosen, self._units[1], self._units_of_classes, self._dependence)
-        return replace(found, spread_at=spread_at)
+        units = [*units_of_classes(self.evidence.metric, matrix).values()] or [self._units[1]]
+        return own.optimism(gains, spread, spread_at, chosen, units, self._dependence)
 
     @property
     def _dependence(self) -> float:
@@ -429,19 +431,6 @@ class _Replays:
     def _counted(self, units: NDArray[np.intp]) -> tuple[int, float]:
         weighed, weights = self.matrix.scores.rows_of_weight, self.matrix.sample_weight
         return effective_units(units[weighed], None if weights is None else weights[weighed])
-
-    @property
-    def _units_of_classes(self) -> list[float]:
-        """Of each class that the metric needs."""
-        matrix, metric = self.matrix, self.evidence.metric
-        weights = matrix.sample_weight
-        units = []
-        for code in needed_codes(metric, matrix.truth):
-            rows = matrix.truth.values == code
-            units.append(
-                effective_units(matrix.independent_units[rows], None if weights is None else weights[rows])[1]
-            )
-        return units
 
     def _map(self, block: Callable[[NDArray[np.uint8], slice], Result]) -> list[tuple[Result, int]]:
         """What a function of counts and of the bootstraps' numbers gives of each block, and its redraws."""

@@ -15,7 +15,6 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import ndtri
 
 from heldout.estimates.base import OVER_TRAINING_SETS, flags_of_score
@@ -26,24 +25,6 @@ from heldout.kernels.reference import Floats
 from heldout.metrics.base import Metric
 
 ON_ALL_ROWS = "the expected performance, over training sets of as many rows as there are,"
-FEW = 4
-"""With fewer candidates all of them compete."""
-
-
-def competing(observed: Floats) -> NDArray[np.bool_]:
-    """Which candidates compete: those at or above the median, all of fewer than ``FEW``; greater is better.
-
-    Those without a finite score never do.
-
-    Examples
-    --------
-    >>> competing(np.array([0.5, 0.9, np.nan, 0.7, 0.6])).tolist()
-    [False, True, False, True, False]
-    """
-    finite = np.isfinite(observed)
-    if finite.sum() < FEW:
-        return finite
-    return finite & (observed >= np.median(observed[finite]))
 
 
 @dataclass(frozen=True)

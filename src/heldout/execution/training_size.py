@@ -16,7 +16,8 @@ import numpy as np
 
 from heldout._text import counted
 from heldout.data.task import Task
-from heldout.estimates.training_size import SizeCorrection, competing
+from heldout.estimates.centres import competing
+from heldout.estimates.training_size import SizeCorrection
 from heldout.estimates.types import Estimate
 from heldout.execution.cells import CellKey, CellResult, CellState, check_predictions
 from heldout.execution.collect import RaceResults

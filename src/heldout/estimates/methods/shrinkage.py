@@ -18,11 +18,10 @@ from heldout.estimates.bootstrap import (
 )
 from heldout.estimates.data_flags import flags_of_choice
 from heldout.estimates.evidence import Evidence, needs_predictions
-from heldout.estimates.least_width import count_of, with_least_width
+from heldout.estimates.least_width import units_of_classes, with_least_width
 from heldout.estimates.optimism import FEWEST, Optimism, optimism_of
 from heldout.estimates.types import Estimate
 from heldout.flags import Flag
-from heldout.metrics.base import needed_codes
 from heldout.selection.base import SelectionFailedError
 
 QUANTITY = (
@@ -40,7 +39,7 @@ def _flag_of_few(evidence: Evidence) -> dict[Flag, str]:
     matrix = evidence.matrix
     assert matrix is not None, "unfit says so"
     truth = matrix.truth
-    units = {code: count_of(matrix, truth.values == code) for code in needed_codes(evidence.metric, truth)}
+    units = units_of_classes(evidence.metric, matrix)
     if not units or min(units.values()) >= FEW:
         return {}
     assert truth.classes is not None, "codes are of classes"
