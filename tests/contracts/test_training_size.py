@@ -13,7 +13,7 @@ import pytest
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, clone
 from sklearn.datasets import make_classification
 from sklearn.linear_model import LogisticRegression, Ridge
-from sklearn.metrics import get_scorer, r2_score, roc_auc_score
+from sklearn.metrics import average_precision_score, get_scorer, r2_score, roc_auc_score
 from sklearn.model_selection import (
     GroupKFold,
     KFold,
@@ -173,6 +173,22 @@ def test_by_hand_for_all_rows_together_and_for_several_metrics() -> None:
         assert Flag.TRAINING_SIZE_CORRECTED in search.estimates_[name].flags
     alone = search_of(Ridge(), grid, scoring="r2", cv=splits).fit(X, SIGNAL)
     assert alone.estimate_.value == search.estimate_.value
+
+
+def test_by_hand_for_scores_that_are_aligned_between_folds() -> None:
+    splits = list(StratifiedKFold(4).split(X, Y))
+    grid = {"C": [0.01, 1.0, 100.0]}
+    search = search_of(LogisticRegression(), grid, scoring="average_precision", cv=splits).fit(X, Y)
+
+    def aligned(output: Any) -> Any:
+        logits = np.log(output / (1 - output))
+        for _, test in splits:
+            logits[test] -= np.median(logits[test])
+        return average_precision_score(Y, logits)
+
+    before, after = by_hand([LogisticRegression(C=C) for C in grid["C"]], X, Y, splits, aligned)
+    assert search.estimate_.provenance["scale_of_value"] == "aligned"
+    assert correction_of(search)["shift"] == pytest.approx(0.5 * (np.mean(before) - np.mean(after)))
 
 
 @pytest.mark.parametrize("aggregate", ["folds", "pooled", "within"])

@@ -17,11 +17,9 @@ from heldout.estimates.question import Scale
 from heldout.estimates.responses import cut
 from heldout.flags import Flag
 from heldout.kernels.reference import Floats
-from heldout.metrics.aggregate import AggregateScore, aggregate_score
-from heldout.metrics.aligned import alignable, aligned
+from heldout.metrics.aggregate import AggregateScore
+from heldout.metrics.aligned import alignable, score_on_scale
 from heldout.metrics.base import Metric, Needs, Response, needed_codes
-from heldout.metrics.by_row import fold_score
-from heldout.metrics.within import within_score
 from heldout.predictions import HeldOutPredictions, is_predicted
 from heldout.selection import Rule
 from heldout.selection.base import WeightRule
@@ -293,17 +291,9 @@ class MatrixColumns:
 
     def score_of(self, array: NDArray[Any], metric: Metric, aggregate: Scale) -> AggregateScore:
         """The metric of other predictions of the rows used, in an aggregate."""
-        folds = self.segments["folds"]
-        codes = self.segments["pooled"] if aggregate in ("pooled", "aligned") else folds
-        assert codes is not None, "folds are read where they are known"
-        if aggregate == "aligned":
-            assert folds is not None, "may_align says so"
-            array = aligned(array, folds)
         weights = next((its for other, its in self.weights if other is metric), self.sample_weight)
-        if aggregate == "within":
-            return within_score(metric, self.truth, array, codes, weights)
-        score = fold_score if aggregate == "folds" else aggregate_score
-        return score(metric, self.truth, array, codes, weights)
+        repeats, folds = self.segments["pooled"], self.segments["folds"]
+        return score_on_scale(aggregate, metric, self.truth, array, repeats, folds, weights)
 
     def averages(self, metric: Metric) -> Averages | None:
         """The predictions that a rule of weights averages; None for other rules."""

@@ -26,10 +26,8 @@ from heldout.execution.search import Search
 from heldout.execution.table import mean_over_splits
 from heldout.flags import Flag
 from heldout.kernels.reference import Floats
-from heldout.metrics.aggregate import aggregate_score
+from heldout.metrics.aligned import score_on_scale
 from heldout.metrics.base import Metric, oriented, quiet_if_foreign
-from heldout.metrics.by_row import fold_score
-from heldout.metrics.within import within_score
 from heldout.predictions import UNPREDICTED_LABEL, HeldOutPredictions
 
 
@@ -155,12 +153,12 @@ def _scores(task: Task, metric: Metric, predictions: HeldOutPredictions, scale: 
     assert predictions.folds is not None, "a search has splits"
     folds, array = predictions.folds, predictions.for_metric(metric)
     repeats = np.broadcast_to(np.arange(folds.shape[1], dtype=np.int32), folds.shape)
-    codes = repeats if scale == "pooled" else folds + repeats * (folds.max() + 1)
+    codes = folds + repeats * (folds.max() + 1)
     of_folds = [folds[:, 0] != fold for fold in np.unique(folds)]
     drawn = np.vstack([np.ones(len(folds), dtype=bool), *of_folds]).astype(np.uint8)
-    bind = within_score if scale == "within" else fold_score if scale == "folds" else aggregate_score
     with quiet_if_foreign([metric]):
-        return bind(metric, task.truth, array, codes, task.sample_weight).all(drawn)
+        score = score_on_scale(scale, metric, task.truth, array, repeats, codes, task.sample_weight)
+        return score.all(drawn)
 
 
 def _uncorrected(estimate: Estimate, search: Search, reason: str) -> Estimate:

@@ -21,10 +21,9 @@ from heldout.estimates.question import Aggregate, Scale
 from heldout.execution.collect import RaceResults
 from heldout.execution.table import mean_over_splits
 from heldout.flags import Flag
-from heldout.metrics.aggregate import AggregateScore, aggregate_score
-from heldout.metrics.aligned import alignable, aligned, reads_ranks
+from heldout.metrics.aggregate import AggregateScore
+from heldout.metrics.aligned import alignable, reads_ranks, score_on_scale
 from heldout.metrics.base import Metric, oriented, quiet_if_foreign
-from heldout.metrics.within import within_score
 from heldout.predictions import HeldOutPredictions
 from heldout.selection import NONE_CHOSEN, Best, SelectionFailedError
 from heldout.selection.base import metrics_read
@@ -75,15 +74,15 @@ def _pooled(
     repeats = np.arange(in_play.shape[1])
     segments = np.where(in_play, repeats, -1).astype(np.int32)
     array = predictions.for_metric(metric)[:, candidates]
+    folds = None
     if aggregate != "pooled":
         assert predictions.folds is not None, "a search has splits"
         own = predictions.folds + repeats * (int(predictions.folds.max()) + 1)
         folds = np.where(in_play & (predictions.folds >= 0), own, -1).astype(np.int32)
-        if aggregate == "within":
-            return candidates, within_score(metric, task.truth, array, folds, task.sample_weight)
-        array = aligned(array, folds) if reads_ranks(metric) and alignable(folds) else array
+        if aggregate == "aligned" and not (reads_ranks(metric) and alignable(folds)):
+            aggregate = "pooled"
     with quiet_if_foreign([metric]):
-        return candidates, aggregate_score(metric, task.truth, array, segments, task.sample_weight)
+        return candidates, score_on_scale(aggregate, metric, task.truth, array, segments, folds, task.sample_weight)
 
 
 def _repeat_scores(

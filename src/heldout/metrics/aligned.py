@@ -1,4 +1,4 @@
-"""Scores of the models of different folds on one scale: logits less their fold's median.
+"""The four scales of a score; one of them aligns the models of different folds: logits less their fold's median.
 
 The models of different folds differ in where their scores lie, because their training parts differ: on few rows
 the share of a class in the training part runs against that in the fold. All rows together then rank rows of
@@ -13,8 +13,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from heldout.data.task import Truth
 from heldout.kernels.reference import Floats
+from heldout.metrics.aggregate import AggregateScore, aggregate_score
 from heldout.metrics.base import Metric, Response
+from heldout.metrics.by_row import fold_score
+from heldout.metrics.within import within_score
 
 FEWEST = 8
 """Rows of a fold whose median tells where scores lie: in smaller ones each row moves it towards itself."""
@@ -64,3 +68,32 @@ def aligned(scores: NDArray[Any], folds: NDArray[np.int32]) -> Floats:
             mine = folds[:, repeat] == code
             values[mine, :, repeat] -= np.median(values[mine, :, repeat], axis=0)
     return np.round(values, DIGITS)
+
+
+def score_on_scale(
+    scale: str,
+    metric: Metric,
+    truth: Truth,
+    predictions: NDArray[Any],
+    repeats: NDArray[np.int32] | None,
+    folds: NDArray[np.int32] | None,
+    sample_weight: Floats | None = None,
+) -> AggregateScore:
+    """The metric of predictions (n, C, R[, n_classes]): mean over folds, of pairs in folds, or of rows together.
+
+    Parameters
+    ----------
+    scale : "folds", "within", "pooled" or "aligned"
+    repeats, folds : ndarray of shape (n, R)
+        Codes of the rows' repeats and folds, which do not recur between repeats; -1 where a row is not in play. The
+        first is read by "pooled" and "aligned", the second by all but "pooled".
+    """
+    if scale == "pooled":
+        assert repeats is not None, "read by this scale"
+        return aggregate_score(metric, truth, predictions, repeats, sample_weight)
+    assert folds is not None, "folds are read where they are known"
+    if scale == "aligned":
+        assert repeats is not None, "read by this scale"
+        return aggregate_score(metric, truth, aligned(predictions, folds), repeats, sample_weight)
+    score = within_score if scale == "within" else fold_score
+    return score(metric, truth, predictions, folds, sample_weight)

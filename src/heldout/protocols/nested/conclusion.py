@@ -16,7 +16,7 @@ from heldout.estimates.candidates import failed_sentence, incomplete_sentence
 from heldout.estimates.data_flags import flag_of_undefined_folds
 from heldout.estimates.evidence import TIES, Evidence, settings_provenance
 from heldout.estimates.intervals import holding
-from heldout.estimates.question import Aggregate, AnyAggregate, Scale, Scales, Settings
+from heldout.estimates.question import AnyAggregate, Scale, Scales, Settings
 from heldout.estimates.spread import Spread, interval_around, nadeau_bengio
 from heldout.execution.cells import CellState
 from heldout.execution.conclusion import flags_of_order
@@ -172,13 +172,13 @@ def _drawn(search: Search, settings: NestedSettings) -> Settings:
     )
 
 
-def _scale_of_value(search: Search, settings: NestedSettings, metric: Metric, rows: Evidence | None) -> Aggregate:
+def _scale_of_value(search: Search, settings: NestedSettings, metric: Metric, rows: Evidence | None) -> Scale:
     """Of all outer rows together only where that was possible."""
     asked = search.estimation.aggregate
     if asked != "auto":
         return asked
-    together = rows is not None and "scale_of_value" in rows.details
-    return "pooled" if together and settings.scales(asked, metric).value != "folds" else "folds"
+    scale: Scale = "folds" if rows is None else rows.details.get("scale_of_value", "folds")
+    return scale if settings.scales(asked, metric).value != "folds" else "folds"
 
 
 def _value(
