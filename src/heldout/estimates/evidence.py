@@ -15,12 +15,13 @@ from numpy.typing import NDArray
 from heldout._text import argument, in_python
 from heldout._version import __version__
 from heldout.data.task import Truth
+from heldout.estimates.intervals import effective_units
 from heldout.estimates.question import Aggregate, Settings
 from heldout.flags import Flag
 from heldout.kernels.dispatch import KERNELS
 from heldout.kernels.reference import Floats, Weightings
 from heldout.metrics.aggregate import AggregateScore
-from heldout.metrics.base import Metric, oriented, quiet_if_foreign
+from heldout.metrics.base import Metric, needed_codes, oriented, quiet_if_foreign
 from heldout.metrics.constant import constant_score
 from heldout.selection.base import NONE_CHOSEN
 from heldout.selection.choice import Choice
@@ -90,6 +91,17 @@ class Matrix:
     def sample_weight(self) -> NDArray[np.float64] | None:
         """Importance weights (n,) of mean 1, or None where all weigh the same."""
         return self.scores.sample_weight
+
+
+def units_of_classes(metric: Metric, matrix: Matrix) -> dict[int, float]:
+    """The effective number of units of each class that a metric needs, by its code."""
+    return {code: count_of(matrix, matrix.truth.values == code) for code in needed_codes(metric, matrix.truth)}
+
+
+def count_of(matrix: Matrix, rows: NDArray[np.bool_]) -> float:
+    """The effective number of units of some rows (a mask)."""
+    weights = matrix.sample_weight
+    return effective_units(matrix.independent_units[rows], None if weights is None else weights[rows])[1]
 
 
 @dataclass(frozen=True, eq=False)

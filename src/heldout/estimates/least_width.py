@@ -30,8 +30,8 @@ from scipy.special import betaincinv, ndtri
 from scipy.stats import rankdata
 
 from heldout.data.task import TaskKind, Truth, labels_text
-from heldout.estimates.evidence import Evidence, Matrix
-from heldout.estimates.intervals import NO_WIDTH, effective_units, has_no_width, standard_error_of_area
+from heldout.estimates.evidence import Evidence, Matrix, count_of
+from heldout.estimates.intervals import NO_WIDTH, has_no_width, standard_error_of_area
 from heldout.estimates.types import Alternative, Interval
 from heldout.flags import Flag
 from heldout.kernels.reference import Floats
@@ -261,17 +261,6 @@ def _units_of_codes(evidence: Evidence, matrix: Matrix, codes: Iterable[int]) ->
 def reads_labels(metric: Metric) -> bool:
     """Whether it reads predicted labels."""
     return tuple(metric.responses) == (Response.LABELS,)
-
-
-def units_of_classes(metric: Metric, matrix: Matrix) -> dict[int, float]:
-    """The effective number of units of each class that a metric needs, by its code."""
-    return {code: count_of(matrix, matrix.truth.values == code) for code in needed_codes(metric, matrix.truth)}
-
-
-def count_of(matrix: Matrix, rows: NDArray[np.bool_]) -> float:
-    """The effective number of units of some rows (a mask)."""
-    weights = matrix.sample_weight
-    return effective_units(matrix.independent_units[rows], None if weights is None else weights[rows])[1]
 
 
 def different_candidates(evidence: Evidence) -> float:

@@ -31,9 +31,8 @@ from scipy.special import stdtrit
 from heldout._random import stream
 from heldout.estimates.bootstrap import draws_of, map_draws
 from heldout.estimates.centres import Centres, ScoreRange, shrunken, unit_of
-from heldout.estimates.evidence import Evidence, Matrix
+from heldout.estimates.evidence import Evidence, Matrix, units_of_classes
 from heldout.estimates.intervals import effective_units
-from heldout.estimates.least_width import units_of_classes
 from heldout.estimates.more_units import can_have_more, more_rows
 from heldout.estimates.types import Alternative, Interval
 from heldout.kernels.reference import Floats

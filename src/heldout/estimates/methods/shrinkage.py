@@ -17,8 +17,8 @@ from heldout.estimates.bootstrap import (
     unstratifiable,
 )
 from heldout.estimates.data_flags import flags_of_choice
-from heldout.estimates.evidence import Evidence, needs_predictions
-from heldout.estimates.least_width import units_of_classes, with_least_width
+from heldout.estimates.evidence import Evidence, needs_predictions, units_of_classes
+from heldout.estimates.least_width import with_least_width
 from heldout.estimates.optimism import FEWEST, Optimism, optimism_of
 from heldout.estimates.types import Estimate
 from heldout.flags import Flag
