@@ -24,7 +24,7 @@ from sklearn.model_selection import cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from heldout._random import numpy_seed
+from heldout._streams import numpy_seed
 from heldout.search.optuna.search import HeldOutOptunaSearchCV
 
 SEARCHES = {

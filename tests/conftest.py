@@ -132,7 +132,7 @@ def what_is_drawn_belongs_to_the_test(request: pytest.FixtureRequest, monkeypatc
         drawn = hashlib.sha256(f"{test} {next(calls)}".encode()).digest()
         return int.from_bytes(drawn, "big") >> (8 * len(drawn) - bits)
 
-    monkeypatch.setattr("heldout._random.secrets", SimpleNamespace(randbits=randbits))
+    monkeypatch.setattr("heldout._streams.secrets", SimpleNamespace(randbits=randbits))
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,6 @@
 """The suite draws no entropy of the system's, so that a test that passes always does."""
 
-from heldout._random import entropy_of
+from heldout._streams import entropy_of
 
 
 def test_entropy_that_is_drawn_is_that_of_the_test() -> None:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from heldout._types import Floats
 from heldout.dropping.loss_course import LossCourse, SplitLosses, centred
 from heldout.dropping.replay import SimulatedRace
 from heldout.errors import InputError
-from heldout.kernels.reference import Floats
 
 
 def race_on_matrix(

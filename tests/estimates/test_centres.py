@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
+from heldout._types import Floats
 from heldout.estimates.centres import MOST_NOISE, Centres, ScoreRange, unit_of
 from heldout.estimates.centres import shrunken as overwriting
-from heldout.kernels.reference import Floats
 from heldout.metrics import metric_named
 
 ENDLESS = ScoreRange(-np.inf, np.inf)

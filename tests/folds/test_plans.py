@@ -20,7 +20,7 @@ from sklearn.model_selection import (
 )
 
 import heldout as ho
-from heldout._random import numpy_seed
+from heldout._streams import numpy_seed
 from heldout.configurations import canonical_form
 from heldout.data.task import Task, TaskKind, truth_of
 from heldout.errors import InputError

@@ -18,7 +18,7 @@ from sklearn.model_selection import cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder
 
-from heldout._random import numpy_seed
+from heldout._streams import numpy_seed
 from heldout.data.task import truth_of
 from heldout.errors import InputError
 from heldout.imputation import ChainedImputer, Imputation, ImputedModel, pool_coefficients

@@ -13,7 +13,7 @@ from sklearn.metrics import accuracy_score, mean_squared_error, roc_auc_score
 from sklearn.model_selection import KFold
 
 import heldout as ho
-from heldout._random import numpy_seed
+from heldout._streams import numpy_seed
 from heldout.errors import InputError
 from heldout.imputation import Imputation, ImputedModel
 from heldout.protocols import pool_scores, pooled_performance

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from heldout._random import RandomState, stream
+from heldout._streams import RandomState, stream
 from heldout._text import counted
 from heldout.advice import words as words
 from heldout.advice.costs import BBC, BCED, CV, NESTED, Cost, costs_of

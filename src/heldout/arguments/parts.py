@@ -21,7 +21,7 @@ from sklearn.utils import get_tags, indexable
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _num_samples, column_or_1d, has_fit_parameter
 
-from heldout._random import numpy_seed
+from heldout._streams import numpy_seed
 from heldout.data.arrays import has_fields
 from heldout.data.equal_rows import COPIES, row_numbers
 from heldout.data.survival_target import has_two_columns, survival_target, with_fields

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from sklearn.model_selection import ParameterSampler
 
-from heldout._random import numpy_seed
+from heldout._streams import numpy_seed
 from heldout._text import argument, counted, in_python
 from heldout.configurations import Configurations, checked_entries
 from heldout.data.arrays import shortened

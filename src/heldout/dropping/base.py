@@ -14,10 +14,10 @@ from typing import Any, ClassVar, NamedTuple, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
+from heldout._types import Floats
 from heldout.data.task import Task, Truth
 from heldout.errors import InputError
 from heldout.folds.splits import Folds, Place
-from heldout.kernels.reference import Floats
 from heldout.metrics.aggregate import AggregateScore
 from heldout.metrics.base import Metric
 from heldout.selection.base import SelectionRule

@@ -8,7 +8,7 @@ from typing import ClassVar, Literal, TypeAlias, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from heldout._random import stream
+from heldout._streams import stream
 from heldout.data.limits import MOST_BOOTSTRAPS, refuse_more_than
 from heldout.dropping.base import Course, Racing, Standing, Verdict, check_count, check_share, check_word, verdict
 from heldout.errors import InputError

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from heldout._random import stream
+from heldout._streams import stream
 from heldout._text import argument
 from heldout.data.task import Task, labels_text
 from heldout.errors import InputError

@@ -12,9 +12,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from heldout._types import Floats
 from heldout.dropping.replay import PredictedRows, Remaining
 from heldout.dropping.shares import NO_SPREAD, normal_share, share_of_more_errors
-from heldout.kernels.reference import Floats, on_exact_grid
+from heldout.kernels.reference import on_exact_grid
 from heldout.metrics.row_losses import most_drawn
 from heldout.selection.base import NONE_CHOSEN
 

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import chdtrc
 
-from heldout.kernels.reference import Floats
+from heldout._types import Floats
 
 FEW_ENTRIES = 24
 """With at most so many entries in rows that differ, Q is too far from chi-squared (Tate & Brown 1970)."""

@@ -16,10 +16,10 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from heldout._random import stream
+from heldout._streams import stream
+from heldout._types import Floats, Weightings
 from heldout.dropping.base import DropRule
 from heldout.dropping.bootstrap import Bootstrap
-from heldout.kernels.reference import Floats, Weightings
 from heldout.metrics.base import oriented
 from heldout.selection.base import NONE_CHOSEN, tie_exactly
 from heldout.selection.choice import Choice

@@ -13,13 +13,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heldout._text import argument, is_one_of
+from heldout._types import Floats
 from heldout.data.task import Task
 from heldout.dropping.base import Course, Racing, Standing, Verdict, check_count, check_share
 from heldout.dropping.growing_splits import growing_splits
 from heldout.dropping.matched_samples import cochran_q, cochran_q_of_each, friedman_of_each
 from heldout.errors import InputError
 from heldout.folds.splits import Folds
-from heldout.kernels.reference import Floats
 from heldout.metrics.base import Metric, oriented
 from heldout.metrics.regression import R2, MeanSquaredError
 from heldout.metrics.row_losses import OfRowLosses

@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.special import ndtr
 
-from heldout.kernels.reference import Floats
+from heldout._types import Floats
 
 NO_SPREAD = 1e-12
 """A variance below this share of the squares whose difference it is counts as rounding."""

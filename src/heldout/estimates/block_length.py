@@ -20,9 +20,9 @@ from typing import Any, Literal, TypeAlias, cast
 import numpy as np
 
 from heldout._text import argument, is_one_of
+from heldout._types import Floats
 from heldout.data.arrays import shortened
 from heldout.errors import InputError
-from heldout.kernels.reference import Floats
 from heldout.selection.row_blocks import BLOCK_KINDS, BlockKind
 
 AUTO: Literal["auto"] = "auto"

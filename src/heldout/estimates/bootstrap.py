@@ -21,7 +21,7 @@ from typing import Literal, NamedTuple, TypeAlias, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from heldout._random import stream
+from heldout._streams import stream
 from heldout._text import argument
 from heldout.data.task import labels_text
 from heldout.errors import InputError

@@ -10,13 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heldout._text import counted
+from heldout._types import Floats
 from heldout.data.task import TaskKind, Truth, labels_text
 from heldout.errors import InputError
 from heldout.estimates.input_arrays import read_as
 from heldout.estimates.question import Scale
 from heldout.estimates.responses import cut
 from heldout.flags import Flag
-from heldout.kernels.reference import Floats
 from heldout.metrics.aggregate import AggregateScore
 from heldout.metrics.aligned import alignable, score_on_scale
 from heldout.metrics.base import Metric, Needs, Response, needed_codes

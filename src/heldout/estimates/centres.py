@@ -19,7 +19,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from heldout.kernels.reference import Floats
+from heldout._types import Floats
 from heldout.metrics.base import Metric
 
 FEW = 4

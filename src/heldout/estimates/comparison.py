@@ -16,7 +16,7 @@ import numpy as np
 
 from heldout._defaults import DEFAULT_METHOD
 from heldout._notebook import Strong, line, notes, table
-from heldout._random import RandomState
+from heldout._streams import RandomState
 from heldout._text import number_text
 from heldout._text_table import aligned
 from heldout.errors import HeldoutWarning, InputError

@@ -20,13 +20,13 @@ from scipy.special import fdtrc
 from scipy.stats import rankdata
 
 from heldout._text import argument, in_python
+from heldout._types import Floats
 from heldout.data.task import TaskKind, Truth, labels_text
 from heldout.errors import InputError
 from heldout.estimates.candidates import MatrixColumns
 from heldout.estimates.evidence import Evidence, Matrix
 from heldout.estimates.question import Scale, Scales
 from heldout.flags import Flag
-from heldout.kernels.reference import Floats
 from heldout.metrics.aggregate import AggregateScore
 from heldout.metrics.aligned import reads_ranks
 from heldout.metrics.base import Metric, Needs, needs_of_score

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from heldout._types import Floats
 from heldout.data.task import Truth
 from heldout.dropping.base import judged_after
 from heldout.dropping.loss_course import LossCourse, SplitLosses, centred
@@ -27,7 +28,6 @@ from heldout.estimates.evidence import Evidence, Matrix
 from heldout.estimates.from_matrix import gather
 from heldout.estimates.question import Aggregate, Question
 from heldout.flags import Flag
-from heldout.kernels.reference import Floats
 from heldout.metrics.base import fitted
 from heldout.metrics.row_losses import Finish, OfRowLosses
 from heldout.metrics.signed import Signed

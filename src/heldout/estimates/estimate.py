@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
 from heldout._defaults import DEFAULT_METHOD
-from heldout._random import RandomState
+from heldout._streams import RandomState
 from heldout.data.arrays import shortened
 from heldout.errors import InputError
 from heldout.estimates.block_length import BlockLength

@@ -13,13 +13,13 @@ import sklearn
 from numpy.typing import NDArray
 
 from heldout._text import argument, in_python
+from heldout._types import Floats, Weightings
 from heldout._version import __version__
 from heldout.data.task import Truth
 from heldout.estimates.intervals import effective_units
 from heldout.estimates.question import Aggregate, Settings
 from heldout.flags import Flag
 from heldout.kernels.dispatch import KERNELS
-from heldout.kernels.reference import Floats, Weightings
 from heldout.metrics.aggregate import AggregateScore
 from heldout.metrics.base import Metric, needed_codes, oriented, quiet_if_foreign
 from heldout.metrics.constant import constant_score

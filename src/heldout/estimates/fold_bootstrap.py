@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from heldout._random import stream
+from heldout._streams import stream
 from heldout.errors import InputError
 from heldout.estimates.evidence import Evidence, defined_mean
 from heldout.flags import Flag

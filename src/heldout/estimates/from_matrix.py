@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heldout._text import argument, in_python
+from heldout._types import Floats
 from heldout.data.task import Truth
 from heldout.errors import InputError
 from heldout.estimates.candidates import CandidateRows, MatrixColumns, candidate_rows, check_defined, check_selects
@@ -20,7 +21,6 @@ from heldout.estimates.input_arrays import read_as
 from heldout.estimates.ordered_rows import check_without_groups, in_blocks
 from heldout.estimates.question import Question, Scale, Scales, Scored
 from heldout.flags import Flag
-from heldout.kernels.reference import Floats
 from heldout.metrics.aggregate import AggregateScore
 from heldout.metrics.base import oriented, positive_of, quiet_if_foreign
 from heldout.metrics.within import PairSegment, is_pair_based

@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from heldout._random import RandomState
+from heldout._streams import RandomState
 from heldout._text import argument, counted
+from heldout._types import Floats
 from heldout.data.arrays import array_of, distinct, numbers_of, shortened
 from heldout.data.limits import check_room
 from heldout.data.row_labels import in_one_order
@@ -22,7 +23,6 @@ from heldout.estimates.methods import answer, method_of
 from heldout.estimates.question import Settings, checked_adaptive, settings_of
 from heldout.estimates.types import Alternative, Estimate
 from heldout.flags import Flag
-from heldout.kernels.reference import Floats
 from heldout.metrics.base import Metric, oriented
 from heldout.metrics.opaque import OpaqueMetric
 from heldout.predictions import FoldScores

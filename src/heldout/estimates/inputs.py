@@ -11,7 +11,7 @@ from typing import Any, cast
 import numpy as np
 
 from heldout._defaults import DEFAULT_BOOTSTRAPS, DEFAULT_LEVEL
-from heldout._random import DrawnSeed, RandomState
+from heldout._streams import DrawnSeed, RandomState
 from heldout._text import argument, counted, in_python
 from heldout.configurations import are_same
 from heldout.data.arrays import array_of, has_fields

@@ -29,12 +29,12 @@ from scipy.optimize import brentq
 from scipy.special import betaincinv, ndtri
 from scipy.stats import rankdata
 
+from heldout._types import Floats
 from heldout.data.task import TaskKind, Truth, labels_text
 from heldout.estimates.evidence import Evidence, Matrix, count_of
 from heldout.estimates.intervals import NO_WIDTH, has_no_width, standard_error_of_area
 from heldout.estimates.types import Alternative, Interval
 from heldout.flags import Flag
-from heldout.kernels.reference import Floats
 from heldout.metrics.aggregate import aggregate_score
 from heldout.metrics.base import Metric, Needs, Response, needed_codes
 from heldout.metrics.signed import Share, reading_of

@@ -14,9 +14,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from heldout._types import Floats
 from heldout.data.task import TaskKind, Truth
 from heldout.estimates.centres import unit_of
-from heldout.kernels.reference import Floats
 
 MORE = 4
 """Rows or groups that bootstraps of the winner's own noise have more."""

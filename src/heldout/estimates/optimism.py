@@ -28,14 +28,14 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import stdtrit
 
-from heldout._random import stream
+from heldout._streams import stream
+from heldout._types import Floats
 from heldout.estimates.bootstrap import draws_of, map_draws
 from heldout.estimates.centres import Centres, ScoreRange, shrunken, unit_of
 from heldout.estimates.evidence import Evidence, Matrix, units_of_classes
 from heldout.estimates.intervals import effective_units
 from heldout.estimates.more_units import can_have_more, more_rows
 from heldout.estimates.types import Alternative, Interval
-from heldout.kernels.reference import Floats
 from heldout.metrics.aggregate import AggregateScore, aggregate_score
 from heldout.metrics.aligned import alignable, aligned, reads_ranks
 from heldout.metrics.base import Metric, oriented, quiet_if_foreign

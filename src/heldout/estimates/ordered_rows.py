@@ -16,11 +16,11 @@ from typing import Any
 import numpy as np
 
 from heldout._text import argument
+from heldout._types import Floats
 from heldout.errors import InputError
 from heldout.estimates.block_length import AUTO, Blocks, automatic_length
 from heldout.estimates.evidence import Evidence
 from heldout.flags import Flag
-from heldout.kernels.reference import Floats
 from heldout.metrics.aggregate import AggregateScore
 from heldout.selection.draws import BLOCK
 from heldout.selection.row_blocks import RowBlocks

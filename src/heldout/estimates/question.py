@@ -9,7 +9,7 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from heldout._random import RandomState, entropy_of
+from heldout._streams import RandomState, entropy_of
 from heldout._text import is_one_of
 from heldout.data.limits import MOST_BOOTSTRAPS, effective_threads, refuse_more_than
 from heldout.errors import InputError

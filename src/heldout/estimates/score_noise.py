@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from heldout._types import Floats
 from heldout.estimates.base import Method, conclude
 from heldout.estimates.bootstrap import draws_of, flags_of_draws, map_draws
 from heldout.estimates.data_flags import flags_of_choice, flags_of_dependence
@@ -23,7 +24,6 @@ from heldout.estimates.intervals import order_statistic, within_range
 from heldout.estimates.least_width import with_least_width
 from heldout.estimates.types import Estimate, Interval
 from heldout.flags import Flag
-from heldout.kernels.reference import Floats
 from heldout.metrics.base import oriented
 
 QUANTITY = (

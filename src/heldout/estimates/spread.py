@@ -13,9 +13,9 @@ import numpy as np
 from scipy.special import ndtri, stdtrit
 
 from heldout._text import counted
+from heldout._types import Floats
 from heldout.estimates.question import Settings
 from heldout.estimates.types import Alternative, Interval
-from heldout.kernels.reference import Floats
 from heldout.metrics.base import Metric
 
 

@@ -17,11 +17,11 @@ from typing import Any
 import numpy as np
 from scipy.special import ndtri
 
+from heldout._types import Floats
 from heldout.estimates.base import OVER_TRAINING_SETS, flags_of_score
 from heldout.estimates.intervals import holding
 from heldout.estimates.types import Estimate, Interval
 from heldout.flags import Flag
-from heldout.kernels.reference import Floats
 from heldout.metrics.base import Metric
 
 ON_ALL_ROWS = "the expected performance, over training sets of as many rows as there are,"

@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import rankdata
 
+from heldout._types import Floats
 from heldout.data.task import TaskKind, Truth, labels_text
 from heldout.flags import Flag
-from heldout.kernels.reference import Floats
 from heldout.metrics.base import Response
 from heldout.predictions import HeldOutPredictions
 

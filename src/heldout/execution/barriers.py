@@ -9,7 +9,7 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from heldout._random import stream
+from heldout._streams import stream
 from heldout._text import argument
 from heldout.data.task import Task
 from heldout.dropping.base import Barrier, Dropped, DropRule, Standing, Verdict

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from heldout._random import stream
+from heldout._streams import stream
 from heldout._text import argument
 from heldout.errors import HeldoutWarning
 from heldout.execution.cell_table import CellTable

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import _check_method_params
 
-from heldout._random import numpy_seed
+from heldout._streams import numpy_seed
 from heldout.configurations import Configuration
 from heldout.data.task import Task, TaskKind, Truth
 from heldout.errors import ExitError, InputError, NoExit, UnusablePredictionError, text_of

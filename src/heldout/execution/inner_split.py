@@ -16,7 +16,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import _check_method_params
 
-from heldout._random import numpy_seed
+from heldout._streams import numpy_seed
 from heldout.data.arrays import shortened
 from heldout.data.task import Task
 from heldout.errors import InputError

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from heldout._random import numpy_seed
+from heldout._streams import numpy_seed
 from heldout.data.limits import check_fits, refuse_beyond_memory
 from heldout.data.task import Truth
 from heldout.dropping.base import DropRule

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from scipy.special import chdtrc
 from scipy.stats import rankdata
 
-from heldout._random import stream
+from heldout._streams import stream
 from heldout.data.equal_rows import codes_of_column, columns_of, copies_by_chance, number_of_copies, row_numbers
 from heldout.data.task import Task, TaskKind, Truth
 from heldout.flags import Flag

@@ -15,6 +15,7 @@ from itertools import combinations, product
 import numpy as np
 
 from heldout._text import counted
+from heldout._types import Floats
 from heldout.data.task import Task
 from heldout.estimates.centres import competing
 from heldout.estimates.training_size import SizeCorrection
@@ -25,7 +26,6 @@ from heldout.execution.conclusion import ChosenWinner
 from heldout.execution.search import Search
 from heldout.execution.table import mean_over_splits
 from heldout.flags import Flag
-from heldout.kernels.reference import Floats
 from heldout.metrics.aligned import score_on_scale
 from heldout.metrics.base import Metric, oriented, quiet_if_foreign
 from heldout.predictions import UNPREDICTED_LABEL, HeldOutPredictions

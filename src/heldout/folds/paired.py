@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from heldout._random import entropy_of, numpy_seed
+from heldout._streams import entropy_of, numpy_seed
 from heldout._text import argument
 from heldout.errors import InputError
 from heldout.folds.plans import FoldPlan, HoldOut, Pair, Splitter, check_count, has_classes

@@ -26,7 +26,7 @@ from sklearn.model_selection import (
 )
 from sklearn.utils.multiclass import type_of_target
 
-from heldout._random import entropy_of, numpy_seed
+from heldout._streams import entropy_of, numpy_seed
 from heldout._text import argument, counted
 from heldout.data.limits import MOST_SPLITS, refuse_more_than
 from heldout.errors import InputError

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.model_selection import KFold, StratifiedKFold, TimeSeriesSplit, check_cv
 
-from heldout._random import numpy_seed
+from heldout._streams import numpy_seed
 from heldout._text import argument, in_python
 from heldout.data.arrays import shortened
 from heldout.data.limits import MOST_SPLITS, check_fits, refuse_beyond_memory, refuse_more_than

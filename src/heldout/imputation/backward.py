@@ -24,12 +24,12 @@ from sklearn.pipeline import Pipeline
 
 from heldout._notebook import line
 from heldout._text import is_one_of
+from heldout._types import Floats
 from heldout.data.arrays import shortened
 from heldout.errors import InputError
 from heldout.imputation.coefficients import INTERCEPT, Coefficients, coefficients_of
 from heldout.imputation.rubin import PooledCoefficients, pool_coefficients
 from heldout.imputation.tables import columns_named, is_frame
-from heldout.kernels.reference import Floats
 
 PooledTest = Literal["D1", "median_p"]
 

@@ -15,13 +15,13 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from heldout._random import RandomState, entropy_of
+from heldout._streams import RandomState, entropy_of
+from heldout._types import Floats
 from heldout.data.arrays import array_of
 from heldout.errors import InputError
 from heldout.imputation.coded import Column, checked_categorical, column_of_kind, declared_categorical, raw_columns
 from heldout.imputation.posterior import Equation
 from heldout.imputation.tables import Holes, columns_named, holes_of, is_frame
-from heldout.kernels.reference import Floats
 
 
 class ChainedImputer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]

@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heldout._text import in_python
+from heldout._types import Floats
 from heldout.data.arrays import array_of, missing
 from heldout.errors import InputError
 from heldout.imputation.posterior import Equation, category_equation, linear_equation
-from heldout.kernels.reference import Floats
 
 
 @dataclass(frozen=True, eq=False)

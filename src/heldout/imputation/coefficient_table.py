@@ -9,8 +9,8 @@ import numpy as np
 
 from heldout._text import in_python
 from heldout._text_table import TextTable, cell_interval, cell_number, cell_p_value
+from heldout._types import Floats
 from heldout.imputation.coefficients import INTERCEPT
-from heldout.kernels.reference import Floats
 
 MOST_COEFFICIENTS = 30
 

@@ -15,9 +15,9 @@ from scipy.stats import t as student
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.pipeline import Pipeline
 
+from heldout._types import Floats
 from heldout.data.survival_target import survival_target
 from heldout.errors import InputError
-from heldout.kernels.reference import Floats
 
 INTERCEPT = "intercept"
 ODDS_RATIO, HAZARD_RATIO = "odds ratio", "hazard ratio"

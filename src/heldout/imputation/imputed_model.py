@@ -21,7 +21,8 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from heldout._random import RandomState, entropy_of
+from heldout._streams import RandomState, entropy_of
+from heldout._types import Floats
 from heldout.data.arrays import has_fields
 from heldout.data.task import TaskKind, Truth, truth_of
 from heldout.errors import InputError
@@ -30,7 +31,6 @@ from heldout.imputation.pooled import PooledModel
 from heldout.imputation.rubin import PooledCoefficients, pool_coefficients
 from heldout.imputation.settings import Imputation, imputation_of
 from heldout.imputation.tables import columns_named, filled, holes_of, is_frame, writable
-from heldout.kernels.reference import Floats
 from heldout.metrics.survival import ConcordanceIndex
 from heldout.metrics.survival_model import risks
 

@@ -17,9 +17,9 @@ from sklearn.base import BaseEstimator
 from sklearn.linear_model import LogisticRegression
 from sklearn.utils.metaestimators import available_if
 
+from heldout._types import Floats
 from heldout.errors import InputError
 from heldout.imputation.backward import Selection
-from heldout.kernels.reference import Floats
 from heldout.metrics.survival_model import gives_survival, risks, survival
 
 

@@ -16,7 +16,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from heldout.kernels.reference import Floats
+from heldout._types import Floats
 
 Codes = NDArray[np.intp]
 

@@ -12,10 +12,10 @@ from typing import Any
 
 import numpy as np
 
+from heldout._types import Floats
 from heldout.errors import InputError, MissingExtraError
 from heldout.imputation.coefficient_table import coefficient_table
 from heldout.imputation.coefficients import Coefficients, student_intervals, student_p_values
-from heldout.kernels.reference import Floats
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 
-from heldout._random import numpy_seed
+from heldout._streams import numpy_seed
 from heldout._text import is_one_of
 from heldout.data.arrays import shortened
 from heldout.data.task import TaskKind, Truth

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import cython_blas
 
+from heldout._types import Floats, Weightings
 from heldout.kernels import (
     _core,
     reference,
@@ -21,14 +22,7 @@ from heldout.kernels import (
     reference_curves,
     reference_kernel_matrices,
 )
-from heldout.kernels.reference import (
-    Floats,
-    Weightings,
-    accumulator,
-    check_columns,
-    check_weightings,
-    refuse_overlap,
-)
+from heldout.kernels.reference import accumulator, check_columns, check_weightings, refuse_overlap
 
 MOST_STEPS = 1 << 24
 """Steps of rank programs (32 bytes each) that one kernel keeps; further programs are compiled each time."""

@@ -8,13 +8,12 @@ counts times sample weights.
 
 from __future__ import annotations
 
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-Weightings: TypeAlias = NDArray[Any]
-Floats: TypeAlias = NDArray[np.float64]
+from heldout._types import Floats, Weightings
 
 
 def draw_units(seed: int, bootstraps: NDArray[np.uint64], attempt: int, n_units: int) -> NDArray[np.uint8]:

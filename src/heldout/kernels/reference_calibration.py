@@ -10,7 +10,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from heldout.kernels.reference import Columns, Floats, Weightings, on_exact_grid, refuse_nan, sum_in_order
+from heldout._types import Floats, Weightings
+from heldout.kernels.reference import Columns, on_exact_grid, refuse_nan, sum_in_order
 
 
 class BinnedGaps(Columns):

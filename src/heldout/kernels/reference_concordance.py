@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from heldout.kernels.reference import Columns, Floats, Weightings, fold_codes, refuse_nan
+from heldout._types import Floats, Weightings
+from heldout.kernels.reference import Columns, fold_codes, refuse_nan
 
 EVENTS_AT_ONCE = 512
 

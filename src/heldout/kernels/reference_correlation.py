@@ -6,7 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from heldout.kernels.reference import Columns, Floats, Weightings, refuse_nan, sum_in_order
+from heldout._types import Floats, Weightings
+from heldout.kernels.reference import Columns, refuse_nan, sum_in_order
 
 
 class _Places(NamedTuple):

@@ -22,7 +22,8 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from heldout.kernels.reference import Columns, Floats, Weightings, check_columns, check_weightings, refuse_nan
+from heldout._types import Floats, Weightings
+from heldout.kernels.reference import Columns, check_columns, check_weightings, refuse_nan
 from heldout.kernels.reference_concordance import refuse_other_lengths
 
 Ties: TypeAlias = Literal["efron", "breslow"]

@@ -11,7 +11,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from heldout.kernels.reference import Columns, Floats, Weightings, refuse_nan, sum_in_order
+from heldout._types import Floats, Weightings
+from heldout.kernels.reference import Columns, refuse_nan, sum_in_order
 
 SLACK = 1e-12
 """A relative excess over the allowed weight of false alarms that counts as rounding: .1 of ten rows is one row."""

@@ -12,7 +12,7 @@ from collections.abc import Callable
 import numpy as np
 from scipy.linalg.blas import ddot
 
-from heldout.kernels.reference import Floats
+from heldout._types import Floats
 
 
 def inner_products(left: Floats, right: Floats) -> Floats:

@@ -13,7 +13,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from heldout.kernels.reference import Floats, Weightings, check_weightings, refuse_nan
+from heldout._types import Floats, Weightings
+from heldout.kernels.reference import check_weightings, refuse_nan
 
 SPAN = 2.0 / 3.0
 NEAR, FAR = 0.001, 0.999

@@ -23,10 +23,10 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from heldout._types import Floats, Weightings
 from heldout.data.task import Truth
 from heldout.errors import InputError
 from heldout.kernels.dispatch import cut_rows
-from heldout.kernels.reference import Floats, Weightings
 from heldout.metrics.base import (
     Failing,
     Fused,

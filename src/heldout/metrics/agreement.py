@@ -12,9 +12,10 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from heldout._types import Floats, Weightings
 from heldout.data.task import TaskKind, Truth
 from heldout.kernels.dispatch import CellSums, LossSums, total_weight
-from heldout.kernels.reference import Floats, Weightings, class_weights
+from heldout.kernels.reference import class_weights
 from heldout.metrics.base import Metric, Needs, Response, Sums
 from heldout.metrics.confusion import LANES_AT_ONCE
 from heldout.metrics.parameters import check_among

@@ -18,10 +18,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heldout._text import argument
+from heldout._types import Floats, Weightings
 from heldout.data.task import TaskKind, Truth, labels_text
 from heldout.errors import InputError
 from heldout.kernels.dispatch import cut_rows
-from heldout.kernels.reference import Floats, Weightings
 from heldout.kernels.reference_concordance import places_in_time
 
 

@@ -14,8 +14,8 @@ from typing import Any, overload
 import numpy as np
 from numpy.typing import NDArray
 
+from heldout._types import Floats, Weightings
 from heldout.data.task import Truth
-from heldout.kernels.reference import Floats, Weightings
 from heldout.metrics.aggregate import AggregateScore, Bind, Segment, aggregate_score
 from heldout.metrics.base import Metric, Needs, Statistic, fitted
 from heldout.metrics.row_losses import Finish, OfRowLosses

@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit, logit
 
+from heldout._types import Floats, Weightings
 from heldout.data.task import TaskKind, Truth
 from heldout.kernels.dispatch import LogisticFits
-from heldout.kernels.reference import Floats, Weightings
 from heldout.metrics.base import Metric, Needs, Response, Sums
 from heldout.metrics.calibration import CalibrationIntercept, CalibrationSlope, clipped_odds, log_odds
 

@@ -8,9 +8,9 @@ from typing import Any, Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
+from heldout._types import Floats
 from heldout.data.task import TaskKind, Truth
 from heldout.errors import InputError
-from heldout.kernels.reference import Floats
 from heldout.metrics.base import Metric, Needs, Response, positive_of
 from heldout.metrics.confusion import (
     ClassCells,

@@ -15,9 +15,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from heldout._types import Floats, Weightings
 from heldout.data.task import Truth
 from heldout.kernels.dispatch import CellSums
-from heldout.kernels.reference import Floats, Weightings, class_weights
+from heldout.kernels.reference import class_weights
 from heldout.metrics.base import Sums
 
 LANES_AT_ONCE = 16

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from heldout._types import Floats, Weightings
 from heldout.data.task import TaskKind, Truth
-from heldout.kernels.reference import Floats, Weightings
 from heldout.metrics.aggregate import AggregateScore, aggregate_score
 from heldout.metrics.base import Metric, Response, fitted, quiet_if_foreign
 from heldout.metrics.custom import CustomMetric

@@ -13,10 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heldout._text import argument
+from heldout._types import Floats, Weightings
 from heldout.data.survival_target import with_fields
 from heldout.data.task import TaskKind, Truth
 from heldout.errors import InputError, NoExit, text_of
-from heldout.kernels.reference import Floats, Weightings
 from heldout.metrics.base import Metric, Needs, Response, Statistic, positive_of
 from heldout.metrics.row_losses import Finish, LossOutsideRangeError, mean_loss
 

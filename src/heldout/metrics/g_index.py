@@ -10,9 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
 
+from heldout._types import Floats, Weightings
 from heldout.data.task import TaskKind, Truth
 from heldout.kernels.dispatch import LogisticFits, total_weight
-from heldout.kernels.reference import Floats, Weightings, sum_in_order
+from heldout.kernels.reference import sum_in_order
 from heldout.kernels.reference_calibration import LineFits
 from heldout.kernels.reference_cox import SLOPE, CoxFits
 from heldout.metrics.base import Needs, Response, Sums

@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from heldout._types import Floats
 from heldout.data.task import TaskKind, Truth
-from heldout.kernels.reference import Floats
 from heldout.metrics.by_kind import ByKind, OfKind
 from heldout.metrics.calibration import clipped_odds
 from heldout.metrics.likelihood import likelihood_ratio

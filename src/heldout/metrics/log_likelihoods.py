@@ -13,9 +13,10 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from heldout._types import Floats, Weightings
 from heldout.data.task import TaskKind, Truth
 from heldout.kernels.dispatch import LogisticFits, total_weight, weight_of
-from heldout.kernels.reference import Floats, Weightings, sum_in_order
+from heldout.kernels.reference import sum_in_order
 from heldout.kernels.reference_cox import AT_ONE, AT_SLOPE, AT_ZERO, CoxFits
 from heldout.metrics.base import Needs, Response, Statistic, Sums
 from heldout.metrics.by_kind import OfKind

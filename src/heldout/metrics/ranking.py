@@ -16,9 +16,9 @@ from typing import Any, Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
+from heldout._types import Floats, Weightings
 from heldout.data.task import TaskKind, Truth
 from heldout.kernels.dispatch import PrecisionSums, RankSums, best_out_of_bag, total_weight, weight_of
-from heldout.kernels.reference import Floats, Weightings
 from heldout.metrics.base import Metric, Needs, Response, Selected, Statistic, Sums, positive_of
 from heldout.metrics.parameters import check_among, name_with
 from heldout.metrics.within import PairBased, PairStatistic, PairsWithin

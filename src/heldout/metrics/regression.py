@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from heldout._types import Floats, Weightings
 from heldout.data.task import TaskKind, Truth
 from heldout.errors import InputError
 from heldout.kernels.dispatch import Medians, RankCorrelations, total_weight
-from heldout.kernels.reference import Floats, Weightings, weighted_sum
+from heldout.kernels.reference import weighted_sum
 from heldout.metrics.base import Metric, Needs, Response, Sums, hold_two_values
 from heldout.metrics.parameters import is_number, name_with
 from heldout.metrics.row_losses import Finish, OfRowLosses, loss_sums

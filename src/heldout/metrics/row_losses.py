@@ -18,10 +18,10 @@ from typing import Any, NamedTuple, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
+from heldout._types import Floats, Weightings
 from heldout.data.task import Truth
 from heldout.errors import InputError
 from heldout.kernels.dispatch import CellSums, LossSums, best_out_of_bag, total_weight
-from heldout.kernels.reference import Floats, Weightings
 from heldout.metrics.base import Metric, Selected, Sums
 
 

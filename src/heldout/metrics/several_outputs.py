@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from heldout._types import Floats, Weightings
 from heldout.data.task import TaskKind, Truth
-from heldout.kernels.reference import Floats, Weightings
 from heldout.metrics.around import AroundMetric
 from heldout.metrics.base import Metric, Response, Statistic
 from heldout.metrics.custom import CustomLoss

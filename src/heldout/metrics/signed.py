@@ -15,8 +15,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from heldout._types import Floats, Weightings
 from heldout.data.task import TaskKind, Truth
-from heldout.kernels.reference import Floats, Weightings
 from heldout.metrics.around import AroundMetric
 from heldout.metrics.base import Failing, Fused, Metric, Selected, Statistic
 from heldout.metrics.classification import Accuracy, ZeroOneLoss

@@ -18,10 +18,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heldout._text import is_one_of
+from heldout._types import Floats, Weightings
 from heldout.data.task import TaskKind, Truth
 from heldout.errors import InputError
 from heldout.kernels.dispatch import LogisticFits, total_weight
-from heldout.kernels.reference import Columns, Floats, Weightings, check_columns, check_weightings, sum_in_order
+from heldout.kernels.reference import Columns, check_columns, check_weightings, sum_in_order
 from heldout.kernels.reference_lowess import SPAN, Lowess
 from heldout.metrics.base import Metric, Needs, Response, Statistic, Sums
 from heldout.metrics.calibration import log_odds

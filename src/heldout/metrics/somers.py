@@ -9,8 +9,8 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from heldout._types import Floats, Weightings
 from heldout.data.task import TaskKind, Truth
-from heldout.kernels.reference import Floats, Weightings
 from heldout.metrics.base import Fused, Needs, Response, Selected
 from heldout.metrics.by_kind import ByKind, OfKind
 from heldout.metrics.ranking import RocAuc

@@ -14,10 +14,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from heldout._types import Floats, Weightings
 from heldout.data.task import TaskKind, Truth
 from heldout.errors import InputError
 from heldout.kernels.dispatch import ConcordanceSums, best_out_of_bag
-from heldout.kernels.reference import Floats, Weightings
 from heldout.metrics.base import Needs, Response, Selected, Sums
 from heldout.metrics.parameters import is_number, name_with
 from heldout.metrics.within import PairBased

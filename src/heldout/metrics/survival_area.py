@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from heldout._types import Floats, Weightings
 from heldout.data.task import TaskKind, Truth
 from heldout.errors import InputError
-from heldout.kernels.reference import Floats, Weightings
 from heldout.metrics.base import Needs, Response
 from heldout.metrics.parameters import name_with
 from heldout.metrics.ranking import Area, area

@@ -14,9 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heldout._text import counted, in_python
+from heldout._types import Floats
 from heldout.data.task import TaskKind, Truth
 from heldout.errors import InputError
-from heldout.kernels.reference import Floats
 from heldout.metrics.base import Metric, Response
 from heldout.metrics.parameters import is_number, name_with
 from heldout.metrics.row_losses import MeanLoss, mean_loss

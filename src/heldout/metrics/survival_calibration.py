@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from heldout._types import Floats, Weightings
 from heldout.data.task import Truth
-from heldout.kernels.reference import Floats, Weightings
 from heldout.kernels.reference_cox import SLOPE, CoxFits
 from heldout.metrics.base import Sums
 

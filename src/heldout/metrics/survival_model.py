@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from heldout._types import Floats
 from heldout.errors import UnusablePredictionError
-from heldout.kernels.reference import Floats
 
 RISK_METHOD = "predict"
 SURVIVAL_METHOD = "predict_survival_function"

@@ -17,10 +17,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heldout._text import argument
+from heldout._types import Floats, Weightings
 from heldout.data.task import Truth
 from heldout.errors import InputError
 from heldout.kernels.dispatch import cut_rows
-from heldout.kernels.reference import Floats, Weightings
 from heldout.metrics.aggregate import AggregateScore, Bind, Segment, aggregate_score
 from heldout.metrics.base import Metric, Statistic, fitted, positive_of
 

@@ -8,7 +8,7 @@ from typing import Any, Self
 import numpy as np
 
 from heldout._text import counted
-from heldout.kernels.reference import Floats
+from heldout._types import Floats
 from heldout.plots.axes import configurations_axis
 from heldout.plots.base import (
     ADAPTIVE_NOTE,

@@ -9,8 +9,8 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from heldout._types import Floats
 from heldout.errors import InputError
-from heldout.kernels.reference import Floats
 from heldout.plots.axes import parameter_ticks
 from heldout.plots.base import Display, Style, evaluation_of, percent, pyplot, score_label, styled, value_text
 from heldout.report.configuration_scores import configuration_scores

@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from heldout._types import Floats
 from heldout.data.task import Truth
 from heldout.estimates.question import AGGREGATE_WORDS
 from heldout.estimates.types import Estimate
-from heldout.kernels.reference import Floats
 from heldout.metrics.base import Response
 from heldout.metrics.named import in_sentence, metric_words
 from heldout.plots.curve_lines import UNCORRECTED

@@ -9,7 +9,7 @@ from typing import Any, Self
 import numpy as np
 
 from heldout._defaults import DEFAULT_METHOD
-from heldout._random import RandomState
+from heldout._streams import RandomState
 from heldout.data.task import TaskKind
 from heldout.errors import InputError
 from heldout.estimates.inputs import Inputs, read_inputs

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import _safe_indexing
 
-from heldout._random import RandomState, entropy_of
+from heldout._streams import RandomState, entropy_of
 from heldout._text import argument
 from heldout.errors import InputError
 from heldout.estimates.estimate import estimate

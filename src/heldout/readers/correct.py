@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from heldout._defaults import DEFAULT_BOOTSTRAPS, DEFAULT_LEVEL, DEFAULT_METHOD
-from heldout._random import RandomState, entropy_of
+from heldout._streams import RandomState, entropy_of
 from heldout._text import argument
 from heldout.data.task import labels_text
 from heldout.errors import InputError

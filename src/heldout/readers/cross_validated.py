@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from heldout._types import Floats
 from heldout.data.arrays import shortened
 from heldout.data.task import labels_text
 from heldout.errors import InputError
 from heldout.flags import Flag
-from heldout.kernels.reference import Floats
 from heldout.readers.finished_search import FinishedSearch, named_metric
 from heldout.selection import Best
 

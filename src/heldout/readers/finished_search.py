@@ -15,13 +15,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heldout._text import is_one_of
+from heldout._types import Floats
 from heldout.configurations import Configuration
 from heldout.data.arrays import shortened
 from heldout.data.task import labels_text, truth_of
 from heldout.errors import InputError
 from heldout.flags import Flag
 from heldout.folds.plans import FoldPlan
-from heldout.kernels.reference import Floats
 from heldout.metrics.base import Metric, fitted
 from heldout.metrics.from_scorer import members_of, metric_from_scorer, title_of
 from heldout.metrics.opaque import OpaqueMetric

@@ -10,8 +10,8 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.svm import SVC, NuSVC
 
+from heldout._types import Floats
 from heldout.execution.fold_models import FoldModels
-from heldout.kernels.reference import Floats
 
 MOST_COEFFICIENTS = 100
 

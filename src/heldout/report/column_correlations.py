@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.stats import rankdata
 
-from heldout.kernels.reference import Floats
+from heldout._types import Floats
 
 MOST_ROWS = 2000
 """Rows that correlations are computed from, evenly spaced among all."""

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from heldout._types import Floats
 from heldout.errors import InputError
 from heldout.estimates.intervals import middle_of_columns
 from heldout.estimates.paired.compare import ConfigurationComparison
-from heldout.kernels.reference import Floats
 from heldout.report.numbers import Scale, scale_of_metric
 from heldout.report.ranking import column_means
 from heldout.report.search_evidence import comparison_of_search, scorer_of, search_scale

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from heldout.kernels.reference import Floats
+from heldout._types import Floats
 from heldout.report.numbers import plain
 from heldout.result import Evaluation
 

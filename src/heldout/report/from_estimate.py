@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from heldout._types import Floats
 from heldout.data.task import TaskKind
 from heldout.estimates.comparison import Comparison
 from heldout.estimates.evidence import Evidence
@@ -15,7 +16,6 @@ from heldout.estimates.from_matrix import gather
 from heldout.estimates.inputs import Inputs
 from heldout.estimates.question import Aggregate
 from heldout.estimates.types import Estimate
-from heldout.kernels.reference import Floats
 from heldout.protocols.words import method_words
 from heldout.report.configuration_parts import parts_in_name
 from heldout.report.content import Fact, MethodRow, ReportContent

@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 
 from heldout._text import bytes_text
+from heldout._types import Floats
 from heldout.configurations import NotHashableError
 from heldout.data.task import TaskKind
 from heldout.estimates.types import Estimate
 from heldout.execution.listeners.words import duration, shared_line, work_words
 from heldout.execution.sharing.accounts import STEPS, SharedFits
-from heldout.kernels.reference import Floats
 from heldout.report.coefficients import coefficients_of, own_importances_of
 from heldout.report.columns import columns_of
 from heldout.report.configuration_parts import parts_of

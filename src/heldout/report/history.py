@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heldout._defaults import DEFAULT_METHOD
+from heldout._types import Floats
 from heldout.data.limits import effective_threads
 from heldout.errors import InputError
 from heldout.estimates.from_matrix import gather
@@ -20,7 +21,6 @@ from heldout.estimates.methods import answer, label_of, method_of
 from heldout.estimates.paired.optimism_curve import curve_points
 from heldout.estimates.types import Estimate
 from heldout.flags import Flag
-from heldout.kernels.reference import Floats
 from heldout.report.estimate_parts import interval_label
 from heldout.report.numbers import Scale
 from heldout.report.search_evidence import among_first, question_of_search, scorer_of, search_scale

@@ -15,10 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import _safe_indexing
 
-from heldout._random import stream
+from heldout._streams import stream
+from heldout._types import Floats
 from heldout.execution.fold_scores import fold_scores, has_responses, is_computable
 from heldout.execution.responses import coded_responses
-from heldout.kernels.reference import Floats
 from heldout.metrics.base import Metric, Response
 from heldout.report.fold_refits import response_context
 from heldout.result import Evaluation

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from heldout._types import Floats
 from heldout.configurations import Configuration
 from heldout.errors import InputError
 from heldout.estimates.bootstrap import is_unbiased
@@ -14,7 +15,6 @@ from heldout.estimates.paired.overtuning import DefaultComparison, Overtuning, o
 from heldout.estimates.paired.scores import paired_scores
 from heldout.estimates.types import json_number
 from heldout.execution.default import DefaultConfiguration, place_of
-from heldout.kernels.reference import Floats
 from heldout.metrics.named import in_sentence
 from heldout.predictions import HeldOutPredictions
 from heldout.report.numbers import Scale

@@ -7,7 +7,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from heldout.kernels.reference import Floats
+from heldout._types import Floats
 
 MOST_VALUES = 12
 """Of more distinct numbers, the best is looked for in each eighth of them."""

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from heldout._types import Floats
 from heldout.errors import InputError
-from heldout.kernels.reference import Floats
 from heldout.report.configuration_scores import ConfigurationScores
 from heldout.report.numbers import plain
 from heldout.report.parameter_steps import eighths_of, equal_groups, is_logarithmic

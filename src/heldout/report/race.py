@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from heldout._types import Floats
 from heldout.dropping import RULES
 from heldout.dropping.base import Barrier
 from heldout.dropping.words import (
@@ -22,7 +23,6 @@ from heldout.dropping.words import (
     stopped_sentence,
     tight_sentence,
 )
-from heldout.kernels.reference import Floats
 from heldout.report.numbers import Scale
 from heldout.report.ranking import MOST_SHOWN
 from heldout.result import Evaluation

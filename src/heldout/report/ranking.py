@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from heldout._text import number_text
-from heldout.kernels.reference import Floats
+from heldout._types import Floats
 from heldout.report.configuration_parts import ConfigurationParts, ParameterValue
 from heldout.report.numbers import Scale
 from heldout.report.words import ranking_sentence, rest_sentence

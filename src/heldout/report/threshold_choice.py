@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from heldout._types import Floats
 from heldout.errors import InputError
 from heldout.estimates.base import Method
 from heldout.estimates.bootstrap import draws_of, map_draws
@@ -14,7 +15,6 @@ from heldout.estimates.inputs import Inputs
 from heldout.estimates.intervals import middle_of_columns
 from heldout.estimates.methods import answer
 from heldout.estimates.types import Estimate
-from heldout.kernels.reference import Floats
 from heldout.metrics.base import Response
 from heldout.predictions import HeldOutPredictions
 from heldout.report.numbers import Scale, scale_of_metric

@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from heldout._types import Floats
 from heldout.data.task import TaskKind, Truth
-from heldout.kernels.reference import Floats
 from heldout.metrics.base import Response
 from heldout.predictions import HeldOutPredictions
 from heldout.report.diagnostics import first_predicted

@@ -9,11 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heldout._text import number_text
+from heldout._types import Floats
 from heldout.data.task import TaskKind, Truth
 from heldout.errors import InputError
 from heldout.estimates.types import json_number
 from heldout.flags import Flag
-from heldout.kernels.reference import Floats
 from heldout.metrics.base import Metric, Response, oriented
 from heldout.protocols.validation.curves import CalibrationCurve, calibration_curve, decision_curve, roc_curve
 from heldout.protocols.validation.replicates import Replicates

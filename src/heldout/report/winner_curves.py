@@ -10,8 +10,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from heldout._types import Floats
 from heldout.data.task import TaskKind, Truth
-from heldout.kernels.reference import Floats
 from heldout.kernels.reference_curves import net_benefit, precision_recall_points
 from heldout.metrics.base import Response
 from heldout.predictions import HeldOutPredictions

@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heldout._text import is_one_of
+from heldout._types import Floats
 from heldout.errors import InputError
-from heldout.kernels.reference import Floats
 from heldout.predictions import SLACK
 
 NONE_CHOSEN = -1

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from heldout._types import Floats
 from heldout.errors import NoExit, text_of
-from heldout.kernels.reference import Floats
 from heldout.predictions import ranks
 from heldout.selection.base import (
     NONE_CHOSEN,

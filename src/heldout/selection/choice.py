@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from heldout.kernels.reference import Floats
+from heldout._types import Floats
 from heldout.selection.base import NONE_CHOSEN, best_score, not_below, tie_exactly
 
 

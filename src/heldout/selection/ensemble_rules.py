@@ -8,8 +8,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from heldout._types import Floats
 from heldout.errors import InputError
-from heldout.kernels.reference import Floats
 from heldout.selection.base import Library, WeightRule, checked_count, tie_exactly
 
 MOST_ROUNDS = 10_000

@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from heldout._types import Floats, Weightings
 from heldout.data.task import Truth
-from heldout.kernels.reference import Floats, Weightings
 from heldout.metrics.aggregate import AggregateScore
 from heldout.metrics.base import Metric, Statistic, oriented
 from heldout.metrics.row_losses import MeanLoss, OfRowLosses

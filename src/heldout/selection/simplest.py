@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heldout._text import argument, in_python
+from heldout._types import Floats
 from heldout.errors import InputError, NoExit
-from heldout.kernels.reference import Floats
 from heldout.selection.base import (
     ScoreTable,
     SelectionFailedError,

@@ -15,11 +15,11 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
+from heldout._types import Floats
 from heldout.data.arrays import array_of
 from heldout.data.survival_target import survival_target
 from heldout.data.task import TaskKind, truth_of
 from heldout.errors import InputError
-from heldout.kernels.reference import Floats
 from heldout.kernels.reference_cox import Ties
 from heldout.metrics.parameters import check_among, is_number
 from heldout.metrics.survival import ConcordanceIndex

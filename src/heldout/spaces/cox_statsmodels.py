@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import LinAlgError
 
+from heldout._types import Floats
 from heldout.errors import InputError, MissingExtraError
-from heldout.kernels.reference import Floats
 from heldout.kernels.reference_cox import Ties
 from heldout.metrics.parameters import check_among
 from heldout.spaces.cox import CoxModel

@@ -17,7 +17,7 @@ from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.gaussian_process.kernels import ConstantKernel, Matern, WhiteKernel
 from sklearn.model_selection import HalvingGridSearchCV, StratifiedKFold
 
-from heldout._random import numpy_seed
+from heldout._streams import numpy_seed
 from heldout.errors import MissingExtraError
 from heldout.search.grid import HeldOutSearchCV
 from heldout.search.optuna.cross_fitting import FEWEST_TRIALS, CrossFitting, affordable_trials

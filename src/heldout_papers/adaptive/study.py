@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import t as student
 
-from heldout._random import RandomState, entropy_of, numpy_seed
+from heldout._streams import RandomState, entropy_of, numpy_seed
 from heldout.data.task import TaskKind
 from heldout.errors import InputError
 from heldout.estimates.estimate import estimate

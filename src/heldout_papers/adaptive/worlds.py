@@ -23,7 +23,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
-from heldout._random import stream
+from heldout._streams import stream
 from heldout_papers.tables import TableFile
 
 Floats = NDArray[np.float64]

@@ -8,9 +8,9 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from heldout._random import stream
+from heldout._streams import stream
+from heldout._types import Floats
 from heldout.data.task import TaskKind, Truth
-from heldout.kernels.reference import Floats
 from heldout.selection.draws import Counts, Draws
 from heldout_papers.bias.predictions import MetricPredictions, RightOrWrong, SimulatedPredictions, Starts
 from heldout_papers.bias.setting import ACCURACY, METRICS, ROC_AUC, BiasSetting

@@ -12,11 +12,11 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from heldout._random import stream
+from heldout._streams import stream
+from heldout._types import Floats
 from heldout.data.task import Truth
 from heldout.dropping import Bootstrap
 from heldout.dropping.base import Standing
-from heldout.kernels.reference import Floats
 from heldout.metrics.aggregate import aggregate_score
 from heldout.metrics.base import Fused, Metric, Statistic, oriented, positive_of
 from heldout.metrics.row_losses import Finish, mean_of_errors

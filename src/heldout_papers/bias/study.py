@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from heldout._random import RandomState, entropy_of
+from heldout._streams import RandomState, entropy_of
 from heldout_papers.bias.matrix import BiasMatrix
 from heldout_papers.bias.moments import BiasMoments, Moments, beta_text
 from heldout_papers.bias.protocols import PROTOCOLS

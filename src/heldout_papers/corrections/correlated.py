@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit, logit, ndtr, ndtri
 
-from heldout._random import stream
+from heldout._streams import stream
 from heldout.errors import InputError
 from heldout_papers.corrections.distribution import Floats
 from heldout_papers.corrections.matrix import BedCell, KnownMatrix

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from scipy.interpolate import PchipInterpolator
 from scipy.special import softmax
 
-from heldout._random import stream
+from heldout._streams import stream
 from heldout.errors import InputError
 from heldout.metrics.base import Response
 from heldout.predictions import HeldOutPredictions

@@ -15,7 +15,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from heldout._random import RandomState, entropy_of
+from heldout._streams import RandomState, entropy_of
 from heldout._text import argument
 from heldout.errors import InputError
 from heldout.estimates.question import AGGREGATES, Aggregate

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.model_selection import StratifiedKFold, train_test_split
 
-from heldout._random import numpy_seed
+from heldout._streams import numpy_seed
 from heldout.metrics.base import Metric, oriented
 from heldout_papers.flat_vs_nested.algorithms import Algorithm, AlgorithmScores, PreparedRows
 from heldout_papers.flat_vs_nested.paths import Floats

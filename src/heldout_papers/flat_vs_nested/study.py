@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from sklearn import config_context
 
-from heldout._random import RandomState, entropy_of, numpy_seed, stream
+from heldout._streams import RandomState, entropy_of, numpy_seed, stream
 from heldout.configurations import checked_entries
 from heldout.errors import InputError
 from heldout.estimates.candidates import check_selects

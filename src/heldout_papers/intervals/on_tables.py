@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from sklearn.model_selection import train_test_split
 from sklearn.utils import _safe_indexing
 
-from heldout._random import RandomState, entropy_of, numpy_seed, stream
+from heldout._streams import RandomState, entropy_of, numpy_seed, stream
 from heldout._text import argument
 from heldout.data.task import Task, TaskKind, Truth
 from heldout.errors import InputError

@@ -15,7 +15,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from heldout._random import RandomState, entropy_of
+from heldout._streams import RandomState, entropy_of
 from heldout.errors import InputError
 from heldout_papers.engine.arguments import checked_sizes
 from heldout_papers.engine.batches import (

@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from heldout._random import stream
+from heldout._streams import stream
 from heldout.errors import InputError
 from heldout.estimates.intervals import percentile_interval
 from heldout.estimates.question import Settings

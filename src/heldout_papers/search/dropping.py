@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from heldout._random import stream
+from heldout._streams import stream
 from heldout.dropping.base import Standing, judged_after
 from heldout.dropping.bootstrap import Bootstrap
 from heldout.errors import InputError

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils import _safe_indexing
 
-from heldout._random import RandomState, entropy_of, stream
+from heldout._streams import RandomState, entropy_of, stream
 from heldout._text import argument
 from heldout.data.task import TaskKind
 from heldout.dropping.bootstrap import Bootstrap

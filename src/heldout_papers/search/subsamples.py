@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from sklearn.model_selection import train_test_split
 from sklearn.utils import _safe_indexing
 
-from heldout._random import numpy_seed, stream
+from heldout._streams import numpy_seed, stream
 from heldout.data.task import Task, TaskKind
 from heldout.errors import InputError
 from heldout_papers.tables import TableCharacteristics, TableFile, Target, arrays_of, characteristics_of

@@ -13,7 +13,7 @@ import numpy as np
 from scipy.special import expit, log_expit, softmax
 from sklearn.utils.metaestimators import available_if
 
-from heldout.kernels.reference import Floats
+from heldout._types import Floats
 from heldout.metrics.parameters import check_among
 from heldout_papers.spaces.classifiers import (
     Codes,

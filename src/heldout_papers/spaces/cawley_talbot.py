@@ -14,9 +14,9 @@ from sklearn.impute import SimpleImputer
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardScaler
 
-from heldout._random import stream
+from heldout._streams import stream
+from heldout._types import Floats
 from heldout.errors import InputError
-from heldout.kernels.reference import Floats
 from heldout.spaces.preprocessing import MOST_CATEGORIES, column_kinds
 from heldout.spaces.presets import Entry
 from heldout_papers.spaces.least_squares_svm import LeastSquaresSVM

@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 from scipy.linalg import lstsq
 from scipy.special import gammaln, log_ndtr, log_softmax
 
+from heldout._types import Floats
 from heldout.errors import InputError
-from heldout.kernels.reference import Floats
 from heldout.spaces.cox_fit import PartialLikelihood
 
 Columns = NDArray[np.intp]

@@ -18,7 +18,7 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
-from heldout.kernels.reference import Floats
+from heldout._types import Floats
 from heldout_papers.spaces.recent import fitted_once
 from heldout_papers.spaces.ses import SES
 from heldout_papers.spaces.square_root_forest import SquareRootForest

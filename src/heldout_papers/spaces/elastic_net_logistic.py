@@ -18,8 +18,8 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import enet_path
 from sklearn.utils import Tags
 
+from heldout._types import Floats
 from heldout.errors import InputError
-from heldout.kernels.reference import Floats
 from heldout_papers.spaces.classifiers import Codes, LinearClassifier, check_count, check_number
 from heldout_papers.spaces.recent import Recent
 

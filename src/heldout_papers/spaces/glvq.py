@@ -9,8 +9,8 @@ from scipy.optimize import minimize
 from scipy.spatial.distance import cdist
 from scipy.special import expit
 
-from heldout._random import RandomState, entropy_of, stream
-from heldout.kernels.reference import Floats
+from heldout._streams import RandomState, entropy_of, stream
+from heldout._types import Floats
 from heldout_papers.spaces.classifiers import Codes, check_count, check_number
 from heldout_papers.spaces.prototypes import NearestPrototype, first_prototypes
 

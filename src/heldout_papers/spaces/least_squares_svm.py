@@ -8,9 +8,9 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy.spatial.distance import cdist
 
+from heldout._types import Floats
 from heldout.data.arrays import shortened
 from heldout.errors import InputError
-from heldout.kernels.reference import Floats
 from heldout_papers.spaces.classifiers import CodedClassifier, Codes, check_number, rows_to_predict
 
 

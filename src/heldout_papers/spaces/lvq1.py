@@ -7,8 +7,8 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from heldout._random import RandomState, entropy_of, stream
-from heldout.kernels.reference import Floats
+from heldout._streams import RandomState, entropy_of, stream
+from heldout._types import Floats
 from heldout_papers.spaces.classifiers import Codes, check_count, check_number
 from heldout_papers.spaces.prototypes import NearestPrototype, first_prototypes
 

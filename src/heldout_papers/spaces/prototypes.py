@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial.distance import cdist
 
-from heldout.kernels.reference import Floats
+from heldout._types import Floats
 from heldout_papers.spaces.classifiers import CodedClassifier, Codes, rows_to_predict
 
 

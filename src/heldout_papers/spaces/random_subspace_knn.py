@@ -14,9 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial.distance import cdist
 
-from heldout._random import RandomState, entropy_of, stream
+from heldout._streams import RandomState, entropy_of, stream
+from heldout._types import Floats
 from heldout.errors import InputError
-from heldout.kernels.reference import Floats
 from heldout.metrics.parameters import is_number
 from heldout_papers.spaces.classifiers import CodedClassifier, Codes, check_count, rows_to_predict
 

@@ -20,11 +20,11 @@ from sklearn.utils import Tags
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from heldout._types import Floats
 from heldout.data.arrays import has_fields
 from heldout.data.survival_target import survival_target
 from heldout.data.task import TaskKind, guess_kind, truth_of
 from heldout.errors import InputError
-from heldout.kernels.reference import Floats
 from heldout.metrics.parameters import check_among, is_number
 from heldout_papers.spaces.conditional_tests import Columns, ConditionalTest, FisherZ, LikelihoodRatio, varying
 

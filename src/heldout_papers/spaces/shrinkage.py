@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from heldout.kernels.reference import Floats
+from heldout._types import Floats
 
 
 def shrunk_frequencies(counts: NDArray[np.intp], intensity: float | None) -> tuple[Floats, float]:

@@ -11,8 +11,8 @@ from typing import Any, ClassVar, Literal, TypeAlias
 import numpy as np
 from scipy.special import expit, softmax
 
+from heldout._types import Floats
 from heldout.errors import InputError
-from heldout.kernels.reference import Floats
 from heldout.metrics.parameters import is_number
 from heldout_papers.spaces.classifiers import Codes, LinearClassifier
 from heldout_papers.spaces.shrinkage import ShrunkCorrelation, shrunk_frequencies, shrunk_variances

@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.ensemble import RandomForestClassifier
 
-from heldout.kernels.reference import Floats
+from heldout._types import Floats
 from heldout_papers.spaces.classifiers import CodedClassifier, Codes, check_count, check_number, rows_to_predict
 
 

@@ -9,7 +9,7 @@ from types import MappingProxyType
 import numpy as np
 from numpy.typing import NDArray
 
-from heldout._random import stream
+from heldout._streams import stream
 from heldout.estimates.estimate import estimate
 from heldout_papers.engine.results import Term
 from heldout_papers.simulation import scores_of_auc

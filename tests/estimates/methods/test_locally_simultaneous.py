@@ -28,7 +28,7 @@ def of(truth=TARGET, predictions=GUESSES, **more):
 
 def drawn_counts(n_bootstraps: int = 1000) -> np.ndarray:
     """The rows that every method draws with this seed, counted."""
-    from heldout._random import entropy_of, stream
+    from heldout._streams import entropy_of, stream
 
     draws = Draws(stream(entropy_of(1), "draws"), n_bootstraps, np.arange(N), always, always)
     return draws.block(0, n_bootstraps)[0]

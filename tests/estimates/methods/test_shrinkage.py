@@ -19,7 +19,7 @@ from sklearn.model_selection import StratifiedKFold
 from sklearn.pipeline import Pipeline
 
 import heldout as ho
-from heldout._random import stream
+from heldout._streams import stream
 from heldout.dropping import Bootstrap
 from heldout.errors import HeldoutWarning, InputError
 from heldout.estimates import BBC, Shrinkage

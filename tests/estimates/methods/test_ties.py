@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import heldout as ho
-from heldout._random import stream
+from heldout._streams import stream
 from heldout.errors import InputError
 from heldout.estimates import BBC
 from heldout.kernels.dispatch import draw_units

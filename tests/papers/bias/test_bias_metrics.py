@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import heldout as ho
-from heldout._random import stream
+from heldout._streams import stream
 from heldout.data.task import TaskKind, Truth
 from heldout.selection.draws import Draws, always
 from heldout_papers import BiasSetting, bias

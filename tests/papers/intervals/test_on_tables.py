@@ -15,7 +15,7 @@ from sklearn.model_selection import ParameterGrid, train_test_split
 from sklearn.neighbors import KNeighborsClassifier
 
 import heldout as ho
-from heldout._random import numpy_seed, stream
+from heldout._streams import numpy_seed, stream
 from heldout.data.task import Task, truth_of
 from heldout.errors import InputError
 from heldout.folds.plans import KFolds

@@ -7,7 +7,7 @@ import pytest
 from sklearn.metrics import roc_auc_score
 
 import heldout as ho
-from heldout._random import stream
+from heldout._streams import stream
 from heldout.selection.draws import Draws, always
 from heldout_papers.timing.plain import auc, bbc_bound, bbc_f_bound, fold_scores, of_bootstrap, of_fold_bootstrap
 

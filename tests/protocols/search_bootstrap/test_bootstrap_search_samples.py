@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.model_selection import KFold, LeaveOneOut, ShuffleSplit, StratifiedKFold
 
-from heldout._random import stream
+from heldout._streams import stream
 from heldout.data.task import Task, TaskKind, truth_of
 from heldout.errors import InputError
 from heldout.folds.leave_out import leave_one_out

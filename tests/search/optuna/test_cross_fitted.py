@@ -18,7 +18,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.svm import SVC
 
 import heldout as ho
-from heldout._random import numpy_seed
+from heldout._streams import numpy_seed
 from heldout.errors import HeldoutWarning, InputError
 from heldout.execution.store import SQLiteStore
 from heldout.flags import Flag

@@ -19,7 +19,7 @@ from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
 import heldout as ho
-from heldout._random import numpy_seed
+from heldout._streams import numpy_seed
 from heldout.search.optuna.package import quiet
 
 X, Y = load_iris(return_X_y=True)

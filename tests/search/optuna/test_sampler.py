@@ -9,7 +9,7 @@ import optuna
 import pytest
 from optuna import samplers
 
-from heldout._random import numpy_seed
+from heldout._streams import numpy_seed
 from heldout.search.optuna.package import quiet
 from heldout.search.optuna.sampler import SeededSampler, fresh_sampler
 

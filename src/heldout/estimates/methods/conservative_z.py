@@ -8,13 +8,13 @@ from typing import ClassVar, Literal
 import numpy as np
 
 from heldout._text import in_python
+from heldout._types import Floats
 from heldout.estimates.base import Method, MethodWords
 from heldout.estimates.evidence import Evidence, needs_columns
 from heldout.estimates.fold_bootstrap import winners_mean
 from heldout.estimates.spread import Spread
 from heldout.estimates.types import Estimate
 from heldout.estimates.winner_alone import estimate_around
-from heldout.kernels.reference import Floats
 
 
 @dataclass(frozen=True)

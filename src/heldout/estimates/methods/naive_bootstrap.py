@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heldout._text import argument, is_one_of
+from heldout._types import Floats
 from heldout.errors import InputError
 from heldout.estimates.base import Method, MethodWords, conclude
 from heldout.estimates.bootstrap import (
@@ -37,7 +38,6 @@ from heldout.estimates.least_width import with_least_width
 from heldout.estimates.types import Estimate
 from heldout.estimates.winner_alone import QUANTITY, flags_of_winner_alone
 from heldout.flags import Flag
-from heldout.kernels.reference import Floats
 from heldout.selection.draws import always
 
 UNITS = ("rows", "folds")

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heldout._text import is_one_of
+from heldout._types import Floats
 from heldout.data.task import TaskKind, Truth
 from heldout.errors import InputError
 from heldout.estimates.base import Method, MethodWords
@@ -19,7 +20,6 @@ from heldout.estimates.methods.two_part.areas import placements
 from heldout.estimates.spread import Spread
 from heldout.estimates.types import Estimate
 from heldout.estimates.winner_alone import estimate_around
-from heldout.kernels.reference import Floats
 from heldout.metrics.aggregate import Segment
 from heldout.metrics.base import Metric, fitted
 from heldout.metrics.row_losses import Finish, OfRowLosses

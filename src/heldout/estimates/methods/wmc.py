@@ -15,15 +15,15 @@ from typing import Any, ClassVar, Literal, NamedTuple
 import numpy as np
 from scipy.special import ndtri
 
-from heldout._random import stream
+from heldout._streams import stream
 from heldout._text import in_python, is_one_of
+from heldout._types import Floats
 from heldout.errors import InputError
 from heldout.estimates.base import Method, MethodWords, conclude, no_value, over_configurations
 from heldout.estimates.evidence import Evidence
 from heldout.estimates.fold_bootstrap import winners_mean
 from heldout.estimates.types import Estimate
 from heldout.flags import Flag
-from heldout.kernels.reference import Floats
 from heldout.metrics.base import oriented
 from heldout.selection.base import Best
 

@@ -7,6 +7,7 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
+from heldout._types import Floats
 from heldout.errors import InputError
 from heldout.estimates.base import Method, MethodWords, no_value
 from heldout.estimates.bootstrap import check_stratify, undrawable_rows, unstratifiable
@@ -14,7 +15,6 @@ from heldout.estimates.evidence import Evidence
 from heldout.estimates.intervals import order_statistic
 from heldout.estimates.score_noise import estimate_of_best, interval_of_reach, needs_best_score, noise_of_scores
 from heldout.estimates.types import Estimate
-from heldout.kernels.reference import Floats
 
 
 @dataclass(frozen=True)

@@ -12,8 +12,9 @@ from typing import Any, ClassVar
 import numpy as np
 
 from heldout._notebook import notes, table
-from heldout._random import RandomState
+from heldout._streams import RandomState
 from heldout._text import argument
+from heldout._types import Floats
 from heldout.errors import HeldoutWarning, InputError
 from heldout.estimates.base import over_configurations
 from heldout.estimates.block_length import BlockLength
@@ -30,7 +31,6 @@ from heldout.estimates.question import AnyAggregate
 from heldout.estimates.responses import ResponseName
 from heldout.estimates.types import Alternative, Interval, frame_of
 from heldout.flags import Flag
-from heldout.kernels.reference import Floats
 from heldout.metrics.base import oriented
 from heldout.metrics.opaque import OpaqueMetric
 from heldout.selection.base import Best

@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heldout._notebook import Strong, line, notes
+from heldout._types import Floats
 from heldout.estimates.paired.scores import PairedScores
 from heldout.estimates.types import json_number
-from heldout.kernels.reference import Floats
 
 MOST_SHOWN = 20
 """Members that a notebook lists."""

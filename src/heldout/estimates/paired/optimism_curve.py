@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from scipy.special import gammaln
 
 from heldout._notebook import Strong, table
+from heldout._types import Floats
 from heldout.estimates.paired.scores import PairedScores
-from heldout.kernels.reference import Floats
 
 MOST_SHOWN = 10
 """About so many points a notebook shows."""

@@ -18,11 +18,11 @@ from scipy.special import ndtr
 
 from heldout._notebook import notes, table
 from heldout._text import counted
+from heldout._types import Floats
 from heldout.estimates.centres import ScoreRange, shrunken
 from heldout.estimates.paired.optimism_curve import curve_points, mean_best, own_controls
 from heldout.estimates.paired.scores import PairedScores
 from heldout.estimates.types import json_number
-from heldout.kernels.reference import Floats
 
 MOST_POINTS = 60
 MOST_SHOWN = 10

@@ -15,10 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heldout._notebook import Strong, table
+from heldout._types import Floats
 from heldout.estimates.bootstrap import check_matrix_drawable, draws_of, map_draws
 from heldout.estimates.evidence import Evidence
 from heldout.estimates.types import Interval, json_number
-from heldout.kernels.reference import Floats
 from heldout.metrics.base import oriented
 from heldout.selection.base import NONE_CHOSEN, tie_exactly
 from heldout.selection.draws import out_of_bag

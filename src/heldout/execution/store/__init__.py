@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from heldout._random import DrawnSeed, RandomState, entropy_of
+from heldout._streams import DrawnSeed, RandomState, entropy_of
 from heldout.errors import InputError
 from heldout.execution.store.base import Store
 from heldout.execution.store.memory import MemoryStore

@@ -12,9 +12,9 @@ from scipy.special import stdtr
 
 from heldout._notebook import line
 from heldout._text import number_text
+from heldout._types import Floats
 from heldout.estimates.spread import interval_around, nadeau_bengio
 from heldout.estimates.types import Interval, json_number
-from heldout.kernels.reference import Floats
 from heldout.metrics.opaque import OpaqueMetric
 
 _DIFFERENCE = OpaqueMetric("difference of nested scores")

@@ -17,6 +17,7 @@ import numpy as np
 
 from heldout._defaults import DEFAULT_METHOD
 from heldout._text import argument, counted, is_one_of
+from heldout._types import Floats
 from heldout.arguments import SearchArguments
 from heldout.configurations import checked_entries
 from heldout.errors import InputError
@@ -31,7 +32,6 @@ from heldout.execution.search_check import check_search
 from heldout.execution.sharing.groups import Share
 from heldout.execution.shortage import warn_if_too_small, warn_of_settings
 from heldout.flags import Flag
-from heldout.kernels.reference import Floats
 from heldout.metrics.base import Metric
 from heldout.metrics.opaque import OpaqueMetric
 from heldout.predictions import ranks

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from heldout._types import Floats
 from heldout.dropping.replay import DroppingHistory
 from heldout.estimates.of_search import estimates_of_search
 from heldout.estimates.question import Scale, Scales
@@ -15,7 +16,6 @@ from heldout.execution.run import RunSettings
 from heldout.execution.search import Search
 from heldout.execution.table import mean_over_splits
 from heldout.execution.winner import pooled_scores
-from heldout.kernels.reference import Floats
 from heldout.metrics.base import Metric
 from heldout.predictions import is_predicted
 from heldout.protocols.algorithms.comparison import ComparedAlgorithm, FitCosts

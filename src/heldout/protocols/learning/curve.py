@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from heldout._notebook import Strong, notes, table
+from heldout._types import Floats
 from heldout.estimates.types import Estimate, frame_of, json_number
-from heldout.kernels.reference import Floats
 from heldout.protocols.learning.power_law import PowerLaw
 
 

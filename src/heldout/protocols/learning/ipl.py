@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from heldout._types import Floats
 from heldout.estimates.base import MethodDeclaration, conclude
 from heldout.estimates.candidates import FEW_GROUPS, failed_sentence
 from heldout.estimates.data_flags import flags_of_choice
@@ -16,7 +17,6 @@ from heldout.estimates.question import Settings
 from heldout.estimates.types import Estimate
 from heldout.execution.search import Search
 from heldout.flags import Flag
-from heldout.kernels.reference import Floats
 from heldout.metrics.base import Metric
 from heldout.metrics.constant import constant_of_rows
 from heldout.protocols.learning.curve import law_as_dict, summarised

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from heldout._random import stream
+from heldout._streams import stream
 from heldout.data.task import Task, labels_text
 from heldout.errors import InputError
 from heldout.folds.splits import Folds, Rows, Split, check_splits

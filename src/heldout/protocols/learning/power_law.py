@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.optimize import minimize_scalar
 
-from heldout.kernels.reference import Floats
+from heldout._types import Floats
 
 LEAST_SIZES = 3
 """Of as many coefficients."""

@@ -15,9 +15,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from heldout._types import Floats
 from heldout.errors import InputError
 from heldout.estimates.spread import Spread
-from heldout.kernels.reference import Floats
 
 NADEAU_BENGIO, BATES, TEST_PART = "nadeau_bengio", "bates_hastie_tibshirani", "test_part"
 BOOTSTRAP = "bootstrap"

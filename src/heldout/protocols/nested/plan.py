@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from heldout._random import stream
+from heldout._streams import stream
 from heldout._text import argument, in_python
 from heldout.data.task import Task
 from heldout.errors import InputError

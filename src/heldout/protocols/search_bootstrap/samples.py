@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from sklearn.model_selection import PredefinedSplit
 
-from heldout._random import stream
+from heldout._streams import stream
 from heldout.data.task import Task
 from heldout.errors import InputError
 from heldout.folds.auto import plan_of_cv

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from heldout._random import stream
+from heldout._streams import stream
 from heldout._text import argument
 from heldout.errors import InputError
 from heldout.estimates.base import MethodDeclaration, conclude

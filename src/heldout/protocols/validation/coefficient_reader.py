@@ -15,10 +15,10 @@ from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import OneHotEncoder
 
+from heldout._types import Floats
 from heldout.imputation.coefficients import HAZARD_RATIO, INTERCEPT, ODDS_RATIO, coefficients_of, is_unpenalised
 from heldout.imputation.rubin import PooledCoefficients
 from heldout.imputation.tables import missing_counts
-from heldout.kernels.reference import Floats
 from heldout.protocols.validation.coefficients import FittedCoefficients, LikelihoodTest
 from heldout.spaces.cox import CoxModel, CoxRegression
 

@@ -14,10 +14,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from heldout._text_table import cell_p_value
+from heldout._types import Floats
 from heldout.estimates.types import frame_of, json_number
 from heldout.imputation.coefficient_table import coefficient_table
 from heldout.imputation.coefficients import student_intervals, student_p_values
-from heldout.kernels.reference import Floats
 
 
 class LikelihoodTest(NamedTuple):

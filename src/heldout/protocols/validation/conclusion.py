@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from heldout._types import Floats
 from heldout.data.task import Task, TaskKind
 from heldout.errors import InputError
 from heldout.estimates.base import flags_of_score
@@ -19,7 +20,6 @@ from heldout.execution.row_order import flags_of_copies
 from heldout.execution.threads import on_one_thread
 from heldout.flags import Flag
 from heldout.imputation.rubin import PooledCoefficients
-from heldout.kernels.reference import Floats
 from heldout.metrics.base import Metric, oriented, positive_of
 from heldout.metrics.constant import constant_of_rows
 from heldout.protocols.validation.coefficients import FittedCoefficients

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from heldout._random import stream
+from heldout._streams import stream
 from heldout.execution.cells import CellResult, CellState, check_predictions
 from heldout.execution.comparison import N_COMPARED, ShareComparison, compared_cells
 from heldout.execution.plan import Race

@@ -15,12 +15,12 @@ from typing import Literal, NamedTuple, TypeAlias, cast
 import numpy as np
 
 from heldout._text import argument, is_one_of
+from heldout._types import Floats
 from heldout.errors import InputError
 from heldout.estimates.intervals import bootstrap_interval, has_no_width, order_statistic, within_range
 from heldout.estimates.question import Settings
 from heldout.estimates.types import Alternative, Interval
 from heldout.flags import Flag
-from heldout.kernels.reference import Floats
 from heldout.protocols.validation.replicates import ReplicateScores
 
 IntervalKind: TypeAlias = Literal["location_shifted", "double", "percentile"]

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
-from heldout._random import stream
+from heldout._streams import stream
 from heldout.configurations import Configurations
 from heldout.data.limits import MOST_FITS, refuse_beyond_memory, refuse_more_than
 from heldout.data.task import Task

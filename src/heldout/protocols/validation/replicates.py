@@ -16,8 +16,8 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from heldout._types import Floats, Weightings
 from heldout.data.task import Truth
-from heldout.kernels.reference import Floats, Weightings
 from heldout.metrics.base import Metric, Response, quiet_if_foreign
 from heldout.metrics.parameters import at_times_of
 from heldout.protocols.draws import drawn_rows

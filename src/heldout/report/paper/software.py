@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
-from heldout._random import DrawnSeed
+from heldout._streams import DrawnSeed
 from heldout.methods_text import cited
 from heldout.references import PACKAGE
 from heldout.report.paper.data import listed

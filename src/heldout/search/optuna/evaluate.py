@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from heldout._random import RandomState, numpy_seed
+from heldout._streams import RandomState, numpy_seed
 from heldout._text import argument, is_one_of
 from heldout.errors import InputError
 from heldout.evaluate import evaluate_adaptive

@@ -19,10 +19,10 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.gaussian_process.kernels import ConstantKernel, Matern, WhiteKernel
 
-from heldout._random import numpy_seed
+from heldout._streams import numpy_seed
 from heldout._text import counted
+from heldout._types import Floats
 from heldout.estimates.spread import nadeau_bengio
-from heldout.kernels.reference import Floats
 from heldout.search.optuna.package import optuna_package
 
 SOURCES = ("makarova2022", "nadeau2003")

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from heldout._random import RandomState, entropy_of, numpy_seed
+from heldout._streams import RandomState, entropy_of, numpy_seed
 from heldout.search.optuna.package import optuna_package, quiet
 
 

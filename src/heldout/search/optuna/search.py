@@ -14,7 +14,7 @@ from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import _check_method_params, check_is_fitted
 
 from heldout._defaults import DEFAULT_METHOD
-from heldout._random import numpy_seed
+from heldout._streams import numpy_seed
 from heldout.arguments import SearchArguments
 from heldout.configurations import Configurations, refuses
 from heldout.data.arrays import shortened

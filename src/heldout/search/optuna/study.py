@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from heldout._random import RandomState
+from heldout._streams import RandomState
 from heldout._text import counted
 from heldout.data.arrays import shortened
 from heldout.errors import HeldoutWarning, InputError, StoreError

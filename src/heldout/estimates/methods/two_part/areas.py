@@ -9,11 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import rankdata
 
+from heldout._types import Floats
 from heldout.estimates.base import MethodWords
 from heldout.estimates.intervals import standard_error_of_area
 from heldout.estimates.methods.two_part.parts import Bound, SecondPart, Tails, no_bound, normal_bound
 from heldout.estimates.methods.two_part.template import TwoPart, TwoPartWords
-from heldout.kernels.reference import Floats
 from heldout.metrics.signed import Share
 
 NO_SPREAD = 1e-12

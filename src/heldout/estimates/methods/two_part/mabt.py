@@ -8,6 +8,7 @@ from typing import ClassVar, Literal
 import numpy as np
 from scipy.special import bdtr
 
+from heldout._types import Floats
 from heldout.estimates.base import MethodWords
 from heldout.estimates.intervals import order_statistic
 from heldout.estimates.methods.two_part.areas import NO_SPREAD
@@ -26,7 +27,6 @@ from heldout.estimates.methods.two_part.tilting import (
     tilt,
 )
 from heldout.flags import Flag
-from heldout.kernels.reference import Floats
 from heldout.selection.base import tie_exactly
 
 

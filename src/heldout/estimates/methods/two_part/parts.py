@@ -16,13 +16,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtri
 
-from heldout._random import stream
+from heldout._streams import stream
+from heldout._types import Floats, Weightings
 from heldout.data.task import Truth, labels_text
 from heldout.estimates.evidence import Evidence, Matrix
 from heldout.estimates.question import Settings
 from heldout.estimates.types import Alternative
 from heldout.flags import Flag
-from heldout.kernels.reference import Floats, Weightings
 from heldout.metrics.base import Statistic
 from heldout.metrics.signed import Reading, Share
 

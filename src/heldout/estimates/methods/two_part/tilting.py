@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import logsumexp
 
-from heldout._random import stream
+from heldout._streams import stream
+from heldout._types import Floats
 from heldout.estimates.base import MethodWords
 from heldout.estimates.methods.two_part.areas import NO_SPREAD, placements
 from heldout.estimates.methods.two_part.binomial import mid_p_bound
@@ -19,7 +20,6 @@ from heldout.estimates.methods.two_part.template import TwoPart, TwoPartWords
 from heldout.estimates.types import Alternative
 from heldout.flags import Flag
 from heldout.kernels.dispatch import LossSums, draw_units
-from heldout.kernels.reference import Floats
 from heldout.metrics.row_losses import most_drawn
 from heldout.metrics.signed import Share
 from heldout.selection.base import tie_exactly

@@ -14,8 +14,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from heldout._types import Floats
 from heldout.flags import Flag
-from heldout.kernels.reference import Floats
 from heldout.protocols.validation.corrections.base import CorrectedScore, undefined
 from heldout.protocols.validation.replicates import ReplicateScores
 

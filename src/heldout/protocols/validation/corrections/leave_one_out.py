@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heldout._text import counted
+from heldout._types import Floats, Weightings
 from heldout.flags import Flag
-from heldout.kernels.reference import Floats, Weightings
 from heldout.metrics.base import Metric, quiet_if_foreign
 from heldout.metrics.row_losses import Finish, OfRowLosses
 from heldout.metrics.signed import Signed, unsigned

@@ -21,8 +21,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from heldout._types import Floats
 from heldout.data.task import Truth
-from heldout.kernels.reference import Floats
 from heldout.metrics.base import Metric, Response, quiet_if_foreign
 from heldout.metrics.regression import R2, MeanAbsoluteError, MeanSquaredError, PinballLoss, RootMeanSquaredError
 from heldout.metrics.signed import Signed

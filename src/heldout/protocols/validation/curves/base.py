@@ -15,12 +15,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heldout._notebook import notes, table
+from heldout._types import Floats
 from heldout.data.task import TaskKind, labels_text
 from heldout.errors import InputError
 from heldout.estimates.intervals import order_statistic
 from heldout.estimates.types import frame_of, json_safe
 from heldout.flags import Flag
-from heldout.kernels.reference import Floats
 from heldout.metrics.base import Response
 from heldout.protocols.draws import drawn_rows
 from heldout.protocols.validation.corrections.memorising import memorising

@@ -15,11 +15,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from heldout._text import argument
+from heldout._types import Floats
 from heldout.data.task import TaskKind
 from heldout.errors import InputError
 from heldout.estimates.types import json_safe
 from heldout.flags import Flag
-from heldout.kernels.reference import Floats
 from heldout.kernels.reference_lowess import Lowess
 from heldout.metrics.base import Response
 from heldout.metrics.survival import observed_by

@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from heldout._notebook import notes, table
+from heldout._types import Floats
 from heldout.data.task import TaskKind
 from heldout.errors import InputError
 from heldout.flags import Flag
-from heldout.kernels.reference import Floats
 from heldout.kernels.reference_curves import net_benefit
 from heldout.protocols.validation.curves.base import CONFIDENCE_LEVEL, CurveTable, curve_flags, replicated
 from heldout.protocols.validation.curves.calibration import calibrated_outcome

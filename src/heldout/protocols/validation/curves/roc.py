@@ -9,9 +9,9 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from heldout._types import Floats
 from heldout.errors import InputError
 from heldout.flags import Flag
-from heldout.kernels.reference import Floats
 from heldout.kernels.reference_curves import roc_points
 from heldout.metrics.base import Response
 from heldout.protocols.validation.curves.base import (

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from heldout._random import entropy_of, numpy_seed, stream
+from heldout._streams import entropy_of, numpy_seed, stream
 from heldout.errors import InputError
 
 
