@@ -125,8 +125,6 @@ def _state(status: FileStatus) -> str:
             return "finished"
         case "empty":
             return "nothing was started yet"
-        case "closed":
-            return "not running; the older heldout that wrote it did not record the number of planned fits"
         case _:
             return f"not closed by {status.owner}; a read-only folder does not show whether that process lives"
 
@@ -242,6 +240,5 @@ def document_of(status: FileStatus) -> dict[str, Any]:
         "state": status.state.value,
         "owner": status.owner,
         "n_bytes": status.n_bytes,
-        "schema": status.schema,
         "runs": runs,
     }

@@ -94,21 +94,6 @@ def test_the_status_counts_its_cells(tmp_path: Path) -> None:
     assert status.seconds == pytest.approx(0.6 + 3.0)
 
 
-def test_a_file_of_an_earlier_schema_gains_blocks(tmp_path: Path) -> None:
-    path = written(tmp_path / "run.db", CellResult(CellKey(1, 0, 0), CellState.DONE))
-    with closing(sqlite3.connect(path, isolation_level=None)) as file:
-        file.execute("DROP TABLE search_array")
-        file.execute("DROP TABLE search")
-        file.execute("DROP TABLE block_array")
-        file.execute("DROP TABLE block")
-        file.execute("ALTER TABLE configuration DROP COLUMN note")
-        file.execute("ALTER TABLE configuration DROP COLUMN checksum")
-        file.execute("ALTER TABLE run DROP COLUMN checksum")
-        file.execute("PRAGMA user_version = 3")
-    assert file_status(path).runs[0].n_done == 1
-    assert len(read(written(path, BLOCK))) == 2
-
-
 CHANGES: dict[str, tuple[str, Any]] = {
     "a score": ("UPDATE block_array SET blob = ? WHERE kind = 'score'", b"\0" * 48),
     "no cells": ("UPDATE block SET cells = ?", "{}"),

@@ -98,19 +98,3 @@ def test_what_the_library_changes_itself_is_no_damage(tmp_path: Path) -> None:
     changed(tmp_path / "grown.db", "UPDATE configuration SET name = 'another' WHERE position = 1")
     with pytest.raises(StoreError, match="damaged"):
         SQLiteStore(tmp_path / "grown.db").estimate_so_far()
-
-
-def test_a_file_of_an_older_schema_gets_its_checksums(tmp_path: Path) -> None:
-    path = tmp_path / "run.db"
-    first = searched(path)
-    changed(
-        path,
-        "ALTER TABLE run DROP COLUMN checksum",
-        "ALTER TABLE configuration DROP COLUMN checksum",
-        "PRAGMA user_version = 6",
-    )
-    assert SQLiteStore(path).estimate_so_far().value == first.estimate_.value
-    assert searched(path).estimate_.value == first.estimate_.value
-    changed(path, "UPDATE configuration SET name = 'another' WHERE position = 1")
-    with pytest.raises(StoreError, match="damaged"):
-        searched(path)

@@ -20,7 +20,6 @@ from heldout.execution.sharing.accounts import SharedFits
 from heldout.execution.store.base import PlanNote, RunIdentity
 from heldout.execution.store.file_status import FileState, file_status
 from heldout.execution.store.sqlite import SQLiteStore
-from heldout.execution.store.tables import SCHEMA_VERSION
 
 IDENTITY = RunIdentity("1" * 64, "2" * 64, "3" * 64, "{}", 7)
 CONFIGURATIONS = [(f"id {i}", "{}") for i in range(4)]
@@ -68,7 +67,7 @@ def test_a_finished_run(path, tmp_path):
     filled(path, [cell(c, fold, c / 10 + fold / 100) for fold in range(3) for c in range(4)])
     before = everything_in(tmp_path)
     status = file_status(path)
-    assert (status.state, status.owner, status.schema) == (FileState.FINISHED, None, SCHEMA_VERSION)
+    assert (status.state, status.owner) == (FileState.FINISHED, None)
     assert status.n_bytes == path.stat().st_size
     (run,) = status.runs
     assert (run.n_rows, run.n_configurations, run.n_splits, run.n_cells) == (60, 4, 3, 12)

@@ -6,17 +6,13 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-import schema_1
 
 from heldout.dropping.base import Barrier, Dropped
 from heldout.errors import StoreError
-from heldout.execution.cells import CellKey, CellResult, CellState
 from heldout.execution.store.base import PlanNote, RunIdentity
-from heldout.execution.store.file_status import FileState, file_status
+from heldout.execution.store.file_status import file_status
 from heldout.execution.store.opening import APPLICATION_ID
 from heldout.execution.store.sqlite import SQLiteStore
-from heldout.execution.store.tables import LATER_COLUMNS, SCHEMA_VERSION
-from heldout.metrics.base import Response
 
 IDENTITY = RunIdentity("1" * 64, "2" * 64, "3" * 64, "{}", 7, {"heldout": "0.1.0"})
 CONFIGURATIONS = [(f"id {i}", "{}") for i in range(3)]
@@ -116,60 +112,31 @@ def test_a_disk_that_is_full_for_a_plan_is_said(path):
         run.note_plan(PlanNote(3, 3, 9, "score", names=["x" * 100_000] * 3))
 
 
-# A file of schema 1
+# A file of an older schema
 
 
-def old_file(path):
-    schema_1.write(path, IDENTITY, CONFIGURATIONS, [(0, 0, 0, 0.5), (1, 0, 0, 0.75), (2, 0, 0, 0.25)])
-
-
-def test_an_older_file_is_resumed_and_brought_up_to_date(path):
-    old_file(path)
-    with open_(path) as run:
-        assert run.acknowledged() == {CellKey(i, 0, 0) for i in range(3)}
-        assert [found.test_scores["score"] for found in run.results()] == [0.5, 0.75, 0.25]
-        assert all(found.predictions[Response.DECISION].tolist() == [1.5] * 3 for found in run.results())
-        run.note_plan(PlanNote(3, 3, 9, "score", names=["a", "b", "c"]))
-        run.record(CellResult(CellKey(0, 0, 1), CellState.DONE, test_scores={"score": 1.0}))
-        run.note_barrier(RACE, BARRIER)
-    assert rows(path, "PRAGMA user_version") == [(SCHEMA_VERSION,)]
-    with open_(path) as run:
-        assert len(list(run.results())) == 4
-    assert len(drops(path)) == 2
-
-
-def test_an_upgraded_file_has_the_tables_of_a_new_one(path, tmp_path):
-    old_file(path)
+@pytest.mark.parametrize(
+    ("versions", "writer"),
+    [
+        ('[{"heldout": "0.0.9"}, {"heldout": "0.1.0"}]', "heldout 0.1.0;"),
+        ('[{"numpy": "2.0"}]', "an older heldout;"),
+        ('[{"heldout": "a\\nb"}]', "an older heldout;"),
+        ("no JSON", "an older heldout;"),
+    ],
+)
+def test_an_older_file_is_refused_unchanged(path, versions, writer):
     open_(path).close()
-    open_(tmp_path / "new.db").close()
-
-    def columns(of):
-        tables = [name for (name,) in rows(of, "SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name")]
-        return {table: {tuple(row[1:4]) for row in rows(of, f'PRAGMA table_info("{table}")')} for table in tables}
-
-    assert columns(path) == columns(tmp_path / "new.db")
-    assert len(LATER_COLUMNS) == 8
-
-
-def test_an_upgrade_that_was_cut_off_leaves_the_old_file(path, monkeypatch):
-    old_file(path)
-    monkeypatch.setattr("heldout.execution.store.sqlite.set_owner", lambda *_: 1 / 0)
-    with pytest.raises(ZeroDivisionError):
-        open_(path)
-    monkeypatch.undo()
-    assert rows(path, "PRAGMA user_version") == [(1,)]
-    with open_(path) as run:
-        assert len(run.acknowledged()) == 3
-
-
-def test_an_older_file_is_inspected_as_it_is(path):
-    old_file(path)
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("UPDATE run SET versions = ?", (versions,))
+        connection.execute("DROP TABLE search_array")
+        connection.execute("PRAGMA user_version = 6")
+        connection.commit()
     before = path.read_bytes()
-    status = file_status(path)
-    assert (status.schema, status.state) == (1, FileState.CLOSED)
-    (run,) = status.runs
-    assert (run.n_done, run.n_configurations, run.n_cells, run.n_left, run.best) == (3, 3, None, None, None)
-    assert run.seconds == 3 * 0.75
+    store = SQLiteStore(path)
+    for act in (open_, file_status, lambda _: store.stored_entropy(), lambda _: store.estimate_so_far()):
+        with pytest.raises(StoreError, match="has schema 6, written by") as refused:
+            act(path)
+        assert writer in str(refused.value) and "\n" not in str(refused.value)
     assert path.read_bytes() == before
 
 

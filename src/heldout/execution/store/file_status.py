@@ -41,8 +41,6 @@ class FileState(StrEnum):
     INTERRUPTED = "interrupted"
     """Closed, with cells left to do."""
     FINISHED = "finished"
-    CLOSED = "closed"
-    """Closed by an older heldout, which did not note its plan."""
     EMPTY = "empty"
     """Created, with no run yet."""
     UNKNOWN = "unknown"
@@ -59,7 +57,6 @@ class FileStatus:
     """The process that writes it, or died writing it: number, host, and since when."""
     n_bytes: int
     """With its log."""
-    schema: int
     runs: tuple[RunStatus, ...]
     """The oldest first."""
 
@@ -67,18 +64,16 @@ class FileStatus:
 def file_status(path: Path) -> FileStatus:
     """The status of a run file at this moment.
 
-    Raises StoreError when there is no such file, or it is of another program, of a newer heldout, damaged or
-    unreadable.
+    Raises StoreError when there is no such file, or it is of another program or schema, damaged or unreadable.
     """
     with one_moment(path) as connection:
-        (schema,) = connection.execute("PRAGMA user_version").fetchone()
         with read_as_written(path):
-            runs = run_statuses(connection, schema) if has_tables(connection) else ()
+            runs = run_statuses(connection) if has_tables(connection) else ()
         who = owner(connection)
         connection.execute("ROLLBACK")
         state = _state(path, who) or _as_left(runs)
     sizes = [found.stat().st_size for found in (path, _log_of(path)) if found.exists()]
-    return FileStatus(path, state, who, sum(sizes), schema, runs)
+    return FileStatus(path, state, who, sum(sizes), runs)
 
 
 @contextmanager
@@ -144,9 +139,7 @@ def _as_left(runs: Sequence[RunStatus]) -> FileState:
     """The state of a file that was closed in order."""
     if not runs:
         return FileState.EMPTY
-    if any(run.n_left for run in runs):
-        return FileState.INTERRUPTED
-    return FileState.CLOSED if any(run.n_left is None for run in runs) else FileState.FINISHED
+    return FileState.FINISHED if all(run.n_left == 0 for run in runs) else FileState.INTERRUPTED
 
 
 def _state(path: Path, who: str | None) -> FileState | None:

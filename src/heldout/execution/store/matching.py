@@ -94,7 +94,7 @@ def changed_options(there: Mapping[str, str], here: Mapping[str, str]) -> list[s
     ['--preset quick then, standard now']
     """
     if not there.keys() - _PARTS or not here.keys() - _PARTS:
-        return []  # started from Python, or by an older heldout
+        return []  # started from Python
     return [
         f"{name} {there.get(name, 'not given')} then, {here.get(name, 'not given')} now"
         for name in dict.fromkeys((*here, *there))

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import os
 import platform
+import re
 import sqlite3
 import stat
 import time
@@ -22,7 +23,7 @@ from pathlib import Path
 from heldout.data.declared import UNREADABLE
 from heldout.errors import StoreError
 from heldout.execution.store.identity_rows import changed_row
-from heldout.execution.store.schema import create_tables, unlike_ours, upgrade_tables
+from heldout.execution.store.schema import create_tables, unlike_ours
 from heldout.execution.store.tables import APPLICATION_ID, SCHEMA_VERSION
 
 _HEADER = b"SQLite format 3\x00"
@@ -114,7 +115,7 @@ def primary_code(error: sqlite3.Error) -> int:
 def connect(path: Path) -> sqlite3.Connection:
     """A connection that has changed nothing; the file is ours or empty.
 
-    Raises StoreError when the path is no file, or a file of another program or of a newer heldout.
+    Raises StoreError when the path is no file, or a file of another program or schema.
     """
     check_path(path)
     # isolation_level=None: only this package begins and ends transactions.
@@ -189,8 +190,24 @@ def check_program(connection: sqlite3.Connection, path: Path) -> None:
             f"the run file {path} has schema {version}, written by a newer heldout; this one reads schema "
             f"{SCHEMA_VERSION}: upgrade heldout, or use another file."
         )
-    if (why := unlike_ours(connection, version)) is not None:
+    if version < SCHEMA_VERSION:
+        raise StoreError(
+            f"the run file {path} has schema {version}, written by {_writer(connection)}; this one reads schema "
+            f"{SCHEMA_VERSION}: continue the run with the version that wrote it, or use another file for a new run."
+        )
+    if (why := unlike_ours(connection)) is not None:
         raise StoreError(damaged(path, why))
+
+
+def _writer(connection: sqlite3.Connection) -> str:
+    """The version of heldout that wrote an older file, as far as the file tells."""
+    try:
+        ((version,),) = connection.execute(
+            "SELECT json_extract(versions, '$[#-1].heldout') FROM run ORDER BY number DESC LIMIT 1"
+        ).fetchall()
+    except (sqlite3.Error, *UNREADABLE):
+        version = None
+    return f"heldout {version}" if re.fullmatch(r"[\w.+-]{1,40}", str(version or "")) else "an older heldout"
 
 
 def has_tables(connection: sqlite3.Connection) -> bool:
@@ -200,7 +217,7 @@ def has_tables(connection: sqlite3.Connection) -> bool:
 def claim(connection: sqlite3.Connection, path: Path) -> None:
     """Become the only writer of the file, and leave open the transaction that holds its lock.
 
-    In this transaction it creates missing tables, checks existing ones, and upgrades those of an older schema.
+    In this transaction it creates missing tables, and checks existing ones.
 
     Raises StoreError when another process is writing, or the file is damaged.
     """
@@ -227,8 +244,6 @@ def claim(connection: sqlite3.Connection, path: Path) -> None:
     if not has_tables(connection):
         create_tables(connection)
     check_sound(connection, path)
-    with read_as_written(path):
-        upgrade_tables(connection)
 
 
 def check_sound(connection: sqlite3.Connection, path: Path) -> None:
@@ -238,8 +253,7 @@ def check_sound(connection: sqlite3.Connection, path: Path) -> None:
         raise StoreError(damaged(path, verdict))
     if (astray := connection.execute("PRAGMA foreign_key_check").fetchone()) is not None:
         raise StoreError(damaged(path, f"a row of its table {astray[0]} belongs to nothing"))
-    # A file of an older schema gets its checksums when it is upgraded.
-    if _pragma(connection, "user_version") >= SCHEMA_VERSION and (why := changed_row(connection)) is not None:
+    if (why := changed_row(connection)) is not None:
         raise StoreError(damaged(path, why))
 
 

@@ -61,7 +61,7 @@ class BarrierStatus:
 class RunStatus:
     """A run of a file.
 
-    - ``n_rows``, ``n_splits``, ``n_cells``: as planned; None for a file of an older heldout.
+    - ``n_rows``, ``n_splits``, ``n_cells``: as planned; None before the plan is written.
     - ``metric``, ``title``: the scorer that decides, and what people call it; empty of a validation.
     - ``n_done``, ``n_failed``: cells that are acknowledged; the failed ones are among the done.
     - ``opened``, ``acknowledged``: when a process last took the run up, and when a cell was last acknowledged.
@@ -109,9 +109,9 @@ class RunStatus:
 class _Run(NamedTuple):
     number: int
     created: str
-    opened: str | None = None
-    cells_then: int | None = None
-    acknowledged: str | None = None
+    opened: str | None
+    cells_then: int | None
+    acknowledged: str | None
 
 
 class _Configuration(NamedTuple):
@@ -159,21 +159,19 @@ class _Dropped(NamedTuple):
     reason: str
 
 
-def run_statuses(connection: sqlite3.Connection, schema: int) -> tuple[RunStatus, ...]:
+def run_statuses(connection: sqlite3.Connection) -> tuple[RunStatus, ...]:
     """Every run of the file, the oldest first; the connection is in a transaction.
 
     Raises sqlite3.Error, ValueError, TypeError or KeyError when the file is damaged.
     """
-    later = "opened, cells_then, acknowledged" if schema > 1 else "NULL, NULL, NULL"
-    runs = connection.execute(f"SELECT number, created, {later} FROM run ORDER BY number").fetchall()
-    return tuple(_status(connection, of_type(_Run, row, "a run"), schema) for row in runs)
+    runs = connection.execute(f"SELECT {', '.join(_Run._fields)} FROM run ORDER BY number").fetchall()
+    return tuple(_status(connection, of_type(_Run, row, "a run")) for row in runs)
 
 
-def _status(connection: sqlite3.Connection, run: _Run, schema: int) -> RunStatus:
-    names = _names(connection, run.number, schema)
-    cells = _cells_of_blocks(connection, run.number, names) if schema > 3 else []
-    cells += _cells(connection, run.number)
-    plan, barriers, dropped = _notes(connection, run.number) if schema > 1 else (None, [], [])
+def _status(connection: sqlite3.Connection, run: _Run) -> RunStatus:
+    names = _names(connection, run.number)
+    cells = [*_cells_of_blocks(connection, run.number, names), *_cells(connection, run.number)]
+    plan, barriers, dropped = _notes(connection, run.number)
     metric = plan and plan.metric
     results, out = _results(cells, names), {left.configuration for left in dropped}
     # Of several races it is not known which configurations go on where.
@@ -225,10 +223,9 @@ def _cells_of_blocks(connection: sqlite3.Connection, run: int, names: Mapping[in
     ]
 
 
-def _names(connection: sqlite3.Connection, run: int, schema: int) -> dict[int, str]:
-    name = "name" if schema > 1 else "NULL"
+def _names(connection: sqlite3.Connection, run: int) -> dict[int, str]:
     found = connection.execute(
-        f"SELECT number, position, {name} FROM configuration WHERE run = ? ORDER BY position", (run,)
+        "SELECT number, position, name FROM configuration WHERE run = ? ORDER BY position", (run,)
     )
     named = [of_type(_Configuration, row, "a configuration") for row in found]
     return {each.number: each.name or f"configuration {each.position}" for each in named}

@@ -68,9 +68,7 @@ def _stored_run(connection: sqlite3.Connection, row: _RunRow) -> StoredRun:
 
 
 def _terms(connection: sqlite3.Connection, run: int) -> dict[str, str]:
-    """The options that the run was started with; none in files of an earlier schema."""
-    if not connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'terms'").fetchone():
-        return {}
+    """The options that the run was started with."""
     found = connection.execute("SELECT name, value FROM terms WHERE run = ?", (run,)).fetchall()
     return {of_type(str, name, "a term"): of_type(str, value, "a term") for name, value in found}
 

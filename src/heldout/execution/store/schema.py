@@ -1,4 +1,4 @@
-"""Make, upgrade and check the tables of a run file, and the exact encoding of a cell's result.
+"""Make and check the tables of a run file, and the exact encoding of a cell's result.
 
 Numbers that a resumed run computes with must be restored exactly. Predictions are raw little-endian bytes with
 their type and shape; scores are JSON text, because SQLite keeps neither the sign of -0.0 (the score of a perfect
@@ -24,65 +24,24 @@ from numpy.typing import NDArray
 from heldout.data.declared import from_json, of_type
 from heldout.errors import StoreError
 from heldout.execution.cells import CellKey, CellResult, CellState, Saving
-from heldout.execution.store.identity_rows import write_checksums
-from heldout.execution.store.tables import (
-    ALL_TABLES,
-    APPLICATION_ID,
-    BLOCKS,
-    LATER_COLUMNS,
-    SCHEMA_VERSION,
-    SEARCHES,
-    TABLES_FOR_PEOPLE,
-    TERMS,
-)
+from heldout.execution.store.tables import APPLICATION_ID, SCHEMA_VERSION, TABLES
 from heldout.metrics.base import Response
 
 
 def create_tables(connection: sqlite3.Connection) -> None:
     """Make an empty file a run file, inside the transaction that is open."""
-    for statement in ALL_TABLES:
+    for statement in TABLES:
         connection.execute(statement)
     connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
     connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
 
 
-def upgrade_tables(connection: sqlite3.Connection) -> None:
-    """Bring an older file to the present schema, inside the transaction that is open: all of it or nothing."""
-    (version,) = connection.execute("PRAGMA user_version").fetchone()
-    if version >= SCHEMA_VERSION:
-        return
-    for since, table, column in LATER_COLUMNS:
-        if since > version:
-            connection.execute(f"ALTER TABLE {table} ADD COLUMN {column}")
-    if version < 2:
-        _upgrade_to_2(connection)
-    # Earlier schemas have no such checksums. What the rows hold now is held to be what was written.
-    for (run,) in connection.execute("SELECT number FROM run").fetchall():
-        write_checksums(connection, run)
-    of_searches = SEARCHES if version < 6 else ()
-    later = (*(TERMS if version < 3 else ()), *(BLOCKS if version < 4 else ()), *of_searches)
-    for statement in later:
-        connection.execute(statement)
-    connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
-
-
-def _upgrade_to_2(connection: sqlite3.Connection) -> None:
-    # Schema 1 had a table of drops, too narrow and never written to.
-    connection.execute('DROP TABLE "drop"')
-    for statement in TABLES_FOR_PEOPLE:
-        connection.execute(statement)
-    # Schema 1 had no checksums. What its cells hold now is held to be what was written.
-    for (number,) in connection.execute("SELECT number FROM cell").fetchall():
-        configuration, _, rows = _cell_of(connection, number)
-        connection.execute("UPDATE cell SET checksum = ? WHERE number = ?", (checksum(configuration, rows), number))
-
-
-def unlike_ours(connection: sqlite3.Connection, version: int) -> str | None:
+def unlike_ours(connection: sqlite3.Connection) -> str | None:
     """How the tables of a file differ from ours, in words; None if they do not.
 
     A view in place of a table could compute for ever, and a trigger could write anything.
     """
-    expected = {table: _columns_of(version, table) for table in _tables_of(version)}
+    expected = _columns_of_tables()
     found = connection.execute("SELECT type, name, sql, rootpage FROM sqlite_master").fetchall()
     for kind, name, sql, page in found:
         if str(name).startswith(("sqlite_autoindex_", "sqlite_stat")):
@@ -94,29 +53,16 @@ def unlike_ours(connection: sqlite3.Connection, version: int) -> str | None:
     lacking = sorted(expected.keys() - {name for _, name, _, _ in found})
     if lacking:
         return f"it lacks the table {lacking[0]!r}"
-    others = (name for name, columns in expected.items() if columns and _columns(connection, name) != columns)
+    others = (name for name, columns in expected.items() if _columns(connection, name) != columns)
     return next((f"its table {name!r} has other columns than heldout makes" for name in others), None)
 
 
 @cache
-def _tables_of(version: int) -> tuple[str, ...]:
-    more = ("plan", "barrier", "drop") if version > 1 else ("drop",)
-    since = {2: ("terms",), 3: ("block", "block_array"), 5: ("search", "search_array")}
-    later = (table for before, tables in since.items() if version > before for table in tables)
-    return ("run", "configuration", "cell", "prediction", *more, *later)
-
-
-@cache
-def _columns_of(version: int, table: str) -> tuple[Any, ...]:
-    """The columns of a table; none for the table "drop" of schema 1, which was never used."""
-    if version == 1 and table == "drop":
-        return ()
+def _columns_of_tables() -> dict[str, tuple[Any, ...]]:
     with closing(sqlite3.connect(":memory:")) as connection:
-        for statement in ALL_TABLES:
-            connection.execute(statement)
-        columns = _columns(connection, table)
-    later = {tuple(column.split()) for since, of, column in LATER_COLUMNS if of == table and since > version}
-    return tuple(column for column in columns if column[:2] not in later)
+        create_tables(connection)
+        names = connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall()
+        return {name: _columns(connection, name) for (name,) in names}
 
 
 def _columns(connection: sqlite3.Connection, table: str) -> tuple[Any, ...]:

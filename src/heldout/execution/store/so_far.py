@@ -138,14 +138,8 @@ class _LastRun(NamedTuple):
 
 
 def _run(connection: sqlite3.Connection, path: Path) -> _LastRun:
-    (schema,) = connection.execute("PRAGMA user_version").fetchone()
     if not has_tables(connection):
         raise StoreError(f"the run file {path} holds no run yet; try again once its search has begun.")
-    if schema < 6:
-        raise StoreError(
-            f"the run file {path} was written by an older heldout, which did not keep what an estimate reads; "
-            "continue the run with this one (--resume)."
-        )
     found = connection.execute(
         "SELECT number, entropy, rows, folds FROM run "
         "ORDER BY number IN (SELECT run FROM search) DESC, opened DESC, number DESC"

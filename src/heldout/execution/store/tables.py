@@ -1,4 +1,4 @@
-"""The statements that make the tables of a run file, and the schema since which it has each of them."""
+"""The statements that make the tables of a run file."""
 
 from __future__ import annotations
 
@@ -47,19 +47,13 @@ TABLES = (
         response TEXT NOT NULL, dtype TEXT NOT NULL, shape TEXT NOT NULL, blob BLOB NOT NULL,
         PRIMARY KEY (cell, response)
     )""",
-)
-
-TERMS = (
-    # What the run was started with, as the user wrote it: an option and its value.
+    # What the run was started with, as the user wrote it: an option and its value. For the sentence on how two runs
+    # differ.
     """CREATE TABLE terms (
         run INTEGER NOT NULL REFERENCES run ON DELETE CASCADE,
         name TEXT NOT NULL, value TEXT NOT NULL,
         PRIMARY KEY (run, name)
     )""",
-)
-"""Since schema 3, for the sentence on how two runs differ."""
-
-BLOCKS = (
     # Configurations that were tested on the same splits; their cells have no rows of their own. cells: JSON, the
     # keys of the configurations, [repeat, fold] and test rows of each split, and what each configuration shared.
     """CREATE TABLE block (
@@ -73,10 +67,6 @@ BLOCKS = (
         kind TEXT NOT NULL, name TEXT NOT NULL, dtype TEXT NOT NULL, shape TEXT NOT NULL, blob BLOB NOT NULL,
         PRIMARY KEY (block, kind, name)
     )""",
-)
-"""Since schema 4."""
-
-SEARCHES = (
     # What the estimate reads besides the cells; note: JSON, see store.search_note. No row for a protocol's run.
     """CREATE TABLE search (
         run INTEGER PRIMARY KEY REFERENCES run ON DELETE CASCADE,
@@ -88,11 +78,7 @@ SEARCHES = (
         name TEXT NOT NULL, dtype TEXT NOT NULL, shape TEXT NOT NULL, blob BLOB NOT NULL,
         PRIMARY KEY (run, name)
     )""",
-)
-"""Since schema 6."""
-
-TABLES_FOR_PEOPLE = (
-    # What the run is going to do.
+    # The plan of a run and its dropped configurations, for inspection: a resumed run decides again from its cells.
     """CREATE TABLE plan (
         run INTEGER PRIMARY KEY REFERENCES run ON DELETE CASCADE,
         n_configurations INTEGER NOT NULL, n_splits INTEGER NOT NULL, n_cells INTEGER NOT NULL,
@@ -116,18 +102,3 @@ TABLES_FOR_PEOPLE = (
         PRIMARY KEY (configuration, race)
     )""",
 )
-"""The plan of a run and its dropped configurations, for inspection: a resumed run decides again from its cells."""
-
-ALL_TABLES = (*TABLES, *TABLES_FOR_PEOPLE, *TERMS, *BLOCKS, *SEARCHES)
-
-LATER_COLUMNS = (
-    (2, "run", "opened TEXT"),
-    (2, "run", "cells_then INTEGER"),
-    (2, "run", "acknowledged TEXT"),
-    (2, "configuration", "name TEXT"),
-    (2, "cell", "checksum INTEGER"),
-    (5, "configuration", "note TEXT"),
-    (7, "run", "checksum INTEGER"),
-    (7, "configuration", "checksum INTEGER"),
-)
-"""The schema since which a table has a column."""
