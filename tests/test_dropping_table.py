@@ -12,7 +12,7 @@ from dropping import summary_lines
 from heldout.dropping import RULES
 
 ROOT = Path(__file__).parents[1]
-DRAWS = ROOT / "docs" / "evidence" / "dropping.csv"
+DRAWS = ROOT / "papers" / "evidence" / "dropping.csv"
 
 
 @pytest.mark.parametrize("page", ["methods/dropping.md", "methods/safer-halving.md"])

@@ -1,0 +1,171 @@
+"""Write the tables of pages on studies from the kept runs.
+
+``python papers/evidence/write_studies.py`` is the command. A test compares the pages with its output, so that no
+figure in these tables is typed by hand.
+"""
+
+from __future__ import annotations
+
+import runpy
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from heldout_papers import AdaptiveStudy
+from heldout_papers.adaptive.page import centre_tables, markdown_lines, varied_tables
+from heldout_papers.flat_vs_nested import FlatVsNestedStudy
+from heldout_papers.flat_vs_nested.accuracies import Estimated, mean_ranks
+from heldout_papers.flat_vs_nested.analysis import FULL
+from heldout_papers.flat_vs_nested.claims import FLAT_RANKS, NESTED_RANKS, flat_vs_nested_claims
+from heldout_papers.flat_vs_nested.means import AccuracyMeans
+from heldout_papers.flat_vs_nested.page import comparison_tables
+
+HERE = Path(__file__).parent
+DOCS = HERE.parents[1] / "docs"
+PAGES = (
+    DOCS / "understand" / "adaptive-searches.md",
+    DOCS / "evidence" / "study-search.md",
+    DOCS / "evidence" / "study-flat-vs-nested.md",
+)
+intervals = runpy.run_path(str(HERE / "write_intervals.py"))
+MARKED, listed, share, signed, table = (
+    intervals[name] for name in ("MARKED", "listed", "share", "signed", "table")
+)
+PROTOCOLS = {
+    ("cv", 1): "CVT", ("tt", 1): "TT", ("nested_cv", 1): "NCV", ("bbc", 1): "BBC-CV", ("bced", 1): "BCED-CV",
+    ("bbc", 10): "BBC-CV, 10 repeats",
+}  # fmt: skip
+"""Protocol and repeats: the columns of the table of searches."""
+
+
+def kept(file: str) -> pd.DataFrame:
+    """The frame of a kept run."""
+    return pd.read_parquet(HERE / file)
+
+
+# Adaptive searches
+
+
+def adaptive() -> AdaptiveStudy:
+    """The study of the kept run."""
+    return AdaptiveStudy.from_frame(kept("adaptive.parquet"))
+
+
+# Searches on tables
+
+
+def all_configurations() -> str:
+    """Estimate less truth of each protocol by the number of rows, and what dropping saves."""
+    frame = kept("search-full.parquet")
+    frame["error"] = frame["estimate"] - frame["truth"]
+    sizes = [(f"{n}", of_size) for n, of_size in frame.groupby("rows")]
+    rows = []
+    for name, of_size in [*sizes, ("all", frame)]:
+        by = dict(tuple(of_size.groupby(["protocol", "repeats"])))
+        errors = [by[key]["error"] for key in PROTOCOLS]
+        cells = [f"{signed(each.mean())} ± {share(each.sem())}" for each in errors]
+        whole, dropping = by["cv", 1]["models"].to_numpy(), by["bced", 1]["models"].to_numpy()
+        early, speed = by["bced", 1]["early"].median(), np.median(whole / dropping)
+        rows.append([name, f"{len(whole)}", *cells, f"{early:.0%}", f"{speed:.1f}"])
+    head = ["rows", "sub-samples", *PROTOCOLS.values(), "dropped after two folds (median)", "speed-up (median)"]
+    return f"{table(head, rows)}\n\n{held_by_intervals(frame)}"
+
+
+def held_by_intervals(frame: pd.DataFrame) -> str:
+    """How many intervals hold the truth, and how often the winner that dropping leaves is another."""
+    bbc = frame[frame["protocol"] == "bbc"]
+    inside = (bbc["low_95"] <= bbc["truth"]) & (bbc["truth"] <= bbc["high_95"])
+    once, ten = (int(inside[bbc["repeats"] == r].sum()) for r in (1, 10))
+    first = frame[frame["repeats"] == 1].pivot(index=["table", "rows"], columns="protocol", values="truth")
+    n, lost = len(first), first["cv"] - first["bced"]
+    others = lost[lost != 0]
+    changes = [f"{signed(-change)} on {name} with {size} rows" for (name, size), change in others.items()]
+    return (
+        f"95 % intervals of BBC-CV hold the truth in {once} of {n} sub-samples, with ten repeats in {ten}. "
+        f"Dropping changed the truth of the winner in {len(others)} of {n}: {listed(changes)}."
+    )
+
+
+# Flat against nested
+
+
+def accuracies(frame: pd.DataFrame) -> AccuracyMeans:
+    """The accuracies of a frame."""
+    study = FlatVsNestedStudy.from_frame(frame)
+    return AccuracyMeans(study.accuracies, study.entropy)
+
+
+def compared(frame: pd.DataFrame, analysis: str) -> list[tuple[str, ...]]:
+    """The rows of a scenario's table, ours and the published."""
+    means = accuracies(frame)
+    (found,) = comparison_tables([means.row(scenario, analysis) for scenario in ("top3", "full")])
+    return [tuple(cell.replace("-", "−") for cell in row) for row in found.rows]
+
+
+HEAD = ("", "tables", "same choice", "p", "mean", "low", "high", "mean gain")
+
+
+def both_grids() -> tuple[pd.DataFrame, pd.DataFrame]:
+    """The accuracies of the small and of the published grids, on the same tables and with one half split."""
+    full, small = kept("flat-full.parquet"), kept("flat-vs-nested.parquet")
+    return small[small["table"].isin(full["table"]) & (small["repetition"] == 0)], full
+
+
+def full_grids() -> str:
+    """The published grids beside the small ones."""
+    small, full = both_grids()
+    rows = [
+        (f"{name}, {grids}", *rest)
+        for grids, frame in (("small grids", small), ("full grids", full))
+        for name, *rest in compared(frame, "main")
+        if "published" not in name
+    ]
+    rows += [row for row in compared(full, "main") if "published" in row[0]]
+    return table(HEAD, rows)
+
+
+def full_ranks() -> str:
+    """Mean ranks by small and by full grids, and the published ones; and how many claims hold."""
+    both = both_grids()
+    grids = [accuracies(frame).accuracies for frame in both]
+    by: tuple[tuple[Estimated, Mapping[str, float]], ...] = (("nested", NESTED_RANKS), ("flat", FLAT_RANKS))
+    ranks = [[*(mean_ranks(each, name) for each in grids), published] for name, published in by]
+    order = sorted(FULL, key=lambda name: ranks[0][1][name])
+    rows = [(name, *(f"{each[name]:.1f}" for of_estimate in ranks for each in of_estimate)) for name in order]
+    head = [f"by {name}, {of}" for name, _ in by for of in ("small grids", "full grids", "published")]
+    judged = flat_vs_nested_claims(FlatVsNestedStudy.from_frame(both[1]))
+    failing = [claim.text.removesuffix(".") for claim in judged if claim.holds is False]
+    n_open = sum(claim.holds is None for claim in judged)
+    counts = (
+        f"Of the {len(judged)} claims that these tables can test, {len(judged) - n_open - len(failing)} hold, "
+        f"{n_open} are left open by chance, and {len(failing)} do not hold: {'; '.join(failing) or 'none'}."
+    )
+    return f"{table(['algorithm', *head], rows)}\n\n{counts}"
+
+
+def large_tables() -> str:
+    """Table 3."""
+    return table(HEAD, compared(kept("flat-large.parquet"), "large_tables"))
+
+
+FIGURES: Mapping[str, Callable[[], Any]] = {
+    "centre": lambda: "\n".join(markdown_lines(centre_tables(adaptive()))),
+    "varied": lambda: "\n".join(markdown_lines(varied_tables(adaptive()))),
+    "all-configurations": all_configurations,
+    "full-grids": full_grids,
+    "full-ranks": full_ranks,
+    "large-tables": large_tables,
+}
+
+
+def filled(text: str) -> str:
+    """A page with its figures."""
+    return MARKED.sub(lambda found: f"{found[1]}{FIGURES[found[2]]()}\n{found[3].strip()}", text)
+
+
+if __name__ == "__main__":
+    for page in PAGES:
+        page.write_text(filled(page.read_text(encoding="utf-8")), encoding="utf-8")

@@ -1,0 +1,154 @@
+"""What holds for every test of both distributions, and a command line to call in this process."""
+
+from __future__ import annotations
+
+import gc
+import hashlib
+import io
+import multiprocessing.util
+import os
+import re
+from collections.abc import Callable, Iterator
+from contextlib import redirect_stderr, redirect_stdout
+from dataclasses import dataclass
+from functools import cache
+from itertools import count
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+# Before anything imports NumPy: processes that share the cores (pytest -n) must not each start a thread per core.
+if "PYTEST_XDIST_WORKER" in os.environ:
+    os.environ.setdefault("OMP_NUM_THREADS", "1")
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
+import hypothesis
+import pytest
+import sklearn
+from forked import PRELOADED
+from joblib.externals.loky import get_reusable_executor
+from joblib.externals.loky.backend import context as loky
+
+# Looking for circles among the objects of all modules, every few thousand new objects, took a fifth of the time.
+gc.set_threshold(200_000, 20, 50)
+
+# A test that passes once always passes, and no property test asserts a time: a busy machine is slow now and then.
+hypothesis.settings.register_profile("heldout", deadline=None, derandomize=True, max_examples=25)
+hypothesis.settings.register_profile("short", deadline=None, derandomize=True, max_examples=8)  # under sanitizers
+hypothesis.settings.register_profile("long", deadline=None, max_examples=1000)  # pytest --hypothesis-profile=long
+hypothesis.settings.load_profile("heldout")
+
+
+_OF_A_TERMINAL = ("CLICOLOR", "CLICOLOR_FORCE", "COLUMNS", "FORCE_COLOR", "LINES", "NO_COLOR", "TTY_COMPATIBLE")
+
+
+@pytest.fixture(autouse=True, scope="session")
+def a_terminal_like_any_other() -> Iterator[None]:
+    """What the tests, and programs they start, find out about the terminal is not what somebody has set."""
+    with pytest.MonkeyPatch.context() as patch:
+        for name in _OF_A_TERMINAL:
+            patch.delenv(name, raising=False)
+        patch.setenv("TERM", "xterm")
+        yield
+
+
+@pytest.fixture(autouse=True, scope="session")
+def worker_processes_start_at_once() -> None:
+    """joblib's workers are forked from a process that has imported heldout, as importing it takes each seconds.
+
+    Programs that tests start, and tests with ``workers_started_by_joblib``, have them started as users do.
+    """
+    if os.name == "posix":
+        multiprocessing.util.get_temp_dir()  # not in the folder of the test that happens to start that process
+        multiprocessing.get_context("forkserver").set_forkserver_preload(PRELOADED)
+        loky.set_start_method("forkserver", force=True)
+
+
+@pytest.fixture
+def workers_started_by_joblib() -> Iterator[None]:
+    """Each worker is a new interpreter that imports what it needs."""
+    before = loky.get_start_method()
+    get_reusable_executor().shutdown(wait=True)
+    loky.set_start_method(None, force=True)
+    yield
+    get_reusable_executor().shutdown(wait=True)
+    loky.set_start_method(before, force=True)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """scikit-learn 1.8 warns of ``C=inf`` as if it were the ``penalty=None`` that it makes of it."""
+    if sklearn.__version__.startswith("1.8."):
+        config.addinivalue_line("filterwarnings", "ignore:Setting penalty=None will ignore the C:UserWarning")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Refuse names of tests that differ between processes: ``pytest -n 2`` needs the same ones in each.
+
+    The tests that must run one after another come first, because they take longest.
+    """
+    for item in items:
+        if re.search(r" at 0x|\{<", item.nodeid):
+            raise pytest.UsageError(f"{item.nodeid} holds an address or a set; give its parameters ids.")
+    items.sort(key=lambda item: unit_of(item.path) != "processes")
+
+
+@cache
+def unit_of(module: Path) -> str:
+    """What one process runs as a whole: a module, or all modules with the mark ``processes``."""
+    return "processes" if "pytest.mark.processes" in module.read_text(encoding="utf-8") else str(module)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """Distribute these units in the order of collection, whatever ``--dist`` is."""
+    from xdist.scheduler import LoadScopeScheduling
+
+    class ByUnit(LoadScopeScheduling):
+        def _split_scope(self, nodeid: str) -> str:
+            return unit_of(config.rootpath / nodeid.split("::")[0])
+
+    config.option.loadscopereorder = False
+    return ByUnit(config, log)
+
+
+@pytest.fixture(autouse=True)
+def what_is_drawn_belongs_to_the_test(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Calls without ``random_state`` draw entropy that differs from call to call and is the same in every run."""
+    test, calls = f"{request.node.path.name}::{request.node.name}", count()  # wherever pytest was started
+
+    def randbits(bits: int) -> int:
+        drawn = hashlib.sha256(f"{test} {next(calls)}".encode()).digest()
+        return int.from_bytes(drawn, "big") >> (8 * len(drawn) - bits)
+
+    monkeypatch.setattr("heldout._streams.secrets", SimpleNamespace(randbits=randbits))
+
+
+@dataclass(frozen=True)
+class Ended:
+    """The exit code of a command and what it printed."""
+
+    code: int
+    out: str
+    err: str
+
+    @property
+    def last(self) -> str:
+        """The last line on stderr."""
+        return self.err.strip().splitlines()[-1] if self.err.strip() else ""
+
+
+@pytest.fixture
+def command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Ended]:
+    """Call ``heldout`` in a folder of its own."""
+    from heldout.cli.group import heldout
+
+    monkeypatch.chdir(tmp_path)
+
+    def call(*arguments: object) -> Ended:
+        # Not click's CliRunner: it keeps stderr apart in versions from 8.2 only.
+        out, err = io.StringIO(), io.StringIO()
+        with redirect_stdout(out), redirect_stderr(err), pytest.raises(SystemExit) as end:
+            heldout.main([str(argument) for argument in arguments], prog_name="heldout")
+        return Ended(int(end.value.code or 0), out.getvalue(), err.getvalue())
+
+    return call
