@@ -94,3 +94,31 @@ def test_spans_and_shares(written: dict[str, Any]) -> None:
     assert written["signed"](-0.0041) == "−.004"
     assert written["signed"](0.0002) == ".000"
     assert written["listed"]([40, 100, 300]) == "40, 100 and 300"
+
+
+def test_the_biases_of_the_first_page(written: dict[str, Any]) -> None:
+    page = (DOCS / "start.md").read_text(encoding="utf-8")
+    section = " ".join(page.split("## 5. Was it right?")[1].split("\n## ")[0].split())
+    place = {"part": "tables", "kind": "varied", "metric": "accuracy", "design": "b100"}
+    uncorrected, corrected = (written["cells"](method, **place) for method in ("cv", "shrinkage"))
+    n = f"{int(uncorrected['repetitions'].item())} searches of {int(uncorrected['configurations'].item())}"
+
+    assert f"{n} configurations on 100 rows" in section
+    too_high = [f"{one['bias'].item():.3f}".removeprefix("0") for one in (uncorrected, corrected)]
+    assert f"uncorrected accuracy was {too_high[0]} too high" in section
+    assert f"the corrected one {too_high[1]} " in section
+
+
+def test_the_coverages_of_the_page_on_intervals(written: dict[str, Any]) -> None:
+    page = (DOCS / "understand" / "intervals.md").read_text(encoding="utf-8")
+    section = page.split("## How often they hold in real searches")[1]
+    rows = re.findall(r"^\| `(\w+)`[^|]*\| (\.\d+) \| (\.\d+) \|$", section, flags=re.MULTILINE)
+
+    assert len(rows) == 4
+    for method, *shares in rows:
+        found = written["cells"](method, part="tables")
+        means = [
+            found[found["metric"].isin(metrics)]["coverage_95"].mean()
+            for metrics in (["accuracy", "roc_auc", "log_loss"], ["r2", "root_mean_squared_error"])
+        ]
+        assert shares == [f"{mean:.3f}".removeprefix("0") for mean in means], method
