@@ -21,7 +21,6 @@ from heldout.estimates.methods import method_of
 from heldout.estimates.types import Estimate
 from heldout.execution.adaptive import Proposals, proposed_results
 from heldout.execution.collect import RaceResults
-from heldout.execution.comparison import compared_with_separate_fits
 from heldout.execution.conclusion import Choose, ChosenWinner, chosen_in, estimates_of, flags_of
 from heldout.execution.cross_fit import CrossFit, Obstacle, estimates_of_cross_fit, part_for_estimate
 from heldout.execution.events import SearchFinished, StageStarted
@@ -221,9 +220,6 @@ def evaluation_of(
     fold_models = fold_models_of(search.work, running, found, winner, search.keep_models)
     if search.deploy == "bounded" and fold_models is not None:
         model = only_model(fold_models)
-    compared = None
-    if search.share == "check":
-        compared = compared_with_separate_fits(search.work, found, search.entropy)
     finished = time.perf_counter()
     for_estimate = sum(each.n_fits for each in (cross_fit, smaller_training) if each is not None)
     n_fits = found.n_fits + len(search.folds.halves) + for_estimate
@@ -239,7 +235,7 @@ def evaluation_of(
         barriers=found.outcome.barriers,
         n_fits=n_fits, smaller_training=smaller_training,
         n_fits_saved=found.n_fits_saved + (0 if cross_fit is None else cross_fit.n_fits_saved), cross_fit=cross_fit,
-        share_comparison=compared, fold_models=fold_models,
+        fold_models=fold_models,
         n_splits_read=None if search.strategy is None else search.strategy.window,
         seconds={"search": searched, "estimate": estimated - started, "refit": refitted - estimated},
         provenance=_provenance(search, found),

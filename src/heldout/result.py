@@ -21,7 +21,6 @@ from heldout.estimates.paired.overtuning import Overtuning
 from heldout.estimates.question import Scale
 from heldout.estimates.types import Estimate
 from heldout.execution.cell_table import CellTable
-from heldout.execution.comparison import ShareComparison
 from heldout.execution.cross_fit import CrossFit, part_for_estimate
 from heldout.execution.default import DefaultConfiguration
 from heldout.execution.fold_models import FoldModels
@@ -72,8 +71,6 @@ class Evaluation(WithMethodsText):
         The records of the barriers at which configurations could be dropped.
     n_fits, n_fits_saved : int
         Fits that the search made (without the refit), and fits that dropping saved.
-    share_comparison : ShareComparison or None
-        With ``share="check"``: shared fits that were repeated separately, and how far they differ.
     scores_in_halves : mapping of str to FoldScores
         The winner's scores on the splits of halves of the rows, one a scorer, each half a repeat; empty unless
         ``cv`` is ``ho.protocols.paired_hold_out``.
@@ -114,7 +111,6 @@ class Evaluation(WithMethodsText):
     barriers: tuple[Barrier, ...] = ()
     n_fits: int = 0
     n_fits_saved: int = 0
-    share_comparison: ShareComparison | None = None
     fold_models: FoldModels | None = None
     cross_fit: CrossFit | None = None
     smaller_training: SmallerTraining | None = None

@@ -29,7 +29,7 @@ from sklearn.svm import SVC
 import heldout as ho
 from heldout.configurations import make_configurations
 from heldout.data.task import Task, truth_of
-from heldout.errors import HeldoutWarning, InputError, StoreError
+from heldout.errors import InputError, StoreError
 from heldout.execution.cells import CellState
 from heldout.execution.executors.local import Here
 from heldout.execution.fit import make_scoring
@@ -373,34 +373,6 @@ def test_a_time_limit_shares_nothing() -> None:
         assert run.work.sharing is None
     with open_run(shared.work, task, 0, RunSettings(executor=Here())) as run:
         assert run.work.sharing is not None
-
-
-def test_check_repeats_some_fits_and_reports_the_difference() -> None:
-    compared = search(CASES["penalties"], "check").evaluation_.share_comparison
-    assert compared is not None and compared.n_compared == 9 and compared.difference <= 1e-12
-    assert search(CASES["penalties"], "exact").evaluation_.share_comparison is None
-
-
-@pytest.fixture
-def wrong_provider() -> Any:
-    class Wrong:
-        def __init__(self, values: Any) -> None:
-            self.values = values
-
-        def predict_many(self, X: Any, response: str) -> Any:
-            return [np.full(len(X), float(value["C"])) for value in self.values]
-
-    before = dict(registry._REGISTERED)
-    register_submodels(SVC, ("C",), lambda estimator, values, X, y: Wrong(values), exact=True)
-    yield
-    registry._REGISTERED.clear()
-    registry._REGISTERED.update(before)
-
-
-def test_check_warns_of_a_provider_that_is_wrong(wrong_provider: Any) -> None:
-    X, y = cancer()
-    with pytest.warns(HeldoutWarning, match="gives other predictions than a separate one"):
-        HeldOutSearchCV(SVC(), {"C": [0.1, 1.0]}, scoring="roc_auc", cv=3, n_bootstraps=10, share="check").fit(X, y)
 
 
 def test_to_tolerance_the_penalties_of_a_logistic_regression_are_shared() -> None:

@@ -223,20 +223,6 @@ def test_one_decomposition_serves_all_penalties_of_weighted_rows(monkeypatch: py
         assert shared.rows[name].corrected == pytest.approx(row.corrected, rel=1e-9)
 
 
-def test_a_check_repeats_shared_fits_alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    compared = validated(PIPELINES, metric="accuracy", share="check").share_comparison
-    assert compared is not None and (compared.n_compared, compared.difference) == (20, 0.0)
-    assert validated(PIPELINES, metric="accuracy").share_comparison is None
-    predict = RandomForestClassifier.predict_proba
-
-    def of_size(self: Any, rows: Any) -> Any:  # alone it has its own number of trees
-        return predict(self, rows) ** (1 + 1e-9 * (self.n_estimators == 3))
-
-    monkeypatch.setattr(RandomForestClassifier, "predict_proba", of_size)
-    with pytest.warns(ho.errors.HeldoutWarning, match="a shared fit of 3 trees gives other predictions"):
-        validated(FORESTS, metric="brier_score", share="check")
-
-
 def test_a_step_that_fails_fails_the_models_behind_it() -> None:
     models = [
         ("picky tree", make_pipeline(Picky(), DecisionTreeClassifier())),
@@ -292,7 +278,7 @@ CALLS: dict[str, Callable[..., Any]] = {
 @pytest.mark.parametrize("name", CALLS)
 @pytest.mark.parametrize("value", ["most", True, None, 1, np.array(["exact", "exact"])])
 def test_another_value_is_refused_in_a_sentence(name: str, value: Any) -> None:
-    with pytest.raises(InputError, match=r"^share must be exact, tolerance, check or False, got .*[.]$"):
+    with pytest.raises(InputError, match=r"^share must be exact, tolerance or False, got .*[.]$"):
         CALLS[name](share=value)
     assert not CountedScaler.fits
 

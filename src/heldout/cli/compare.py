@@ -118,7 +118,7 @@ class CompareOptions(TuneOptions):
 )
 @click.option(
     "--share",
-    type=click.Choice(["exact", "tolerance", "check", "no"]),
+    type=click.Choice(["exact", "tolerance", "no"]),
     default="exact",
     show_default=True,
     help="Which work configurations share, as in heldout tune.",

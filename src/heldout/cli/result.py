@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from heldout.cli.tune_job import TuneJob
     from heldout.estimates.comparison import Comparison
     from heldout.estimates.types import Estimate, Interval
-    from heldout.execution.comparison import ShareComparison
     from heldout.result import Evaluation
 
 
@@ -118,8 +117,6 @@ def search_rows(
         in_all = shared_line(evaluation.n_fits_shared, evaluation.n_fits_of_search, shared)
         where = "" if evaluation.is_one_search else "in the search on all rows "
         rows.append(("shared", [f"{where}{in_all}", *shared_lines(shared)]))
-    if (compared := evaluation.share_comparison) is not None:
-        rows.append(("check", _check(compared)))
     if stopped := _stopped(evaluation):
         rows.append(("stopped", stopped))
     if dropped := _dropped(evaluation):
@@ -192,17 +189,6 @@ def _other_estimates(evaluation: Evaluation) -> list[str]:
         said = () if main is None else main.flags.values()
         lines += [f"  {note}" for note in estimate.flags.values() if note not in said]
     return lines
-
-
-def _check(compared: ShareComparison) -> str:
-    from heldout.execution.listeners.words import duration
-
-    fits = f"{counted(compared.n_compared, 'shared fit')} repeated separately"
-    differ = f"they differ by at most {compared.difference:.1g} of the largest prediction"
-    if not compared.n_compared:
-        return fits
-    took = f"alone they took {duration(compared.seconds_alone)}, in the search {duration(compared.seconds_shared)}"
-    return f"{fits}: {differ}; {took}"
 
 
 def _dropped(evaluation: Evaluation) -> str:

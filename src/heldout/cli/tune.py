@@ -161,11 +161,11 @@ SECTIONS = {
 )
 @click.option(
     "--share",
-    type=click.Choice(["exact", "tolerance", "check", "no"]),
+    type=click.Choice(["exact", "tolerance", "no"]),
     default="exact",
     show_default=True,
     help="Which work configurations share: exact (results as without sharing), tolerance (also solutions along a "
-    "penalty, within the tolerance of their solvers), check (as exact, and some fits are repeated separately), no.",
+    "penalty, within the tolerance of their solvers), no.",
 )
 @click.option(
     "--selection",

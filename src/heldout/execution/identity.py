@@ -56,7 +56,7 @@ class AdaptivePlan:
         How many configurations there will be at most; 0 if that is unknown.
     proposer : object
         What decides the proposals.
-    share : "exact", "tolerance", "check" or False
+    share : "exact", "tolerance" or False
         What the configurations of one batch share.
     """
 

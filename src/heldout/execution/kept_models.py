@@ -21,12 +21,13 @@ from heldout.data.limits import SHARE, memory_there
 from heldout.errors import HeldoutWarning, InputError
 from heldout.execution.cells import CellKey, CellResult, CellState
 from heldout.execution.collect import RaceResults
-from heldout.execution.comparison import AGREEMENT, difference_of, with_predictions
 from heldout.execution.executors.base import ExecutorAround, Work, WorkersLostError
 from heldout.execution.fitted_model import FittedModel
 from heldout.execution.fold_models import FoldModels, KeepModels
 from heldout.execution.run import RunSettings, executor_of
 from heldout.execution.threads import single_threaded
+
+_AGREEMENT = 1e-12
 
 
 @dataclass(eq=False)
@@ -153,7 +154,7 @@ def _fold_models(
             break
     _warn_of_problems(work, kept)
     largest = max(differences)
-    if largest > AGREEMENT:
+    if largest > _AGREEMENT:
         _warn(
             f"separate fits stand for fold models whose fits were shared with {argument('share', 'tolerance')}; "
             f"their predictions differ from the held-out predictions by up to {largest:.1e} of the largest"
@@ -200,15 +201,35 @@ def _compared(work: Work, found: RaceResults, again: CellResult) -> tuple[Fitted
     if again.model is None:
         return FittedModel(None, f"fitted again, it failed: {again.message}"), 0.0
     position = again.key.configuration
-    difference = difference_of(with_predictions(work, found, replace(again, model=None)), again)
+    difference = _difference_of(_with_predictions(work, found, replace(again, model=None)), again)
     is_approximate = work.sharing is not None and not work.sharing.exactness(position)
-    if difference <= AGREEMENT or is_approximate:
+    if difference <= _AGREEMENT or is_approximate:
         return again.model, difference
     return FittedModel(
         None,
         f"fitted again, it gives other predictions (by {difference:.1e} of the largest), so its random draws or "
         "those of an earlier session cannot be repeated; set random_state",
     ), 0.0
+
+
+def _with_predictions(work: Work, found: RaceResults, cell: CellResult) -> CellResult:
+    """The result of a cell with the predictions that the search keeps."""
+    split = work.split_of[cell.key.place]
+    at = (split.test, cell.key.configuration, found.folds.columns[split.repeat])
+    return replace(cell, predictions={name: array[at] for name, array in found.predictions.responses.items()})
+
+
+def _difference_of(cell: CellResult, alone: CellResult) -> float:
+    """The largest difference between predictions of two fits, relative to the largest of the second."""
+    if alone.state is not cell.state:
+        return math.inf
+    differences = [0.0]
+    for response, theirs in alone.predictions.items():
+        ours = cell.predictions[response]
+        largest = np.abs(theirs).max(initial=0.0)
+        difference = np.abs(ours.astype(np.float64) - theirs).max(initial=0.0)
+        differences.append(float(difference / largest) if largest else float(difference))
+    return max(differences)
 
 
 def _warn_of_problems(work: Work, kept: KeptModels) -> None:

@@ -113,7 +113,7 @@ class BaseHeldOutSearch(BaseSearchCV):  # type: ignore[misc]
         "confidence_level": [Interval(numbers.Real, 0, 1, closed="neither")],
         "alternative": [StrOptions({"two-sided", "greater", "less"})],
         "fit_timeout": [Interval(numbers.Real, 0, None, closed="neither"), None],
-        "share": [StrOptions({"exact", "tolerance", "check"}), Options(bool, {False})],
+        "share": [StrOptions({"exact", "tolerance"}), Options(bool, {False})],
         "share_memory": [Interval(numbers.Integral, 1, None, closed="left"), None],
         "stop_when_width": [Interval(numbers.Real, 0, None, closed="neither"), None],
         "keep_models": [StrOptions({"none", "winner", "all"})],

@@ -82,14 +82,14 @@ class HeldOutSearchCV(BaseHeldOutSearch):
         Seeds bootstraps and shuffles, and, when set, every ``random_state=None`` inside the estimators.
     fit_timeout : float, optional
         Seconds after which a fit is stopped; its configuration has then failed. Nothing is shared then.
-    share : {"exact", "tolerance", "check"} or False, default="exact"
+    share : {"exact", "tolerance"} or False, default="exact"
         Whether work that configurations have in common is done once. Equal leading steps of pipelines are fitted
         once on a split, and one fit serves all numbers of rounds of a boosted model, of trees of a forest, of
         neighbours, all penalties of a ridge and more (``ho.spaces.register_submodels`` adds others). "exact":
         predictions are those of separate fits, to the last bit for steps and ensembles of trees, elsewhere to
         1e-12 of the largest. "tolerance" also shares along the penalties of logistic regression, LASSO and elastic
-        net and the costs of support vector machines, within the tolerance of their solvers. "check" is "exact" and
-        then fits a sample of the configurations separately and compares. False fits every configuration alone.
+        net and the costs of support vector machines, within the tolerance of their solvers. False fits
+        every configuration alone.
     share_memory : int, optional
         Bytes that the output of shared steps may take; by default a quarter of the memory. What does not fit is
         computed again.

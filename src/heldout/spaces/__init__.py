@@ -12,6 +12,7 @@ from heldout.spaces.preprocessing import default_preprocessing
 from heldout.spaces.presets import PRESETS, Entry, boosted, preset, quick, standard
 from heldout.spaces.procedure import TuningProcedure
 from heldout.spaces.published import PUBLISHED, published_name, published_space
+from heldout.spaces.submodels.check import check_submodels
 from heldout.spaces.submodels.registry import register_submodels
 
 # The spaces of published experiments, and the estimators that only they need, are in heldout_papers.
@@ -39,6 +40,7 @@ __all__ = [
     "StatsmodelsCox",
     "TuningProcedure",
     "boosted",
+    "check_submodels",
     "default_preprocessing",
     "preset",
     "published_name",

@@ -26,14 +26,14 @@ from heldout.execution.sharing.steps import StepChain, chain_of, member_at
 from heldout.folds.splits import Folds
 from heldout.spaces.submodels import ClosedForm, Exactness, SubmodelFamily, closed_form_of, family_of
 
-Share = Literal["exact", "tolerance", "check"] | bool
+Share = Literal["exact", "tolerance"] | bool
 """``"exact"``: results as without sharing; ``"tolerance"``: within the tolerance of a solver; False: none."""
 
 
 def check_share(share: Any) -> None:
     """Refuse another value."""
-    if not (share is False or (isinstance(share, str) and share in ("exact", "tolerance", "check"))):
-        raise InputError(f"share must be exact, tolerance, check or False, got {share!r}.", argument="share")
+    if not (share is False or (isinstance(share, str) and share in ("exact", "tolerance"))):
+        raise InputError(f"share must be exact, tolerance or False, got {share!r}.", argument="share")
 
 
 @dataclass(frozen=True, eq=False)
@@ -185,7 +185,7 @@ def sharing_of(
     ----------
     estimator_of : callable
         A fresh estimator of a configuration, with the seeds that it would have on some split.
-    share : "exact", "tolerance", "check" or False
+    share : "exact", "tolerance" or False
     params : mapping of str to str
         By the name of an estimator in a list: which parameters of ``fit`` its configurations receive.
     folds : Folds, optional

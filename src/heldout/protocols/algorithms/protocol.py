@@ -145,7 +145,7 @@ def compare_algorithms(
         As in ``GridSearchCV``; a configuration that failed is never chosen.
     fit_timeout : float, optional
         Seconds after which a fit is stopped, and has failed.
-    share : {"exact", "tolerance", "check"} or False, default="exact"
+    share : {"exact", "tolerance"} or False, default="exact"
         What is fitted once for several configurations, of different algorithms too, as in ``HeldOutSearchCV``.
     store : str, path or Store, optional
         A file that keeps every finished fit; the same call continues where it stopped.

@@ -136,7 +136,7 @@ def nested_cv(
         As in ``GridSearchCV``; a configuration that failed is never chosen.
     fit_timeout : float, optional
         Seconds after which a fit is stopped, and has failed.
-    share : {"exact", "tolerance", "check"} or False, default="exact"
+    share : {"exact", "tolerance"} or False, default="exact"
         What is fitted once for several configurations, as in ``HeldOutSearchCV``.
     imputation : int or Imputation, optional
         How many times missing values are imputed, or how, within every fit, as in ``HeldOutSearchCV``.

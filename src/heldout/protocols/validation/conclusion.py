@@ -159,7 +159,6 @@ class ValidationConclusion:
             metrics=self.plan.metrics,
             flags=flags,
             settings=self.record,
-            share_comparison=fits.compared() if self.plan.share == "check" else None,
         )
 
     def _correction(self, method: str) -> Correction:

@@ -13,7 +13,6 @@ from heldout._text import counted
 from heldout._text_table import TextTable, aligned
 from heldout.errors import InputError
 from heldout.estimates.types import Estimate, Interval, frame_of
-from heldout.execution.comparison import ShareComparison
 from heldout.flags import Flag
 from heldout.imputation.backward import Selection
 from heldout.imputation.coefficient_table import coefficient_table
@@ -81,8 +80,6 @@ class Validation(WithMethodsText):
         The flags of all metrics.
     settings : mapping
         The arguments of the call.
-    share_comparison : ShareComparison or None
-        With ``share="check"``: some shared fits beside separate ones.
     n_second_bootstraps : int
         Of ``two_stage`` the samples of the second stage; 0 by other methods.
     """
@@ -102,7 +99,6 @@ class Validation(WithMethodsText):
     metrics: Mapping[str, Metric] = field(default_factory=dict)
     flags: Mapping[Flag, str] = field(default_factory=dict)
     settings: Mapping[str, Any] = field(default_factory=dict)
-    share_comparison: ShareComparison | None = None
     n_second_bootstraps: int = 0
 
     @property

@@ -9,9 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from heldout._streams import stream
 from heldout.execution.cells import CellResult, CellState, check_predictions
-from heldout.execution.comparison import N_COMPARED, ShareComparison, compared_cells
 from heldout.execution.plan import Race
 from heldout.execution.run import OpenRun
 from heldout.folds.splits import Split
@@ -40,16 +38,6 @@ class Fits:
         self.run.run_races([Race((self.plan.all_rows,))])
         if fitted := self._fitted:
             self.run.run_races([Race((self.plan.all_rows, *self.plan.first.splits), configurations=fitted)])
-
-    def compared(self) -> ShareComparison:
-        """Some shared fits of the first stage beside separate ones."""
-        rng = np.random.default_rng(stream(self.plan.entropy, "share comparison"))
-        some = rng.permutation(len(self.plan.first.splits))[:N_COMPARED]
-        race = Race(tuple(self.plan.first.splits[b] for b in some.tolist()), configurations=self._fitted)
-        cells = self.run.cell_results(race) if self._fitted else []
-        shared = [cell for cell in cells if cell.shared and cell.state is CellState.DONE]
-        chosen = rng.permutation(len(shared))[:N_COMPARED].tolist()
-        return compared_cells(self.run.work, [shared[number] for number in chosen])
 
     @property
     def _fitted(self) -> tuple[int, ...]:
