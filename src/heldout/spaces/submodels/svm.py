@@ -8,7 +8,8 @@ ones, the others are fitted alone.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import Any, NamedTuple
@@ -29,21 +30,12 @@ from heldout.kernels.dispatch import (
 )
 from heldout.spaces.submodels.base import SeparateFitsError, SubmodelFamily, Value
 from heldout.spaces.submodels.linear import Floats, row_weights
-from heldout.spaces.submodels.parts import view_of, weights_only
+from heldout.spaces.submodels.parts import weights_only
 
 _MOST_ROWS = 4000
 """Two kernel matrices exist at a time. Of so many rows each takes 128 MB."""
 _ENTRIES_OF_A_FIT = 40_000
 """Entries of a matrix that are computed in the time that a fit takes for its checks."""
-
-
-class DenseProblem(NamedTuple):
-    """What ``fit`` of a machine passes to libsvm after its checks."""
-
-    rows: Floats
-    target: Floats
-    weights: Floats
-    solver: int
 
 
 class KernelShape(NamedTuple):
@@ -146,8 +138,7 @@ class KernelMachines:
         return [answers.get(number) for number in range(self.n_values)]
 
     def _by_matrix(self, X: Any, response: str) -> dict[int, NDArray[Any]]:
-        new = validate_data(self.as_usual, X, dtype=np.float64, order="C", reset=False)
-        matrices = KernelMatrices.of_new(self.as_usual.kernel, new, self.rows)
+        matrices = KernelMatrices.of_new(self.as_usual.kernel, _checked_rows(self.as_usual, X), self.rows)
         answers = {}
         for shape, machines in self.machines.items():
             matrix = matrices.matrix(shape)
@@ -162,28 +153,37 @@ def fit_machines(estimator: Any, values: Sequence[Value], X: Any, y: Any, **fit_
     served = {number: value for number, value in enumerate(values) if _is_served(value)}
     _refuse(X, fit_params, len(served))
     first = min(served)
-    as_usual = clone(estimator).set_params(**values[first])
-    problem = _fit_and_keep_problem(as_usual, X, y, fit_params)
+    as_usual = clone(estimator).set_params(**values[first]).fit(X, y, **fit_params)
+    rows = _checked_rows(as_usual, X)
     by_shape: dict[KernelShape, dict[int, Value]] = {}
     for number, value in served.items():
-        by_shape.setdefault(_shape(as_usual, value, problem.rows), {})[number] = value
-    machines: Machines = {}
+        by_shape.setdefault(_shape(as_usual, value, rows), {})[number] = value
+    machines: dict[KernelShape, dict[int, Any]] = {}
     if _is_worth_a_matrix(len(served), len(by_shape), as_usual):
-        machines = _fit_on_matrices(as_usual, problem, by_shape)
+        matrices = KernelMatrices.of_training(as_usual.kernel, rows)
+        for shape, of_shape in by_shape.items():
+            machines[shape] = _fitted(as_usual, of_shape, matrices.matrix(shape), y, fit_params)
     if not any(first in of_shape and _are_same(of_shape[first], as_usual) for of_shape in machines.values()):
         machines = {}
-    return KernelMachines(len(values), first, as_usual, problem.rows, machines)
+    return KernelMachines(len(values), first, as_usual, rows, machines)
 
 
-def _fit_on_matrices(
-    as_usual: Any, problem: DenseProblem, by_shape: Mapping[KernelShape, Mapping[int, Value]]
-) -> Machines:
-    matrices = KernelMatrices.of_training(as_usual.kernel, problem.rows)
+def _checked_rows(machine: Any, X: Any) -> Floats:
+    """The rows as a fitted machine passes them to libsvm."""
+    rows: Floats = validate_data(machine, X, dtype=np.float64, order="C", reset=False)
+    return rows
+
+
+def _fitted(
+    as_usual: Any, values: Mapping[int, Value], matrix: Floats, y: Any, fit_params: Mapping[str, Any]
+) -> dict[int, Any]:
+    """Machines on a kernel matrix by number of the value; without those that must be fitted alone."""
     machines = {}
-    for shape, values in by_shape.items():
-        matrix = matrices.matrix(shape)
-        fitted = ((number, _machine(as_usual, value, matrix, problem)) for number, value in values.items())
-        machines[shape] = {number: machine for number, machine in fitted if machine is not None}
+    for number, value in values.items():
+        machine = clone(as_usual).set_params(**value, kernel="precomputed")
+        with suppress(ValueError), config_context(assume_finite=True):  # libsvm refuses a parameter; the matrix is
+            machine.fit(matrix, y, **fit_params)
+            machines[number] = machine
     return machines
 
 
@@ -221,23 +221,6 @@ def _refuse(X: Any, fit_params: Mapping[str, Any], n_served: int) -> None:
         raise SeparateFitsError("rows without weight")
 
 
-def _fit_and_keep_problem(model: Any, X: Any, y: Any, fit_params: Mapping[str, Any]) -> DenseProblem:
-    """Fit a machine as usual, and return what scikit-learn made of the rows for that."""
-    found: list[DenseProblem] = []
-    run: Callable[..., None] = model._dense_fit
-
-    def keep(X: Floats, y: Floats, sample_weight: Floats, solver_type: int, kernel: str, random_seed: int) -> None:
-        found.append(DenseProblem(X, y, sample_weight, solver_type))
-        run(X, y, sample_weight, solver_type, kernel, random_seed=random_seed)
-
-    model._dense_fit = keep
-    try:
-        model.fit(X, y, **fit_params)
-    finally:
-        del model._dense_fit
-    return found[0]
-
-
 def _shape(model: Any, value: Value, rows: Floats) -> KernelShape:
     gamma, degree, coef0 = (value.get(name, getattr(model, name)) for name in KernelShape._fields)
     if gamma == "scale":
@@ -248,25 +231,8 @@ def _shape(model: Any, value: Value, rows: Floats) -> KernelShape:
     return KernelShape(float(gamma), int(degree), float(coef0))
 
 
-def _machine(as_usual: Any, value: Value, matrix: Floats, problem: DenseProblem) -> Any:
-    """A machine fitted on a kernel matrix, or None where it must be fitted alone."""
-    machine = view_of(as_usual, **value, kernel="precomputed", _gamma=0.0, _validate_for_predict=_as_it_is)
-    try:
-        machine._dense_fit(matrix, problem.target, problem.weights, problem.solver, "precomputed", random_seed=0)
-    except ValueError:  # libsvm refuses a parameter
-        return None
-    machine._intercept_, machine._dual_coef_ = machine.intercept_, machine.dual_coef_
-    is_finite = np.isfinite(machine._intercept_).all() and np.isfinite(machine._dual_coef_).all()
-    return machine if is_finite else None
-
-
-def _as_it_is(matrix: Floats) -> Floats:
-    """In place of scikit-learn's check of new rows: the matrix is one of ours."""
-    return matrix
-
-
 def _are_same(machine: Any, other: Any) -> bool:
-    names = ("support_", "_n_support", "_dual_coef_", "_intercept_")
+    names = ("support_", "dual_coef_", "intercept_")
     return all(np.array_equal(getattr(machine, name), getattr(other, name)) for name in names)
 
 
