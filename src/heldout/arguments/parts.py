@@ -16,11 +16,11 @@ from sklearn.model_selection import (
     LeavePGroupsOut,
     StratifiedGroupKFold,
 )
-from sklearn.model_selection._search import BaseSearchCV
 from sklearn.utils import get_tags, indexable
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import _num_samples, column_or_1d, has_fit_parameter
+from sklearn.utils.validation import column_or_1d, has_fit_parameter
 
+from heldout._sklearn import BaseSearchCV, gathered_scorers, n_rows_of, scorers_of_search
 from heldout._streams import numpy_seed
 from heldout.data.arrays import has_fields
 from heldout.data.equal_rows import COPIES, row_numbers
@@ -199,7 +199,7 @@ def scorers_of(search: BaseSearchCV) -> tuple[Any, Any]:
     Raises InputError when ``scoring`` or ``refit`` is nothing that it knows.
     """
     try:
-        scorers: tuple[Any, Any] = BaseSearchCV._get_scorers(search)
+        scorers = scorers_of_search(search)
     except InputError:
         raise
     except (ValueError, TypeError) as error:
@@ -212,8 +212,8 @@ def scorers_of(search: BaseSearchCV) -> tuple[Any, Any]:
 
 def deciding_scorer(scorers: Any, scoring: Any, refit: Any) -> str:
     """The name of the scorer that chooses the winner, of scorers as scikit-learn has gathered them."""
-    if hasattr(scorers, "_scorers"):
-        return refit if isinstance(refit, str) else str(next(iter(scorers._scorers)))
+    if (members := gathered_scorers(scorers)) is not None:
+        return refit if isinstance(refit, str) else str(next(iter(members)))
     # A callable may turn out to return several scores; ``refit`` then names one of them.
     return refit if callable(scoring) and isinstance(refit, str) else "score"
 
@@ -222,7 +222,7 @@ def task_of(
     model: Any, X: Any, y: Any, groups: Any = None, sample_weight: Any = None, metric: Metric | None = None
 ) -> Task:
     """Rows, a target that ``checked_target`` passed, groups and weights as a task for such a model and metric."""
-    columns = np.zeros(_num_samples(X)) if y is None else y.toarray() if hasattr(y, "toarray") else np.asarray(y)
+    columns = np.zeros(n_rows_of(X)) if y is None else y.toarray() if hasattr(y, "toarray") else np.asarray(y)
     if y is None or columns.ndim > 1:
         if columns.ndim != 2 or columns.dtype.kind not in "biuf":  # no numbers: which rows are equal
             columns = np.unique(columns.reshape(len(columns), -1).astype(str), axis=0, return_inverse=True)[1]

@@ -234,9 +234,10 @@ def _refuse_distributions(space: Space) -> None:
 def _weight_parameter(model: Any) -> str:
     """The parameter by which ``fit`` takes weights of rows, through pipelines; empty where it takes none."""
     from sklearn.compose import TransformedTargetRegressor
-    from sklearn.model_selection._search import BaseSearchCV
     from sklearn.pipeline import Pipeline
     from sklearn.utils.validation import has_fit_parameter
+
+    from heldout._sklearn import BaseSearchCV
 
     if isinstance(model, Pipeline):
         name, last = model.steps[-1]

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from heldout._sklearn import n_leaves_of_rounds
 from heldout._text import argument
 from heldout.errors import InputError
 from heldout.execution.cell_table import CellTable
@@ -96,8 +97,8 @@ def _leaves(model: Any) -> float | None:
     """Of a tree, or of all trees of an ensemble, those of LightGBM, XGBoost and CatBoost included."""
     if hasattr(model, "tree_"):
         return float(model.tree_.n_leaves)
-    if hasattr(model, "_predictors"):  # scikit-learn's histogram boosting
-        return float(sum(tree.get_n_leaf_nodes() for trees in model._predictors for tree in trees))
+    if (n_leaves := n_leaves_of_rounds(model)) is not None:
+        return float(n_leaves)
     if hasattr(model, "booster_"):
         return float(sum(tree["num_leaves"] for tree in model.booster_.dump_model()["tree_info"]))
     if hasattr(model, "get_booster"):

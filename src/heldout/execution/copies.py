@@ -16,8 +16,8 @@ from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 from sklearn.base import BaseEstimator, is_classifier
 from sklearn.model_selection import PredefinedSplit, StratifiedShuffleSplit, check_cv
-from sklearn.utils import _safe_indexing
 
+from heldout._sklearn import rows_at, takes_splitter
 from heldout.data.equal_rows import row_numbers
 from heldout.folds.plans import seeded
 from heldout.folds.splits import Rows, listed_splits
@@ -71,7 +71,7 @@ class CopiesTogether:
         """Positions in the sample that train and that test."""
         origin = self.origin_of(X, y)
         for train, test in self._split(X, y, groups, origin):
-            self._parts.remember(None if y is None else _safe_indexing(y, train), origin[train])
+            self._parts.remember(None if y is None else rows_at(y, train), origin[train])
             yield train, test
 
     def _split(self, X: Any, y: Any, groups: Any, origin: NDArray[np.intp]) -> Iterator[tuple[Rows, Rows]]:
@@ -82,10 +82,10 @@ class CopiesTogether:
                 drawn = (np.flatnonzero(np.isin(originals, rows)[place]) for rows in (train, test))
                 yield next(drawn), next(drawn)
             return
-        mine = None if y is None else _safe_indexing(y, first)
+        mine = None if y is None else rows_at(y, first)
         cv = self._splitter(mine)
-        own_groups = None if groups is None else _safe_indexing(groups, first)
-        for train, test in cv.split(_safe_indexing(X, first), mine, own_groups):
+        own_groups = None if groups is None else rows_at(groups, first)
+        for train, test in cv.split(rows_at(X, first), mine, own_groups):
             yield np.flatnonzero(np.isin(place, train)), np.flatnonzero(np.isin(place, test))
 
     def _splitter(self, y: Any) -> Any:
@@ -172,7 +172,7 @@ def with_copies_together(model: BaseEstimator, origin: NDArray[np.intp]) -> Base
             continue
         if cv is None and type(owner).__name__ in _LEAVES_ONE_OUT_BY_ITSELF:
             continue
-        if "cv_object" not in getattr(type(owner), "_parameter_constraints", {}).get("cv", ["cv_object"]):
+        if not takes_splitter(owner):
             continue  # it takes no splitter: TargetEncoder of older versions of scikit-learn
         seed = getattr(owner, "random_state", None)
         if isinstance(cv, float):  # the share of the rows that trains; a threshold is tuned on the others

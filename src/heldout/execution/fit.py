@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
-from sklearn.utils.validation import _check_method_params
 
+from heldout._sklearn import params_at
 from heldout._streams import numpy_seed
 from heldout.configurations import Configuration
 from heldout.data.task import Task, TaskKind, Truth
@@ -227,7 +227,7 @@ def scores_by_scorer(
     context: CellContext, model: Any, X: Any, y: Any, rows: NDArray[np.intp]
 ) -> tuple[dict[str, float], str]:
     """The scores without those of scorers that raised, and the message of the first that raised."""
-    params = _check_method_params(context.X, params=dict(context.routed.score), indices=rows)
+    params = params_at(context.X, params=dict(context.routed.score), indices=rows)
     try:
         with NoExit():
             answer = context.scoring.scorer(model, X, *([] if y is None else [y]), **params)

@@ -13,9 +13,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.pipeline import Pipeline
-from sklearn.utils import _safe_indexing
-from sklearn.utils.validation import _check_method_params
 
+from heldout._sklearn import params_at, rows_at
 from heldout._streams import numpy_seed
 from heldout.data.arrays import shortened
 from heldout.data.task import Task
@@ -149,9 +148,9 @@ class EarlyStopping:
         stops = self.stopping_rows(train, place)
         of_training, of_stopping = (
             FitRows(
-                _safe_indexing(X, rows),
-                _safe_indexing(y, rows),
-                _check_method_params(X, params=dict(fit_params), indices=rows) if fit_params else {},
+                rows_at(X, rows),
+                rows_at(y, rows),
+                params_at(X, params=dict(fit_params), indices=rows) if fit_params else {},
             )
             for rows in (np.flatnonzero(~stops), np.flatnonzero(stops))
         )

@@ -12,10 +12,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
-from sklearn.utils import _safe_indexing, get_tags
-from sklearn.utils.metaestimators import _safe_split
-from sklearn.utils.validation import _check_method_params
+from sklearn.utils import get_tags
 
+from heldout._sklearn import params_at, rows_at, split_rows
 from heldout.configurations import Configuration
 from heldout.data.task import Truth
 from heldout.errors import InputError, NoExit, StrangeLabelError
@@ -306,8 +305,8 @@ class SplitFits:
         """Training rows, their target and test rows for an unfitted model; ``account``: of its shared steps."""
         if get_tags(model).input_tags.pairwise:
             X, y = self.context.X, self.context.y
-            X_train, y_train = _safe_split(model, X, y, self.split.train)
-            return X_train, y_train, _safe_split(model, X, y, self.split.test, self.split.train)[0]
+            X_train, y_train = split_rows(model, X, y, self.split.train)
+            return X_train, y_train, split_rows(model, X, y, self.split.test, self.split.train)[0]
         if self._is_separate(position):
             return (
                 own_copy(self._rows_of_training),
@@ -319,7 +318,7 @@ class SplitFits:
 
     def _fit_params(self, configuration: Configuration) -> Mapping[str, Any]:
         params = dict(self.context.routed.to_fit(configuration))
-        return _check_method_params(self.context.X, params=params, indices=self.split.train) if params else {}
+        return params_at(self.context.X, params=params, indices=self.split.train) if params else {}
 
     @property
     def _keeps_all_steps(self) -> bool:
@@ -367,19 +366,19 @@ class SplitFits:
 
     @cached_property
     def _rows_of_training(self) -> Any:
-        return _safe_indexing(self.context.X, self.split.train)
+        return rows_at(self.context.X, self.split.train)
 
     @cached_property
     def _rows_of_test(self) -> Any:
-        return _safe_indexing(self.context.X, self.split.test)
+        return rows_at(self.context.X, self.split.test)
 
     @cached_property
     def _target_of_training(self) -> Any:
-        return None if self.context.y is None else _safe_indexing(self.context.y, self.split.train)
+        return None if self.context.y is None else rows_at(self.context.y, self.split.train)
 
     @cached_property
     def _target_of_test(self) -> Any:
-        return None if self.context.y is None else _safe_indexing(self.context.y, self.split.test)
+        return None if self.context.y is None else rows_at(self.context.y, self.split.test)
 
 
 def fit_cell(context: CellContext, configuration: Configuration, split: Split) -> CellResult:

@@ -1,4 +1,4 @@
-"""From a scikit-learn scorer to a metric. No other file reads the private members of scorers.
+"""From a scikit-learn scorer to a metric.
 
 A scorer of ``get_scorer`` or ``make_scorer`` holds a function, a sign, keyword arguments and the names of the
 estimator methods that it calls, in order of preference. If we have a kernel for the function with those arguments,
@@ -10,8 +10,7 @@ from __future__ import annotations
 
 import inspect
 import warnings
-from collections.abc import Callable, Mapping
-from copy import copy
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -19,10 +18,18 @@ import numpy as np
 import sklearn
 import sklearn.metrics
 from sklearn.base import ClassifierMixin, RegressorMixin
-from sklearn.metrics._scorer import _PassthroughScorer, _Scorer
-from sklearn.model_selection._search import BaseSearchCV
 from sklearn.utils.metadata_routing import process_routing
 
+from heldout._sklearn import (
+    BaseSearchCV,
+    ScorerParts,
+    gathered_scorers,
+    scorer_parts,
+    scorer_with,
+    scoring_model,
+    takes_weights,
+    with_members,
+)
 from heldout._text import argument, is_one_of
 from heldout.data.task import TaskKind, Truth, labels_text
 from heldout.errors import HeldoutWarning, InputError
@@ -62,29 +69,28 @@ def metric_from_scorer(scorer: Any, *, survival: bool = False) -> Metric | None:
     >>> metric_from_scorer(sklearn.metrics.get_scorer("neg_brier_score")).name
     'neg_brier_score'
     """
-    if isinstance(scorer, _PassthroughScorer):
-        return _metric_of_score_method(scorer._estimator)
-    if not isinstance(scorer, _Scorer):
+    if (model := scoring_model(scorer)) is not None:
+        return _metric_of_score_method(model)
+    parts = scorer_parts(scorer)
+    if parts is None:
         return None
-    asked = scorer._response_method
-    methods = [asked] if isinstance(asked, str) else asked
-    responses = tuple(r for method in methods for r, gives in ESTIMATOR_METHODS.items() if gives == method)
-    if isinstance(scorer._score_func, MetricFunction):
-        return _with_sign(scorer._score_func.metric, scorer._sign)
-    if type(scorer)._score is not _Scorer._score:  # a derived class that scores otherwise than its function
+    if isinstance(parts.function, MetricFunction):
+        return _with_sign(parts.function.metric, parts.sign)
+    if not parts.is_its_function:
         return None
-    metric: Metric | None = _known(scorer._score_func, scorer._kwargs, responses)
+    responses = tuple(r for method in parts.methods for r, name in ESTIMATOR_METHODS.items() if name == method)
+    metric: Metric | None = _known(parts.function, parts.arguments, responses)
     if metric is None:
-        metric = _called(scorer, responses)
+        metric = _called(parts, responses)
         if survival and Response.VALUES in metric.responses:
             metric = replace(metric, responses=(Response.RISK,), needs=Needs.PAIR, own_fields=True)
-    return _with_sign(metric, scorer._sign)
+    return _with_sign(metric, parts.sign)
 
 
 def members_of(scorer: Any) -> Mapping[str, Any]:
     """The scorers of scikit-learn's multi-metric scorer by name; a single scorer as ``score``."""
-    members = getattr(scorer, "_scorers", None)
-    return members if isinstance(members, Mapping) else {"score": scorer}
+    members = gathered_scorers(scorer)
+    return {"score": scorer} if members is None else members
 
 
 def title_of(scorer: Any) -> str:
@@ -97,8 +103,8 @@ def title_of(scorer: Any) -> str:
     >>> title_of(hits), title_of(None)
     ('hits', 'score')
     """
-    if isinstance(scorer, _PassthroughScorer):
-        return f"{type(scorer._estimator).__name__}.score"
+    if (model := scoring_model(scorer)) is not None:
+        return f"{type(model).__name__}.score"
     name = "" if scorer is None or isinstance(scorer, Mapping) else name_of(scorer)
     return name if name.isidentifier() else "score"
 
@@ -109,26 +115,24 @@ def scorer_for(scorer: Any, truth: Truth) -> Any:
     Without them a fold that lacks a class would be scored on the others alone. Censoring is estimated on all rows,
     so that folds are scored on the same scale as the estimate.
     """
-    if hasattr(scorer, "_scorers"):
-        return _with_members(scorer, lambda member: scorer_for(member, truth))
-    function = getattr(scorer, "_score_func", None)
+    if (members := gathered_scorers(scorer)) is not None:
+        return with_members(scorer, {name: scorer_for(member, truth) for name, member in members.items()})
+    parts = scorer_parts(scorer)
+    function = parts.function if parts else None
     of_survival = truth.kind is TaskKind.SURVIVAL
     if not isinstance(function, MetricFunction) or (truth.classes is None and not of_survival):
         return scorer
-    own = copy(scorer)
     if of_survival:
         # A metric of another kind of task is refused later, with a better message.
         fits = truth.kind in function.metric.tasks
-        own._score_func = replace(function, metric=fitted(function.metric, truth)) if fits else function
-        return own
+        return scorer_with(scorer, replace(function, metric=fitted(function.metric, truth))) if fits else scorer
     classes: Any = truth.classes
     if function.classes is not None and list(function.classes) != classes.tolist():
         raise InputError(
             f"the scorer of '{function.metric.name}' has classes={list(function.classes)!r}, but the classes of "
             f"the target are {labels_text(classes)} in this order; leave classes out, because a search knows them."
         )
-    own._score_func = replace(function, classes=tuple(classes.tolist()))
-    return own
+    return scorer_with(scorer, replace(function, classes=tuple(classes.tolist())))
 
 
 def scorer_of_class(scorer: Any, truth: Truth, pos_label: Any = None) -> Any:
@@ -140,11 +144,13 @@ def scorer_of_class(scorer: Any, truth: Truth, pos_label: Any = None) -> Any:
     """
     if truth.positive is None or truth.classes is None:
         return scorer
-    if hasattr(scorer, "_scorers"):
-        return _with_members(scorer, lambda member: scorer_of_class(member, truth, pos_label))
-    if not isinstance(scorer, _Scorer):
+    if (members := gathered_scorers(scorer)) is not None:
+        of_class = {name: scorer_of_class(member, truth, pos_label) for name, member in members.items()}
+        return with_members(scorer, of_class)
+    parts = scorer_parts(scorer)
+    if parts is None:
         return scorer
-    function, arguments = scorer._score_func, scorer._kwargs
+    function, arguments = parts.function, parts.arguments
     metric = function.metric if isinstance(function, MetricFunction) else None
     own = arguments.get("pos_label", metric and metric.pos_label)
     if pos_label is None:
@@ -157,19 +163,18 @@ def scorer_of_class(scorer: Any, truth: Truth, pos_label: Any = None) -> Any:
             "passed beside it; leave one of the two out.",
             argument="pos_label",
         )
-    named = copy(scorer)
     opened = metric_from_scorer(scorer)
     if isinstance(opened, PartialRocAuc):  # scikit-learn's is of the last class
-        named._score_func, named._kwargs = MetricFunction(opened), {"pos_label": truth.pos_label}
-    elif asks_for_class(function, arguments):
-        named._kwargs = {**arguments, "pos_label": truth.pos_label}
-    elif name_of(function) in _OF_LAST_CLASS and truth.positive != truth.n_classes - 1:
+        return scorer_with(scorer, MetricFunction(opened), {"pos_label": truth.pos_label})
+    if asks_for_class(function, arguments):
+        return scorer_with(scorer, function, {**arguments, "pos_label": truth.pos_label})
+    if name_of(function) in _OF_LAST_CLASS and truth.positive != truth.n_classes - 1:
         raise InputError(
             f"the scorer '{name_of(function)}' of scikit-learn is of the last class, "
             f"{labels_text(truth.classes[-1:])}, got {argument('pos_label', pos_label)}; use another scorer.",
             argument="pos_label",
         )
-    return named
+    return scorer
 
 
 def weights_of(scorer: Any, deciding: str, routed: Mapping[str, Any]) -> tuple[Any, dict[str, Any]]:
@@ -177,15 +182,14 @@ def weights_of(scorer: Any, deciding: str, routed: Mapping[str, Any]) -> tuple[A
 
     ``routed`` are the parameters that a scorer, or multi-metric scorer, receives beside rows and target.
     """
-    weights = routed.get("sample_weight")
-    if not hasattr(scorer, "_scorers"):
+    weights, members = routed.get("sample_weight"), gathered_scorers(scorer)
+    if members is None:
         return weights, {}
     if sklearn.get_config()["enable_metadata_routing"]:
         requests = process_routing(scorer, "score", **routed)
-        received = {name: requests[name].score.get("sample_weight") for name in scorer._scorers}
+        received = {name: requests[name].score.get("sample_weight") for name in members}
     else:
-        takes = {name: weights is not None and one._accept_sample_weight() for name, one in scorer._scorers.items()}
-        received = {name: weights if taken else None for name, taken in takes.items()}
+        received = {name: weights if takes_weights(one) else None for name, one in members.items()}
     return received[deciding], {name: one for name, one in received.items() if one is not received[deciding]}
 
 
@@ -198,13 +202,6 @@ def asks_for_class(function: Any, arguments: Mapping[str, Any]) -> bool:
 
 def _is_the_same_of_either(function: Any) -> bool:
     return function in (sklearn.metrics.brier_score_loss, getattr(sklearn.metrics, "d2_brier_score", None))
-
-
-def _with_members(scorer: Any, change: Callable[[Any], Any]) -> Any:
-    """A multi-metric scorer with each of its scorers changed."""
-    gathered = copy(scorer)
-    gathered._scorers = {name: change(member) for name, member in scorer._scorers.items()}
-    return gathered
 
 
 def _metric_of_score_method(estimator: Any) -> Metric | None:
@@ -229,7 +226,7 @@ def _metric_of_search(search: Any) -> Metric | None:
         return _metric_of_score_method(model[0][1] if isinstance(model, list | tuple) else model)
     if isinstance(scoring, str) and scoring in sklearn.metrics.get_scorer_names():
         scoring = sklearn.metrics.get_scorer(scoring)
-    return metric_from_scorer(scoring) if isinstance(scoring, _Scorer) else None
+    return None if scorer_parts(scoring) is None else metric_from_scorer(scoring)
 
 
 def _with_sign(metric: Metric, sign: int) -> Metric:
@@ -271,17 +268,17 @@ def _asking(metric: Metric, responses: tuple[Response, ...]) -> Metric | None:
     return replace(metric, responses=usable)
 
 
-def _called(scorer: Any, responses: tuple[Response, ...]) -> CustomMetric:
+def _called(parts: ScorerParts, responses: tuple[Response, ...]) -> CustomMetric:
     """The function itself, on the slow path."""
-    function, arguments = scorer._score_func, scorer._kwargs
+    function, arguments = parts.function, parts.arguments
     name = name_of(function)
     named = getattr(sklearn.metrics, name, None) is function
     declared = CALLED.get(name) if named else None
     if declared is None:
-        declared = Declared(-np.inf, np.inf, scorer._sign > 0)
+        declared = Declared(-np.inf, np.inf, parts.sign > 0)
     elif declared.reads is not None:
         responses = tuple(r for r in responses if r not in PREDICTED or r is declared.reads)
-    needs, undefined_without, pos_label = _demands(scorer, name, declared)
+    needs, undefined_without, pos_label = _demands(parts, name, declared)
     listed = ", ".join(f"{key}={value!r}" for key, value in arguments.items())
     return CustomMetric(
         function=function,
@@ -294,23 +291,23 @@ def _called(scorer: Any, responses: tuple[Response, ...]) -> CustomMetric:
         takes_weights=accepts_weights(function) and "sample_weight" not in arguments,
         arguments=tuple(arguments.items()),
         # Labels are not turned to a class; a function of labels reads ``pos_label`` itself.
-        pos_label=pos_label if Response.LABELS in responses else scorer._get_pos_label(),
-        of_last_class=scorer._get_pos_label() is None,
+        pos_label=pos_label if Response.LABELS in responses else parts.pos_label,
+        of_last_class=parts.pos_label is None,
     )
 
 
-def _demands(scorer: Any, name: str, declared: Declared) -> tuple[Needs, Needs, Any]:
+def _demands(parts: ScorerParts, name: str, declared: Declared) -> tuple[Needs, Needs, Any]:
     """What rows must hold under the arguments given, as ``Metric`` explains, and the label to be found."""
-    arguments = scorer._kwargs
+    arguments = parts.arguments
     needs, undefined_without = declared.needs, declared.undefined_without
     if name in AVERAGED and declared.needs is Needs.POSITIVE:
         average = arguments.get("average", "binary")
         if isinstance(average, str) and average == "binary":
-            return needs, undefined_without, scorer._get_pos_label()
+            return needs, undefined_without, parts.pos_label
         micro = isinstance(average, str) and average == "micro"
         return Needs.ROW if micro else Needs.EVERY_CLASS, undefined_without, None
     if arguments.get("labels") is not None:
         undefined_without = declared.undefined_with_labels
     if arguments.get("force_finite") is False:
         undefined_without = Needs.TWO_VALUES
-    return needs, undefined_without, scorer._get_pos_label() if needs is Needs.POSITIVE else None
+    return needs, undefined_without, parts.pos_label if needs is Needs.POSITIVE else None

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from sklearn.metrics._scorer import _Scorer
-
+from heldout._sklearn import DerivedScorer
 from heldout.data.arrays import column_of, distinct, has_fields
 from heldout.data.task import TaskKind
 from heldout.errors import InputError
@@ -20,7 +19,7 @@ from heldout.metrics.parameters import times_of
 from heldout.metrics.survival_model import RISK_METHOD, SURVIVAL_METHOD, risks, survival
 
 
-class SurvivalScorer(_Scorer):  # type: ignore[misc]
+class SurvivalScorer(DerivedScorer):
     """``scorer(estimator, X, y, sample_weight=None)``, greater = better.
 
     Parameters
@@ -35,14 +34,14 @@ class SurvivalScorer(_Scorer):  # type: ignore[misc]
     def __init__(self, function: MetricFunction, methods: tuple[str, ...] = ()) -> None:
         sign = 1 if function.metric.greater_is_better else -1
         method = methods or (SURVIVAL_METHOD if reads_curves(function.metric) else RISK_METHOD,)
-        super().__init__(function, sign, {}, method[0] if len(method) == 1 else method)
+        super().__init__(function, sign, method)
 
-    def _score(self, method_caller: Any, estimator: Any, X: Any, y_true: Any, **given: Any) -> float:
-        metric = self._score_func.metric
+    def score_of(self, function: Any, estimator: Any, X: Any, y_true: Any, **params: Any) -> float | None:
+        metric = function.metric
         if not (has_fields(y_true) or metric.tasks == {TaskKind.SURVIVAL}):
-            return float(super()._score(method_caller, estimator, X, y_true, **given))
+            return None
         predicted = survival(estimator, X, times_of(metric)) if reads_curves(metric) else risks(estimator, X)
-        return float(self._sign * self._score_func(y_true, predicted, **given))
+        return float(function(y_true, predicted, **params))
 
 
 def reads_curves(metric: Metric) -> bool:

@@ -14,8 +14,8 @@ from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils import _safe_indexing
 
+from heldout._sklearn import rows_at
 from heldout.arguments import seeded_folds
 from heldout.data.task import Task
 from heldout.dropping.base import Barrier
@@ -138,11 +138,11 @@ class RepeatNumbers:
 def part_of(task: Task, rows: Rows) -> Task:
     """Some rows of a task as a new task."""
     return Task(
-        _safe_indexing(task.X, rows),
+        rows_at(task.X, rows),
         task.truth.rows(rows),
         None if task.groups is None else task.groups[rows],
         None if task.sample_weight is None else task.sample_weight[rows],
-        None if task.y is None else _safe_indexing(task.y, rows),
+        None if task.y is None else rows_at(task.y, rows),
     )
 
 

@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils import _safe_indexing
 
+from heldout._sklearn import rows_at
 from heldout._streams import RandomState, entropy_of
 from heldout._text import argument
 from heldout.errors import InputError
@@ -146,7 +146,7 @@ class _Source:
         for repeat, fold, model, rows in self.tested:
             labels[rows, repeat] = fold
             for h, member in enumerate(model.pooled_.members):
-                answer = coded_responses(context, member, _safe_indexing(X, rows))[response]
+                answer = coded_responses(context, member, rows_at(X, rows))[response]
                 if h not in by_imputation:
                     nothing = -1 if response is Response.LABELS else np.nan
                     shape = (task.n_rows, 1, n_repeats, *answer.shape[1:])
@@ -210,7 +210,7 @@ def _fitted_again(nested: NestedEstimate, X: Any, y: Any) -> list[_Tested]:
         place = ("pooled performance", fold.repeat, fold.fold)
         model = seeded_model(model, int(nested.provenance["entropy"]), *place)
         rows = fold.training_rows
-        fitted = with_copies_together(model, rows).fit(_safe_indexing(X, rows), _safe_indexing(y, rows))
+        fitted = with_copies_together(model, rows).fit(rows_at(X, rows), rows_at(y, rows))
         tested.append(_Tested(fold.repeat, fold.fold, fitted, fold.test_rows))
     return tested
 

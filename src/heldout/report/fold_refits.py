@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils import _safe_indexing
 
+from heldout._sklearn import rows_at
 from heldout._text import argument
 from heldout.data.task import Task
 from heldout.errors import InputError
@@ -84,8 +84,8 @@ def _refitted(evaluation: Evaluation, entropy: Any) -> dict[tuple[int, int], Any
     with single_threaded():
         for split in evaluation.folds.splits:
             model = cell_model(winner, entropy, *split.place)
-            model.fit(_safe_indexing(task.X, split.train), _safe_indexing(task.target, split.train))
-            again = coded_responses(context, model, _safe_indexing(task.X, split.test))
+            model.fit(rows_at(task.X, split.train), rows_at(task.target, split.train))
+            again = coded_responses(context, model, rows_at(task.X, split.test))
             if not _agrees(evaluation, split, again):
                 return None
             models[split.place] = model

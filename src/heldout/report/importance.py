@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils import _safe_indexing
 
+from heldout._sklearn import rows_at
 from heldout._streams import stream
 from heldout._types import Floats
 from heldout.execution.fold_scores import fold_scores, has_responses, is_computable
@@ -108,9 +108,9 @@ def _losses(
         return None
     context = response_context(task, {"": metric})
     shuffles = [generator.permutation(len(rows)) for _ in range(PERMUTATIONS)]
-    copies = _safe_indexing(task.X, np.tile(rows, PERMUTATIONS))
+    copies = rows_at(task.X, np.tile(rows, PERMUTATIONS))
     places = np.concatenate([shuffle + n * len(rows) for n, shuffle in enumerate(shuffles)])
-    found = [coded_responses(context, model, _safe_indexing(task.X, rows))]
+    found = [coded_responses(context, model, rows_at(task.X, rows))]
     for column in range(task.X.shape[1]):
         answered = coded_responses(context, model, _shuffled(copies, column, places))
         for n in range(PERMUTATIONS):

@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from sklearn.model_selection._search import BaseSearchCV
-
+from heldout._sklearn import BaseSearchCV
 from heldout.data.arrays import shortened
 from heldout.errors import InputError
 from heldout.estimates.types import Estimate

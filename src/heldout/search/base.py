@@ -17,14 +17,22 @@ from pathlib import Path
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from sklearn.base import _fit_context, is_classifier
-from sklearn.metrics._scorer import _MultimetricScorer
-from sklearn.model_selection._search import BaseSearchCV
-from sklearn.utils._param_validation import HasMethods, Interval, Options, StrOptions
+from sklearn.base import is_classifier
 from sklearn.utils.metadata_routing import MethodMapping
-from sklearn.utils.validation import _check_method_params, check_is_fitted
+from sklearn.utils.validation import check_is_fitted
 
 from heldout._notebook import notes
+from heldout._sklearn import (
+    CONSTRAINTS_OF_SEARCH,
+    BaseSearchCV,
+    HasMethods,
+    Interval,
+    Options,
+    StrOptions,
+    fit_context,
+    gathered_scorers,
+    params_at,
+)
 from heldout._text import argument, is_one_of
 from heldout.arguments import (
     SearchArguments,
@@ -100,12 +108,12 @@ class BaseHeldOutSearch(BaseSearchCV):  # type: ignore[misc]
     default: Any
 
     _parameter_constraints = {  # noqa: RUF012
-        **BaseSearchCV._parameter_constraints,
+        **CONSTRAINTS_OF_SEARCH,
         "estimator": [HasMethods(["fit"]), list, tuple],
         "scoring": [str, callable, list, tuple, dict, HasMethods(["statistic"]), None],
         "pos_label": [numbers.Real, str, "boolean", None],
         "repeats": [Interval(numbers.Integral, 1, None, closed="left")],
-        "cv": [*BaseSearchCV._parameter_constraints["cv"], StrOptions({AUTO})],
+        "cv": [*CONSTRAINTS_OF_SEARCH["cv"], StrOptions({AUTO})],
         "aggregate": [StrOptions({"auto", "folds", "pooled", "within"})],
         "keep_predictions": ["boolean"],
         "store": [str, os.PathLike, HasMethods(["open"]), None],
@@ -129,7 +137,7 @@ class BaseHeldOutSearch(BaseSearchCV):  # type: ignore[misc]
         for name, value in settings.items():
             setattr(self, name, value)
 
-    @_fit_context(prefer_skip_nested_validation=False)  # type: ignore[untyped-decorator]
+    @fit_context(prefer_skip_nested_validation=False)  # type: ignore[untyped-decorator]
     def fit(self, X: Any, y: Any = None, **params: Any) -> Self:
         """Search, choose, estimate, refit.
 
@@ -166,7 +174,7 @@ class BaseHeldOutSearch(BaseSearchCV):  # type: ignore[misc]
         together = isinstance(rows.get("groups"), str)
         if together:
             rows["groups"] = groups_of(X, rows["groups"])
-        params = _check_method_params(X, params=rows)
+        params = params_at(X, params=rows)
         metadata = self._get_routed_params_for_fit(params)
         # The bootstrap replays the choice, and so weighs rows exactly where the scorers weighed them.
         deciding = deciding_scorer(scorers, self.scoring, self.refit)
@@ -184,7 +192,8 @@ class BaseHeldOutSearch(BaseSearchCV):  # type: ignore[misc]
         configurations = self._configurations(arguments, entropy)
         cv = keeping_groups(self.cv) if together else self.cv
         folds = self._folds(task, cv, drop, entropy, metadata, len(configurations))
-        several = isinstance(scorers, _MultimetricScorer)
+        members = gathered_scorers(scorers)
+        several = members is not None
         table = partial(ResultsTable, self._format_results, several, self.error_score)
         scoring = make_scoring(task.truth, scorers, deciding, routed=metadata.scorer.score)
         others = {name: checked_weights(one, task.n_rows) for name, one in others.items()}
@@ -208,7 +217,7 @@ class BaseHeldOutSearch(BaseSearchCV):  # type: ignore[misc]
         if default is not None:
             default = default.among(evaluation.configurations.members).on(evaluation.folds_read)
             evaluation = replace(evaluation, default=default, n_fits=evaluation.n_fits + default.n_fits)
-        self.scorer_ = scorers._scorers if several else scorers
+        self.scorer_ = scorers if members is None else members
         self.multimetric_ = several or tuple(evaluation.fold_scores) != ("score",)
         self._adopt(evaluation, table(evaluation.configurations.params))
         return self

@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-from sklearn.utils._param_validation import Interval
 
 from heldout._defaults import DEFAULT_METHOD
+from heldout._sklearn import Interval
 from heldout.configurations import refuses
 from heldout.estimates.block_length import BlockLength
 from heldout.estimates.question import AnyAggregate

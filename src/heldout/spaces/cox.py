@@ -13,8 +13,9 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted, validate_data
 
+from heldout._sklearn import checked_weight
 from heldout._types import Floats
 from heldout.data.arrays import array_of
 from heldout.data.survival_target import survival_target
@@ -88,7 +89,7 @@ class CoxModel(BaseEstimator):  # type: ignore[misc]
         """Harrell's concordance index of the predicted risks."""
         truth = truth_of(y, TaskKind.SURVIVAL)
         risks = self.predict(X)[:, None]
-        weight = _check_sample_weight(sample_weight, risks, dtype=np.float64)[None]
+        weight = checked_weight(sample_weight, risks, dtype=np.float64)[None]
         return float(ConcordanceIndex().statistic(truth, risks).all(weight)[0, 0])
 
     def _checked_rows(self, X: Any, y: Any) -> tuple[Floats, NDArray[Any]]:
@@ -196,7 +197,7 @@ class CoxRegression(CoxModel):
                 argument="max_iter",
             )
         X, target = self._checked_rows(X, y)
-        weight = _check_sample_weight(sample_weight, X, dtype=np.float64)
+        weight = checked_weight(sample_weight, X, dtype=np.float64)
         _check_weights(weight, target["event"])
         rows = weight > 0
         likelihood = PartialLikelihood.of(X[rows], target[rows], weight[rows], self.ties, float(self.alpha))

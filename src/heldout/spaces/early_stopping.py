@@ -16,6 +16,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from sklearn.base import is_classifier
 
+from heldout._sklearn import keep_rounds
 from heldout.errors import InputError
 
 STOPPING_MODELS = "LightGBM, XGBoost, CatBoost and, from scikit-learn 1.7 on, HistGradientBoosting"
@@ -114,7 +115,7 @@ def _fit_histogram(model: Any, train: FitRows, stop: FitRows, rounds: int) -> An
     _fit_with(model, {"early_stopping": True, "n_iter_no_change": rounds}, train, params)
     # scikit-learn keeps the rounds after the best one; the first score is that of no round.
     best = 1 + int(np.argmax(model.validation_score_[1:]))
-    del model._predictors[best:]
+    keep_rounds(model, best)
     return model
 
 

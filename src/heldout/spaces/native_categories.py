@@ -9,8 +9,9 @@ from typing import Any
 import narwhals as nw
 import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin
-from sklearn.utils.validation import _check_feature_names, _check_n_features, check_is_fitted
+from sklearn.utils.validation import check_is_fitted
 
+from heldout._sklearn import check_feature_names, check_n_features
 from heldout.errors import MissingExtraError
 from heldout.spaces.preprocessing import column_kinds
 
@@ -49,8 +50,8 @@ class NativeCategories(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     def fit(self, X: Any, y: Any = None) -> NativeCategories:
         """Find the categories of the training rows."""
-        _check_n_features(self, X, reset=True)
-        _check_feature_names(self, X, reset=True)
+        check_n_features(self, X, reset=True)
+        check_feature_names(self, X, reset=True)
         columns = text_columns(X)
         table = _pandas(X)
         self.categories_ = {name: self._categories(table[name]) for name in columns}
@@ -59,8 +60,8 @@ class NativeCategories(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     def transform(self, X: Any) -> Any:
         """The table, with names that every package takes."""
         check_is_fitted(self, "categories_")
-        _check_n_features(self, X, reset=False)
-        _check_feature_names(self, X, reset=False)
+        check_n_features(self, X, reset=False)
+        check_feature_names(self, X, reset=False)
         import pandas as pd
 
         table = _pandas(X)

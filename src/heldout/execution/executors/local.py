@@ -13,9 +13,9 @@ from typing import Any, Self
 from uuid import uuid4
 
 from joblib import effective_n_jobs
-from joblib.externals.loky.process_executor import ShutdownExecutorError
 from sklearn.utils.parallel import Parallel, delayed
 
+from heldout._loky import WORKERS_ENDED, gives_results_one_by_one
 from heldout.errors import InputError
 from heldout.execution.cells import CellKey, CellResult
 from heldout.execution.executors.base import Work, WorkersLostError
@@ -57,7 +57,7 @@ class _Workers:
     def __init__(self, n_jobs: int | None, pre_dispatch: int | str, batch_size: int | str = "auto") -> None:
         # Ray's backend cannot give results one by one.
         self._parallel: Any = Parallel(n_jobs=n_jobs, pre_dispatch=pre_dispatch, batch_size=batch_size)
-        if getattr(self._parallel._backend, "supports_return_generator", False):
+        if gives_results_one_by_one(self._parallel):
             self._parallel = Parallel(
                 n_jobs=n_jobs, pre_dispatch=pre_dispatch, batch_size=batch_size, return_as="generator_unordered"
             )
@@ -142,7 +142,7 @@ class Processes(_Workers):
                     yield result
             except (BrokenExecutor, RuntimeError) as error:
                 if not isinstance(error, BrokenExecutor):
-                    if not isinstance(error.__context__, ShutdownExecutorError):
+                    if not isinstance(error.__context__, WORKERS_ENDED):
                         raise
                     # Another thread ended the pool, which all threads of this process share.
                     take_marks(self._folder)

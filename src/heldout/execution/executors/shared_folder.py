@@ -18,7 +18,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Self
 
-from joblib.externals.loky.backend import resource_tracker
+from heldout._loky import forget_folder, track_folder
 
 _PREFIX = "heldout-"
 _MADE_BY_TEMPFILE = re.compile(_PREFIX + r"[a-z0-9_]{8}")
@@ -62,14 +62,14 @@ def shared_folder() -> Iterator[Path]:
     remove_abandoned(where)
     with tempfile.TemporaryDirectory(prefix=_PREFIX, dir=where, ignore_cleanup_errors=True) as folder:
         if is_tracked := folder.isascii():  # the tracker knows no other names
-            resource_tracker.register(folder, "folder")
+            track_folder(folder)
         try:
             with suppress(OSError):  # the code below reports a full disk
                 (Path(folder) / _OWNER).write_text(json.dumps(asdict(Owner.me())), encoding="utf-8")
             yield Path(folder)
         finally:
             if is_tracked:
-                resource_tracker.unregister(folder, "folder")
+                forget_folder(folder)
 
 
 def remove_abandoned(where: Path) -> None:

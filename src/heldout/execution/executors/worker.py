@@ -28,9 +28,9 @@ from typing import Any, TypeAlias
 from uuid import uuid4
 
 import numpy as np
-from joblib.externals.loky.backend.context import LokyContext
 from numpy.typing import NDArray
 
+from heldout._loky import set_first_call
 from heldout.errors import Ending
 from heldout.execution.cells import CellKey, CellResult, CellState
 from heldout.execution.executors.base import Addition, Work
@@ -215,15 +215,8 @@ SECONDS_BETWEEN_LOOKS = 1.0
 
 
 def end_workers_with_this_process(parallel: Any) -> None:
-    """Let the processes of joblib's pool end with this one, also if it dies before they have a task.
-
-    ``parallel`` is entered. The pool stays the one that other users of joblib share: an initializer that is passed
-    to joblib would replace it. Where it is set to fork workers from a server, that is their parent.
-    """
-    pool: Any = getattr(parallel._backend, "_workers", None)
-    is_parent = isinstance(getattr(pool, "_context", None), LokyContext)
-    if is_parent and pool._initializer is None:
-        pool._initializer, pool._initargs = _start_with, (os.getpid(),)
+    """Let the processes of joblib's entered pool end with this one, also if it dies before their first task."""
+    set_first_call(parallel, _start_with, os.getpid())
 
 
 def _start_with(parent: int) -> None:

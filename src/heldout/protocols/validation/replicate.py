@@ -11,10 +11,8 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
-from sklearn.utils import _safe_indexing
-from sklearn.utils.metaestimators import _safe_split
-from sklearn.utils.validation import _check_method_params
 
+from heldout._sklearn import params_at, rows_at, split_rows
 from heldout.configurations import Configuration, Configurations
 from heldout.data.task import Truth
 from heldout.errors import NoExit
@@ -94,10 +92,8 @@ class ReplicateFit:
     ) -> tuple[Any, FittedCoefficients | PooledCoefficients | str | None]:
         """The model of all rows as the cell fitted it, and its coefficients if it has any; or why not."""
         model = seeded_model(configuration.fresh(), context.entropy, *split.place)
-        X, y = _safe_split(model, context.X, context.y, split.train)
-        params = _check_method_params(
-            context.X, params=dict(context.routed.to_fit(configuration)), indices=split.train
-        )
+        X, y = split_rows(model, context.X, context.y, split.train)
+        params = params_at(context.X, params=dict(context.routed.to_fit(configuration)), indices=split.train)
         fitted = model.fit(X, y, **params)
         return fitted, _read(lambda: fitted_coefficients(fitted, X, y, params.get("sample_weight")))
 
@@ -183,16 +179,16 @@ class ImputedFit(ReplicateFit):
         """The configuration fitted on the completions of the training rows of a split."""
         models = [unfitted_model(context, configuration, split, number) for number in range(len(samples))]
         given = dict(context.routed.to_fit(configuration))
-        params = _check_method_params(context.X, params=given, indices=split.train)
+        params = params_at(context.X, params=given, indices=split.train)
         weights = None if self.weights is None else self.weights[split.train]
-        return self.imputation.fitted(models, samples, _safe_indexing(context.y, split.train), params, weights)
+        return self.imputation.fitted(models, samples, rows_at(context.y, split.train), params, weights)
 
     def samples(self, context: CellContext, split: Split) -> Sequence[Any]:
         """The rows of a sample, imputed now, or drawn from rows imputed before."""
         if self.imputation.order == "boot_mi" and split.repeat != ALL_ROWS:
-            drawn = _safe_indexing(context.X, split.train)
+            drawn = rows_at(context.X, split.train)
             return self.imputation.completed(drawn, self.truth.rows(split.train), self.entropy, *split.place)
-        return [_safe_indexing(table, split.train) for table in self.trained_on]
+        return [rows_at(table, split.train) for table in self.trained_on]
 
 
 @dataclass(frozen=True, eq=False)

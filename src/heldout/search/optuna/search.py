@@ -9,11 +9,11 @@ from operator import attrgetter
 from typing import Any
 
 import numpy as np
-from sklearn.utils import Bunch, _safe_indexing
-from sklearn.utils._param_validation import Interval
-from sklearn.utils.validation import _check_method_params, check_is_fitted
+from sklearn.utils import Bunch
+from sklearn.utils.validation import check_is_fitted
 
 from heldout._defaults import DEFAULT_METHOD
+from heldout._sklearn import Interval, params_at, rows_at
 from heldout._streams import numpy_seed
 from heldout.arguments import SearchArguments
 from heldout.configurations import Configurations, refuses
@@ -269,9 +269,9 @@ fit_timeout, share, share_memory, early_stopping, keep_models, deploy, imputatio
         if len(rows) == task.n_rows:
             return super()._folds(task, cv, drop, entropy, metadata, n_configurations)
         groups = None if task.groups is None else task.groups[rows]
-        X, y = _safe_indexing(task.X, rows), _safe_indexing(task.target, rows)
+        X, y = rows_at(task.X, rows), rows_at(task.target, rows)
         part = Task(X, task.truth.rows(rows), groups, y=y)
-        routed = Bunch(splitter=Bunch(split=_check_method_params(task.X, metadata.splitter.split, rows)))
+        routed = Bunch(splitter=Bunch(split=params_at(task.X, metadata.splitter.split, rows)))
         folds = super()._folds(part, cv, drop, entropy, routed, n_configurations)
         splits = (replace(split, train=rows[split.train], test=rows[split.test]) for split in folds.splits)
         return replace(folds, splits=tuple(splits), n_rows=task.n_rows)

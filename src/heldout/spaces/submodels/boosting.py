@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from sklearn.utils.validation import _num_samples
-
+from heldout._sklearn import RAW_PREDICTION, n_rows_of, raw_stages, rows_of_boosting
 from heldout.spaces.submodels.base import SeparateFitsError, SubmodelFamily, Value
 from heldout.spaces.submodels.parts import (
     Answer,
@@ -27,7 +26,7 @@ _ROWS_OF_BINNING = 200_000
 
 def fit_histogram_rounds(estimator: Any, values: Sequence[Value], X: Any, y: Any, **fit_params: Any) -> Views:
     """Histogram-based gradient boosting with the largest ``max_iter``."""
-    rows = _num_samples(X)
+    rows = n_rows_of(X)
     if estimator.early_stopping == "auto" and rows > _ROWS_OF_EARLY_STOPPING:
         raise SeparateFitsError("early stopping depends on max_iter")
     if estimator.random_state is None and rows > _ROWS_OF_BINNING:
@@ -62,14 +61,14 @@ def _fit_rounds(
 def _raw_views(model: Any, X: Any, sizes: list[int]) -> dict[int, Any]:
     """Views whose raw predictions are those after so many rounds; all responses are computed from these."""
     wanted = set(sizes)
-    stages = enumerate(model._staged_raw_predict(X), start=1)
+    stages = enumerate(raw_stages(model, X), start=1)
     raw = {done: predictions for done, predictions in stages if done in wanted}
-    return {size: view_of(model, _raw_predict=Answer(raw[size])) for size in sizes}
+    return {size: view_of(model, **{RAW_PREDICTION: Answer(raw[size])}) for size in sizes}
 
 
 def _adaboost_views(model: Any, X: Any, sizes: list[int]) -> dict[int, Any]:
     """Views of the first members, each of which has predicted once. Boosting may have ended early."""
-    rows = model._check_X(X)
+    rows = rows_of_boosting(model, X)
     members = [_Member(member.predict(rows)) for member in model.estimators_]
     views = {}
     for size in sizes:

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from functools import cache, partial
 from typing import Any
 
+from heldout._sklearn import rows_of_forest
 from heldout.spaces.submodels.base import SeparateFitsError, SubmodelFamily, Value
 from heldout.spaces.submodels.parts import (
     Answer,
@@ -36,7 +37,7 @@ def fit_bagging(estimator: Any, values: Sequence[Value], X: Any, y: Any, **fit_p
 
 
 def _forest_views(model: Any, X: Any, sizes: list[int]) -> dict[int, Any]:
-    rows = model._validate_X_predict(X)
+    rows = rows_of_forest(model, X)
     response = _mean_response(model)
     answers = (getattr(tree, response)(rows, check_input=False) for tree in model.estimators_)
     return {size: view_of(model, **{response: Answer(mean)}) for size, mean in _means(answers, sizes).items()}

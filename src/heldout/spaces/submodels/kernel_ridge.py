@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from heldout._sklearn import kernel_of
 from heldout.spaces.submodels.base import SeparateFitsError, SubmodelFamily, Value
 from heldout.spaces.submodels.linear import Floats, positions, positives, row_weights, target
 from heldout.spaces.submodels.parts import fitted_copy, weights_only
@@ -27,7 +28,7 @@ class KernelCoefficients:
     def predict_many(self, X: Any, response: str) -> list[NDArray[Any] | None]:
         if response != "predict":
             raise SeparateFitsError(f"no {response}")
-        kernel = self.model._get_kernel(X, self.model.X_fit_)
+        kernel = kernel_of(self.model, X, self.model.X_fit_)
         predictions = kernel @ self.duals
         return [None if place is None else np.ascontiguousarray(predictions[:, place]) for place in self.places]
 
@@ -43,7 +44,7 @@ def fit_kernel_ridge(
     if not distinct:
         raise SeparateFitsError("no value can be shared")
     model = fitted_copy(estimator, {"alpha": distinct[-1]}, X, y, fit_params)
-    kernel = model._get_kernel(model.X_fit_)
+    kernel = kernel_of(model, model.X_fit_)
     if kernel.dtype != np.float64:
         raise SeparateFitsError(f"a kernel of type {kernel.dtype}")
     roots = np.ones(len(y_numbers)) if weights is None else np.sqrt(weights)

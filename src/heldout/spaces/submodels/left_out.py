@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import is_classifier
 
+from heldout._sklearn import kernel_of
 from heldout.spaces.submodels.base import ClosedForm, SeparateFitsError, Value
 from heldout.spaces.submodels.left_out_discriminant import discriminant_applies, discriminant_left_out
 from heldout.spaces.submodels.linear import Floats, matrix, positives, row_weights, target
@@ -106,7 +107,7 @@ def _kernel_left_out(
 
 def _kernel(estimator: Any, X: Any, y: Any) -> Floats:
     model = fitted_copy(estimator, {"alpha": 1e12}, X, y, {})  # no kernel makes this one warn
-    kernel = model._get_kernel(model.X_fit_) if hasattr(model, "X_fit_") else model.kernel_(model.X_train_)
+    kernel = kernel_of(model, model.X_fit_) if hasattr(model, "X_fit_") else model.kernel_(model.X_train_)
     if kernel.dtype != np.float64:
         raise SeparateFitsError(f"a kernel of type {kernel.dtype}")
     return np.asarray(kernel)

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import is_classifier
-from sklearn.utils import _safe_indexing
 from sklearn.utils.extmath import row_norms
 
+from heldout._sklearn import WITHOUT_BRUTE_FORCE, class_codes, indexed_rows, is_brute, rows_at
 from heldout.spaces.submodels.base import SeparateFitsError, SubmodelFamily, Value
 from heldout.spaces.submodels.parts import count, fitted_copy, smallest, view_of, without_weights
 
@@ -54,7 +54,7 @@ class Neighbours:
         if not sizes or not is_classifier(model) or model.outputs_2d_ or (weighs and response != "predict_proba"):
             return
         near = slice(0, max(sizes))
-        labels = model._y[self._indices[:, near]]
+        labels = class_codes(model)[self._indices[:, near]]
         shares = _shares(self._distances[:, near]) if weighs else np.ones(labels.shape)
         for k, votes in enumerate(_running_votes(labels, shares, len(model.classes_)), start=1):
             if k in sizes and response == "predict_proba":
@@ -66,7 +66,7 @@ class Neighbours:
     def predict_left_out(self, X: Any, response: str, k: int, weights: str | None) -> NDArray[Any] | None:
         """The training rows X, each predicted from the others; None where that is not certain."""
         model = self.model
-        brute = model._fit_method == "brute"
+        brute = is_brute(model)
         other_search = model.algorithm == "auto" and not brute and k >= (model.n_samples_fit_ - 1) // 2
         if k >= model.n_samples_fit_ or other_search or (brute and weights == "distance"):
             return None
@@ -77,7 +77,7 @@ class Neighbours:
         if self._doubtful(k, weights).any():
             return None
         found = _Found(self._distances[:, :k], self._indices[:, :k])
-        view = view_of(model, n_neighbors=k, weights=weights, kneighbors=found, _fit_method="kd_tree")
+        view = view_of(model, n_neighbors=k, weights=weights, kneighbors=found, **WITHOUT_BRUTE_FORCE)
         return np.asarray(getattr(view, response)(X))
 
     def _find(self, X: Any) -> None:
@@ -94,9 +94,9 @@ class Neighbours:
 
     def _tolerance(self, X: Any) -> float:
         """Of squared distances. Trees compute each distance by itself; brute force does so in several ways."""
-        if self.model._fit_method != "brute":
+        if not is_brute(self.model):
             return 0.0
-        norms = (row_norms(rows, squared=True).max() for rows in (_numbers(X), self.model._fit_X))
+        norms = (row_norms(rows, squared=True).max() for rows in (_numbers(X), indexed_rows(self.model)))
         return _NEAR * (1.0 + float(sum(norms)))
 
     def _predict(self, X: Any, response: str, k: int, weights: str | None) -> NDArray[Any]:
@@ -105,7 +105,7 @@ class Neighbours:
             return np.asarray(getattr(alone, response)(X))
         found = _Found(self._distances[:, :k], self._indices[:, :k])
         # Brute force has a way of its own to predict classes, which would search again.
-        predictions = getattr(view_of(alone, kneighbors=found, _fit_method="kd_tree"), response)(X)
+        predictions = getattr(view_of(alone, kneighbors=found, **WITHOUT_BRUTE_FORCE), response)(X)
         return self._certain(predictions, X, response, k, weights)
 
     def _certain(
@@ -115,11 +115,11 @@ class Neighbours:
         doubtful = np.flatnonzero(self._doubtful(k, weights))
         if doubtful.size:
             alone = view_of(self.model, n_neighbors=k, weights=weights)
-            predictions[doubtful] = getattr(alone, response)(_safe_indexing(X, doubtful))
+            predictions[doubtful] = getattr(alone, response)(rows_at(X, doubtful))
         return predictions
 
     def _must_search_again(self, k: int, weights: str | None) -> bool:
-        return self.model._fit_method == "brute" and bool(self._doubtful(k, weights).any())
+        return is_brute(self.model) and bool(self._doubtful(k, weights).any())
 
     def _doubtful(self, k: int, weights: str | None) -> NDArray[np.bool_]:
         """Rows whose neighbours, or their order where it matters, are not certain."""
@@ -195,7 +195,7 @@ def _is_served(setting: Setting | None, model: Any) -> bool:
         return False
     # With algorithm="auto" so many neighbours are searched by brute force.
     other_search = setting[0] >= model.n_samples_fit_ // 2
-    return not (model.algorithm == "auto" and other_search and model._fit_method != "brute")
+    return not (model.algorithm == "auto" and other_search and not is_brute(model))
 
 
 def _applies(estimator: Any) -> bool:

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from scipy.linalg import pinv
 
+from heldout._sklearn import scales_of_pls
 from heldout.spaces.submodels.base import SubmodelFamily, Value
 from heldout.spaces.submodels.parts import Views, counts, fitted_copy, largest, view_of, without_weights
 
@@ -34,7 +35,8 @@ def _first_components(model: Any, size: int) -> Any:
     weights, loadings, of_target = (np.ascontiguousarray(getattr(model, name)[:, :size]) for name in names)
     rotations = np.dot(weights, pinv(np.dot(loadings.T, weights), check_finite=False))
     coefficients = np.dot(rotations, of_target.T)
-    return view_of(model, n_components=size, coef_=(coefficients * model._y_std).T / model._x_std)
+    of_columns, of_target = scales_of_pls(model)
+    return view_of(model, n_components=size, coef_=(coefficients * of_target).T / of_columns)
 
 
 _PLS = SubmodelFamily(object, ("n_components",), fit_pls, None, "bitwise", cost="proportional")

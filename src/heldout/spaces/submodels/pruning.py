@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from heldout._sklearn import prune
 from heldout.spaces.submodels.base import SubmodelFamily, Value
 from heldout.spaces.submodels.parts import fitted_copy, is_seeded, view_of, weights_only
 
@@ -36,7 +37,7 @@ def _pruned(tree: Any, alpha: Any) -> Any:
     if not (number and 0.0 <= alpha < np.inf):
         return None
     view = view_of(tree, ccp_alpha=alpha)
-    view._prune_tree()
+    prune(view)
     return view
 
 

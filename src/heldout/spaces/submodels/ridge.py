@@ -18,6 +18,7 @@ from sklearn.base import clone, is_classifier
 from sklearn.utils import compute_sample_weight
 from sklearn.utils.validation import validate_data
 
+from heldout._sklearn import check_params
 from heldout.spaces.submodels.base import SeparateFitsError, SubmodelFamily, Value
 from heldout.spaces.submodels.linear import (
     Floats,
@@ -94,7 +95,7 @@ def fit_ridge(estimator: Any, values: Sequence[Value], X: Any, y: Any, **fit_par
 def unfitted(estimator: Any, X: Any, y: Any) -> Any:
     """A model that knows its columns, after the checks that its fit would make."""
     model = clone(estimator)
-    model._validate_params()
+    check_params(model)
     validate_data(model, X, y, y_numeric=True)
     return model
 

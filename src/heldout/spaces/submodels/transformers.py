@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
-from sklearn.utils.validation import _num_samples
 
+from heldout._sklearn import keeps_scores_of_fit, n_rows_of
 from heldout.spaces.submodels.base import SeparateFitsError, SubmodelFamily, Value
 from heldout.spaces.submodels.parts import count, counts, fitted_copy, smallest, view_of, without_weights
 
@@ -108,7 +108,7 @@ def _elimination_applies(estimator: Any) -> bool:
 def fit_components(estimator: Any, values: Sequence[Value], X: Any, y: Any, **fit_params: Any) -> TransformerViews:
     """All principal components; a separate fit keeps the first ones."""
     without_weights(fit_params)
-    rows, columns = _num_samples(X), np.shape(X)[1]
+    rows, columns = n_rows_of(X), np.shape(X)[1]
     # Elsewhere "auto" means a randomized decomposition for some numbers of components.
     tall = columns <= 1000 and rows >= 10 * columns
     if hasattr(X, "tocsr") or (estimator.svd_solver == "auto" and not tall and max(rows, columns) > 500):
@@ -119,7 +119,7 @@ def fit_components(estimator: Any, values: Sequence[Value], X: Any, y: Any, **fi
     views = [
         None if size is None or size > model.n_components_ else _first_components(model, size) for size in sizes
     ]
-    if model._fit_svd_solver == "full":
+    if keeps_scores_of_fit(model):
         return TransformerViews(views, lambda view: _columns(transformed, view.n_components_))
     return TransformerViews(views, lambda view: view.transform(X))
 
