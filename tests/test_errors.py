@@ -10,7 +10,7 @@ import heldout as ho
 from heldout.configurations import make_configurations
 from heldout.errors import HeldoutWarning, plain_values
 from heldout.execution.fit import error_line
-from heldout.report.numbers import plain
+from heldout.scales import plain
 
 SCALARS = [
     np.float64(2.5), np.float32(0.25), np.int64(-3), np.uint8(7), np.complex128(1 + 2j), np.True_, np.False_,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from heldout._registry import locate
 from heldout._version import __version__
 
 if TYPE_CHECKING:
@@ -111,6 +112,16 @@ _PACKAGES = {
     for name in ("dropping", "estimates", "metrics", "plots", "protocols", "selection", "spaces")
 }
 _PACKAGES |= {"optuna": "heldout.search.optuna", "studies": "heldout_papers"}
+
+
+locate(
+    {
+        "methods text": "heldout.report.paper",
+        "plot": "heldout.plots.of_search",
+        "recommendation": "heldout.advice",
+        "store": "heldout.execution.store",
+    }
+)
 
 
 def __getattr__(name: str) -> Any:

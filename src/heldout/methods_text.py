@@ -10,9 +10,9 @@ import html
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from importlib import import_module
 
 from heldout._bibtex import authors_of, bibtex_of
+from heldout._registry import function_of
 from heldout._text import markdown_text, printable
 from heldout.references import REFERENCES
 
@@ -112,8 +112,7 @@ class WithMethodsText:
         MethodsText
             ``print`` shows the paragraph; ``.latex`` and ``.markdown`` cite by key, ``.bibtex`` has the entries.
         """
-        # The report's package writes it, which is on a higher floor than results.
-        written: MethodsText = import_module("heldout.report.paper").methods_text(self)
+        written: MethodsText = function_of("methods text")(self)
         return written
 
 

@@ -5,24 +5,24 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from importlib import import_module
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from heldout._notebook import notes, table
-from heldout.configurations import Configurations
+from heldout._registry import function_of
+from heldout.configurations import Configuration, Configurations
 from heldout.data.task import Task
 from heldout.dropping.base import Barrier, Dropped, dropped_at
 from heldout.errors import InputError
 from heldout.estimates.of_search import Estimation
-from heldout.estimates.paired.overtuning import Overtuning
-from heldout.estimates.question import Scale
+from heldout.estimates.paired.overtuning import Default, Overtuning, overtuning_of
+from heldout.estimates.question import Question, Scale
 from heldout.estimates.types import Estimate
 from heldout.execution.cell_table import CellTable
 from heldout.execution.cross_fit import CrossFit, part_for_estimate
-from heldout.execution.default import DefaultConfiguration
+from heldout.execution.default import DefaultConfiguration, place_of
 from heldout.execution.fold_models import FoldModels
 from heldout.execution.sharing.accounts import SharedFits, shared_fits
 from heldout.execution.training_size import SmallerTraining
@@ -30,7 +30,10 @@ from heldout.folds.splits import Folds
 from heldout.methods_text import WithMethodsText
 from heldout.metrics.base import Metric
 from heldout.predictions import FoldScores, HeldOutPredictions
+from heldout.selection.base import metrics_read
 
+MOST_COMPARED = 2000
+"""Configurations among which the estimator as it was passed is looked for."""
 MOST_AT_ONCE = 2_000_000
 """Rows times configurations of which a notebook computes the overtuning without being asked."""
 
@@ -146,8 +149,7 @@ class Evaluation(WithMethodsText):
         MissingExtraError
             When matplotlib (extra ``plot``) is missing.
         """
-        plots = import_module("heldout.plots.of_search")  # by name: a record knows nothing of plots
-        return plots.most_useful_plot(self, ax, **kwargs)
+        return function_of("plot")(self, ax, **kwargs)
 
     @cached_property
     def overtuning(self) -> Overtuning:
@@ -174,8 +176,76 @@ class Evaluation(WithMethodsText):
         >>> found.n_configurations.tolist(), found.default.name
         ([1, 2, 3, 4, 5], 'KNeighborsClassifier (n_neighbors=5)')
         """
-        found: Overtuning = import_module("heldout.report.overtuning").overtuning_of(self)
-        return found
+        if "entropy" not in self.provenance:
+            raise InputError("this record of a search has no seed, from which its bootstraps would be drawn again.")
+        default = self.default or self._estimator_as_passed()
+        return overtuning_of(
+            self.task.truth,
+            self.predictions,
+            self.question(),
+            None
+            if default is None
+            else Default(
+                default.configuration.name, default.configuration.params, default.position, default.predictions
+            ),
+            in_order=self._has_order(),
+        )
+
+    def _has_order(self) -> bool:
+        """Whether the order of the configurations means something: that of a grid, or of a list, does not."""
+        kind = self.provenance.get("configurations_from")
+        several = len({each.model for each in self.configurations}) > 1
+        return kind in ("optuna", "loop") or (kind == "random" and not several)
+
+    def _estimator_as_passed(self) -> DefaultConfiguration | None:
+        """The estimator without any parameters set, where it is among the configurations of one estimator."""
+        members = self.configurations.members[:MOST_COMPARED]
+        first = members[0]
+        if first.model or first.has_params or any(each.template is not first.template for each in members):
+            return None
+        place = place_of(Configuration(0, {}, first.template), members)
+        return None if place is None else DefaultConfiguration(members[place], place)
+
+    def scorer_named(self, scorer: str | None) -> str:
+        """The scorer of this name; by default the one that chose the winner.
+
+        Raises InputError when the search has none of this name.
+        """
+        if scorer is None:
+            return self.refit_metric
+        if not isinstance(scorer, str) or scorer not in self.metrics:
+            raise InputError(
+                f"scorer must be one of the search's scorers ({', '.join(self.metrics)}), got {scorer!r}.",
+                argument="scorer",
+            )
+        return scorer
+
+    def question(self, scorer: str | None = None) -> Question:
+        """What the estimate of a scorer answers, the winner included.
+
+        Raises InputError when a scorer that decides cannot be opened, so that only its fold scores are known.
+        """
+        name, estimation = self.scorer_named(scorer), self.estimation
+        read = metrics_read(estimation.rule, self.metrics, self.refit_metric)
+        opened = {other: metric for other in read if (metric := self.metrics.get(other)) is not None}
+        metric = self.metrics[name]
+        if metric is None or len(opened) < len(read):
+            closed = next(other for other in (name, *read) if self.metrics.get(other) is None)
+            raise InputError(
+                f"the scorer '{closed}' cannot be opened, so its scores of resampled rows are not known; use a "
+                "metric name, or a scorer made by make_scorer."
+            )
+        return Question(
+            metric,
+            opened,
+            estimation.rule,
+            estimation.aggregate,
+            estimation.settings(int(self.provenance["entropy"])),
+            self.task.groups,
+            self.task.sample_weight,
+            self.configurations.params,
+            self.winner,
+        )
 
     @property
     def _is_quick(self) -> bool:

@@ -24,8 +24,8 @@ from heldout.report import estimate_content, render_html, report_content
 from heldout.report.content import ReportContent
 from heldout.report.estimate_parts import distribution_of
 from heldout.report.facts import _moment, positive_text, rows_text
-from heldout.report.numbers import scale_of
 from heldout.result import Evaluation
+from heldout.scales import scale_of
 
 Make = Callable[..., Evaluation]
 

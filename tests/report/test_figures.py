@@ -11,10 +11,9 @@ import pytest
 from heldout.report.content import Distribution
 from heldout.report.diagnostics import Residuals, RocPoints
 from heldout.report.figures import distribution_svg, fitted_svg, residuals_svg, roc_svg
-from heldout.report.numbers import scale_of
 from heldout.report.precision_figure import precision_recall_svg
-from heldout.report.svg import MORE_SERIES, SERIES
 from heldout.report.winner_curves import PrecisionRecallPoints
+from heldout.scales import MORE_SERIES, SERIES, scale_of
 
 SVG = "{http://www.w3.org/2000/svg}"
 

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from heldout.report.configuration_parts import ConfigurationParts
-from heldout.report.numbers import Scale, scale_of
 from heldout.report.ranking import MOST_SHOWN, Ranking, rank_configurations, share_text
+from heldout.scales import Scale, scale_of
 
 AUC, LOSS = scale_of("roc_auc", True), scale_of("log_loss", False)
 

@@ -12,6 +12,7 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 
 from heldout._notebook import notes
+from heldout._registry import registered
 from heldout._text import argument, counted, is_integer, is_one_of, number_text
 from heldout.advice.cases import CASES, Case
 from heldout.data.task import TaskKind
@@ -188,6 +189,7 @@ class Recommendation:
         return f"<pre>{html.escape(self.ask)}</pre>" + notes(self.sentences, self.warnings)
 
 
+@registered("recommendation")
 def recommendation(
     metric: Any,
     *,

@@ -24,7 +24,7 @@ MOST_TIMES = 5
 def estimate_rows(estimate: Estimate) -> list[Row]:
     """Labels and texts about an estimate."""
     from heldout.estimates.types import optimism_beyond_rounding
-    from heldout.report.numbers import scale_of
+    from heldout.scales import scale_of
 
     rows = [("metric", str(estimate.metric))]
     decimals = scale_of(str(estimate.metric), True, estimate).decimals
@@ -56,7 +56,7 @@ def comparison_lines(comparison: Comparison) -> list[str]:
     """The table of several methods, the main one marked, with its notes and why the others do not apply."""
     from heldout._text_table import aligned
     from heldout.estimates.comparison import HEADINGS
-    from heldout.report.numbers import scale_of
+    from heldout.scales import scale_of
 
     main = comparison[comparison.main]
     decimals = scale_of(str(main.metric), True, main).decimals
@@ -91,7 +91,7 @@ def search_rows(
 ) -> list[Row]:
     """Labels and texts about a finished search and the protocol that repeated it."""
     from heldout.execution.listeners.words import command_words, shared_line, shared_lines
-    from heldout.report.numbers import scale_of
+    from heldout.scales import scale_of
 
     estimate = evaluation.estimate
     rows = [("winner", evaluation.configurations[evaluation.winner].name)]
@@ -176,7 +176,7 @@ def search_document(
 
 def _other_estimates(evaluation: Evaluation) -> list[str]:
     """A line for each metric that did not choose, with its own notes below it."""
-    from heldout.report.numbers import scale_of
+    from heldout.scales import scale_of
 
     main, lines = evaluation.estimate, []
     for name, estimate in evaluation.estimates.items():

@@ -1,8 +1,8 @@
 """Estimates: methods that need only the held-out matrix or the fold scores."""
 
-from importlib import import_module
 from typing import Any
 
+from heldout._registry import function_of
 from heldout.estimates.base import Method
 from heldout.estimates.block_length import Blocks, automatic_length
 from heldout.estimates.development_set import distance_to_best
@@ -68,7 +68,7 @@ __all__ = [
 
 def __getattr__(name: str) -> Any:
     if name == "recommendation":  # it lives layers above, with the advice
-        return import_module("heldout.advice.recommendation").recommendation
+        return function_of("recommendation")
     raise AttributeError(f"module 'heldout.estimates' has no attribute {name!r}")
 
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from importlib import import_module
 from inspect import signature
 from os import PathLike
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
 from heldout._defaults import DEFAULT_METHOD
+from heldout._registry import function_of
 from heldout._streams import RandomState
 from heldout.data.arrays import shortened
 from heldout.errors import InputError
@@ -177,14 +177,14 @@ def estimate(
 
 
 def _store_at(path: str | PathLike[str]) -> StoredSearch:
-    """The store in a run file; imported by name, because estimates know nothing of stores."""
+    """The store in a run file."""
     if not Path(path).is_file():
         raise InputError(
             f"y_true must be the true values, or a search's store, and there is no run file {str(path)!r}; pass "
             "the path that was the store of a search, or the true values as an array.",
             argument="y_true",
         )
-    store: StoredSearch = import_module("heldout.execution.store").store_of(path)
+    store: StoredSearch = function_of("store")(path)
     return store
 
 

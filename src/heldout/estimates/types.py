@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field
-from importlib import import_module
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from heldout._notebook import Strong, line, notes, table
+from heldout._registry import function_of
 from heldout.errors import MissingExtraError
 from heldout.flags import Flag
 from heldout.methods_text import WithMethodsText
@@ -207,8 +207,7 @@ class Estimate(WithMethodsText):
         MissingExtraError
             When matplotlib (extra ``plot``) is missing.
         """
-        plots = import_module("heldout.plots")  # by name: estimates know nothing of plots
-        return plots.CorrectedScoreDisplay.from_estimate(self, ax=ax, **kwargs)
+        return function_of("plot")(self, ax, **kwargs)
 
     def __repr__(self) -> str:
         return f"Estimate({self})"

@@ -13,8 +13,8 @@ from heldout._text import number_text, printable
 from heldout.data.arrays import shortened
 from heldout.errors import InputError, MissingExtraError
 from heldout.metrics.named import direction_sentence
-from heldout.report.numbers import Scale
 from heldout.result import Evaluation
+from heldout.scales import Scale
 
 Result = TypeVar("Result")
 Style = Mapping[str, Any]

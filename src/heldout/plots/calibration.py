@@ -13,7 +13,7 @@ from heldout.plots.curves import CurvesDisplay
 from heldout.plots.plotted_rows import PlottedRows
 from heldout.protocols.validation.estimate import Validation
 from heldout.report.diagnostics import diagnose
-from heldout.report.svg import SKY
+from heldout.scales import SKY
 
 BARS = 0.12
 """Height of the highest bar of the histogram, of the height of the plot."""

@@ -25,10 +25,9 @@ from heldout.plots.base import (
 from heldout.protocols.validation.estimate import Validation
 from heldout.report.content import Distribution
 from heldout.report.estimate_parts import distribution_of, interval_label
-from heldout.report.numbers import Scale, scale_of_estimate, scale_of_metric
-from heldout.report.search_evidence import scorer_of, search_scale
-from heldout.report.svg import BAND, BLUE, SKY, VERMILLION
+from heldout.report.search_evidence import search_scale
 from heldout.report.words import distribution_label
+from heldout.scales import BAND, BLUE, SKY, VERMILLION, Scale, scale_of_estimate, scale_of_metric
 
 
 @dataclass(eq=False, repr=False)
@@ -115,7 +114,7 @@ class CorrectedScoreDisplay(Display):
         if scorer is None and was_not_kept and getattr(search, "estimate_", None) is not None:
             return cls.from_estimate(search.estimate_, ax=ax, **kwargs)
         evaluation = evaluation_of(search)
-        name = scorer_of(evaluation, scorer)
+        name = evaluation.scorer_named(scorer)
         if name not in evaluation.estimates:
             raise InputError(
                 f"the search has no estimate of {name}, because it has method=None; name a method, or draw "

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from heldout.plots.base import percent
-from heldout.report.svg import BLUE, MORE_SERIES, MUTED, SERIES, VERMILLION
+from heldout.scales import BLUE, MORE_SERIES, MUTED, SERIES, VERMILLION
 
 UNCORRECTED = "held-out, uncorrected"
 """What a curve of the winner of a search is."""

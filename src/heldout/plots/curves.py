@@ -34,8 +34,8 @@ from heldout.plots.plotted_rows import PlottedRows
 from heldout.predictions import HeldOutPredictions
 from heldout.protocols.validation.estimate import Validation
 from heldout.report.estimate_parts import is_ensemble
-from heldout.report.svg import BAND
 from heldout.result import Evaluation
+from heldout.scales import BAND
 
 
 @dataclass(eq=False, repr=False)

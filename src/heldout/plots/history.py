@@ -21,7 +21,7 @@ from heldout.plots.base import (
     styled,
 )
 from heldout.report.history import MOST_POINTS, SearchHistory, search_history
-from heldout.report.svg import BAND, BLUE, MUTED, VERMILLION
+from heldout.scales import BAND, BLUE, MUTED, VERMILLION
 from heldout.selection.base import checked_count
 
 

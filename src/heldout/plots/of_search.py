@@ -1,16 +1,23 @@
-"""The plot of a search that says most."""
+"""The plot of a result that says most."""
 
 from __future__ import annotations
 
 from typing import Any
 
+from heldout._registry import registered
+from heldout.estimates.types import Estimate
 from heldout.plots.corrected_score import CorrectedScoreDisplay
 from heldout.plots.ranking import RankingDisplay
 
 
-def most_useful_plot(search: Any, ax: Any = None, **kwargs: Any) -> CorrectedScoreDisplay | RankingDisplay:
-    """The corrected score of a search or its evaluation; without an estimate the ranking of its configurations."""
-    estimate = search.estimate_ if hasattr(search, "estimate_") else search.estimate
-    display = RankingDisplay if estimate is None else CorrectedScoreDisplay
-    drawn: CorrectedScoreDisplay | RankingDisplay = display.from_search(search, ax=ax, **kwargs)
+@registered("plot")
+def most_useful_plot(result: Any, ax: Any = None, **kwargs: Any) -> CorrectedScoreDisplay | RankingDisplay:
+    """The corrected score of an estimate, a search or its evaluation; without an estimate the configurations."""
+    drawn: CorrectedScoreDisplay | RankingDisplay
+    if isinstance(result, Estimate):
+        drawn = CorrectedScoreDisplay.from_estimate(result, ax=ax, **kwargs)
+    else:
+        estimate = result.estimate_ if hasattr(result, "estimate_") else result.estimate
+        display = RankingDisplay if estimate is None else CorrectedScoreDisplay
+        drawn = display.from_search(result, ax=ax, **kwargs)
     return drawn

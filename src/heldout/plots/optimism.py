@@ -20,9 +20,8 @@ from heldout.plots.base import (
     styled,
     value_text,
 )
-from heldout.report.numbers import Scale, scale_of_metric
-from heldout.report.search_evidence import comparison_of_search, scorer_of, search_scale
-from heldout.report.svg import BAND, BLUE, MUTED, VERMILLION
+from heldout.report.search_evidence import comparison_of_search, search_scale
+from heldout.scales import BAND, BLUE, MUTED, VERMILLION, Scale, scale_of_metric
 
 
 @dataclass(eq=False, repr=False)
@@ -85,7 +84,7 @@ class OptimismCurveDisplay(Display):
         """
         pyplot()
         evaluation = evaluation_of(search)
-        name = scorer_of(evaluation, scorer)
+        name = evaluation.scorer_named(scorer)
         compared = comparison_of_search(evaluation, name)
         scale, is_adaptive = search_scale(evaluation, name), evaluation.predictions.adaptive
         return cls(compared.optimism_curve(), scale, _n_out(compared), is_adaptive).plot(ax, **kwargs)

@@ -15,7 +15,7 @@ from heldout.plots.axes import parameter_ticks
 from heldout.plots.base import Display, Style, evaluation_of, percent, pyplot, score_label, styled, value_text
 from heldout.report.configuration_scores import configuration_scores
 from heldout.report.parameters import ParameterAxis, ParameterPlane, paired_parameters, parameter_plane
-from heldout.report.svg import MUTED, VERMILLION
+from heldout.scales import MUTED, VERMILLION
 
 MOST_TEXTS = 64
 """Cells of a plane in which the scores are written."""

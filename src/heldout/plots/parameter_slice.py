@@ -15,7 +15,7 @@ from heldout.plots.axes import parameter_ticks
 from heldout.plots.base import Display, Style, end_at_range, evaluation_of, percent, pyplot, score_label, styled
 from heldout.report.configuration_scores import configuration_scores
 from heldout.report.parameters import ParameterSlice, parameter_slice, parameters_searched
-from heldout.report.svg import BAND, BLUE, MUTED, VERMILLION
+from heldout.scales import BAND, BLUE, MUTED, VERMILLION
 
 
 @dataclass(eq=False, repr=False)

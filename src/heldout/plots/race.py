@@ -18,11 +18,10 @@ from heldout.plots.base import (
     value_text,
 )
 from heldout.report.configuration_scores import configuration_scores
-from heldout.report.numbers import Scale
 from heldout.report.race import RaceSummary, race_of
 from heldout.report.race_lines import RaceLine, race_lines
 from heldout.report.search_evidence import search_scale
-from heldout.report.svg import BLUE, MUTED, SKY, VERMILLION
+from heldout.scales import BLUE, MUTED, SKY, VERMILLION, Scale
 from heldout.selection.base import checked_count
 
 MOST_DRAWN = 30

@@ -28,8 +28,7 @@ from heldout.plots.base import (
 )
 from heldout.report.configuration_scores import ConfigurationScores, compared_scores, configuration_scores
 from heldout.report.estimate_parts import interval_label
-from heldout.report.search_evidence import scorer_of
-from heldout.report.svg import BLUE, MUTED, VERMILLION
+from heldout.scales import BLUE, MUTED, VERMILLION
 from heldout.selection.base import checked_count
 
 MOST_DRAWN = 20
@@ -94,7 +93,7 @@ class RankingDisplay(Display):
         """
         pyplot()
         evaluation = evaluation_of(search)
-        name = scorer_of(evaluation, scorer)
+        name = evaluation.scorer_named(scorer)
         return cls(configuration_scores(evaluation, name), evaluation.estimates.get(name)).plot(ax, **kwargs)
 
     @classmethod

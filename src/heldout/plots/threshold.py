@@ -31,9 +31,9 @@ from heldout.plots.base import (
     value_text,
 )
 from heldout.report.estimate_parts import interval_label
-from heldout.report.svg import BAND, BLUE, ORANGE, VERMILLION
 from heldout.report.threshold_choice import ThresholdChoice, threshold_choice
 from heldout.report.validation_curves import class_text
+from heldout.scales import BAND, BLUE, ORANGE, VERMILLION
 
 BINS = 40
 BARS = 0.3

@@ -8,8 +8,8 @@ from heldout._text import counted
 from heldout.estimates.types import Interval, json_number
 from heldout.protocols.algorithms.comparison import AlgorithmComparison, ComparedAlgorithm
 from heldout.protocols.algorithms.differences import AlgorithmDifference
-from heldout.report.numbers import Scale
 from heldout.result import Evaluation
+from heldout.scales import Scale
 
 OF_DEPLOYED = "best of the deployed algorithm"
 """The rule by which the winner was selected, where another algorithm has a better flat score."""

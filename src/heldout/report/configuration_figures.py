@@ -8,21 +8,9 @@ from typing import Any
 
 from heldout._text import counted, number_text
 from heldout.report.dots import Dots, bar_of, bars_at, dot_marks, has_bar, links_of, score_axis
-from heldout.report.numbers import Scale, reach_of
 from heldout.report.ranking import RankedConfiguration, by_family
-from heldout.report.svg import (
-    INK,
-    MORE_SERIES,
-    MUTED,
-    SERIES,
-    TALL,
-    WIDTH,
-    altair,
-    diagonal,
-    inline_svg,
-    layered,
-    line,
-)
+from heldout.report.svg import TALL, WIDTH, altair, diagonal, inline_svg, layered, line
+from heldout.scales import INK, MORE_SERIES, MUTED, SERIES, Scale, reach_of
 
 MOST_COLOURS = 7
 """Families with a colour of their own; those after them share a grey."""

@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from heldout.configurations import Configuration
-from heldout.report.numbers import plain
+from heldout.scales import plain
 
 ParameterValue: TypeAlias = bool | int | float | str | None
 

@@ -13,10 +13,10 @@ from heldout._types import Floats
 from heldout.errors import InputError
 from heldout.estimates.intervals import middle_of_columns
 from heldout.estimates.paired.compare import ConfigurationComparison
-from heldout.report.numbers import Scale, scale_of_metric
 from heldout.report.ranking import column_means
-from heldout.report.search_evidence import comparison_of_search, scorer_of, search_scale
+from heldout.report.search_evidence import comparison_of_search, search_scale
 from heldout.result import Evaluation
+from heldout.scales import Scale, scale_of_metric
 
 MOST_IN_SETS = 500
 """Candidates of which a model confidence set is found, in about a second."""
@@ -92,7 +92,7 @@ def configuration_scores(
     - ``finds_set``: whether to find those that cannot be told from the best, which takes time with the square of
       their number; of more than ``MOST_IN_SETS`` candidates it is not done.
     """
-    name = scorer_of(evaluation, scorer)
+    name = evaluation.scorer_named(scorer)
     scale = search_scale(evaluation, name)
     if comparison is None:
         try:

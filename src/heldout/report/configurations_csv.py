@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from heldout._types import Floats
-from heldout.report.numbers import plain
 from heldout.result import Evaluation
+from heldout.scales import plain
 
 
 def configurations_csv(evaluation: Evaluation) -> str:

@@ -18,12 +18,12 @@ from heldout.report.columns import DataColumns
 from heldout.report.diagnostics import Diagnostics
 from heldout.report.importance import Importance
 from heldout.report.nested import OuterSummary
-from heldout.report.numbers import Scale
 from heldout.report.overtuning import OvertuningCurve
 from heldout.report.race import RaceSummary
 from heldout.report.ranking import Ranking
 from heldout.report.thresholds import ThresholdTable
 from heldout.report.winner_curves import PrecisionRecallPoints
+from heldout.scales import Scale
 
 
 @dataclass(frozen=True)

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from heldout.report.numbers import Scale, reach_of
 from heldout.report.ranking import RankedConfiguration
-from heldout.report.svg import MUTED, altair, inline_data
+from heldout.report.svg import altair, inline_data
+from heldout.scales import MUTED, Scale, reach_of
 
 MOST_DOTS = 250
 """Dots of a figure of a family, and bars of any figure: more would only be an area."""

@@ -20,7 +20,6 @@ from heldout.metrics.named import in_sentence, metric_words
 from heldout.protocols.nested.words import INTERVAL_SENTENCES, nested_sentence
 from heldout.protocols.words import method_words
 from heldout.report.content import Distribution, Headline, MethodRow, MetricRow
-from heldout.report.numbers import Scale
 from heldout.report.words import (
     level_and_sides,
     named_sentence,
@@ -28,6 +27,7 @@ from heldout.report.words import (
     optimism_sentence,
     quotable_sentence,
 )
+from heldout.scales import Scale
 
 HISTOGRAM_BINS = 40
 WITHOUT_FITS = " No model was trained for it."

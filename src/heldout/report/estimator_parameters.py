@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from heldout.report.content import Parameter
-from heldout.report.numbers import plain
+from heldout.scales import plain
 
 _CONTAINERS = ("steps", "transformers", "transformer_list", "estimators")
 

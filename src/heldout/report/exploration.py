@@ -19,8 +19,8 @@ from heldout.report import configuration_figures as drawn
 from heldout.report import slice_figures as sliced
 from heldout.report.dots import MOST_DOTS, has_bar
 from heldout.report.family_slices import FamilySlice, slices_of
-from heldout.report.numbers import Scale
 from heldout.report.ranking import FamilyBest, RankedConfiguration, Ranking
+from heldout.scales import Scale
 
 MOST_SLICES = 24
 MOST_TOGETHER = 6

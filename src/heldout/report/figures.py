@@ -11,20 +11,11 @@ from heldout._text import number_text
 from heldout.dropping.words import remaining_summary
 from heldout.report.content import Distribution
 from heldout.report.diagnostics import CalibrationGroups, Residuals, RocPoints
-from heldout.report.numbers import reach_of
 from heldout.report.race import RaceSummary
 from heldout.report.svg import (
-    BAND,
-    BLUE,
     DOTTED,
-    MORE_SERIES,
-    MUTED,
-    SERIES,
-    SKY,
     TALL,
-    VERMILLION,
     WIDTH,
-    Dash,
     altair,
     diagonal,
     histogram,
@@ -39,6 +30,7 @@ from heldout.report.svg import (
     unit_axes,
 )
 from heldout.report.words import distribution_summary
+from heldout.scales import BAND, BLUE, MORE_SERIES, MUTED, SERIES, SKY, VERMILLION, Dash, reach_of
 
 
 def distribution_svg(content: Distribution, *, key: str, width: int) -> str:

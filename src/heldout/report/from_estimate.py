@@ -32,12 +32,12 @@ from heldout.report.facts import (
     settings_of,
 )
 from heldout.report.number_relations import calibration_advice, delivered_sentence
-from heldout.report.numbers import Scale, scale_of_metric
 from heldout.report.paper import text_of_estimate
 from heldout.report.ranking import MOST_SHOWN, Ranking, rank_configurations
 from heldout.report.thresholds import drawn_curves, threshold_table
 from heldout.report.winner_curves import precision_recall_of
 from heldout.report.words import NO_CANDIDATE, coverage_paragraph, reason_sentence, several_methods_sentence
+from heldout.scales import Scale, scale_of_metric
 
 
 def estimate_content(

@@ -36,7 +36,6 @@ from heldout.report.facts import (
 from heldout.report.importance import importance_of
 from heldout.report.nested import outer_of
 from heldout.report.number_relations import calibration_advice, delivered_sentence
-from heldout.report.numbers import plain
 from heldout.report.overtuning import overtuning_curve_of
 from heldout.report.paper import text_of_search
 from heldout.report.race import race_of, sources_of
@@ -46,6 +45,7 @@ from heldout.report.thresholds import drawn_curves, threshold_table
 from heldout.report.winner_curves import precision_recall_of
 from heldout.report.words import NO_FINGERPRINT, several_metrics_sentence
 from heldout.result import Evaluation
+from heldout.scales import plain
 
 
 def report_content(

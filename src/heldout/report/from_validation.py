@@ -35,7 +35,6 @@ from heldout.report.facts import (
     settings_of,
 )
 from heldout.report.from_search import flag_sentences
-from heldout.report.numbers import Scale, scale_of_metric
 from heldout.report.paper import text_of_validation
 from heldout.report.ranking import failure_groups
 from heldout.report.validation_content import (
@@ -50,6 +49,7 @@ from heldout.report.validation_curves import (
     optimism_picture,
     roc_pictures,
 )
+from heldout.scales import Scale, scale_of_metric
 
 _IN_THE_TABLE = {
     "apparent", "out_of_bag", "optimism", "n", "n_successful", "n_redraws", "confidence_level", "alternative",

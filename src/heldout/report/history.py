@@ -22,9 +22,9 @@ from heldout.estimates.paired.optimism_curve import curve_points
 from heldout.estimates.types import Estimate
 from heldout.flags import Flag
 from heldout.report.estimate_parts import interval_label
-from heldout.report.numbers import Scale
-from heldout.report.search_evidence import among_first, question_of_search, scorer_of, search_scale
+from heldout.report.search_evidence import among_first, search_scale
 from heldout.result import Evaluation
+from heldout.scales import Scale
 
 MOST_POINTS = 24
 """Points of the curves: the estimate is computed again at each."""
@@ -75,11 +75,11 @@ def search_history(
 
     Raises InputError when the method does not fit, or the scorer cannot be opened.
     """
-    name = scorer_of(evaluation, scorer)
+    name = evaluation.scorer_named(scorer)
     scale = search_scale(evaluation, name)
     own = evaluation.estimation.method
     chosen = method_of(method or own or DEFAULT_METHOD)
-    question = question_of_search(evaluation, name)
+    question = evaluation.question(name)
     question = replace(question, settings=replace(question.settings, n_threads=effective_threads(n_jobs)))
     predictions, truth = evaluation.predictions, evaluation.task.truth
     n = len(evaluation.configurations)

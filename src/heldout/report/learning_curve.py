@@ -15,22 +15,9 @@ from heldout.protocols.learning.curve import LearningCurve
 from heldout.protocols.words import QUANTITY_IPL, method_words
 from heldout.references import REFERENCES
 from heldout.report.filters import safe
-from heldout.report.numbers import Scale, reach_of, scale_of
 from heldout.report.render import NARROW, WIDE, filled, written
-from heldout.report.svg import (
-    DOTTED,
-    INK,
-    MORE_SERIES,
-    MUTED,
-    SERIES,
-    altair,
-    inline_data,
-    inline_svg,
-    key_of_lines,
-    layered,
-    line,
-    shortened_name,
-)
+from heldout.report.svg import DOTTED, altair, inline_data, inline_svg, key_of_lines, layered, line, shortened_name
+from heldout.scales import INK, MORE_SERIES, MUTED, SERIES, Scale, reach_of, scale_of
 
 MOST_CURVES = 5
 """The number of configurations drawn: the winner, and those that are best at the largest size."""

@@ -15,7 +15,7 @@ from heldout.protocols.nested.words import (
     inner_against_outer_sentence,
     outer_folds_sentence,
 )
-from heldout.report.numbers import Scale
+from heldout.scales import Scale
 
 MOST_CHOSEN = 10
 MOST_FOLDS = 20

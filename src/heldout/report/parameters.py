@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 from heldout._types import Floats
 from heldout.errors import InputError
 from heldout.report.configuration_scores import ConfigurationScores
-from heldout.report.numbers import plain
 from heldout.report.parameter_steps import eighths_of, equal_groups, is_logarithmic
+from heldout.scales import plain
 from heldout.selection.base import scalar
 
 MOST_BINS = 5

@@ -3,11 +3,7 @@
 from __future__ import annotations
 
 from heldout.report.svg import (
-    BLUE,
     DOTTED,
-    MORE_SERIES,
-    MUTED,
-    SERIES,
     TALL,
     WIDTH,
     inline_svg,
@@ -19,6 +15,7 @@ from heldout.report.svg import (
     unit_axes,
 )
 from heldout.report.winner_curves import PrecisionRecallPoints
+from heldout.scales import BLUE, MORE_SERIES, MUTED, SERIES
 
 
 def precision_recall_svg(curves: tuple[PrecisionRecallPoints, ...], *, key: str) -> str:

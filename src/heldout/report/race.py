@@ -23,9 +23,9 @@ from heldout.dropping.words import (
     stopped_sentence,
     tight_sentence,
 )
-from heldout.report.numbers import Scale
 from heldout.report.ranking import MOST_SHOWN
 from heldout.result import Evaluation
+from heldout.scales import Scale
 
 
 @dataclass(frozen=True)

@@ -10,8 +10,8 @@ import numpy as np
 from heldout._text import number_text
 from heldout._types import Floats
 from heldout.report.configuration_parts import ConfigurationParts, ParameterValue
-from heldout.report.numbers import Scale
 from heldout.report.words import ranking_sentence, rest_sentence
+from heldout.scales import Scale
 
 MOST_SHOWN = 20
 """Configurations that a table shows at first."""

@@ -23,7 +23,6 @@ from heldout.report.filters import FILTERS, finalized, safe
 from heldout.report.from_comparison import comparison_content
 from heldout.report.from_search import report_content
 from heldout.report.from_validation import validation_content
-from heldout.report.numbers import decimals_for
 from heldout.report.overtuning import overtuning_svg
 from heldout.report.precision_figure import precision_recall_svg
 from heldout.report.validation_content import ValidationContent
@@ -43,6 +42,7 @@ from heldout.report.words import (
     residual_sentence,
 )
 from heldout.result import Evaluation
+from heldout.scales import decimals_for
 
 NARROW, WIDE = 345, 896
 

@@ -17,9 +17,9 @@ from heldout.report.facts import citations_of, facts_with_text, reproduction_of,
 from heldout.report.from_comparison import comparison_content
 from heldout.report.from_search import report_content
 from heldout.report.from_validation import validation_content
-from heldout.report.numbers import scale_of_estimate
 from heldout.report.paper import evaluation_of_protocol, text_of_estimate
 from heldout.result import Evaluation
+from heldout.scales import scale_of_estimate
 
 
 def evaluation_of_result(result: Any) -> Evaluation | None:

@@ -7,16 +7,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from heldout.errors import InputError
 from heldout.estimates.evidence import Evidence
 from heldout.estimates.from_matrix import gather
 from heldout.estimates.paired.compare import ConfigurationComparison
 from heldout.estimates.paired.scores import paired_scores
-from heldout.estimates.question import Question
 from heldout.predictions import HeldOutPredictions
-from heldout.report.numbers import Scale, scale_of, scale_of_metric
 from heldout.result import Evaluation
-from heldout.selection.base import metrics_read
+from heldout.scales import Scale, scale_of, scale_of_metric
 
 
 def search_scale(evaluation: Evaluation, scorer: str) -> Scale:
@@ -29,55 +26,12 @@ def search_scale(evaluation: Evaluation, scorer: str) -> Scale:
     return scale_of(scorer, fold_scores is None or fold_scores.greater_is_better, estimate, known)
 
 
-def scorer_of(evaluation: Evaluation, scorer: str | None) -> str:
-    """The scorer of this name; by default the one that chose the winner.
-
-    Raises InputError when the search has none of this name.
-    """
-    if scorer is None:
-        return evaluation.refit_metric
-    if not isinstance(scorer, str) or scorer not in evaluation.metrics:
-        raise InputError(
-            f"scorer must be one of the search's scorers ({', '.join(evaluation.metrics)}), got {scorer!r}.",
-            argument="scorer",
-        )
-    return scorer
-
-
-def question_of_search(evaluation: Evaluation, scorer: str | None = None) -> Question:
-    """What the search's estimate of a scorer answers, its winner included.
-
-    Raises InputError when a scorer that decides cannot be opened, so that only its fold scores are known.
-    """
-    name, estimation = scorer_of(evaluation, scorer), evaluation.estimation
-    read = metrics_read(estimation.rule, evaluation.metrics, evaluation.refit_metric)
-    opened = {other: found for other in read if (found := evaluation.metrics.get(other)) is not None}
-    metric = evaluation.metrics[name]
-    if metric is None or len(opened) < len(read):
-        closed = next(other for other in (name, *read) if evaluation.metrics.get(other) is None)
-        raise InputError(
-            f"the scorer '{closed}' cannot be opened, so its scores of resampled rows are not known; use a metric "
-            "name, or a scorer made by make_scorer."
-        )
-    return Question(
-        metric,
-        opened,
-        estimation.rule,
-        estimation.aggregate,
-        estimation.settings(int(evaluation.provenance["entropy"])),
-        evaluation.task.groups,
-        evaluation.task.sample_weight,
-        evaluation.configurations.params,
-        evaluation.winner,
-    )
-
-
 def evidence_of_search(evaluation: Evaluation, scorer: str | None = None) -> Evidence:
     """The evidence behind the search's estimate of a scorer.
 
     Raises InputError when there is none, for a scorer that cannot be opened.
     """
-    return gather(evaluation.task.truth, evaluation.predictions, question_of_search(evaluation, scorer))
+    return gather(evaluation.task.truth, evaluation.predictions, evaluation.question(scorer))
 
 
 def comparison_of_search(evaluation: Evaluation, scorer: str | None = None) -> ConfigurationComparison:

@@ -10,21 +10,9 @@ from heldout._text import counted, number_text
 from heldout.report.configuration_parts import ParameterValue
 from heldout.report.dots import MOST_DOTS, Dots, bar_of, bars_at, dot_marks, has_bar, links_of, score_axis
 from heldout.report.family_slices import FamilySlice
-from heldout.report.numbers import Scale, reach_of
 from heldout.report.ranking import RankedConfiguration
-from heldout.report.svg import (
-    BLUE,
-    TALL,
-    VERMILLION,
-    WIDTH,
-    altair,
-    inline_data,
-    inline_svg,
-    layered,
-    line,
-    shortened_name,
-    texts,
-)
+from heldout.report.svg import TALL, WIDTH, altair, inline_data, inline_svg, layered, line, shortened_name, texts
+from heldout.scales import BLUE, VERMILLION, Scale, reach_of
 
 MOST_LINES = 50
 """Configurations that are lines from parameter to parameter."""

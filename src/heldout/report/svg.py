@@ -1,7 +1,6 @@
-"""Figures as static SVG inside a page, from Vega-Lite charts, and their colours.
+"""Figures as static SVG inside a page, from Vega-Lite charts.
 
-Every series differs from the others in more than its colour (dash, shape, fill or label), and colours are those
-of Okabe and Ito. Text and lines use a few fixed colours that the page's style sheet replaces in dark mode.
+Text and lines use a few fixed colours that the page's style sheet replaces in dark mode.
 """
 
 from __future__ import annotations
@@ -14,12 +13,7 @@ from typing import Any, TypeAlias
 from xml.etree import ElementTree
 
 from heldout.errors import MissingExtraError
-
-INK, MUTED, GRID, BAND = "#1c2024", "#58616b", "#e4e7ea", "#d7e6f1"
-BLUE, VERMILLION, GREEN, ORANGE = "#0072b2", "#d55e00", "#009e73", "#e69f00"
-SKY, PURPLE, BLACK = "#56b4e9", "#cc79a7", "#1c2024"
-SERIES = ((BLUE, ()), (VERMILLION, (6, 3)), (GREEN, (2, 2)), (PURPLE, (8, 3, 2, 3)), (ORANGE, (10, 4)))
-MORE_SERIES = ((SKY, (4, 2, 1, 2)), (BLACK, (1, 3)))
+from heldout.scales import GRID, INK, MUTED, SKY, Dash
 
 WIDTH, TALL = 390, 370
 _WITH_BARS, _UPPER, _LOWER = 318, 246, 54
@@ -29,8 +23,6 @@ DOTTED = (1.5, 3)
 NOTHING_LINKED: Mapping[str, Sequence[int]] = MappingProxyType({})
 DOT_RADIUS = "3.2"
 
-Dash: TypeAlias = tuple[float, ...]
-"""Lengths of the dashes of a line and of the gaps between them; empty for a solid line."""
 KeyEntry: TypeAlias = tuple[str, str, Dash, float]
 """Name, colour and dash of a line, and the height of its entry in the key."""
 

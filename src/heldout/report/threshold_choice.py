@@ -17,7 +17,7 @@ from heldout.estimates.methods import answer
 from heldout.estimates.types import Estimate
 from heldout.metrics.base import Response
 from heldout.predictions import HeldOutPredictions
-from heldout.report.numbers import Scale, scale_of_metric
+from heldout.scales import Scale, scale_of_metric
 from heldout.selection.base import NONE_CHOSEN
 from heldout.selection.threshold import Threshold
 

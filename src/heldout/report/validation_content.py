@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from heldout.report.content import PageContent
-from heldout.report.numbers import Scale
 from heldout.report.ranking import FailureGroup
+from heldout.scales import Scale
 
 
 @dataclass(frozen=True)

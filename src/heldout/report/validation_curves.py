@@ -18,8 +18,8 @@ from heldout.metrics.base import Metric, Response, oriented
 from heldout.protocols.validation.curves import CalibrationCurve, calibration_curve, decision_curve, roc_curve
 from heldout.protocols.validation.replicates import Replicates
 from heldout.report import validation_words as words
-from heldout.report.numbers import Scale, decimals_for
 from heldout.report.validation_content import CalibrationPicture, DecisionPicture, OptimismPicture, RocPicture
+from heldout.scales import Scale, decimals_for
 
 MOST_CLASSES = 4
 """Classes that are drawn if there are several."""

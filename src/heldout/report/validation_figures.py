@@ -10,14 +10,9 @@ from typing import Any
 
 from heldout._text import number_text
 from heldout.report.svg import (
-    BAND,
-    BLUE,
     DOTTED,
-    MUTED,
     TALL,
-    VERMILLION,
     WIDTH,
-    Dash,
     altair,
     diagonal,
     histogram,
@@ -32,6 +27,7 @@ from heldout.report.svg import (
 )
 from heldout.report.validation_content import CalibrationPicture, DecisionPicture, OptimismPicture, RocPicture
 from heldout.report.validation_words import optimism_summary
+from heldout.scales import BAND, BLUE, MUTED, VERMILLION, Dash
 
 _Points = Sequence[float | None]
 _APPARENT, _CORRECTED = (VERMILLION, (6, 3)), (BLUE, ())

@@ -8,19 +8,8 @@ from typing import Any, Literal
 
 import numpy as np
 
-from heldout.report.svg import (
-    BLUE,
-    INK,
-    MORE_SERIES,
-    MUTED,
-    SERIES,
-    VERMILLION,
-    altair,
-    diagonal,
-    inline_data,
-    inline_svg,
-    layered,
-)
+from heldout.report.svg import altair, diagonal, inline_data, inline_svg, layered
+from heldout.scales import BLUE, INK, MORE_SERIES, MUTED, SERIES, VERMILLION
 
 WIDTH, HEIGHT, WIDE = 420, 330, 560
 STYLES = (*SERIES, *MORE_SERIES)

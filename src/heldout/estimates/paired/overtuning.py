@@ -9,7 +9,8 @@ searches with a test set).
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -19,11 +20,20 @@ from scipy.special import ndtr
 from heldout._notebook import notes, table
 from heldout._text import counted
 from heldout._types import Floats
+from heldout.data.task import Truth
+from heldout.errors import InputError
+from heldout.estimates.bootstrap import is_unbiased
 from heldout.estimates.centres import ScoreRange, shrunken
+from heldout.estimates.from_matrix import gather
 from heldout.estimates.paired.optimism_curve import curve_points, mean_best, own_controls
-from heldout.estimates.paired.scores import PairedScores
+from heldout.estimates.paired.scores import PairedScores, paired_scores
+from heldout.estimates.question import Question
 from heldout.estimates.types import json_number
+from heldout.predictions import HeldOutPredictions
 
+MOST_BOOTSTRAPS, LEAST_BOOTSTRAPS = 200, 50
+MOST_WORK = 4e9
+"""Rows times configurations times bootstraps."""
 MOST_POINTS = 60
 MOST_SHOWN = 10
 """About so many points a notebook shows."""
@@ -225,6 +235,83 @@ def best_so_far(scores: Floats) -> NDArray[np.intp]:
     before = np.maximum.accumulate(filled, axis=1)
     rises = filled > np.concatenate([np.full((len(filled), 1), -np.inf), before[:, :-1]], axis=1)
     return np.maximum.accumulate(np.where(rises, np.arange(filled.shape[1]), -1), axis=1)
+
+
+@dataclass(frozen=True)
+class Default:
+    """The default configuration of a search.
+
+    Attributes
+    ----------
+    name : str
+    params : mapping
+    position : int or None
+        Its place among the configurations; None where it is not among them.
+    predictions : HeldOutPredictions or None
+        Of it alone, where it is not among them.
+    """
+
+    name: str
+    params: Mapping[str, Any]
+    position: int | None
+    predictions: HeldOutPredictions | None
+
+
+def overtuning_of(
+    truth: Truth, predictions: HeldOutPredictions, question: Question, default: Default | None, *, in_order: bool
+) -> Overtuning:
+    """The overtuning of a search from what it predicted, from at most 200 bootstraps.
+
+    Configurations that failed or were dropped are no candidates and do not count.
+
+    Raises InputError for a rule that chooses no single configuration, or when no bootstrap can be drawn.
+    """
+    is_extra = default is not None and default.predictions is not None
+    work = predictions.n_rows * (predictions.n_configurations + is_extra)
+    affordable = max(int(MOST_WORK / work), LEAST_BOOTSTRAPS)
+    n_bootstraps = min(MOST_BOOTSTRAPS, question.settings.n_bootstraps, affordable)
+    question = replace(question, settings=replace(question.settings, n_bootstraps=n_bootstraps))
+    evidence = gather(truth, predictions, question)
+    if evidence.chooses_ensemble or evidence.thresholds is not None:
+        raise InputError(
+            f"overtuning compares single configurations, and the rule '{evidence.selection}' chooses otherwise."
+        )
+    scores = chosen = paired_scores(evidence)
+    position = -1 if default is None or default.position is None else default.position
+    if default is not None and default.predictions is not None:
+        predictions = _with_column(predictions, default.predictions)
+        params = [*(question.params or []), dict(default.params)]
+        evidence = gather(truth, predictions, replace(question, params=params))
+        # What the rule chooses among the candidates alone, in the same draws.
+        scores = replace(paired_scores(evidence), chosen=chosen.chosen, winner=chosen.winner)
+        position = predictions.n_configurations - 1
+    places = np.flatnonzero(evidence.candidates == position)
+    column = int(places[0]) if len(places) else None  # without a place it failed or was dropped
+    assert evidence.matrix is not None, "it is of predictions"
+    result = overtuning(
+        scores,
+        evidence.metric.name,
+        greater_is_better=evidence.metric.greater_is_better,
+        takes_control=not is_unbiased(evidence.matrix),
+        default=column,
+        name_of_default="" if default is None else default.name,
+        n_tried=chosen.n_candidates,
+        in_order=in_order,
+    )
+    if default is None or column is not None:
+        return result
+    reason = predictions.out.get(position, "").rstrip(".") or "it has no score"
+    return replace(result, default=DefaultComparison.missing(default.name, reason))
+
+
+def _with_column(predictions: HeldOutPredictions, other: HeldOutPredictions) -> HeldOutPredictions:
+    """The predictions with one more configuration behind the others."""
+    responses = {
+        response: np.concatenate([array, other.responses[response]], axis=1)
+        for response, array in predictions.responses.items()
+        if response in other.responses
+    }
+    return replace(predictions, responses=responses, names=(*predictions.names, *other.names))
 
 
 def overtuning(

@@ -6,6 +6,7 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from heldout._registry import registered
 from heldout._streams import DrawnSeed, RandomState, entropy_of
 from heldout.errors import InputError
 from heldout.execution.store.base import Store
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 __all__ = ["SQLiteStore", "entropy_of_run", "store_of"]
 
 
+@registered("store")
 def store_of(store: Any) -> Store:
     """A store from a path, a store, or None for the memory.
 

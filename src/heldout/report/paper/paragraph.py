@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from heldout._registry import registered
 from heldout.estimates.types import Estimate
 from heldout.methods_text import MethodsText
 from heldout.protocols.algorithms.comparison import AlgorithmComparison
@@ -13,6 +14,7 @@ from heldout.report.paper.validations import text_of_validation
 from heldout.result import Evaluation
 
 
+@registered("methods text")
 def methods_text(result: Evaluation | Estimate | Validation | AlgorithmComparison) -> MethodsText:
     """What was done, as a paragraph for the methods section of an article.
 

@@ -9,8 +9,8 @@ from typing import Any
 from heldout.configurations import Configuration
 from heldout.execution.store.search_note import StoredConfiguration
 from heldout.methods_text import cited
-from heldout.report.numbers import plain
 from heldout.report.paper.data import counted_of, listed
+from heldout.scales import plain
 
 MOST_VALUES = 4
 """Values of a parameter that are named one by one."""

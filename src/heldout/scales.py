@@ -1,4 +1,8 @@
-"""Numbers as the report shows them: as many decimals as the uncertainty allows, losses in their own units."""
+"""How scores are shown: with as many decimals as the uncertainty allows, losses in their own units, and in colours.
+
+Every series differs from the others in more than its colour (dash, shape, fill or label), and colours are those
+of Okabe and Ito.
+"""
 
 from __future__ import annotations
 
@@ -17,11 +21,19 @@ from heldout.metrics.base import Metric
 from heldout.metrics.named import metric_named, metric_words
 
 Decimals: TypeAlias = Annotated[int, Between(0, 20)]
+Dash: TypeAlias = tuple[float, ...]
+"""Lengths of the dashes of a line and of the gaps between them; empty for a solid line."""
+
+INK, MUTED, GRID, BAND = "#1c2024", "#58616b", "#e4e7ea", "#d7e6f1"
+BLUE, VERMILLION, GREEN, ORANGE = "#0072b2", "#d55e00", "#009e73", "#e69f00"
+SKY, PURPLE, BLACK = "#56b4e9", "#cc79a7", "#1c2024"
+SERIES = ((BLUE, ()), (VERMILLION, (6, 3)), (GREEN, (2, 2)), (PURPLE, (8, 3, 2, 3)), (ORANGE, (10, 4)))
+MORE_SERIES = ((SKY, (4, 2, 1, 2)), (BLACK, (1, 3)))
 
 
 @dataclass(frozen=True)
 class Scale:
-    """How the report shows one metric."""
+    """How one metric is shown."""
 
     title: str
     """The readable name: "ROC AUC"."""
