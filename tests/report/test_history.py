@@ -13,7 +13,6 @@ from heldout.errors import InputError
 from heldout.estimates.from_matrix import gather
 from heldout.estimates.methods import answer, method_of
 from heldout.report.history import search_history
-from heldout.report.search_evidence import question_of_search
 from heldout.result import Evaluation
 
 Make = Callable[..., Evaluation]
@@ -35,7 +34,7 @@ def test_each_point_is_the_estimate_of_a_search_of_so_many(make_evaluation: Make
         predictions, responses={kind: array[:, :3] for kind, array in predictions.responses.items()},
         names=predictions.names[:3],
     )  # fmt: skip
-    question = replace(question_of_search(evaluation), winner=None, params=evaluation.configurations.params[:3])
+    question = replace(evaluation.question(), winner=None, params=evaluation.configurations.params[:3])
     alone = answer(method_of(method), gather(evaluation.task.truth, first, question))
     assert found.corrected[2] == sign * alone.value and found.best[2] == alone.selected_name
     if alone.interval is not None:

@@ -20,7 +20,6 @@ from heldout.estimates.from_matrix import gather
 from heldout.estimates.paired.overtuning import overtuning
 from heldout.estimates.paired.scores import PairedScores, paired_scores
 from heldout.report.from_search import report_content
-from heldout.report.search_evidence import question_of_search
 
 X, Y = make_classification(120, 6, n_informative=3, flip_y=0.2, random_state=0)
 GRID = {"C": [1e-4, 1e-2, 1.0, 100.0]}
@@ -149,7 +148,7 @@ def test_a_rule_chooses_among_the_candidates_alone() -> None:
     made = search(grid=grid, selection=rule, scoring="neg_log_loss", default={"C": 10.0}).fit(X, Y).evaluation_
     whole = search(grid={"C": [*grid["C"], 10.0]}, scoring="neg_log_loss").fit(X, Y).evaluation_
     alone, every = (
-        paired_scores(gather(of.task.truth, of.predictions, question_of_search(of))) for of in (made, whole)
+        paired_scores(gather(of.task.truth, of.predictions, of.question())) for of in (made, whole)
     )
     lanes = np.arange(len(alone.chosen))
     gain = (every.out_of_bag[lanes, alone.chosen] - every.out_of_bag[lanes, 4]).mean()
