@@ -147,9 +147,7 @@ def test_a_rule_chooses_among_the_candidates_alone() -> None:
     grid, rule = {"C": [1e-4, 1e-3, 3e-3, 1e-2]}, "one_standard_error(complexity='C')"
     made = search(grid=grid, selection=rule, scoring="neg_log_loss", default={"C": 10.0}).fit(X, Y).evaluation_
     whole = search(grid={"C": [*grid["C"], 10.0]}, scoring="neg_log_loss").fit(X, Y).evaluation_
-    alone, every = (
-        paired_scores(gather(of.task.truth, of.predictions, of.question())) for of in (made, whole)
-    )
+    alone, every = (paired_scores(gather(of.task.truth, of.predictions, of.question())) for of in (made, whole))
     lanes = np.arange(len(alone.chosen))
     gain = (every.out_of_bag[lanes, alone.chosen] - every.out_of_bag[lanes, 4]).mean()
     assert made.overtuning.default is not None

@@ -16,8 +16,8 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.model_selection import GroupKFold, LeaveOneOut
-from sklearn.utils import _safe_indexing
 
+from heldout._sklearn import rows_at
 from heldout.errors import InputError
 from heldout.metrics.named import metric_named
 from heldout.spaces import standard
@@ -237,7 +237,7 @@ def arrays_of(path: Path, kind: DesignKind) -> tuple[Any, NDArray[Any]]:
         return X, _two_classes(y)
     largest = np.sort(np.argsort(-np.bincount(y))[:3])
     kept = np.flatnonzero(np.isin(y, largest))
-    return _safe_indexing(X, kept), np.searchsorted(largest, y[kept])
+    return rows_at(X, kept), np.searchsorted(largest, y[kept])
 
 
 def _two_classes(y: NDArray[np.intp]) -> NDArray[np.intp]:

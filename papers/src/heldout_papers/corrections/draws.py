@@ -16,8 +16,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils import _safe_indexing
 
+from heldout._sklearn import rows_at
 from heldout.errors import StoreError
 from heldout.estimates.inputs import read_inputs
 from heldout.estimates.methods.cv import CV
@@ -68,7 +68,7 @@ class Sample:
 
     @property
     def of_search(self) -> tuple[Any, NDArray[Any]]:
-        return _safe_indexing(self.X, np.arange(self.rows)), self.y[: self.rows]
+        return rows_at(self.X, np.arange(self.rows)), self.y[: self.rows]
 
     @property
     def rest(self) -> NDArray[Any]:
@@ -88,7 +88,7 @@ def sample(source: DrawSource, repetition: int) -> Sample | None:
     others = np.setdiff1d(np.arange(len(y)), rows)
     rest = rng.permutation(others)[: max(MOST_REST, 9 * design.rows)]
     both = np.r_[rows, rest]
-    return Sample(_safe_indexing(X, both), y[both], design.rows, groups, seed_of("search", *place) % 2**32)
+    return Sample(rows_at(X, both), y[both], design.rows, groups, seed_of("search", *place) % 2**32)
 
 
 def search_of(design: Design, drawn: Sample, **settings: Any) -> Any:

@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.model_selection import train_test_split
-from sklearn.utils import _safe_indexing
 
+from heldout._sklearn import rows_at
 from heldout._streams import RandomState, entropy_of, numpy_seed, stream
 from heldout._text import argument
 from heldout.data.task import Task, TaskKind, Truth
@@ -95,7 +95,7 @@ def _repetition(setting: TableSetting, number: int, entropy: int) -> dict[str, N
         np.arange(len(y)), train_size=setting.rows, stratify=strata_of(y), random_state=seed
     )
     own = stream(entropy, "study intervals on tables cells", *place)
-    task = Task(_safe_indexing(X, train), setting.table.truth(y[train]))
+    task = Task(rows_at(X, train), setting.table.truth(y[train]))
     scoring = make_scoring(task.truth, scorer(setting.bounds.metric))
     context = CellContext.of_task(task, scoring, Routing(), np.nan, False, own)
     configurations = setting.space.configurations(task.X, y[train])
@@ -107,7 +107,7 @@ def _repetition(setting: TableSetting, number: int, entropy: int) -> dict[str, N
         chosen = {one.selected for one in found.values()}
         others, metric = setting.table.truth(y[rest]), metric_named(setting.bounds.metric)
         truths = {
-            winner: _truth(fits, winner, _safe_indexing(X, rest), others, metric)
+            winner: _truth(fits, winner, rows_at(X, rest), others, metric)
             for winner in sorted(chosen - {NONE_CHOSEN})
         }
     lost = without_bound(NoBound.NOT_REFITTED, "")

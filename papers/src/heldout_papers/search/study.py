@@ -16,8 +16,8 @@ from types import MappingProxyType
 from typing import Any
 
 import numpy as np
-from sklearn.utils import _safe_indexing
 
+from heldout._sklearn import rows_at
 from heldout._streams import RandomState, entropy_of, stream
 from heldout._text import argument
 from heldout.data.task import TaskKind
@@ -161,7 +161,7 @@ def _result(search: SubsampleSearch, protocol: RepeatedProtocol) -> ProtocolResu
 
 def _truths(winners: set[int], fits: RowFits, divided: DividedTable, metric: Metric) -> dict[int, float]:
     """The score on the hold-out of each winner, fitted on the whole sub-sample."""
-    found, rest = {NO_WINNER: float("nan")}, _safe_indexing(divided.X, divided.rest)
+    found, rest = {NO_WINNER: float("nan")}, rows_at(divided.X, divided.rest)
     truth = divided.table.truth(divided.y[divided.rest])
     for winner in sorted(winners - {NO_WINNER}):
         scores = fits.refitted_scores(winner, rest)

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.model_selection import train_test_split
-from sklearn.utils import _safe_indexing
 
+from heldout._sklearn import rows_at
 from heldout._streams import numpy_seed, stream
 from heldout.data.task import Task, TaskKind
 from heldout.errors import InputError
@@ -61,7 +61,7 @@ class DividedTable:
 
     def task(self, rows: Rows) -> Task:
         """Some rows as a task."""
-        return Task(_safe_indexing(self.X, rows), self.table.truth(self.y[rows]))
+        return Task(rows_at(self.X, rows), self.table.truth(self.y[rows]))
 
     def _rarest(self, rows: Rows) -> int:
         """The fewest rows of any class, or the events, among some rows; of numbers all."""

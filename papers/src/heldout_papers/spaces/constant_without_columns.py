@@ -11,13 +11,13 @@ from sklearn.utils import Tags, get_tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import (
-    _num_samples,
     check_consistent_length,
     check_is_fitted,
     column_or_1d,
     validate_data,
 )
 
+from heldout._sklearn import n_rows_of
 from heldout._types import Floats
 from heldout_papers.spaces.recent import fitted_once
 from heldout_papers.spaces.ses import SES
@@ -105,7 +105,7 @@ class ConstantWithoutColumns(MetaEstimatorMixin, ClassifierMixin, BaseEstimator)
         """
         if self._wrapped(X) is not None:
             return np.asarray(self.estimator_.predict(X))
-        return np.full(_num_samples(X), self.classes_[self.frequencies_.argmax()])
+        return np.full(n_rows_of(X), self.classes_[self.frequencies_.argmax()])
 
     @_wrapped_has("predict_proba")  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any) -> Floats:
@@ -117,7 +117,7 @@ class ConstantWithoutColumns(MetaEstimatorMixin, ClassifierMixin, BaseEstimator)
         """
         if self._wrapped(X) is not None:
             return np.asarray(self.estimator_.predict_proba(X))
-        return np.tile(self.frequencies_, (_num_samples(X), 1))
+        return np.tile(self.frequencies_, (n_rows_of(X), 1))
 
     @_wrapped_has("decision_function")  # type: ignore[untyped-decorator]
     def decision_function(self, X: Any) -> Floats:
@@ -131,8 +131,8 @@ class ConstantWithoutColumns(MetaEstimatorMixin, ClassifierMixin, BaseEstimator)
             return np.asarray(self.estimator_.decision_function(X))
         logs = np.log(self.frequencies_)
         if len(logs) == 2:
-            return np.full(_num_samples(X), logs[1] - logs[0])
-        return np.tile(logs, (_num_samples(X), 1))
+            return np.full(n_rows_of(X), logs[1] - logs[0])
+        return np.tile(logs, (n_rows_of(X), 1))
 
     def _wrapped(self, X: Any) -> Any:
         check_is_fitted(self)
