@@ -18,8 +18,9 @@ from typing import Any
 
 import pytest
 
+from heldout import scales
 from heldout.errors import InputError, MissingExtraError
-from heldout.report import render_html, report_content, svg, write_report
+from heldout.report import render_html, report_content, write_report
 from heldout.report.ranking import best_of_families
 from heldout.result import Evaluation
 
@@ -207,7 +208,7 @@ def test_text_can_be_read_against_its_background_in_light_and_dark() -> None:
 def test_the_dark_style_recolours_every_colour_of_the_figures() -> None:
     css = (files("heldout.report") / "templates" / "report.css").read_text(encoding="utf-8")
     dark = css[css.index("prefers-color-scheme: dark") : css.index("@media print")]
-    for colour in (svg.INK, svg.MUTED, svg.GRID, svg.BAND, svg.BLUE, svg.SKY):
+    for colour in (scales.INK, scales.MUTED, scales.GRID, scales.BAND, scales.BLUE, scales.SKY):
         assert f'="{colour}"]' in dark
 
 
