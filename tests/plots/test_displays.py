@@ -105,7 +105,8 @@ def test_losses_are_positive_and_lower_is_better(search: Any) -> None:
 
 
 def test_an_estimate_draws_itself(search: Any) -> None:
-    display = search.estimate_.plot(name="mine", bar_kw={"color": "grey"})
+    display = search.estimate_.plot(name="mine", line_kw={"color": "grey"})
+    assert display.value_line_.get_color() == "grey"
     assert display.value == search.estimate_.value and display.ax_.get_title() == "mine"
     plain = ho.estimate([0, 1] * 20, np.arange(120).reshape(40, 3) % 7 / 7, metric="roc_auc", method="cv")
     drawn = plain.plot()
@@ -206,8 +207,6 @@ def test_the_history_ends_at_the_estimate(search: Any) -> None:
     assert display.corrected_line_.get_ydata()[-1] == search.corrected_score_
     assert display.uncorrected_line_.get_ydata()[-1] == search.best_score_
     assert display.notes == () and "corrected by shrinkage" in texts(display)
-    with pytest.raises(InputError, match="most_points must be an integer of at least 1"):
-        ho.plots.SearchHistoryDisplay.from_search(search, most_points=0)
 
 
 def test_the_race_shows_which_was_dropped_after_which_split(raced: Any, search: Any) -> None:

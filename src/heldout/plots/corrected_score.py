@@ -202,10 +202,7 @@ class CorrectedScoreDisplay(Display):
         ax: Any = None,
         *,
         name: str | None = None,
-        bar_kw: Style | None = None,
-        band_kw: Style | None = None,
         line_kw: Style | None = None,
-        uncorrected_kw: Style | None = None,
     ) -> Self:
         """Draw it.
 
@@ -215,8 +212,8 @@ class CorrectedScoreDisplay(Display):
             A new figure's by default.
         name : str, optional
             The title; the winner by default.
-        bar_kw, band_kw, line_kw, uncorrected_kw : dict, optional
-            Of the histogram (``Axes.stairs``), the interval (``axvspan``) and both lines (``axvline``).
+        line_kw : dict, optional
+            Of the line of the value (``Axes.axvline``).
 
         Returns
         -------
@@ -230,18 +227,17 @@ class CorrectedScoreDisplay(Display):
         if self.label != self.uncorrected_label:
             text = f"{self.uncorrected_label} {value_text(self.metric, self.uncorrected)}"
             style = {"color": VERMILLION, "linewidth": 2.2, "linestyle": (0, (5, 2)), "label": text}
-            self.uncorrected_line_ = ax.axvline(self.uncorrected, **styled(style, uncorrected_kw))
+            self.uncorrected_line_ = ax.axvline(self.uncorrected, **style)
         if self.low is not None or self.high is not None:
             text = interval_text(self.metric, self.interval_label, self.low, self.high)
-            style = styled({"color": BAND, "label": text, "zorder": 0}, band_kw)
-            self.band_ = ax.axvspan(*self._ends_in_view(), **style)
+            self.band_ = ax.axvspan(*self._ends_in_view(), color=BAND, label=text, zorder=0)
         if self.distribution is None:
             ax.set_yticks([])
             first, last = self._reach()
             margin = 0.08 * (last - first) or 0.08 * abs(first) or 1.0
             ax.set_xlim(first - margin, last + margin)
         else:
-            style = styled({"fill": True, "color": SKY, "label": self.bar_label, "zorder": 1}, bar_kw)
+            style = {"fill": True, "color": SKY, "label": self.bar_label, "zorder": 1}
             self.bars_ = ax.stairs(self.distribution.counts, self.distribution.edges, **style)
             ax.set_ylabel("bootstraps")
             ax.set_ylim(bottom=0)

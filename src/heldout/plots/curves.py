@@ -182,12 +182,10 @@ class CurvesDisplay(Display):
         """
         pyplot()
         checked_result(validation, Validation, "validation", "ho.bootstrap_validate")
-        styles = {name: settings.pop(name) for name in ("name", "line_kw", "band_kw") if name in settings}
+        styles = {name: settings.pop(name) for name in ("name", "line_kw") if name in settings}
         return cls._validated(validation, of_class=of_class, **settings).plot(ax, **styles)
 
-    def plot(
-        self, ax: Any = None, *, name: str | None = None, line_kw: Style | None = None, band_kw: Style | None = None
-    ) -> Self:
+    def plot(self, ax: Any = None, *, name: str | None = None, line_kw: Style | None = None) -> Self:
         """Draw it.
 
         Parameters
@@ -196,8 +194,8 @@ class CurvesDisplay(Display):
             A new figure's by default.
         name : str, optional
             The title; the configuration by default.
-        line_kw, band_kw : dict, optional
-            Of every line (``Axes.plot``) and every band (``fill_between``, or the bars of ``errorbar``).
+        line_kw : dict, optional
+            Of every line (``Axes.plot``).
 
         Returns
         -------
@@ -207,14 +205,12 @@ class CurvesDisplay(Display):
         self.lines_ = []
         for line, look in zip(self.lines, looks(self.lines), strict=True):
             if line.low and not line.as_points:
-                band = styled({"color": BAND, "zorder": 0}, band_kw)
-                ax.fill_between(line.x, line.low, line.high, **band)
+                ax.fill_between(line.x, line.low, line.high, color=BAND, zorder=0)
             style = styled({**look, "label": plain_text(line.label), "linewidth": 2}, line_kw)
             self.lines_ += ax.plot(line.x, line.y, **style)
             if line.low and line.as_points:
                 ends = np.clip([np.subtract(line.y, line.low), np.subtract(line.high, line.y)], 0, None)
-                bars = styled({"fmt": "none", "ecolor": look["color"], "elinewidth": 1.4}, band_kw)
-                ax.errorbar(line.x, line.y, yerr=ends, **bars)
+                ax.errorbar(line.x, line.y, yerr=ends, fmt="none", ecolor=look["color"], elinewidth=1.4)
         self._frame(ax)
         title = name_text(self.name, 60) if name is None else name
         if self.note:

@@ -13,16 +13,13 @@ from heldout.plots.axes import configurations_axis
 from heldout.plots.base import (
     ADAPTIVE_NOTE,
     Display,
-    Style,
     end_at_range,
     evaluation_of,
     pyplot,
     score_label,
-    styled,
 )
-from heldout.report.history import MOST_POINTS, SearchHistory, search_history
+from heldout.report.history import SearchHistory, search_history
 from heldout.scales import BAND, BLUE, MUTED, VERMILLION
-from heldout.selection.base import checked_count
 
 
 @dataclass(eq=False, repr=False)
@@ -64,11 +61,7 @@ class SearchHistoryDisplay(Display):
         search: Any,
         *,
         scorer: str | None = None,
-        method: Any = None,
-        most_points: int = MOST_POINTS,
-        n_jobs: int | None = None,
         ax: Any = None,
-        **kwargs: Any,
     ) -> Self:
         """Draw the history of a search.
 
@@ -77,45 +70,25 @@ class SearchHistoryDisplay(Display):
         search : fitted search or Evaluation
         scorer : str, optional
             Of a search with several; the one that chose the winner by default.
-        method : str or method, optional
-            Of the corrected curve; the search's by default.
-        most_points : int
-            The estimate is computed so many times at most.
-        n_jobs : int, optional
-            Threads.
         ax : matplotlib Axes, optional
-        **kwargs : dict
-            Of ``plot``.
 
         Raises
         ------
         InputError
-            When the search cannot be used, or the method does not fit.
+            When the search cannot be used, or its method does not fit.
         MissingExtraError
             When matplotlib is missing.
         """
         pyplot()
-        checked_count("most_points", most_points)
-        evaluation = evaluation_of(search)
-        history = search_history(evaluation, scorer, method=method, most_points=most_points, n_jobs=n_jobs)
-        return cls(history).plot(ax, **kwargs)
+        return cls(search_history(evaluation_of(search), scorer)).plot(ax)
 
-    def plot(
-        self,
-        ax: Any = None,
-        *,
-        uncorrected_kw: Style | None = None,
-        corrected_kw: Style | None = None,
-        band_kw: Style | None = None,
-    ) -> Self:
+    def plot(self, ax: Any = None) -> Self:
         """Draw it.
 
         Parameters
         ----------
         ax : matplotlib Axes, optional
             A new figure's by default.
-        uncorrected_kw, corrected_kw, band_kw : dict, optional
-            Of both lines (``Axes.plot``) and of the interval (``fill_between``).
 
         Returns
         -------
@@ -128,17 +101,16 @@ class SearchHistoryDisplay(Display):
             "color": VERMILLION, "linestyle": (0, (5, 2)), "marker": "s", "markersize": 4, "linewidth": 2,
             "label": "winner so far, uncorrected",
         }  # fmt: skip
-        (self.uncorrected_line_,) = ax.plot(x, history.uncorrected, **styled(style, uncorrected_kw))
+        (self.uncorrected_line_,) = ax.plot(x, history.uncorrected, **style)
         style = {
             "color": BLUE, "marker": "o", "markersize": 4, "linewidth": 2,
             "label": f"winner so far, corrected by {history.method}",
         }  # fmt: skip
-        (self.corrected_line_,) = ax.plot(x, history.corrected, **styled(style, corrected_kw))
+        (self.corrected_line_,) = ax.plot(x, history.corrected, **style)
         self.band_ = None
         if history.interval_label:
             label = f"{history.interval_label} of the corrected one"
-            style = styled({"color": BAND, "label": label, "zorder": 0}, band_kw)
-            self.band_ = ax.fill_between(x, *self._ends_in_view(), **style)
+            self.band_ = ax.fill_between(x, *self._ends_in_view(), color=BAND, label=label, zorder=0)
         configurations_axis(ax, int(x[-1]), "configurations tried, in the order of the search")
         end_at_range(ax, "y", history.metric)
         ax.set_ylabel(score_label(history.metric))

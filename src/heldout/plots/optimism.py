@@ -11,13 +11,11 @@ from heldout.plots.axes import configurations_axis
 from heldout.plots.base import (
     ADAPTIVE_NOTE,
     Display,
-    Style,
     checked_result,
     end_at_range,
     evaluation_of,
     pyplot,
     score_label,
-    styled,
     value_text,
 )
 from heldout.report.search_evidence import comparison_of_search, search_scale
@@ -63,7 +61,7 @@ class OptimismCurveDisplay(Display):
     is_adaptive: bool = False
 
     @classmethod
-    def from_search(cls, search: Any, *, scorer: str | None = None, ax: Any = None, **kwargs: Any) -> Self:
+    def from_search(cls, search: Any, *, scorer: str | None = None, ax: Any = None) -> Self:
         """Draw it for a search.
 
         Parameters
@@ -72,8 +70,6 @@ class OptimismCurveDisplay(Display):
         scorer : str, optional
             Of a search with several; the one that chose the winner by default.
         ax : matplotlib Axes, optional
-        **kwargs : dict
-            Of ``plot``.
 
         Raises
         ------
@@ -87,41 +83,30 @@ class OptimismCurveDisplay(Display):
         name = evaluation.scorer_named(scorer)
         compared = comparison_of_search(evaluation, name)
         scale, is_adaptive = search_scale(evaluation, name), evaluation.predictions.adaptive
-        return cls(compared.optimism_curve(), scale, _n_out(compared), is_adaptive).plot(ax, **kwargs)
+        return cls(compared.optimism_curve(), scale, _n_out(compared), is_adaptive).plot(ax)
 
     @classmethod
-    def from_comparison(cls, comparison: ConfigurationComparison, *, ax: Any = None, **kwargs: Any) -> Self:
+    def from_comparison(cls, comparison: ConfigurationComparison, *, ax: Any = None) -> Self:
         """Draw it for what ``ho.compare_configurations`` returned.
 
         Parameters
         ----------
         comparison : ConfigurationComparison
         ax : matplotlib Axes, optional
-        **kwargs : dict
-            Of ``plot``.
         """
         pyplot()
         compared = checked_result(comparison, ConfigurationComparison, "comparison", "ho.compare_configurations")
         metric, curve = compared.evidence.metric, compared.optimism_curve()
         scale = scale_of_metric(metric, scores=curve.uncorrected.tolist())
-        return cls(curve, scale, _n_out(compared)).plot(ax, **kwargs)
+        return cls(curve, scale, _n_out(compared)).plot(ax)
 
-    def plot(
-        self,
-        ax: Any = None,
-        *,
-        uncorrected_kw: Style | None = None,
-        corrected_kw: Style | None = None,
-        gap_kw: Style | None = None,
-    ) -> Self:
+    def plot(self, ax: Any = None) -> Self:
         """Draw it.
 
         Parameters
         ----------
         ax : matplotlib Axes, optional
             A new figure's by default.
-        uncorrected_kw, corrected_kw, gap_kw : dict, optional
-            Of both lines (``Axes.plot``) and of the area between them (``fill_between``).
 
         Returns
         -------
@@ -136,11 +121,11 @@ class OptimismCurveDisplay(Display):
             "linewidth": 2,
             "label": "best of them, uncorrected",
         }
-        (self.uncorrected_line_,) = ax.plot(x, uncorrected, **styled(style, uncorrected_kw))
+        (self.uncorrected_line_,) = ax.plot(x, uncorrected, **style)
         style = {"color": BLUE, "linewidth": 2, "label": "the same on rows that took no part in the choice"}
-        (self.corrected_line_,) = ax.plot(x, corrected, **styled(style, corrected_kw))
+        (self.corrected_line_,) = ax.plot(x, corrected, **style)
         text = f"optimism, {value_text(self.metric, float(curve.optimism[-1]))} at {x[-1]:,}"
-        self.gap_ = ax.fill_between(x, corrected, uncorrected, **styled({"color": BAND, "label": text}, gap_kw))
+        self.gap_ = ax.fill_between(x, corrected, uncorrected, color=BAND, label=text)
         out = f",\nwithout {self.n_out:,} dropped or failed" if self.n_out else ""
         configurations_axis(ax, int(x[-1]), f"configurations to choose from (mean over all ways){out}")
         end_at_range(ax, "y", self.metric)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from heldout._types import Floats
 from heldout.errors import InputError
 from heldout.plots.axes import parameter_ticks
-from heldout.plots.base import Display, Style, evaluation_of, percent, pyplot, score_label, styled, value_text
+from heldout.plots.base import Display, evaluation_of, percent, pyplot, score_label, value_text
 from heldout.report.configuration_scores import configuration_scores
 from heldout.report.parameters import ParameterAxis, ParameterPlane, paired_parameters, parameter_plane
 from heldout.scales import MUTED, VERMILLION
@@ -64,7 +64,6 @@ class ParameterPlaneDisplay(Display):
         *,
         scorer: str | None = None,
         ax: Any = None,
-        **kwargs: Any,
     ) -> Self:
         """Draw two parameters of a search.
 
@@ -76,8 +75,6 @@ class ParameterPlaneDisplay(Display):
         scorer : str, optional
             Of a search with several; the one that chose the winner by default.
         ax : matplotlib Axes, optional
-        **kwargs : dict
-            Of ``plot``.
 
         Raises
         ------
@@ -99,26 +96,15 @@ class ParameterPlaneDisplay(Display):
                 "no two parameters have several values in the same configurations of this search; draw "
                 "ho.plots.ParameterSliceDisplay."
             )
-        return cls(parameter_plane(scores, names)).plot(ax, **kwargs)
+        return cls(parameter_plane(scores, names)).plot(ax)
 
-    def plot(
-        self,
-        ax: Any = None,
-        *,
-        cmap: Any = "cividis",
-        colour_kw: Style | None = None,
-        text_kw: Style | None = None,
-    ) -> Self:
+    def plot(self, ax: Any = None) -> Self:
         """Draw it.
 
         Parameters
         ----------
         ax : matplotlib Axes, optional
             A new figure's by default.
-        cmap : str or Colormap
-            Light is better: of a loss it is turned round.
-        colour_kw, text_kw : dict, optional
-            Of the cells (``Axes.pcolormesh``) or points (``Axes.scatter``), and of the scores written in cells.
 
         Returns
         -------
@@ -126,17 +112,17 @@ class ParameterPlaneDisplay(Display):
         """
         ax = self._axes(ax, width=6.8, height=4.8)
         scores = self.plane.scores
-        colours = pyplot().get_cmap(cmap)
+        colours = pyplot().get_cmap("cividis")  # light is better: of a loss it is turned round
         look = {"cmap": colours if scores.metric.greater_is_better else colours.reversed()}
         if self.plane.is_grid:
-            self._draw_cells(ax, styled(look, colour_kw), text_kw)
+            self._draw_cells(ax, look)
         else:
-            self._draw_points(ax, styled(look, colour_kw))
+            self._draw_points(ax, look)
         self.colorbar_ = self.figure_.colorbar(self.colours_, ax=ax)
         self.colorbar_.set_label(score_label(scores.metric, "uncorrected"))
         return self
 
-    def _draw_cells(self, ax: Any, look: dict[str, Any], own_text: Style | None) -> None:
+    def _draw_cells(self, ax: Any, look: dict[str, Any]) -> None:
         plane, scores = self.plane, self.plane.scores
         x, y = (np.unique(axis.values) for axis in (plane.across, plane.up))
         column, row = _places(plane.across, plane.best, x), _places(plane.up, plane.best, y)
@@ -155,7 +141,7 @@ class ParameterPlaneDisplay(Display):
                 light = self.colours_.norm(cells[j, i]) > 0.5
                 dark = light if scores.metric.greater_is_better else not light
                 style = {"ha": "center", "va": "center", "fontsize": "small", "color": "black" if dark else "white"}
-                ax.text(i, j, text, **styled(style, own_text))
+                ax.text(i, j, text, **style)
             elif is_dropped[place]:
                 ax.plot(i, j, marker="x", color=MUTED)
             if alike[place] and not has_texts:

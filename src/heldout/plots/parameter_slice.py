@@ -84,23 +84,15 @@ class ParameterSliceDisplay(Display):
             parameter = found[0]
         return cls(parameter_slice(scores, parameter)).plot(ax, **kwargs)
 
-    def plot(
-        self,
-        ax: Any = None,
-        *,
-        point_kw: Style | None = None,
-        line_kw: Style | None = None,
-        band_kw: Style | None = None,
-    ) -> Self:
+    def plot(self, ax: Any = None, *, line_kw: Style | None = None) -> Self:
         """Draw it.
 
         Parameters
         ----------
         ax : matplotlib Axes, optional
             A new figure's by default.
-        point_kw, line_kw, band_kw : dict, optional
-            Of all configurations (``Axes.plot``), of the best ones (``Axes.plot``) and of their intervals
-            (``fill_between`` for numbers, else ``errorbar``).
+        line_kw : dict, optional
+            Of the best configurations (``Axes.plot``).
 
         Returns
         -------
@@ -109,14 +101,14 @@ class ParameterSliceDisplay(Display):
         ax = self._axes(ax)
         scores, axis, best = self.slice.scores, self.slice.axis, self._best
         own = axis.value_of
-        self._draw_configurations(ax, point_kw)
+        self._draw_configurations(ax)
         x = np.array([own[j] for j in best.tolist()])
         where = "in each eighth of the values" if self.slice.in_eighths else "at each value"
         style = {"color": BLUE, "marker": "o", "markersize": 6, "linewidth": 2, "label": f"best {where}"}
         (self.best_line_,) = ax.plot(
             x, scores.scores[best], **styled(style if axis.is_numeric else {**style, "linestyle": "none"}, line_kw)
         )
-        self._draw_intervals(ax, x, band_kw)
+        self._draw_intervals(ax, x)
         self.winner_mark_ = None
         if scores.winner in own:
             style = {
@@ -136,28 +128,28 @@ class ParameterSliceDisplay(Display):
         best = self.slice.best
         return best[self.slice.scores.is_candidate[best]]
 
-    def _draw_configurations(self, ax: Any, own: Style | None) -> None:
+    def _draw_configurations(self, ax: Any) -> None:
         scores, axis = self.slice.scores, self.slice.axis
         is_dropped = scores.is_dropped[axis.configurations]
         y = scores.scores[axis.configurations]
         style = {"linestyle": "none", "marker": "o", "markersize": 4, "color": MUTED, "alpha": 0.55}
         label = counted((~is_dropped).sum(), "configuration")
-        (self.points_,) = ax.plot(axis.values[~is_dropped], y[~is_dropped], **styled(style | {"label": label}, own))
+        (self.points_,) = ax.plot(axis.values[~is_dropped], y[~is_dropped], **style, label=label)
         self.dropped_points_ = None
         if is_dropped.any():
             label = f"{is_dropped.sum():,} dropped, each on the splits that it had"
-            crosses = styled(style | {"marker": "x", "label": label}, own)
+            crosses = style | {"marker": "x", "label": label}
             (self.dropped_points_,) = ax.plot(axis.values[is_dropped], y[is_dropped], **crosses)
 
-    def _draw_intervals(self, ax: Any, x: Floats, own: Style | None) -> None:
+    def _draw_intervals(self, ax: Any, x: Floats) -> None:
         scores, best = self.slice.scores, self._best
         low, high, middle = scores.low[best], scores.high[best], scores.scores[best]
         if not np.isfinite(low).any():
             return
         label = f"{percent(scores.confidence_level)} bootstrap interval of each of these"
         if self.slice.axis.is_numeric:
-            ax.fill_between(x, low, high, **styled({"color": BAND, "label": label, "zorder": 0}, own))
+            ax.fill_between(x, low, high, color=BAND, label=label, zorder=0)
             return
         bars = np.nan_to_num(np.clip([middle - low, high - middle], 0, None))
         style = {"fmt": "none", "ecolor": BLUE, "elinewidth": 1.5, "capsize": 3, "label": label}
-        ax.errorbar(x, middle, yerr=bars, **styled(style, own))
+        ax.errorbar(x, middle, yerr=bars, **style)

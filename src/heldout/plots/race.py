@@ -9,12 +9,10 @@ from heldout._text import counted
 from heldout.errors import InputError
 from heldout.plots.base import (
     Display,
-    Style,
     evaluation_of,
     names_and_head,
     pyplot,
     score_label,
-    styled,
     value_text,
 )
 from heldout.report.configuration_scores import configuration_scores
@@ -93,7 +91,7 @@ class RaceDisplay(Display):
             race_lines(evaluation, race, configuration_scores(evaluation, finds_set=False)), race, scale
         ).plot(ax, **kwargs)
 
-    def plot(self, ax: Any = None, *, max_configurations: int = MOST_DRAWN, bar_kw: Style | None = None) -> Self:
+    def plot(self, ax: Any = None, *, max_configurations: int = MOST_DRAWN) -> Self:
         """Draw it.
 
         Parameters
@@ -102,8 +100,6 @@ class RaceDisplay(Display):
             A new figure's by default, high enough for all names.
         max_configurations : int
             Those dropped first are left out beyond so many.
-        bar_kw : dict, optional
-            Of the bars (``Axes.barh``).
 
         Returns
         -------
@@ -118,7 +114,7 @@ class RaceDisplay(Display):
             "color": [colours[line.ending] for line in drawn], "edgecolor": MUTED, "height": 0.72, "linewidth": 0.6,
             "hatch": ["///" if line.ending == "failed" else "" for line in drawn],
         }  # fmt: skip
-        self.bars_ = ax.barh(range(len(drawn)), [line.splits for line in drawn], **styled(style, bar_kw))
+        self.bars_ = ax.barh(range(len(drawn)), [line.splits for line in drawn], **style)
         for row, line in enumerate(drawn):
             score = "" if line.score is None else f" {value_text(self.metric, line.score)}"
             mark = {"finished": "", "dropped": " × dropped", "failed": " failed"}[line.ending]

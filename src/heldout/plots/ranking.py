@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -14,7 +14,6 @@ from heldout.estimates.paired.compare import ConfigurationComparison
 from heldout.estimates.types import Estimate
 from heldout.plots.base import (
     Display,
-    Style,
     checked_result,
     end_at_range,
     evaluation_of,
@@ -23,7 +22,6 @@ from heldout.plots.base import (
     percent,
     pyplot,
     score_label,
-    styled,
     value_text,
 )
 from heldout.report.configuration_scores import ConfigurationScores, compared_scores, configuration_scores
@@ -111,14 +109,7 @@ class RankingDisplay(Display):
         compared = checked_result(comparison, ConfigurationComparison, "comparison", "ho.compare_configurations")
         return cls(compared_scores(compared)).plot(ax, **kwargs)
 
-    def plot(
-        self,
-        ax: Any = None,
-        *,
-        max_configurations: int = MOST_DRAWN,
-        point_kw: Style | None = None,
-        estimate_kw: Style | None = None,
-    ) -> Self:
+    def plot(self, ax: Any = None, *, max_configurations: int = MOST_DRAWN) -> Self:
         """Draw it.
 
         Parameters
@@ -127,8 +118,6 @@ class RankingDisplay(Display):
             A new figure's by default, high enough for all names.
         max_configurations : int
             So many of the best are drawn; the winner always is.
-        point_kw, estimate_kw : dict, optional
-            Of the configurations and of the estimate (``Axes.errorbar``).
 
         Returns
         -------
@@ -139,10 +128,10 @@ class RankingDisplay(Display):
         ax = self._axes(ax, width=7.2, height=1.7 + 0.3 * (len(drawn) + 1))
         self.drawn_ = drawn
         for rows, look in self._kinds():
-            self._bars(ax, rows, styled(look, point_kw))
+            self._bars(ax, rows, look)
         self.estimate_bar_ = None
         if self.estimate is not None and np.isfinite(self.estimate.value) and scores.winner in drawn:
-            self._draw_estimate(ax, int(np.flatnonzero(drawn == scores.winner)[0]), estimate_kw)
+            self._draw_estimate(ax, int(np.flatnonzero(drawn == scores.winner)[0]))
         names, head = names_and_head([scores.names[j] for j in drawn.tolist()])
         left = len(scores.order) - len(drawn)
         ax.set_yticks(range(len(drawn) + bool(left)), names + ([f"and {left:,} more"] if left else []))
@@ -164,7 +153,7 @@ class RankingDisplay(Display):
         late = [j for j in order[most:] if j == self.scores.winner]
         return np.concatenate([order[:most], late]).astype(np.intp)
 
-    def _kinds(self) -> Iterator[tuple[NDArray[np.intp], Style]]:
+    def _kinds(self) -> Iterator[tuple[NDArray[np.intp], Mapping[str, Any]]]:
         """Rows that are drawn alike, and how."""
         own = "own score, uncorrected"
         if np.isfinite(self.scores.low).any():
@@ -178,15 +167,15 @@ class RankingDisplay(Display):
             if of_kind.any():
                 yield np.flatnonzero(of_kind), {"mfc": face, "label": f"{own}: {text}"}
 
-    def _bars(self, ax: Any, rows: NDArray[np.intp], style: dict[str, Any]) -> None:
+    def _bars(self, ax: Any, rows: NDArray[np.intp], style: Mapping[str, Any]) -> None:
         drawn, scores = self.drawn_[rows], self.scores
         x = scores.scores[drawn]
         ends = np.stack([x - scores.low[drawn], scores.high[drawn] - x])
         bars = None if np.isnan(ends).all() else np.clip(np.nan_to_num(ends), 0, None)
         look = {"fmt": "o", "color": BLUE, "ecolor": MUTED, "elinewidth": 1.2, "markersize": 6}
-        ax.errorbar(x, rows, xerr=bars, **styled(look, style))
+        ax.errorbar(x, rows, xerr=bars, **{**look, **style})
 
-    def _draw_estimate(self, ax: Any, row: int, own: Style | None) -> None:
+    def _draw_estimate(self, ax: Any, row: int) -> None:
         """The corrected estimate, a little below the winner's own score."""
         assert self.estimate is not None, "called with one"
         scale = self.scores.metric
@@ -201,4 +190,4 @@ class RankingDisplay(Display):
             "fmt": "D", "color": VERMILLION, "markersize": 6.5, "capsize": 3, "elinewidth": 1.8,
             "label": f"{text} ({interval})" if interval else text,
         }  # fmt: skip
-        self.estimate_bar_ = ax.errorbar([value], [row + 0.32], xerr=bars, **styled(look, own))
+        self.estimate_bar_ = ax.errorbar([value], [row + 0.32], xerr=bars, **look)

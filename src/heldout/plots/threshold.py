@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -77,8 +76,6 @@ class ThresholdChoiceDisplay(Display):
         search: Any,
         *,
         metric: Any = None,
-        selection: Any = "threshold",
-        method: Any = DEFAULT_METHOD,
         ax: Any = None,
         **kwargs: Any,
     ) -> Self:
@@ -89,10 +86,6 @@ class ThresholdChoiceDisplay(Display):
         search : fitted search or Evaluation
         metric : str or Metric, optional
             Of labels, to tune for; the metric that chose the winner by default.
-        selection : str or Threshold
-            "threshold", or ``ho.selection.Threshold`` with settings.
-        method : str or method
-            Of the corrected score.
         ax : matplotlib Axes, optional
         **kwargs : dict
             Of ``plot``.
@@ -115,8 +108,8 @@ class ThresholdChoiceDisplay(Display):
                 f"a threshold cuts decisions or probabilities, and the search kept {', '.join(found.responses)} "
                 "only; search with a metric that reads them too, such as 'roc_auc' or 'neg_log_loss'."
             )
-        inputs = read_inputs(task.truth.labels(), found, metric=tuned, selection=selection)
-        return cls._of(inputs, method).plot(ax, **kwargs)
+        inputs = read_inputs(task.truth.labels(), found, metric=tuned, selection="threshold")
+        return cls._of(inputs).plot(ax, **kwargs)
 
     @classmethod
     def from_predictions(
@@ -126,21 +119,17 @@ class ThresholdChoiceDisplay(Display):
         *,
         metric: Any,
         selection: Any = "threshold",
-        method: Any = DEFAULT_METHOD,
         random_state: RandomState = None,
         ax: Any = None,
-        plot_kw: Mapping[str, Any] | None = None,
         **settings: Any,
     ) -> Self:
         """Tune the threshold on predictions that anyone made, and draw the choice.
 
         Parameters
         ----------
-        y_true, predictions, metric, selection, method, random_state
+        y_true, predictions, metric, selection, random_state
             As in ``ho.estimate``; predictions of one configuration may be of shape (N,).
         ax : matplotlib Axes, optional
-        plot_kw : dict, optional
-            Of ``plot``.
         **settings : dict
             Others of ``ho.estimate``: ``folds``, ``groups``, ``n_bootstraps`` and so on.
 
@@ -156,11 +145,11 @@ class ThresholdChoiceDisplay(Display):
             y_true, in_columns(predictions), metric=metric, selection=selection, random_state=random_state,
             **settings,
         )  # fmt: skip
-        return cls._of(inputs, method).plot(ax, **(plot_kw or {}))
+        return cls._of(inputs).plot(ax)
 
     @classmethod
-    def _of(cls, inputs: Inputs, method: Any) -> Self:
-        return cls(threshold_choice(inputs, method_of(method)))
+    def _of(cls, inputs: Inputs) -> Self:
+        return cls(threshold_choice(inputs, method_of(DEFAULT_METHOD)))
 
     def plot(
         self,
@@ -168,9 +157,6 @@ class ThresholdChoiceDisplay(Display):
         *,
         name: str | None = None,
         line_kw: Style | None = None,
-        band_kw: Style | None = None,
-        bar_kw: Style | None = None,
-        threshold_kw: Style | None = None,
     ) -> Self:
         """Draw it.
 
@@ -180,9 +166,8 @@ class ThresholdChoiceDisplay(Display):
             A new figure's by default.
         name : str, optional
             The title; the configuration by default.
-        line_kw, band_kw, bar_kw, threshold_kw : dict, optional
-            Of the curve (``Axes.plot``), its interval (``fill_between``), the histogram (``stairs``) and the
-            threshold (``axvline``).
+        line_kw : dict, optional
+            Of the curve (``Axes.plot``).
 
         Returns
         -------
@@ -198,7 +183,7 @@ class ThresholdChoiceDisplay(Display):
         (self.line_,) = ax.plot(choice.thresholds, choice.scores, **styled(style, line_kw))
         label = f"{percent(choice.confidence_level)} bootstrap interval at each"
         style = {"color": BAND, "label": label, "zorder": 0, "step": "mid"}
-        self.band_ = ax.fill_between(choice.thresholds, choice.low, choice.high, **styled(style, band_kw))
+        self.band_ = ax.fill_between(choice.thresholds, choice.low, choice.high, **style)
         low, high = scale.closed_ends(choice.estimate.interval)
         interval = interval_text(scale, interval_label(choice.estimate), low, high)
         value = value_text(scale, scale.sign * choice.estimate.value)
@@ -206,8 +191,8 @@ class ThresholdChoiceDisplay(Display):
             f"chosen: {choice.threshold:.4g}, corrected score {value}{f'{chr(10)}({interval})' if interval else ''}"
         )
         style = {"color": VERMILLION, "linestyle": (0, (5, 2)), "linewidth": 2, "label": text}
-        self.threshold_line_ = ax.axvline(choice.threshold, **styled(style, threshold_kw))
-        self._draw_chosen(ax, bar_kw)
+        self.threshold_line_ = ax.axvline(choice.threshold, **style)
+        self._draw_chosen(ax)
         above = f"above it {class_text(choice.positive)} is predicted"
         ax.set_xlabel(plain_text(f"threshold of the {_CUT[choice.response]} ({above})"))
         end_at_range(ax, "y", scale)
@@ -216,7 +201,7 @@ class ThresholdChoiceDisplay(Display):
         self._legend()
         return self
 
-    def _draw_chosen(self, ax: Any, own: Style | None) -> None:
+    def _draw_chosen(self, ax: Any) -> None:
         """The thresholds that bootstraps chose with the same configuration, along the bottom."""
         choice = self.choice
         chosen = choice.chosen[choice.chose_winner]
@@ -227,6 +212,4 @@ class ThresholdChoiceDisplay(Display):
         share = percent(round(choice.share_of_winner, 2))
         of = f"{len(choice.chosen):,} bootstraps ({share} with this configuration)"
         style = {"fill": True, "color": ORANGE, "alpha": 0.75, "zorder": 0.5, "label": f"chosen in {of}"}
-        self.bars_ = ax.stairs(
-            BARS * counts / counts.max(), edges, transform=ax.get_xaxis_transform(), **styled(style, own)
-        )
+        self.bars_ = ax.stairs(BARS * counts / counts.max(), edges, transform=ax.get_xaxis_transform(), **style)

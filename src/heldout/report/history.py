@@ -7,17 +7,15 @@ search went on choosing chance.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from heldout._defaults import DEFAULT_METHOD
 from heldout._types import Floats
-from heldout.data.limits import effective_threads
 from heldout.errors import InputError
 from heldout.estimates.from_matrix import gather
-from heldout.estimates.methods import answer, label_of, method_of
+from heldout.estimates.methods import answer, method_of
 from heldout.estimates.paired.optimism_curve import curve_points
 from heldout.estimates.types import Estimate
 from heldout.flags import Flag
@@ -56,36 +54,25 @@ class SearchHistory:
     """Whether configurations were proposed because of scores, which no bootstrap repeats."""
 
 
-def search_history(
-    evaluation: Evaluation,
-    scorer: str | None = None,
-    *,
-    method: Any = None,
-    most_points: int = MOST_POINTS,
-    n_jobs: int | None = None,
-) -> SearchHistory:
+def search_history(evaluation: Evaluation, scorer: str | None = None) -> SearchHistory:
     """The history of a search, in the order of its configurations.
 
     Each point is the whole estimate of a search of the first c configurations, by the same method from the same
     draws; the last one is the search's own, unless that rests on other searches.
 
-    - ``method``: that of the search by default.
-    - ``most_points``: of more configurations, so many numbers of them are taken, evenly in ratio.
-    - ``n_jobs``: threads.
+    Of more configurations than ``MOST_POINTS``, so many numbers of them are taken, evenly in ratio.
 
     Raises InputError when the method does not fit, or the scorer cannot be opened.
     """
     name = evaluation.scorer_named(scorer)
     scale = search_scale(evaluation, name)
     own = evaluation.estimation.method
-    chosen = method_of(method or own or DEFAULT_METHOD)
+    chosen = method_of(own or DEFAULT_METHOD)
     question = evaluation.question(name)
-    question = replace(question, settings=replace(question.settings, n_threads=effective_threads(n_jobs)))
     predictions, truth = evaluation.predictions, evaluation.task.truth
     n = len(evaluation.configurations)
     known = evaluation.estimates.get(name)
-    is_own = known is not None and own is not None and label_of(method_of(own)) == label_of(chosen)
-    is_own = is_own and (known is None or Flag.CROSS_FITTED not in known.flags)
+    is_own = known is not None and own is not None and Flag.CROSS_FITTED not in known.flags
     whole = known if is_own and known is not None else answer(chosen, gather(truth, predictions, question))
 
     def after(count: int) -> Estimate | None:
@@ -95,7 +82,7 @@ def search_history(
         except InputError:  # none of them has a score yet, or too few for the method
             return None
 
-    counts = curve_points(n, most_points)
+    counts = curve_points(n, MOST_POINTS)
     found = [after(count) for count in counts[:-1].tolist()] + [whole]
     kept = [place for place, estimate in enumerate(found) if estimate is not None]
     estimates = [estimate for estimate in found if estimate is not None]
