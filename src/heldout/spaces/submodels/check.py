@@ -16,8 +16,8 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.base import clone, is_classifier
 from sklearn.model_selection import ParameterGrid, check_cv
-from sklearn.utils import _safe_indexing
 
+from heldout._sklearn import rows_at
 from heldout.errors import InputError
 from heldout.spaces.submodels.base import SubmodelFamily, Submodels, Subtransformers, Value
 from heldout.spaces.submodels.registry import family_of
@@ -121,11 +121,11 @@ class _Rows(NamedTuple):
     def of(cls, X: Any, y: Any, fit_params: Mapping[str, Any], train: Any, test: Any) -> _Rows:
         n_rows = X.shape[0] if hasattr(X, "shape") else len(X)
         of_fit = {
-            name: _safe_indexing(value, train) if np.shape(value)[:1] == (n_rows,) else value
+            name: rows_at(value, train) if np.shape(value)[:1] == (n_rows,) else value
             for name, value in fit_params.items()
         }
-        target = None if y is None else _safe_indexing(y, train)
-        return cls(_safe_indexing(X, train), target, of_fit, _safe_indexing(X, test))
+        target = None if y is None else rows_at(y, train)
+        return cls(rows_at(X, train), target, of_fit, rows_at(X, test))
 
 
 class _Fit(NamedTuple):
