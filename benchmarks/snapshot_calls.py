@@ -75,6 +75,8 @@ METRICS = {
 AT_TIMES = ["brier_score_at(time=1)", "roc_auc_at(time=1)", "integrated_brier_score(times=[0.5, 1])"]
 DROP_RULES = words("bootstrap hoeffding_race paired wilcoxon forgiving aggressive sequential")
 N_ROWS, N_CONFIGURATIONS = 80, 6
+RACED = 125
+"""Rows of searches that drop: two of five folds are just the 50 rows before which no rule drops."""
 FOLDS = np.arange(N_ROWS) % 5
 GROUPS = np.arange(N_ROWS) // 4
 WEIGHTS = 0.5 + (np.arange(N_ROWS) % 7) / 4
@@ -321,7 +323,8 @@ def resumed() -> Any:
 
 
 def dropped(name: str, parameters: Settings) -> Any:
-    return searched(drop=getattr(ho.dropping, name)(**parameters), scoring="accuracy", n_rows=120)
+    n_rows = 600 if name == "HoeffdingRace" else RACED
+    return searched(drop=getattr(ho.dropping, name)(**parameters), scoring="accuracy", n_rows=n_rows)
 
 
 def questions_of(kind: str) -> Cases:
@@ -391,19 +394,19 @@ def searches() -> Cases:
         )
     for rule in DROP_RULES:
         for metric in ("roc_auc", "neg_log_loss", "accuracy"):
-            yield f"drop/{rule}/{metric}", partial(searched, drop=rule, scoring=metric, n_rows=120)
+            yield f"drop/{rule}/{metric}", partial(searched, drop=rule, scoring=metric, n_rows=RACED)
     rules = [
         ("Bootstrap", given(threshold=0.8, min_predictions=20, replay=True)),
         ("Bootstrap", given(against="best_of_each", min_predictions=20, threshold=0.8)),
         ("Paired", given(pairs="all", min_predictions=20, alpha=0.2)), ("Wilcoxon", given(p_threshold=0.5)),
         ("Paired", given(looks="power_analysis", min_predictions=20)), ("Sequential", given(steps=6, alpha=0.1)),
-        ("HoeffdingRace", given(delta=0.5, shuffle_folds=True)),
+        ("HoeffdingRace", given(delta=0.9, shuffle_folds=True)),
     ]  # fmt: skip
     for name, parameters in rules:
         yield f"drop/{name}{parameters}", partial(dropped, name, parameters)
-    yield "drop/pooled", partial(searched, drop="bootstrap", aggregate="pooled", scoring="roc_auc", n_rows=120)
-    yield "drop/survival", partial(searched, "survival", drop="bootstrap", n_rows=120)
-    yield "drop/estimate", lambda: ho.estimate(searched(drop="bootstrap", n_rows=120), method="bbc")
+    yield "drop/pooled", partial(searched, drop="bootstrap", aggregate="pooled", scoring="roc_auc", n_rows=RACED)
+    yield "drop/survival", partial(searched, "survival", drop="bootstrap", n_rows=RACED)
+    yield "drop/estimate", lambda: ho.estimate(searched(drop="bootstrap", n_rows=RACED), method="bbc")
     random = partial(ho.HeldOutRandomizedSearchCV, ALGORITHMS["binary"], n_iter=5, random_state=3, n_jobs=1)
     yield "randomized", lambda: random().fit(*data("binary"))
     yield "optuna/all", partial(proposed, feedback="all")
