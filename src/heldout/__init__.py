@@ -117,7 +117,7 @@ _PACKAGES |= {"optuna": "heldout.search.optuna", "studies": "heldout_papers"}
 locate(
     {
         "methods text": "heldout.report.paper",
-        "plot": "heldout.plots.of_search",
+        "plot": "heldout.plots.corrected_score",
         "recommendation": "heldout.advice",
         "store": "heldout.execution.store",
     }

@@ -5,18 +5,19 @@ display that these return keeps the numbers that are drawn, and draws them again
 the extra ``plot``.
 """
 
-from heldout.plots.calibration import CalibrationDisplay
 from heldout.plots.corrected_score import CorrectedScoreDisplay
-from heldout.plots.decision import DecisionCurveDisplay
 from heldout.plots.history import SearchHistoryDisplay
 from heldout.plots.optimism import OptimismCurveDisplay
-from heldout.plots.parameter_plane import ParameterPlaneDisplay
-from heldout.plots.parameter_slice import ParameterSliceDisplay
-from heldout.plots.precision_recall import PrecisionRecallDisplay
+from heldout.plots.parameters import ParameterPlaneDisplay, ParameterSliceDisplay
 from heldout.plots.race import RaceDisplay
 from heldout.plots.ranking import RankingDisplay
-from heldout.plots.roc import RocCurveDisplay
 from heldout.plots.threshold import ThresholdChoiceDisplay
+from heldout.plots.winner_curves import (
+    CalibrationDisplay,
+    DecisionCurveDisplay,
+    PrecisionRecallDisplay,
+    RocCurveDisplay,
+)
 
 __all__ = [
     "CalibrationDisplay",

@@ -7,6 +7,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from heldout._registry import registered
 from heldout.errors import InputError
 from heldout.estimates.types import Estimate, is_uncorrected, was_named
 from heldout.plots.base import (
@@ -22,6 +23,7 @@ from heldout.plots.base import (
     styled,
     value_text,
 )
+from heldout.plots.ranking import RankingDisplay
 from heldout.protocols.validation.estimate import Validation
 from heldout.report.content import Distribution
 from heldout.report.estimate_parts import distribution_of, interval_label
@@ -258,3 +260,16 @@ class CorrectedScoreDisplay(Display):
         numbers += [] if self.distribution is None else [self.distribution.edges[0], self.distribution.edges[-1]]
         known = [number for number in numbers if number is not None and np.isfinite(number)]
         return min(known), max(known)
+
+
+@registered("plot")
+def most_useful_plot(result: Any, ax: Any = None, **kwargs: Any) -> CorrectedScoreDisplay | RankingDisplay:
+    """The corrected score of an estimate, a search or its evaluation; without an estimate the configurations."""
+    drawn: CorrectedScoreDisplay | RankingDisplay
+    if isinstance(result, Estimate):
+        drawn = CorrectedScoreDisplay.from_estimate(result, ax=ax, **kwargs)
+    else:
+        estimate = result.estimate_ if hasattr(result, "estimate_") else result.estimate
+        display = RankingDisplay if estimate is None else CorrectedScoreDisplay
+        drawn = display.from_search(result, ax=ax, **kwargs)
+    return drawn

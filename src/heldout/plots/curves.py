@@ -6,18 +6,21 @@ apparent and corrected for optimism.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from heldout.data.task import TaskKind
+from heldout._types import Floats
+from heldout.data.task import TaskKind, Truth
 from heldout.errors import InputError
 from heldout.estimates.inputs import read_inputs
 from heldout.estimates.paired.compare import index_of_name
+from heldout.estimates.question import AGGREGATE_WORDS
 from heldout.estimates.types import Estimate
 from heldout.metrics.base import Response, positive_of
+from heldout.metrics.named import in_sentence, metric_words
 from heldout.plots.base import (
     Display,
     Style,
@@ -25,17 +28,123 @@ from heldout.plots.base import (
     evaluation_of,
     in_columns,
     name_text,
+    percent,
     plain_text,
     pyplot,
     styled,
 )
-from heldout.plots.curve_lines import CurveLine, looks
-from heldout.plots.plotted_rows import PlottedRows
-from heldout.predictions import HeldOutPredictions
+from heldout.predictions import HeldOutPredictions, is_predicted
 from heldout.protocols.validation.estimate import Validation
 from heldout.report.estimate_parts import is_ensemble
+from heldout.report.validation_curves import class_text
 from heldout.result import Evaluation
-from heldout.scales import BAND
+from heldout.scales import BAND, BLUE, MORE_SERIES, MUTED, SERIES, VERMILLION
+
+UNCORRECTED = "held-out, uncorrected"
+"""What a curve of the winner of a search is."""
+
+
+@dataclass(frozen=True)
+class CurveLine:
+    """One line of a plot."""
+
+    label: str
+    x: tuple[float, ...]
+    y: tuple[float, ...]
+    low: tuple[float, ...] = ()
+    high: tuple[float, ...] = ()
+    """The ends of its band, or of the bar of each point; empty without one."""
+    is_corrected: bool = False
+    as_points: bool = False
+    """Whether its points are groups of rows, each with a bar."""
+
+
+def looks(lines: Sequence[CurveLine]) -> list[dict[str, Any]]:
+    """Colour and dashes of each line: no two kinds differ by colour alone."""
+    found: list[tuple[str, tuple[float, ...]]]
+    marks: list[dict[str, Any]] = [{"marker": "o", "markersize": 6} if line.as_points else {} for line in lines]
+    if any(line.is_corrected for line in lines):
+        found = [(BLUE, ()) if line.is_corrected else (VERMILLION, (5, 2)) for line in lines]
+    elif all(line.label.startswith("_") for line in lines[1:]):  # repeats, of which the first has a label
+        alpha = 1.0 if len(lines) == 1 else 0.55
+        return [{"color": BLUE, "alpha": alpha, **mark} for mark in marks]
+    else:
+        series = SERIES + MORE_SERIES
+        found = [series[place % len(series)] for place in range(len(lines))]
+    return [
+        {"color": colour, "linestyle": (0, dash) if dash else "-", **mark}
+        for (colour, dash), mark in zip(found, marks, strict=True)
+    ]
+
+
+def repeats_label(label: str, repeat: int) -> str:
+    """The label of a repeat's curve: the first has one, the others none."""
+    return label if repeat == 0 else f"_repeat {repeat}"
+
+
+def corrected_label(confidence_level: float) -> str:
+    """The label of a validation's corrected curve."""
+    return f"corrected for optimism, with {percent(confidence_level)} band"
+
+
+def probability_axes(ax: Any, x: str, y: str) -> None:
+    """Two axes from 0 to 1 of the same scale."""
+    ax.set_xlim(-0.01, 1.01)
+    ax.set_ylim(-0.01, 1.01)
+    ax.set_aspect("equal")
+    ax.set_xlabel(x)
+    ax.set_ylabel(y)
+
+
+def reference_line(ax: Any, x: Sequence[float], y: Sequence[float], label: str) -> None:
+    """What a curve is compared with, dotted."""
+    ax.plot(x, y, color=MUTED, linestyle=":", linewidth=1.4, label=label, zorder=1)
+
+
+@dataclass(frozen=True)
+class PlottedRows:
+    """One configuration's predictions of a target."""
+
+    truth: Truth
+    predictions: HeldOutPredictions
+    configuration: int
+    sample_weight: Floats | None = None
+    estimates: Mapping[str, Estimate] = field(default_factory=dict)
+    """The search's estimates of this configuration by their metrics."""
+
+    @property
+    def name(self) -> str:
+        """Of the configuration."""
+        return self.predictions.names[self.configuration]
+
+    @property
+    def held(self) -> list[Response]:
+        """The responses that the configuration has."""
+        arrays = self.predictions.responses.items()
+        return [response for response, array in arrays if is_predicted(array[:, self.configuration])]
+
+    @property
+    def note_of_positive(self) -> str:
+        """Which class of two a curve is of."""
+        return f"{class_text(str(self.truth.pos_label))} is positive"
+
+    def note_of_classes(self, n_drawn: int, least: str) -> str:
+        """What curves of one class against the others have in common; ``least`` is by which they were chosen."""
+        repeats, n = self.predictions.n_repeats, self.truth.n_classes
+        first = f", first of {repeats} repeats" if repeats > 1 else ""
+        some = f"\nthe {n_drawn} of {n} classes with the smallest {least}" if n_drawn < n else ""
+        return f"each against the other classes, {UNCORRECTED}{first}{some}"
+
+    def text_of_search(self, metric: str) -> str:
+        """The search's own numbers of a metric, to stand after that of all rows together; empty without any."""
+        estimate = self.estimates.get(metric)
+        if estimate is None or not np.isfinite(estimate.value):
+            return ""
+        provenance = estimate.provenance
+        how = AGGREGATE_WORDS.get(str(provenance.get("scale_of_value", provenance.get("aggregate"))), "")
+        title = in_sentence(metric_words(metric)[0])
+        numbers = f"{estimate.uncorrected:.3f} uncorrected, {estimate.value:.3f} corrected"
+        return f"\n(the search's {title}{f', {how}' if how else ''}:\n{numbers})"
 
 
 @dataclass(eq=False, repr=False)

@@ -9,10 +9,10 @@ import numpy as np
 
 from heldout._text import counted
 from heldout._types import Floats
-from heldout.plots.axes import configurations_axis
 from heldout.plots.base import (
     ADAPTIVE_NOTE,
     Display,
+    configurations_axis,
     end_at_range,
     evaluation_of,
     pyplot,

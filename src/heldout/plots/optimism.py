@@ -7,11 +7,11 @@ from typing import Any, Self
 
 from heldout.estimates.paired.compare import ConfigurationComparison
 from heldout.estimates.paired.optimism_curve import OptimismCurve
-from heldout.plots.axes import configurations_axis
 from heldout.plots.base import (
     ADAPTIVE_NOTE,
     Display,
     checked_result,
+    configurations_axis,
     end_at_range,
     evaluation_of,
     pyplot,

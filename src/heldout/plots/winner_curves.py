@@ -1,0 +1,349 @@
+"""ROC, precision-recall, calibration and decision curves of one configuration's predictions."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Self
+
+import numpy as np
+
+from heldout.data.task import TaskKind
+from heldout.errors import InputError
+from heldout.metrics.base import Response
+from heldout.plots.base import plain_text
+from heldout.plots.curves import (
+    UNCORRECTED,
+    CurveLine,
+    CurvesDisplay,
+    PlottedRows,
+    corrected_label,
+    probability_axes,
+    reference_line,
+    repeats_label,
+)
+from heldout.protocols.validation.estimate import Validation
+from heldout.report.diagnostics import diagnose
+from heldout.report.validation_curves import class_text
+from heldout.report.winner_curves import net_benefit_of, precision_recall_of
+from heldout.scales import SKY
+
+
+@dataclass(eq=False, repr=False)
+class RocCurveDisplay(CurvesDisplay):
+    """The ROC curve: sensitivity over false positive rate.
+
+    Made by ``from_search``, ``from_estimate``, ``from_predictions`` or ``from_validation``. Of a binary task there
+    is a curve for each repeat, of several classes one for each class against the others. The curves of a search are
+    uncorrected; if it scored ROC AUC, the legend has the corrected area too.
+
+    Parameters
+    ----------
+    lines : sequence of CurveLine
+    name : str
+        Of the configuration.
+    note : str
+        Below the title: which class is positive, or what the curves of several classes have in common.
+
+    Attributes
+    ----------
+    ax_, figure_ : matplotlib Axes and Figure
+    lines_ : list of matplotlib artists
+
+    Examples
+    --------
+    >>> import numpy as np, heldout as ho
+    >>> scores = np.array([0.1, 0.4, 0.35, 0.8])
+    >>> display = ho.plots.RocCurveDisplay.from_predictions([0, 0, 1, 1], scores)
+    >>> display.lines[0].label
+    'held-out, uncorrected: area 0.750'
+    """
+
+    _tasks: ClassVar = frozenset({TaskKind.BINARY, TaskKind.MULTICLASS})
+    _responses: ClassVar = frozenset({Response.DECISION, Response.PROBABILITIES})
+    _read_as: ClassVar = "average_precision"
+    _needed: ClassVar = "decisions or probabilities (which 'roc_auc' and 'neg_log_loss' read)"
+
+    @classmethod
+    def _from_rows(cls, rows: PlottedRows) -> Self:
+        found = diagnose(rows.truth, rows.predictions, rows.configuration, rows.sample_weight)
+        curves = () if found is None else found.roc
+        lines = []
+        mean = float(np.mean([curve.area for curve in curves])) if curves else float("nan")
+        several = any(curve.name for curve in curves)
+        for curve in curves:
+            if several:
+                label = f"{class_text(curve.name)}: area {curve.area:.3f}"
+            else:
+                area = f"mean area of {len(curves)} repeats" if len(curves) > 1 else "area"
+                text = f"{UNCORRECTED}: {area} {mean:.3f}{rows.text_of_search('roc_auc')}"
+                label = repeats_label(text, curve.repeat)
+            lines.append(CurveLine(label, curve.x, curve.y))
+        note = rows.note_of_classes(len(lines), "areas") if several else rows.note_of_positive
+        return cls(lines, rows.name, note)
+
+    @classmethod
+    def _validated(cls, validation: Validation, **settings: Any) -> Self:
+        curve = validation.roc_curve(**settings)
+        x = tuple(curve.false_positive_rate.tolist())
+        band = tuple(curve.low.tolist()), tuple(curve.high.tolist())
+        apparent = CurveLine(f"apparent: area {curve.area_apparent:.3f}", x, tuple(curve.apparent.tolist()))
+        text = f"{corrected_label(curve.confidence_level)}: area {curve.area_corrected:.3f}"
+        corrected = CurveLine(text, x, tuple(curve.corrected.tolist()), *band, is_corrected=True)
+        return cls([apparent, corrected], validation.selected_name)
+
+    def _frame(self, ax: Any) -> None:
+        reference_line(ax, (0, 1), (0, 1), "guessing")
+        probability_axes(ax, "false positive rate (lower is better)", "sensitivity (higher is better)")
+
+
+@dataclass(eq=False, repr=False)
+class PrecisionRecallDisplay(CurvesDisplay):
+    """Precision over recall, and the precision of guessing.
+
+    Made by ``from_search``, ``from_estimate`` or ``from_predictions``. Of a binary task there is a curve for each
+    repeat, of several classes one for each class against the others. The curves are uncorrected; if a search scored
+    average precision, the legend has the corrected one too.
+
+    Parameters
+    ----------
+    lines : sequence of CurveLine
+    name : str
+        Of the configuration.
+    note : str
+        Below the title: which class is positive, or what the curves of several classes have in common.
+    prevalence : float or None
+        Share of the positive rows, the precision of guessing; None for several classes.
+
+    Attributes
+    ----------
+    ax_, figure_ : matplotlib Axes and Figure
+    lines_ : list of matplotlib artists
+
+    Examples
+    --------
+    >>> import numpy as np, heldout as ho
+    >>> scores = np.array([0.1, 0.4, 0.35, 0.8])
+    >>> display = ho.plots.PrecisionRecallDisplay.from_predictions([0, 0, 1, 1], scores)
+    >>> display.lines[0].label, display.prevalence
+    ('held-out, uncorrected: average precision 0.833', 0.5)
+    """
+
+    prevalence: float | None = None
+    lines_: list[Any] = field(default_factory=list, init=False)
+
+    _tasks: ClassVar = frozenset({TaskKind.BINARY, TaskKind.MULTICLASS})
+    _responses: ClassVar = frozenset({Response.DECISION, Response.PROBABILITIES})
+    _read_as: ClassVar = "average_precision"
+    _needed: ClassVar = "decisions or probabilities (which 'roc_auc' and 'neg_log_loss' read)"
+
+    @classmethod
+    def _from_rows(cls, rows: PlottedRows) -> Self:
+        curves = precision_recall_of(rows.truth, rows.predictions, rows.configuration, rows.sample_weight)
+        lines = []
+        mean = float(np.mean([curve.average_precision for curve in curves])) if curves else float("nan")
+        several = any(curve.name for curve in curves)
+        for curve in curves:
+            if several:
+                label = f"{class_text(curve.name)}: average precision {curve.average_precision:.3f}"
+            else:
+                what = (
+                    f"mean average precision of {len(curves)} repeats" if len(curves) > 1 else "average precision"
+                )
+                text = f"{UNCORRECTED}: {what} {mean:.3f}{rows.text_of_search('average_precision')}"
+                label = repeats_label(text, curve.repeat)
+            lines.append(CurveLine(label, curve.recall, curve.precision))
+        note = rows.note_of_classes(len(lines), "average precisions") if several else rows.note_of_positive
+        return cls(lines, rows.name, note, prevalence=curves[0].prevalence if curves and not several else None)
+
+    @classmethod
+    def from_validation(cls, validation: Validation, **settings: Any) -> Self:
+        """Not offered: a validation corrects ROC, calibration and decision curves.
+
+        Raises
+        ------
+        InputError
+            Always, with what to draw in its place.
+        """
+        raise InputError(
+            "a validation does not correct precision against recall for optimism; draw ho.plots.RocCurveDisplay, "
+            "or average_precision in ho.plots.CorrectedScoreDisplay."
+        )
+
+    def _frame(self, ax: Any) -> None:
+        for line in self.lines_:
+            line.set_drawstyle("steps-pre")
+        if self.prevalence is not None:
+            reference_line(ax, (0, 1), (self.prevalence,) * 2, f"guessing: {self.prevalence:.3f} are positive")
+        probability_axes(ax, "recall (higher is better)", "precision (higher is better)")
+
+
+BARS = 0.12
+"""Height of the highest bar of the histogram, of the height of the plot."""
+
+
+@dataclass(eq=False, repr=False)
+class CalibrationDisplay(CurvesDisplay):
+    """Observed share over predicted probability, with how often each probability is predicted along the bottom.
+
+    Made by ``from_search``, ``from_estimate``, ``from_predictions`` or ``from_validation``. Of a search and of
+    predictions these are groups of rows with Wilson's 95 % intervals, uncorrected; of a validation the smoothed
+    curve, apparent and corrected for optimism.
+
+    Parameters
+    ----------
+    lines : sequence of CurveLine
+    name : str
+        Of the configuration.
+    note : str
+        Below the title: which class is positive.
+    histogram : tuple of float
+        Rows by prediction, in equal steps of ``ends``; empty without.
+    ends : (float, float)
+        The range of both axes.
+    is_probability : bool
+        Whether probabilities are predicted, rather than the values of a regression.
+
+    Attributes
+    ----------
+    ax_, figure_ : matplotlib Axes and Figure
+    lines_ : list of matplotlib artists
+
+    Examples
+    --------
+    Of ten rows with .2, two are positive, and of ten with .8 eight.
+
+    >>> import numpy as np, heldout as ho
+    >>> y = np.array([1, 1, *[0] * 8, *[1] * 8, 0, 0])
+    >>> display = ho.plots.CalibrationDisplay.from_predictions(y, np.repeat([0.2, 0.8], 10))
+    >>> np.round(display.lines[0].x, 3).tolist(), np.round(display.lines[0].y, 3).tolist()
+    ([0.2, 0.8], [0.2, 0.8])
+    """
+
+    histogram: tuple[float, ...] = ()
+    ends: tuple[float, float] = (0.0, 1.0)
+    is_probability: bool = True
+    lines_: list[Any] = field(default_factory=list, init=False)
+
+    @classmethod
+    def _from_rows(cls, rows: PlottedRows) -> Self:
+        found = diagnose(rows.truth, rows.predictions, rows.configuration, rows.sample_weight)
+        if found is None or found.calibration is None:
+            return cls([], rows.name)
+        groups = found.calibration.groups
+        line = CurveLine(
+            f"groups of rows with 95 % intervals,\n{UNCORRECTED}",
+            tuple(group.predicted for group in groups),
+            tuple(group.observed for group in groups),
+            tuple(group.low for group in groups),
+            tuple(group.high for group in groups),
+            as_points=True,
+        )
+        return cls([line], rows.name, rows.note_of_positive, histogram=found.calibration.histogram)
+
+    @classmethod
+    def _validated(cls, validation: Validation, **settings: Any) -> Self:
+        curve = validation.calibration_curve(**settings)
+        is_probability = validation.replicates.truth.kind is not TaskKind.REGRESSION
+        low, high = 0.0, 1.0
+        if not is_probability:
+            shown = np.concatenate([curve.of_rows, curve.apparent, curve.corrected])
+            low, high = float(np.nanmin(shown)), float(np.nanmax(shown))
+        x = tuple(curve.predicted.tolist())
+        band = tuple(curve.low.tolist()), tuple(curve.high.tolist())
+        apparent = CurveLine("apparent", x, tuple(curve.apparent.tolist()))
+        text = corrected_label(curve.confidence_level)
+        corrected = CurveLine(text, x, tuple(curve.corrected.tolist()), *band, is_corrected=True)
+        counts = np.histogram(curve.of_rows, bins=20, range=(low, high))[0]
+        name = validation.selected_name + (f", {curve.name}" if curve.name.startswith("event") else "")
+        return cls(
+            [apparent, corrected], name,
+            histogram=tuple(counts.astype(float).tolist()), ends=(low, high), is_probability=is_probability,
+        )  # fmt: skip
+
+    def _frame(self, ax: Any) -> None:
+        low, high = self.ends
+        reference_line(ax, self.ends, self.ends, "perfect")
+        if self.is_probability:
+            probability_axes(ax, "predicted probability", "observed share")
+        else:
+            ax.set_xlabel("predicted value")
+            ax.set_ylabel("observed value")
+        if self.histogram:
+            step = (high - low) / len(self.histogram)
+            heights = BARS * np.array(self.histogram) / max(self.histogram)
+            left = low + step * np.arange(len(self.histogram))
+            ax.bar(
+                left, heights, width=0.9 * step, align="edge", color=SKY, zorder=0.5,
+                transform=ax.get_xaxis_transform(), label="rows by prediction",
+            )  # fmt: skip
+
+
+@dataclass(eq=False, repr=False)
+class DecisionCurveDisplay(CurvesDisplay):
+    """Net benefit over the threshold probability from which one acts, beside acting on all rows and on none.
+
+    Made by ``from_search``, ``from_estimate``, ``from_predictions`` or ``from_validation``. Of a search and of
+    predictions it is uncorrected, of a validation apparent and corrected for optimism (Vickers and Elkin 2006).
+
+    Parameters
+    ----------
+    lines : sequence of CurveLine
+    name : str
+        Of the configuration.
+    act_on_all : tuple of float
+        Net benefit of acting on every row, at the thresholds of the first line.
+    outcome : str
+        The class, or event, that one would act on.
+    note : str
+        A sentence under the title.
+
+    Attributes
+    ----------
+    ax_, figure_ : matplotlib Axes and Figure
+    lines_ : list of matplotlib artists
+
+    Examples
+    --------
+    Acting above .5 reaches both positive rows and one other: (2 - 1) / 4.
+
+    >>> import numpy as np, heldout as ho
+    >>> display = ho.plots.DecisionCurveDisplay.from_predictions([0, 0, 1, 1], np.array([0.1, 0.6, 0.7, 0.8]))
+    >>> display.lines[0].x[49], display.lines[0].y[49]
+    (0.5, 0.25)
+    """
+
+    act_on_all: tuple[float, ...] = ()
+    outcome: str = ""
+    lines_: list[Any] = field(default_factory=list, init=False)
+
+    @classmethod
+    def _from_rows(cls, rows: PlottedRows) -> Self:
+        found = net_benefit_of(rows.truth, rows.predictions, rows.configuration, rows.sample_weight)
+        if found is None:
+            return cls([], rows.name)
+        repeats = rows.predictions.n_repeats
+        mean = f", mean of {repeats} repeats" if repeats > 1 else ""
+        line = CurveLine(f"acting on predictions, {UNCORRECTED}{mean}", found.thresholds, found.net_benefit)
+        return cls([line], rows.name, act_on_all=found.act_on_all, outcome=found.name)
+
+    @classmethod
+    def _validated(cls, validation: Validation, **settings: Any) -> Self:
+        curve = validation.decision_curve(**settings)
+        x = tuple(curve.threshold.tolist())
+        band = tuple(curve.low.tolist()), tuple(curve.high.tolist())
+        apparent = CurveLine("acting on predictions, apparent", x, tuple(curve.apparent.tolist()))
+        text = corrected_label(curve.confidence_level)
+        corrected = CurveLine(text, x, tuple(curve.corrected.tolist()), *band, is_corrected=True)
+        of_all = tuple(curve.act_on_all.tolist())
+        return cls([apparent, corrected], validation.selected_name, act_on_all=of_all, outcome=curve.name)
+
+    def _frame(self, ax: Any) -> None:
+        x = self.lines[0].x
+        ax.plot(x, self.act_on_all, color="black", linestyle="--", linewidth=1.2, label="acting on all rows")
+        reference_line(ax, (0, 1), (0, 0), "acting on none")
+        top = max(max(line.y) for line in self.lines)
+        ax.set_ylim(-0.25 * top if top > 0 else None, max(1.15 * top, self.act_on_all[0]) if top > 0 else None)
+        ax.set_xlim(0, 1)
+        ax.set_xlabel("probability from which one acts")
+        of = f" on {class_text(self.outcome)}" if self.outcome else ""
+        ax.set_ylabel(plain_text(f"net benefit of acting{of},\ntrue positives a row (higher is better)"))
