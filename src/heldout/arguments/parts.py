@@ -251,10 +251,10 @@ def check_weights_fit(models: Iterable[tuple[str, Any]]) -> None:
 def running_of(
     *,
     n_jobs: int | None,
-    pre_dispatch: int | str,
     fit_timeout: float | None,
     store: Any,
     verbose: int,
+    pre_dispatch: int | str = "2*n_jobs",
     listeners: Sequence[Listener] = (),
 ) -> RunSettings:
     """Where fits run and are kept, as the keywords of a search or a protocol say; a stored run is continued."""

@@ -80,9 +80,7 @@ def compare_algorithms(
     groups: Any = None,
     sample_weight: Any = None,
     refit: bool = True,
-    error_score: float | Literal["raise"] = np.nan,
     n_jobs: int | None = None,
-    pre_dispatch: int | str = "2*n_jobs",
     fit_timeout: float | None = None,
     share: Share = "exact",
     store: Any = None,
@@ -141,7 +139,7 @@ def compare_algorithms(
         Passed to every ``fit`` and to the scorer.
     refit : bool, default=True
         Whether to fit the model to deploy.
-    error_score, n_jobs, pre_dispatch, verbose
+    n_jobs, verbose
         As in ``GridSearchCV``; a configuration that failed is never chosen.
     fit_timeout : float, optional
         Seconds after which a fit is stopped, and has failed.
@@ -203,7 +201,7 @@ def compare_algorithms(
     arguments = SearchArguments(
         entries, scoring=scoring, cv=cv, repeats=repeats, aggregate=aggregate, selection=selection, drop=drop,
         method=method, n_bootstraps=n_bootstraps, confidence_level=confidence_level, alternative=alternative,
-        refit=refit, error_score=error_score, n_jobs=n_jobs, pre_dispatch=pre_dispatch, fit_timeout=fit_timeout,
+        refit=refit, n_jobs=n_jobs, fit_timeout=fit_timeout,
         share=share, store=store, random_state=random_state, verbose=verbose, pos_label=pos_label,
     )  # fmt: skip
     check_interval_settings(n_bootstraps, confidence_level, alternative)

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
 from heldout._text import argument
 from heldout.arguments import SearchArguments
 from heldout.errors import InputError
-from heldout.estimates.question import AnyAggregate
 from heldout.execution.collect import RaceResults
 from heldout.execution.conclusion import warn_of_failures, with_constants
 from heldout.execution.fit import final_model
@@ -36,19 +35,14 @@ def learning_curve(
     n_subsamples: int = 50,
     scoring: Any = None,
     pos_label: Any = None,
-    aggregate: AnyAggregate = "auto",
     selection: Any = "best",
     groups: Any = None,
     sample_weight: Any = None,
     refit: Any = True,
-    error_score: float | Literal["raise"] = np.nan,
     n_jobs: int | None = None,
-    pre_dispatch: int | str = "2*n_jobs",
-    fit_timeout: float | None = None,
     share: Share = "exact",
     store: Any = None,
     random_state: Any = None,
-    verbose: int = 0,
 ) -> LearningCurve:
     """Score every configuration at several training sizes, and extend the winner's curve to all rows.
 
@@ -85,11 +79,7 @@ def learning_curve(
         Shares of the rows, or numbers of rows; ascending.
     n_subsamples : int, default=50
         Of each size.
-    aggregate : {"auto", "folds", "pooled", "within"}, default="auto"
-        How scores choose the winner at the largest size. Every split is a repeat by itself, so "auto", "folds" and
-        "pooled" are the same; "within" weights splits by their pairs of rows, of which groups can make the numbers
-        differ.
-    scoring, pos_label, selection, refit, error_score, n_jobs, pre_dispatch, fit_timeout, share, store, verbose
+    scoring, pos_label, selection, refit, n_jobs, share, store
         As in ``ho.HeldOutSearchCV``. Of several scorers, the one that ``refit`` names.
     groups : array-like of shape (N,), optional
         Kept whole; sizes are then as close as groups allow.
@@ -132,9 +122,8 @@ def learning_curve(
             argument="n_subsamples",
         )
     arguments = SearchArguments(
-        estimator, param_grid, scoring=scoring, aggregate=aggregate, selection=selection, refit=refit,
-        error_score=error_score, n_jobs=n_jobs, pre_dispatch=pre_dispatch, fit_timeout=fit_timeout, share=share,
-        store=store, random_state=random_state, verbose=verbose, pos_label=pos_label,
+        estimator, param_grid, scoring=scoring, selection=selection, refit=refit, n_jobs=n_jobs, share=share,
+        store=store, random_state=random_state, pos_label=pos_label,
     ).with_search()  # fmt: skip
     if arguments.drop is not None:
         raise InputError(

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
@@ -55,9 +55,7 @@ def nested_cv(
     groups: Any = None,
     sample_weight: Any = None,
     refit: Any = True,
-    error_score: float | Literal["raise"] = np.nan,
     n_jobs: int | None = None,
-    pre_dispatch: int | str = "2*n_jobs",
     fit_timeout: float | None = None,
     share: Share = "exact",
     imputation: Any = None,
@@ -132,7 +130,7 @@ def nested_cv(
         Passed to every ``fit`` and to the scorers.
     refit : bool, str or callable, default=True
         Whether to fit the model that is deployed; a name decides which scorer chooses, a callable chooses itself.
-    error_score, n_jobs, pre_dispatch, verbose
+    n_jobs, verbose
         As in ``GridSearchCV``; a configuration that failed is never chosen.
     fit_timeout : float, optional
         Seconds after which a fit is stopped, and has failed.
@@ -176,8 +174,8 @@ def nested_cv(
     estimator = procedure_of(estimator, y)
     passed = SearchArguments(
         estimator, param_grid, scoring=scoring, cv=cv, repeats=repeats, aggregate=aggregate, selection=selection,
-        drop=drop, confidence_level=confidence_level, alternative=alternative, refit=refit, error_score=error_score,
-        n_jobs=n_jobs, pre_dispatch=pre_dispatch, fit_timeout=fit_timeout, share=share, store=store,
+        drop=drop, confidence_level=confidence_level, alternative=alternative, refit=refit,
+        n_jobs=n_jobs, fit_timeout=fit_timeout, share=share, store=store,
         imputation=imputation, random_state=random_state, verbose=verbose, pos_label=pos_label,
     )  # fmt: skip
     arguments = passed.with_search(free=["cv"])

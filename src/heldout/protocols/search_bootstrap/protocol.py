@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any, Literal
 
-import numpy as np
 from sklearn.base import is_classifier
 
 from heldout._text import argument, is_one_of
@@ -45,9 +44,7 @@ def bootstrap_search(
     groups: Any = None,
     sample_weight: Any = None,
     refit: Any = True,
-    error_score: float | Literal["raise"] = np.nan,
     n_jobs: int | None = None,
-    pre_dispatch: int | str = "2*n_jobs",
     fit_timeout: float | None = None,
     share: Share = "exact",
     store: Any = None,
@@ -87,7 +84,7 @@ def bootstrap_search(
     y : array-like of shape (N,)
     param_grid : dict or list of dict, optional
     scheme : {"cvt", "models"}, default="cvt"
-    scoring, pos_label, cv, aggregate, selection, drop, refit, error_score, n_jobs, pre_dispatch, fit_timeout, \
+    scoring, pos_label, cv, aggregate, selection, drop, refit, n_jobs, fit_timeout, \
 share, verbose
         As in ``ho.HeldOutSearchCV``. ``cv`` makes the folds of the searches inside: a splitter or an integer
         divides the distinct rows of each sample, a list of splits is reduced to them. ``scheme="models"`` has no
@@ -145,8 +142,8 @@ share, verbose
     estimator = procedure_of(estimator, y)
     arguments = SearchArguments(
         estimator, param_grid, scoring=scoring, cv=listed, aggregate=aggregate, selection=selection, drop=drop,
-        confidence_level=confidence_level, alternative=alternative, refit=refit, error_score=error_score,
-        n_jobs=n_jobs, pre_dispatch=pre_dispatch, fit_timeout=fit_timeout, share=share, store=store,
+        confidence_level=confidence_level, alternative=alternative, refit=refit,
+        n_jobs=n_jobs, fit_timeout=fit_timeout, share=share, store=store,
         random_state=random_state, verbose=verbose, pos_label=pos_label,
     ).with_search()  # fmt: skip
     if scheme == "models":

@@ -38,7 +38,6 @@ def bootstrap_validate(
     sample_weight: Any = None,
     pos_label: Any = None,
     n_jobs: int | None = None,
-    pre_dispatch: int | str = "2*n_jobs",
     fit_timeout: float | None = None,
     share: Share = "exact",
     store: Any = None,
@@ -102,7 +101,7 @@ def bootstrap_validate(
     pos_label : label, optional
         The positive one of two classes, which scores, curves, coefficients and odds ratios are of; by default the
         last in sorted order. ``model`` itself is fitted on the labels as they are.
-    n_jobs, pre_dispatch, fit_timeout, share, store, random_state, verbose
+    n_jobs, fit_timeout, share, store, random_state, verbose
         As in ``ho.HeldOutSearchCV``. Bootstrap b is the same for any B; an interrupted run with a ``store``
         continues where it stopped.
 
@@ -142,9 +141,7 @@ def bootstrap_validate(
         estimator, metric, method, n_bootstraps, n_inner_bootstraps, imputation, interval, confidence_level,
         alternative, store, random_state, share, n_second_bootstraps, adjust_optimism,
     )  # fmt: skip
-    running = running_of(
-        n_jobs=n_jobs, pre_dispatch=pre_dispatch, fit_timeout=fit_timeout, store=store, verbose=verbose
-    )
+    running = running_of(n_jobs=n_jobs, fit_timeout=fit_timeout, store=store, verbose=verbose)
     return validated(arguments, arguments.plan(X, y, groups, sample_weight, pos_label), running)
 
 
