@@ -22,21 +22,6 @@ def sensitivity_at(specificity: float, y: Any, p: Any, w: Any) -> float:
     return float(tpr[fpr <= (1 - specificity) + 1e-12].max())
 
 
-def partial_area(most: float, y: Any, p: Any, w: Any) -> float:
-    """Each positive row, over each negative one, for the part of the false alarms that come before ``most``."""
-    positive, negative = np.flatnonzero(y), np.flatnonzero(~np.asarray(y, dtype=bool))
-    left = most * w[negative].sum()
-    area = 0.0
-    for i in positive:
-        above = w[negative][p[negative] > p[i]].sum()
-        tied = w[negative][p[negative] == p[i]].sum()
-        if left > above:
-            share = min(1.0, (left - above) / tied) if tied > 0 else 0.0  # of the tie that comes before ``most``
-            area += w[i] * (share * (left - above - share * tied / 2) + (1 - share) * max(left - above - tied, 0.0)
-                            if tied > 0 else left - above)  # fmt: skip
-    return float(area / (w[positive].sum() * w[negative].sum()))
-
-
 def calibration_error(y: Any, p: Any, w: Any, edges: NDArray[Any]) -> float:
     """``y`` is what should have happened with probability ``p``."""
     gap = 0.0
@@ -177,16 +162,16 @@ def line(y: Any, p: Any, w: Any) -> tuple[float, float]:
     return float(intercept), float(slope)
 
 
-def lowess_at(x: Any, y: Any, w: Any, at: float, span: float) -> float:
+def lowess_at(x: Any, y: Any, w: Any, at: float) -> float:
     """The line of weighted least squares at one point, of the rows near it; whole weights are copies."""
     x, y, w = x[w > 0], y[w > 0], w[w > 0]
     away = np.abs(x - at)
     order = np.argsort(away, kind="stable")
     total = w.sum()
     if (w == np.floor(w)).all():
-        wanted = max(min(2.0, total), np.floor(span * total + 1e-7))
+        wanted = max(min(2.0, total), np.floor(2 / 3 * total + 1e-7))
     else:
-        wanted = span * total * (1 - 1e-9)
+        wanted = 2 / 3 * total * (1 - 1e-9)
     h = away[order][np.argmax(np.cumsum(w[order]) >= wanted)]
     tricube = (1 - np.minimum(away / h, 1) ** 3) ** 3 if h > 0 else np.zeros(len(x))
     kernel = w * np.where(away <= 0.001 * h, 1, np.where(away <= 0.999 * h, tricube, 0))
@@ -198,7 +183,7 @@ def lowess_at(x: Any, y: Any, w: Any, at: float, span: float) -> float:
     return float(level + (at - middle) * np.average((x - middle) * y, weights=kernel) / spread)
 
 
-def curve_distances(y: Any, p: Any, w: Any, smoother: str = "lowess", span: float = 2 / 3) -> NDArray[Any]:
+def curve_distances(y: Any, p: Any, w: Any, smoother: str = "lowess") -> NDArray[Any]:
     """Of rows with weight, in their order; the lowess at points 1 % of the range apart, as R steps along them."""
     if smoother == "logistic":
         intercept, slope = logistic_fit(y, p, w)
@@ -209,7 +194,7 @@ def curve_distances(y: Any, p: Any, w: Any, smoother: str = "lowess", span: floa
         beyond = ranked[ranked > knots[-1]]
         near = beyond[beyond <= knots[-1] + delta]
         knots.append(near[-1] if len(near) else beyond[0])
-    curve = [lowess_at(p, y, w, knot, span) for knot in knots]
+    curve = [lowess_at(p, y, w, knot) for knot in knots]
     return np.abs(p - np.interp(p, knots, curve))[w > 0]
 
 
@@ -226,8 +211,8 @@ DISTANCES = {
 }
 
 
-def curve_distance(name: str, y: Any, p: Any, w: Any, smoother: str = "lowess", span: float = 2 / 3) -> float:
-    distances = curve_distances(y, p, w, smoother, span)
+def curve_distance(name: str, y: Any, p: Any, w: Any, smoother: str = "lowess") -> float:
+    distances = curve_distances(y, p, w, smoother)
     return DISTANCES[name](distances, w[w > 0])
 
 

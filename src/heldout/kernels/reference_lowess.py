@@ -1,6 +1,6 @@
 """Cleveland's locally linear smoother of weighted rows, which draws calibration curves.
 
-The neighbourhood of a point is the nearest rows with a share ``span`` of the weight; h is the distance of the
+The neighbourhood of a point is the nearest rows with two thirds of the weight; h is the distance of the
 furthest of them. A straight line is fitted to them by least squares, with weights (1 - (d / h)³)³ at distance d
 times the rows' own, and its value at the point is the result (Cleveland 1979). With whole weights each row counts
 as that many copies, and the numbers are those of R's ``lowess(iter=0, delta=0)`` on the copies, its bounds
@@ -13,64 +13,17 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from heldout._types import Floats, Weightings
-from heldout.kernels.reference import check_weightings, refuse_nan
+from heldout._types import Floats
+from heldout.kernels.reference import refuse_nan
 
 SPAN = 2.0 / 3.0
+"""The share of the weight in a neighbourhood; of whole weights it is rounded down, but to at least two."""
 NEAR, FAR = 0.001, 0.999
 """Rows within the first share of h have full weight, rows beyond the second none."""
 FLAT = 0.001
 """A share of the range of x: neighbours that spread less than this do not define a line."""
 DELTA = 0.01
 """A share of the range of x: R's ``lowess`` fits only points at least this far apart, and interpolates between."""
-
-
-def lowess(
-    x: Floats, y: Floats, at: Floats, weights: Weightings | None = None, span: float = SPAN
-) -> NDArray[np.float64]:
-    """The smoother of ``y`` on ``x`` at some points, under each of L weightings of the rows.
-
-    Parameters
-    ----------
-    x : ndarray of shape (n,)
-        Finite.
-    y : ndarray of shape (n,) or (L, n)
-        Finite; with shape (L, n) each weighting has its own.
-    at : ndarray of shape (m,)
-        Where to evaluate. Outside the range of the rows the line of the nearest ones is continued.
-    weights : ndarray of shape (L, n), optional
-        uint8 counts or float64 weights; 1 for every row by default.
-    span : float
-        Above 0: the share of the weight in a neighbourhood. With whole weights it is rounded down to whole copies,
-        but to at least two.
-
-    Returns
-    -------
-    ndarray of shape (L, m)
-        NaN under a weighting without rows.
-
-    Examples
-    --------
-    >>> x, y = np.arange(6.0), np.array([0.0, 0.0, 1.0, 0.0, 1.0, 1.0])
-    >>> lowess(x, y, np.array([1.0, 4.0])).round(3)
-    array([[0.286, 0.714]])
-    """
-    if weights is None:
-        weights = np.ones((1, len(x)), dtype=np.uint8)
-    check_weightings(weights, len(x))
-    check_points(x, y, at)
-    check_span(span)
-    order = np.argsort(x, kind="stable")
-    ranked = np.ascontiguousarray(x[order], dtype=np.float64)
-    responses = np.broadcast_to(y, weights.shape)
-    points = np.asarray(at, dtype=np.float64)
-    smooth = np.empty((len(weights), len(points)))
-    for lane, own in enumerate(weights):
-        w = own[order].astype(np.float64)
-        there = w > 0
-        rows = order[there]
-        smooth[lane] = _smooth(ranked[there], responses[lane, rows].astype(np.float64), w[there], points, span)
-    return smooth
 
 
 class Lowess:
@@ -84,7 +37,6 @@ class Lowess:
     ----------
     x, y : ndarray of shape (n,)
         Finite.
-    span : float
 
     Attributes
     ----------
@@ -94,13 +46,11 @@ class Lowess:
         In that order.
     """
 
-    def __init__(self, x: Floats, y: Floats, span: float = SPAN) -> None:
-        check_points(x, y, x)
-        check_span(span)
+    def __init__(self, x: Floats, y: Floats) -> None:
+        check_points(x, y)
         self.order = np.argsort(x, kind="stable")
         self.x = np.ascontiguousarray(x[self.order], dtype=np.float64)
         self._y = np.ascontiguousarray(y[self.order], dtype=np.float64)
-        self._span = span
 
     def at_rows(self, weights: Floats) -> tuple[NDArray[np.bool_], Floats]:
         """The rows with weight, for ``weights`` (n,) in the sorted order, and the smoother at these rows.
@@ -112,7 +62,7 @@ class Lowess:
         there = weights > 0
         x = self.x[there]
         knots = x[_knots(x)]
-        smooth = _smooth(x, self._y[there], weights[there], knots, self._span)
+        smooth = _smooth(x, self._y[there], weights[there], knots)
         return there, np.interp(x, knots, smooth) if len(knots) else smooth
 
 
@@ -129,11 +79,11 @@ def _knots(x: Floats) -> list[int]:
     return knots
 
 
-def _smooth(x: Floats, y: Floats, w: Floats, at: Floats, span: float) -> Floats:
-    """(m,): the smoother at the points, from rows with positive weight in ascending order of ``x``."""
+def _smooth(x: Floats, y: Floats, w: Floats, at: Floats) -> Floats:
+    """(m,): the smoother at some of the rows, which are in ascending order of ``x`` and have positive weights."""
     if not len(x):
         return np.full(len(at), np.nan)
-    h = _half_widths(x, w, at, span)[:, None]
+    h = _half_widths(x, w, at)[:, None]
     away = x - at[:, None]
     distance = np.abs(away)
     share = np.minimum(distance, h) / np.where(h > 0, h, 1.0)  # far rows have no weight, and must not overflow
@@ -143,10 +93,6 @@ def _smooth(x: Floats, y: Floats, w: Floats, at: Floats, span: float) -> Floats:
     kernel[distance > FAR * h] = 0.0
     kernel *= w
     total = kernel.sum(axis=1)
-    alone = total <= 0  # a point between rows whose neighbours are all as far as the furthest
-    if alone.any():
-        kernel[alone] = (distance[alone] <= h[alone]) * w
-        total[alone] = kernel[alone].sum(axis=1)
     # The line is value + slope · away, fitted around the mean of the neighbours.
     middle = np.einsum("mn,mn->m", kernel, away) / total
     away -= middle[:, None]
@@ -160,14 +106,14 @@ def _smooth(x: Floats, y: Floats, w: Floats, at: Floats, span: float) -> Floats:
     return smooth
 
 
-def _half_widths(x: Floats, w: Floats, at: Floats, span: float) -> Floats:
+def _half_widths(x: Floats, w: Floats, at: Floats) -> Floats:
     """(m,): the least distance within which the rows have the share of the weight.
 
     From every row a shortest run of neighbours starts that has this share. The furthest row of a run is its first
     row for runs to the left of the point, and its last row for the others.
     """
     until = np.cumsum(w)
-    last = np.searchsorted(until, until - w + _needed_weight(w, float(until[-1]), span), side="left")
+    last = np.searchsorted(until, until - w + _needed_weight(w, float(until[-1])), side="left")
     holding = np.flatnonzero(last < len(x))
     near, far = x[holding], x[last[holding]]
     place = np.searchsorted(near + far, 2.0 * at)
@@ -181,21 +127,16 @@ def _half_widths(x: Floats, w: Floats, at: Floats, span: float) -> Floats:
 TINY = 1e-9
 
 
-def _needed_weight(w: Floats, total: float, span: float) -> float:
+def _needed_weight(w: Floats, total: float) -> float:
     """The weight of a neighbourhood."""
     if (w == np.floor(w)).all():
-        return max(min(2.0, total), min(total, np.floor(span * total + 1e-7)))
+        return max(min(2.0, total), min(total, np.floor(SPAN * total + 1e-7)))
     # Sums of real weights round; a little less, so that the row that completes the share does so in any order.
-    return min(1.0, span) * total * (1.0 - TINY)
+    return SPAN * total * (1.0 - TINY)
 
 
-def check_points(x: Floats, y: Floats, at: Floats) -> None:
-    for numbers in (x, y, at):
+def check_points(x: Floats, y: Floats) -> None:
+    for numbers in (x, y):
         refuse_nan(numbers)
-    if not (np.isfinite(x).all() and np.isfinite(y).all() and np.isfinite(at).all()):
+    if not (np.isfinite(x).all() and np.isfinite(y).all()):
         raise ValueError("the smoother accepts finite numbers only")
-
-
-def check_span(span: float) -> None:
-    if not span > 0:
-        raise ValueError(f"span must be above 0, got {span}")

@@ -13,7 +13,7 @@ from heldout.data.task import TaskKind, Truth
 from heldout.errors import InputError
 from heldout.kernels.dispatch import AreaWithin, SensitivityWithin
 from heldout.metrics.base import Metric, Needs, Response, Sums
-from heldout.metrics.parameters import check_among, is_number, name_with
+from heldout.metrics.parameters import is_number, name_with
 from heldout.metrics.ranking import RocAuc
 from heldout.metrics.within import PairBased, PairsWithin
 
@@ -72,16 +72,15 @@ class SensitivityAtSpecificity(Metric):
 
 @dataclass(frozen=True)
 class PartialRocAuc(PairBased):
-    """The area under the ROC curve up to a false positive rate of ``max_fpr``, standardised or raw.
+    """The area under the ROC curve up to a false positive rate of ``max_fpr``, standardised.
 
-    Standardised (McClish 1989, eq. 7) it is .5 for scores that know nothing and 1 for perfect ones: the same number
-    as scikit-learn's ``roc_auc_score(..., max_fpr=max_fpr)``. Raw it is the area itself, at most ``max_fpr``.
+    By McClish (1989, eq. 7) it is .5 for scores that know nothing and 1 for perfect ones: the same number
+    as scikit-learn's ``roc_auc_score(..., max_fpr=max_fpr)``.
 
     Attributes
     ----------
     max_fpr : float
         Above 0, at most 1.
-    standardized : bool
 
     Examples
     --------
@@ -93,7 +92,6 @@ class PartialRocAuc(PairBased):
     """
 
     max_fpr: float = 0.1
-    standardized: bool = True
     responses: tuple[Response, ...] = (Response.DECISION, Response.PROBABILITIES)
     sources = ("mcclish1989",)
     title = "Partial ROC AUC"
@@ -111,22 +109,18 @@ class PartialRocAuc(PairBased):
                 f"max_fpr must be a number above 0 and at most 1, got {self.max_fpr!r}; .1 is usual.",
                 argument="max_fpr",
             )
-        check_among("standardized", self.standardized, (True, False))
 
     @property
     def name(self) -> str:
-        return name_with("partial_roc_auc", self, "max_fpr", "standardized")
+        return name_with("partial_roc_auc", self, "max_fpr")
 
     @property
     def range(self) -> tuple[float, float]:
-        if not self.standardized:
-            return (0.0, self.max_fpr)
         return (_standardized(0.0, self.max_fpr), 1.0)
 
     def statistic(self, truth: Truth, predictions: NDArray[Any]) -> Sums:
         scores = np.asarray(predictions, dtype=np.float64)
-        area = AreaWithin(scores, truth.values == truth.positive, self.max_fpr)
-        return _Standardized(area, self.max_fpr) if self.standardized else area
+        return _Standardized(AreaWithin(scores, truth.values == truth.positive, self.max_fpr), self.max_fpr)
 
     @property
     def share_of_pairs(self) -> PairBased:
@@ -140,7 +134,7 @@ class PartialRocAuc(PairBased):
         for fold in np.unique(folds[pairs.positive]):
             rows = np.flatnonzero(folds == fold)
             area = AreaWithin(scores[rows], positive[rows], self.max_fpr)
-            parts.append((rows, _Standardized(area, self.max_fpr) if self.standardized else area))
+            parts.append((rows, _Standardized(area, self.max_fpr)))
         return _OfFolds(pairs, tuple(parts), scores.shape[1])
 
 

@@ -20,13 +20,12 @@ from numpy.typing import NDArray
 from heldout._text import is_one_of
 from heldout._types import Floats, Weightings
 from heldout.data.task import TaskKind, Truth
-from heldout.errors import InputError
 from heldout.kernels.dispatch import LogisticFits, total_weight
 from heldout.kernels.reference import Columns, check_columns, check_weightings, sum_in_order
-from heldout.kernels.reference_lowess import SPAN, Lowess
+from heldout.kernels.reference_lowess import Lowess
 from heldout.metrics.base import Metric, Needs, Response, Statistic, Sums
 from heldout.metrics.calibration import log_odds
-from heldout.metrics.parameters import check_among, checked_probabilities, is_number, name_with
+from heldout.metrics.parameters import check_among, checked_probabilities, name_with
 
 Smoother = Literal["lowess", "logistic"]
 Summary: TypeAlias = Callable[[Floats, Floats], Floats]
@@ -44,12 +43,9 @@ class CurveDistance(Metric):
     Attributes
     ----------
     smoother : "lowess" or "logistic"
-    span : float
-        Of the lowess: the share of the rows that each point of the curve is fitted to.
     """
 
     smoother: Smoother = "lowess"
-    span: float = SPAN
     greater_is_better = False
     responses = (Response.PROBABILITIES,)
     tasks = frozenset({TaskKind.BINARY})
@@ -58,11 +54,6 @@ class CurveDistance(Metric):
 
     def __post_init__(self) -> None:
         check_among("smoother", self.smoother, get_args(Smoother))
-        if not (is_number(self.span) and 0 < self.span <= 1):
-            raise InputError(
-                f"span must be a share of the rows above 0 and at most 1, got {self.span!r}; 2/3 is usual.",
-                argument="span",
-            )
 
     @property
     def needs(self) -> Needs:
@@ -76,7 +67,7 @@ class CurveDistance(Metric):
         given = checked_probabilities(self.name, predictions)
         positive = truth.values == truth.positive
         if self.smoother == "lowess":
-            return FromLowess(given, positive.astype(np.float64), self.span, self.summary, self.range[1])
+            return FromLowess(given, positive.astype(np.float64), self.summary, self.range[1])
         odds = log_odds(self.name, predictions)
         return FromLogistic(
             given, odds, LogisticFits(odds, positive, given_slope=False), self.summary, self.range[1]
@@ -110,7 +101,7 @@ class Emax(CurveDistance):
 
     @property
     def name(self) -> str:
-        return name_with("emax", self, "smoother", "span")
+        return name_with("emax", self, "smoother")
 
     @staticmethod
     def summary(distances: Floats, weights: Floats) -> Floats:
@@ -139,7 +130,7 @@ class ICI(CurveDistance):
 
     @property
     def name(self) -> str:
-        return name_with("ici", self, "smoother", "span")
+        return name_with("ici", self, "smoother")
 
     @staticmethod
     def summary(distances: Floats, weights: Floats) -> Floats:
@@ -170,7 +161,7 @@ class ECI(CurveDistance):
 
     @property
     def name(self) -> str:
-        return name_with("eci", self, "smoother", "span")
+        return name_with("eci", self, "smoother")
 
     @staticmethod
     def summary(distances: Floats, weights: Floats) -> Floats:
@@ -200,7 +191,7 @@ class E90(CurveDistance):
 
     @property
     def name(self) -> str:
-        return name_with("e90", self, "smoother", "span")
+        return name_with("e90", self, "smoother")
 
     @staticmethod
     def summary(distances: Floats, weights: Floats) -> Floats:
@@ -222,10 +213,10 @@ class FromLowess(Columns):
     happened : ndarray of shape (n,)
     """
 
-    def __init__(self, given: Floats, happened: Floats, span: float, summary: Summary, most: float) -> None:
+    def __init__(self, given: Floats, happened: Floats, summary: Summary, most: float) -> None:
         super().__init__(given.shape)
         self._most = most  # a lowess curve may leave [0, 1], and sums round
-        self._given, self._happened, self._span, self._summary = given, happened, span, summary
+        self._given, self._happened, self._summary = given, happened, summary
 
     def selected(self, counts: Weightings, columns: NDArray[np.intp]) -> Floats:
         """(L,): without the first column under all weightings, which others take for the shape of the answer."""
@@ -251,7 +242,7 @@ class FromLowess(Columns):
 
     def _distances(self, counts: Weightings, j: int) -> tuple[Floats, Floats]:
         """Each (L, n), by ascending probability: the distances from the curve, and the weights."""
-        curve = Lowess(self._given[:, j], self._happened, self._span)
+        curve = Lowess(self._given[:, j], self._happened)
         weights = np.take(counts, curve.order, axis=1).astype(np.float64)
         distances = np.zeros_like(weights)
         for lane, own in enumerate(weights):
@@ -261,7 +252,7 @@ class FromLowess(Columns):
 
     def _keys(self, counts: Weightings, j: int) -> list[bytes]:
         """What each curve is made of, as a number that tells it from all others."""
-        of_column = blake2b(repr((self._span, counts.dtype.str)).encode(), digest_size=16)
+        of_column = blake2b(counts.dtype.str.encode(), digest_size=16)
         of_column.update(np.ascontiguousarray(self._given[:, j]).data)
         of_column.update(self._happened.data)
         keys = []

@@ -31,7 +31,6 @@ from heldout.protocols.validation.curves import (
     decision_curve,
     roc_curve,
 )
-from heldout.protocols.validation.curves.base import CONFIDENCE_LEVEL
 from heldout.protocols.validation.replicates import Replicates
 from heldout.protocols.validation.rms import rms_rows
 from heldout.protocols.validation.rows import Candidate, ValidationRow
@@ -141,10 +140,8 @@ class Validation(WithMethodsText):
         self,
         *,
         at: ArrayLike | None = None,
-        span: float = 2 / 3,
         time: float | None = None,
         of_class: Any = None,
-        confidence_level: float = CONFIDENCE_LEVEL,
     ) -> CalibrationCurve:
         """The calibration curve, apparent and corrected for optimism.
 
@@ -152,27 +149,21 @@ class Validation(WithMethodsText):
         ----------
         at : array-like of shape (m,), optional
             Predictions at which to evaluate the curve, increasing; 50 within their range by default.
-        span : float
-            Share of the rows that each point of the smoother rests on.
         time : float, optional
             For a survival task: one of the times of the predictions, if there are several.
         of_class : label, optional
             For a task of several classes: the class to compare with the others.
-        confidence_level : float
-            Of the band.
 
         Raises
         ------
         InputError
             When no such predictions were recorded, or a setting cannot be used.
         """
-        return calibration_curve(
-            self.replicates, at=at, span=span, time=time, of_class=of_class, confidence_level=confidence_level
-        )
+        return calibration_curve(self.replicates, at=at, time=time, of_class=of_class)
 
-    def roc_curve(self, *, of_class: Any = None, confidence_level: float = CONFIDENCE_LEVEL) -> RocCurve:
+    def roc_curve(self, *, of_class: Any = None) -> RocCurve:
         """The ROC curve, apparent and corrected for optimism, with the settings of ``calibration_curve``."""
-        return roc_curve(self.replicates, of_class=of_class, confidence_level=confidence_level)
+        return roc_curve(self.replicates, of_class=of_class)
 
     def decision_curve(
         self,
@@ -180,7 +171,6 @@ class Validation(WithMethodsText):
         thresholds: ArrayLike | None = None,
         time: float | None = None,
         of_class: Any = None,
-        confidence_level: float = CONFIDENCE_LEVEL,
     ) -> DecisionCurve:
         """The net benefit by threshold, apparent and corrected for optimism.
 
@@ -188,7 +178,7 @@ class Validation(WithMethodsText):
         ----------
         thresholds : array-like of shape (m,), optional
             Probabilities from which one acts, increasing; .01, .02 .. .99 by default.
-        time, of_class, confidence_level
+        time, of_class
             As in ``calibration_curve``.
 
         Raises
@@ -196,9 +186,7 @@ class Validation(WithMethodsText):
         InputError
             When no probabilities were recorded, or a setting cannot be used.
         """
-        return decision_curve(
-            self.replicates, thresholds=thresholds, time=time, of_class=of_class, confidence_level=confidence_level
-        )
+        return decision_curve(self.replicates, thresholds=thresholds, time=time, of_class=of_class)
 
     def to_frame(self, *, candidates: bool = False, names: Literal["heldout", "rms"] = "heldout") -> Any:
         """A row a metric, as a pandas DataFrame (pandas comes with the extra ``app``).

@@ -62,9 +62,9 @@ def test_lines_are_kept_as_lines_and_corrected_by_their_distance() -> None:
 
 def test_the_smooth_line_ends_where_the_predictions_end() -> None:
     x, weights = np.arange(10.0), np.array([0.0, 1, 1, 1, 1, 1, 1, 1, 1, 0])
-    line = smoothed(x, x, np.array([0.5, 1.0, 4.5, 8.0, 8.5]), weights, 2 / 3)
+    line = smoothed(x, x, np.array([0.5, 1.0, 4.5, 8.0, 8.5]), weights)
     np.testing.assert_allclose(line, [np.nan, 1.0, 4.5, 8.0, np.nan])
-    assert np.isnan(smoothed(x, x, np.array([4.5]), np.zeros(10), 2 / 3)).all()
+    assert np.isnan(smoothed(x, x, np.array([4.5]), np.zeros(10))).all()
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -321,9 +321,8 @@ def test_a_curve_as_a_table_as_json_and_as_text(measure: object, make_replicates
         ("binary", {"time": 3.0}, "time=3.0 is for survival tasks, this one is binary"),
         ("regression", {"of_class": "a"}, "of_class='a' is for classes, this task is regression"),
         ("binary", {"at": [0.2, 0.1]}, "at must be increasing finite numbers"),
-        ("binary", {"span": 0}, "span must be above 0 and at most 1, got 0"),
     ],
-    ids=["no class", "no such class", "not the positive class", "time", "class of numbers", "at", "span"],
+    ids=["no class", "no such class", "not the positive class", "time", "class of numbers", "at"],
 )
 def test_what_cannot_be_drawn_is_refused(
     kind: str, settings: dict[str, object], message: str, make_replicates: MakeReplicates
@@ -331,12 +330,6 @@ def test_what_cannot_be_drawn_is_refused(
     with pytest.raises(InputError) as refused:
         calibration_curve(make_replicates(kind), **settings)  # type: ignore[arg-type]
     assert message in str(refused.value)
-
-
-@pytest.mark.parametrize("measure", [calibration_curve, roc_curve, decision_curve])
-def test_every_curve_refuses_a_level_that_is_none(measure: object, make_replicates: MakeReplicates) -> None:
-    with pytest.raises(InputError, match="confidence_level must lie between 0 and 1, got 95"):
-        measure(make_replicates("binary"), confidence_level=95)  # type: ignore[operator]
 
 
 def test_predictions_that_were_not_recorded_are_named(make_replicates: MakeReplicates) -> None:

@@ -79,18 +79,11 @@ class Replicated:
         """(m,): less the optimism, or the mean of the rows left out."""
         return _mean(self.on_original) if self.memorises else self.apparent - self.optimism
 
-    def band(self, confidence_level: float) -> tuple[Floats, Floats]:
+    def band(self) -> tuple[Floats, Floats]:
         """(m,) each: percentiles of the replicates on their own samples, moved by the optimism; or of those on the
         rows left out.
-
-        Raises InputError for a level outside 0 to 1.
         """
-        if not 0 < confidence_level < 1:
-            raise InputError(
-                f"confidence_level must lie between 0 and 1, got {confidence_level!r}; .95 is usual.",
-                argument="confidence_level",
-            )
-        tail = (1.0 - confidence_level) / 2
+        tail = (1.0 - CONFIDENCE_LEVEL) / 2
         ends = np.full((2, len(self.apparent)), np.nan)
         usable = np.isfinite(self.in_bootstrap - self.on_original)
         curves = self.on_original if self.memorises else self.in_bootstrap - self.optimism
@@ -103,12 +96,12 @@ class Replicated:
 class CurveTable:
     """What every corrected curve shows of itself: one row per point, and its flags.
 
-    Curves are frozen dataclasses with ``name``, ``confidence_level`` and ``flags``; a curve says which of its
+    Curves are frozen dataclasses with ``name`` and ``flags``; a curve says which of its
     fields are columns, and its numbers.
     """
 
     name: str
-    confidence_level: float
+    confidence_level: ClassVar[float] = CONFIDENCE_LEVEL
     flags: Mapping[Flag, str]
     _columns: ClassVar[tuple[str, ...]]
     _numbers: ClassVar[tuple[str, ...]] = ()

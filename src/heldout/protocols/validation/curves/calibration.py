@@ -24,7 +24,6 @@ from heldout.kernels.reference_lowess import Lowess
 from heldout.metrics.base import Response
 from heldout.metrics.survival import observed_by
 from heldout.protocols.validation.curves.base import (
-    CONFIDENCE_LEVEL,
     CurveOutcome,
     CurveTable,
     class_outcome,
@@ -87,7 +86,6 @@ class CalibrationCurve(CurveTable):
     corrected: Floats
     low: Floats
     high: Floats
-    confidence_level: float
     n_replicates: NDArray[np.intp]
     mean_absolute_error: float
     mean_squared_error: float
@@ -128,10 +126,8 @@ def calibration_curve(
     replicates: Replicates,
     *,
     at: ArrayLike | None = None,
-    span: float = 2 / 3,
     time: float | None = None,
     of_class: Any = None,
-    confidence_level: float = CONFIDENCE_LEVEL,
 ) -> CalibrationCurve:
     """The optimism-corrected calibration curve of a validated model.
 
@@ -158,16 +154,14 @@ def calibration_curve(
     >>> curve.corrected.round(6).tolist(), round(curve.mean_absolute_error, 6)
     ([4.5, 6.5], 0.5)
     """
-    if not 0 < span <= 1:
-        raise InputError(f"span must be above 0 and at most 1, got {span!r}; 2/3 is usual.", argument="span")
     outcome = calibrated_outcome(replicates, time=time, of_class=of_class)
     predictions = outcome.predicted(replicates.apparent[outcome.response])
     of_rows = predictions.mean(axis=1)
     row_weights = replicates.all_rows[0] * outcome.weights
     points = _grid(of_rows[row_weights > 0]) if at is None else _points(at)
-    found = replicated(replicates, outcome, lambda y, x, weights: smoothed(x, y, points, weights, span))
+    found = replicated(replicates, outcome, lambda y, x, weights: smoothed(x, y, points, weights))
     corrected = found.corrected
-    low, high = found.band(confidence_level)
+    low, high = found.band()
     known = np.isfinite(corrected)
     errors = np.full(predictions.shape, np.nan)
     if known.any():
@@ -182,7 +176,6 @@ def calibration_curve(
         corrected=corrected,
         low=low,
         high=high,
-        confidence_level=confidence_level,
         n_replicates=found.n_replicates,
         mean_absolute_error=float(errors.mean()) if errors.size else np.nan,
         mean_squared_error=float((errors**2).mean()) if errors.size else np.nan,
@@ -226,18 +219,18 @@ def calibrated_outcome(replicates: Replicates, *, time: float | None = None, of_
     return CurveOutcome(f"event by {time:g}", 1.0 - there, weights, response, replicates.times.index(time))
 
 
-def smoothed(x: Floats, y: Floats, at: Floats, weights: Floats, span: float) -> Floats:
+def smoothed(x: Floats, y: Floats, at: Floats, weights: Floats) -> Floats:
     """(m,): lowess at the rows, joined by straight lines; NaN beyond them.
 
-    As R's ``approx(lowess(x, y, f = span, iter = 0), xout = at)`` on rows that stand as often as they weigh.
+    As R's ``approx(lowess(x, y, iter = 0), xout = at)`` on rows that stand as often as they weigh.
 
     Examples
     --------
     >>> x = np.arange(6.0)
-    >>> smoothed(x, 2 * x, np.array([1.5, 9.0]), np.ones(6), 2 / 3).round(9).tolist()
+    >>> smoothed(x, 2 * x, np.array([1.5, 9.0]), np.ones(6)).round(9).tolist()
     [3.0, nan]
     """
-    smoother = Lowess(x, y, span)
+    smoother = Lowess(x, y)
     there, line = smoother.at_rows(weights[smoother.order])
     places = smoother.x[there]
     if not len(places):

@@ -15,7 +15,7 @@ from heldout.data.task import TaskKind
 from heldout.errors import InputError
 from heldout.flags import Flag
 from heldout.kernels.reference_curves import net_benefit
-from heldout.protocols.validation.curves.base import CONFIDENCE_LEVEL, CurveTable, curve_flags, replicated
+from heldout.protocols.validation.curves.base import CurveTable, curve_flags, replicated
 from heldout.protocols.validation.curves.calibration import calibrated_outcome
 from heldout.protocols.validation.replicates import Replicates
 
@@ -51,7 +51,6 @@ class DecisionCurve(CurveTable):
     act_on_all: Floats
     low: Floats
     high: Floats
-    confidence_level: float
     n_replicates: NDArray[np.intp]
     flags: Mapping[Flag, str] = field(default_factory=dict)
 
@@ -74,7 +73,6 @@ def decision_curve(
     thresholds: ArrayLike | None = None,
     time: float | None = None,
     of_class: Any = None,
-    confidence_level: float = CONFIDENCE_LEVEL,
 ) -> DecisionCurve:
     """The optimism-corrected decision curve (Vickers and Elkin 2006) of a model that predicts probabilities.
 
@@ -107,7 +105,7 @@ def decision_curve(
         return net_benefit(observed, predicted, weights, points)
 
     found = replicated(replicates, outcome, of_thresholds)
-    low, high = found.band(confidence_level)
+    low, high = found.band()
     weights = replicates.all_rows[0] * outcome.weights
     share = float(np.average(outcome.observed, weights=weights))
     return DecisionCurve(
@@ -118,7 +116,6 @@ def decision_curve(
         act_on_all=share - (1.0 - share) * odds,
         low=low,
         high=high,
-        confidence_level=confidence_level,
         n_replicates=found.n_replicates,
         flags=curve_flags(found.corrected, None),
     )

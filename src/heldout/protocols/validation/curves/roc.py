@@ -15,7 +15,6 @@ from heldout.flags import Flag
 from heldout.kernels.reference_curves import roc_points
 from heldout.metrics.base import Response
 from heldout.protocols.validation.curves.base import (
-    CONFIDENCE_LEVEL,
     CurveTable,
     class_outcome,
     curve_flags,
@@ -58,7 +57,6 @@ class RocCurve(CurveTable):
     corrected: Floats
     low: Floats
     high: Floats
-    confidence_level: float
     n_replicates: NDArray[np.intp]
     area_apparent: float
     area_corrected: float
@@ -78,9 +76,7 @@ class RocCurve(CurveTable):
         return self._as_html(f"ROC curve {self.name}", areas)
 
 
-def roc_curve(
-    replicates: Replicates, *, of_class: Any = None, confidence_level: float = CONFIDENCE_LEVEL
-) -> RocCurve:
+def roc_curve(replicates: Replicates, *, of_class: Any = None) -> RocCurve:
     """The optimism-corrected ROC curve of a validated classifier.
 
     Every curve is read at the same false positive rates (vertical averaging, Fawcett 2006, section 8): the greatest
@@ -124,7 +120,7 @@ def roc_curve(
         return np.append(np.interp(rates, x, y), area)
 
     found = replicated(replicates, outcome, sensitivities_and_area)
-    low, high = found.band(confidence_level)
+    low, high = found.band()
     corrected = found.corrected
     return RocCurve(
         name=outcome.name,
@@ -133,7 +129,6 @@ def roc_curve(
         corrected=corrected[:-1],
         low=low[:-1],
         high=high[:-1],
-        confidence_level=confidence_level,
         n_replicates=found.n_replicates[:-1],
         area_apparent=float(found.apparent[-1]),
         area_corrected=float(corrected[-1]),
