@@ -302,7 +302,6 @@ def test_weights_are_refused():
         ({"window": 1}, "window must be a whole number of at least 2"),
         ({"window": 10}, "window must be below steps=10, got 10"),
         ({"alpha": 0.5, "beta": 0.5}, r"alpha \+ beta must be below 1"),
-        ({"similarity_level": 2.0}, "similarity_level must be a number between 0 and 1"),
         ({"shuffle_folds": True}, "shuffle_folds is not for drop='sequential'"),
     ],
 )

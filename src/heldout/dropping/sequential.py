@@ -29,6 +29,8 @@ from heldout.selection.rank_rules import RankOverRepeats
 
 FIRST_DECISION = 2
 """The step from which on a configuration may leave."""
+SIMILARITY_LEVEL = 0.05
+"""Of the test that grows the top set, over all remaining configurations."""
 
 
 class WaldLines(NamedTuple):
@@ -109,8 +111,6 @@ class Sequential(Racing):
     ----------
     steps : int
         S, at least 7 with the default ``alpha`` and ``beta``.
-    similarity_level : float
-        Of the test that grows the top set, over all remaining configurations.
     alpha, beta : float
         Wald's: of taking a configuration with π₀ for one with π₁, and the other way round. So one that is among
         the best with probability π₁ = .78 in each step is dropped with a probability of at most about .1.
@@ -129,7 +129,6 @@ in every step could not be distinguished from one that is so by chance (pi1 = 1.
     """
 
     steps: int = 10
-    similarity_level: float = 0.05
     alpha: float = 0.01
     beta: float = 0.1
     stopping_level: float = 0.05
@@ -142,7 +141,7 @@ in every step could not be distinguished from one that is so by chance (pi1 = 1.
         super().__post_init__()
         check_count(self.steps, "steps")
         check_count(self.window, "window", least=2)
-        for share in ("similarity_level", "alpha", "beta"):
+        for share in ("alpha", "beta"):
             check_share(getattr(self, share), share)
         if not is_one_of(self.stopping_level, (1.0,)):
             check_share(self.stopping_level, "stopping_level")
@@ -198,7 +197,7 @@ in every step could not be distinguished from one that is so by chance (pi1 = 1.
         losses = _of_blocks(metric.losses(step.truth, of_step), standing.unit_of_row[step.rows])
         observed = step.statistic.all(np.ones((1, len(step.rows)), dtype=np.uint8))[0]
         scores = tie_exactly(oriented(score.metric, observed))
-        return in_top_set(scores, losses, self.similarity_level).astype(np.float64)
+        return in_top_set(scores, losses, SIMILARITY_LEVEL).astype(np.float64)
 
     def _are_alike(self, traces: Floats) -> bool:
         alone = traces.shape[1] == 1

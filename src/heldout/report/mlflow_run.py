@@ -32,7 +32,6 @@ def log_to_mlflow(
     search: Any,
     *,
     experiment: str | None = None,
-    run_name: str | None = None,
     tracking_uri: str | None = None,
     report: bool = True,
 ) -> str:
@@ -48,8 +47,6 @@ def log_to_mlflow(
     search : fitted search, Evaluation, Estimate, NestedEstimate, Validation or AlgorithmComparison
     experiment : str, optional
         The name of the experiment, which is made if there is none; by default MLflow's own.
-    run_name : str, optional
-        The name of the run; by default the winner's.
     tracking_uri : str, optional
         Where MLflow keeps runs: the address of a server, ``sqlite:///mlflow.db`` (needs the package ``mlflow``
         itself), or ``file:`` and a folder; by default what MLflow is set to.
@@ -85,7 +82,7 @@ def log_to_mlflow(
         try:
             active = mlflow.active_run() if experiment is None and tracking_uri is None else None
             client = mlflow.MlflowClient(tracking_uri)
-            run_id = active.info.run_id if active is not None else _new_run(client, experiment, run_name, content)
+            run_id = active.info.run_id if active is not None else _new_run(client, experiment, content)
             _log(client, run_id, search, content, files)
             if active is None:
                 client.set_terminated(run_id)  # without this the run would show as running
@@ -98,13 +95,13 @@ def log_to_mlflow(
     return str(run_id)
 
 
-def _new_run(client: Any, experiment: str | None, run_name: str | None, content: PageContent) -> str:
-    """The id of a new run in an experiment, which is made if there is none of this name."""
+def _new_run(client: Any, experiment: str | None, content: PageContent) -> str:
+    """The id of a new run with the winner's name, in an experiment, which is made if there is none of this name."""
     experiment_id = "0"  # MLflow's default
     if experiment is not None:
         found = client.get_experiment_by_name(experiment)
         experiment_id = client.create_experiment(experiment) if found is None else found.experiment_id
-    run = client.create_run(experiment_id, run_name=run_name or content.headline.winner)
+    run = client.create_run(experiment_id, run_name=content.headline.winner)
     return str(run.info.run_id)
 
 

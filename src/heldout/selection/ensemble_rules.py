@@ -14,6 +14,8 @@ from heldout.selection.base import Library, WeightRule, checked_count, tie_exact
 
 MOST_ROUNDS = 10_000
 """Each scores every candidate once more, in every bootstrap; 25 are usual."""
+LIBRARY = 50
+"""How many of the best configurations may join; time grows with it."""
 
 
 @dataclass(frozen=True)
@@ -80,16 +82,13 @@ class GreedyEnsemble(WeightRule):
     """Forward selection with replacement (Caruana et al. 2004, sections 2 and 2.1).
 
     Start with nothing. In each round add the configuration with which the average of the predictions scores best;
-    one that helps may be added several times, and so gets a greater weight. Of equal scores the first wins. With
-    ``best_prefix`` the rounds after the best score are forgotten, the shortest of equal ones being kept.
+    one that helps may be added several times, and so gets a greater weight. Of equal scores the first wins. The
+    rounds after the best score are forgotten, the shortest of equal ones being kept. Only the 50 best ones may
+    be added (Caruana, Munson & Niculescu-Mizil 2006, section 3.2, prune the library so).
 
     Attributes
     ----------
     rounds : int
-    of_best : int or None
-        Only so many of the best configurations may be added (Caruana, Munson & Niculescu-Mizil 2006, section 3.2,
-        prune the library so); all of them when None. Time grows with it.
-    best_prefix : bool
 
     Examples
     --------
@@ -105,23 +104,17 @@ class GreedyEnsemble(WeightRule):
     """
 
     rounds: int = 25
-    of_best: int | None = 50
-    best_prefix: bool = True
     name: ClassVar[str] = "greedy_ensemble"
     words: ClassVar[str] = "an ensemble, built by adding the configuration that helps it most"
     sources: ClassVar[tuple[str, ...]] = ("caruana2004", "caruana2006")
 
     def __post_init__(self) -> None:
         checked_count("rounds of greedy_ensemble", self.rounds, most=MOST_ROUNDS)
-        if self.of_best is not None:
-            checked_count("of_best of greedy_ensemble (None for all)", self.of_best)
-        if not isinstance(self.best_prefix, bool):
-            raise InputError(f"best_prefix of greedy_ensemble must be True or False, got {self.best_prefix!r}.")
 
     def weigh(self, library: Library) -> Floats:
         """(C,): how often each configuration was added, as a share."""
         weights = np.zeros(len(library.scores))
-        candidates = np.sort(best_first(library.scores)[: self.of_best])
+        candidates = np.sort(best_first(library.scores)[:LIBRARY])
         if not len(candidates):
             return weights
         members = np.empty(0, dtype=np.intp)
@@ -133,6 +126,6 @@ class GreedyEnsemble(WeightRule):
             best = int(known.argmax())
             members = np.append(members, candidates[best])
             reached.append(known[best])
-        kept = members[: int(np.argmax(reached)) + 1] if self.best_prefix else members
+        kept = members[: int(np.argmax(reached)) + 1]
         np.add.at(weights, kept, 1 / len(kept))
         return weights

@@ -139,8 +139,7 @@ class Within(SimplestRule):
     Attributes
     ----------
     tolerance : float
-        In the units of the metric that chooses; with ``relative`` a share of the best score.
-    relative : bool
+        In the units of the metric that chooses.
     complexity : str, callable, sequence of float or None
         The name of a parameter, a function of the parameters, or a number for each configuration, greater = more
         complex; None for the order given, the first the simplest. "measured" counts in the fitted models of a
@@ -149,12 +148,11 @@ class Within(SimplestRule):
     Examples
     --------
     >>> table = ScoreTable(np.array([[[0.79], [0.82], [0.83]]]), ["accuracy"])
-    >>> Within(0.01)(table).tolist(), Within(0.05, relative=True)(table).tolist()
+    >>> Within(0.01)(table).tolist(), Within(0.05)(table).tolist()
     ([1], [0])
     """
 
     tolerance: float
-    relative: bool = False
     complexity: Any = None
     name: ClassVar[str] = "within"
     words: ClassVar[str] = "the simplest configuration within a tolerance of the best score"
@@ -169,9 +167,7 @@ class Within(SimplestRule):
     def __call__(self, table: ScoreTable) -> NDArray[np.intp]:
         scores = table.values[:, :, 0]
         best = best_score(scores)
-        # Nothing is near an infinite score but another one.
-        room = self.tolerance * (np.abs(best) if self.relative else 1.0)
-        bound = np.where(np.isfinite(best), best - np.where(np.isfinite(best), room, 0.0), best)
+        bound = best - self.tolerance
         order = complexities(self.complexity, table.n_configurations, table.params)
         return simplest_of(not_below(scores, bound), scores, order)
 

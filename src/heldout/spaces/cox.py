@@ -122,8 +122,6 @@ class CoxRegression(CoxModel):
     alpha : float
         A ridge penalty: alpha / 2 times the sum of the squared coefficients is subtracted from the log-likelihood.
         0 is none. With a penalty columns should be on one scale.
-    max_iter : int
-        The maximum of Newton steps.
 
     Attributes
     ----------
@@ -164,10 +162,9 @@ class CoxRegression(CoxModel):
            [0.869, 0.527]])
     """
 
-    def __init__(self, ties: Ties = "efron", alpha: float = 0.0, max_iter: int = 50) -> None:
+    def __init__(self, ties: Ties = "efron", alpha: float = 0.0) -> None:
         self.ties = ties
         self.alpha = alpha
-        self.max_iter = max_iter
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Fit.
@@ -191,17 +188,12 @@ class CoxRegression(CoxModel):
                 f"alpha must be a finite number of at least 0, got {self.alpha!r}; 0 is no penalty.",
                 argument="alpha",
             )
-        if not (isinstance(self.max_iter, int | np.integer) and self.max_iter >= 1):
-            raise InputError(
-                f"max_iter must be a whole number of at least 1, got {self.max_iter!r}; 50 is enough.",
-                argument="max_iter",
-            )
         X, target = self._checked_rows(X, y)
         weight = checked_weight(sample_weight, X, dtype=np.float64)
         _check_weights(weight, target["event"])
         rows = weight > 0
         likelihood = PartialLikelihood.of(X[rows], target[rows], weight[rows], self.ties, float(self.alpha))
-        maximum = likelihood.maximised(self.max_iter, self._names())
+        maximum = likelihood.maximised(self._names())
         self.coef_, self.n_iter_ = maximum.coefficients, maximum.n_steps
         if self.alpha == 0:
             self.covariance_ = maximum.covariance

@@ -16,7 +16,7 @@ from heldout.kernels.reference_cox import RiskSets, Steps, Ties
 CLOSE_ENOUGH = 1e-9
 """The search ends when a step changes no log hazard by more than this part; Newton's next error is its square."""
 MOST_HALVINGS = 30
-ENOUGH_STEPS = 30
+MOST_STEPS = 50
 """A likelihood with a maximum needs fewer."""
 LEAST_SHARE = 1e-250
 """With a smaller part of the largest hazard at risk no digits remain."""
@@ -75,13 +75,13 @@ class PartialLikelihood:
             scales, alpha / scales**2,
         )  # fmt: skip
 
-    def maximised(self, max_iter: int, names: list[str]) -> Maximum:
+    def maximised(self, names: list[str]) -> Maximum:
         """The maximum, by Newton's method from 0; a step that lowers the likelihood is halved.
 
         Columns that leave no finite or no unique maximum are refused by name.
         """
         at, sums = np.zeros(self.x.shape[1]), self._terms(np.zeros(self.x.shape[1]))
-        for number in range(1, max_iter + 1):
+        for number in range(1, MOST_STEPS + 1):
             gradient, information = self._derivatives(at, sums)
             factor = self._factor(information, names, at)
             step = cho_solve(factor, gradient)
@@ -95,11 +95,6 @@ class PartialLikelihood:
             if onward is None:
                 break
             at, sums = onward
-        if max_iter < ENOUGH_STEPS:
-            raise InputError(
-                f"CoxRegression did not converge within max_iter={max_iter} step{'s' if max_iter > 1 else ''}; "
-                f"allow {ENOUGH_STEPS}."
-            )
         raise self._endless(at, names)
 
     def _onward(self, at: Floats, sums: _LikelihoodTerms, step: Floats) -> tuple[Floats, _LikelihoodTerms] | None:

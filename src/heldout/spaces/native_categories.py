@@ -17,6 +17,8 @@ from heldout.spaces.preprocessing import column_kinds
 
 OTHER, MISSING = "(other)", "(missing)"
 """The categories of rare and unknown values, and of missing ones."""
+MOST_CATEGORIES = 200
+"""Values of a column that are categories of their own; HistGradientBoosting takes at most 255."""
 
 
 class NativeCategories(TransformerMixin, BaseEstimator):  # type: ignore[misc]
@@ -25,11 +27,6 @@ class NativeCategories(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     Text and categories become categories that are fixed by the training rows: the most frequent values, one for all
     others and for those unknown in training, and one for missing values. Numbers and booleans become floating-point
     numbers, in which missing values stay missing.
-
-    Parameters
-    ----------
-    most_categories : int, default=200
-        How many values of a column are categories of their own; HistGradientBoosting takes at most 255.
 
     Attributes
     ----------
@@ -44,9 +41,6 @@ class NativeCategories(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     >>> found["colour"].tolist(), list(found["colour"].cat.categories)
     (['(other)'], ['blue', 'red', '(other)', '(missing)'])
     """
-
-    def __init__(self, most_categories: int = 200) -> None:
-        self.most_categories = most_categories
 
     def fit(self, X: Any, y: Any = None) -> NativeCategories:
         """Find the categories of the training rows."""
@@ -80,7 +74,7 @@ class NativeCategories(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     def _categories(self, column: Any) -> list[str]:
         counted = _text(column[column.notna()]).value_counts()
-        most_frequent = sorted(counted.index, key=lambda name: (-counted[name], name))[: self.most_categories]
+        most_frequent = sorted(counted.index, key=lambda name: (-counted[name], name))[:MOST_CATEGORIES]
         return list(dict.fromkeys([*sorted(most_frequent), OTHER, MISSING]))
 
 
