@@ -142,8 +142,7 @@ def test_each_work_is_cited_for_what_it_defines() -> None:
 
 def test_a_method_of_the_package_says_so() -> None:
     y, scores = np.arange(60) % 2, np.random.default_rng(0).random((60, 3))
-    own = ho.estimates.Shrinkage(sources=(PACKAGE, "louis1984"))
-    text = ho.estimate(y, scores, metric="roc_auc", method=own, n_bootstraps=50).methods_text()
+    text = ho.estimate(y, scores, metric="roc_auc", method="shrinkage", n_bootstraps=50).methods_text()
     assert (
         "the method 'shrinkage' of the package heldout (the heldout developers, 2026), which describes it in "
         "docs/methods/pages/shrinkage.md and tests it in docs/evidence/study-corrections.md."

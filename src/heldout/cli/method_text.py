@@ -10,9 +10,6 @@ from heldout.cli.options import about_option, check_choice
 if TYPE_CHECKING:
     from heldout.estimates.base import Method
 
-_DECLARED = {"name", "reads", "draws", "scored", "sources"}
-"""Fields by which a method says what it is; the others are its parameters."""
-
 
 def method_of_text(text: str) -> Method:
     """A method by its name, with the parameters that may follow it: ``naive_bootstrap(unit='folds')``.
@@ -28,12 +25,12 @@ def method_of_text(text: str) -> Method:
         if name == "all":
             check_known("method", name, given, [])
         method = METHODS[name]()
-        check_known("method", name, given, sorted(fields_of(method) - _DECLARED))
+        check_known("method", name, given, sorted(fields_of(method)))
         return configured(method, given)
 
 
 def fields_of(method: Method) -> set[str]:
-    """The names of what a method was made with."""
+    """The names of its parameters."""
     return {field.name for field in fields(method) if field.init}  # type: ignore[arg-type]
 
 

@@ -75,13 +75,13 @@ class PartialLikelihood:
             scales, alpha / scales**2,
         )  # fmt: skip
 
-    def maximised(self, names: list[str]) -> Maximum:
+    def maximised(self, names: list[str], most_steps: int = MOST_STEPS) -> Maximum:
         """The maximum, by Newton's method from 0; a step that lowers the likelihood is halved.
 
         Columns that leave no finite or no unique maximum are refused by name.
         """
         at, sums = np.zeros(self.x.shape[1]), self._terms(np.zeros(self.x.shape[1]))
-        for number in range(1, MOST_STEPS + 1):
+        for number in range(1, most_steps + 1):
             gradient, information = self._derivatives(at, sums)
             factor = self._factor(information, names, at)
             step = cho_solve(factor, gradient)

@@ -282,8 +282,8 @@ def _partial(basis: Floats, bare: PartialLikelihood) -> float:
     for penalty in (0.0, SLIGHT_PENALTY, 10 * SLIGHT_PENALTY):
         try:
             penalised = replace(likelihood, penalty=np.full(width, penalty))
-            return penalised.maximised(MOST_STEPS, names).log_likelihood
+            return penalised.maximised(names, MOST_STEPS).log_likelihood
         except InputError:
             continue
     penalised = replace(likelihood, penalty=np.full(width, 100 * SLIGHT_PENALTY))
-    return penalised.maximised(MOST_STEPS, names).log_likelihood
+    return penalised.maximised(names, MOST_STEPS).log_likelihood

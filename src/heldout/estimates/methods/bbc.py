@@ -114,11 +114,11 @@ class BBC(Method):
     interval: Literal["percentile", "calibrated", "sampling"] = "percentile"
     control: Literal["auto"] | bool = "auto"
     ties: Ties = "first"
-    name: str = "bbc"
-    reads: frozenset[str] = frozenset({"predictions"})
-    draws: bool = True
-    scored: Literal["as asked"] = "as asked"
-    sources: tuple[str, ...] = ("tsamardinos2018", "salmon2011")
+    name: ClassVar[str] = "bbc"
+    reads: ClassVar[frozenset[str]] = frozenset({"predictions"})
+    draws: ClassVar[bool] = True
+    scored: ClassVar[Literal["as asked"]] = "as asked"
+    sources: ClassVar[tuple[str, ...]] = ("tsamardinos2018", "salmon2011")
     draws_rows: ClassVar[bool] = True
     words: ClassVar[MethodWords] = MethodWords(
         "Bootstrap bias correction",

@@ -68,11 +68,11 @@ class BBCF(Method):
     (True, True)
     """
 
-    name: str = "bbc_f"
-    reads: frozenset[str] = frozenset({"fold scores"})
-    draws: bool = True
-    scored: Literal["folds"] = "folds"
-    sources: tuple[str, ...] = ("paraschakis2024", "tsamardinos2018", "salmon2011")
+    name: ClassVar[str] = "bbc_f"
+    reads: ClassVar[frozenset[str]] = frozenset({"fold scores"})
+    draws: ClassVar[bool] = True
+    scored: ClassVar[Literal["folds"]] = "folds"
+    sources: ClassVar[tuple[str, ...]] = ("paraschakis2024", "tsamardinos2018", "salmon2011")
     words: ClassVar[MethodWords] = MethodWords(
         "Bootstrap bias correction on folds",
         "bootstrap bias correction on folds",

@@ -48,11 +48,11 @@ class ConservativeZ(Method):
     (0.25, 0.005)
     """
 
-    name: str = "conservative_z"
-    reads: frozenset[str] = frozenset({"fold scores"})
-    draws: bool = False
-    scored: Literal["folds"] = "folds"
-    sources: tuple[str, ...] = ("nadeau2003", "schulz2024")
+    name: ClassVar[str] = "conservative_z"
+    reads: ClassVar[frozenset[str]] = frozenset({"fold scores"})
+    draws: ClassVar[bool] = False
+    scored: ClassVar[Literal["folds"]] = "folds"
+    sources: ClassVar[tuple[str, ...]] = ("nadeau2003", "schulz2024")
     words: ClassVar[MethodWords] = MethodWords(
         "Conservative z interval",
         "the conservative z interval of Nadeau and Bengio",

@@ -45,11 +45,11 @@ class CorrectedT(Method):
     (0.03, 2.2008)
     """
 
-    name: str = "corrected_t"
-    reads: frozenset[str] = frozenset({"fold scores"})
-    draws: bool = False
-    scored: Literal["folds"] = "folds"
-    sources: tuple[str, ...] = ("nadeau2003",)
+    name: ClassVar[str] = "corrected_t"
+    reads: ClassVar[frozenset[str]] = frozenset({"fold scores"})
+    draws: ClassVar[bool] = False
+    scored: ClassVar[Literal["folds"]] = "folds"
+    sources: ClassVar[tuple[str, ...]] = ("nadeau2003",)
     words: ClassVar[MethodWords] = MethodWords(
         "Corrected t interval",
         "the corrected t interval of Nadeau and Bengio",

@@ -34,12 +34,12 @@ class CV(Method):
     (True, None)
     """
 
-    name: str = "cv"
-    reads: frozenset[str] = frozenset({"predictions", "fold scores"})
-    draws: bool = False
+    name: ClassVar[str] = "cv"
+    reads: ClassVar[frozenset[str]] = frozenset({"predictions", "fold scores"})
+    draws: ClassVar[bool] = False
     has_interval: ClassVar[bool] = False
-    scored: Literal["as asked"] = "as asked"
-    sources: tuple[str, ...] = ("tsamardinos2018",)
+    scored: ClassVar[Literal["as asked"]] = "as asked"
+    sources: ClassVar[tuple[str, ...]] = ("tsamardinos2018",)
     words: ClassVar[MethodWords] = MethodWords(
         "Cross-validation of the winner",
         "cross-validation of the winner",

@@ -44,11 +44,11 @@ class Hoeffding(Method):
     [0.7636, 0.8924] (95%) 0.1288
     """
 
-    name: str = "hoeffding"
-    reads: frozenset[str] = frozenset({"predictions"})
-    draws: bool = False
-    scored: Literal["as asked"] = "as asked"
-    sources: tuple[str, ...] = ("hoeffding1963",)
+    name: ClassVar[str] = "hoeffding"
+    reads: ClassVar[frozenset[str]] = frozenset({"predictions"})
+    draws: ClassVar[bool] = False
+    scored: ClassVar[Literal["as asked"]] = "as asked"
+    sources: ClassVar[tuple[str, ...]] = ("hoeffding1963",)
     words: ClassVar[MethodWords] = MethodWords(
         "Hoeffding, all configurations at once",
         "a bound for all configurations at once (Hoeffding)",

@@ -79,11 +79,11 @@ class LocallySimultaneous(Method):
     share: float = 0.1
     plausible: Literal["differences", "scores"] = "differences"
     stratify: bool = False
-    name: str = "locally_simultaneous"
-    reads: frozenset[str] = frozenset({"predictions"})
-    draws: bool = True
-    scored: Literal["as chosen"] = "as chosen"
-    sources: tuple[str, ...] = ("zrnic2024", "efron1979")
+    name: ClassVar[str] = "locally_simultaneous"
+    reads: ClassVar[frozenset[str]] = frozenset({"predictions"})
+    draws: ClassVar[bool] = True
+    scored: ClassVar[Literal["as chosen"]] = "as chosen"
+    sources: ClassVar[tuple[str, ...]] = ("zrnic2024", "efron1979")
     draws_rows: ClassVar[bool] = True
     words: ClassVar[MethodWords] = MethodWords(
         "Locally simultaneous",

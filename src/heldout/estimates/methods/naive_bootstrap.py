@@ -82,9 +82,9 @@ class NaiveBootstrap(Method):
 
     unit: Literal["rows", "folds"] = "rows"
     stratify: bool = False
-    name: str = "naive_bootstrap"
-    draws: bool = True
-    sources: tuple[str, ...] = ("efron1979", "paraschakis2024", "salmon2011")
+    name: ClassVar[str] = "naive_bootstrap"
+    draws: ClassVar[bool] = True
+    sources: ClassVar[tuple[str, ...]] = ("efron1979", "paraschakis2024", "salmon2011")
     words: ClassVar[MethodWords] = MethodWords(
         "Bootstrap of the winner alone",
         "the bootstrap of the winner alone",

@@ -91,11 +91,11 @@ class Shrinkage(Method):
     """
 
     stratify: bool = False
-    name: str = "shrinkage"
-    reads: frozenset[str] = frozenset({"predictions"})
-    draws: bool = True
-    scored: Literal["as asked"] = "as asked"
-    sources: tuple[str, ...] = ("heldout", "louis1984", "ghosh1992", "tsamardinos2018", "salmon2011")
+    name: ClassVar[str] = "shrinkage"
+    reads: ClassVar[frozenset[str]] = frozenset({"predictions"})
+    draws: ClassVar[bool] = True
+    scored: ClassVar[Literal["as asked"]] = "as asked"
+    sources: ClassVar[tuple[str, ...]] = ("heldout", "louis1984", "ghosh1992", "tsamardinos2018", "salmon2011")
     draws_rows: ClassVar[bool] = True
     words: ClassVar[MethodWords] = MethodWords(
         "Shrinkage",

@@ -40,12 +40,12 @@ class TT(Method):
     (True, True)
     """
 
-    name: str = "tt"
-    reads: frozenset[str] = frozenset({"fold scores"})
-    draws: bool = False
+    name: ClassVar[str] = "tt"
+    reads: ClassVar[frozenset[str]] = frozenset({"fold scores"})
+    draws: ClassVar[bool] = False
     has_interval: ClassVar[bool] = False
-    scored: Literal["folds"] = "folds"
-    sources: tuple[str, ...] = ("tibshirani2009", "tsamardinos2018")
+    scored: ClassVar[Literal["folds"]] = "folds"
+    sources: ClassVar[tuple[str, ...]] = ("tibshirani2009", "tsamardinos2018")
     words: ClassVar[MethodWords] = MethodWords(
         "Tibshirani and Tibshirani",
         "the method of Tibshirani and Tibshirani",

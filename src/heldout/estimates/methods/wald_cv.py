@@ -71,11 +71,11 @@ class WaldCV(Method):
     """
 
     variance: Literal["all_rows", "within_folds"] = "all_rows"
-    name: str = "wald_cv"
-    reads: frozenset[str] = frozenset({"predictions"})
-    draws: bool = False
-    scored: Literal["as asked"] = "as asked"
-    sources: tuple[str, ...] = ("bayle2020", "ledell2015", "delong1988")
+    name: ClassVar[str] = "wald_cv"
+    reads: ClassVar[frozenset[str]] = frozenset({"predictions"})
+    draws: ClassVar[bool] = False
+    scored: ClassVar[Literal["as asked"]] = "as asked"
+    sources: ClassVar[tuple[str, ...]] = ("bayle2020", "ledell2015", "delong1988")
     words: ClassVar[MethodWords] = MethodWords(
         "Normal interval from row losses",
         "the normal interval from row losses",

@@ -102,12 +102,12 @@ class WMC(OfSubsampling):
     """
 
     n_draws: int = 50_000
-    name: str = "wmc"
-    reads: frozenset[str] = frozenset({"fold scores"})
-    draws: bool = False
+    name: ClassVar[str] = "wmc"
+    reads: ClassVar[frozenset[str]] = frozenset({"fold scores"})
+    draws: ClassVar[bool] = False
     has_interval: ClassVar[bool] = False
-    scored: Literal["folds"] = "folds"
-    sources: tuple[str, ...] = ("bernau2013", "nadeau2003", "higham1988")
+    scored: ClassVar[Literal["folds"]] = "folds"
+    sources: ClassVar[tuple[str, ...]] = ("bernau2013", "nadeau2003", "higham1988")
     words: ClassVar[MethodWords] = MethodWords(
         "Weighted mean correction",
         "the weighted mean correction of Bernau and others",
@@ -160,12 +160,12 @@ class WMCS(OfSubsampling):
 
     average: Literal["shrunken", "raw"] = "shrunken"
     n_draws: int = 50_000
-    name: str = "wmcs"
-    reads: frozenset[str] = frozenset({"fold scores"})
-    draws: bool = False
+    name: ClassVar[str] = "wmcs"
+    reads: ClassVar[frozenset[str]] = frozenset({"fold scores"})
+    draws: ClassVar[bool] = False
     has_interval: ClassVar[bool] = False
-    scored: Literal["folds"] = "folds"
-    sources: tuple[str, ...] = ("bernau2013", "nadeau2003", "higham1988")
+    scored: ClassVar[Literal["folds"]] = "folds"
+    sources: ClassVar[tuple[str, ...]] = ("bernau2013", "nadeau2003", "higham1988")
     words: ClassVar[MethodWords] = MethodWords(
         "Weighted mean correction, shrunken",
         "the shrunken weighted mean correction of Bernau and others",

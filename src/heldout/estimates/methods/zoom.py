@@ -70,11 +70,11 @@ class Zoom(Method):
 
     share: float = 0.1
     stratify: bool = False
-    name: str = "zoom"
-    reads: frozenset[str] = frozenset({"predictions"})
-    draws: bool = True
-    scored: Literal["as chosen"] = "as chosen"
-    sources: tuple[str, ...] = ("zrnic2024zoom", "efron1979")
+    name: ClassVar[str] = "zoom"
+    reads: ClassVar[frozenset[str]] = frozenset({"predictions"})
+    draws: ClassVar[bool] = True
+    scored: ClassVar[Literal["as chosen"]] = "as chosen"
+    sources: ClassVar[tuple[str, ...]] = ("zrnic2024zoom", "efron1979")
     draws_rows: ClassVar[bool] = True
     words: ClassVar[MethodWords] = MethodWords(
         "Zoom",

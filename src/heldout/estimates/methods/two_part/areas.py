@@ -73,8 +73,8 @@ class DeLong(TwoPart):
     [0.7437, 0.8328] (95%) 0.0227
     """
 
-    name: str = "delong"
-    sources: tuple[str, ...] = ("delong1988", "sun2014", "paraschakis2024", "sidak1967")
+    name: ClassVar[str] = "delong"
+    sources: ClassVar[tuple[str, ...]] = ("delong1988", "sun2014", "paraschakis2024", "sidak1967")
     words: ClassVar[MethodWords] = TwoPartWords(
         "Two parts, DeLong",
         "selecting on one part of the rows and scoring on the other (DeLong)",
@@ -120,8 +120,8 @@ class HanleyMcNeil(TwoPart):
     [0.7446, 0.832] (95%)
     """
 
-    name: str = "hanley_mcneil"
-    sources: tuple[str, ...] = ("hanley1982", "paraschakis2024", "sidak1967")
+    name: ClassVar[str] = "hanley_mcneil"
+    sources: ClassVar[tuple[str, ...]] = ("hanley1982", "paraschakis2024", "sidak1967")
     words: ClassVar[MethodWords] = TwoPartWords(
         "Two parts, Hanley and McNeil",
         "selecting on one part of the rows and scoring on the other (Hanley and McNeil)",

@@ -105,8 +105,8 @@ class Wilson(TwoPart):
     [0.8256, 0.9448] (95%)
     """
 
-    name: str = "wilson"
-    sources: tuple[str, ...] = ("wilson1927", "paraschakis2024", "sidak1967")
+    name: ClassVar[str] = "wilson"
+    sources: ClassVar[tuple[str, ...]] = ("wilson1927", "paraschakis2024", "sidak1967")
     words: ClassVar[MethodWords] = TwoPartWords(
         "Two parts, Wilson",
         "selecting on one part of the rows and scoring on the other (Wilson)",
@@ -139,8 +139,8 @@ class ClopperPearson(TwoPart):
     [0.8238, 0.951] (95%)
     """
 
-    name: str = "clopper_pearson"
-    sources: tuple[str, ...] = ("clopper1934", "paraschakis2024", "sidak1967")
+    name: ClassVar[str] = "clopper_pearson"
+    sources: ClassVar[tuple[str, ...]] = ("clopper1934", "paraschakis2024", "sidak1967")
     words: ClassVar[MethodWords] = TwoPartWords(
         "Two parts, Clopper and Pearson",
         "selecting on one part of the rows and scoring on the other (Clopper and Pearson)",

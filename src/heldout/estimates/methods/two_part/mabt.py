@@ -79,8 +79,8 @@ class MABT(Tilting):
     """
 
     candidates: Literal["best"] | float = 0.1
-    name: str = "mabt"
-    sources: tuple[str, ...] = ("rink2022", "efron1981", "paraschakis2024")
+    name: ClassVar[str] = "mabt"
+    sources: ClassVar[tuple[str, ...]] = ("rink2022", "efron1981", "paraschakis2024")
     words: ClassVar[MethodWords] = TwoPartWords(
         "Two parts, tilting adjusted for finalists",
         "selecting finalists on one part of the rows and scoring them on the other (adjusted tilting)",

@@ -122,11 +122,11 @@ class TwoPart(Method):
     evaluation_share: float = 0.25
     configuration: str | int | None = None
     within_classes: bool = True
-    name: str = "two_part"
-    reads: frozenset[str] = frozenset({"predictions"})
-    draws: bool = False
-    scored: Literal["folds if known"] = "folds if known"
-    sources: tuple[str, ...] = ("paraschakis2024",)
+    name: ClassVar[str] = "two_part"
+    reads: ClassVar[frozenset[str]] = frozenset({"predictions"})
+    draws: ClassVar[bool] = False
+    scored: ClassVar[Literal["folds if known"]] = "folds if known"
+    sources: ClassVar[tuple[str, ...]] = ("paraschakis2024",)
     words: ClassVar[MethodWords] = TwoPartWords("Two parts", "selecting on one part of the rows", "")
 
     shares: ClassVar[frozenset[Share]] = frozenset(Share)

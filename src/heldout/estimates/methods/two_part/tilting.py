@@ -197,9 +197,9 @@ class Tilting(TwoPart):
     True
     """
 
-    name: str = "tilting"
-    draws: bool = True
-    sources: tuple[str, ...] = ("efron1981", "rink2022", "paraschakis2024", "sidak1967")
+    name: ClassVar[str] = "tilting"
+    draws: ClassVar[bool] = True
+    sources: ClassVar[tuple[str, ...]] = ("efron1981", "rink2022", "paraschakis2024", "sidak1967")
     words: ClassVar[MethodWords] = TwoPartWords(
         "Two parts, bootstrap tilting",
         "selecting on one part of the rows and scoring on the other (bootstrap tilting)",
