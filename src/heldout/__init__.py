@@ -9,8 +9,7 @@ from heldout._registry import locate
 from heldout._version import __version__
 
 if TYPE_CHECKING:
-    import heldout_papers as studies
-    from heldout import dropping, estimates, metrics, plots, protocols, selection, spaces
+    from heldout import dropping, estimates, metrics, plots, protocols, selection, spaces, studies
     from heldout.advice import advise
     from heldout.errors import HeldoutError, HeldoutWarning, InputError
     from heldout.estimates.comparison import compare_estimates
@@ -109,9 +108,9 @@ _HOMES = {
 }
 _PACKAGES = {
     name: f"heldout.{name}"
-    for name in ("dropping", "estimates", "metrics", "plots", "protocols", "selection", "spaces")
+    for name in ("dropping", "estimates", "metrics", "plots", "protocols", "selection", "spaces", "studies")
 }
-_PACKAGES |= {"optuna": "heldout.search.optuna", "studies": "heldout_papers"}
+_PACKAGES["optuna"] = "heldout.search.optuna"
 
 
 locate(

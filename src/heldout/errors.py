@@ -96,6 +96,16 @@ class MissingExtraError(HeldoutError, ImportError):
         self.extra = extra
 
 
+INSTALL_PAPERS = "pip install heldout-papers"
+
+
+class MissingPapersError(HeldoutError, ImportError):
+    """A study, space or estimator of an article needs the distribution heldout-papers."""
+
+    def __init__(self, feature: str) -> None:
+        super().__init__(f"{feature} needs heldout-papers: {INSTALL_PAPERS}")
+
+
 class StoreError(InputError):
     """A run file cannot be used: other data, another schema, damaged, locked or not writable."""
 

@@ -17,7 +17,7 @@ from heldout.execution.search import Search
 from heldout.folds.auto import events_of, number_of_folds
 from heldout.protocols.nested.plan import REMAINING, NestedFolds, nested_folds
 from heldout.spaces.presets import PRESETS, kind_of_target, preset
-from heldout.spaces.published import PUBLISHED, published_space
+from heldout.spaces.published import preset_names, published_space, published_spaces
 
 NOTHING = object()
 """The value of a parameter that a configuration does not set."""
@@ -165,7 +165,7 @@ def _estimator_and_grid(configurations: Any, X: Any, y: Any) -> tuple[Any, Any]:
         table = X if hasattr(X, "shape") else np.asarray(X)
         if configurations in PRESETS:
             return preset(configurations, table, kind_of_target(y)), None
-        if (call_in(configurations) or (configurations,))[0] in PUBLISHED:
+        if (call_in(configurations) or (configurations,))[0] in published_spaces():
             return published_space(configurations, table, y, kind_of_target(y)), None
     elif SearchArguments(configurations).is_fixed_search:
         kind = type(configurations).__name__
@@ -182,7 +182,7 @@ def _estimator_and_grid(configurations: Any, X: Any, y: Any) -> tuple[Any, Any]:
         return list(configurations), None
     raise InputError(
         f"configurations must be (estimator, grid), a list of (name, estimator, grid), an estimator or a preset "
-        f"({', '.join((*PRESETS, *PUBLISHED))}), got {configurations!r}.",
+        f"({preset_names()}), got {configurations!r}.",
         argument="configurations",
     )
 

@@ -134,11 +134,11 @@ def write_model(model: Any, folder: OutputFolder) -> tuple[Path, list[str]]:
 
     Returns the path, and the types in the model that are not reviewed.
     """
-    from heldout.readers.saved_model import REVIEWED_TYPES, not_reviewed, packed
+    from heldout.readers.saved_model import not_reviewed, packed, reviewed
 
     data, types = packed(model, "model.skops")
     path = folder.write("model.skops", lambda partial: partial.write_bytes(data))
-    folder.write_json("model.trusted.json", [name for name in types if name in REVIEWED_TYPES])
+    folder.write_json("model.trusted.json", sorted(reviewed(types)))
     return path, not_reviewed(model, types)
 
 

@@ -15,20 +15,22 @@ from typing import Any
 
 import click
 
+from heldout._papers import of_papers
 from heldout._text import printable
 from heldout.cli.console import discard, echo
-from heldout.errors import HeldoutError
+from heldout.errors import HeldoutError, MissingPapersError
 
 COMMANDS = {
     "tune": "heldout.cli.tune",
     "compare": "heldout.cli.compare",
     "estimate": "heldout.cli.estimate",
     "validate": "heldout.cli.validate",
-    "study": "heldout_papers.cli",
     "report": "heldout.cli.report",
     "status": "heldout.cli.status",
     "open": "heldout.cli.open",
 }
+STUDY = "study"
+"""The command that heldout-papers brings."""
 
 EXIT_FAULT, EXIT_BAD_INPUT, EXIT_INTERRUPTED = 1, 2, 130
 
@@ -68,16 +70,27 @@ class LazyGroup(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        if args and args[0] not in self._modules and not args[0].startswith("-"):
-            close = difflib.get_close_matches(args[0], self._modules, n=1)
+        if args and not args[0].startswith("-") and self.get_command(ctx, args[0]) is None:
+            names = self.list_commands(ctx)
+            close = difflib.get_close_matches(args[0], names, n=1)
             hint = f" Did you mean {close[0]}?" if close else ""
-            names = ", ".join(self._modules)
-            raise click.UsageError(f"there is no {self._noun} {args[0]!r}; the {self._nouns} are {names}.{hint}")
+            raise click.UsageError(
+                f"there is no {self._noun} {args[0]!r}; the {self._nouns} are {', '.join(names)}.{hint}"
+            )
         return super().resolve_command(ctx, args)
 
 
 class Group(LazyGroup):
-    """Turns every error of a command into a sentence and an exit code."""
+    """Has the commands of heldout-papers too, and turns every error into a sentence and an exit code."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return [*super().list_commands(ctx), *of_papers("heldout.commands")]
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        command = super().get_command(ctx, cmd_name) or of_papers("heldout.commands").get(cmd_name)
+        if command is None and cmd_name == STUDY:
+            raise MissingPapersError(f"heldout {STUDY}")
+        return command
 
     def main(self, *arguments: Any, **settings: Any) -> Any:
         """As click's, but with a sentence where stdout cannot be written to, even for help."""
@@ -181,5 +194,5 @@ def heldout(debug: bool) -> None:
     heldout estimate predictions.csv --target truth --fold fold
     heldout validate data.csv --target outcome --model logistic
     heldout open results
-    heldout study bias --quick
+    heldout study bias --quick                  (with heldout-papers)
     """

@@ -102,8 +102,8 @@ SECTIONS = {
     show_default=True,
     metavar="NAME",
     help="The models and values to try. quick: some seventy configurations; standard: a few hundred; "
-    "boosted: boosted models alone; or the space of an article: tsamardinos2018 (610 configurations) or "
-    "wainer_cawley2021 (12 algorithms), also with parameters, as in 'wainer_cawley2021(small=True)'.",
+    "boosted: boosted models alone; or, with heldout-papers, the space of an article: tsamardinos2018 (610 "
+    "configurations) or wainer_cawley2021 (12 algorithms), also as in 'wainer_cawley2021(small=True)'.",
 )
 @click.option(
     "--models",

@@ -1,8 +1,8 @@
 """Models saved by skops: only reviewed types are loaded, and types that the user trusts by their full name.
 
 Reading such a file runs none of its code, but using a model calls what it holds: a transformer calls its function,
-a neighbours model its metric. So everything that a file names must be on a list, and the list is in this module:
-anybody who can write a model file can also write the files beside it.
+a neighbours model its metric. So everything that a file names must be on a list, and the list is in this module, or
+in heldout-papers where that is installed: anybody who can write a model file can also write the files beside it.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from heldout._papers import of_papers
 from heldout.errors import InputError, MissingExtraError
 
 CACHE = "joblib.memory.Memory"
@@ -38,22 +39,10 @@ _TYPES: Mapping[str, str] = {
     "heldout.imputation.rubin": "PooledCoefficients",
     "heldout.imputation.settings": "Imputation",
     "heldout.imputation.posterior": "CategoryEquation LinearEquation",
-    "heldout_papers.spaces.boosted_linear": "BoostedLinear _Steps",
-    "heldout_papers.spaces.conditional_tests": "FisherZ LikelihoodRatio",
-    "heldout_papers.spaces.constant_without_columns": "ConstantWithoutColumns QuietSES",
     "heldout.spaces.cox": "CoxRegression",
     "heldout.spaces.cox_statsmodels": "StatsmodelsCox",
     "heldout.spaces.native_categories": "NativeCategories",
     "heldout.spaces.procedure": "TuningProcedure",
-    "heldout_papers.spaces.elastic_net_logistic": "ElasticNetLogistic",
-    "heldout_papers.spaces.glvq": "GLVQ",
-    "heldout_papers.spaces.least_squares_svm": "LeastSquaresSVM",
-    "heldout_papers.spaces.lvq1": "LVQ1",
-    "heldout_papers.spaces.random_subspace_knn": "RandomSubspaceKNN",
-    "heldout_papers.spaces.ses": "SES",
-    "heldout_papers.spaces.shrinkage": "ShrunkCorrelation",
-    "heldout_papers.spaces.shrinkage_discriminant": "ShrinkageDiscriminant",
-    "heldout_papers.spaces.square_root_forest": "SquareRootForest",
     "sklearn._loss.link": "HalfLogitLink IdentityLink Interval LogLink LogitLink MultinomialLogit",
     "sklearn._loss.loss": "AbsoluteError ExponentialLoss HalfBinomialLoss HalfGammaLoss HalfMultinomialLoss "
     "HalfPoissonLoss HalfSquaredError HalfTweedieLoss HalfTweedieLossIdentity HuberLoss PinballLoss",
@@ -86,7 +75,6 @@ _DISTANCES = (
 )
 
 _FUNCTIONS: Mapping[str, str] = {
-    "heldout_papers.spaces.cawley_talbot": "as_text",
     "numpy": "max mean median min",
     "scipy._lib.array_api_compat.numpy._aliases": "asarray",
     "sklearn.cluster._kmeans": "_kmeans_single_elkan _kmeans_single_lloyd",
@@ -158,7 +146,8 @@ def load_model(path: str | Path, trust: Iterable[str] = ()) -> Any:
     trusted = _trusted(trust)
     _check_path(path)
     data = _bytes_of(Path(path))
-    _refuse({*types_to_trust(data, path)} - REVIEWED_TYPES - trusted, path)
+    types = types_to_trust(data, path)
+    _refuse({*types} - reviewed(types) - trusted, path)
     model = _constructed(data, path)
     if CACHE not in trusted and names_a_cache(model):
         _refuse({CACHE}, path)
@@ -224,9 +213,18 @@ def packed(model: Any, path: str | Path) -> tuple[bytes, list[str]]:
     return data, types_to_trust(data, path)
 
 
+def reviewed(types: Iterable[str]) -> set[str]:
+    """Which of the types in a model are reviewed."""
+    names = {*types}
+    if names <= REVIEWED_TYPES:
+        return names
+    of_articles = [module.REVIEWED_TYPES for module in of_papers("heldout.spaces").values()]
+    return names & REVIEWED_TYPES.union(*of_articles)
+
+
 def not_reviewed(model: Any, types: Iterable[str]) -> list[str]:
-    """Which of the types in a model heldout has not reviewed."""
-    strangers = [name for name in types if name not in REVIEWED_TYPES]
+    """Which of the types in a model are not reviewed."""
+    strangers = sorted({*types} - reviewed(types))
     return [*strangers, CACHE] if names_a_cache(model) else strangers
 
 

@@ -1,40 +1,41 @@
-"""The spaces of published experiments as presets, by name, with their own parameters.
-
-They are in ``heldout_papers``, which is imported by name, when one of them is asked for.
-"""
+"""The spaces of published experiments, which heldout-papers adds, as presets by name with their own parameters."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from importlib import import_module
-from types import MappingProxyType
 from typing import Any
 
+from heldout._papers import attribute_of_papers, of_papers
 from heldout._text import is_one_of
 from heldout.data.calls import call_in, check_known
 from heldout.data.task import TaskKind
-from heldout.errors import InputError
+from heldout.errors import INSTALL_PAPERS, InputError
 from heldout.spaces.presets import PRESETS, Entry
 
 
 @dataclass(frozen=True)
 class PublishedSpace:
-    """A function of X and y in ``heldout_papers.spaces``, which returns a list of (name, estimator, grid)."""
+    """What is known of a function of X and y, by its name, that returns a list of (name, estimator, grid)."""
 
-    module: str
     kinds: tuple[TaskKind, ...]
     """Of the targets that it is for."""
     parameters: tuple[str, ...] = ()
 
 
-PUBLISHED: Mapping[str, PublishedSpace] = MappingProxyType(
-    {
-        "tsamardinos2018": PublishedSpace("tsamardinos2018", (TaskKind.BINARY,), ("n_trees",)),
-        "wainer_cawley2021": PublishedSpace("wainer_cawley", (TaskKind.BINARY, TaskKind.MULTICLASS), ("small",)),
-    }
-)
-"""By the names of the functions."""
+_SPACES = "heldout.spaces"
+
+
+def published_spaces() -> Mapping[str, PublishedSpace]:
+    """The spaces of articles by their names; none without heldout-papers."""
+    return {name: space for module in of_papers(_SPACES).values() for name, space in module.PUBLISHED.items()}
+
+
+def preset_names() -> str:
+    """All presets that there are, and how to have those of articles, for a sentence."""
+    published = published_spaces()
+    more = "" if published else f" or, after {INSTALL_PAPERS}, the space of an article"
+    return ", ".join((*PRESETS, *published)) + more
 
 
 def published_name(text: str) -> tuple[str, dict[str, Any]] | None:
@@ -58,15 +59,14 @@ def published_name(text: str) -> tuple[str, dict[str, Any]] | None:
     >>> published_name("tsamardinos2018(n_trees=100)"), published_name("quick")
     (('tsamardinos2018', {'n_trees': 100}), None)
     """
+    if is_one_of(text, PRESETS):
+        return None
+    published = published_spaces()
     name, given = call_in(text) or (text, {})
-    if name in PUBLISHED:
-        check_known("preset", name, given, PUBLISHED[name].parameters)
-        return name, given
-    if not is_one_of(text, PRESETS):
-        raise InputError(
-            f"preset must be one of {', '.join((*PRESETS, *PUBLISHED))}, got {text!r}.", argument="preset"
-        )
-    return None
+    if name not in published:
+        raise InputError(f"preset must be one of {preset_names()}, got {text!r}.", argument="preset")
+    check_known("preset", name, given, published[name].parameters)
+    return name, given
 
 
 def published_space(text: str, X: Any, y: Any, kind: TaskKind) -> list[Entry] | None:
@@ -101,14 +101,14 @@ def published_space(text: str, X: Any, y: Any, kind: TaskKind) -> list[Entry] | 
     if found is None:
         return None
     name, given = found
-    kinds = PUBLISHED[name].kinds
+    kinds = published_spaces()[name].kinds
     if kind not in kinds:
         raise InputError(
             f"preset '{name}' is for {' or '.join(f'{each} classification' for each in kinds)}, and the target is "
             f"{kind}; use preset 'standard'.",
             argument="preset",
         )
-    make = getattr(import_module(f"heldout_papers.spaces.{PUBLISHED[name].module}"), name)
+    make = attribute_of_papers(_SPACES, name)
     try:
         entries: list[Entry] = make(X, y, **given)
     except InputError as error:
