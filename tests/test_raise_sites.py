@@ -2,89 +2,19 @@
 
 from __future__ import annotations
 
-import ast
-import inspect
 import re
-from collections.abc import Iterator
-from functools import cache
-from pathlib import Path
-from types import ModuleType
 
-import click
+from raise_sites import errors_without_their_argument, public_parameters, unknown_arguments
 
 import heldout as ho
-import heldout_papers
-from heldout.cli.group import heldout as heldout_command
 from heldout.flags import Flag
-
-SOURCES = [Path(str(package.__file__)).parent for package in (ho, heldout_papers)]
-ERRORS = ("InputError", "StoreError", "ArgumentError")
-
-
-@cache
-def public_parameters() -> frozenset[str]:
-    """The parameters of all public callables, methods and functions of modules included, and of the commands."""
-    modules = [
-        ho, ho.estimates, ho.metrics, ho.selection, ho.dropping, ho.plots, ho.protocols, ho.spaces, ho.studies,
-    ]  # fmt: skip
-    found = {name for module in modules for one in members(module) for name in parameters(one)}
-    commands = [heldout_command.get_command(click.Context(heldout_command), name) for name in ("tune", "validate")]
-    options = {option.name for command in commands if command for option in command.params if option.name}
-    return frozenset(found | options)
-
-
-def members(owner: ModuleType | type) -> Iterator[object]:
-    for name in dir(owner):
-        one = getattr(owner, name, None)
-        if name.startswith("_") or not callable(one):
-            continue
-        yield one
-        if isinstance(one, type) and isinstance(owner, ModuleType):
-            yield from members(one)
-
-
-def parameters(one: object) -> list[str]:
-    try:
-        return list(inspect.signature(one).parameters)  # type: ignore[arg-type]
-    except (TypeError, ValueError):
-        return []
-
-
-@cache
-def calls() -> tuple[tuple[str, ast.Call, str], ...]:
-    """File and line, the call, and the name of what is called, for every call in the sources."""
-    paths = (path for source in SOURCES for path in sorted(source.rglob("*.py")))
-    return tuple(
-        (f"{path.name}:{node.lineno}", node, getattr(node.func, "id", getattr(node.func, "attr", "")))
-        for path in paths
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
-        if isinstance(node, ast.Call)
-    )
-
-
-def beginning(node: ast.expr) -> str:
-    """The literal text that a sentence begins with."""
-    if isinstance(node, ast.JoinedStr):
-        node = node.values[0]
-    return node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else ""
 
 
 def test_named_arguments_are_parameters_of_public_callables_or_commands() -> None:
-    strangers = []
-    for where, call, called in calls():
-        named = [one.value for one in call.keywords if one.arg == "argument" and called.endswith("Error")]
-        named += call.args[:1] if called == "argument" and isinstance(call.func, ast.Name) else []
-        names = [one.value for one in named if isinstance(one, ast.Constant)]
-        strangers += [f"{where}: {name}" for name in names if name not in public_parameters()]
     in_flags = [name for flag in Flag for name in re.findall(r"{argument:(\w+)=", flag.sentence)]
-    assert in_flags and not strangers + [name for name in in_flags if name not in public_parameters()]
+    assert in_flags and not [name for name in in_flags if name not in public_parameters()]
+    assert not unknown_arguments(ho, public_parameters())
 
 
 def test_a_sentence_on_an_argument_knows_it() -> None:
-    unknown = []
-    for where, call, called in calls():
-        if called in ERRORS and call.args:
-            subject = re.match(r"([a-z]\w*) (must|cannot) ", beginning(call.args[0]))
-            if subject and subject[1] in public_parameters() and not any(one.arg for one in call.keywords):
-                unknown.append(f"{where}: {subject[1]}")
-    assert not unknown
+    assert not errors_without_their_argument(ho, public_parameters())

@@ -2,58 +2,25 @@
 
 from __future__ import annotations
 
-import json
-import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from light_process import ends_of
 
 import heldout as ho
 from heldout._defaults import MODELS_OF_PRESETS
 from heldout.cli.group import COMMANDS
 from heldout.data.task import TaskKind
 from heldout.spaces import PRESETS, preset
-from heldout_papers.cli import STUDIES
 
-SCRIPT = """
-import json
-import sys
-from contextlib import redirect_stderr, redirect_stdout
-from io import StringIO
-
-from heldout.cli import main
-
-ends = []
-for arguments in json.loads(sys.argv[1]):
-    out, err = StringIO(), StringIO()
-    with redirect_stdout(out), redirect_stderr(err):
-        try:
-            main(arguments)
-        except SystemExit as end:
-            ends.append([end.code, out.getvalue() + err.getvalue()])
-heavy = [name for name in ("sklearn", "pandas", "joblib", "matplotlib") if name in sys.modules]
-print(json.dumps([ends, heavy]))
-"""
 TABLE = ("nowhere.csv", "--target", "y")
-
-
-def ends_of(*lines: list[str]) -> list[tuple[int, str]]:
-    """The code and the text of each command, all of one process, which has imported nothing heavy."""
-    done = subprocess.run(
-        [sys.executable, "-c", SCRIPT, json.dumps(lines)], capture_output=True, text=True, check=True, timeout=120
-    )
-    ends, heavy = json.loads(done.stdout)
-    assert heavy == []
-    return [(code, text) for code, text in ends]
 
 
 def test_help_and_the_version() -> None:
     lines = [["--version"], ["--help"], *([name, "--help"] for name in COMMANDS)]
-    lines += [["study", name, "--help"] for name in STUDIES]
     version, *helps = ends_of(*lines)
     assert version[0] == 0 and "scikit-learn" in version[1]
     assert {code for code, _ in helps} == {0} and all("Usage: " in text for _, text in helps)
@@ -61,9 +28,7 @@ def test_help_and_the_version() -> None:
 
 
 def test_refused_options() -> None:
-    lines = [[name, "--nothing"] for name in COMMANDS if name != "study"]
-    lines += [["study", name, "--nothing"] for name in STUDIES]
-    lines += [["nothing"], ["study", "nothing"], ["tune", "a.csv"], ["estimate"], ["status"]]
+    lines = [*([name, "--nothing"] for name in COMMANDS), ["nothing"], ["tune", "a.csv"], ["estimate"], ["status"]]
     lines += [["tune", *TABLE, "--repeats", "two"], ["compare", *TABLE, "--share", "some"]]
     lines += [[command, *TABLE, "--models", "forest,nothing"] for command in ("tune", "compare")]
     ends = ends_of(*lines)
@@ -112,13 +77,3 @@ def test_a_model_to_validate_is_checked_before_the_table(command: Callable[..., 
     ended = command("validate", *TABLE, "--model", model)
     assert ended.code == 2
     assert ended.err.startswith("Error: --model must be logistic, linear, cox, or a file (.py or .skops), got ")
-
-
-def test_studies_are_functions_whichever_part_is_imported_first() -> None:
-    script = (
-        "import heldout_papers.bias.study, heldout_papers.search, heldout as ho\n"
-        "from heldout_papers import timing\n"
-        "print(*map(callable, (ho.studies.bias, ho.studies.search, timing)), ho.studies.BiasStudy.__name__)"
-    )
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True, timeout=120)
-    assert done.stdout.split() == ["True", "True", "True", "BiasStudy"]

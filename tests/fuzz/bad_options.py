@@ -129,15 +129,6 @@ BASE = {
     "status": ("out",),
     "report": ("out",),
 }
-STUDIES = {
-    "bias": ("--rows", "20", "--configurations", "2", "--repetitions", "1", "--bootstraps", "3", "--beta", "9,6"),
-    "corrections": ("--quick", "--repetitions", "1", "--bootstraps", "3", "--rows", "20", "--configurations", "2"),
-    "search": ("tables", "--quick"),
-    "intervals": ("--quick", "--repetitions", "1"),
-    "intervals-on-tables": ("tables", "--quick"),
-    "flat-vs-nested": ("tables", "--quick"),
-    "timing": ("--quick", "--repetitions", "1"),
-}
 NO_MORE_PROCESSES = ("0", "-0", "x", "nan", "")
 """Of ``--n-jobs`` and ``--fit-timeout``; a number that is allowed would start workers."""
 
@@ -150,12 +141,10 @@ def make(rng: Generator, folder: Path) -> Case:
     pd.DataFrame({"a": a + y, "b": rng.random(n), "y": y, **more}).to_csv(folder / "t.csv", index=False)
     predictions = pd.DataFrame({"m1": rng.random(n), "m2": (a + y - a.min()) / 9, "y": y, "fold": np.arange(n) % 4})
     predictions.assign(**more if rng.random() < 0.2 else {}).to_csv(folder / "p.csv", index=False)
-    name = pick(rng, (*["tune"] * 3, *["estimate"] * 8, *["validate"] * 2, *["study"] * 2, "status", "report"))
+    name = pick(rng, (*["tune"] * 3, *["estimate"] * 8, *["validate"] * 2, "status", "report"))
     if name in ("status", "report") and rng.random() < 0.5:
         copied(folder)
-    if name == "study":
-        return _of_study(rng)
-    arguments = [name, *BASE[name], *_options(rng, _parameters(COMMANDS[name]))]
+    arguments = [name, *BASE[name], *options_of(rng, _parameters(COMMANDS[name]))]
     if name in ("tune", "estimate", "validate"):
         arguments.append("--json")
     if rng.random() < 0.1:
@@ -164,7 +153,7 @@ def make(rng: Generator, folder: Path) -> Case:
         copied(folder)
         arguments[1] = pick(rng, ("out", "out/run.db"))
     return Case(
-        _line(arguments), lambda: command(*arguments), fault_of_printed if "--json" in arguments else _nothing
+        line_of(arguments), lambda: command(*arguments), fault_of_printed if "--json" in arguments else _nothing
     )
 
 
@@ -172,24 +161,11 @@ def _nothing(answer: Any) -> None:
     return None
 
 
-def _of_study(rng: Generator) -> Case:
-    """Refusals only: whatever could run has a folder of tables that is not there, or an option out of range."""
-    name = pick(rng, [*STUDIES, "bias"])
-    of_module = importlib.import_module(COMMANDS["study"]).command.get_command(
-        click.Context(click.Command("x")), name
-    )
-    options = _options(rng, [p for p in of_module.params if isinstance(p, click.Option)])
-    if name in ("intervals", "timing", "bias", "corrections"):
-        options += ["--seed", pick(rng, ("-1", "18446744073709551616"))]
-    arguments = ["study", name, *STUDIES[name], *options]
-    return Case(_line(arguments), lambda: command(*arguments))
-
-
 def _parameters(module: str) -> list[click.Option]:
     return [p for p in importlib.import_module(module).command.params if isinstance(p, click.Option)]
 
 
-def _options(rng: Generator, parameters: list[click.Option]) -> list[str]:
+def options_of(rng: Generator, parameters: list[click.Option]) -> list[str]:
     drawn: list[str] = []
     for option in some(rng, parameters, 1, 3):
         drawn.append(option.opts[0])
@@ -211,5 +187,5 @@ def _value(rng: Generator, option: click.Option) -> str:
     return str(pick(rng, pools.get(option.type, (*WORDS, *COUNTS))))
 
 
-def _line(arguments: list[str]) -> str:
+def line_of(arguments: list[str]) -> str:
     return " ".join(repr(a) if not a.isascii() or not a or " " in a else a[:80] for a in arguments)

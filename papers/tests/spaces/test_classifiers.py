@@ -1,4 +1,4 @@
-"""The classifiers of ``heldout.spaces`` hold scikit-learn's contract, in every version that is supported."""
+"""The classifiers of the articles hold scikit-learn's contract, in every version that is supported."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.utils.estimator_checks import check_estimator
 
 from heldout.errors import InputError
-from heldout.spaces import (
+from heldout_papers.spaces import (
     GLVQ,
     LVQ1,
     BoostedLinear,

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from sklearn.utils.estimator_checks import estimator_checks_generator
 
-from heldout.spaces import SES
+from heldout_papers.spaces import SES
 
 SELECTORS = {"auto": SES(), "fisher": SES(test="fisher"), "logistic": SES(test="logistic")}
 
