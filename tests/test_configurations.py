@@ -38,7 +38,6 @@ from heldout.errors import InputError
 from heldout.metrics.to_scorer import scorer
 from heldout.protocols import Imputation, k_folds
 from heldout.protocols.validation.arguments import no_scores
-from heldout_papers.spaces.ses import SES
 
 PIPELINE = Pipeline([("scale", StandardScaler()), ("svc", SVC())])
 
@@ -159,7 +158,6 @@ def with_default(X: Any, factor: float = 2.0) -> Any:
     ("value", "names"),
     [
         (k_folds(3), {"heldout.fold_plans.KFolds"}),
-        (SES(), {"heldout.spaces.ses.SES"}),
         (Imputation(5), {"heldout.imputation.settings.Imputation"}),
         (no_scores, {"heldout.protocols.validation.asked.no_scores"}),
         (

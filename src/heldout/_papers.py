@@ -1,16 +1,26 @@
 """What the distribution heldout-papers adds to heldout, found by its entry points.
 
 Their groups are ``heldout.commands``, with a command by its name, and ``heldout.studies`` and ``heldout.spaces``,
-with modules whose public names those of heldout have too.
+with a module that has the names which these two have from it.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cache
-from types import ModuleType
 from typing import Any
 
 from heldout.errors import MissingPapersError
+
+# Names that are not on these lists do not exist, with or without heldout-papers: programs ask modules for many.
+_NAMES: Mapping[str, str] = {
+    "heldout.spaces": "GLVQ LVQ1 PUBLISHED SES BoostedLinear ConstantWithoutColumns ElasticNetLogistic "
+    "LeastSquaresSVM RandomSubspaceKNN ShrinkageDiscriminant SquareRootForest cawley_talbot2010 tsamardinos2018 "
+    "wainer_cawley2021",
+    "heldout.studies": "AdaptiveSetting AdaptiveStudy BiasSetting BiasStudy CorrectionsStudy FlatVsNestedSetting "
+    "FlatVsNestedStudy IntervalSetting IntervalStudy IntervalsOnTables SearchSetting SearchStudy TimingSetting "
+    "TimingStudy adaptive bias corrections flat_vs_nested intervals intervals_on_tables search timing",
+}
 
 
 @cache
@@ -22,17 +32,14 @@ def of_papers(group: str) -> dict[str, Any]:
 
 
 def names_of_papers(module: str) -> list[str]:
-    """The public names that a module of heldout has from heldout-papers."""
-    return [name for extension in of_papers(module).values() for name in extension.__all__]
+    """The names that a module of heldout has from heldout-papers; none without it."""
+    return _NAMES[module].split() if of_papers(module) else []
 
 
 def attribute_of_papers(module: str, name: str) -> Any:
     """What a module of heldout has from heldout-papers, for its ``__getattr__``."""
-    if not name.startswith("_"):
-        extensions: list[ModuleType] = [*of_papers(module).values()]
-        for extension in extensions:
-            if name in extension.__all__:
-                return getattr(extension, name)
-        if not extensions:
-            raise MissingPapersError(f"{module}.{name}, unless it is misspelt,")
-    raise AttributeError(f"module {module!r} has no attribute {name!r}")
+    if name not in _NAMES[module].split():
+        raise AttributeError(f"module {module!r} has no attribute {name!r}")
+    for extension in of_papers(module).values():
+        return getattr(extension, name)
+    raise MissingPapersError(f"{module}.{name}")

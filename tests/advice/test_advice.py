@@ -173,7 +173,7 @@ def test_a_preset_is_passed_by_name():
 @pytest.mark.parametrize(
     ("configurations", "match"),
     [
-        ("fast", r"configurations must be .* a preset \(quick, standard, .*, wainer_cawley2021\), got 'fast'"),
+        ("fast", r"configurations must be .* a preset \(quick, standard, boosted.*\), got 'fast'"),
         (3, "configurations must be"),
         ([], "the list of estimators is empty"),
         ((GridSearchCV(GaussianNB(), {})), "what is searched and not a search, got GridSearchCV"),

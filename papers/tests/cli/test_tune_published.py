@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import heldout as ho
@@ -15,6 +16,23 @@ import heldout as ho
 Command = Callable[..., Any]
 Write = Callable[..., Path]
 FEW = ["--target", "outcome", "--n-jobs", "1", "--cv", "3", "--n-bootstraps", "20"]
+
+
+@pytest.fixture
+def table(tmp_path: Path) -> Write:
+    """Write sixty rows of two columns that tell of a target of two classes, or of another target."""
+
+    def write(outcome: np.ndarray | None = None) -> Path:
+        rng = np.random.default_rng(0)
+        a = rng.normal(size=60)
+        classes = np.where(a + rng.normal(size=60) > 0, "yes", "no")
+        frame = pd.DataFrame(
+            {"a": a, "text": rng.choice(["u", "v"], 60), "outcome": classes if outcome is None else outcome}
+        )
+        frame.to_csv(tmp_path / "data.csv", index=False)
+        return Path("data.csv")
+
+    return write
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import heldout as ho
+from heldout.advice.cases import CASES
 from heldout.errors import InputError
 from heldout.estimates.base import Method, conclude
 from heldout.estimates.evidence import Evidence
@@ -114,6 +115,11 @@ def test_labels_name_the_settings_that_are_not_usual() -> None:
     assert [label for label, _ in labelled(names)] == [
         "bbc", "bbc(interval='calibrated')", "naive_bootstrap(unit='folds')", "oracle",
     ]  # fmt: skip
+
+
+def test_cases_of_advice_have_the_labels_of_their_methods() -> None:
+    labels = {case.method: case.labels[:1] for case in CASES.values() if case.method != "nested_cv"}
+    assert labels == {method: (label,) for method in labels for label, _ in labelled([method])}
 
 
 @pytest.mark.parametrize(

@@ -28,6 +28,7 @@ from heldout.advice.worst_case import (
 )
 from heldout.data.limits import check_jobs
 from heldout.data.task import TaskKind
+from heldout.errors import INSTALL_PAPERS, MissingPapersError
 from heldout.estimates.coverage import CellEvidence
 from heldout.execution.listeners.words import duration
 
@@ -40,6 +41,7 @@ FEW_IN_A_FOLD = 8
 NO_SIMULATION = {
     "folds": "the simulation needs folds that test every row once, and yours do not",
     "groups": "there are fewer groups than folds",
+    "papers": f"their study needs heldout-papers ({INSTALL_PAPERS})",
 }
 
 
@@ -201,7 +203,10 @@ def _worst_case(problem: SearchProblem) -> tuple[WorstCase | None, str]:
     entropy = stream(problem.search.entropy, "advice")
     metric, prevalence = _simulated_metric(problem)
     sizes = problem.n_units, problem.n_configurations, problem.n_folds
-    return worst_case(*sizes, entropy, metric=metric, prevalence=prevalence), ""
+    try:
+        return worst_case(*sizes, entropy, metric=metric, prevalence=prevalence), ""
+    except MissingPapersError:
+        return None, NO_SIMULATION["papers"]
 
 
 def _simulated_metric(problem: SearchProblem) -> tuple[str, float | None]:

@@ -1,7 +1,7 @@
 """The worst case: how biased each protocol would be if the configurations were independent.
 
-This is the study of biases with the user's numbers of rows, configurations and folds. Configurations of a real
-search resemble each other, so the score of the best one is less optimistic than here.
+This is the study of biases, which heldout-papers brings, with the user's numbers of rows, configurations and folds.
+Configurations of a real search resemble each other, so the score of the best one is less optimistic than here.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-import heldout
+from heldout import studies
 from heldout.advice.costs import BBC, BCED, CV, NESTED
 
 ACCURACY, ROC_AUC, SQUARED_ERROR = "accuracy", "roc_auc", "mean_squared_error"
@@ -81,16 +81,15 @@ def worst_case(
     prevalence : float, optional
         The share of one class, for "roc_auc".
 
-    Examples
-    --------
-    >>> found = worst_case(60, 30, 5, entropy=0)
-    >>> found.of("cv").bias > 0.03 > found.of("nested_cv").bias
-    True
+    Raises
+    ------
+    MissingPapersError
+        Without heldout-papers.
     """
     rows, configurations = min(n_rows, MOST_ROWS), min(n_configurations, MOST_CONFIGURATIONS)
     cells = CELLS_OF_ACCURACY if metric == ACCURACY else CELLS_OF_OTHERS
     repetitions = int(np.clip(cells // (rows * configurations), FEWEST_REPETITIONS, MOST_REPETITIONS))
-    study = heldout.studies.bias(
+    study = studies.bias(
         rows, configurations, [BETA], metric=metric, prevalence=prevalence, repetitions=repetitions,
         folds=min(n_folds, MOST_FOLDS), n_bootstraps=N_BOOTSTRAPS, protocols=(CV, NESTED, BBC, BCED),
         random_state=entropy,

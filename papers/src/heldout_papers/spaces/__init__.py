@@ -1,7 +1,4 @@
-"""The configuration spaces of the published experiments, and the estimators that only they need.
-
-``heldout.spaces`` has all names of ``__all__`` too.
-"""
+"""The configuration spaces of the published experiments, and the estimators that only they need."""
 
 from __future__ import annotations
 
