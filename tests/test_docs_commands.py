@@ -1,27 +1,14 @@
 """Every command line that a page shows names a command, and options and values that this takes.
 
-The pages of commands and studies have tests of their own that run their lines.
+The pages of commands have tests of their own that run their lines; the lines of studies are tested with these.
 """
 
 from __future__ import annotations
 
-import re
-from pathlib import Path
-
 import pytest
-from command_lines import check_read
+from command_lines import check_read, lines_of_pages
 
-LINE = re.compile(r"^\s*\$ (heldout (?:.*\\\n)*.*)$", flags=re.MULTILINE)
-ROOT = Path(__file__).parents[1]
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
-LINES = list(
-    dict.fromkeys(
-        (page.name, re.sub(r"\s*(#.*|[|&>] .*)$", "", line.replace("\\\n", " ")))
-        for page in PAGES
-        if page.exists()
-        for line in LINE.findall(page.read_text(encoding="utf-8"))
-    )
-)
+LINES = [(page, line) for page, line in lines_of_pages() if not line.startswith("heldout study ")]
 
 
 def test_there_are_command_lines() -> None:

@@ -2,11 +2,28 @@
 
 from __future__ import annotations
 
+import re
 import shlex
+from pathlib import Path
 
 import click
 
 from heldout.cli.group import heldout
+
+LINE = re.compile(r"^\s*\$ (heldout (?:.*\\\n)*.*)$", flags=re.MULTILINE)
+ROOT = Path(__file__).parents[2]
+
+
+def lines_of_pages() -> list[tuple[str, str]]:
+    """The command lines of the documentation, each with the name of its page."""
+    pages = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+    lines = (
+        (page.name, re.sub(r"\s*(#.*|[|&>] .*)$", "", line.replace("\\\n", " ")))
+        for page in pages
+        if page.exists()
+        for line in LINE.findall(page.read_text(encoding="utf-8"))
+    )
+    return list(dict.fromkeys(lines))
 
 
 def arguments_of(command: str) -> tuple[click.Command, click.Context, list[str]]:
