@@ -123,14 +123,18 @@ def render_html(content: ReportContent | ValidationContent) -> str:
     )
 
 
-def filled(template: str, values: Mapping[str, Any]) -> str:
-    """A template of the package filled with values, in the style of all pages."""
+def filled(template: str | Path, values: Mapping[str, Any]) -> str:
+    """A template, of the package by its name or of another file, filled with values, in the style of all pages."""
     try:
         import jinja2  # noqa: F401
     except ImportError:
         raise MissingExtraError("the report", "app") from None
     environment = _environment()
-    page: str = environment.get_template(template).render(css=safe(_source("report.css").strip()), **values)
+    if isinstance(template, Path):
+        read = environment.from_string(template.read_text(encoding="utf-8"))
+    else:
+        read = environment.get_template(template)
+    page: str = read.render(css=safe(_source("report.css").strip()), **values)
     return page
 
 

@@ -20,6 +20,8 @@ from heldout.report.render import filled, written
 from heldout_papers.engine.claims import Claim
 from heldout_papers.engine.pictures import Picture
 
+TEMPLATE = Path(__file__).with_name("study.html.jinja")
+
 
 @dataclass(frozen=True)
 class StudyTable:
@@ -151,7 +153,7 @@ def render_study(page: StudyPage) -> str:
         "page_title": f"heldout study {page.name}",
         "svgs": [safe(picture.svg) for picture in page.pictures],
     }
-    return filled("study.html.jinja", values)
+    return filled(TEMPLATE, values)
 
 
 def write_study(page: StudyPage, path: str | os.PathLike[str]) -> Path:
