@@ -239,7 +239,6 @@ class Flag(StrEnum):
         "estimate does not rest on those scores, but the search of the winner is longer and fits its folds more: "
         "the winner may be no better than an early one. More rows or a smaller space help, more trials do not.",
     )
-    DYNAMIC_SEARCH = ADAPTIVE_SEARCH  # its name in earlier versions
     TRAINING_SIZE_CORRECTED = (
         "training_size_corrected",
         "The value is of training on all {rows} rows: {shift} was added to that of models trained on about "
@@ -553,11 +552,6 @@ class Flag(StrEnum):
         "errors (root mean squares): the value is read from a curve that does not follow them.",
     )
     CURVE_FLAT = ("curve_flat", "More training rows do not improve the winner: its curve is flat, at their mean.")
-
-    @classmethod
-    def _missing_(cls, value: object) -> Flag | None:
-        """A flag by its name of an earlier version."""
-        return cls.ADAPTIVE_SEARCH if value == "dynamic_search" else None
 
     def filled(self, **places: Any) -> str:
         """The sentence with its places filled."""

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from one_cell import fit_cell
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.datasets import load_breast_cancer, load_iris
 from sklearn.dummy import DummyClassifier
@@ -26,7 +27,6 @@ from heldout.errors import InputError
 from heldout.execution.cells import CellState
 from heldout.execution.fit import CellContext, Routing, final_model, make_scoring
 from heldout.execution.responses import remember_responses
-from heldout.execution.split_fits import fit_cell
 from heldout.execution.threads import single_threaded
 from heldout.folds.splits import Split, make_folds
 from heldout.metrics.base import Response

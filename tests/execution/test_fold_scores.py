@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from one_cell import fit_cell
 from sklearn.base import BaseEstimator
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_wine
 from sklearn.linear_model import LogisticRegression, Ridge
@@ -18,7 +19,7 @@ from heldout.data.task import Task, truth_of
 from heldout.errors import InputError
 from heldout.execution.cells import CellResult
 from heldout.execution.fit import CellContext, Routing, make_scoring, scores_by_scorer
-from heldout.execution.split_fits import SplitFits, fit_cell
+from heldout.execution.split_fits import SplitFits
 from heldout.folds.splits import Split
 
 ROWS = np.random.default_rng(0).permutation(90)

@@ -10,6 +10,7 @@ from typing import Any
 import joblib
 import numpy as np
 import pytest
+from one_cell import fit_cell
 from scripted import all_cells
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.metrics import get_scorer
@@ -28,7 +29,6 @@ from heldout.execution.plan import Race, RunPlan
 from heldout.execution.scheduler import Scheduler
 from heldout.execution.sharing.groups import Sharing
 from heldout.execution.sharing.steps import StepChain
-from heldout.execution.split_fits import fit_cell
 from heldout.execution.store.memory import MemoryRun
 from heldout.folds.splits import make_folds
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from one_cell import fit_cell
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.feature_selection import SelectKBest
 from sklearn.metrics import get_scorer
@@ -19,7 +20,7 @@ from heldout.data.task import Task, truth_of
 from heldout.execution.cells import CellState
 from heldout.execution.fit import CellContext, Routing, make_scoring, seeded_model
 from heldout.execution.sharing.groups import shared_in
-from heldout.execution.split_fits import SplitFits, fit_cell
+from heldout.execution.split_fits import SplitFits
 from heldout.folds.splits import Split
 
 RNG = np.random.default_rng(0)

@@ -130,7 +130,6 @@ def test_of_a_finished_search_it_is_its_own_estimate(path):
     found = ho.estimate(SQLiteStore(path))
     assert found.to_dict() == whole.estimate_.to_dict()
     assert Flag.UNFINISHED_SEARCH not in found.flags
-    assert search_so_far(path).is_finished
 
 
 def test_dropped_configurations_do_not_hold_a_fold_back(path):

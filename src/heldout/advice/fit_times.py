@@ -97,8 +97,6 @@ class TotalTime:
     low: float
     high: float
     """``seconds``, ``low``, ``high``: the time with its 95 % range; NaN where unknown."""
-    longest: float
-    """The longest timed fit."""
     reason: str = ""
     """Why a number is unknown; empty where none is."""
     alone: float = 1.0
@@ -214,22 +212,21 @@ def total_time(times: Sequence[FamilyTime], fits: Sequence[TimedFit]) -> TotalTi
     6.0
     """
     done = [one.seconds for one in fits if not one.is_failure]
-    longest = max(done, default=math.nan)
     unknown = [one.name for one in times if math.isnan(one.seconds)]
     if unknown:
-        return TotalTime(math.nan, math.nan, math.nan, longest, _untimed(times, unknown))
+        return TotalTime(math.nan, math.nan, math.nan, _untimed(times, unknown))
     seconds = sum(one.n_configurations * one.seconds for one in times)
     by_itself = sum(one.n_configurations * one.seconds_alone for one in times)
     alone = by_itself / seconds if seconds > 0 else 1.0
     once = [one.name for one in times if math.isnan(one.variance)]
     if once:
-        return TotalTime(seconds, math.nan, math.nan, longest, one_fit_only(once), alone)
+        return TotalTime(seconds, math.nan, math.nan, one_fit_only(once), alone)
     variance = sum(one.variance for one in times)
     if not variance:
-        return TotalTime(seconds, seconds, seconds, longest, alone=alone)
+        return TotalTime(seconds, seconds, seconds, alone=alone)
     freedom = variance**2 / sum(one.variance**2 / (one.n_timed - 1) for one in times if one.variance)
     reach = float(student.ppf((1 + COVERED) / 2, freedom)) * math.sqrt(variance)
-    return TotalTime(seconds, max(seconds - reach, sum(done)), seconds + reach, longest, alone=alone)
+    return TotalTime(seconds, max(seconds - reach, sum(done)), seconds + reach, alone=alone)
 
 
 def _untimed(times: Sequence[FamilyTime], unknown: Sequence[str]) -> str:

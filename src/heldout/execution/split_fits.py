@@ -379,10 +379,3 @@ class SplitFits:
     @cached_property
     def _target_of_test(self) -> Any:
         return None if self.context.y is None else rows_at(self.context.y, self.split.test)
-
-
-def fit_cell(context: CellContext, configuration: Configuration, split: Split) -> CellResult:
-    """Train and test one configuration on one split, and score it."""
-    fits = SplitFits(context, {configuration.position: configuration}, split, (configuration.position,))
-    (result,) = fits.scored(fits.results((configuration.position,)))
-    return result

@@ -31,7 +31,6 @@ from heldout.execution.search_check import check_search
 from heldout.execution.table import mean_over_splits
 from heldout.execution.winner import pooled_scores, winner_of
 from heldout.folds.splits import Folds, Rows, Split
-from heldout.predictions import FoldScores
 from heldout.result import Evaluation
 from heldout.selection.draws import Counts
 
@@ -61,10 +60,6 @@ class BranchWinner:
     scores: NDArray[np.float64]
     """(C,): of the deciding scorer, in its metric's direction and units and the search's aggregate; NaN for those
     that failed or were dropped."""
-    fold_scores: Mapping[str, FoldScores]
-    """One a scorer."""
-    pooled: Mapping[str, NDArray[np.float64]]
-    """(C,): one a scorer, in the search's aggregate; none where that is the mean over folds."""
     failures: Mapping[int, str]
     barriers: tuple[Barrier, ...]
     n_fits: int
@@ -73,7 +68,7 @@ class BranchWinner:
     """Why there is no winner; empty where there is one."""
 
 
-ONLY_CONFIGURATION = BranchWinner(0, np.full(1, np.nan), {}, {}, {}, (), 0, 0)
+ONLY_CONFIGURATION = BranchWinner(0, np.full(1, np.nan), {}, (), 0, 0)
 """Of a branch without a search."""
 
 
@@ -248,8 +243,6 @@ def _chosen(search: Search, found: RaceResults, counts: Counts | None) -> Branch
     return BranchWinner(
         winner=winner,
         scores=scores,
-        fold_scores=found.fold_scores,
-        pooled=pooled,
         failures=found.failures,
         barriers=found.outcome.barriers,
         n_fits=found.n_fits,

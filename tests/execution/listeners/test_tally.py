@@ -33,11 +33,11 @@ def test_the_best_has_the_best_mean_over_the_splits_that_half_have_met():
     tally = begun()
     assert tally.best is None
     score(tally, 0, 0.6, 0.8, 0.7)
-    assert tally.best[1:] == ("c1", 0.8, 1)
+    assert tally.best == ("c1", 0.8, 1)
     score(tally, 1, 0.1)  # the first to meet one more does not lead for that
-    assert tally.best[1:] == ("c1", 0.8, 1)
+    assert tally.best == ("c1", 0.8, 1)
     score(tally, 1, None, 0.2, 0.7)
-    assert tally.best[1:] == ("c2", 0.7, 2)
+    assert tally.best == ("c2", 0.7, 2)
 
 
 def test_of_equals_the_first_leads():

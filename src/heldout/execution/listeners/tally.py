@@ -29,9 +29,8 @@ from heldout.execution.listeners.pace import WorkPace
 
 
 class CurrentBest(NamedTuple):
-    """The best configuration so far, with its score as the scorer returns it (greater = better)."""
+    """The best configuration so far, with the mean of its scores over so many splits (greater = better)."""
 
-    configuration: int
     name: str
     score: float
     n_splits: int
@@ -59,7 +58,7 @@ class RunTally:
     ...     cell = CellResult(CellKey(configuration, 0, 0), CellState.DONE, test_scores=scores)
     ...     tally.add(CellFinished(cell))
     >>> tally.done, tally.best
-    (2, CurrentBest(configuration=1, name='b', score=0.75, n_splits=1))
+    (2, CurrentBest(name='b', score=0.75, n_splits=1))
     >>> tally.seconds_left(10.0)
     10.0
     """
@@ -153,7 +152,7 @@ class RunTally:
         if not means:
             return None
         score, negative = max(means)  # of equals the first
-        return CurrentBest(-negative, self.name_of(-negative), score, level)
+        return CurrentBest(self.name_of(-negative), score, level)
 
     def name_of(self, configuration: int) -> str:
         """The name of a configuration; its number where names are unknown."""

@@ -13,18 +13,11 @@ from typing import NamedTuple
 from heldout.data.declared import from_json, of_type
 from heldout.execution.cells import CellKey, CellResult, CellState
 from heldout.execution.listeners.pace import WorkPace
+from heldout.execution.listeners.tally import CurrentBest
 from heldout.execution.sharing.accounts import SharedFits, shared_fits
 from heldout.execution.store.block_rows import block_numbers, read_block
 from heldout.execution.store.schema import scores_on_test, scores_text, shared_of
 from heldout.folds.splits import Place
-
-
-class BestSoFar(NamedTuple):
-    """The current best: its mean of the deciding scorer (greater = better) over so many splits; uncorrected."""
-
-    name: str
-    score: float
-    n_splits: int
 
 
 class DroppedStatus(NamedTuple):
@@ -81,7 +74,7 @@ class RunStatus:
     title: str | None = None
     n_saved: int = 0
     """Cells that will not be done because their configuration was dropped."""
-    best: BestSoFar | None = None
+    best: CurrentBest | None = None
     barriers: tuple[BarrierStatus, ...] = ()
     messages: Mapping[str, int] = field(default_factory=dict)
     """What cells complained of, and how many; the most frequent first."""
@@ -285,7 +278,7 @@ def _best(
     names: Mapping[int, str],
     dropped: set[int],
     n_splits: int | None,
-) -> BestSoFar | None:
+) -> CurrentBest | None:
     """The best mean over the splits that at least half of the remaining configurations have done.
 
     Only configurations with all these splits count: one with a further split has no competitor there. NaN never
@@ -316,7 +309,7 @@ def _best(
         return None
     # names are in order of position: of equals the first leads, as in a search.
     leader = max((key for key in names if key in means), key=means.__getitem__)
-    return BestSoFar(names[leader], means[leader], len(met))
+    return CurrentBest(names[leader], means[leader], len(met))
 
 
 def _barriers(

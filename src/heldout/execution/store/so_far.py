@@ -52,10 +52,6 @@ class SearchSoFar:
     fingerprints: Mapping[str, str]
     further: Sequence[CellResult] = ()
 
-    @property
-    def is_finished(self) -> bool:
-        return Flag.UNFINISHED_SEARCH not in self.flags
-
     def estimates(self, n_jobs: int | None = None) -> dict[str, Estimate]:
         """One estimate a scorer, each of the configuration that the search would choose now."""
         chosen = chosen_in(self.search, self.found)

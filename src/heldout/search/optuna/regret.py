@@ -46,15 +46,12 @@ class Regret:
 
     Attributes
     ----------
-    n_trials : int
-        With a score.
     bound : float
         Of the regret: the greatest upper bound of any configuration less the greatest lower bound of a trial.
     standard_error : float
         Of the score of the best trial; NaN where its folds show none.
     """
 
-    n_trials: int
     bound: float
     standard_error: float
 
@@ -127,7 +124,7 @@ def regret_of(trials: Sequence[Any], test_to_training: float, seed: int) -> Regr
     there = np.array([unit_point(trial, axes) for trial in kept])
     scores = np.array([trial.value for trial in kept])
     if np.ptp(scores) == 0:
-        return Regret(len(trials), 0.0, error)
+        return Regret(0.0, error)
     process = fitted_process(there, scores)
     rng = np.random.default_rng(seed)
     anywhere = np.vstack([there, random_points(rng, axes)])
@@ -135,7 +132,7 @@ def regret_of(trials: Sequence[Any], test_to_training: float, seed: int) -> Regr
     d = len({axis.name for axis in axes})
     reach = math.sqrt(2 * math.log(d * len(kept) ** 2 * math.pi**2 / (6 * DELTA)) / 5)
     upper, lower = mean + reach * sd, (mean - reach * sd)[: len(kept)]
-    return Regret(len(trials), float(upper.max() - lower.max()), error)
+    return Regret(float(upper.max() - lower.max()), error)
 
 
 def fitted_process(points: Floats, scores: Floats) -> Any:
