@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from sklearn.utils.estimator_checks import estimator_checks_generator
 
-from heldout.imputation import ChainedImputer
+from heldout.imputation.chained import ChainedImputer
 
 CHECKS = [
     pytest.param(estimator, check, id=f"{check.func.__name__}-{number}")

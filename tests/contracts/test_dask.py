@@ -21,8 +21,8 @@ from heldout.data.task import Task, truth_of
 from heldout.errors import InputError
 from heldout.execution.cells import CellKey, CellResult, CellState
 from heldout.execution.events import CellFinished, WorkersLost
-from heldout.execution.executors import JoblibExecutor
 from heldout.execution.executors.base import Work
+from heldout.execution.executors.from_joblib import JoblibExecutor
 from heldout.execution.fit import CellContext, Routing, make_scoring
 from heldout.execution.loop import ResultKeeper, run_races
 from heldout.execution.plan import Race, RunPlan

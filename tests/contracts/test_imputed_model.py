@@ -8,7 +8,7 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 from sklearn.utils.estimator_checks import estimator_checks_generator
 
-from heldout.imputation import ImputedModel
+from heldout.imputation.imputed_model import ImputedModel
 
 OTHERWISE = ("check_fit2d_predict1d", "check_dtype_object")
 """It refuses one row without a shape, and values that are no categories, in words of its own."""

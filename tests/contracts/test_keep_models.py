@@ -28,7 +28,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
 
 import heldout as ho
-from heldout.arguments import SearchArguments
+from heldout.arguments.search import SearchArguments
 from heldout.configurations import Configurations, make_configurations
 from heldout.data.limits import Memory
 from heldout.data.task import Task, truth_of

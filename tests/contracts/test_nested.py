@@ -33,7 +33,7 @@ from sklearn.preprocessing import StandardScaler
 from stored_cells import stored_seconds
 
 import heldout as ho
-from heldout.arguments import SearchArguments
+from heldout.arguments.search import SearchArguments
 from heldout.errors import HeldoutWarning, InputError
 from heldout.execution.events import CellFinished, Event
 from heldout.execution.run import RunSettings

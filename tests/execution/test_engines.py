@@ -29,9 +29,10 @@ from heldout.configurations import make_configurations
 from heldout.data.task import Task, truth_of
 from heldout.errors import InputError
 from heldout.execution.cells import CellKey, CellResult, CellState
-from heldout.execution.executors import JoblibExecutor, local
+from heldout.execution.executors import local
 from heldout.execution.executors.base import Work
 from heldout.execution.executors.deadline import TimeIsUp, deadline
+from heldout.execution.executors.from_joblib import JoblibExecutor
 from heldout.execution.executors.local import MOST_UNEXPLAINED, Processes
 from heldout.execution.executors.payload import (
     SHARED_FROM_BYTES,

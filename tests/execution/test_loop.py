@@ -21,8 +21,8 @@ from heldout.dropping.base import Barrier, Dropped
 from heldout.execution import loop
 from heldout.execution.cells import CellKey, CellResult, CellState
 from heldout.execution.events import BarrierPassed, CellFinished, WorkersLost
-from heldout.execution.executors import JoblibExecutor
 from heldout.execution.executors.base import Work, WorkersLostError
+from heldout.execution.executors.from_joblib import JoblibExecutor
 from heldout.execution.fit import CellContext, Routing, make_scoring
 from heldout.execution.loop import ResultKeeper, run_races
 from heldout.execution.plan import Race, RunPlan

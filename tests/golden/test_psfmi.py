@@ -10,8 +10,10 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from heldout.imputation import Coefficients, pool_coefficients, pool_scores
 from heldout.imputation.backward import pooled_p_value
+from heldout.imputation.coefficients import Coefficients
+from heldout.imputation.pooled_scores import pool_scores
+from heldout.imputation.rubin import pool_coefficients
 
 N_ROWS = 159
 OF_CARRYING = [

@@ -16,10 +16,11 @@ from sklearn.metrics import brier_score_loss
 import heldout as ho
 from heldout.data.task import TaskKind, truth_of
 from heldout.errors import InputError
-from heldout.imputation import BackwardSelection, Imputation, ImputedModel
-from heldout.imputation.backward import pooled_p_value
+from heldout.imputation.backward import BackwardSelection, pooled_p_value
 from heldout.imputation.coefficients import Coefficients
+from heldout.imputation.imputed_model import ImputedModel
 from heldout.imputation.rubin import pool_coefficients
+from heldout.imputation.settings import Imputation
 from heldout.protocols.draws import drawn_rows
 from heldout.spaces import CoxRegression
 from heldout.spaces.regressions import regression

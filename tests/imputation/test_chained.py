@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from heldout.errors import InputError
-from heldout.imputation import ChainedImputer
+from heldout.imputation.chained import ChainedImputer
 
 
 def test_both_numbers_and_categories_follow_the_others() -> None:

@@ -14,7 +14,7 @@ from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
-from heldout.imputation import coefficients_of
+from heldout.imputation.coefficients import coefficients_of
 
 
 def table(n: int = 80) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:

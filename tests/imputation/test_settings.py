@@ -14,7 +14,8 @@ from sklearn.pipeline import make_pipeline
 
 from heldout.data.task import truth_of
 from heldout.errors import InputError
-from heldout.imputation import ChainedImputer, Imputation
+from heldout.imputation.chained import ChainedImputer
+from heldout.imputation.settings import Imputation
 
 
 def gappy(n: int = 60, seed: int = 0) -> np.ndarray[Any, Any]:

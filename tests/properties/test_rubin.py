@@ -7,7 +7,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from heldout.imputation import Coefficients, pool_coefficients
+from heldout.imputation.coefficients import Coefficients
+from heldout.imputation.rubin import pool_coefficients
 
 NUMBERS = st.floats(-100, 100, allow_subnormal=False).map(lambda value: round(value, 6))
 

@@ -15,7 +15,8 @@ from sklearn.model_selection import KFold
 import heldout as ho
 from heldout._streams import numpy_seed
 from heldout.errors import InputError
-from heldout.imputation import Imputation, ImputedModel
+from heldout.imputation.imputed_model import ImputedModel
+from heldout.imputation.settings import Imputation
 from heldout.protocols import pool_scores, pooled_performance
 
 N = 72

@@ -26,7 +26,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import heldout as ho
-from heldout.arguments import SearchArguments, repeatable
+from heldout.arguments.parts import repeatable
+from heldout.arguments.search import SearchArguments
 from heldout.errors import InputError
 from heldout.execution.copies import with_copies_together
 from heldout.protocols.draws import drawn_rows

@@ -17,7 +17,9 @@ from sklearn.model_selection import KFold
 import heldout as ho
 from heldout.data.task import truth_of
 from heldout.errors import InputError
-from heldout.imputation import ChainedImputer, Imputation, ImputedModel
+from heldout.imputation.chained import ChainedImputer
+from heldout.imputation.imputed_model import ImputedModel
+from heldout.imputation.settings import Imputation
 from heldout.report import report_content
 
 N = 60

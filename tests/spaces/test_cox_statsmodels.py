@@ -13,7 +13,7 @@ from sklearn.base import clone
 from sklearn.utils import estimator_checks
 
 from heldout.errors import InputError, MissingExtraError
-from heldout.imputation import coefficients_of
+from heldout.imputation.coefficients import coefficients_of
 from heldout.metrics.survival_model import scores_concordance
 from heldout.spaces import CoxRegression, StatsmodelsCox
 

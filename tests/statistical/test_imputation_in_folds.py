@@ -15,7 +15,8 @@ from sklearn.model_selection import KFold
 
 import heldout as ho
 from heldout.data.task import truth_of
-from heldout.imputation import ChainedImputer, Imputation
+from heldout.imputation.chained import ChainedImputer
+from heldout.imputation.settings import Imputation
 
 N, N_NEW = 80, 1000
 IMPUTATION = Imputation(2, imputer=ChainedImputer(n_iterations=3))

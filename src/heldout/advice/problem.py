@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from heldout.arguments import SearchArguments
+from heldout.arguments.search import SearchArguments
 from heldout.configurations import Configuration
 from heldout.data.calls import call_in
 from heldout.data.task import TaskKind

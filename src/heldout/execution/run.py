@@ -259,6 +259,6 @@ def _with_means(work: Work, run_settings: RunSettings) -> Work:
 
 def executor_of(run_settings: RunSettings) -> Executor:
     """The executor on joblib's active backend."""
-    from heldout.execution.executors import JoblibExecutor
+    from heldout.execution.executors.from_joblib import JoblibExecutor
 
     return JoblibExecutor(run_settings.n_jobs, run_settings.pre_dispatch, run_settings.fit_timeout)

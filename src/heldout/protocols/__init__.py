@@ -5,16 +5,13 @@ from heldout.folds.bootstrap import bootstrap
 from heldout.folds.leave_out import leave_one_out
 from heldout.folds.paired import paired_hold_out
 from heldout.folds.plans import hold_out, k_folds, repeated, repeated_hold_out
-from heldout.imputation import (
-    BackwardSelection,
-    ChainedImputer,
-    Imputation,
-    ImputedModel,
-    PooledCoefficients,
-    PooledModel,
-    PooledScore,
-    pool_scores,
-)
+from heldout.imputation.backward import BackwardSelection
+from heldout.imputation.chained import ChainedImputer
+from heldout.imputation.imputed_model import ImputedModel
+from heldout.imputation.pooled import PooledModel
+from heldout.imputation.pooled_scores import PooledScore, pool_scores
+from heldout.imputation.rubin import PooledCoefficients
+from heldout.imputation.settings import Imputation
 from heldout.protocols.algorithms.comparison import (
     AlgorithmComparison,
     AlgorithmSelections,
@@ -33,7 +30,9 @@ from heldout.protocols.pooled_performance import pooled_performance
 from heldout.protocols.search_bootstrap.estimate import Bootstrap, SearchBootstrapEstimate
 from heldout.protocols.search_bootstrap.protocol import bootstrap_search
 from heldout.protocols.validation.coefficients import FittedCoefficients
-from heldout.protocols.validation.curves import CalibrationCurve, DecisionCurve, RocCurve
+from heldout.protocols.validation.curves.calibration import CalibrationCurve
+from heldout.protocols.validation.curves.decision import DecisionCurve
+from heldout.protocols.validation.curves.roc import RocCurve
 from heldout.protocols.validation.estimate import Validation
 from heldout.protocols.validation.protocol import bootstrap_validate
 from heldout.protocols.validation.rows import Candidate, ValidationRow

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heldout._sklearn import rows_at
-from heldout.arguments import seeded_folds
+from heldout.arguments.parts import seeded_folds
 from heldout.data.task import Task
 from heldout.dropping.base import Barrier
 from heldout.errors import InputError

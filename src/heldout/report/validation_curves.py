@@ -15,7 +15,9 @@ from heldout.errors import InputError
 from heldout.estimates.types import json_number
 from heldout.flags import Flag
 from heldout.metrics.base import Metric, Response, oriented
-from heldout.protocols.validation.curves import CalibrationCurve, calibration_curve, decision_curve, roc_curve
+from heldout.protocols.validation.curves.calibration import CalibrationCurve, calibration_curve
+from heldout.protocols.validation.curves.decision import decision_curve
+from heldout.protocols.validation.curves.roc import roc_curve
 from heldout.protocols.validation.replicates import Replicates
 from heldout.report import validation_words as words
 from heldout.report.validation_content import CalibrationPicture, DecisionPicture, OptimismPicture, RocPicture

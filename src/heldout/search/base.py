@@ -34,8 +34,7 @@ from heldout._sklearn import (
     params_at,
 )
 from heldout._text import argument, is_one_of
-from heldout.arguments import (
-    SearchArguments,
+from heldout.arguments.parts import (
     deciding_scorer,
     groups_of,
     keeping_groups,
@@ -45,6 +44,7 @@ from heldout.arguments import (
     target_of_search,
     task_of,
 )
+from heldout.arguments.search import SearchArguments
 from heldout.configurations import Configurations, checked_entries, checked_model
 from heldout.data.row_labels import in_one_order
 from heldout.data.task import Task, checked_weights

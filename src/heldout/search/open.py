@@ -14,7 +14,7 @@ import numpy as np
 
 from heldout._defaults import DEFAULT_METHOD
 from heldout._notebook import line
-from heldout.arguments import SearchArguments
+from heldout.arguments.search import SearchArguments
 from heldout.configurations import are_same, checked_model, kind_of
 from heldout.data.arrays import shortened
 from heldout.errors import InputError

@@ -2,7 +2,3 @@
 
 ``joblib.parallel_config`` decides which: there is no engine of our own, and no parameter for it.
 """
-
-from heldout.execution.executors.from_joblib import JoblibExecutor
-
-__all__ = ["JoblibExecutor"]

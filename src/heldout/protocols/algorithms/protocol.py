@@ -18,7 +18,7 @@ import numpy as np
 from heldout._defaults import DEFAULT_METHOD
 from heldout._text import argument, counted, is_one_of
 from heldout._types import Floats
-from heldout.arguments import SearchArguments
+from heldout.arguments.search import SearchArguments
 from heldout.configurations import checked_entries
 from heldout.errors import InputError
 from heldout.estimates.question import AnyAggregate, check_interval_settings

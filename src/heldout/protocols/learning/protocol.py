@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from heldout._text import argument
-from heldout.arguments import SearchArguments
+from heldout.arguments.search import SearchArguments
 from heldout.errors import InputError
 from heldout.execution.collect import RaceResults
 from heldout.execution.conclusion import warn_of_failures, with_constants

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from heldout._text import argument
-from heldout.arguments import SearchArguments
+from heldout.arguments.search import SearchArguments
 from heldout.configurations import are_same
 from heldout.errors import InputError
 from heldout.estimates.question import AnyAggregate

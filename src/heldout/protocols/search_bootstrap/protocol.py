@@ -8,7 +8,7 @@ from typing import Any, Literal
 from sklearn.base import is_classifier
 
 from heldout._text import argument, is_one_of
-from heldout.arguments import SearchArguments
+from heldout.arguments.search import SearchArguments
 from heldout.configurations import checked_entries
 from heldout.data.limits import effective_threads
 from heldout.dropping import strategy_of

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heldout._text import argument, in_python, is_one_of
-from heldout.arguments import check_weights_fit, checked_target, repeatable, routed_to_fit, rows_of, task_of
+from heldout.arguments.parts import check_weights_fit, checked_target, repeatable, routed_to_fit, rows_of, task_of
 from heldout.configurations import Configurations, checked_model, make_configurations
 from heldout.data.row_labels import in_one_order
 from heldout.data.task import Task, TaskKind, Truth

@@ -23,14 +23,9 @@ from heldout.methods_text import WithMethodsText
 from heldout.metrics.base import Metric
 from heldout.metrics.parameters import check_among
 from heldout.protocols.validation.coefficients import FittedCoefficients
-from heldout.protocols.validation.curves import (
-    CalibrationCurve,
-    DecisionCurve,
-    RocCurve,
-    calibration_curve,
-    decision_curve,
-    roc_curve,
-)
+from heldout.protocols.validation.curves.calibration import CalibrationCurve, calibration_curve
+from heldout.protocols.validation.curves.decision import DecisionCurve, decision_curve
+from heldout.protocols.validation.curves.roc import RocCurve, roc_curve
 from heldout.protocols.validation.replicates import Replicates
 from heldout.protocols.validation.rms import rms_rows
 from heldout.protocols.validation.rows import Candidate, ValidationRow

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from heldout.arguments import running_of
+from heldout.arguments.parts import running_of
 from heldout.data.limits import effective_threads
 from heldout.estimates.question import Settings
 from heldout.estimates.types import Alternative

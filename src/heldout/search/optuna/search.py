@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 from heldout._defaults import DEFAULT_METHOD
 from heldout._sklearn import Interval, params_at, rows_at
 from heldout._streams import numpy_seed
-from heldout.arguments import SearchArguments
+from heldout.arguments.search import SearchArguments
 from heldout.configurations import Configurations, refuses
 from heldout.data.arrays import shortened
 from heldout.data.task import Task
