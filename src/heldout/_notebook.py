@@ -19,11 +19,10 @@ class Strong(str):
     __slots__ = ()
 
 
-def table(rows: Iterable[Sequence[Any]], *, head: Sequence[str] = (), caption: str = "", n_names: int = 1) -> str:
-    """A table, of which the first cells of a row are names and the others values.
+def table(rows: Iterable[Sequence[Any]], *, head: Sequence[str] = (), caption: str = "") -> str:
+    """A table, of which the first cell of a row is a name and the others are values.
 
     - ``rows``: texts; ``Strong`` ones in bold.
-    - ``n_names``: how many cells of a row are names.
 
     Examples
     --------
@@ -33,7 +32,7 @@ def table(rows: Iterable[Sequence[Any]], *, head: Sequence[str] = (), caption: s
     titled = f"<caption>{_text(caption)}</caption>" if caption else ""
     headed = f"<tr>{''.join(f'<th{_LEFT}>{_text(each)}</th>' for each in head)}</tr>" if head else ""
     body = "".join(
-        f"<tr>{''.join(_cell(cell, number < n_names) for number, cell in enumerate(row))}</tr>" for row in rows
+        f"<tr>{''.join(_cell(cell, is_name=not number) for number, cell in enumerate(row))}</tr>" for row in rows
     )
     return f"<table>{titled}{headed}{body}</table>"
 
@@ -61,7 +60,7 @@ def line(text: str) -> str:
     return f"<p>{_text(text)}</p>"
 
 
-def record(values: Mapping[str, Any], caption: str = "") -> str:
+def record(values: Mapping[str, Any]) -> str:
     """The fields of one record, a row each; lists and arrays are left out, as they have frames of their own.
 
     Examples
@@ -74,7 +73,7 @@ def record(values: Mapping[str, Any], caption: str = "") -> str:
         for name, value in values.items()
         if isinstance(value, str | int | float) and value != ""
     }
-    return table(list(shown.items()), caption=caption)
+    return table(list(shown.items()))
 
 
 def _cell(text: Any, is_name: bool) -> str:

@@ -287,7 +287,7 @@ def _question(
     )
 
 
-def evaluation_so_far(stored: SearchSoFar, running: RunSettings = RunSettings()) -> Evaluation:  # noqa: B008 - frozen
+def evaluation_so_far(stored: SearchSoFar) -> Evaluation:
     """The record of a search that was read from its run file, finished or not; without a model.
 
     Raises
@@ -297,7 +297,7 @@ def evaluation_so_far(stored: SearchSoFar, running: RunSettings = RunSettings())
     """
     chosen = chosen_in(stored.search, stored.found)
     found = evaluation_of(
-        stored.search, running, stored.found, 0.0, chosen, flags=stored.flags,
+        stored.search, RunSettings(), stored.found, 0.0, chosen, flags=stored.flags,
         smaller_training=stored.smaller_training(chosen),
     )  # fmt: skip
     return replace(found, provenance={**found.provenance, **stored.fingerprints})

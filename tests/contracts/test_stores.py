@@ -204,7 +204,6 @@ def test_an_error_inside_the_run_goes_through(store):
 
 def test_a_new_store_knows_no_entropy(store):
     assert store.stored_entropy() is None
-    assert store.stored_entropy(rows=IDENTITY.rows, configurations=IDENTITY.configurations) is None
 
 
 def test_a_store_is_a_value(store):

@@ -52,8 +52,8 @@ def test_a_curve_for_each_repeat_or_class(make_evaluation: Make) -> None:
 def test_net_benefit_by_hand(make_evaluation: Make) -> None:
     evaluation = make_evaluation(repeats=2)
     truth, predictions = evaluation.task.truth, evaluation.predictions
-    found = net_benefit_of(truth, predictions, 3, thresholds=[0.25, 0.5])
-    assert found is not None and found.thresholds == (0.25, 0.5)
+    found = net_benefit_of(truth, predictions, 3)
+    assert found is not None and found.thresholds[::49] == pytest.approx((0.01, 0.5, 0.99))
     y = truth.values == truth.positive
     for place, threshold in enumerate(found.thresholds):
         acted = predictions.responses[Response.PROBABILITIES][:, 3] >= threshold
@@ -61,8 +61,6 @@ def test_net_benefit_by_hand(make_evaluation: Make) -> None:
         each = [((acted[:, r] & y).sum() - odds * (acted[:, r] & ~y).sum()) / len(y) for r in range(2)]
         assert found.net_benefit[place] == pytest.approx(np.mean(each))
         assert found.act_on_all[place] == pytest.approx(y.mean() - (1 - y.mean()) * odds)
-    with pytest.raises(InputError, match="thresholds must increase from above 0 to below 1"):
-        net_benefit_of(truth, predictions, 3, thresholds=[0.5, 0.2])
 
 
 def test_the_choice_of_a_threshold_is_that_of_the_estimate() -> None:

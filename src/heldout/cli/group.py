@@ -125,9 +125,9 @@ class Group(LazyGroup):
             _end(ctx, error, _fault(error), EXIT_FAULT)
 
 
-def _shortened(path: Any, most: int = 200) -> str:
+def _shortened(path: Any) -> str:
     """A path for a sentence: only its beginning, where it is too long."""
-    return str(path) if len(str(path)) <= most else f"{str(path)[:most]}…"
+    return str(path) if len(str(path)) <= 200 else f"{str(path)[:200]}…"
 
 
 def _while_printing(error: OSError) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -81,24 +82,20 @@ class ConfigurationScores:
 def configuration_scores(
     evaluation: Evaluation,
     scorer: str | None = None,
-    comparison: ConfigurationComparison | None = None,
     *,
     finds_set: bool = True,
 ) -> ConfigurationScores:
     """The configurations of a search; without intervals where rows cannot be resampled.
 
     - ``scorer``: the one that chose the winner by default.
-    - ``comparison``: ``comparison_of_search`` of the same scorer, where it is known already.
     - ``finds_set``: whether to find those that cannot be told from the best, which takes time with the square of
       their number; of more than ``MOST_IN_SETS`` candidates it is not done.
     """
     name = evaluation.scorer_named(scorer)
     scale = search_scale(evaluation, name)
-    if comparison is None:
-        try:
-            comparison = comparison_of_search(evaluation, name)
-        except InputError:
-            comparison = None
+    comparison: ConfigurationComparison | None = None
+    with suppress(InputError):
+        comparison = comparison_of_search(evaluation, name)
     out = {**evaluation.predictions.out, **evaluation.failures}
     n = len(evaluation.configurations)
     own = _scores_of_search(evaluation, name)

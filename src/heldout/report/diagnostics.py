@@ -173,15 +173,15 @@ def class_names(truth: Truth) -> tuple[str, ...]:
     return tuple(str(label) for label in ([] if truth.classes is None else truth.classes.tolist()))
 
 
-def wilson(share: float, rows: float, level: float = 0.95) -> tuple[float, float]:
-    """Wilson's interval for a share of ``rows`` rows.
+def wilson(share: float, rows: float) -> tuple[float, float]:
+    """Wilson's 95 % interval for a share of ``rows`` rows.
 
     Examples
     --------
     >>> [round(end, 3) for end in wilson(0.5, 10)]
     [0.237, 0.763]
     """
-    z = NormalDist().inv_cdf(0.5 + level / 2)
+    z = NormalDist().inv_cdf(0.975)
     centre = (share + z * z / (2 * rows)) / (1 + z * z / rows)
     half = z / (1 + z * z / rows) * sqrt(share * (1 - share) / rows + z * z / (4 * rows * rows))
     return max(centre - half, 0.0), min(centre + half, 1.0)

@@ -58,11 +58,10 @@ def validation_sentence(
     return f"{start}. From rows that bootstrap samples left out{weighted}, the corrected score is {after}."
 
 
-def no_validation_sentence(title: str, reason: str = "") -> str:
+def no_validation_sentence(title: str) -> str:
     """For a headline that has only the apparent score."""
-    why = f" {reason}" if reason else ""
     return (
-        f"No corrected {in_sentence(title)} was computed.{why} The apparent one is on the rows that the model was "
+        f"No corrected {in_sentence(title)} was computed. The apparent one is on the rows that the model was "
         "fitted on, so it is optimistic."
     )
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from heldout._types import Floats
 from heldout.data.task import TaskKind, Truth
@@ -90,13 +90,9 @@ def net_benefit_of(
     predictions: HeldOutPredictions,
     configuration: int,
     sample_weight: Floats | None = None,
-    thresholds: ArrayLike | None = None,
 ) -> NetBenefit | None:
-    """Net benefit of a binary task's probabilities by threshold; None without any.
-
-    Raises InputError for thresholds that do not increase from above 0 to below 1.
-    """
-    points = checked_thresholds(thresholds)
+    """Net benefit of a binary task's probabilities by threshold; None without any."""
+    points = checked_thresholds(None)
     probabilities = predictions.responses.get(Response.PROBABILITIES)
     if truth.kind is not TaskKind.BINARY or probabilities is None:
         return None

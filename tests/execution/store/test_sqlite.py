@@ -338,11 +338,6 @@ def test_the_entropy_that_would_be_resumed(path):
     fill(store)
     fill(store, replace(IDENTITY, entropy=5, rows="9" * 64))
     assert store.stored_entropy() == 5  # the latest
-    assert store.stored_entropy(rows=IDENTITY.rows) == IDENTITY.entropy
-    assert store.stored_entropy(rows="0" * 64) == 5
-    fill(store, replace(IDENTITY, entropy=6, configurations="8" * 64), [("id of d", "{}")], cells=[])
-    assert store.stored_entropy(rows=IDENTITY.rows) == 6
-    assert store.stored_entropy(IDENTITY.rows, IDENTITY.configurations) == IDENTITY.entropy
 
 
 def test_asking_for_the_entropy_makes_no_file(path):

@@ -146,12 +146,8 @@ class Run(Protocol):
 class Store(Protocol):
     """Where runs are kept."""
 
-    def stored_entropy(self, rows: str | None = None, configurations: str | None = None) -> int | None:
-        """The entropy of the run that would be resumed, or None where there is none.
-
-        ``rows``, ``configurations``: fingerprints that tell which one of several runs; the folds depend on the
-        entropy, these do not.
-        """
+    def stored_entropy(self) -> int | None:
+        """The entropy of the latest run, or None where there is none."""
 
     def open(self, identity: RunIdentity, configurations: Sequence[tuple[str, str]], *, resume: bool) -> Run:
         """Start a run, or resume the one of the same identity.

@@ -73,7 +73,7 @@ class MemoryRun:
 class MemoryStore:
     """A run that lives as long as its process."""
 
-    def stored_entropy(self, rows: str | None = None, configurations: str | None = None) -> int | None:
+    def stored_entropy(self) -> int | None:
         return None
 
     def open(self, identity: RunIdentity, configurations: Sequence[tuple[str, str]], *, resume: bool) -> MemoryRun:

@@ -61,15 +61,8 @@ class SQLiteStore:
     one_run: bool = False
     terms: Mapping[str, str] = field(default_factory=dict, compare=False)
 
-    def stored_entropy(self, rows: str | None = None, configurations: str | None = None) -> int | None:
-        """The entropy of the run that would be resumed, or None if there is none.
-
-        Of several runs the latest one of these rows and configurations, else of these rows, else of all.
-
-        Parameters
-        ----------
-        rows, configurations : str, optional
-            Fingerprints as in ``RunIdentity``; they do not depend on the entropy, as the folds do.
+    def stored_entropy(self) -> int | None:
+        """The entropy of the latest run, or None if there is none.
 
         Raises
         ------
@@ -80,15 +73,8 @@ class SQLiteStore:
         if not path.exists():
             return None
         with explained(path), closing(connect(path)) as connection:
-            if not has_tables(connection):
-                return None
-            runs = stored_runs(connection, path)
-
-        def closeness(run: StoredRun) -> tuple[bool, bool, int]:
-            same_rows = run.identity.rows == rows
-            return same_rows, same_rows and run.identity.configurations == configurations, run.number
-
-        return max(runs, key=closeness).identity.entropy if runs else None
+            runs = stored_runs(connection, path) if has_tables(connection) else []
+        return runs[-1].identity.entropy if runs else None
 
     def open(self, identity: RunIdentity, configurations: Sequence[tuple[str, str]], *, resume: bool) -> SQLiteRun:
         """Start a run, or resume the one of the same identity.

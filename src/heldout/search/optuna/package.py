@@ -10,7 +10,7 @@ from types import ModuleType
 from heldout.errors import MissingExtraError
 
 
-def optuna_package(feature: str = "A search with Optuna") -> ModuleType:
+def optuna_package() -> ModuleType:
     """Optuna itself.
 
     Raises MissingExtraError when it is not installed.
@@ -18,7 +18,7 @@ def optuna_package(feature: str = "A search with Optuna") -> ModuleType:
     try:
         import optuna
     except ModuleNotFoundError:
-        raise MissingExtraError(feature, "optuna") from None
+        raise MissingExtraError("A search with Optuna", "optuna") from None
     return optuna
 
 
