@@ -8,9 +8,7 @@ import time
 from collections.abc import Mapping
 from contextlib import ExitStack
 from dataclasses import replace
-from typing import Any, Literal, Self
-
-import numpy as np
+from typing import Any, Self
 
 from heldout._defaults import DEFAULT_METHOD
 from heldout._notebook import line
@@ -183,10 +181,8 @@ def open_search(
     alternative: Alternative = "two-sided",
     n_jobs: int | None = None,
     refit: bool = True,
-    error_score: float | Literal["raise"] = np.nan,
     store: Any = None,
     random_state: Any = None,
-    fit_timeout: float | None = None,
     early_stopping: InnerSplit | None = None,
     verbose: int = 0,
     keep_models: KeepModels = "none",
@@ -204,8 +200,8 @@ def open_search(
     X, y : array-like
         As in ``HeldOutSearchCV.fit``.
     scoring, pos_label, cv, repeats, aggregate, selection, drop, method, n_bootstraps, confidence_level, \
-alternative, n_jobs, error_score, store, random_state, fit_timeout, early_stopping, verbose, keep_models, \
-deploy, imputation, block_length
+alternative, n_jobs, store, random_state, early_stopping, verbose, keep_models, deploy, imputation, \
+block_length
         As in ``HeldOutSearchCV``. With a ``store``, the same loop does only the remaining fits when it runs again.
     groups : array-like of shape (N,), optional
     sample_weight : array-like of shape (N,), optional
@@ -240,8 +236,8 @@ deploy, imputation, block_length
     settings = {
         "scoring": scoring, "cv": cv, "repeats": repeats, "aggregate": aggregate, "selection": selection,
         "drop": drop, "method": method, "n_bootstraps": n_bootstraps, "confidence_level": confidence_level,
-        "alternative": alternative, "n_jobs": n_jobs, "refit": refit, "error_score": error_score, "store": store,
-        "random_state": random_state, "fit_timeout": fit_timeout, "early_stopping": early_stopping,
+        "alternative": alternative, "n_jobs": n_jobs, "refit": refit, "store": store,
+        "random_state": random_state, "early_stopping": early_stopping,
         "verbose": verbose, "keep_models": keep_models, "deploy": deploy, "imputation": imputation,
         "block_length": block_length, "pos_label": pos_label,
     }  # fmt: skip

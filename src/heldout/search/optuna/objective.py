@@ -5,8 +5,6 @@ from __future__ import annotations
 import threading
 from typing import Any
 
-import numpy as np
-
 from heldout._defaults import DEFAULT_METHOD
 from heldout.configurations import checked_entries, checked_model
 from heldout.errors import InputError
@@ -89,10 +87,8 @@ def objective(
     aggregate: AnyAggregate = "auto",
     drop: Any = None,
     n_jobs: int | None = None,
-    error_score: Any = np.nan,
     store: Any = None,
     random_state: Any = None,
-    fit_timeout: float | None = None,
     early_stopping: InnerSplit | None = None,
 ) -> Objective:
     """An objective for ``study.optimize`` that keeps the held-out predictions of all trials.
@@ -107,8 +103,7 @@ def objective(
         As in ``HeldOutSearchCV.fit``.
     suggest : dict or callable, optional
         The space, as in ``HeldOutOptunaSearchCV``.
-    scoring, pos_label, cv, repeats, aggregate, drop, n_jobs, error_score, store, random_state, fit_timeout, \
-early_stopping
+    scoring, pos_label, cv, repeats, aggregate, drop, n_jobs, store, random_state, early_stopping
         As in ``HeldOutSearchCV``. A trial that ``drop`` drops is pruned; the study's pruner is not asked. With a
         ``store``, the trials of a study that is loaded again are scored from it.
     groups : array-like of shape (N,), optional
@@ -146,8 +141,8 @@ early_stopping
     """
     settings = {
         "scoring": scoring, "cv": cv, "repeats": repeats, "aggregate": aggregate, "drop": drop, "n_jobs": n_jobs,
-        "error_score": error_score, "method": DEFAULT_METHOD, "store": store, "random_state": random_state,
-        "fit_timeout": fit_timeout, "early_stopping": early_stopping, "pos_label": pos_label,
+        "method": DEFAULT_METHOD, "store": store, "random_state": random_state, "early_stopping": early_stopping,
+        "pos_label": pos_label,
     }  # fmt: skip
     if isinstance(estimator, list | tuple):
         checked_entries(estimator)
