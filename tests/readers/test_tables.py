@@ -199,3 +199,19 @@ def test_a_frame_with_cells_that_are_no_number_text_or_date_is_refused(cells: li
     frame = pd.DataFrame({"y": [1, 2], "odd": pd.Series(cells, dtype=object)})
     with pytest.raises(InputError, match=r"'odd' holds cells of type .*; the cells of a column must be"):
         table_of_frame(frame)
+
+
+@pytest.mark.parametrize(
+    "error", [MemoryError(), pd.errors.ParserError("Error tokenizing data. C error: out of memory")]
+)
+def test_a_table_that_does_not_fit_in_memory_is_refused_with_the_remedy(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: Exception
+) -> None:
+    (tmp_path / "t.csv").write_text("a,b\n1,2\n")
+
+    def short_of_memory(*args: object, **settings: object) -> None:
+        raise error
+
+    monkeypatch.setattr(pd, "read_csv", short_of_memory)
+    with pytest.raises(InputError, match=r"t\.csv did not fit in memory; use a sample of the rows"):
+        read_table(tmp_path / "t.csv")

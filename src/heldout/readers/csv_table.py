@@ -159,6 +159,8 @@ def _frame(dialect: Dialect) -> Any:
     except UnicodeDecodeError:
         raise
     except (pd.errors.ParserError, pd.errors.ParserWarning, pd.errors.EmptyDataError, ValueError) as error:
+        if "out of memory" in str(error):
+            raise MemoryError from None
         raise InputError(f"{dialect.path} cannot be read as a table: {_why(error)}") from None
 
 

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from heldout._text import is_one_of
-from heldout.data.limits import FEWER, refuse_beyond_memory
+from heldout.data.limits import FEWER, enough_memory, refuse_beyond_memory
 from heldout.data.row_labels import row_labels
 from heldout.errors import InputError, MissingExtraError
 from heldout.readers.arff import read_arff
@@ -85,15 +85,16 @@ def read_table(source: str | Path) -> Table:
     _pandas()
     remarks: tuple[str, ...] = ()
     roles = None
-    if is_parquet:
-        frame, roles = read_parquet(path)
-    elif path.suffix.lower() in R_SUFFIXES:
-        frame, remarks = read_r(path)
-    elif path.suffix.lower() == ".arff":
-        frame = read_arff(path)
-    else:
-        frame, remarks = read_csv(path)
-    return _with_rows(Table(text, _plain_types(frame), remarks, roles))
+    with enough_memory(f"the table in {path}", FEWER):
+        if is_parquet:
+            frame, roles = read_parquet(path)
+        elif path.suffix.lower() in R_SUFFIXES:
+            frame, remarks = read_r(path)
+        elif path.suffix.lower() == ".arff":
+            frame = read_arff(path)
+        else:
+            frame, remarks = read_csv(path)
+        return _with_rows(Table(text, _plain_types(frame), remarks, roles))
 
 
 def table_of_frame(frame: Any, name: str = "the table") -> Table:
