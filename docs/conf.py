@@ -140,7 +140,8 @@ def list_flags(app: Sphinx, what: str, name: str, each: Any, options: Any, lines
     if what == "class" and issubclass(each, Enum) and "sentence" in each.__annotations__:
         lines += ["", "Attributes", "----------"]
         for member in each:
-            lines += [f"{member.name}", f"    ``{member.value!r}``: {member.sentence.replace('*', chr(92) + '*')}"]
+            sentence = member.sentence.replace("*", chr(92) + "*").replace("`", "``")
+            lines += [f"{member.name}", f"    ``{member.value!r}``: {sentence}"]
 
 
 def attributes_in(text: str) -> dict[str, str]:

@@ -23,7 +23,7 @@ def test_arguments_of_a_random_search_are_refused_with_the_way_out(given: dict[s
     with pytest.raises(TypeError, match="HeldOutRandomizedSearchCV draws n_iter") as caught:
         ho.HeldOutSearchCV(Ridge(), **given)
     assert isinstance(caught.value, ho.InputError)
-    assert next(iter(given)) + "= is for a random search" in str(caught.value)
+    assert f"`{next(iter(given))}=` is for a random search" in str(caught.value)
 
 
 @pytest.mark.parametrize("grid", [DISTRIBUTIONS, [{}, DISTRIBUTIONS]], ids=["grid", "list"])

@@ -1,24 +1,19 @@
-"""Text for people: numbers, counts, the names of arguments, and foreign text without control characters.
+"""Text for people: numbers, counts, and foreign text without control characters.
 
 A failure message or the name of a column can hold escape sequences, which move the cursor, colour the screen or
 change its title, and characters that reorder the letters around them. They are shown as Python writes them.
 
-A sentence of the library names arguments: ``cv=5``. On the command line the same sentence names options:
-``--cv 5``. The command line says once which option sets which argument (``arguments_as_options``), and every
-sentence made meanwhile names those.
+Sentences name arguments as Python writes them, in backquotes: ```cv=5```, ```cv```, ```groups=``` with any value.
+The command line names its options in their place when it prints a sentence or writes it to a file.
 """
 
 from __future__ import annotations
 
 import re
-import shlex
-from ast import literal_eval
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
-from contextvars import ContextVar
+from collections.abc import Iterable
 from math import inf, isinf, isnan
 from numbers import Integral
-from typing import Any, NamedTuple
+from typing import Any
 
 _CONTROL_CHARACTERS = re.compile(
     "["
@@ -127,75 +122,3 @@ def bytes_text(n_bytes: float) -> str:
     if n_bytes >= 2**30:
         return f"{n_bytes / 2**30:,.1f} GB"
     return f"{n_bytes / 2**20:,.1f} MB" if n_bytes >= 2**20 else f"{n_bytes / 2**10:.0f} kB"
-
-
-class OptionText(NamedTuple):
-    """An option of the command line, as its help shows it: ``--fold COL``."""
-
-    name: str
-    metavar: str = ""
-
-
-_OPTIONS: ContextVar[Mapping[str, OptionText] | None] = ContextVar("options", default=None)
-_NAME_ONLY = object()
-
-
-@contextmanager
-def arguments_as_options(options: Mapping[str, OptionText]) -> Iterator[None]:
-    """Name these options in sentences, in place of the arguments that they set.
-
-    Examples
-    --------
-    >>> with arguments_as_options({"cv": OptionText("--cv", "FOLDS")}):
-    ...     f"leave {argument('cv')} out, give {argument('cv', ...)}, or use {argument('cv', 5)}"
-    'leave --cv out, give --cv FOLDS, or use --cv 5'
-    """
-    token = _OPTIONS.set(options)
-    try:
-        yield
-    finally:
-        _OPTIONS.reset(token)
-
-
-def argument(name: str, value: Any = _NAME_ONLY, *, python: str = "") -> str:
-    """An argument for a sentence, alone or with a value; on the command line the option that sets it.
-
-    Parameters
-    ----------
-    name : str
-    value : optional
-        ``...`` stands for any value, and True needs none on the command line.
-    python : str
-        The Python code of a value that the command line writes otherwise.
-
-    Examples
-    --------
-    >>> argument("cv"), argument("cv", 5), argument("groups", ...)
-    ('cv', 'cv=5', 'groups=')
-    """
-    option = (_OPTIONS.get() or {}).get(name)
-    if option is None:
-        code = "" if value is ... else python or repr(str(value) if isinstance(value, str) else value)
-        return name if value is _NAME_ONLY else f"{name}={code}"
-    if value is _NAME_ONLY or value is True:
-        return option.name
-    return f"{option.name} {option.metavar if value is ... else shlex.quote(str(value))}".rstrip()
-
-
-class ArgumentPlace:
-    """A place of a sentence: formats ``name=value`` as an argument, and ``name=`` as one with any value."""
-
-    def __format__(self, assignment: str) -> str:
-        name, _, value = assignment.partition("=")
-        return argument(name, literal_eval(value) if value else ...)
-
-
-def in_python(text: str, otherwise: str = "") -> str:
-    """A part of a sentence for callers of the library; the other one for users of the command line.
-
-    Examples
-    --------
-    >>> in_python(", or use error_score='raise'")
-    ", or use error_score='raise'"
-    """
-    return text if _OPTIONS.get() is None else otherwise

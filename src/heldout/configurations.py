@@ -27,7 +27,7 @@ from sklearn.model_selection import ParameterGrid
 
 from heldout.data.arrays import shortened
 from heldout.data.limits import MOST_CONFIGURATIONS, refuse_more_than
-from heldout.errors import ArgumentError, InputError, input_error, plain_values
+from heldout.errors import ArgumentError, InputError, input_error, plain_values, text_of
 
 DRAW = "ho.HeldOutRandomizedSearchCV draws n_iter configurations from distributions"
 """Where a random search is found."""
@@ -44,7 +44,7 @@ def refuses(*names: str, why: str) -> Callable[[Callable[Init, None]], Callable[
         def checked(*args: Init.args, **given: Init.kwargs) -> None:
             for name in names:
                 if name in given:
-                    raise ArgumentError(f"{name}= {why}.")
+                    raise ArgumentError(f"`{name}=` {why}.")
             init(*args, **given)
 
         return checked
@@ -86,7 +86,7 @@ class Configuration:
         try:
             return clone(self.template).set_params(**own)
         except ValueError as error:
-            reason = " ".join(str(error).split())
+            reason = text_of(error)
             raise InputError(f"the parameters do not fit the estimator: {reason}") from error
 
     @cached_property

@@ -8,8 +8,6 @@ from __future__ import annotations
 import re
 from types import TracebackType
 
-from heldout._text import argument as argument_text
-
 _QUOTED = r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*\""""
 _NUMPY_SCALAR = re.compile(
     rf"\bnp\.(?:(?:float|u?int|complex)\d+|c?longdouble|u?longlong|str_|bytes_)\((b?(?:{_QUOTED})|\([^()]*\)|[^()'\"]*)\)"
@@ -51,9 +49,9 @@ class InputError(HeldoutError, ValueError):
     Parameters
     ----------
     text : str
+        It may begin with the name of the argument; elsewhere in it arguments stand in backquotes: ```cv=5```.
     argument : str, optional
-        The argument that the error is about. A sentence that begins with it begins with the option on the command
-        line; elsewhere in a sentence ``heldout._text.argument`` names an argument.
+        The argument that the error is about.
 
     Examples
     --------
@@ -62,8 +60,6 @@ class InputError(HeldoutError, ValueError):
     """
 
     def __init__(self, text: str = "", *, argument: str | None = None) -> None:
-        if argument is not None and text.startswith(f"{argument} "):
-            text = argument_text(argument) + text.removeprefix(argument)
         super().__init__(text)
         self.argument = argument
 
@@ -151,6 +147,21 @@ def text_of(error: BaseException) -> str:
         return " ".join(plain_values(str(error)).split())
     except Exception:
         return ""
+
+
+def reason_of(error: BaseException) -> str:
+    """The text of an exception for a place within a sentence: on one line, without its full stop.
+
+    The argument that it begins with stands in backquotes there.
+
+    Examples
+    --------
+    >>> reason_of(InputError("cv must be at least 2, got 1.", argument="cv"))
+    '`cv` must be at least 2, got 1'
+    """
+    text = text_of(error).rstrip(".")
+    argument = getattr(error, "argument", None) or ""
+    return f"`{argument}`{text.removeprefix(argument)}" if argument and text.startswith(f"{argument} ") else text
 
 
 class UnusablePredictionError(ValueError):

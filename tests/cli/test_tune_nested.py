@@ -94,7 +94,7 @@ def test_options_reach_the_protocol(
             ["--interval", "percentile"],
             "--interval must be one of auto, nadeau_bengio, bates_hastie_tibshirani, test_part, bootstrap, none",
         ),
-        (["--cv", "2"], "at least 3 outer folds, got 2; use --cv 5, or --inner with a number of folds."),
+        (["--cv", "2"], "at least 3 outer folds, got 2; use --cv 5, or --inner 3 (new folds)."),
         (["--cv", "holdout"], "--inner remaining needs outer folds that test every row once"),
         (["--cv", "holdout", "--inner", "holdout:2.5"], "--inner holdout:2.5: the share must lie between 0 and 1"),
         (["--inner", "holdout:half"], "--inner must be remaining, holdout, holdout:SHARE, or a number of folds"),

@@ -16,7 +16,7 @@ Write = Callable[..., Path]
 
 REFUSED = {
     "--method best": "--method must be one of auto, optimism, 632, 632+, oob, two_stage, got 'best'.",
-    "--method two_stage": "--method two_stage chooses among several models first, got one; give several --model,",
+    "--method two_stage": "--method two_stage chooses among several models first, got one; give several,",
     "--interval wide": "--interval must be one of auto, location_shifted, double, percentile, none, got 'wide'.",
     "--interval percentile": "--interval percentile is for the scores of the rows left out, which --method oob",
     "--inner-bootstraps 9": "--inner-bootstraps is for --interval double or --adjust-optimism; use one of them,",
@@ -37,7 +37,7 @@ REFUSED = {
     "--outcome-in-evaluation": "--outcome-in-evaluation needs --imputations, the number of them; 5 is usual.",
     "--imputations 2 --imputation-order first": "--imputation-order must be one of boot_mi, mi_boot, naive, got",
     "--time 3": "--time is for survival, which needs --event COL and times in --target; add --event COL.",
-    "--metric luck": "--metric must be a known name, got 'luck'; docs/guide/metrics.md lists them.",
+    "--metric luck": "--metric must be a known name, got 'luck'; docs/guide/metrics.md and",
     "--metric r2": "--metric 'r2' does not fit a binary target; metrics that do: accuracy, ",
     "--metric f1 --metric f1": "--metric names 'f1' twice; name each once.",
     "--model ridge": "--model must be logistic, linear, cox, or a file (.py or .skops), got 'ridge'; there is",
@@ -79,7 +79,7 @@ def test_survival_that_cannot_be_validated(command: Command, table: Write, frame
     coding = refused(command, path, "--event", "twice", target="days")
     assert coding.endswith(
         "got 2 in row 6. It holds 1 and 2: in R's survival package 2 is the event and 1 is censored; if so here, "
-        "use --event-value 2."
+        "write 1 for 2 and 0 for 1 (or tell heldout tune, compare or validate --event-value 2)."
     )
     absent = refused(command, path, "--event", "twice", "--event-value", "3", target="days")
     assert absent.startswith("--event-value 3 does not occur in the event column 'twice', which holds '1', '2';")
@@ -101,7 +101,7 @@ def test_more_categories_than_can_be_imputed(command: Command, table: Write, fra
     said = refused(command, table(text=town), "--imputations", "2")
     assert said == (
         "column 'text' has 40 categories, more than 30: each is a predictor of every other column; join rare ones, "
-        "or leave the column out."
+        "or leave the column out (in Python, max_categories allows more)."
     )
 
 

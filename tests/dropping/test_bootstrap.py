@@ -250,7 +250,7 @@ def test_the_double_bootstrap_draws_whole_groups_and_is_the_same_for_any_threads
     ("wrong", "says"),
     [
         ({"against": "all"}, "against must be one of current_best, best_of_each, double, got 'all'"),
-        ({"against": "double", "replay": True}, "replay=True repeats comparisons with the current best"),
+        ({"against": "double", "replay": True}, "`replay=True` repeats comparisons with the current best"),
     ],
     ids=["word", "replay"],
 )

@@ -300,9 +300,9 @@ def test_weights_are_refused():
         ({"steps": 10, "alpha": 0.0001}, "steps must be at least 14, got 10"),
         ({"steps": 7.0}, "steps must be a whole number"),
         ({"window": 1}, "window must be a whole number of at least 2"),
-        ({"window": 10}, "window must be below steps=10, got 10"),
+        ({"window": 10}, "window must be below `steps=10`, got 10"),
         ({"alpha": 0.5, "beta": 0.5}, r"alpha \+ beta must be below 1"),
-        ({"shuffle_folds": True}, "shuffle_folds is not for drop='sequential'"),
+        ({"shuffle_folds": True}, "shuffle_folds is not for `drop='sequential'`"),
     ],
 )
 def test_settings_of_no_meaning_are_refused(settings, said):

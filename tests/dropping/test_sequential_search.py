@@ -195,8 +195,8 @@ def test_below_min_predictions_nobody_leaves():
 @pytest.mark.parametrize(
     "settings, said",
     [
-        ({"cv": 5}, "plans its own splits, so cv must be None and repeats 1, got cv=5 and repeats=1"),
-        ({"repeats": 2}, "got cv=None and repeats=2"),
+        ({"cv": 5}, "plans its own splits, so cv must be None and repeats 1, got `cv=5` and `repeats=1`"),
+        ({"repeats": 2}, "got `cv=None` and `repeats=2`"),
         (
             {"scoring": "roc_auc"},
             "compares configurations row by row, and roc_auc is not a mean of one loss per row",
@@ -216,6 +216,6 @@ def test_what_does_not_go_with_it_is_refused(settings, said):
 def test_protocols_that_plan_splits_refuse_it():
     X, y = data(100)
     with pytest.raises(
-        InputError, match="drop='sequential' plans its own splits, and here the protocol plans them"
+        InputError, match="`drop='sequential'` plans its own splits, and here the protocol plans them"
     ):
         ho.nested_cv(DecisionTreeClassifier(), GRID, X, y, drop="sequential")

@@ -61,7 +61,7 @@ def test_a_method_that_does_not_apply_has_a_reason_and_the_others_have_values(as
     found = ho.compare_estimates(**asked | {"folds": None}, methods=["tt", "cv", "bbc"])
 
     assert list(found) == ["cv", "bbc"]
-    assert found.refused == {"tt": "it compares scores fold by fold; give folds=, one label per row"}
+    assert found.refused == {"tt": "it compares scores fold by fold; give `folds=`, one label per row"}
     with pytest.raises(KeyError, match="tt does not apply: it compares scores fold by fold"):
         found["tt"]
 
@@ -89,7 +89,9 @@ def test_methods_that_cannot_be_compared_are_refused(asked: dict[str, Any], meth
 
 
 def test_where_none_applies_the_reason_is_raised(asked: dict[str, Any]) -> None:
-    with pytest.raises(ho.InputError, match=r"^it compares scores fold by fold; give folds=, one label per row\.$"):
+    with pytest.raises(
+        ho.InputError, match=r"^it compares scores fold by fold; give `folds=`, one label per row\.$"
+    ):
         ho.compare_estimates(**asked | {"folds": None}, methods=["tt"])
     one_class = asked | {"y_true": np.eye(1, N, dtype=int)[0]}
     with pytest.raises(ho.InputError, match="class 1 has 1 row"):
@@ -141,7 +143,7 @@ def test_the_text_is_a_table(asked: dict[str, Any]) -> None:
     assert lines[4].startswith(
         "In 75 real searches on 100 rows (47 of the rarer class) with 10 configurations of one estimator (roc_auc)"
     )
-    assert lines[5] == "tt does not apply: it compares scores fold by fold; give folds=, one label per row"
+    assert lines[5] == "tt does not apply: it compares scores fold by fold; give `folds=`, one label per row"
     assert lines[1].index("interval") == lines[3].index(f"{found['bbc'].interval.low:.4f}")
     assert repr(found) == "Comparison(roc_auc: cv, bbc; 1 do not apply)"
     assert found._repr_html_().count("<tr") == 3
@@ -154,7 +156,7 @@ def test_json_holds_everything(asked: dict[str, Any]) -> None:
     assert document == {
         "main": "cv",
         "estimates": {"cv": found["cv"].to_dict()},
-        "refused": {"tt": "it compares scores fold by fold; give folds=, one label per row"},
+        "refused": {"tt": "it compares scores fold by fold; give `folds=`, one label per row"},
     }
 
 

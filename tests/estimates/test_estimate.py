@@ -297,7 +297,7 @@ REFUSED = {
         Y,
         np.column_stack([SCORES[:, 0], PROBABILITIES[:, 1]]),
         {"metric": "accuracy"},
-        "say response=",
+        "say `response=",
     ),
     "probabilities out of range": (
         Y,
@@ -314,8 +314,8 @@ REFUSED = {
     "unknown metric": (Y, SCORES, {"metric": "roc_ac"}, "roc_auc"),
     "metric of another task": (Y, SCORES, {"metric": "roc_auc_ovr"}, "roc_auc"),
     "unknown method": (Y, SCORES, {"metric": "roc_auc", "method": "magic"}, "method must be one of cv, tt, bbc"),
-    "tt without folds": (Y, SCORES, {"metric": "roc_auc", "method": "tt"}, "give folds="),
-    "folds without folds": (Y, SCORES, {"metric": "roc_auc", "aggregate": "folds"}, "needs folds="),
+    "tt without folds": (Y, SCORES, {"metric": "roc_auc", "method": "tt"}, "give `folds=`"),
+    "folds without folds": (Y, SCORES, {"metric": "roc_auc", "aggregate": "folds"}, "needs `folds=`"),
     "folds of the wrong length": (Y, SCORES, {"metric": "roc_auc", "folds": [1, 2]}, "folds must have shape"),
     "aggregate": (
         Y,

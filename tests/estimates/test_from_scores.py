@@ -142,7 +142,7 @@ def test_tt_beyond_a_known_range_is_flagged_and_not_clipped():
         ({"scores": np.full((4, 2), np.nan)}, "all 2 configurations failed"),
         ({"greater_is_better": None}, "greater_is_better must be True .* got None; it is never guessed"),
         ({"greater_is_better": "max"}, "greater_is_better must be True .* got 'max'"),
-        ({"test_share": 0.2}, "test_share=0.2 is for 'corrected_t', 'wmc' and 'wmcs', not for 'tt'"),
+        ({"test_share": 0.2}, "`test_share=0.2` is for 'corrected_t', 'wmc' and 'wmcs', not for 'tt'"),
         (
             {"method": "wmc"},
             "'wmc' does not fit: it reads the errors of repeated subsampling and the share of rows",
@@ -170,7 +170,7 @@ def test_bad_input_is_refused_in_a_sentence(settings, sentence):
 def test_wmc_of_predictions_is_refused_with_the_way_to_go():
     y = np.resize([0, 1], 30)
     for method in ("wmc", "wmcs"):
-        with pytest.raises(ho.InputError, match=r"use ho.estimate_from_scores\(..., test_share=\)"):
+        with pytest.raises(ho.InputError, match=r"or ho.estimate_from_scores with its test_share"):
             ho.estimate(
                 y,
                 np.random.default_rng(0).random((30, 3)),
@@ -212,7 +212,7 @@ def test_rows_that_no_method_left_out_are_not_spoken_of():
 def test_a_rule_that_does_not_fit_is_refused():
     with pytest.raises(ho.InputError, match="average_rank ranks by 'roc_auc', which is not scored here"):
         of(selection=ho.selection.AverageRank(["roc_auc", "log_loss"]))
-    with pytest.raises(ho.InputError, match="selection='greedy_ensemble' chooses an ensemble"):
+    with pytest.raises(ho.InputError, match="`selection='greedy_ensemble'` chooses an ensemble"):
         of(selection="greedy_ensemble")
     assert of(selection="one_standard_error", method="bbc_f").provenance["selection"] == "one_standard_error"
 

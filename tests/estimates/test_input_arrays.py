@@ -125,11 +125,11 @@ def test_ready_predictions_are_used_as_they_are(settings):
 @pytest.mark.parametrize(
     "predictions, settings, said",
     [
-        (held(), {"threshold": 0.99}, "threshold=0.99 cuts an array of scores"),
-        (held(), {"response": "decision"}, "response='decision' describes an array.*reads their probabilities"),
+        (held(), {"threshold": 0.99}, "`threshold=0.99` cuts an array of scores"),
+        (held(), {"response": "decision"}, "`response='decision'` describes an array.*reads their probabilities"),
         (held(), {"classes": [5, 6]}, r"are of classes 0, 1, so classes cannot be \[5, 6\]"),
         (held(), {"classes": [1, 0]}, r"so classes cannot be \[1, 0\]"),
-        (held(), {"pos_label": 0}, "point to class 1, so pos_label cannot be 0"),
+        (held(), {"pos_label": 0}, "point to class 1, so `pos_label` cannot be 0"),
         (held(P), {}, r"must have shape \(rows, 3 configurations, repeats\).*got \(100, 3\)"),
         (held(P[:, :2, None]), {}, r"3 configurations, repeats\).*got \(100, 2, 1\)"),
         (held(P[:50, :, None]), {}, "predictions are of 50 rows, y_true has 100"),

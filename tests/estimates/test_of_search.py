@@ -153,7 +153,7 @@ def test_r2_of_small_folds_is_not_torn_by_folds_of_three_rows(rows):
     grid = {"alpha": [0.1, 1, 10, 100]}
     asked = {"method": "bbc", "n_bootstraps": 300, "aggregate": "folds", "random_state": 0}
     search = ho.HeldOutSearchCV(Ridge(), grid, cv=5, **asked).fit(X, y)
-    with pytest.warns(HeldoutWarning, match="has aggregate='folds'"):
+    with pytest.warns(HeldoutWarning, match="has `aggregate='folds'`"):
         pooled = ho.estimate(y, search.predictions_, aggregate="pooled")
     assert abs(search.estimate_.value - search.estimate_.uncorrected) < 0.1
     assert np.std(search.estimate_.distribution) < 1.5 * np.std(pooled.distribution)

@@ -143,7 +143,7 @@ def test_only_blocks_that_leave_out_every_row_as_often_need_no_control():
 
 @pytest.mark.parametrize("method", ["wald_cv", "cv", "tt", "bbc_f"])
 def test_methods_that_draw_no_rows_refuse_blocks(method):
-    with pytest.raises(InputError, match="draws no rows, so that block_length='moving:5' would do nothing"):
+    with pytest.raises(InputError, match="draws no rows, so that `block_length='moving:5'` would do nothing"):
         ho.estimate(Y, PREDICTIONS, method=method, block_length=5, folds=np.arange(N) % 4, **ASKED)
 
 
@@ -168,7 +168,7 @@ def test_refused():
         ho.estimate(Y, PREDICTIONS, block_length=61, **ASKED)
     with pytest.raises(InputError, match="groups are drawn whole"):
         ho.estimate(Y, PREDICTIONS, block_length=5, groups=np.arange(N) // 4, **ASKED)
-    with pytest.raises(InputError, match="stratify=True draws rows within classes, and blocks"):
+    with pytest.raises(InputError, match="`stratify=True` draws rows within classes, and blocks"):
         ho.estimate(LABELS, SCORES, metric="roc_auc", method=ho.estimates.BBC(stratify=True), block_length=5)
 
 
@@ -321,7 +321,7 @@ def test_strata_are_refused_before_the_first_fit_and_drawn_in_single_rows():
         method=ho.estimates.BBC(stratify=True), random_state=0,
     )  # fmt: skip
 
-    with pytest.raises(InputError, match="stratify=True draws rows within classes, and blocks"):
+    with pytest.raises(InputError, match="`stratify=True` draws rows within classes, and blocks"):
         search.fit(SCORES, LABELS)
     assert ho.Flag.STRATIFIED in search.set_params(block_length=1).fit(SCORES, LABELS).estimate_.flags
 

@@ -102,11 +102,11 @@ def test_an_ambiguous_response_can_be_passed():
 @pytest.mark.parametrize(
     "predictions, said",
     [
-        (ALMOST, r"1\.0000001, beyond \[0, 1\].*np\.clip.*response="),
+        (ALMOST, r"1\.0000001, beyond \[0, 1\].*np\.clip.*`response=`"),
         (100 * P, "every row one label; if they are percentages, divide them by 100.*response='decision'"),
         (HARD + 1.0, "from 1 to 2, .*if labels, pass those of y_true.*response='decision'"),
         (np.log(np.clip(P, 0.01, 0.99)), "every row one label.*response='decision'"),
-        (np.column_stack([DECISIONS[:, 0], np.exp(DECISIONS[:, 1]) + 1]), "configuration 1 holds .*response="),
+        (np.column_stack([DECISIONS[:, 0], np.exp(DECISIONS[:, 1]) + 1]), "configuration 1 holds .*`response="),
     ],
     ids=["a rounding error above 1", "percent", "labels of another coding", "log probabilities", "one of two"],
 )
@@ -118,12 +118,12 @@ def test_numbers_on_one_side_of_zero_are_not_cut_there(predictions, said):
 @pytest.mark.parametrize("metric", ["roc_auc", "brier_score", "log_loss", "average_precision"])
 @pytest.mark.parametrize("shift", [0, 1])
 def test_hard_labels_are_not_read_as_scores_of_the_other_class(metric, shift):
-    with pytest.raises(InputError, match=f"pass response='{'decision' if shift else 'probabilities'}' if"):
+    with pytest.raises(InputError, match=f"pass `response='{'decision' if shift else 'probabilities'}'` if"):
         value(Y + shift, HARD + shift, metric, pos_label=shift)
 
 
 def test_the_order_of_classes_may_make_the_first_class_positive():
-    with pytest.raises(InputError, match=r"scores of pos_label=0.*response="):
+    with pytest.raises(InputError, match=r"scores of `pos_label=0`.*`response="):
         value(Y, HARD, "roc_auc", classes=[1, 0])
 
 
@@ -137,7 +137,7 @@ def test_the_order_of_classes_may_make_the_first_class_positive():
     ids=["0 and 1", "0, 1 and NaN", "-1 and 1"],
 )
 def test_floats_that_could_be_labels_or_scores_of_the_first_class_are_refused(y, predictions):
-    with pytest.raises(InputError, match=r"response=.* or 'labels' if they are the classes themselves"):
+    with pytest.raises(InputError, match=r"`response=.* or 'labels' if they are the classes themselves"):
         value(y, predictions, pos_label=y.min())
 
 
@@ -174,7 +174,7 @@ def test_text_is_no_score(metric):
             P,
             "roc_auc",
             {"threshold": 0.9},
-            "threshold=0.9 cuts scores into labels, but roc_auc reads the scores",
+            "`threshold=0.9` cuts scores into labels, but roc_auc reads the scores",
         ),
         (Y, P, "accuracy", {"threshold": np.nan}, "threshold must be a finite number, got nan"),
         (Y, P, "accuracy", {"threshold": np.inf}, "threshold must be a finite number, got inf"),
@@ -182,17 +182,17 @@ def test_text_is_no_score(metric):
         (Y, P, "accuracy", {"threshold": True}, "threshold must be a finite number, got True"),
         (Y, P, "accuracy", {"threshold": 5}, r"threshold must lie in \[0, 1\] for probabilities, got 5"),
         (Y, HARD, "accuracy", {"threshold": 0.5}, "predictions are labels; leave it out"),
-        (Y, P, "mean_squared_error", {"threshold": 0.5}, "threshold=0.5 is for classifications"),
+        (Y, P, "mean_squared_error", {"threshold": 0.5}, "`threshold=0.5` is for classifications"),
         (
             Y,
             P,
             "mean_squared_error",
             {"response": "probabilities"},
-            "response='probabilities' is for classifications",
+            "`response='probabilities'` is for classifications",
         ),
-        (Y, P, "mean_squared_error", {"pos_label": 1}, "pos_label=1 is for labels"),
-        (Y, P, "mean_squared_error", {"classes": [0, 1]}, r"classes=\[0, 1\] is for labels"),
-        (np.arange(100) % 3, HARD, "accuracy", {"pos_label": 7}, "pos_label=7 is for 2 classes, but there are 3"),
+        (Y, P, "mean_squared_error", {"pos_label": 1}, "`pos_label=1` is for labels"),
+        (Y, P, "mean_squared_error", {"classes": [0, 1]}, r"`classes=\[0, 1\]` is for labels"),
+        (np.arange(100) % 3, HARD, "accuracy", {"pos_label": 7}, "`pos_label=7` is for 2 classes, but there are 3"),
         (Y, P, "accuracy", {"response": "scores"}, "response must be one of auto, labels"),
         (Y, P, "accuracy", {"response": ["labels"]}, "response must be one of auto, labels"),
     ],

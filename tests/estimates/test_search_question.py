@@ -157,7 +157,7 @@ def test_searches_of_other_kinds() -> None:
     assert ho.estimate(crossed) is crossed.estimate_ is ho.correct(crossed)
     for ask in (ho.estimate, ho.compare_estimates, ho.compare_configurations):
         with pytest.warns(
-            HeldoutWarning, match=r"search\.estimate_, rests on searches without the rows of each fold"
+            HeldoutWarning, match=r"search\.estimate_ in Python\) rests on searches without the rows of each fold"
         ):
             ask(LABEL, crossed.predictions_)
 
@@ -198,18 +198,18 @@ def test_the_two_models_of_a_table_are_ranked_alike_wherever_one_asks() -> None:
 @pytest.mark.parametrize(
     ("changed", "said"),
     [
-        ({"metric": "f1"}, "has metric='accuracy'. With metric='f1' the"),
-        ({"aggregate": "pooled"}, "With aggregate='pooled' the"),
-        ({"selection": "one_standard_error"}, "has selection='best'. With selection='one_standard_error' the"),
-        ({"method": "bbc"}, "has method='shrinkage'. With method='bbc' the"),
-        ({"n_bootstraps": 30}, "has n_bootstraps=40. With n_bootstraps=30 the"),
-        ({"confidence_level": 0.9}, "has confidence_level=0.95. With confidence_level=0.9 the"),
-        ({"alternative": "greater"}, "has alternative='two-sided'. With alternative='greater' the"),
-        ({"random_state": 4}, "has random_state=3. With random_state=4 the"),
-        ({"groups": np.arange(N)}, "has groups=None. With groups= the"),
-        ({"sample_weight": 1 + np.arange(N)}, "has sample_weight=None. With sample_weight= the"),
-        ({"folds": np.arange(N) % 5}, "has folds=. With folds= the"),
-        ({"block_length": 4}, "has block_length=None. With block_length='moving:4' the"),
+        ({"metric": "f1"}, "has `metric='accuracy'`. With `metric='f1'` the"),
+        ({"aggregate": "pooled"}, "With `aggregate='pooled'` the"),
+        ({"selection": "one_standard_error"}, "has `selection='best'`. With `selection='one_standard_error'` the"),
+        ({"method": "bbc"}, "has `method='shrinkage'`. With `method='bbc'` the"),
+        ({"n_bootstraps": 30}, "has `n_bootstraps=40`. With `n_bootstraps=30` the"),
+        ({"confidence_level": 0.9}, "has `confidence_level=0.95`. With `confidence_level=0.9` the"),
+        ({"alternative": "greater"}, "has `alternative='two-sided'`. With `alternative='greater'` the"),
+        ({"random_state": 4}, "has `random_state=3`. With `random_state=4` the"),
+        ({"groups": np.arange(N)}, "has `groups=None`. With `groups=` the"),
+        ({"sample_weight": 1 + np.arange(N)}, "has `sample_weight=None`. With `sample_weight=` the"),
+        ({"folds": np.arange(N) % 5}, "has `folds=`. With `folds=` the"),
+        ({"block_length": 4}, "has `block_length=None`. With `block_length='moving:4'` the"),
     ],
 )
 def test_another_keyword_replaces_what_is_remembered_and_is_named(changed: dict[str, Any], said: str) -> None:
@@ -234,7 +234,7 @@ def test_equal_keywords_are_no_change() -> None:
         n_jobs=2, **FAST,
     )  # fmt: skip
     assert found.to_dict() == search.estimate_.to_dict()
-    with pytest.warns(HeldoutWarning, match=r"has method='bbc\(control=False\)'. With method='bbc'"):
+    with pytest.warns(HeldoutWarning, match=r"has `method='bbc\(control=False\)'`. With `method='bbc'`"):
         ho.estimate(search, method="bbc")
     with pytest.warns(HeldoutWarning, match="sample_weight="):
         ho.estimate(search, sample_weight=weights)
@@ -276,7 +276,7 @@ def test_some_configurations_remember_metric_aggregate_and_positive_class() -> N
         assert (found.metric, found.provenance["aggregate"], found.method) == ("roc_auc", "within", "shrinkage")
         assert found.provenance["selection"] == "best" and found.provenance["n_bootstraps"] == 1000
         assert found.provenance["pos_label"] == "well"
-    with pytest.warns(HeldoutWarning, match="has aggregate='within'. With aggregate='pooled'"):
+    with pytest.warns(HeldoutWarning, match="has `aggregate='within'`. With `aggregate='pooled'`"):
         ho.estimate(TEXT, part, aggregate="pooled")
     one = search.predictions_.of(names[3])
     assert one.names == (names[3],) and ho.compare_configurations(TEXT, one).winner == names[3]

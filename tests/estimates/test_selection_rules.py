@@ -233,7 +233,7 @@ REFUSED = {
         "accuracy at a tuned threshold needs decision or probabilities, but the predictions hold labels",
     ),
     "scores_cut": (lambda: estimate("roc_auc", Threshold()), "tunes where scores are cut into labels, but roc_auc"),
-    "cut_twice": (lambda: estimate("accuracy", Threshold(), threshold=0.4), "threshold=0.4 sets where to cut"),
+    "cut_twice": (lambda: estimate("accuracy", Threshold(), threshold=0.4), "`threshold=0.4` sets where to cut"),
     "three_classes": (
         lambda: ho.estimate(np.arange(9) % 3, np.zeros((9, 2)), metric="accuracy", selection=Threshold()),
         "is for binary tasks, and there are 3 classes",
@@ -244,7 +244,7 @@ REFUSED = {
         "tunes where scores are cut",
     ),
     "no_metrics": (lambda: estimate("roc_auc", "average_rank"), r"name them: .average_rank\(metrics="),
-    "no_folds": (lambda: estimate("roc_auc", "one_standard_error"), "give folds=, one fold label per row"),
+    "no_folds": (lambda: estimate("roc_auc", "one_standard_error"), "give `folds=`, one label per row"),
     "no_params": (lambda: estimate("roc_auc", Within(0.1, complexity="depth")), "known only in a search"),
     "more_than_there_are": (lambda: estimate("roc_auc", "top_k"), "there are 7 configurations"),
     "bad_function": (lambda: estimate("roc_auc", lambda scores: 1 / 0), "failed on the scores: ZeroDivisionError"),
@@ -338,7 +338,7 @@ def test_a_search_takes_functions_of_scores_and_of_parameters():
     }
     with pytest.raises(InputError, match="failed on the scores: ZeroDivisionError"):
         search(lambda scores: 1 / 0)
-    with pytest.raises(InputError, match="complexity='depth' is not a parameter"):
+    with pytest.raises(InputError, match="`complexity='depth'` is not a parameter"):
         search(OneStandardError("depth"))
 
 

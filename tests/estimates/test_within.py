@@ -123,7 +123,7 @@ def test_several_classes_and_rules_of_several_metrics() -> None:
     ("settings", "sentence"),
     [
         ({"metric": "f1", "folds": np.arange(N) % 5, "threshold": 0.0}, "f1 is neither made of pairs"),
-        ({"folds": None}, "aggregate='within' needs folds="),
+        ({"folds": None}, "`aggregate='within'` needs `folds=`"),
         ({"folds": np.arange(N)}, "no fold contains the rows that roc_auc needs"),
         ({"aggregate": "inside"}, "aggregate must be one of auto, folds, pooled, within"),
     ],

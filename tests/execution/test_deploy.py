@@ -50,7 +50,7 @@ def test_random_models_are_those_that_were_tested() -> None:
 def test_it_needs_one_split_and_a_model() -> None:
     with pytest.raises(InputError, match="deploys the model that one hold-out tested, and here are 5 splits"):
         ho.HeldOutSearchCV(KNeighborsClassifier(), GRID, deploy="bounded").fit(X, Y)
-    with pytest.raises(InputError, match="needs a model to deploy, got refit=False"):
+    with pytest.raises(InputError, match="needs a model to deploy, got `refit=False`"):
         ho.HeldOutSearchCV(
             KNeighborsClassifier(), GRID, cv=ho.protocols.hold_out(), deploy="bounded", refit=False
         ).fit(X, Y)

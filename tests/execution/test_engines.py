@@ -359,7 +359,7 @@ def test_a_timeout_that_no_clock_can_wait_for_is_refused() -> None:
 def test_threads_cannot_be_stopped() -> None:
     with (
         joblib.parallel_config("threading"),
-        pytest.raises(InputError, match=r"fit_timeout=5 needs worker processes .* ThreadingBackend"),
+        pytest.raises(InputError, match=r"`fit_timeout=5` needs worker processes .* ThreadingBackend"),
         JoblibExecutor(n_jobs=2, fit_timeout=5),
     ):
         pass
@@ -479,7 +479,7 @@ def test_an_error_that_cannot_be_sent_is_told_all_the_same(backend: str, does: s
 def test_what_cannot_be_sent_is_one_sentence() -> None:
     work = make_work({"value": [threading.Lock()]})
     with (
-        pytest.raises(InputError, match=r"cannot be sent to other processes \(.*lock.*\); use n_jobs=1, threads"),
+        pytest.raises(InputError, match=r"cannot be sent to other processes \(.*lock.*\); use `n_jobs=1`, threads"),
         JoblibExecutor(n_jobs=2) as executor,
     ):
         list(executor.run(work, cells_of(work)))

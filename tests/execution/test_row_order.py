@@ -121,7 +121,7 @@ def test_a_sorted_file_is_flagged_with_its_remedy_and_without_a_false_reason(col
     X, y = X[order], y[order]
     search = ho.HeldOutSearchCV(Ridge(), scoring="r2", aggregate="folds", random_state=0, n_bootstraps=50)
     search.fit(X, y)
-    assert "shuffle: cv=ho.protocols.k_folds(5)" in search.estimate_.flags[Flag.SORTED_ROWS]
+    assert "shuffle: `cv=ho.protocols.k_folds(5)`" in search.estimate_.flags[Flag.SORTED_ROWS]
     assert Flag.SMALL_FOLDS not in search.estimate_.flags
     for cv in (SHUFFLED, ho.protocols.k_folds(5), ho.protocols.repeated(5, 2), LeaveOneOut()):
         assert Flag.SORTED_ROWS not in flags_of(Ridge(), X, y, cv=cv, scoring="neg_mean_absolute_error")

@@ -56,7 +56,7 @@ def test_rows_of_the_data_are_flagged_with_their_number() -> None:
     assert sentence is not None and sentence.startswith(
         "Models stop early on rows that also score them: 30 of the 30 rows that are passed for it are held-out rows"
     )
-    assert "early_stopping=ho.inner_split(0.1) stops each model on training rows of its own" in sentence
+    assert "`early_stopping=ho.inner_split(0.1)` stops each model on training rows of its own" in sentence
 
 
 def test_the_data_themselves_are_flagged() -> None:

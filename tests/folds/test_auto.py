@@ -74,13 +74,13 @@ def test_advice_says_which() -> None:
     advice = ho.advise(X, RARE, (KNeighborsClassifier(), {"n_neighbors": [1, 3]}), cv=3, seconds=0)
     assert advice.auto_folds == 4
     assert (
-        "cv='auto' makes 4 folds of this target; its smallest class, 1, has 4 rows, so that each model trains on "
+        "`cv='auto'` makes 4 folds of this target; its smallest class, 1, has 4 rows, so that each model trains on "
         "more of the rows." in advice.sentences
     )
 
 
 def test_too_many_folds_name_it() -> None:
-    with pytest.raises(InputError, match="use at most cv=4 or cv='auto'"):
+    with pytest.raises(InputError, match="use at most `cv=4` or `cv='auto'`"):
         make_folds(Task(X, truth_of(RARE)), 10)
 
 

@@ -75,7 +75,7 @@ def test_nested_keeps_the_copies_of_a_row_together() -> None:
 
 
 def test_nesting_with_the_remaining_samples_is_refused() -> None:
-    with pytest.raises(InputError, match="inner='remaining' needs outer folds that test every row once"):
+    with pytest.raises(InputError, match="`inner='remaining'` needs outer folds that test every row once"):
         ho.nested_cv(KNeighborsClassifier(), X, Y, GRID, cv=bootstrap(4))
 
 

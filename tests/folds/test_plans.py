@@ -177,7 +177,7 @@ def test_what_cannot_be_repeated_is_refused() -> None:
     task = task_of(LABELS)
     with pytest.raises(InputError, match="repeats twice"):
         make_folds(task, repeated(3, 2), repeats=2)
-    with pytest.raises(InputError, match="use repeats=1"):
+    with pytest.raises(InputError, match="use `repeats=1`"):
         make_folds(task, leave_one_out(), repeats=2)
 
 

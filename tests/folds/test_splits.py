@@ -70,7 +70,7 @@ def test_repeats_reseed_a_splitter_that_shuffles_and_leave_it_as_it_is() -> None
 
 @pytest.mark.parametrize("splitter", [KFold(3), LeaveOneOut(), PredefinedSplit([0, 1] * 6), [([0], [1])]])
 def test_repeats_of_what_cannot_be_reseeded_are_refused(splitter: Any) -> None:
-    with pytest.raises(InputError, match="repeats=2 needs a splitter that shuffles"):
+    with pytest.raises(InputError, match="`repeats=2` needs a splitter that shuffles"):
         make_folds(NUMBERS, splitter, repeats=2)
 
 
@@ -133,7 +133,7 @@ def test_groups_on_both_sides_are_refused() -> None:
 @pytest.mark.parametrize(
     ("cv", "words"),
     [
-        (1, "cv must be at least 2, got 1; use a splitter or an integer from 2 to 12"),
+        (1, "cv must be at least 2, got 1; use an integer from 2 to 12"),
         (13, "cv must be at most the number of rows, 12, got 13"),
         ("five", "cv must be an integer of at least 2, 'auto', a splitter .* got 'five'"),
         ([], "the splitter gave no splits"),
@@ -159,7 +159,7 @@ def test_repeats_are_counted(repeats: Any) -> None:
 
 def test_a_class_smaller_than_the_folds_is_named() -> None:
     task = task_of(["rare"] * 2 + ["common"] * 10)
-    with pytest.raises(InputError, match="class 'rare' has 2 rows, fewer than the 3 folds; use at most cv=2"):
+    with pytest.raises(InputError, match="class 'rare' has 2 rows, fewer than the 3 folds; use at most `cv=2`"):
         make_folds(task, 3)
     with pytest.warns(UserWarning, match="The least populated class in y has only 2 members"):
         assert make_folds(task, 3, small_classes="allow").n_splits == 3

@@ -90,7 +90,7 @@ def test_a_category_that_was_never_seen_stays_and_informs_nothing() -> None:
     ("column", "said"),
     [
         ([None] * 6, "column 1 has no value at all in these 6 rows"),
-        (["a", "b", "c", "d", "e", None], "column 1 has 5 categories, more than max_categories=4"),
+        (["a", "b", "c", "d", "e", None], "column 1 has 5 categories, more than 4: .*max_categories allows more"),
         ([[1], [2], [3], [4], [5], None], "column 1 holds values of type list"),
     ],
     ids=["empty", "many", "lists"],

@@ -139,7 +139,7 @@ def test_a_metric_with_a_pos_label_of_its_own_finds_that_class() -> None:
 
 
 def test_a_pos_label_that_the_target_lacks_is_refused() -> None:
-    with pytest.raises(InputError, match=r"pos_label=1, but the classes are 'ill', 'well'"):
+    with pytest.raises(InputError, match=r"`pos_label=1`, but the classes are 'ill', 'well'"):
         fitted(FScore(pos_label=1), truth_of(["ill", "well"]))
 
 

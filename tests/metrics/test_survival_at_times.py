@@ -119,8 +119,8 @@ def test_names_and_times() -> None:
 @pytest.mark.parametrize(
     ("metric", "sentence"),
     [
-        pytest.param("brier_score_at", r"'brier_score_at\(time=5\)' or ho\.metrics\.BrierAt\(time=5\)", id="brier"),
-        pytest.param("roc_auc_at", r"'roc_auc_at\(time=5\)' or ho\.metrics\.RocAucAt\(time=5\)", id="area"),
+        pytest.param("brier_score_at", r"'brier_score_at\(time=5\)'", id="brier"),
+        pytest.param("roc_auc_at", r"'roc_auc_at\(time=5\)'", id="area"),
         pytest.param(BrierAt(4), "time must lie within those of the target, from 1 to before 4, got 4;", id="late"),
         pytest.param(RocAucAt(0.5), "from 1 to before 4, got 0.5", id="early"),
         pytest.param(RocAucAt(1), "needs an event until its time, but the first is at 2", id="no event yet"),

@@ -133,7 +133,7 @@ def test_a_search_refuses_a_scorer_with_other_classes() -> None:
     for classes in ([2, 1, 0], [0, 1, 2, 3]):
         scoring = ho.metrics.scorer("quadratic_weighted_kappa", classes=classes)
         search = ho.HeldOutSearchCV(LogisticRegression(), {"C": [0.1, 1]}, scoring=scoring)
-        with pytest.raises(ho.InputError, match=r"has classes=.* but the classes of the target are 0, 1, 2"):
+        with pytest.raises(ho.InputError, match=r"has `classes=.* but the classes of the target are 0, 1, 2"):
             search.fit(SEVERAL_X, SEVERAL)
 
 

@@ -271,7 +271,7 @@ def test_one_configuration_needs_no_folds_to_divide_anew() -> None:
 def test_the_interval_of_bates_of_one_configuration_fits_the_pairs_alone() -> None:
     found = ho.nested_cv(NEIGHBOURS, X, Y, cv=4, interval="bates_hastie_tibshirani", random_state=0)
     assert found.n_fits == 4 + 6 + 1 and found.interval is not None
-    with pytest.raises(InputError, match="Tibshirani needs at least 3 outer folds, got 2; use cv=5, or interval="):
+    with pytest.raises(InputError, match="needs at least 3 outer folds, got 2; use `cv=5`, or `interval="):
         ho.nested_cv(NEIGHBOURS, X, Y, cv=2, interval="bates_hastie_tibshirani")
 
 

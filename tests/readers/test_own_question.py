@@ -70,7 +70,7 @@ def test_a_sorted_and_renamed_file_needs_no_keyword(settings: dict[str, Any], tm
     assert ho.compare_configurations(table).winner == search.estimate_.selected_name
     compared = ho.compare_estimates(table, methods=[search.predictions_.question.method])
     assert compared[compared.main].value == search.estimate_.value
-    with pytest.warns(HeldoutWarning, match=r"has random_state=5. With random_state=6"):
+    with pytest.warns(HeldoutWarning, match=r"has `random_state=5`. With `random_state=6`"):
         ho.estimate(table, random_state=6)
 
 

@@ -43,7 +43,7 @@ def test_the_kind_is_guessed_from_the_values(values: Any, kind: TaskKind) -> Non
 def test_a_guess_is_reported_with_the_option_that_overrides_it() -> None:
     assert task_from_table(table(y=[0, 1, 2] * 20), "y").why == (
         "Target 'y' holds whole numbers with only 3 different values, so this is 3-class classification (to "
-        "override: task='regression')."
+        "override: `task='regression'`)."
     )
     assert "binary classification (positive class 'yes')" in task_from_table(table(), "y").why
 
@@ -68,7 +68,9 @@ def test_the_user_overrides_the_guess() -> None:
         task_from_table(scores, "y", kind="binary")
     with pytest.raises(InputError, match="task must be one of"):
         task_from_table(scores, "y", kind="ranking")
-    with pytest.raises(InputError, match="task='regression' needs a target of numbers, but column 'y' holds 'no'"):
+    with pytest.raises(
+        InputError, match="`task='regression'` needs a target of numbers, but column 'y' holds 'no'"
+    ):
         task_from_table(table(), "y", kind="regression")
 
 
@@ -194,11 +196,11 @@ def test_one_value_may_be_named_as_the_event(values: list[Any], event_value: str
 @pytest.mark.parametrize(
     ("columns", "asked", "said"),
     [
-        ({}, {"kind": "survival"}, "task='survival' needs the column of events at the"),
+        ({}, {"kind": "survival"}, "`task='survival'` needs the column of events at the"),
         (
             {},
             {"event": "died", "kind": "regression"},
-            "event='died' is for times to an event, got task='regression'",
+            "`event='died'` is for times to an event, got `task='regression'`",
         ),
         ({}, {"event": "y"}, "column 'y' cannot be both the target and the event; name two columns"),
         ({}, {"event": "died", "groups": "died"}, "column 'died' cannot be both the event and the groups"),
@@ -231,7 +233,7 @@ def test_folds_need_two_events() -> None:
 @pytest.mark.parametrize("values", [(1e19, 2e19, 3.0), (np.inf, 1.0, 2.0), (2.0**53, 2.0**54, 1.0)])
 @pytest.mark.parametrize("kind", [None, "classification"])
 def test_numbers_beyond_whole_floats_are_no_labels(values: tuple[float, ...], kind: str | None) -> None:
-    with pytest.raises(InputError, match=r"the labels of the target column 'y' hold .* use task='regression'"):
+    with pytest.raises(InputError, match=r"the labels of the target column 'y' hold .* use `task='regression'`"):
         task_from_table(table(y=list(values) * 20), "y", kind=kind)
 
 

@@ -169,14 +169,14 @@ def test_nested_cross_validation_imputes_within_every_fit() -> None:
         X, Y,
     )  # fmt: skip
     assert of_search.value == found.value
-    with pytest.raises(InputError, match="imputation=2, and imputation=3"):
+    with pytest.raises(InputError, match="`imputation=2`, and `imputation=3`"):
         ho.nested_cv(ho.HeldOutSearchCV(LogisticRegression(), GRID, imputation=2), X, Y, imputation=3)
 
 
 @pytest.mark.parametrize(
     ("settings", "said", "argument"),
     [
-        ({"imputation": Imputation(2, order="naive")}, "folds need order='boot_mi'", "imputation"),
+        ({"imputation": Imputation(2, order="naive")}, "folds need `order='boot_mi'`", "imputation"),
         ({"imputation": Imputation(2, outcome_in_evaluation=True)}, "a model never receives it", "imputation"),
         ({"imputation": "mean"}, "must be a number of imputations", "imputation"),
         ({"imputation": 1}, "from 2 to 1000", "n_imputations"),

@@ -167,7 +167,7 @@ def test_exactly_one_standard_error_worse_is_within():
 def test_one_standard_error_needs_two_folds_with_a_score():
     folds = np.array([[0.7, 0.9], [0.7, NAN]])[None, :, :, None]
     assert OneStandardError()(table([0.7, 0.9], fold_scores=folds)).tolist() == [NONE_CHOSEN]
-    with pytest.raises(SelectionFailedError, match="give folds="):
+    with pytest.raises(SelectionFailedError, match="give `folds=`"):
         OneStandardError()(table([0.7, 0.9]))
 
 

@@ -57,15 +57,27 @@ def calls(package: ModuleType) -> tuple[tuple[str, ast.Call, str], ...]:
     )
 
 
+def texts(package: ModuleType) -> Iterator[tuple[str, str]]:
+    """File and line, and the text, for every part of a text in the sources that is no docstring."""
+    for path in sorted(Path(str(package.__file__)).parent.rglob("*.py")):
+        nodes = list(ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
+        docstrings = {id(node.value) for node in nodes if isinstance(node, ast.Expr)}
+        for node in nodes:
+            if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in docstrings:
+                yield f"{path.name}:{node.lineno}", node.value
+
+
 def unknown_arguments(package: ModuleType, public: frozenset[str]) -> list[str]:
-    """Where errors and sentences name an argument that no user can pass."""
-    strangers = []
-    for where, call, called in calls(package):
-        named = [one.value for one in call.keywords if one.arg == "argument" and called.endswith("Error")]
-        named += call.args[:1] if called == "argument" and isinstance(call.func, ast.Name) else []
-        names = [one.value for one in named if isinstance(one, ast.Constant)]
-        strangers += [f"{where}: {name}" for name in names if name not in public]
-    return strangers
+    """Where errors, and names in backquotes within sentences, name an argument that no user can pass."""
+    named = [
+        (where, keyword.value.value)
+        for where, call, called in calls(package)
+        for keyword in call.keywords
+        if keyword.arg == "argument" and called.endswith("Error") and isinstance(keyword.value, ast.Constant)
+    ]
+    quoted = [(where, name) for where, text in texts(package) for name in re.findall(r"`([a-z]\w*)[=`]", text)]
+    assert named and quoted, "the sources name arguments"
+    return [f"{where}: {name}" for where, name in (*named, *quoted) if name not in public]
 
 
 def errors_without_their_argument(package: ModuleType, public: frozenset[str]) -> list[str]:
@@ -73,9 +85,10 @@ def errors_without_their_argument(package: ModuleType, public: frozenset[str]) -
     unknown = []
     for where, call, called in calls(package):
         if called in ERRORS and call.args:
-            subject = re.match(r"([a-z]\w*) (must|cannot) ", beginning(call.args[0]))
-            if subject and subject[1] in public and not any(one.arg for one in call.keywords):
-                unknown.append(f"{where}: {subject[1]}")
+            subject = re.match(r"`(\w+)=|([a-z]\w*) (?:must|cannot) ", beginning(call.args[0]))
+            name = subject and (subject[1] or subject[2])
+            if name in public and not any(one.arg for one in call.keywords):
+                unknown.append(f"{where}: {name}")
     return unknown
 
 

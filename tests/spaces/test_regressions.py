@@ -86,7 +86,7 @@ def test_each_kind_of_task_has_a_usual_model(kind: TaskKind) -> None:
 
 
 def test_a_model_that_does_not_fit_the_task() -> None:
-    with pytest.raises(InputError, match="model='cox' does not fit a regression target; use linear"):
+    with pytest.raises(InputError, match="`model='cox'` does not fit a regression target; use linear"):
         regression("cox", X, TaskKind.REGRESSION)
     with pytest.raises(InputError, match="model must be one of logistic, linear, cox, or a file"):
         regression("ridge", X, TaskKind.REGRESSION)

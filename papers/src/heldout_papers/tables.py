@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from heldout._text import counted
 from heldout.data.task import Task, TaskKind, Truth, truth_of
-from heldout.errors import InputError
+from heldout.errors import InputError, reason_of
 from heldout.spaces.preprocessing import column_kinds
 
 SUFFIXES = (".parquet", ".csv")
@@ -185,7 +185,7 @@ def _fit(
     try:
         found = read_task(path, target, event, task)
     except InputError as error:
-        return str(error).rstrip(".")
+        return reason_of(error)
     truth = found.truth
     if truth.kind not in kinds:
         return f"its target is {truth.kind.value}"

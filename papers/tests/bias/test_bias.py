@@ -287,7 +287,7 @@ def test_a_damaged_file_of_a_study_is_one_sentence(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("asked", "sentence"),
     [
-        ({"rows": 5}, "folds must be at most the number of rows, got folds=10 and rows=5."),
+        ({"rows": 5}, "folds must be at most the number of rows, got `folds=10` and `rows=5`."),
         ({"rows": []}, "rows must be whole numbers from 2 on, got []."),
         ({"configurations": 1}, "configurations must be a whole number from 2 on, got 1."),
         ({"folds": 1}, "folds must be a whole number from 2 on, got 1."),
@@ -298,15 +298,15 @@ def test_a_damaged_file_of_a_study_is_one_sentence(tmp_path: Path) -> None:
             "protocols must be some of cv, tt, nested_cv, bbc, bced, got ['cv', 'ncv'].",
         ),
         ({"protocols": []}, "protocols must be some of cv, tt, nested_cv, bbc, bced, got []."),
-        ({"beta": (9, 0)}, "beta must be pairs of numbers above 0, such as [(9, 6)], got (9, 0)."),
-        ({"beta": [9, 6, 3]}, "beta must be pairs of numbers above 0, such as [(9, 6)], got [9, 6, 3]."),
+        ({"beta": (9, 0)}, "beta must be pairs of numbers above 0, such as 9 and 6, got (9, 0)."),
+        ({"beta": [9, 6, 3]}, "beta must be pairs of numbers above 0, such as 9 and 6, got [9, 6, 3]."),
         (
             {"metric": "auc"},
             "metric must be one of accuracy, roc_auc, mean_squared_error, got 'auc'.",
         ),
         (
             {"prevalence": 0.2},
-            "prevalence=0.2 is for metric='roc_auc', whose rows have classes; leave it out.",
+            "`prevalence=0.2` is for `metric='roc_auc'`, whose rows have classes; leave it out.",
         ),
         (
             {"metric": "roc_auc", "prevalence": 1},
@@ -314,10 +314,10 @@ def test_a_damaged_file_of_a_study_is_one_sentence(tmp_path: Path) -> None:
         ),
         (
             {"metric": "roc_auc", "prevalence": 0.2},
-            "every fold must hold both classes, and of rows=20 with prevalence=0.2 only 4 are of the rarer one, "
-            "fewer than folds=10; ask for more rows, or for fewer folds.",
+            "every fold must hold both classes, and of `rows=20` with `prevalence=0.2` only 4 are of the rarer "
+            "one, fewer than `folds=10`; ask for more rows, or for fewer folds.",
         ),
-        ({"beta": "wide"}, "beta must be pairs of numbers above 0, such as [(9, 6)], got 'wide'."),
+        ({"beta": "wide"}, "beta must be pairs of numbers above 0, such as 9 and 6, got 'wide'."),
     ],
     ids=lambda value: "" if isinstance(value, str) else "-".join(value),
 )

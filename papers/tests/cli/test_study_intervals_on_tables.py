@@ -74,7 +74,7 @@ def test_quick_takes_three_tables_and_a_finished_study_is_not_done_again(command
         ("--confidence-level 2", "--confidence-level must be above .5 and below 1, got 2.0."),
         ("--methods tt", "--methods of a binary task must be some of bbc, bbc_f, delong, hanley_mcneil"),
         ("--space x", "--space must be one of light, tsamardinos2018, quick, standard, got 'x'."),
-        ("--configurations 1", "--configurations must be a whole number from 2 on, got 1."),
+        ("--configurations 1", "--configurations must be a whole number from 2 on, got 1; leave it out for all."),
         ("--repetitions 0", "--repetitions must be a whole number from 1 on, got 0."),
     ],
     ids=["train rows", "tables", "a table", "level", "methods", "space", "configurations", "repetitions"],

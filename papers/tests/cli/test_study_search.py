@@ -88,7 +88,7 @@ def test_a_note_names_what_is_left_out(command: Command, tables: Path) -> None:
         ("--repeats 0", "--repeats must be a whole number from 1 on, got 0."),
         ("--subsamples 0", "--subsamples must be a whole number from 1 on, got 0."),
         ("--bootstraps 0", "--bootstraps must be a whole number from 1 on, got 0."),
-        ("--configurations 1", "--configurations must be a whole number from 2 on, got 1."),
+        ("--configurations 1", "--configurations must be a whole number from 2 on, got 1; leave it out for all."),
         ("--trees 0", "--trees must be a whole number from 1 on, got 0."),
         ("--space small", "--space must be one of tsamardinos2018, quick, standard, got 'small'."),
         ("--space quick --trees 3", "--trees is of the space tsamardinos2018; leave it out, or --space."),

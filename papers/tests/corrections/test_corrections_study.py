@@ -85,8 +85,8 @@ def test_every_repetition_has_a_row(small: CorrectionsStudy) -> None:
         ({"variants": "ties"}, "variants is for part \"correlated\", got part 'independent'; leave it out."),
         (
             {"part": "tables"},
-            'part "tables" needs searches, the folder in which searches are kept, got none; tables is the folder '
-            "of the tables to search.",
+            'part "tables" needs `searches`, the folder in which searches are kept, got none; `tables` is the '
+            "folder of the tables to search.",
         ),
         (
             {"part": "tables", "searches": "a", "levels": [0.9]},

@@ -164,7 +164,7 @@ def test_flat_chooses_many_hyper_parameters_where_they_are_of_no_use(tmp_path: P
 @pytest.mark.parametrize(
     ("how", "said"),
     [
-        ({"algorithms": "all"}, "algorithms must be 'top3' or 'full' or 'ard', names, a list of"),
+        ({"algorithms": "all"}, "algorithms must be 'top3' or 'full' or 'ard' \\(in Python also names, a list of"),
         ({"algorithms": ["rf", "svm"]}, "algorithms must be some of bst, gbm, .*, got 'svm'"),
         ({"algorithms": []}, "the list of estimators is empty"),
         (

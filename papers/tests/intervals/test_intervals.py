@@ -125,7 +125,7 @@ def test_other_tasks_have_what_applies_to_them(task: str) -> None:
 REFUSED: dict[str, tuple[dict[str, Any], str]] = {
     "task": ({"task": "times"}, "task must be one of binary, multiclass, regression, survival, got 'times'"),
     "rows": ({"rows": 3}, "rows must be a whole number from 4 on"),
-    "no rare rows": ({"rows": 20, "prevalence": 0.05}, "with rows=20 and prevalence=0.05 the rarest has 1"),
+    "no rare rows": ({"rows": 20, "prevalence": 0.05}, "with `rows=20` and `prevalence=0.05` the rarest has 1"),
     "prevalence": ({"prevalence": 0.6}, r"prevalence must be above 0 and up to 0.5, got 0.6"),
     "of five": ({"task": "multiclass", "prevalence": 0.3}, "up to 0.2, got 0.3"),
     "of numbers": ({"task": "regression", "prevalence": 0.3}, "a regression task has none; got 0.3"),

@@ -265,7 +265,7 @@ def test_censored_times_on_tables(tmp_path: Path) -> None:
     assert ((study.columns[0]["truth"] > 0.55) & (study.columns[0]["truth"] < 0.85)).all()
     assert (study.columns[0]["low"] < study.columns[0]["value"]).all()
     assert "concordances" in str(study.page().settings["performances"])
-    with pytest.raises(InputError, match="the space light is of classes, got event='died'; take another"):
+    with pytest.raises(InputError, match="the space light is of classes, got `event='died'`; take another"):
         intervals_on_tables.job(tmp_path, event="died")
     with pytest.raises(InputError, match="metric must be concordance_index for a survival task, got 'f1'"):
         intervals_on_tables.job(tmp_path, event="died", metric="f1", space=cox)

@@ -130,16 +130,16 @@ def test_censored_times_by_concordance(folder: Path) -> None:
         ({"task": "classes"}, "task must be one of binary, multiclass, regression, survival, got 'classes'"),
         (
             {"task": "multiclass"},
-            "the space tsamardinos2018 is of two classes, got task='multiclass'; take another",
+            "the space tsamardinos2018 is of two classes, got `task='multiclass'`; take another",
         ),
         (
             {"task": "regression", "metric": "accuracy"},
             "metric must be a metric of a regression task, got 'accuracy'",
         ),
-        ({"task": "survival"}, "task='survival' needs the column of events; name it with event="),
+        ({"task": "survival"}, "`task='survival'` needs the column of events; name it with `event=`"),
         (
             {"task": "binary", "event": "died"},
-            "event='died' is for task='survival', got task='binary'; leave one of them out",
+            "`event='died'` is for `task='survival'`, got `task='binary'`; leave one of them out",
         ),
         ({"task": "regression", "space": REGRESSORS, "names": ["iris"], "target": "nothing"}, "cannot be used"),
     ],

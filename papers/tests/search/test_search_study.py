@@ -170,7 +170,9 @@ def test_the_spaces_that_there_are(tables: Path) -> None:
         ),
         pytest.param({"space": []}, "the list of estimators is empty", id="empty"),
         pytest.param({"configurations": 1}, "configurations must be a whole number from 2 on", id="one"),
-        pytest.param({"rows": 7}, "rows must be at least twice the folds.* got rows=7 and folds=4", id="few rows"),
+        pytest.param(
+            {"rows": 7}, "rows must be at least twice the folds.* got `rows=7` and `folds=4`", id="few rows"
+        ),
         pytest.param(
             {"rows": 100}, "no table of .* is large enough .* first with 100 rows: its pool", id="many rows"
         ),

@@ -125,7 +125,7 @@ def test_a_table_of_something_else_is_refused() -> None:
         ({"rows": 3}, "rows must be a whole number from 4 on, got 3."),
         (
             {"rows": 20, "folds": 11, "centre": (20, 5, 3)},
-            "folds must be at most half of rows, got folds=11 and rows=",
+            "folds must be at most half of rows, got `folds=11` and `rows=",
         ),
         ({"centre": (500, 5)}, "centre must be three numbers: rows, configurations and folds, got"),
         ({"centre": (500, 0, 3)}, "the configurations of centre must be a whole number from 1 on, got 0."),

@@ -13,7 +13,7 @@ import numpy as np
 
 from heldout._notebook import notes
 from heldout._registry import registered
-from heldout._text import argument, counted, is_integer, is_one_of, number_text
+from heldout._text import counted, is_integer, is_one_of, number_text
 from heldout.advice.cases import CASES, Case
 from heldout.data.task import TaskKind
 from heldout.errors import InputError
@@ -250,15 +250,11 @@ def recommendation(
     for name, value in counts.items():
         least = 2 if name == "n_rows" else 1
         if not is_integer(value) or value < least:
-            raise InputError(
-                f"{argument(name)} must be an integer of at least {least}, got {value!r}.", argument=name
-            )
+            raise InputError(f"{name} must be an integer of at least {least}, got {value!r}.", argument=name)
     for name, answer in {"alike": alike, "only_scores": only_scores, "adaptive": adaptive}.items():
         check_answer(name, answer)
     if demand is not None and not is_one_of(demand, DEMANDS):
-        raise InputError(
-            f"{argument('demand')} must be one of {', '.join(DEMANDS)}, or None, got {demand!r}.", argument="demand"
-        )
+        raise InputError(f"demand must be one of {', '.join(DEMANDS)}, or None, got {demand!r}.", argument="demand")
     return recommended(
         Situation(named, int(n_rows), int(n_configurations), alike, int(folds), only_scores, adaptive, demand)
     )
@@ -267,7 +263,7 @@ def recommendation(
 def check_answer(name: str, answer: Any) -> None:
     """Refuse what is neither True nor False."""
     if not isinstance(answer, bool | np.bool_):
-        raise InputError(f"{argument(name)} must be True or False, got {answer!r}.", argument=name)
+        raise InputError(f"{name} must be True or False, got {answer!r}.", argument=name)
 
 
 def recommended(situation: Situation, evidence: Sequence[CellEvidence] | None = None) -> Recommendation:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from heldout._text import argument, counted, number_text
+from heldout._text import counted, number_text
 
 ADVICE_TITLES = {
     "cv": "flat cross-validation, uncorrected",
@@ -58,7 +58,7 @@ def opaque_sentence(scorer: str) -> str:
     """The protocols that work with a scorer of the user's own."""
     return (
         f"The scorer '{scorer}' cannot be opened, so shrinkage, bbc and early dropping do not apply; nested "
-        "cross-validation does, and method='bbc_f' corrects from the scores of the folds."
+        "cross-validation does, and `method='bbc_f'` corrects from the scores of the folds."
     )
 
 
@@ -74,7 +74,7 @@ def small_sentence(units: str) -> str:
 def large_sentence(units: str, fewest: int, most: int) -> str:
     """The article's advice for more data."""
     return (
-        f"With {units}, use drop='bootstrap': the same correction for {fewest:,} to {most:,} fits. On the "
+        f"With {units}, use `drop='bootstrap'`: the same correction for {fewest:,} to {most:,} fits. On the "
         "article's tables with 500 rows it made a half to a fifth of the fits and lost almost nothing (Tsamardinos "
         "et al. 2018)."
     )
@@ -177,7 +177,7 @@ def folds_sentence(allowed: int, folds: int, rarest: tuple[str, int] | None) -> 
     """How many folds the rows allow."""
     why = f"; its smallest class, {rarest[0]}, has {counted(rarest[1], 'row')}" if rarest is not None else ""
     more = ", so that each model trains on more of the rows" if allowed > folds > 1 else ""
-    return f"{argument('cv', 'auto')} makes {counted(allowed, 'fold')} of this target{why}{more}."
+    return f"`cv='auto'` makes {counted(allowed, 'fold')} of this target{why}{more}."
 
 
 def few_rows_warning(label: str, rows: int, folds: int) -> str:

@@ -26,7 +26,7 @@ from heldout.data.arrays import has_fields
 from heldout.data.equal_rows import COPIES, row_numbers
 from heldout.data.survival_target import has_two_columns, survival_target, with_fields
 from heldout.data.task import Task, TaskKind, Truth, checked_groups, checked_weights, target_column, truth_of
-from heldout.errors import InputError, input_error
+from heldout.errors import InputError, input_error, reason_of
 from heldout.execution.events import Listener
 from heldout.execution.fit import Routing
 from heldout.execution.listeners.progress import verbose_listeners
@@ -160,7 +160,7 @@ def truth_for(model: Any, y: Any, metric: Metric | None = None) -> Truth:
             with np.errstate(invalid="ignore"):  # it casts amounts to whole numbers to see what they are
                 check_classification_targets(y)
         except (ValueError, TypeError) as error:
-            raise InputError(f"{str(error).rstrip('.')}. Give labels, or a regressor.") from None
+            raise InputError(f"{reason_of(error)}. Give labels, or a regressor.") from None
         return truth_of(y, TaskKind.MULTICLASS)
     return truth_of(y, TaskKind.REGRESSION if is_regressor(model) or asked == {TaskKind.REGRESSION} else None)
 
@@ -203,9 +203,11 @@ def scorers_of(search: BaseSearchCV) -> tuple[Any, Any]:
     except InputError:
         raise
     except (ValueError, TypeError) as error:
-        reason = " ".join(str(error).split()).rstrip(".")
+        reason = reason_of(error)
         raise input_error(
-            f"scoring={search.scoring!r} with refit={search.refit!r} cannot be used: {reason}.", error
+            f"`scoring={search.scoring!r}` with `refit={search.refit!r}` cannot be used: {reason}.",
+            error,
+            argument="scoring",
         ) from error
     return scorers
 
@@ -244,7 +246,8 @@ def check_weights_fit(models: Iterable[tuple[str, Any]]) -> None:
     if unable is not None:
         raise InputError(
             f"sample_weight goes to every fit, and {unable}.fit does not take it; leave it out, or give an "
-            "estimator that does."
+            "estimator that does.",
+            argument="sample_weight",
         )
 
 

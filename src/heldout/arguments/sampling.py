@@ -15,11 +15,11 @@ import numpy as np
 from sklearn.model_selection import ParameterSampler
 
 from heldout._streams import numpy_seed
-from heldout._text import argument, counted, in_python
+from heldout._text import counted
 from heldout.configurations import Configurations, checked_entries
 from heldout.data.arrays import shortened
 from heldout.data.limits import MOST_CONFIGURATIONS, refuse_more_than
-from heldout.errors import ArgumentError, HeldoutWarning, InputError
+from heldout.errors import ArgumentError, HeldoutWarning, InputError, reason_of
 
 LARGEST_SEED = 2**32 - 1
 """Of NumPy's ``RandomState``, which scikit-learn draws with."""
@@ -125,9 +125,8 @@ def _draws(
         )
     if size is not None and size < number:
         warnings.warn(
-            f"the space{of_model} has only {counted(size, 'configuration')}, fewer than "
-            f"{argument('n_iter', number)}; all of them are searched, as "
-            f"{in_python('HeldOutSearchCV does with', 'in')} a grid.",
+            f"the space{of_model} has only {counted(size, 'configuration')}, fewer than `n_iter={number!r}`; all "
+            "of them are searched, as in a grid.",
             HeldoutWarning,
             stacklevel=2,
         )
@@ -135,7 +134,7 @@ def _draws(
     try:
         return list(ParameterSampler(list(spaces), int(number), random_state=seed))
     except Exception as error:  # a distribution of one's own may raise anything
-        reason = " ".join(str(error).split()).rstrip(".")
+        reason = reason_of(error)
         raise InputError(
             f"the distributions{of_model} cannot be drawn from: {type(error).__name__}: {reason}."
         ) from error
@@ -146,8 +145,7 @@ def _check_number(number: Any, of_model: str) -> None:
         raise InputError(
             f"n_iter{of_model} must be a positive integer, got {shortened(number)}.", argument="n_iter"
         )
-    option = argument("n_iter")
-    refuse_more_than(MOST_CONFIGURATIONS, int(number), f"configurations ({option})", f"a smaller {option}")
+    refuse_more_than(MOST_CONFIGURATIONS, int(number), "configurations (`n_iter`)", "a smaller `n_iter`")
 
 
 def _size(spaces: Sequence[dict[str, Any]]) -> int | None:

@@ -10,7 +10,6 @@ import numpy as np
 from sklearn.base import is_classifier
 from sklearn.model_selection import GridSearchCV
 
-from heldout._text import argument
 from heldout.arguments.parts import (
     check_weights_fit,
     checked_target,
@@ -210,28 +209,27 @@ class SearchArguments:
         drop = drop_rule_of(self.drop)
         if isinstance(drop, SearchStrategy):
             raise InputError(
-                f"{argument('drop', drop.name)} plans its own splits, and here the protocol plans them; use "
-                f"another rule, such as {argument('drop', 'bootstrap')}.",
+                f"`drop={drop.name!r}` plans its own splits, and here the protocol plans them; use another rule, "
+                "such as `drop='bootstrap'`.",
                 argument="drop",
             )
         if self.stop_when_width is not None:
             raise InputError(
                 "a protocol repeats a search with all its folds, so the search must not stop early, got "
-                f"{argument('stop_when_width', self.stop_when_width)}; leave it out.",
+                f"`stop_when_width={self.stop_when_width!r}`; leave it out.",
                 argument="stop_when_width",
             )
         if self.deploy != "all":
             raise InputError(
-                f"{argument('deploy', self.deploy)} deploys the model that one hold-out tested, and a protocol "
-                "deploys the winner of its search on all rows; leave it out.",
+                f"`deploy={self.deploy!r}` deploys the model that one hold-out tested, and a protocol deploys the "
+                "winner of its search on all rows; leave it out.",
                 argument="deploy",
             )
         search = replace(self, method=None).unchecked_on(X, y, groups, sample_weight, "protocol", "refuse")
         if search.folds.halves:
-            instead = argument("cv", "repeated_holdout:50:0.2", python="ho.protocols.repeated_hold_out(50, 0.2)")
             raise InputError(
-                f"splits of halves of the rows are for a search with {argument('method', 'conservative_z')}, and a "
-                f"protocol does not read them; use {instead}.",
+                "splits of halves of the rows are for a search with `method='conservative_z'`, and a protocol does "
+                "not read them; use `cv=ho.protocols.repeated_hold_out(50, 0.2)`.",
                 argument="cv",
             )
         search = replace(search, configurations=self.configurations(search.entropy))
@@ -359,6 +357,6 @@ class SearchArguments:
 def _check_agrees(kind: str, name: str, its: Any, passed: Any, default: Any) -> None:
     if not are_same(its, default) and not are_same(its, passed):
         raise InputError(
-            f"{kind} has {name}={its!r}, and {name}={passed!r} is passed beside it; leave {name} out, or set it in "
-            f"the {kind}."
+            f"{kind} has `{name}={its!r}`, and `{name}={passed!r}` is passed beside it; leave `{name}` out, or set "
+            f"it in the {kind}."
         )

@@ -10,7 +10,14 @@ import click
 from heldout._defaults import DEFAULT_METHOD
 from heldout.cli.console import Console
 from heldout.cli.files import folder_for, save_model, write_report_files
-from heldout.cli.options import SectionedCommand, check_choice, command_line, run_options, table_options
+from heldout.cli.options import (
+    SectionedCommand,
+    check_choice,
+    command_line,
+    options_by_argument,
+    run_options,
+    table_options,
+)
 from heldout.cli.runs import resumable, run_context, run_session
 from heldout.cli.tune_job import TuneJob, job_of, search_of
 from heldout.cli.tune_options import GRID, RANDOM, TuneOptions, check_models, check_options, inner_named
@@ -167,12 +174,12 @@ def command(ctx: click.Context, /, **values: Any) -> None:
     for the README of a repository).
     """
     options = CompareOptions(**{**values, **_OF_TUNE_ALONE})
-    console = Console(options.as_json, options.quiet)
+    console = Console(options.as_json, options.quiet, options_by_argument(ctx.command))
     typed = command_line(ctx)
-    with run_context(ctx, console):
+    with run_context(console):
         check_models(options)
         _check(options)
-        folder = folder_for(options.out, options.resume)
+        folder = folder_for(options.out, options.resume, console)
         job = job_of(options, console)
         search = search_of(options, job)
         with resumable(folder, _bytes_planned(options, job, search, console), typed, options.resume):

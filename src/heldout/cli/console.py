@@ -23,6 +23,7 @@ from typing import Any, TypeAlias
 import click
 
 from heldout._text import printable
+from heldout.cli.options import OptionText, all_in_options, in_options
 from heldout.errors import HeldoutWarning, InputError
 
 Row: TypeAlias = tuple[str, str | Sequence[str]]
@@ -36,6 +37,8 @@ class Console:
     as_json: bool = False
     quiet: bool = False
     """``as_json``, ``quiet``: the options --json and --quiet."""
+    options: Mapping[str, OptionText] = field(default_factory=dict)
+    """The options of the command, which texts name in place of arguments."""
     has_reader: bool = True
     """Whether what is printed to stdout arrives there."""
     _noted: set[str] = field(default_factory=set)
@@ -49,13 +52,13 @@ class Console:
     def say(self, text: str) -> None:
         """Print what the command does."""
         if not self.quiet:
-            self._print(printable(text), err=self.as_json)
+            self._print(self._shown(text), err=self.as_json)
 
     def note(self, text: str) -> None:
         """Print a note for the reader of the result, each text once."""
         if not self.quiet and text not in self._noted:
             self._noted.add(text)
-            self._print(f"Note: {printable(text)}", err=True)
+            self._print(f"Note: {self._shown(text)}", err=True)
 
     def table(self, rows: Sequence[Row]) -> None:
         """Print the result for people: labels and texts, aligned."""
@@ -63,7 +66,7 @@ class Console:
             return
         width = max(len(printable(label)) for label, _ in rows)
         for label, text in rows:
-            first, *others = map(printable, [text] if isinstance(text, str) else text)
+            first, *others = map(self._shown, [text] if isinstance(text, str) else text)
             self._print(click.style(f"{printable(label):<{width}}", bold=True) + f"  {first}")
             for line in others:
                 self._print(" " * (width + 2) + line)
@@ -72,18 +75,21 @@ class Console:
         """Print the result for people, as lines."""
         if not self.as_json:
             for line in lines:
-                self._print(printable(line))
+                self._print(self._shown(line))
 
     def document(self, document: Mapping[str, Any]) -> None:
         """Print the result for machines."""
         if self.as_json:
-            self._print(json.dumps(document, indent=2, allow_nan=False))
+            self._print(json.dumps(all_in_options(document, self.options), indent=2, allow_nan=False))
 
     def check_all_was_printed(self, instead: str = "nothing else was kept") -> None:
         """Fail at the end of a command whose output was lost, and say where the result is ``instead``."""
         if self._lost is not None:
             why = (self._lost.strerror or str(self._lost)).lower()
             raise InputError(f"the output could not be written to standard output ({why}); {instead}.")
+
+    def _shown(self, text: str) -> str:
+        return printable(in_options(text, self.options))
 
     def _print(self, text: str, *, err: bool = False) -> None:
         try:

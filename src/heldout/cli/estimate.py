@@ -13,7 +13,7 @@ from heldout.cli.console import Console, Row
 from heldout.cli.estimate_input import EstimateOptions
 from heldout.cli.file_estimate import FileEstimate, estimate_file
 from heldout.cli.files import is_run, run_file_in
-from heldout.cli.options import command_line, options_in_sentences, values_typed
+from heldout.cli.options import command_line, options_by_argument, values_typed
 from heldout.cli.result import comparison_lines, estimate_rows
 from heldout.cli.saved_winner import SavedWinner
 
@@ -154,13 +154,13 @@ def command(ctx: click.Context, /, **values: Any) -> None:
     from the folds that are complete for all remaining configurations, and says so.
     """
     options = EstimateOptions(**values)
-    console = Console(options.as_json, options.quiet)
-    with console.noting_warnings(), options_in_sentences(ctx):
+    console = Console(options.as_json, options.quiet, options_by_argument(ctx.command))
+    with console.noting_warnings():
         if is_run(Path(options.file)):
             _print(_estimate_of_run(ctx, options), {}, console, None)
             console.check_all_was_printed()
             return
-        folder = _folder(options)
+        folder = _folder(options, console)
         answer = estimate_file(options, console, folder)
         files = {} if folder is None else _write_files(folder, answer, command_line(ctx))
     _print(answer.result, files, console, answer.saved)
@@ -182,13 +182,13 @@ def _estimate_of_run(ctx: click.Context, options: EstimateOptions) -> Estimate:
     return SQLiteStore(run_file_in(Path(options.file))).estimate_so_far(options.n_jobs)
 
 
-def _folder(options: EstimateOptions) -> OutputFolder | None:
+def _folder(options: EstimateOptions, console: Console) -> OutputFolder | None:
     from heldout.cli.files import OutputFolder, path_named
     from heldout.errors import InputError
 
     if options.out is None:
         return None
-    folder = OutputFolder(path_named(options.out, "--out"))
+    folder = OutputFolder(path_named(options.out, "--out"), console.options)
     if folder.run_file.exists():
         raise InputError(
             f"{folder.path} holds a run of heldout tune, whose estimate and report would be lost; choose another "

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, cast
 
+from heldout.cli.options import OptionText, naming
 from heldout.cli.saved_winner import SavedWinner
 
 if TYPE_CHECKING:
@@ -62,7 +63,8 @@ def estimate_file(options: EstimateOptions, console: Console, folder: OutputFold
     from heldout.cli.estimate_methods import check_names, methods_of_options
 
     check_names(options)
-    reading = read(options, console)
+    with naming({"configuration": OptionText("--configuration", "COL")}):
+        reading = read(options, console)
     methods = methods_of_options(options, reading)
     inputs = _inputs(options, reading, next(iter(methods.values())))
     if folder is not None:

@@ -6,14 +6,16 @@ import json
 import shutil
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from heldout.errors import HeldoutError, InputError, StoreError
+from heldout.cli.options import all_in_options
+from heldout.errors import HeldoutError, InputError, StoreError, reason_of
 
 if TYPE_CHECKING:
     from heldout.cli.console import Console
+    from heldout.cli.options import OptionText
     from heldout.metrics.base import Metric
     from heldout.report import ReportContent
     from heldout.report.validation_content import ValidationContent
@@ -27,6 +29,8 @@ class OutputFolder:
     """The folder that receives the files of a command."""
 
     path: Path
+    options: Mapping[str, OptionText] = field(default_factory=dict)
+    """The options of the command, which texts name in place of arguments."""
 
     @property
     def run_file(self) -> Path:
@@ -80,6 +84,7 @@ class OutputFolder:
 
     def write_json(self, name: str, document: Mapping[str, Any] | Sequence[Any]) -> Path:
         """Write a document as JSON."""
+        document = all_in_options(document, self.options)
         return self.write_text(name, json.dumps(document, indent=2, allow_nan=False) + "\n")
 
     def write_text(self, name: str, text: str) -> Path:
@@ -115,9 +120,9 @@ def is_run(path: Path) -> bool:
     return is_database(path) or is_database(path / "run.db")
 
 
-def folder_for(out: str, resume: bool) -> OutputFolder:
+def folder_for(out: str, resume: bool, console: Console) -> OutputFolder:
     """The output folder of a command; one that holds a run already is refused unless the run is resumed."""
-    folder = OutputFolder(path_named(out, "--out"))
+    folder = OutputFolder(path_named(out, "--out"), console.options)
     if folder.holds_run and not resume:
         raise StoreError(
             f"{folder.path} already holds a run; continue it with --resume, or choose another folder with --out."
@@ -149,7 +154,7 @@ def save_model(model: Any, folder: OutputFolder, console: Console) -> dict[str, 
     except (HeldoutError, OSError):
         raise
     except Exception as error:
-        text = " ".join(str(error).split()).rstrip(".")
+        text = reason_of(error)
         console.note(f"The model could not be saved as model.skops ({type(error).__name__}: {text}).")
         return {}
     if strangers:
@@ -169,6 +174,7 @@ def write_report_files(content: ReportContent | ValidationContent, folder: Outpu
     from heldout.report import write_report
     from heldout.report.card import card_of
 
+    content = all_in_options(content, folder.options)
     files = {
         "methods": folder.write_text("methods.md", MethodsText(content.methods_text).to_markdown()),
         "card": folder.write_text("card.md", card_of(content)),

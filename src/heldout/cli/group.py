@@ -18,7 +18,8 @@ import click
 from heldout._papers import of_papers
 from heldout._text import printable
 from heldout.cli.console import discard, echo
-from heldout.errors import HeldoutError, MissingPapersError
+from heldout.cli.options import in_options, options_by_argument
+from heldout.errors import HeldoutError, MissingPapersError, text_of
 
 COMMANDS = {
     "tune": "heldout.cli.tune",
@@ -31,6 +32,9 @@ COMMANDS = {
 }
 STUDY = "study"
 """The command that heldout-papers brings."""
+
+_COMMAND = f"{__name__}.command"
+"""Where click's contexts, that of a group and those of its commands, keep the command that the user called."""
 
 EXIT_FAULT, EXIT_BAD_INPUT, EXIT_INTERRUPTED = 1, 2, 130
 
@@ -77,7 +81,9 @@ class LazyGroup(click.Group):
             raise click.UsageError(
                 f"there is no {self._noun} {args[0]!r}; the {self._nouns} are {', '.join(names)}.{hint}"
             )
-        return super().resolve_command(ctx, args)
+        name, command, others = super().resolve_command(ctx, args)
+        ctx.meta[_COMMAND] = command
+        return name, command, others
 
 
 class Group(LazyGroup):
@@ -109,7 +115,9 @@ class Group(LazyGroup):
         except (click.ClickException, click.exceptions.Exit, click.Abort):
             raise
         except HeldoutError as error:
-            _end(ctx, error, f"Error: {printable(str(error))}", EXIT_BAD_INPUT)
+            options = options_by_argument(ctx.meta.get(_COMMAND, self))
+            text = in_options(str(error), options, getattr(error, "argument", None))
+            _end(ctx, error, f"Error: {printable(text)}", EXIT_BAD_INPUT)
         except KeyboardInterrupt as error:
             _end(ctx, error, f"\n{printable(str(error), keep=chr(10)) or 'Interrupted.'}", EXIT_INTERRUPTED)
         except Exception as error:
@@ -144,7 +152,7 @@ def _end(ctx: click.Context, error: BaseException, text: str, code: int) -> None
 
 
 def _fault(error: Exception) -> str:
-    text = printable(" ".join(str(error).split()))
+    text = printable(text_of(error))
     return (
         f"heldout failed with {type(error).__name__}: {text}\n"
         "This is a fault of heldout, not of your input. Please report it to the project with what the same command "

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
+import ast
 import re
 import shlex
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass, fields
-from typing import Any, TypeVar
+from contextlib import contextmanager
+from dataclasses import dataclass, fields, is_dataclass, replace
+from typing import Any, NamedTuple, TypeVar
 
 import click
-
-from heldout._text import OptionText, arguments_as_options
 
 _OUTER_COMMA = re.compile(r",(?![^(\[]*[)\]])")
 LOCAL, THREADS = "local", "threads"
@@ -145,12 +144,26 @@ def about_option(option: str, value: str) -> Iterator[None]:
     """Begin sentences on a wrong value with the option, where they do not name it already."""
     from heldout.errors import InputError
 
+    names = [option.removeprefix("--").replace("-", "_")]
+    names += [name for name, other in _OTHER_NAMES.items() if other == option]
     try:
         yield
     except InputError as error:
-        if option in str(error):
+        if option in in_options(str(error), {name: OptionText(option) for name in names}, error.argument):
             raise
         raise InputError(f"{option} {value}: {error}") from None
+
+
+@contextmanager
+def naming(options: Mapping[str, OptionText]) -> Iterator[None]:
+    """Name these in sentences on wrong values, where the options of the command are others."""
+    from heldout.errors import InputError
+
+    try:
+        yield
+    except InputError as error:
+        text = in_options(str(error), options, error.argument)
+        raise type(error)(text, argument=error.argument) from error
 
 
 def work_options(what: str, out: str) -> list[Option]:
@@ -281,6 +294,39 @@ _OTHER_NAMES = {
 """Options by the arguments that they set, where the names differ; a command has some of them."""
 
 
+class OptionText(NamedTuple):
+    """An option as its help shows it: ``--fold COL``."""
+
+    name: str
+    metavar: str = ""
+
+    def assigned(self, code: str | None) -> str:
+        """The option with the value that Python code means; empty where the command line cannot write it.
+
+        ``code``: None for the option alone, empty for any value.
+        """
+        if code is None or code == "True":
+            return self.name
+        if not code:
+            return f"{self.name} {self.metavar}".rstrip()
+        try:
+            values = _values_of(ast.parse(code, mode="eval").body)
+        except (SyntaxError, ValueError, KeyError):
+            return ""
+        return " ".join(f"{self.name} {shlex.quote(value)}" for value in values)
+
+
+def _values_of(code: ast.expr) -> list[str]:
+    """The values that Python code means, as the command line writes them: those of a list each for itself."""
+    if isinstance(code, ast.Call) and isinstance(code.func, ast.Attribute):
+        values = [ast.literal_eval(part) for part in (*code.args, *(keyword.value for keyword in code.keywords))]
+        return [":".join(filter(None, (_WORDS[code.func.attr], *map(str, values))))]
+    value = ast.literal_eval(code)
+    if isinstance(value, list):
+        return list(map(str, value))
+    return ["none" if value is None else "no" if value is False else str(value)]
+
+
 def options_by_argument(command: click.Command) -> dict[str, OptionText]:
     """The options of a command by the arguments of the library that they set."""
     options = [parameter for parameter in command.params if isinstance(parameter, click.Option)]
@@ -292,9 +338,57 @@ def options_by_argument(command: click.Command) -> dict[str, OptionText]:
     return same_name | {name: texts[option] for name, option in _OTHER_NAMES.items() if option in texts}
 
 
-def options_in_sentences(ctx: click.Context) -> AbstractContextManager[None]:
-    """Sentences of the library name options of this command, in place of arguments."""
-    return arguments_as_options(options_by_argument(ctx.command))
+_ARGUMENT = re.compile(r"`([a-z]\w*)(?:=([^`]*))?`")
+_WORDS = {
+    "hold_out": "holdout", "repeated_hold_out": "repeated_holdout", "paired_hold_out": "paired_holdout",
+    "k_folds": "", "CrossFitting": "cross-fitted",
+}  # fmt: skip
+"""What the command line writes for a call of the library, before its values: holdout:0.25."""
+
+
+def in_options(text: str, options: Mapping[str, OptionText], argument: str | None = None) -> str:
+    """A sentence of the library, with options in place of the arguments that they set.
+
+    Arguments that no option sets stay as they are.
+
+    Parameters
+    ----------
+    text : str
+    options : mapping
+        The options by their arguments, as ``options_by_argument`` gives them.
+    argument : str, optional
+        The argument of an error: a sentence may begin with its bare name.
+
+    Examples
+    --------
+    >>> options = {"cv": OptionText("--cv", "FOLDS"), "stratify": OptionText("--stratify")}
+    >>> in_options("leave `stratify=True` and `refit` out, give `cv=`, or use `cv=5`", options)
+    'leave --stratify and `refit` out, give --cv FOLDS, or use --cv 5'
+    >>> in_options("cv must be at least 2; use `cv=ho.protocols.repeated_hold_out(50, 0.2)`", options, "cv")
+    '--cv must be at least 2; use --cv repeated_holdout:50:0.2'
+    """
+    if argument is not None and argument in options and text.startswith(f"{argument} "):
+        text = options[argument].name + text.removeprefix(argument)
+
+    def option(place: re.Match[str]) -> str:
+        name, code = place.groups()
+        return options[name].assigned(code) or place[0] if name in options else place[0]
+
+    return _ARGUMENT.sub(option, text)
+
+
+def all_in_options(value: Any, options: Mapping[str, OptionText]) -> Any:
+    """A document or the content of a report, with ``in_options`` of every text in it."""
+    if isinstance(value, str):
+        return in_options(value, options)
+    if isinstance(value, Mapping):
+        return {key: all_in_options(part, options) for key, part in value.items()}
+    if isinstance(value, list | tuple):
+        return type(value)(all_in_options(part, options) for part in value)
+    if is_dataclass(value) and not isinstance(value, type):
+        parts = {field.name: getattr(value, field.name) for field in fields(value)}
+        return replace(value, **{name: all_in_options(part, options) for name, part in parts.items()})
+    return value
 
 
 def values_typed(ctx: click.Context) -> list[str]:

@@ -10,7 +10,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from heldout.errors import InputError
+from heldout.errors import InputError, reason_of
 from heldout.execution.identity import FILE_OF_USER
 
 _PICKLERS = ("cloudpickle", "joblib.externals.cloudpickle")
@@ -34,14 +34,14 @@ def module_of_file(path: Path, option: str) -> ModuleType:
     try:
         spec.loader.exec_module(module)
     except (Exception, SystemExit) as error:
-        raise InputError(f"{option} could not be run ({reason_of(error)}).") from error
+        raise InputError(f"{option} could not be run ({failure_text(error)}).") from error
     setattr(module, FILE_OF_USER, path.read_text(encoding="utf-8", errors="replace"))
     return module
 
 
-def reason_of(error: BaseException) -> str:
+def failure_text(error: BaseException) -> str:
     """The type and the text of an error in code of the user's, for the inside of a sentence."""
-    text = " ".join(str(error).split()).rstrip(".")
+    text = reason_of(error)
     return f"{type(error).__name__}: {text}" if text else type(error).__name__
 
 

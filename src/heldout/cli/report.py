@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from heldout.cli.console import Console
-from heldout.errors import InputError
+from heldout.errors import InputError, text_of
 
 if TYPE_CHECKING:
     from heldout.report import ReportContent
@@ -123,7 +123,7 @@ def page_of(path: Path, content: ReportContent | ValidationContent) -> str:
 
 def _unlike_any(path: Path, error: Exception) -> str:
     """The sentence for a file that is not the content of a report."""
-    why = " ".join(str(error).split()) or type(error).__name__
+    why = text_of(error) or type(error).__name__
     return (
         f"{path} is damaged or of another version of heldout ({why}); run the same heldout estimate again, or "
         "heldout tune or validate with --resume, to write it anew."

@@ -11,10 +11,8 @@ from contextlib import contextmanager, nullcontext
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-import click
-
 from heldout.cli.console import stdout_to_stderr
-from heldout.cli.options import LOCAL, THREADS, RunOptions, options_in_sentences
+from heldout.cli.options import LOCAL, THREADS, RunOptions
 from heldout.execution.interrupts import Stop
 
 if TYPE_CHECKING:
@@ -68,13 +66,13 @@ def interrupts_ignored() -> Iterator[None]:
 
 
 @contextmanager
-def run_context(ctx: click.Context, console: Console) -> Iterator[None]:
-    """Print warnings as notes, name options in sentences, and end by SIGTERM as by Ctrl-C.
+def run_context(console: Console) -> Iterator[None]:
+    """Print warnings as notes, and end by SIGTERM as by Ctrl-C.
 
     What code of the user's prints here goes to stderr with --json, because stdout is the document's alone.
     """
     apart = stdout_to_stderr() if console.as_json else nullcontext()
-    with apart, console.noting_warnings(), stops_like_ctrl_c(), options_in_sentences(ctx):
+    with apart, console.noting_warnings(), stops_like_ctrl_c():
         yield
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from heldout.cli.options import about_option
-from heldout.cli.python_file import module_of_file, reason_of
+from heldout.cli.python_file import failure_text, module_of_file
 from heldout.configurations import checked_entries
 from heldout.data.arrays import shortened
 from heldout.errors import InputError
@@ -93,7 +93,7 @@ class OwnSpace:
                 found = found(X, y)
             except (Exception, SystemExit) as error:
                 raise InputError(
-                    f"--space {self.text} raised {reason_of(error)}; it was called with X and y."
+                    f"--space {self.text} raised {failure_text(error)}; it was called with X and y."
                 ) from error
         with about_option("--space", self.text):
             return _space_of(found, "returned" if found is not self.found else "got")

@@ -9,7 +9,7 @@ import click
 from heldout._defaults import DEFAULT_METHOD
 from heldout.cli.console import Console
 from heldout.cli.files import folder_for, save_model, write_predictions, write_report_files
-from heldout.cli.options import SectionedCommand, command_line, run_options, table_options
+from heldout.cli.options import SectionedCommand, command_line, options_by_argument, run_options, table_options
 from heldout.cli.result import estimate_document, search_document, search_rows
 from heldout.cli.runs import resumable, run_context, run_session
 from heldout.cli.tune_job import TuneJob, job_of, search_of
@@ -267,12 +267,12 @@ def command(ctx: click.Context, /, **values: Any) -> None:
     if values["n_bootstraps"] is None:
         values["n_bootstraps"] = 100 if values["method"] in BOOTSTRAP else 1000
     options = TuneOptions(**values)
-    console = Console(options.as_json, options.quiet)
+    console = Console(options.as_json, options.quiet, options_by_argument(ctx.command))
     typed = command_line(ctx)
-    with run_context(ctx, console):
+    with run_context(console):
         check_models(options)
         check_options(options)
-        folder = folder_for(options.out, options.resume)
+        folder = folder_for(options.out, options.resume, console)
         job = job_of(options, console)
         n_bytes = times_predicted(options, job, console) * _bytes_of(job)
         with resumable(folder, n_bytes, typed, options.resume):

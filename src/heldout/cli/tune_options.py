@@ -6,8 +6,15 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, cast
 
 from heldout._defaults import DEFAULT_METHOD, MODELS_OF_PRESETS
-from heldout._text import OptionText, arguments_as_options
-from heldout.cli.options import RunOptions, about_option, check_choice, check_imputations, names_listed
+from heldout.cli.options import (
+    OptionText,
+    RunOptions,
+    about_option,
+    check_choice,
+    check_imputations,
+    names_listed,
+    naming,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -93,7 +100,7 @@ class TuneOptions(RunOptions):
             "cv": "--cv", "test_share": "the share", "times": "the number of repeats",
             "halvings": "the number of halvings",
         }  # fmt: skip
-        with about_option("--cv", self.cv), arguments_as_options({name: OptionText(parts[name]) for name in parts}):
+        with about_option("--cv", self.cv), naming({name: OptionText(parts[name]) for name in parts}):
             return plan_named(self.cv)
 
 
@@ -345,7 +352,7 @@ def inner_named(text: str) -> str | int | FoldPlan:
         return int(text)
     share = text.removeprefix(f"{HOLD_OUT}:")
     if share != text and _is_number(share):
-        with about_option("--inner", text), arguments_as_options({"test_share": OptionText("the share")}):
+        with about_option("--inner", text), naming({"test_share": OptionText("the share")}):
             return HoldOut(_share(share))
     raise InputError(
         f"--inner must be {REMAINING}, {HOLD_OUT}, {HOLD_OUT}:SHARE, or a number of folds of at least 2, "

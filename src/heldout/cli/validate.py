@@ -8,7 +8,7 @@ import click
 
 from heldout.cli.console import Console
 from heldout.cli.files import folder_for, save_model, write_report_files
-from heldout.cli.options import EVENT_VALUE_HELP, command_line, run_options
+from heldout.cli.options import EVENT_VALUE_HELP, command_line, options_by_argument, run_options
 from heldout.cli.runs import resumable, run_context, run_session
 from heldout.cli.validate_job import ValidateJob, ValidateOptions, check_options, job_of
 from heldout.cli.validate_result import validation_document, validation_lines
@@ -142,11 +142,11 @@ def command(ctx: click.Context, /, **values: Any) -> None:
     from heldout.protocols.validation.plan import bytes_recorded
 
     options = ValidateOptions(**values)
-    console = Console(options.as_json, options.quiet)
+    console = Console(options.as_json, options.quiet, options_by_argument(ctx.command))
     typed = command_line(ctx)
-    with run_context(ctx, console):
+    with run_context(console):
         check_options(options)
-        folder = folder_for(options.out, options.resume)
+        folder = folder_for(options.out, options.resume, console)
         job = job_of(options, console)
         with resumable(folder, bytes_recorded(job.plan), typed, options.resume):
             validation = _validate(options, job, folder, console)

@@ -11,7 +11,6 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from heldout._text import in_python
 from heldout.errors import InputError
 
 
@@ -50,9 +49,7 @@ def in_order_of(labels: Any, of: str, values: Any, name: str) -> Any:
     index = row_labels(values)
     if index is None or labels is None or len(index) != len(labels) or index.equals(labels):
         return values  # other checks refuse another number of rows
-    position = (
-        in_python(f"pass {name}.to_numpy()", "remove the labels from the file") + " to take rows by their position"
-    )
+    position = f"remove the labels ({name}.to_numpy() in Python) to take rows by their position"
     for side in (index, labels):
         if not side.is_unique:
             again = side[side.duplicated()][0]

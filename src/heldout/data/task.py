@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from heldout._text import argument, counted, is_one_of
+from heldout._text import counted, is_one_of
 from heldout.data.arrays import check_labels_or_numbers, column_of, distinct, has_fields, numbers_of, shortened
 from heldout.data.arrays import missing as missing  # code that codes labels needs both
 from heldout.data.survival_target import survival_target
@@ -88,7 +88,7 @@ class Truth:
             return self
         if self.kind is not TaskKind.BINARY or self.classes is None:
             raise InputError(
-                f"{argument('pos_label', pos_label)} is for 2 classes, got a {self.kind} target; leave it out.",
+                f"`pos_label={pos_label!r}` is for 2 classes, got a {self.kind} target; leave it out.",
                 argument="pos_label",
             )
         return self.with_positive(_positive_code(self.classes, pos_label))
@@ -144,8 +144,8 @@ def truth_of(y: Any, kind: TaskKind | str | None = None, *, classes: Any = None,
         return Truth(TaskKind.BINARY, codes, labels, positive=_positive_code(labels, pos_label))
     if pos_label is not None:
         raise InputError(
-            f"{argument('pos_label', pos_label)} is for 2 classes, but there are {len(labels)}: "
-            f"{labels_text(labels)}; leave it out.",
+            f"`pos_label={pos_label!r}` is for 2 classes, but there are {len(labels)}: {labels_text(labels)}; "
+            "leave it out.",
             argument="pos_label",
         )
     return Truth(wanted, codes, labels)
@@ -193,7 +193,9 @@ def labels_text(labels: Any) -> str:
 def _refuse_without_labels(what: str, **settings: Any) -> None:
     for name, value in settings.items():
         if value is not None:
-            raise InputError(f"{name}={value!r} is for labels, but the target is read as {what}; leave it out.")
+            raise InputError(
+                f"`{name}={value!r}` is for labels, but the target is read as {what}; leave it out.", argument=name
+            )
 
 
 def _numbers(column: NDArray[Any]) -> NDArray[np.float64]:
@@ -223,7 +225,9 @@ def _coded(column: NDArray[Any], classes: NDArray[Any] | None) -> tuple[NDArray[
     codes = codes_of(column, classes)
     if (codes < 0).any():
         strangers = [label for label in found if label not in set(classes.tolist())]
-        raise InputError(f"the target holds {labels_text(strangers)}, which classes={labels_text(classes)} lacks.")
+        raise InputError(
+            f"the target holds {labels_text(strangers)}, which `classes=` lacks, got {labels_text(classes)}."
+        )
     return codes, classes
 
 

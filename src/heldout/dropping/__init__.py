@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from heldout._text import argument, in_python
 from heldout.data.calls import called
 from heldout.data.task import Task
 from heldout.dropping.base import OWN_MEMBERS, Barrier, Dropped, DropRule, Racing, SearchStrategy, Standing, Verdict
@@ -76,8 +75,8 @@ def drop_rule_of(drop: Any) -> DropRule | None:
         lacking = [name for name in OWN_MEMBERS if not hasattr(drop, name)]
         if 0 < len(lacking) < len(OWN_MEMBERS):
             raise InputError(
-                f"drop={drop!r} has some members of a search strategy and lacks {', '.join(lacking)}; declare all "
-                f"of {', '.join(OWN_MEMBERS)}, or none for a rule that only drops.",
+                f"`drop={drop!r}` has some members of a search strategy and lacks {', '.join(lacking)}; declare "
+                f"all of {', '.join(OWN_MEMBERS)}, or none for a rule that only drops.",
                 argument="drop",
             )
         configured: DropRule = drop  # type: ignore[assignment]
@@ -88,15 +87,15 @@ def drop_rule_of(drop: Any) -> DropRule | None:
             f"drop must be a rule and not its class; write {drop.__name__}(), got {drop!r}.", argument="drop"
         )
     raise InputError(
-        f"drop must be one of {names}, with parameters as in 'bootstrap(threshold=0.95)'"
-        f"{in_python(', or a rule of ho.dropping')}, got {drop!r}.",
+        f"drop must be one of {names}, with parameters as in 'bootstrap(threshold=0.95)' (in Python also a rule of "
+        f"ho.dropping), got {drop!r}.",
         argument="drop",
     )
 
 
 def planned_folds(strategy: SearchStrategy, task: Task, entropy: int) -> Folds:
     """The splits that a strategy plans for a task, checked."""
-    return checked_folds(strategy.folds(task, entropy), task, argument("drop", strategy.name))
+    return checked_folds(strategy.folds(task, entropy), task, f"`drop={strategy.name!r}`")
 
 
 def strategy_of(drop: Any) -> SearchStrategy | None:

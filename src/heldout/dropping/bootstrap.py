@@ -87,8 +87,8 @@ class Bootstrap(Racing):
         check_word(self.against, "against", AGAINST)
         if self.replay and self.against != "current_best":
             raise InputError(
-                f"replay=True repeats comparisons with the current best, got against={self.against!r}; leave one "
-                "of them out.",
+                f"`replay=True` repeats comparisons with the current best, got `against={self.against!r}`; leave "
+                "one of them out.",
                 argument="replay",
             )
 

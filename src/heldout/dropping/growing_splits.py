@@ -6,7 +6,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heldout._streams import stream
-from heldout._text import argument
 from heldout.data.task import Task, labels_text
 from heldout.errors import InputError
 from heldout.folds.splits import Folds, Split
@@ -88,7 +87,6 @@ def _evenly_spread(task: Task, n_parts: int, rng: np.random.Generator) -> NDArra
 
 def _too_few(have: str, n_parts: int, lacking: str = "") -> str:
     return (
-        f"{argument('drop', 'sequential')} cuts the rows into steps + 1 = {n_parts} parts{lacking}, and {have} "
-        "are too few for it; use fewer steps (Sequential(steps=7) is the least), more rows, or "
-        f"{argument('drop', 'bootstrap')}."
+        f"`drop='sequential'` cuts the rows into steps + 1 = {n_parts} parts{lacking}, and {have} are too few for "
+        "it; use fewer steps (Sequential(steps=7) is the least), more rows, or `drop='bootstrap'`."
     )

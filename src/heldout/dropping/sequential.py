@@ -12,7 +12,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from heldout._text import argument, is_one_of
+from heldout._text import is_one_of
 from heldout._types import Floats
 from heldout.data.task import Task
 from heldout.dropping.base import Course, Racing, Standing, Verdict, check_count, check_share
@@ -147,13 +147,14 @@ in every step could not be distinguished from one that is so by chance (pi1 = 1.
             check_share(self.stopping_level, "stopping_level")
         if self.shuffle_folds:
             raise InputError(
-                f"shuffle_folds is not for {argument('drop', 'sequential')}, whose steps grow; leave it out."
+                "shuffle_folds is not for `drop='sequential'`, whose steps grow; leave it out.",
+                argument="shuffle_folds",
             )
         if self.alpha + self.beta >= 1:
             raise InputError(f"alpha + beta must be below 1, got {self.alpha} + {self.beta}.")
         wald_lines(self.steps, self.alpha, self.beta)
         if self.window >= self.steps:
-            raise InputError(f"window must be below steps={self.steps}, got {self.window}.", argument="window")
+            raise InputError(f"window must be below `steps={self.steps}`, got {self.window}.", argument="window")
 
     @property
     def selection(self) -> RankOverRepeats:

@@ -19,7 +19,7 @@ from typing import Any, Literal, TypeAlias, cast
 
 import numpy as np
 
-from heldout._text import argument, is_one_of
+from heldout._text import is_one_of
 from heldout._types import Floats
 from heldout.data.arrays import shortened
 from heldout.errors import InputError
@@ -90,8 +90,8 @@ def blocks_of(value: Any) -> Blocks | None:
         kind, length = matched.groups()
         return Blocks(AUTO if length == AUTO else int(length), cast("BlockKind", kind or Blocks().kind))
     raise InputError(
-        f"{argument('block_length')} must be an integer of at least 1, 'auto', or a kind and a length such as "
-        f"'stationary:12' or 'stationary:auto', got {value!r}; 'auto' is usual.",
+        "block_length must be an integer of at least 1, 'auto', or a kind and a length such as 'stationary:12' "
+        f"or 'stationary:auto', got {value!r}; 'auto' is usual.",
         argument="block_length",
     )
 

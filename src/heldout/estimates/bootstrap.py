@@ -22,9 +22,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heldout._streams import stream
-from heldout._text import argument
 from heldout.data.task import labels_text
-from heldout.errors import InputError
+from heldout.errors import InputError, reason_of
 from heldout.estimates.candidates import check_drawable
 from heldout.estimates.evidence import Evidence, Matrix
 from heldout.flags import Flag
@@ -63,7 +62,7 @@ def undrawable_rows(evidence: Evidence) -> str | None:
     try:
         check_matrix_drawable(evidence, evidence.matrix)
     except InputError as error:
-        return str(error).removesuffix(".")
+        return reason_of(error)
     return None
 
 
@@ -135,23 +134,23 @@ def unstratifiable(evidence: Evidence) -> str | None:
     """Why rows cannot be drawn within classes, as half a sentence; None where they can."""
     matrix = evidence.matrix
     if matrix is None:
-        return f"{argument('stratify', True)} draws rows within classes, but there are only fold scores"
+        return "`stratify=True` draws rows within classes, but there are only fold scores"
     if matrix.row_blocks is not None:
         return (
-            f"{argument('stratify', True)} draws rows within classes, and blocks of consecutive rows hold rows of "
-            f"any class; leave it out, or use {argument('block_length', 1)}"
+            "`stratify=True` draws rows within classes, and blocks of consecutive rows hold rows of any class; "
+            "leave it out, or use `block_length=1`"
         )
     truth = matrix.truth
     if truth.classes is None:
-        return f"{argument('stratify', True)} draws within classes, and a {truth.kind} has none; leave it out"
+        return f"`stratify=True` draws within classes, and a {truth.kind} has none; leave it out"
     first = _class_of_unit(matrix)
     mixed = np.flatnonzero(first[matrix.unit_of_row] != truth.values)
     if mixed.size:
         rows = matrix.unit_of_row == matrix.unit_of_row[mixed[0]]
         held = labels_text(truth.classes[np.unique(truth.values[rows])])
         return (
-            f"{argument('stratify', True)} draws whole groups within classes, but a group contains rows of the "
-            f"classes {held}; leave it out, or use groups of one class each"
+            f"`stratify=True` draws whole groups within classes, but a group contains rows of the classes {held}; "
+            "leave it out, or use groups of one class each"
         )
     return None
 

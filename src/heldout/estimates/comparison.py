@@ -19,7 +19,7 @@ from heldout._notebook import Strong, line, notes, table
 from heldout._streams import RandomState
 from heldout._text import number_text
 from heldout._text_table import aligned
-from heldout.errors import HeldoutWarning, InputError
+from heldout.errors import HeldoutWarning, InputError, reason_of
 from heldout.estimates.base import Method
 from heldout.estimates.block_length import BlockLength
 from heldout.estimates.coverage import LEVEL
@@ -285,7 +285,7 @@ def compare(inputs: Inputs, methods: Mapping[str, Method]) -> Comparison:
             if reason is None:
                 estimates[name] = estimate_by(method, evidence)
         except InputError as error:
-            reason = str(error).removesuffix(".")
+            reason = reason_of(error)
         if reason is not None:
             refused[name] = reason
     if not estimates:

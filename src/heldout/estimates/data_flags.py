@@ -19,7 +19,6 @@ from numpy.typing import NDArray
 from scipy.special import fdtrc
 from scipy.stats import rankdata
 
-from heldout._text import argument, in_python
 from heldout._types import Floats
 from heldout.data.task import TaskKind, Truth, labels_text
 from heldout.errors import InputError
@@ -59,7 +58,7 @@ def flags_of_segments(scores: AggregateScore, truth: Truth, folds: NDArray[np.in
     if not defined.any():
         raise InputError(
             f"{metric.name} is undefined in every fold (each needs {needs_of_score(metric, truth)}); use larger "
-            f"folds or {argument('aggregate', 'pooled')}."
+            "folds or `aggregate='pooled'`."
         )
     if not defined.all():
         lacking = [scores.segments[number] for number in np.flatnonzero(~defined).tolist()]
@@ -173,8 +172,7 @@ def _flag_of_value(
         return {}
     flag = Flag.SCALE_OF_VALUE
     relation = "lower" if by_fold < pooled else "higher"
-    named = in_python(" (best_score_ of a search)")
-    return {flag: flag.filled(metric=metric.name, named=named, folds=by_fold, relation=relation, why=OF_FEW_ROWS)}
+    return {flag: flag.filled(metric=metric.name, folds=by_fold, relation=relation, why=OF_FEW_ROWS)}
 
 
 def _flag_of_small_folds(

@@ -50,7 +50,7 @@ def rows_needed(epsilon: float, delta: float = 0.05, *, candidates: int, width: 
     needed = 2 * math.log(2 * count / share) * _squared(range_width / number)
     if not math.isfinite(needed):
         raise InputError(
-            f"epsilon={epsilon!r} needs more rows than can be counted; use a larger epsilon.", argument="epsilon"
+            f"`epsilon={epsilon!r}` needs more rows than can be counted; use a larger epsilon.", argument="epsilon"
         )
     return max(1, math.ceil(needed))
 

@@ -12,7 +12,6 @@ import numpy as np
 import sklearn
 from numpy.typing import NDArray
 
-from heldout._text import argument, in_python
 from heldout._types import Floats, Weightings
 from heldout._version import __version__
 from heldout.data.task import Truth
@@ -311,7 +310,7 @@ def needs_folds(evidence: Evidence) -> str | None:
     """Half a sentence where no fold scores are known; None where they are."""
     if evidence.fold_scores is not None:
         return None
-    return f"it compares scores fold by fold; give {argument('folds', ...)}{in_python(', one label per row')}"
+    return "it compares scores fold by fold; give `folds=`, one label per row"
 
 
 def needs_columns(evidence: Evidence) -> str | None:

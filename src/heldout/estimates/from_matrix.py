@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from heldout._text import argument, in_python
 from heldout._types import Floats
 from heldout.data.task import Truth
 from heldout.errors import InputError
@@ -86,9 +85,7 @@ STAYS_ON_FOLDS = "Value and interval are therefore of the mean over folds."
 def _evidence_on(scales: Scales, columns: MatrixColumns, question: Question) -> Evidence:
     if scales != ("pooled", "pooled") and columns.segments["folds"] is None:
         raise InputError(
-            f"{argument('aggregate', question.aggregate)} needs "
-            f"{argument('folds', ...)}{in_python(', one fold label per row')}; or use "
-            f"{argument('aggregate', 'pooled')}.",
+            f"`aggregate={question.aggregate!r}` needs `folds=`, one label per row; or use `aggregate='pooled'`.",
             argument="aggregate",
         )
     check_without_groups(question.settings.blocks, question.groups)
@@ -208,9 +205,8 @@ def _check_within(scores: AggregateScore, scale: Scale) -> None:
     once = np.ones((1, scores.n_rows), dtype=np.uint8)
     if scale == "within" and not scores.defined(once)[0]:
         raise InputError(
-            f"{argument('aggregate', 'within')} counts pairs of rows of one fold, but no fold contains the rows "
-            "that "
-            f"{scores.metric.name} needs; use larger folds or {argument('aggregate', 'pooled')}.",
+            "`aggregate='within'` counts pairs of rows of one fold, but no fold contains the rows that "
+            f"{scores.metric.name} needs; use larger folds or `aggregate='pooled'`.",
             argument="aggregate",
         )
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heldout._streams import RandomState
-from heldout._text import argument, counted
+from heldout._text import counted
 from heldout._types import Floats
 from heldout.data.arrays import array_of, distinct, numbers_of, shortened
 from heldout.data.limits import check_room
@@ -123,8 +123,8 @@ def estimate_from_scores(
     measured = OpaqueMetric(metric, held.greater_is_better, range=_checked_range(range, held.values))
     if test_share is not None and not chosen.takes_test_share:
         raise InputError(
-            f"{argument('test_share', test_share)} is for 'corrected_t', 'wmc' and 'wmcs', not for "
-            f"'{chosen.name}'; leave it out.",
+            f"`test_share={test_share!r}` is for 'corrected_t', 'wmc' and 'wmcs', not for '{chosen.name}'; leave "
+            "it out.",
             argument="test_share",
         )
     evidence = evidence_of_scores(
@@ -257,7 +257,9 @@ def _fold_scores(scores: Any, greater_is_better: bool | None, repeats: Any) -> F
     if isinstance(scores, FoldScores):
         for name, value in (("greater_is_better", greater_is_better), ("repeats", repeats)):
             if value is not None:
-                raise InputError(f"{name}= describes an array, but FoldScores already contain it; leave it out.")
+                raise InputError(
+                    f"`{name}=` describes an array, but FoldScores already contain it; leave it out.", argument=name
+                )
         values, known = _checked_values(scores.values), scores.greater_is_better
         repeat = np.asarray(scores.repeat)
         if repeat.shape != (len(values),):

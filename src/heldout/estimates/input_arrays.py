@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from heldout._text import argument, counted
+from heldout._text import counted
 from heldout.data.arrays import array_of, check_labels_or_numbers, distinct, missing, numbers_of
 from heldout.data.task import TaskKind, Truth
 from heldout.errors import InputError
@@ -94,16 +94,15 @@ def checked_held_out(
         )
     if threshold is not None:
         raise InputError(
-            f"{argument('threshold', threshold)} cuts an array of scores, but HeldOutPredictions hold what was "
-            "predicted; leave it out, or pass one of their arrays, such as "
-            "predictions.responses['probabilities'].",
+            f"`threshold={threshold!r}` cuts an array of scores, but HeldOutPredictions hold what was predicted; "
+            "leave it out, or pass one of their arrays, such as predictions.responses['probabilities'].",
             argument="threshold",
         )
     read = [str(name) for name in metric.responses if name in predictions.responses]
     if response != "auto" and read != [response]:
         raise InputError(
-            f"{argument('response', response)} describes an array, but HeldOutPredictions already contain it "
-            f"({metric.name} reads their {' and '.join(read) or 'nothing'}); leave it out, or pass an array.",
+            f"`response={response!r}` describes an array, but HeldOutPredictions already contain it ({metric.name} "
+            f"reads their {' and '.join(read) or 'nothing'}); leave it out, or pass an array.",
             argument="response",
         )
     if folds is not None:
@@ -263,7 +262,9 @@ def _refuse_of_numbers(metric: Metric, response: ResponseName, threshold: float 
     for name, value in settings.items():
         if value is not None:
             raise InputError(
-                f"{name}={value!r} is for classifications, but {metric.name} compares numbers here; leave it out."
+                f"`{name}={value!r}` is for classifications, but {metric.name} compares numbers here; leave it "
+                "out.",
+                argument=name,
             )
 
 
@@ -311,15 +312,14 @@ def read_as(rule: Rule, metric: Metric, truth: Truth) -> Metric:
     if isinstance(rule, Threshold):
         if Response.LABELS not in metric.responses:
             raise InputError(
-                f"{argument('selection', rule.name)} tunes where scores are cut into labels, but {metric.name} "
-                f"reads {' or '.join(metric.responses)}; use a metric of labels (accuracy, f1, balanced_accuracy, "
-                "...).",
+                f"`selection={rule.name!r}` tunes where scores are cut into labels, but {metric.name} reads "
+                f"{' or '.join(metric.responses)}; use a metric of labels (accuracy, f1, balanced_accuracy, ...).",
                 argument="selection",
             )
         if truth.kind is not TaskKind.BINARY:
             raise InputError(
-                f"{argument('selection', rule.name)} is for binary tasks, and there are {truth.n_classes} "
-                "classes; several classes take the greatest score.",
+                f"`selection={rule.name!r}` is for binary tasks, and there are {truth.n_classes} classes; several "
+                "classes take the greatest score.",
                 argument="selection",
             )
         read = (Response.DECISION, Response.PROBABILITIES)
@@ -331,9 +331,8 @@ def read_as(rule: Rule, metric: Metric, truth: Truth) -> Metric:
     if {Response.PROBABILITIES, Response.LABELS} & set(metric.responses) and truth.kind.is_classification:
         return OpaqueMetric.in_place_of(metric, f"{metric.name} of an ensemble", (Response.PROBABILITIES,))
     raise InputError(
-        f"{argument('selection', rule.name)} averages predictions, but {metric.name} reads "
-        f"{' or '.join(metric.responses)}, which are not on one scale for different models; use a metric of "
-        "probabilities or of predicted values.",
+        f"`selection={rule.name!r}` averages predictions, but {metric.name} reads {' or '.join(metric.responses)}, "
+        "which are not on one scale for different models; use a metric of probabilities or of predicted values.",
         argument="selection",
     )
 
@@ -342,8 +341,8 @@ def threshold_of_reading(rule: Rule, metrics: Sequence[Metric], threshold: float
     """The threshold at which predictions are cut as they are read; None where they are averaged first."""
     if threshold is not None and isinstance(rule, Threshold):
         raise InputError(
-            f"{argument('threshold', threshold)} sets where to cut, but {argument('selection', rule.name)} "
-            f"tunes this; leave one out (or try a few: 'threshold(grid=[{threshold}, ...])').",
+            f"`threshold={threshold!r}` sets where to cut, but `selection={rule.name!r}` tunes this; leave one out "
+            f"(or try a few: 'threshold(grid=[{threshold}, ...])').",
             argument="threshold",
         )
     averaged = isinstance(rule, WeightRule) and any(Response.LABELS in metric.responses for metric in metrics)
@@ -365,8 +364,8 @@ def refuse_labels(rule: Rule, truth: Truth, predictions: Any, response: str) -> 
         else ("averages predictions, but labels have no average", "probabilities")
     )
     raise InputError(
-        f"{argument('selection', rule.name)} {verb}, but the predictions are labels; pass {give} (and say "
-        f"{argument('response', ...)} where they are 0 and 1 only).",
+        f"`selection={rule.name!r}` {verb}, but the predictions are labels; pass {give} (and say `response=` where "
+        "they are 0 and 1 only).",
         argument="selection",
     )
 

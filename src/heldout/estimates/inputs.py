@@ -12,7 +12,7 @@ import numpy as np
 
 from heldout._defaults import DEFAULT_BOOTSTRAPS, DEFAULT_LEVEL
 from heldout._streams import DrawnSeed, RandomState
-from heldout._text import argument, counted, in_python
+from heldout._text import counted
 from heldout.configurations import are_same
 from heldout.data.arrays import array_of, has_fields
 from heldout.data.calls import call_text
@@ -340,24 +340,29 @@ def _is_same(one: Any, other: Any) -> bool:
 
 def _warn_of_others(asked: SearchQuestion, others: Mapping[str, tuple[Any, Any]]) -> None:
     """Warn that another question is asked than that of the search, or that its own estimate rests on more."""
-    its = in_python(", search.estimate_")
     if others:
         words = [_words(name, *pair) for name, pair in others.items()]
         own, given = (", ".join(texts) for texts in zip(*words, strict=True))
-        message = f"The search that made these predictions has {own}. With {given} the answer is not its own"
-        warnings.warn(HeldoutWarning(f"{message}{its}."), stacklevel=4)
+        message = (
+            f"The search that made these predictions has {own}. With {given} the answer is not its own "
+            "(search.estimate_ in Python)."
+        )
+        warnings.warn(HeldoutWarning(message), stacklevel=4)
     elif asked.beyond:
-        message = f"The search's own estimate{its}, rests on {asked.beyond}; this answer, on its predictions alone."
+        message = (
+            f"The search's own estimate (search.estimate_ in Python) rests on {asked.beyond}; this answer, on its "
+            "predictions alone."
+        )
         warnings.warn(HeldoutWarning(message), stacklevel=4)
 
 
 def _words(name: str, *values: Any) -> list[str]:
     """A value, and the one in its place, as arguments of a call; by their names where these tell them apart."""
     if any(isinstance(value, np.ndarray | list | tuple) or hasattr(value, "columns") for value in values):
-        return [argument(name, None if value is None else ...) for value in values]
+        return [f"`{name}={'None' if value is None else ''}`" for value in values]
     names = [None if isinstance(value, DrawnSeed) else getattr(value, "name", value) for value in values]
     shown = [value if value is None or isinstance(value, int | float) else str(value) for value in names]
-    return [argument(name, value) for value in (shown if len({*shown}) > 1 else map(call_text, values))]
+    return [f"`{name}={value!r}`" for value in (shown if len({*shown}) > 1 else map(call_text, values))]
 
 
 def _with_selection(
@@ -393,11 +398,12 @@ def truth_for(y_true: Any, metric: Metric, predictions: Any, classes: Any, pos_l
         return truth_of(y_true, classes=classes, pos_label=pos_label)
     fractions = no_labels(column)
     if classes is None and fractions.any():
-        labels = in_python(" If they are labels, list them as classes=.")
         fitting = sorted(known.name for known in DECLARED if TaskKind.REGRESSION in known.tasks)
         raise InputError(
             f"metric '{metric.name}' is for labels, but y_true holds numbers with fractions (such as "
-            f"{column[fractions][0]:.6g}); metrics that fit: {', '.join(fitting)}.{labels}"
+            f"{column[fractions][0]:.6g}); metrics that fit: {', '.join(fitting)}. If they are labels, "
+            "list them as `classes=`.",
+            argument="metric",
         )
     return truth_of(column, TaskKind.MULTICLASS, classes=classes, pos_label=pos_label)
 
@@ -410,8 +416,7 @@ def _truth_of_held(y_true: Any, own: Any, positive: int | None, classes: Any, po
         label = own[positive]
         if pos_label is not None and (np.ndim(pos_label) or pos_label != label):
             raise InputError(
-                f"the predictions point to class {labels_text([label])}, so {argument('pos_label')} cannot be "
-                f"{pos_label!r}.",
+                f"the predictions point to class {labels_text([label])}, so `pos_label` cannot be {pos_label!r}.",
                 argument="pos_label",
             )
         pos_label = label
@@ -427,8 +432,8 @@ def _selected_on(rule: Rule, measured: Metric, truth: Truth) -> dict[str, Metric
         return {measured.name: measured}
     if rule.metrics is None:
         raise InputError(
-            f"{argument('selection', 'average_rank')} ranks by several metrics, but here there is only one; "
-            "name them: \"average_rank(metrics=['roc_auc', 'log_loss'])\".",
+            "`selection='average_rank'` ranks by several metrics, but here there is only one; name them: "
+            "\"average_rank(metrics=['roc_auc', 'log_loss'])\".",
             argument="selection",
         )
     found = [_same(check_fits(metric_named(metric), truth), measured) for metric in rule.metrics]

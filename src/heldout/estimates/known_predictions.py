@@ -55,5 +55,5 @@ def parts_of_search(search: FittedSearch, predictions: Any) -> tuple[Any, HeldOu
         )
     held: HeldOutPredictions | None = search.predictions_
     if held is None or held.question is None or held.question.truth is None:
-        raise InputError("the search kept no held-out predictions; search with keep_predictions=True.")
+        raise InputError("the search kept no held-out predictions; search with `keep_predictions=True`.")
     return held.question.truth.labels(), held

@@ -17,11 +17,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heldout._defaults import DEFAULT_METHOD
-from heldout._text import argument
 from heldout.data.limits import effective_threads
 from heldout.data.task import Truth
 from heldout.dropping.replay import DroppingHistory
-from heldout.errors import HeldoutWarning, InputError
+from heldout.errors import HeldoutWarning, InputError, reason_of
 from heldout.estimates.base import Method, conclude
 from heldout.estimates.block_length import BlockLength, Blocks, blocks_of
 from heldout.estimates.candidates import (
@@ -111,7 +110,7 @@ class Estimation:
             raise InputError(
                 f"method '{method_of(self.method).name}' does not fit: {unused}."
                 if unused
-                else f"{argument('block_length')} is for an estimate, and none is made; leave it out.",
+                else "block_length is for an estimate, and none is made; leave it out.",
                 argument="block_length",
             )
 
@@ -140,14 +139,16 @@ def check_applicable(method: Any, metrics: Mapping[str, Metric | None], read: Se
     reason = method_of(method).unfit_metric(refit_metric) if refit_metric else None
     if reason:
         raise InputError(
-            f"method '{method_of(method).name}' does not fit: {reason}; '{DEFAULT_METHOD}' fits every metric."
+            f"method '{method_of(method).name}' does not fit: {reason}; '{DEFAULT_METHOD}' fits every metric.",
+            argument="method",
         )
     closed = [name for name in read if metrics.get(name) is None]
     if closed:
         raise InputError(
-            f"method '{method_of(method).name}' needs held-out predictions, but the scorer '{closed[0]}' cannot "
-            f"be opened, so there will be fold scores only; use {argument('method', 'tt')} or 'bbc_f' (or None), "
-            "or a scorer made by make_scorer."
+            f"method '{method_of(method).name}' needs held-out predictions, but the scorer '{closed[0]}' cannot be "
+            "opened, so there will be fold scores only; use `method='tt'` or 'bbc_f' (or None), or a scorer made "
+            "by make_scorer.",
+            argument="method",
         )
 
 
@@ -326,7 +327,7 @@ def _attempt(method: Method, evidence: Evidence, bounds: bool = True) -> Estimat
 
 def _nothing(method: Method, evidence: Evidence, error: Exception) -> Estimate:
     kind = "" if isinstance(error, InputError) else f"{type(error).__name__}: "
-    reason = kind + str(error).rstrip(".")
+    reason = kind + reason_of(error)
     message = Flag.UNDEFINED.filled(reason=reason)
     warnings.warn(HeldoutWarning(f"{evidence.metric.name}: {message}"), stacklevel=4)
     return conclude(evidence, method, float("nan"), flags={Flag.UNDEFINED: message})

@@ -15,7 +15,6 @@ from typing import Any
 
 import numpy as np
 
-from heldout._text import argument
 from heldout._types import Floats
 from heldout.errors import InputError
 from heldout.estimates.block_length import AUTO, Blocks, automatic_length
@@ -39,8 +38,8 @@ def check_without_groups(blocks: Blocks | None, groups: Any) -> None:
     """Refuse blocks of rows beside groups, which are drawn whole themselves."""
     if blocks is not None and groups is not None:
         raise InputError(
-            f"{argument('block_length', str(blocks))} draws blocks of consecutive rows, and groups are drawn whole "
-            f"in any order of their rows; leave {argument('block_length')} out, or group stretches of time.",
+            f"`block_length={str(blocks)!r}` draws blocks of consecutive rows, and groups are drawn whole in any "
+            "order of their rows; leave `block_length` out, or group stretches of time.",
             argument="block_length",
         )
 
@@ -50,8 +49,8 @@ def check_fits_rows(blocks: Blocks | None, n_rows: int) -> None:
     if blocks is None or blocks.length == AUTO or blocks.length <= max(n_rows // 2, 1):
         return
     raise InputError(
-        f"{argument('block_length', blocks.length)} is more than half of the {n_rows} predicted rows, of which a "
-        f"bootstrap draws some blocks and leaves out others; use at most {n_rows // 2}, or 'auto'.",
+        f"`block_length={blocks.length!r}` is more than half of the {n_rows} predicted rows, of which a bootstrap "
+        f"draws some blocks and leaves out others; use at most {n_rows // 2}, or 'auto'.",
         argument="block_length",
     )
 

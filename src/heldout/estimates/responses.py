@@ -11,7 +11,6 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from heldout._text import argument, in_python
 from heldout.data.arrays import missing, numbers_of
 from heldout.data.task import TaskKind, Truth, codes_of, labels_text
 from heldout.errors import InputError
@@ -61,8 +60,7 @@ def check_cuts(metric: Metric, threshold: float | None) -> None:
     """Refuse a threshold for a metric that reads scores as they are."""
     if threshold is not None and Response.LABELS not in metric.responses:
         raise InputError(
-            f"{argument('threshold', threshold)} cuts scores into labels, but {metric.name} reads the scores; "
-            "leave it out.",
+            f"`threshold={threshold!r}` cuts scores into labels, but {metric.name} reads the scores; leave it out.",
             argument="threshold",
         )
 
@@ -113,15 +111,14 @@ def _of_labels(
     elif rising:
         return as_scores
     label = labels_text(truth.classes[truth.positive : truth.positive + 1])
-    positive = argument("pos_label", truth.pos_label, python=label)
     otherwise = "or 'labels' if they are the classes themselves"
     if not on_labels:
-        other = f"with the other class as {argument('pos_label')} it can"
+        other = "with the other class as `pos_label` it can"
         otherwise = f"but from labels {metric.name} cannot be computed ({other})"
     raise InputError(
-        f"predictions hold only {labels_text(np.unique(present))}: labels, or scores of "
-        f"{positive}, which mean the opposite; pass "
-        f"{argument('response', as_scores)} if a greater number means more of class {label}, {otherwise}."
+        f"predictions hold only {labels_text(np.unique(present))}: labels, or scores of `pos_label={label}`, which "
+        f"mean the opposite; pass `response={str(as_scores)!r}` if a greater number means more of class {label}, "
+        f"{otherwise}."
     )
 
 
@@ -135,24 +132,22 @@ def _of_scores(numbers: NDArray[np.float64], metric: Metric, threshold: float | 
         return Response.DECISION  # ranks, and a cut that was said, are the same of both
     if _almost_probabilities(numbers):
         raise InputError(
-            f"predictions reach {_ends(numbers)}, beyond [0, 1]{_advice(numbers)}; or say "
-            f"{argument('response', ...)}."
+            f"predictions reach {_ends(numbers)}, beyond [0, 1]{_advice(numbers)}; or say `response=`."
         )
     if (has & ~outside).any():
         inside = int((has & ~outside).argmax())
         raise InputError(
             f"configuration {inside} lies within [0, 1] and configuration {int(outside.argmax())} does not, so "
             "they could be cut at .5 (probabilities) or at 0 (decisions), with other answers; say "
-            f"{argument('response', 'probabilities')} or 'decision', or pass labels."
+            "`response='probabilities'` or 'decision', or pass labels."
         )
     one_sided = has & ~((numbers < 0).any(axis=(0, 2)) & (numbers > 0).any(axis=(0, 2)))
     if one_sided.any():
         which = int(one_sided.argmax())
         raise InputError(
-            f"configuration {which} holds numbers from {_ends(numbers[:, which])}, so cutting decisions at 0 "
-            "would give every row one label; if they are percentages, divide them by 100; if labels, pass those "
-            f"of y_true; if decisions all the same, say {argument('response', 'decision')} (or where to cut: "
-            f"{argument('threshold', ...)})."
+            f"configuration {which} holds numbers from {_ends(numbers[:, which])}, so cutting decisions at 0 would "
+            "give every row one label; if they are percentages, divide them by 100; if labels, pass those of "
+            "y_true; if decisions all the same, say `response='decision'` (or where to cut: `threshold=`)."
         )
     return Response.DECISION
 
@@ -176,8 +171,7 @@ def _almost_probabilities(numbers: NDArray[np.float64]) -> bool:
 def _advice(numbers: NDArray[np.float64]) -> str:
     if not _almost_probabilities(numbers):
         return ""
-    fix = in_python("pass np.clip(predictions, 0, 1)", "round them into [0, 1]")
-    return f": if they are probabilities with rounding errors, {fix}"
+    return ": if they are probabilities with rounding errors, cut them off at 0 and 1 (np.clip)"
 
 
 def _is_numeric(array: NDArray[Any]) -> bool:
@@ -203,8 +197,8 @@ def _from_labels(truth: Truth, array: NDArray[Any], metric: Metric, threshold: f
         )
     if threshold is not None:
         raise InputError(
-            f"{argument('threshold', threshold)} cuts probabilities or decisions, but the predictions are labels; "
-            f"leave it out, or say {argument('response', 'probabilities')} if they are.",
+            f"`threshold={threshold!r}` cuts probabilities or decisions, but the predictions are labels; leave it "
+            "out, or say `response='probabilities'` if they are.",
             argument="threshold",
         )
     if array.shape[3] > 1:
@@ -218,8 +212,8 @@ def _from_labels(truth: Truth, array: NDArray[Any], metric: Metric, threshold: f
     if unknown.any():
         stranger = labels_text(np.unique(column[unknown]))
         raise InputError(
-            f"predictions hold labels that y_true lacks: {stranger}; its classes are {labels_text(truth.classes)}."
-            + in_python(" Pass classes= if there are more.")
+            f"predictions hold labels that y_true lacks: {stranger}; its classes are {labels_text(truth.classes)}. "
+            "If there are more, list all as `classes=`."
         )
     return codes
 
@@ -261,7 +255,7 @@ def cut(truth: Truth, scores: NDArray[np.float64], kind: Response, threshold: fl
     if truth.kind is TaskKind.MULTICLASS:
         if threshold is not None:
             raise InputError(
-                f"{argument('threshold', threshold)} is for binary tasks; several classes take the greatest score.",
+                f"`threshold={threshold!r}` is for binary tasks; several classes take the greatest score.",
                 argument="threshold",
             )
         absent = np.asarray(np.isnan(scores).any(axis=3))

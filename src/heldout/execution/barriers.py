@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heldout._streams import stream
-from heldout._text import argument
 from heldout.data.task import Task
 from heldout.dropping.base import Barrier, Dropped, DropRule, Standing, Verdict
 from heldout.errors import HeldoutError, InputError
@@ -166,8 +165,8 @@ def _checked(verdict: Any, n_configurations: int, rule: DropRule) -> Verdict:
     if not found or found[0].dtype != bool or {each.shape for each in found} != {(n_configurations,)}:
         got = " and ".join(f"{each.dtype} of shape {each.shape}" for each in found) or repr(verdict)
         raise HeldoutError(  # no InputError, which says here that rows are too few
-            f"judge of {argument('drop', rule.name)} must return a Verdict with a bool and a number for each of "
-            f"the {n_configurations} remaining configurations, got {got}."
+            f"judge of `drop={rule.name!r}` must return a Verdict with a bool and a number for each of the "
+            f"{n_configurations} remaining configurations, got {got}."
         )
     return cast("Verdict", verdict)
 

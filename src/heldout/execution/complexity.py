@@ -15,7 +15,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heldout._sklearn import n_leaves_of_rounds
-from heldout._text import argument
 from heldout.errors import InputError
 from heldout.execution.cell_table import CellTable
 from heldout.execution.cells import CellState
@@ -56,9 +55,9 @@ def measured(model: Any) -> dict[str, float]:
             found[unit] = _checked(number, last)
     if not found:
         raise InputError(
-            f"{argument('complexity', 'measured')} counts {', '.join(UNITS[1:])} of fitted models, and "
-            f"{type(last).__name__} has none of them; give the model an attribute complexity_, or use the name of "
-            "a parameter as complexity, or a function of the parameters.",
+            f"`complexity='measured'` counts {', '.join(UNITS[1:])} of fitted models, and {type(last).__name__} "
+            "has none of them; give the model an attribute complexity_, or use the name of a parameter as "
+            "complexity, or a function of the parameters.",
             argument="selection",
         )
     return found
@@ -157,8 +156,8 @@ def mean_complexities(
             first.setdefault(" and ".join(units[j]), names[j])
         listed = "; ".join(f"{name} has {kinds}" for kinds, name in list(first.items())[:3])
         raise InputError(
-            f"{argument('complexity', 'measured')} needs one unit that the models of all configurations have, but "
-            f"{listed}; use a function of the parameters as complexity, or search these models apart.",
+            f"`complexity='measured'` needs one unit that the models of all configurations have, but {listed}; use "
+            "a function of the parameters as complexity, or search these models apart.",
             argument="selection",
         )
     means = np.full(len(done), np.inf)

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.exceptions import FitFailedWarning
 
-from heldout._text import counted, in_python
+from heldout._text import counted
 from heldout.configurations import Configurations
 from heldout.data.task import Truth
 from heldout.dropping.replay import DroppingHistory
@@ -201,9 +201,9 @@ def warn_of_failures(found: RaceResults, search: Search) -> int | None:
     if failed == total:
         reasons = list(dict.fromkeys(found.failures.values()))
         all_of_type = all(reason.startswith("TypeError: ") for reason in reasons)
-        in_full = in_python(", or use error_score='raise' to see the first error in full")
         raise (ArgumentError if all_of_type else InputError)(
-            f"all {total} configurations failed, so there is no winner; fix them{in_full}: "
+            f"all {total} configurations failed, so there is no winner; fix them (in Python, `error_score='raise'` "
+            "shows the first error in full): "
             f"{'; '.join(reasons).rstrip('.')}.{_splits_at_fault(found, search.task.truth)}"
         )
     raised = [why for why in found.failures.values() if not why.startswith(NO_NUMBER)]

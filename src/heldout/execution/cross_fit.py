@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from heldout._text import argument, counted
+from heldout._text import counted
 from heldout.configurations import Configuration, Configurations
 from heldout.data.task import Task
 from heldout.errors import HeldoutWarning, InputError
@@ -63,9 +63,7 @@ class Obstacle(NamedTuple):
     @property
     def error(self) -> InputError:
         """For who asked for cross-fitting."""
-        return InputError(
-            f"{argument('feedback', 'cross-fitted')} {self.why}; {self.remedy}.", argument=self.argument
-        )
+        return InputError(f"`feedback='cross-fitted'` {self.why}; {self.remedy}.", argument=self.argument)
 
     @property
     def sentence(self) -> str:
@@ -224,12 +222,12 @@ def obstacle_of_folds(folds: Folds) -> Obstacle | None:
         return Obstacle(
             "needs folds that hold out every row once, and splits by time or drawn anew leave no rows that a "
             "sampler has not seen",
-            f"use {argument('cv', 5)}, or nested cross-validation with {argument('feedback', 'all')}",
+            "use `cv=5`, or nested cross-validation with `feedback='all'`",
         )
     if len(splits) < 3:
         return Obstacle(
             f"needs at least 3 folds, as the search without one fold compares on the others, got {len(splits)}",
-            f"use {argument('cv', 5)}, say",
+            "use `cv=5`, say",
         )
     return None
 
@@ -397,7 +395,7 @@ def _of_column(
             weights=search.scoring.weights,
         )  # fmt: skip
         return search.with_flags_of_weights(estimates)
-    sentence = Flag.UNDEFINED.filled(reason=f"{fit.reason}; {argument('feedback', 'all')} estimates without it")
+    sentence = Flag.UNDEFINED.filled(reason=f"{fit.reason}; `feedback='all'` estimates without it")
     warnings.warn(HeldoutWarning(sentence), stacklevel=4)
     nothing = Estimate(
         value=float("nan"),

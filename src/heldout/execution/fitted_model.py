@@ -49,14 +49,14 @@ class FittedModel:
         try:
             return _received, (dumps(self.estimator, protocol=5),)
         except Exception as error:
-            return FittedModel, (None, f"it cannot be sent between processes ({_line(error)}); use n_jobs=1")
+            return FittedModel, (None, f"it cannot be sent between processes ({_line(error)}); use `n_jobs=1`")
 
 
 def _received(packed: bytes) -> FittedModel:
     try:
         return FittedModel(pickle.loads(packed), n_bytes_sent=len(packed))
     except Exception as error:
-        return FittedModel(None, f"it cannot be read from another process ({_line(error)}); use n_jobs=1")
+        return FittedModel(None, f"it cannot be read from another process ({_line(error)}); use `n_jobs=1`")
 
 
 def _line(error: Exception) -> str:

@@ -172,8 +172,9 @@ class EarlyStopping:
         if not drawn.any() or len(np.unique(classes[~drawn])) < len(np.unique(classes)):
             what = "rows" if self.groups is None else "whole groups"
             raise InputError(
-                f"early_stopping={self.split.words} finds no {what} among {len(train)} training rows that leave "
-                "rows of every class to train; use larger training parts, or no early stopping."
+                f"`early_stopping={self.split.words}` finds no {what} among {len(train)} training rows that leave "
+                "rows of every class to train; use larger training parts, or no early stopping.",
+                argument="early_stopping",
             )
         return drawn
 

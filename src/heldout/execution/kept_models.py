@@ -16,7 +16,6 @@ from functools import cached_property
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from heldout._text import argument
 from heldout.data.limits import SHARE, memory_there
 from heldout.errors import HeldoutWarning, InputError
 from heldout.execution.cells import CellKey, CellResult, CellState
@@ -128,8 +127,8 @@ def only_model(fold_models: FoldModels) -> BaseEstimator:
     (model,) = fold_models.values()
     if model is None:
         raise InputError(
-            f"{argument('deploy', 'bounded')} deploys the model that the hold-out tested, which cannot be made "
-            f"again (a warning says why); use {argument('keep_models', 'all')}, or {argument('deploy', 'all')}.",
+            "`deploy='bounded'` deploys the model that the hold-out tested, which cannot be made again (a warning "
+            "says why); use `keep_models='all'`, or `deploy='all'`.",
             argument="deploy",
         )
     return model
@@ -156,8 +155,8 @@ def _fold_models(
     largest = max(differences)
     if largest > _AGREEMENT:
         _warn(
-            f"separate fits stand for fold models whose fits were shared with {argument('share', 'tolerance')}; "
-            f"their predictions differ from the held-out predictions by up to {largest:.1e} of the largest"
+            "separate fits stand for fold models whose fits were shared with `share='tolerance'`; their "
+            f"predictions differ from the held-out predictions by up to {largest:.1e} of the largest"
         )
     by_configuration = {
         j: {

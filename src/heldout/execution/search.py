@@ -12,7 +12,6 @@ import sklearn
 from numpy.typing import NDArray
 from sklearn.utils.metadata_routing import MetadataRequest
 
-from heldout._text import argument
 from heldout.configurations import Configuration, Configurations
 from heldout.data.task import Task
 from heldout.dropping.base import DropRule, SearchStrategy
@@ -93,7 +92,7 @@ class Search:
             return
         if self.estimation.rule not in (Best(), strategy.selection):
             raise InputError(
-                f"{argument('drop', strategy.name)} chooses the winner itself, by the mean rank over its last "
+                f"`drop={strategy.name!r}` chooses the winner itself, by the mean rank over its last "
                 f"{strategy.window} steps, so selection must be 'best' and refit no function, got "
                 f"'{self.estimation.rule.name}'.",
                 argument="drop",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from heldout._defaults import DEFAULT_METHOD
-from heldout._text import argument, counted
+from heldout._text import counted
 from heldout.data.limits import check_fits
 from heldout.dropping.base import Course, DropRule
 from heldout.errors import InputError
@@ -40,15 +40,14 @@ def check_search(search: Search, n_planned: int | None = None) -> None:
         search.estimation.rule.check(n_configurations, search.configurations.params, search.metrics_read)
     elif search.strategy is not None:
         raise InputError(
-            f"{argument('drop', search.strategy.name)} races all configurations from the start, and an adaptive "
-            f"search proposes them one after another; use {argument('drop', 'bootstrap')}.",
+            f"`drop={search.strategy.name!r}` races all configurations from the start, and an adaptive search "
+            "proposes them one after another; use `drop='bootstrap'`.",
             argument="drop",
         )
     elif search.folds.halves:
         raise InputError(
-            "an adaptive search cannot fit its winner in halves of the rows, which the splits of "
-            f"{argument('cv', ...)} have; use "
-            f"{argument('cv', 'repeated_holdout:50:0.2', python='ho.protocols.repeated_hold_out(50, 0.2)')}.",
+            "an adaptive search cannot fit its winner in halves of the rows, which the splits of `cv=` have; use "
+            "`cv=ho.protocols.repeated_hold_out(50, 0.2)`.",
             argument="cv",
         )
     check_selects(metrics, n_configurations if n_planned is None else 2)
@@ -57,7 +56,7 @@ def check_search(search: Search, n_planned: int | None = None) -> None:
     _check_stoppable(search, n_planned)
     if search.training_size_correction and (reason := _why_no_size_correction(search, n_planned)):
         raise InputError(
-            f"{argument('training_size_correction', True)} does not fit: {reason}; leave it out.",
+            f"`training_size_correction=True` does not fit: {reason}; leave it out.",
             argument="training_size_correction",
         )
     if too_few_to_draw(search.task, search.scoring) is None:  # else a warning says that there will be no estimate
@@ -71,9 +70,8 @@ def _check_settings(scoring: Scoring, estimation: Estimation) -> None:
     check_applicable(estimation.method, scoring.metrics, read)
     if estimation.scale_of_selection != "folds" and scoring.metrics.get(scoring.refit_metric) is None:
         raise InputError(
-            f"{argument('aggregate', estimation.scale_of_selection)} scores rows of several folds, but the scorer "
-            f"'{scoring.refit_metric}' cannot be opened; use {argument('aggregate', 'folds')}, or a scorer made "
-            "by make_scorer.",
+            f"`aggregate={estimation.scale_of_selection!r}` scores rows of several folds, but the scorer "
+            f"'{scoring.refit_metric}' cannot be opened; use `aggregate='folds'`, or a scorer made by make_scorer.",
             argument="aggregate",
         )
     for name, metric in scoring.metrics.items() if estimation.scale_of_selection == "within" else ():
@@ -87,13 +85,13 @@ def _check_deployable(search: Search) -> None:
     n_splits = search.folds.n_splits
     if n_splits != 1:
         raise InputError(
-            f"{argument('deploy', 'bounded')} deploys the model that one hold-out tested, and here are {n_splits} "
-            f"splits with a model each; use {argument('cv', 'holdout', python='ho.protocols.hold_out()')}.",
+            f"`deploy='bounded'` deploys the model that one hold-out tested, and here are {n_splits} splits with a "
+            f"model each; use `cv=ho.protocols.hold_out()`.",
             argument="deploy",
         )
     if not search.refit:
         raise InputError(
-            f"{argument('deploy', 'bounded')} needs a model to deploy, got refit=False; leave one of them out.",
+            "`deploy='bounded'` needs a model to deploy, got `refit=False`; leave one of them out.",
             argument="deploy",
         )
 
@@ -104,18 +102,16 @@ def _check_droppable(search: Search, drop: DropRule) -> None:
     metric = scoring.metrics.get(scoring.refit_metric)
     if metric is None:
         raise InputError(
-            f"{argument('drop', drop.name)} compares held-out predictions, but the scorer "
-            f"'{scoring.refit_metric}' cannot be opened; use {argument('drop', 'never', python='None')}, or a "
-            "scorer made by make_scorer.",
+            f"`drop={drop.name!r}` compares held-out predictions, but the scorer '{scoring.refit_metric}' cannot "
+            f"be opened; use `drop=None`, or a scorer made by make_scorer.",
             argument="drop",
         )
     rule = search.estimation.rule
     if isinstance(rule, CallableRefit) or rule.reads_models:
         what = "a callable refit" if isinstance(rule, CallableRefit) else "a rule that counts in fitted models"
         raise InputError(
-            f"{argument('drop', drop.name)} needs the current best at every barrier, and {what} chooses only "
-            f"at the end; use {argument('drop', 'never', python='None')}, or a rule of "
-            f"{argument('selection', ...)}.",
+            f"`drop={drop.name!r}` needs the current best at every barrier, and {what} chooses only at the end; "
+            f"use `drop=None`, or a rule of `selection=`.",
             argument="drop",
         )
     task = search.task
@@ -124,8 +120,7 @@ def _check_droppable(search: Search, drop: DropRule) -> None:
     reason = drop.unfit(metric, course)
     if reason:
         raise InputError(
-            f"{argument('drop', drop.name)} does not fit: {reason}; {argument('drop', 'bootstrap')} fits every "
-            "metric.",
+            f"`drop={drop.name!r}` does not fit: {reason}; `drop='bootstrap'` fits every metric.",
             argument="drop",
         )
 
@@ -143,7 +138,7 @@ def _check_stoppable(search: Search, n_planned: int | None) -> None:
     reason = _why_it_cannot_stop(search, n_planned)
     if reason:
         raise InputError(
-            f"{argument('stop_when_width', float(most))} does not fit: {reason}; leave it out.",
+            f"`stop_when_width={float(most)!r}` does not fit: {reason}; leave it out.",
             argument="stop_when_width",
         )
 
@@ -153,13 +148,13 @@ def _why_it_cannot_stop(search: Search, n_planned: int | None) -> str:
     estimation, folds = search.estimation, search.folds
     method = None if estimation.method is None else method_of(estimation.method)
     if method is None or not method.has_interval:
-        return f"{argument('method', 'none', python='None') if method is None else method.name} has no interval"
+        return f"{'`method=None`' if method is None else method.name} has no interval"
     if method.needs_halves:
         return f"{method.name} reads fits of the winner that follow the search"
     if estimation.alternative != "two-sided":
-        return f"an interval of {argument('alternative', estimation.alternative)} is open at one side"
+        return f"an interval of `alternative={estimation.alternative!r}` is open at one side"
     if search.strategy is not None:
-        return f"{argument('drop', search.strategy.name)} has an end of its own"
+        return f"`drop={search.strategy.name!r}` has an end of its own"
     if n_planned is not None:
         return "an adaptive search finishes all folds of a configuration before it proposes the next"
     if isinstance(estimation.rule, CallableRefit):
@@ -167,7 +162,7 @@ def _why_it_cannot_stop(search: Search, n_planned: int | None) -> str:
     if not folds.exchangeable:
         return "folds that follow time do not stand for those after them"
     if estimation.blocks is not None:
-        return f"the rows of the folds so far are no stretches of time, as {argument('block_length')} needs them"
+        return "the rows of the folds so far are no stretches of time, as `block_length` needs them"
     if folds.n_splits < 2:
         return "there is one split"
     return ""
@@ -180,15 +175,14 @@ def _why_no_size_correction(search: Search, n_planned: int | None) -> str:
     if n_planned is not None:
         return "an adaptive search knows only at its end which configurations compete"
     if search.stop_when_width is not None:
-        return f"a search with {argument('stop_when_width')} may end before all folds are done"
+        return "a search with `stop_when_width` may end before all folds are done"
     closed = next((name for name, metric in search.scoring.metrics.items() if metric is None), None)
     if closed is not None:
         return f"it scores held-out predictions, and the scorer '{closed}' cannot be opened"
     if not search.folds.without_two:
         return (
-            f"it needs {FEWEST} to {MOST} folds that test every row once, by models of all others, such as "
-            f"{argument('cv', 5)}, and got {counted(len(search.folds.of_first_repeat), 'split')} of another kind "
-            "or number"
+            f"it needs {FEWEST} to {MOST} folds that test every row once, by models of all others, such as `cv=5`, "
+            f"and got {counted(len(search.folds.of_first_repeat), 'split')} of another kind or number"
         )
     return ""
 
@@ -202,21 +196,22 @@ def _check_splits(search: Search) -> None:
     lacking = unscored_splits(metric, task.truth, folds, all_of_them=True)
     if lacking and estimation.scale_of_selection != "pooled" and estimation.method is None:
         raise InputError(
-            f"{lacking}, so no configuration would have a score; use larger folds, or "
-            f"{argument('aggregate', 'pooled')}, which scores all held-out rows together."
+            f"{lacking}, so no configuration would have a score; use larger folds, or `aggregate='pooled'`, which "
+            "scores all held-out rows together."
         )
     if lacking and estimation.method is not None and "predictions" not in method_of(estimation.method).reads:
         raise InputError(
             f"method '{method_of(estimation.method).name}' compares scores of single splits, and {lacking}; use "
-            f"larger folds, or {argument('method', DEFAULT_METHOD)}."
+            f"larger folds, or `method={DEFAULT_METHOD!r}`.",
+            argument="method",
         )
     if estimation.method is not None and method_of(estimation.method).needs_test_share:
         _check_subsampled(search)
     if estimation.method is not None and method_of(estimation.method).needs_halves and not folds.halves:
-        paired = argument("cv", "paired_holdout", python="ho.protocols.paired_hold_out()")
         raise InputError(
             f"method '{method_of(estimation.method).name}' reads fits in halves of the rows, and here are "
-            f"{folds.n_splits} splits without halves; use {paired}, or {argument('method', 'corrected_t')}.",
+            f"{folds.n_splits} splits without halves; use `cv=ho.protocols.paired_hold_out()`, or "
+            "`method='corrected_t'`.",
             argument="method",
         )
     if estimation.method is None or metric is None or search.drop is not None:
@@ -237,15 +232,16 @@ def _check_subsampled(search: Search) -> None:
     name = method_of(search.estimation.method).name
     if search.folds.test_share is None:
         raise InputError(
-            f"method '{name}' is for repeated subsampling, in which each split draws its test rows anew, but "
-            f"here are {search.folds.n_splits} other splits; use "
-            f"{argument('cv', 'repeated_holdout:50:0.2', python='ho.protocols.repeated_hold_out(50, 0.2)')}, or "
-            f"{argument('method', DEFAULT_METHOD)}.",
+            f"method '{name}' is for repeated subsampling, in which each split draws its test rows anew, but here "
+            f"are {search.folds.n_splits} other splits; use "
+            "`cv=ho.protocols.repeated_hold_out(50, 0.2)`, or "
+            f"`method={DEFAULT_METHOD!r}`.",
             argument="method",
         )
     if search.estimation.scale_of_selection != "folds":
         raise InputError(
             f"method '{name}' assumes that the winner has the best mean over splits, got "
-            f"{argument('aggregate', search.estimation.aggregate)}; use {argument('aggregate', 'folds')}, or "
-            f"{argument('method', DEFAULT_METHOD)}."
+            f"`aggregate={search.estimation.aggregate!r}`; use `aggregate='folds'`, or "
+            f"`method={DEFAULT_METHOD!r}`.",
+            argument="method",
         )

@@ -7,7 +7,6 @@ import warnings
 import numpy as np
 from joblib import cpu_count, effective_n_jobs
 
-from heldout._text import argument
 from heldout.data.task import Task, Truth
 from heldout.errors import HeldoutWarning, InputError
 from heldout.estimates.candidates import check_drawable
@@ -89,10 +88,10 @@ def warn_of_settings(search: Search, n_jobs: int | None) -> None:
     if n_jobs is None and effective_n_jobs(None) == 1 < cpu_count() and any(map(asks_for_threads, templates)):
         sentence = (
             "every fit runs on one thread, whatever the model's own number of threads says, and the search is one "
-            f"job; {argument('n_jobs', cpu_count())} would use all cores of this machine."
+            f"job; `n_jobs={cpu_count()!r}` would use all cores of this machine."
         )
         warnings.warn(HeldoutWarning(sentence), stacklevel=3)
     split = search.early_stopping
     if split is not None and not any(can_stop(each.fresh()) for each in search.configurations):
-        sentence = f"early_stopping={split.words} had no effect: none of the models proposed can stop early."
+        sentence = f"`early_stopping={split.words}` had no effect: none of the models proposed can stop early."
         warnings.warn(HeldoutWarning(sentence), stacklevel=3)

@@ -38,14 +38,14 @@ def check_stopping(split: InnerSplit, configurations: Sequence[Configuration], r
     if configurations and not any(can_stop(configuration.fresh()) for configuration in configurations):
         kinds = dict.fromkeys(type(model_within(each.fresh())).__name__ for each in configurations)
         raise InputError(
-            f"early_stopping={split.words} is for {STOPPING_MODELS}, got {', '.join(kinds)}; leave it out.",
+            f"`early_stopping={split.words}` is for {STOPPING_MODELS}, got {', '.join(kinds)}; leave it out.",
             argument="early_stopping",
         )
     for fit_params in (routed.fit, *routed.fit_of_model.values()):
         passed = next((name for name in fit_params if _holds_rows(name)), None)
         if passed is not None:
             raise InputError(
-                f"early_stopping={split.words} and {passed}= both give rows to stop on; leave one of them out.",
+                f"`early_stopping={split.words}` and `{passed}=` both give rows to stop on; leave one of them out.",
                 argument="early_stopping",
             )
 

@@ -14,7 +14,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from heldout._text import argument
 from heldout.data.arrays import has_fields
 from heldout.data.task import Task, labels_text
 from heldout.errors import InputError
@@ -143,7 +142,7 @@ def check_class_sizes(task: Task, n_folds: int) -> None:
         label = labels_text(task.truth.classes[least : least + 1])
         raise InputError(
             f"class {label} has {counts[least]} rows, fewer than the {n_folds} folds; use at most "
-            f"{argument('cv', int(max(counts[least], 2)))} or {argument('cv', AUTO)}, or gather more rows of it.",
+            f"`cv={int(max(counts[least], 2))!r}` or `cv={AUTO!r}`, or gather more rows of it.",
             argument="cv",
         )
 

@@ -15,7 +15,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heldout._streams import entropy_of, numpy_seed
-from heldout._text import argument
 from heldout.errors import InputError
 from heldout.folds.plans import FoldPlan, HoldOut, Pair, Splitter, check_count, has_classes
 
@@ -130,9 +129,9 @@ def pairs_in_halves(
     try:
         return list(plan.in_halves(n_rows, labels, groups, seed, stratified=labels is not None))
     except ValueError as error:
-        instead = argument("cv", "repeated_holdout:50:0.2", python="ho.protocols.repeated_hold_out(50, 0.2)")
         raise InputError(
-            f"halves of the {n_rows} rows cannot be split ({error}); use {instead} without halves, or more rows.",
+            f"halves of the {n_rows} rows cannot be split ({error}); use `cv=ho.protocols.repeated_hold_out(50, "
+            "0.2)` without halves, or more rows.",
             argument="cv",
         ) from error
 

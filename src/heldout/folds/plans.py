@@ -27,7 +27,7 @@ from sklearn.model_selection import (
 from sklearn.utils.multiclass import type_of_target
 
 from heldout._streams import entropy_of, numpy_seed
-from heldout._text import argument, counted
+from heldout._text import counted
 from heldout.data.limits import MOST_SPLITS, refuse_more_than
 from heldout.errors import InputError
 
@@ -283,13 +283,11 @@ def rounds_of(plan: FoldPlan, repeats: int, entropy: int, *, stratified: bool, g
     if repeats > 1:
         if plan.n_rounds > 1:
             raise InputError(
-                f"{argument('repeats', repeats)} with {plan.words} repeats twice; use {argument('repeats', 1)}.",
+                f"`repeats={repeats!r}` with {plan.words} repeats twice; use `repeats=1`.",
                 argument="repeats",
             )
         if not plan.is_shuffled:
-            raise InputError(
-                f"{plan.words} is the same however often it is repeated; use {argument('repeats', 1)}."
-            )
+            raise InputError(f"{plan.words} is the same however often it is repeated; use `repeats=1`.")
     number = plan.n_rounds * repeats * (plan.most_folds() or 1)
     refuse_more_than(MOST_SPLITS, number, "splits", "fewer folds or repeats: 5 folds and 10 repeats are many")
     entropy = entropy if plan.own_seed is None else plan.own_seed

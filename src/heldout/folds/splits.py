@@ -21,7 +21,6 @@ from numpy.typing import NDArray
 from sklearn.model_selection import KFold, StratifiedKFold, TimeSeriesSplit, check_cv
 
 from heldout._streams import numpy_seed
-from heldout._text import argument, in_python
 from heldout.data.arrays import shortened
 from heldout.data.limits import MOST_SPLITS, check_fits, refuse_beyond_memory, refuse_more_than
 from heldout.data.task import Task, TaskKind, labels_text
@@ -321,8 +320,7 @@ def _check_count(task: Task, cv: Any, repeats: int) -> None:
         )
     if isinstance(cv, int | np.integer) and not 2 <= cv <= task.n_rows:
         raise InputError(
-            f"cv must be at least 2, got {cv}; use {in_python('a splitter or ')}an integer from 2 to {task.n_rows} "
-            "(the number of rows)."
+            f"cv must be at least 2, got {cv}; use an integer from 2 to {task.n_rows} (the number of rows)."
             if cv < 2
             else f"cv must be at most the number of rows, {task.n_rows}, got {cv}; use fewer folds.",
             argument="cv",
@@ -362,8 +360,8 @@ def _splitter_of_repeat(
         return kind(5 if cv is None else int(cv), shuffle=True, random_state=seed)
     if not hasattr(cv, "random_state") or not getattr(cv, "shuffle", True):
         raise InputError(
-            f"{argument('repeats', repeats)} needs a splitter that shuffles with a random_state, got {cv!r}; use "
-            f"an integer, a splitter with shuffle=True, or {argument('repeats', 1)}.",
+            f"`repeats={repeats!r}` needs a splitter that shuffles with a random_state, got {cv!r}; use an "
+            "integer, a splitter with shuffle=True, or `repeats=1`.",
             argument="repeats",
         )
     reseeded = copy.copy(cv)

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from heldout._text import in_python
 from heldout._types import Floats
 from heldout.data.arrays import array_of, missing
 from heldout.errors import InputError
@@ -124,11 +123,9 @@ def column_of_kind(raw: NDArray[Any], name: Any, categorical: bool, most: int) -
         spread = float(seen.std())
         return NumberColumn(float(seen.mean()), spread or 1.0, float(seen.min()), float(seen.max()))
     if len(labels) > most:
-        fewer = in_python("leave the column out, or raise max_categories", "or leave the column out")
         raise InputError(
-            f"column {name!r} has {len(labels)} categories, more than "
-            f"{in_python('max_categories=')}{most}: each is a predictor "
-            f"of every other column; join rare ones, {fewer}."
+            f"column {name!r} has {len(labels)} categories, more than {most}: each is a predictor of every other "
+            "column; join rare ones, or leave the column out (in Python, max_categories allows more)."
         )
     return CategoryColumn(labels)
 

@@ -7,7 +7,6 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from heldout._text import in_python
 from heldout._text_table import TextTable, cell_interval, cell_number, cell_p_value
 from heldout._types import Floats
 from heldout.imputation.coefficients import INTERCEPT
@@ -64,8 +63,7 @@ def coefficient_table(found: CoefficientSet, level: float = 0.95) -> TextTable:
     rows = tuple(zip(found.names, *columns.values(), strict=True))
     notes = found.notes
     if len(rows) > MOST_COEFFICIENTS:
-        where = in_python(".to_frame()", "validation.json")
-        notes = (f"... and {len(rows) - MOST_COEFFICIENTS} more, in {where}.", *notes)
+        notes = (f"... and {len(rows) - MOST_COEFFICIENTS} more, in validation.json and .to_frame().", *notes)
     return TextTable(found.title, ("", *columns), rows[:MOST_COEFFICIENTS], notes)
 
 

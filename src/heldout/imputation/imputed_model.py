@@ -256,13 +256,14 @@ def checked_within_a_fit(imputation: Imputation) -> Imputation:
     """
     if imputation.order != "boot_mi":
         raise InputError(
-            f"imputation with order={imputation.order!r} completes all rows before they are divided, so that test "
-            "rows would inform the training rows; folds need order='boot_mi', which imputes each training part.",
+            f"imputation with `order={imputation.order!r}` completes all rows before they are divided, so that "
+            "test rows would inform the training rows; folds need `order='boot_mi'`, which imputes each training "
+            "part.",
             argument="imputation",
         )
     if imputation.outcome_in_evaluation:
         raise InputError(
-            "imputation with outcome_in_evaluation=True needs the outcome of the rows that are predicted, and a "
+            "imputation with `outcome_in_evaluation=True` needs the outcome of the rows that are predicted, and a "
             "model never receives it; leave it out.",
             argument="imputation",
         )

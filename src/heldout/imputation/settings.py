@@ -125,8 +125,8 @@ class Imputation:
             )
         if self.order == "naive":
             raise InputError(
-                "selection pools the coefficients of the completions, and order='naive' pools nothing; use "
-                "order='boot_mi'.",
+                "selection pools the coefficients of the completions, and `order='naive'` pools nothing; use "
+                "`order='boot_mi'`.",
                 argument="selection",
             )
 

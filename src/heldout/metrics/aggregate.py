@@ -312,7 +312,8 @@ def aggregate_score(
     if sample_weight is not None and not metric.takes_weights:
         raise InputError(
             f"metric '{metric.name}' takes no sample_weight, so it cannot be weighted; leave sample_weight "
-            "out, or use a metric whose function accepts it."
+            "out, or use a metric whose function accepts it.",
+            argument="metric",
         )
     metric = fitted(metric, truth)
     positive = positive_of(metric, truth)

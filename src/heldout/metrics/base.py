@@ -17,7 +17,6 @@ from typing import Any, NamedTuple, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-from heldout._text import argument
 from heldout._types import Floats, Weightings
 from heldout.data.task import TaskKind, Truth, labels_text
 from heldout.errors import InputError
@@ -405,8 +404,8 @@ def positive_of(metric: Metric, truth: Truth) -> int | None:
     labels = truth.classes.tolist()
     if pos_label not in labels:
         raise InputError(
-            f"metric '{metric.name}' has {argument('pos_label', pos_label)}, but the classes are "
-            f"{labels_text(labels)}; name one of them as {argument('pos_label')}.",
+            f"metric '{metric.name}' has `pos_label={pos_label!r}`, but the classes are {labels_text(labels)}; "
+            "name one of them as `pos_label`.",
             argument="metric",
         )
     return labels.index(pos_label)

@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from heldout._text import argument
 from heldout._types import Floats, Weightings
 from heldout.data.survival_target import with_fields
 from heldout.data.task import TaskKind, Truth
@@ -357,10 +356,14 @@ def _responses(response: str | Response | tuple[str | Response, ...]) -> tuple[R
     if scores & set(found) and set(found) - scores:
         raise InputError(
             f"response may combine probabilities with decision, or labels with values, got {response!r}; "
-            "one function cannot read both a label and a number."
+            "one function cannot read both a label and a number.",
+            argument="response",
         )
     if {Response.RISK, Response.SURVIVAL} & set(found) and len(found) > 1:
-        raise InputError(f"response of survival models is one of risk and survival, alone, got {response!r}.")
+        raise InputError(
+            f"response of survival models is one of risk and survival, alone, got {response!r}.",
+            argument="response",
+        )
     return found
 
 
@@ -368,7 +371,7 @@ def _times(times: Sequence[float], responses: tuple[Response, ...]) -> tuple[flo
     listed = tuple(float(time) for time in times)
     if responses != (Response.SURVIVAL,) or not listed or not np.isfinite(listed).all():
         raise InputError(
-            f"times must be finite numbers, and are for {argument('response', 'survival')} alone, got {times!r}.",
+            f"times must be finite numbers, and are for `response='survival'` alone, got {times!r}.",
             argument="times",
         )
     return listed

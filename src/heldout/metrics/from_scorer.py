@@ -30,7 +30,7 @@ from heldout._sklearn import (
     takes_weights,
     with_members,
 )
-from heldout._text import argument, is_one_of
+from heldout._text import is_one_of
 from heldout.data.task import TaskKind, Truth, labels_text
 from heldout.errors import HeldoutWarning, InputError
 from heldout.metrics.base import ESTIMATOR_METHODS, Metric, Needs, Response, fitted
@@ -129,7 +129,7 @@ def scorer_for(scorer: Any, truth: Truth) -> Any:
     classes: Any = truth.classes
     if function.classes is not None and list(function.classes) != classes.tolist():
         raise InputError(
-            f"the scorer of '{function.metric.name}' has classes={list(function.classes)!r}, but the classes of "
+            f"the scorer of '{function.metric.name}' has `classes={list(function.classes)!r}`, but the classes of "
             f"the target are {labels_text(classes)} in this order; leave classes out, because a search knows them."
         )
     return scorer_with(scorer, replace(function, classes=tuple(classes.tolist())))
@@ -159,8 +159,8 @@ def scorer_of_class(scorer: Any, truth: Truth, pos_label: Any = None) -> Any:
             return scorer
     elif own is not None and not is_one_of(own, (truth.pos_label,)):
         raise InputError(
-            f"the scorer '{name_of(function)}' has pos_label={own!r}, and {argument('pos_label', pos_label)} is "
-            "passed beside it; leave one of the two out.",
+            f"the scorer '{name_of(function)}' has `pos_label={own!r}`, and `pos_label={pos_label!r}` is passed "
+            "beside it; leave one of the two out.",
             argument="pos_label",
         )
     opened = metric_from_scorer(scorer)
@@ -171,7 +171,7 @@ def scorer_of_class(scorer: Any, truth: Truth, pos_label: Any = None) -> Any:
     if name_of(function) in _OF_LAST_CLASS and truth.positive != truth.n_classes - 1:
         raise InputError(
             f"the scorer '{name_of(function)}' of scikit-learn is of the last class, "
-            f"{labels_text(truth.classes[-1:])}, got {argument('pos_label', pos_label)}; use another scorer.",
+            f"{labels_text(truth.classes[-1:])}, got `pos_label={pos_label!r}`; use another scorer.",
             argument="pos_label",
         )
     return scorer

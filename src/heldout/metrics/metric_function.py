@@ -47,7 +47,9 @@ class MetricFunction:
         if truth is None:
             return float("nan")
         if truth.kind not in self.metric.tasks:
-            raise InputError(f"metric '{self.metric.name}' does not fit a {truth.kind.value} target.")
+            raise InputError(
+                f"metric '{self.metric.name}' does not fit a {truth.kind.value} target.", argument="metric"
+            )
         metric = fitted(self.metric, truth)
         if truth.classes is not None:
             predicted = self._of_classes(predicted, truth.classes)
@@ -65,7 +67,8 @@ class MetricFunction:
             # scikit-learn asks a model without probabilities for what a model of numbers predicts: labels.
             raise InputError(
                 f"metric '{self.metric.name}' needs probabilities of two classes, and the model predicts labels "
-                "only; use a model with predict_proba, such as CalibratedClassifierCV of it."
+                "only; use a model with predict_proba, such as CalibratedClassifierCV of it.",
+                argument="metric",
             )
         columns, expected = predicted.shape[1:], (len(classes),) if len(classes) > 2 else ()
         if columns != expected:
@@ -74,7 +77,8 @@ class MetricFunction:
                 f"metric '{self.metric.name}' scores rows of the classes {labels_text(classes)} here, but the "
                 f"model predicts {model_knows}; name the classes of all rows: ho.metrics.scorer(..., "
                 "classes=[...]), and "
-                "let every training part hold all of them."
+                "let every training part hold all of them.",
+                argument="metric",
             )
         return predicted
 

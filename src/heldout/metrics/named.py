@@ -9,7 +9,6 @@ from difflib import get_close_matches
 from types import MappingProxyType
 from typing import Any
 
-from heldout._text import in_python
 from heldout.data.calls import call_in, check_known
 from heldout.data.task import Truth
 from heldout.errors import ArgumentError, InputError
@@ -268,7 +267,7 @@ def _scorer_named(name: str) -> Metric:
             return metric
     meant = _SHORT.get(name.lower().removeprefix("neg_"))
     near = [meant] if meant else get_close_matches(name, METRICS, n=3, cutoff=0.5)
-    nearest = in_python("ho.metrics.all_names() lists them", "docs/guide/metrics.md lists them")
+    nearest = "docs/guide/metrics.md and ho.metrics.all_names() list them"
     if near:
         nearest = f"the nearest {'is' if len(near) == 1 else 'are'} {', '.join(near)}"
     raise ArgumentError(f"metric must be a known name, got '{name}'; {nearest}.", argument="metric")

@@ -90,6 +90,7 @@ def checked_probabilities(name: str, predictions: NDArray[Any]) -> Floats:
     if given.size and not (given.min() >= 0 and given.max() <= 1):
         raise InputError(
             f"metric '{name}' needs probabilities from 0 to 1, got values from {given.min():g} to "
-            f"{given.max():g}; give probabilities, or use a metric that takes decision values."
+            f"{given.max():g}; give probabilities, or use a metric that takes decision values.",
+            argument="metric",
         )
     return given

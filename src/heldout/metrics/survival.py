@@ -244,7 +244,7 @@ class ConcordanceUno(PairBased):
         factors = bound._factors(truth)
         if not factors.any():
             raise InputError(
-                f"{self.name} needs an event before tau={self.tau}, but there is none; give a later tau."
+                f"{self.name} needs an event before `tau={self.tau}`, but there is none; give a later tau."
             )
         if np.isinf(factors).any():
             time = truth.values["time"][np.isinf(factors)].min()

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from heldout._text import counted, in_python
+from heldout._text import counted
 from heldout._types import Floats
 from heldout.data.task import TaskKind, Truth
 from heldout.errors import InputError
@@ -87,8 +87,7 @@ class IntegratedBrier(Metric):
         if self.times is None:
             raise InputError(
                 f"{self.name} needs the times of the survival probabilities, one for each place on the last "
-                f"axis of the predictions; give them as '{self.name}(times=[1, 2, 5])'"
-                f"{in_python(' or ho.metrics.IntegratedBrier(times=[...])')}.",
+                f"axis of the predictions; give them as '{self.name}(times=[1, 2, 5])'.",
                 argument="metric",
             )
         if truth.kind is not TaskKind.SURVIVAL or self.censoring is not None:
@@ -193,8 +192,7 @@ def check_time(time: Any) -> None:
 
 def no_time(name: str, of_class: str) -> InputError:
     return InputError(
-        f"{name} needs the time at which it is measured; give it as '{name}(time=5)'"
-        f"{in_python(f' or ho.metrics.{of_class}(time=5)')}.",
+        f"{name} needs the time at which it is measured; give it as '{name}(time=5)'.",
         argument="metric",
     )
 

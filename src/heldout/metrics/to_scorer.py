@@ -90,12 +90,16 @@ def scorer(metric: Any, *, classes: Any = None) -> Any:
     known = [response for response in measured.responses if response in ESTIMATOR_METHODS]
     methods = tuple(dict.fromkeys(ESTIMATOR_METHODS[response] for response in known))
     if classes is not None and not methods:
-        raise InputError(f"classes={classes!r} is for labels, and '{measured.name}' is of survival; leave it out.")
+        raise InputError(
+            f"`classes={classes!r}` is for labels, and '{measured.name}' is of survival; leave it out.",
+            argument="classes",
+        )
     function = MetricFunction(measured, None if classes is None else _listed_in_order(measured, classes))
     if reads_curves(measured) and not times_of(measured):
         raise InputError(
             f"metric '{measured.name}' needs the times of the survival probabilities that it reads, as in "
-            "'integrated_brier_score(times=[1, 2, 5])' or ho.metrics.custom(..., times=[...])."
+            "'integrated_brier_score(times=[1, 2, 5])' or ho.metrics.custom(..., times=[...]).",
+            argument="metric",
         )
     if TaskKind.SURVIVAL in measured.tasks:
         return SurvivalScorer(function, methods)
@@ -113,7 +117,7 @@ def _listed_in_order(metric: Metric, classes: Any) -> tuple[Any, ...]:
     if Response.LABELS not in metric.responses and listed.tolist() != ordered:
         raise InputError(
             f"classes must be distinct and sorted, as models order what they predict of each, got {classes!r} "
-            f"for '{metric.name}'; pass classes={ordered!r}.",
+            f"for '{metric.name}'; pass `classes={ordered!r}`.",
             argument="classes",
         )
     return tuple(listed.tolist())

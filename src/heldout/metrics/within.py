@@ -16,7 +16,6 @@ from typing import Any, Protocol, TypeGuard, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-from heldout._text import argument
 from heldout._types import Floats, Weightings
 from heldout.data.task import Truth
 from heldout.errors import InputError
@@ -202,7 +201,6 @@ def unfit_within(metric: Metric) -> str | None:
     if is_pair_based(metric) or metric.row_wise:
         return None
     return (
-        f"{argument('aggregate', 'within')} counts pairs of rows of one fold, and {metric.name} is neither made "
-        "of pairs (as roc_auc and concordance_index are) nor a mean over rows; use "
-        f"{argument('aggregate', 'folds')} or 'pooled'"
+        f"`aggregate='within'` counts pairs of rows of one fold, and {metric.name} is neither made of pairs (as "
+        "roc_auc and concordance_index are) nor a mean over rows; use `aggregate='folds'` or 'pooled'"
     )

@@ -105,7 +105,7 @@ def evaluation_of(search: Any) -> Evaluation:
         )
     check_is_fitted(search, "cv_results_")
     if search.evaluation_ is None:
-        raise InputError("this plot needs the held-out predictions; search with keep_predictions=True.")
+        raise InputError("this plot needs the held-out predictions; search with `keep_predictions=True`.")
     found: Evaluation = search.evaluation_
     return found
 

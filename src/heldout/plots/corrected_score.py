@@ -119,7 +119,7 @@ class CorrectedScoreDisplay(Display):
         name = evaluation.scorer_named(scorer)
         if name not in evaluation.estimates:
             raise InputError(
-                f"the search has no estimate of {name}, because it has method=None; name a method, or draw "
+                f"the search has no estimate of {name}, because it has `method=None`; name a method, or draw "
                 "ho.plots.RankingDisplay."
             )
         return cls._of(evaluation.estimates[name], search_scale(evaluation, name)).plot(ax, **kwargs)

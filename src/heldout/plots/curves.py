@@ -242,7 +242,7 @@ class CurvesDisplay(Display):
         if configuration is None and len(names) > 1:
             raise InputError(
                 f"there are {len(names)} configurations, and the plot is of one; name it, such as "
-                f"configuration={names[0]!r}.",
+                f"`configuration={names[0]!r}`.",
                 argument="configuration",
             )
         index = 0 if configuration is None else configuration_index(names, configuration)

@@ -85,7 +85,7 @@ class RaceDisplay(Display):
         race = race_of(evaluation, scale)
         if race is None:
             raise InputError(
-                "the search could drop no configuration, so there was no race; search with drop='bootstrap'."
+                "the search could drop no configuration, so there was no race; search with `drop='bootstrap'`."
             )
         return cls(
             race_lines(evaluation, race, configuration_scores(evaluation, finds_set=False)), race, scale

@@ -19,7 +19,7 @@ from heldout._sklearn import rows_at
 from heldout.arguments.parts import seeded_folds
 from heldout.data.task import Task
 from heldout.dropping.base import Barrier
-from heldout.errors import InputError
+from heldout.errors import InputError, reason_of
 from heldout.evaluate import evaluation_of
 from heldout.execution.cells import CellResult
 from heldout.execution.collect import RaceResults
@@ -239,7 +239,7 @@ def _chosen(search: Search, found: RaceResults, counts: Counts | None) -> Branch
         estimation = with_constants(search.estimation, found)
         winner = winner_of(found, task, estimation, search.configurations, metrics, pooled)
     except InputError as error:
-        reason = next(iter(found.failures.values()), str(error).rstrip("."))
+        reason = next(iter(found.failures.values()), reason_of(error))
     return BranchWinner(
         winner=winner,
         scores=scores,

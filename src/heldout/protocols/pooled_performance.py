@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 
 from heldout._sklearn import rows_at
 from heldout._streams import RandomState, entropy_of
-from heldout._text import argument
 from heldout.errors import InputError
 from heldout.estimates.estimate import estimate
 from heldout.estimates.question import AnyAggregate
@@ -173,7 +172,7 @@ def _source(search: Any, X: Any, y: Any) -> _Source:
     evaluation: Any = getattr(search, "evaluation_", None)
     if not isinstance(evaluation, Evaluation):
         raise InputError(
-            "search must be a fitted HeldOutSearchCV or HeldOutRandomizedSearchCV with keep_predictions=True, or "
+            "search must be a fitted HeldOutSearchCV or HeldOutRandomizedSearchCV with `keep_predictions=True`, or "
             f"the result of nested_cv, got {type(search).__name__}.",
             argument="search",
         )
@@ -181,7 +180,7 @@ def _source(search: Any, X: Any, y: Any) -> _Source:
     if models is None or any(model is None for model in models.values()):
         raise InputError(
             "the search has no models of its folds, which say what each imputation predicts; search with "
-            f"{argument('keep_models', 'winner')}.",
+            "`keep_models='winner'`.",
             argument="search",
         )
     _check_rows(evaluation, X)
@@ -196,7 +195,7 @@ def _fitted_again(nested: NestedEstimate, X: Any, y: Any) -> list[_Tested]:
     if evaluation.task.sample_weight is not None:
         raise InputError(
             "the winners of the outer folds would be fitted again without sample_weight; pass a search with "
-            f"{argument('keep_models', 'winner')} instead.",
+            "`keep_models='winner'` instead.",
             argument="search",
         )
     tested = []
@@ -218,7 +217,8 @@ def _fitted_again(nested: NestedEstimate, X: Any, y: Any) -> list[_Tested]:
 def _imputing(model: Any) -> ImputedModel:
     if not isinstance(model, ImputedModel):
         raise InputError(
-            "the search imputed nothing within its fits; search with imputation=5, for instance.", argument="search"
+            "the search imputed nothing within its fits; search with `imputation=5`, for instance.",
+            argument="search",
         )
     return model
 

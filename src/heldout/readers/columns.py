@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from heldout._text import argument, counted
+from heldout._text import counted
 from heldout.data.arrays import shortened
 from heldout.data.survival_target import survival_target
 from heldout.data.task import TaskKind, Truth, truth_of
@@ -194,13 +194,12 @@ def events_of_column(column: Any, event_value: str | None = None) -> NDArray[np.
 def _advice(words: Any) -> str:
     """How to say what the values of an event column mean."""
     is_of_r = set(words.str.removesuffix(".0")) == {"1", "2"}
-    coding = ". It holds 1 and 2: in R's survival package 2 is the event and 1 is censored" if is_of_r else ""
-    named = argument("event_value", "2" if is_of_r else ...)
-    if not named.startswith("--"):  # who called has no such option
-        return f"{coding}; if so here, write 1 for 2 and 0 for 1" if is_of_r else ""
-    return (
-        f"{coding}; if so here, use {named}" if is_of_r else f"; name the value that means the event with {named}"
-    )
+    if is_of_r:
+        return (
+            ". It holds 1 and 2: in R's survival package 2 is the event and 1 is censored; if so here, write 1 for "
+            "2 and 0 for 1 (or tell heldout tune, compare or validate --event-value 2)"
+        )
+    return "; heldout tune, compare and validate take the value that means the event as --event-value"
 
 
 def _equal_to(column: Any, value: str) -> NDArray[np.bool_]:
@@ -208,8 +207,8 @@ def _equal_to(column: Any, value: str) -> NDArray[np.bool_]:
     if not same.any():
         values = quoted(sorted(column.unique().tolist(), key=str))
         raise InputError(
-            f"{argument('event_value', value)} does not occur in the event column {column.name!r}, which holds "
-            f"{values}; name one of them.",
+            f"`event_value={value!r}` does not occur in the event column {column.name!r}, which holds {values}; "
+            "name one of them.",
             argument="event_value",
         )
     return same

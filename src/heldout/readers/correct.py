@@ -8,7 +8,6 @@ from typing import Any
 
 from heldout._defaults import DEFAULT_BOOTSTRAPS, DEFAULT_LEVEL, DEFAULT_METHOD
 from heldout._streams import RandomState, entropy_of
-from heldout._text import argument
 from heldout.data.task import labels_text
 from heldout.errors import InputError
 from heldout.estimates.base import flags_of_score
@@ -170,7 +169,7 @@ def _flags_of_winner(finished: FinishedSearch, winner: int) -> dict[Flag, str]:
         return {Flag.TIED_WINNER: Flag.TIED_WINNER.filled(winner=own, other=other)}
     raise InputError(
         f"the search chose {other}, but by '{finished.rule.name}' its scores choose {own}, so its choice cannot be "
-        f"replayed; pass the scores to ho.estimate_from_scores with the rule as {argument('selection', ...)}."
+        "replayed; pass the scores to ho.estimate_from_scores with the rule as `selection=`."
     )
 
 

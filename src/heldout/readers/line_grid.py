@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from heldout._text import argument, in_python
 from heldout.errors import InputError
 from heldout.flags import Flag
 from heldout.readers.columns import quoted
@@ -82,7 +81,7 @@ def _refuse_repeated(keys: Sequence[LineKey], one: int, two: int, columns: str) 
     cell = " of ".join(key.text(key.codes[one]) for key in keys if len(key.labels) > 1)
     raise InputError(
         f"{cell or keys[0].text(0)} is in two lines, {first} and {second} ({columns}); name the column that "
-        f"distinguishes them with {in_python('configuration=', '--configuration COL')} (export it if it is "
+        "distinguishes them with `configuration=` (export it if it is "
         "missing), or leave one of the lines out."
     )
 
@@ -121,7 +120,7 @@ def _of_complete_configurations(grid: LineGrid, rows: LineKey, columns: str) -> 
     if not kept.size:
         raise InputError(
             f"no configuration has predictions of all folds ({columns}); if one of these columns is no setting of "
-            f"the model, leave it out with {argument('exclude', ...)}."
+            "the model, leave it out with `exclude=`."
         )
     which = quoted([grid.names[column] for column in incomplete], 3)
     flag = Flag.INCOMPLETE_CONFIGURATIONS
@@ -148,5 +147,5 @@ def _refuse_partial_folds(
             raise InputError(
                 f"{rows.text(row)} of {grid.names[column]} is in no line, but others predicted it ({columns}); "
                 "each configuration must have predicted the same rows: add its line with an empty prediction, or "
-                f"if one of these is no setting of the model, leave it out with {argument('exclude', ...)}."
+                "if one of these is no setting of the model, leave it out with `exclude=`."
             )

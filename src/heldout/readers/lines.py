@@ -14,12 +14,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from heldout._text import argument, counted, in_python
+from heldout._text import counted
 from heldout.errors import InputError
 from heldout.flags import Flag
 from heldout.readers.columns import plain, quoted
-
-_TO_BOUND = " (to bound one configuration named beforehand: --fixed-configuration NAME)"
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,8 +68,8 @@ def configuration_key(frame: Any, columns: Sequence[str], name: str) -> LineKey:
         raise InputError(
             f"{quoted(columns)} of {name} would make {len(labels)} configurations of "
             f"{counted(len(codes), 'line')}, most of them with one row; name the columns of settings with "
-            f"{in_python('configuration=', '--configuration')}, or leave out with {argument('exclude')} a column "
-            f"that is none{in_python('', _TO_BOUND)}."
+            "`configuration=`, or leave out with `exclude=` a column that is none (to bound one configuration "
+            "named beforehand: heldout estimate --fixed-configuration NAME)."
         )
     return LineKey("configuration", codes, labels)
 

@@ -16,7 +16,7 @@ from typing import Annotated, Any, TypeAlias
 from heldout.data.arrays import shortened
 from heldout.data.declared import Between, of_type
 from heldout.data.task import TaskKind
-from heldout.errors import InputError
+from heldout.errors import InputError, reason_of
 from heldout.estimates.block_length import blocks_of
 from heldout.estimates.methods import method_named
 from heldout.estimates.question import AGGREGATES, ALTERNATIVES
@@ -180,7 +180,7 @@ def _contradictions(roles: ColumnRoles) -> Iterator[tuple[str, str]]:
         try:
             None if text is None else reader(text)
         except (InputError, TypeError, ValueError) as error:  # of a parameter that is none
-            yield name, f"cannot be read ({str(error).rstrip('.')})"
+            yield name, f"cannot be read ({reason_of(error)})"
     if settings.winner is not None and settings.winner >= n:
         yield "winner", f"must be the number of a configuration, from 0 to {n - 1}, got {settings.winner}"
     yield from _contradictions_of_columns(roles)

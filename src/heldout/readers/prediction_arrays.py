@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.metrics import roc_auc_score
 
-from heldout._text import argument, is_one_of
+from heldout._text import is_one_of
 from heldout.data.task import TaskKind, Truth, truth_of
 from heldout.errors import InputError
 from heldout.estimates.input_arrays import training_rows_of
@@ -105,10 +105,10 @@ class PredictionArrays:
         probabilities = None if response == "labels" else self.probabilities
         if (labels is None and probabilities is None) or response == "decision":
             held = "labels" if self.probabilities is None else "probabilities"
-            raise InputError(f"{argument('response', response)}: the table holds {held}.", argument="response")
+            raise InputError(f"`response={response!r}`: the table holds {held}.", argument="response")
         if threshold is not None and probabilities is None:
             raise InputError(
-                f"{argument('threshold', threshold)} cuts probabilities, but the table holds labels; leave it out.",
+                f"`threshold={threshold!r}` cuts probabilities, but the table holds labels; leave it out.",
                 argument="threshold",
             )
         responses: dict[Response, NDArray[Any]] = {}
@@ -198,6 +198,6 @@ def _refuse_of_numbers(**settings: Any) -> None:
     for name, value in settings.items():
         if not is_one_of(value, (None, "auto")):
             raise InputError(
-                f"{argument(name, value)} is for classifications, but the predictions are numbers; leave it out.",
+                f"`{name}={value!r}` is for classifications, but the predictions are numbers; leave it out.",
                 argument=name,
             )

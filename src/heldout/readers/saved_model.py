@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from heldout._papers import of_papers
-from heldout.errors import InputError, MissingExtraError
+from heldout.errors import InputError, MissingExtraError, reason_of
 
 CACHE = "joblib.memory.Memory"
 """The cache of a pipeline with ``memory="folder"``, which unpickles that folder's files when it is fitted."""
@@ -192,7 +192,7 @@ def save_model(model: Any, path: str | Path) -> list[str]:
     except (MissingExtraError, InputError):
         raise
     except Exception as error:
-        reason = " ".join(str(error).split()).rstrip(".")
+        reason = reason_of(error)
         raise InputError(
             f"{type(model).__name__} cannot be saved in a skops file ({type(error).__name__}: {reason}); save it "
             "by joblib.dump, which runs code when it is loaded.",
@@ -299,7 +299,7 @@ def _bytes_of(path: Path) -> bytes:
 
 
 def _not_loaded(path: str | Path, error: Exception) -> InputError:
-    reason = " ".join(str(error).split()).rstrip(".")
+    reason = reason_of(error)
     return InputError(f"{path} could not be loaded ({type(error).__name__}: {reason}).")
 
 

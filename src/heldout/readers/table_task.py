@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from heldout._text import argument, counted, is_one_of
+from heldout._text import counted, is_one_of
 from heldout.data.arrays import check_told_apart, shortened
 from heldout.data.task import Task, TaskKind, Truth, checked_weights, labels_text, truth_of
 from heldout.errors import InputError
@@ -97,8 +97,8 @@ def task_from_table(
     weights = None if weight is None else _weights(table.column(weight, "the weights"))
     if event is None and event_value is not None:
         raise InputError(
-            f"{argument('event_value', event_value)} is a value of the column of events; name it with "
-            f"{argument('event', ...)}, or leave it out.",
+            f"`event_value={event_value!r}` is a value of the column of events; name it with `event=`, or leave it "
+            "out.",
             argument="event_value",
         )
     if event is None and kind != "survival":
@@ -145,13 +145,13 @@ def _survival(
 ) -> tuple[Truth, str]:
     if event is None:
         raise InputError(
-            f"{argument('task', 'survival')} needs the column of events at the times in {time.name!r}; name it "
-            f"with {argument('event', ...)}."
+            f"`task='survival'` needs the column of events at the times in {time.name!r}; name it with `event=`.",
+            argument="task",
         )
     if not is_one_of(kind, (None, "survival")):
         raise InputError(
-            f"{argument('event', event)} is for times to an event, got {argument('task', kind)}; leave one of them "
-            "out."
+            f"`event={event!r}` is for times to an event, got `task={kind!r}`; leave one of them out.",
+            argument="event",
         )
     if positive is not None:
         raise InputError(f"--positive {positive} needs a target of two classes, got a survival one.")
@@ -185,20 +185,21 @@ def _truth(column: Any, target: str, kind: str | None, positive: str | None) -> 
         wanted, evidence = _guessed_kind(column, target, distinct)
         other = CLASSIFICATION if wanted is TaskKind.REGRESSION else "regression"
         numeric = column.dtype.kind in "biuf"
-        how = f"{evidence}, so this is {{kind}}" + (f" (to override: {argument('task', other)})" if numeric else "")
+        how = f"{evidence}, so this is {{kind}}" + (f" (to override: `task={other!r}`)" if numeric else "")
     else:
         wanted = TaskKind.MULTICLASS if kind == CLASSIFICATION else TaskKind(kind)
         strangers = [value for value in column.unique() if not reads_as_number(value)]
         if wanted is TaskKind.REGRESSION and strangers:
             raise InputError(
-                f"{argument('task', kind)} needs a target of numbers, but column {target!r} holds "
-                f"{shortened(strangers[0])}; fix it, or use {argument('task', CLASSIFICATION)}."
+                f"`task={kind!r}` needs a target of numbers, but column {target!r} holds "
+                f"{shortened(strangers[0])}; fix it, or use `task={CLASSIFICATION!r}`.",
+                argument="task",
             )
-        how = f"{distinct} distinct values, read as {{kind}} because of {argument('task', kind)}"
+        how = f"{distinct} distinct values, read as {{kind}} because of `task={kind!r}`"
     if wanted is TaskKind.REGRESSION and column.dtype.kind in "iuf":
         _check_size(column, f"the target column {target!r}")
     if wanted is not TaskKind.REGRESSION:
-        remedy = f"name the classes by text, or if they are amounts use {argument('task', 'regression')}"
+        remedy = "name the classes by text, or if they are amounts use `task='regression'`"
         check_told_apart(column.to_numpy(), f"the labels of the target column {target!r}", remedy)
     truth = truth_of(_values(column, wanted), wanted)
     if positive is not None:
@@ -274,8 +275,7 @@ def _check_not_numbers(column: Any, target: str, distinct: int) -> None:
         example = strangers[0] if strangers else column.iloc[0]
         raise InputError(
             f"the target column {target!r} holds numbers except for {counted(len(strangers), 'value')} such as "
-            f"{shortened(example)} (row {row}); fix or leave out these rows, or use "
-            f"{argument('task', CLASSIFICATION)}."
+            f"{shortened(example)} (row {row}); fix or leave out these rows, or use `task={CLASSIFICATION!r}`."
         )
 
 

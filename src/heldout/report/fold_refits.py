@@ -13,7 +13,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heldout._sklearn import rows_at
-from heldout._text import argument
 from heldout.data.task import Task
 from heldout.errors import InputError
 from heldout.execution.fit import CellContext, Scoring, cell_model
@@ -50,8 +49,8 @@ def with_rows(evaluation: Evaluation, X: Any) -> Evaluation:
     rows = X.shape[0] if len(X.shape) else 0
     if rows != task.n_rows or (known is not None and task.fingerprint() != known):
         raise InputError(
-            f"{argument('X')} holds other rows than the search was fitted on "
-            f"({rows:,} rows here, {task.n_rows:,} there, or other values); give the same X as to fit.",
+            f"`X` holds other rows than the search was fitted on ({rows:,} rows here, {task.n_rows:,} there, or "
+            "other values); give the same X as to fit.",
             argument="X",
         )
     return replace(evaluation, task=task)
@@ -69,9 +68,9 @@ def refitted_winner(evaluation: Evaluation) -> FoldModels:
             test_rows = {split.place: split.test for split in evaluation.folds.splits}
             return FoldModels(evaluation.winner, {evaluation.winner: models}, test_rows, len(models))
     raise InputError(
-        f"{argument('importance', 'refit')}: the winner, fitted again on the training rows of each fold, gives "
-        "other predictions than in the search (it draws without a seed, or its fits took weights or other "
-        f"parameters); search again with {argument('keep_models', 'winner')}.",
+        "`importance='refit'`: the winner, fitted again on the training rows of each fold, gives other predictions "
+        "than in the search (it draws without a seed, or its fits took weights or other parameters); search again "
+        "with `keep_models='winner'`.",
         argument="importance",
     )
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from heldout._text import printable
 from heldout._version import __version__
-from heldout.errors import InputError, MissingExtraError
+from heldout.errors import InputError, MissingExtraError, text_of
 from heldout.estimates.types import Estimate, is_uncorrected, json_safe, optimism_beyond_rounding, was_named
 from heldout.methods_text import MethodsText
 from heldout.protocols.algorithms.comparison import AlgorithmComparison
@@ -87,7 +87,7 @@ def log_to_mlflow(
             if active is None:
                 client.set_terminated(run_id)  # without this the run would show as running
         except MlflowException as error:
-            reason = " ".join(str(error).split())
+            reason = text_of(error)
             raise InputError(
                 f"MLflow could not log to {tracking_uri or mlflow.get_tracking_uri()}: {reason}",
                 argument="tracking_uri",

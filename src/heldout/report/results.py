@@ -37,7 +37,7 @@ def evaluation_of_result(result: Any) -> Evaluation | None:
     if not hasattr(result, "evaluation_"):
         return None
     if result.evaluation_ is None:
-        raise InputError("this needs the held-out predictions of the search; search with keep_predictions=True.")
+        raise InputError("this needs the held-out predictions of the search; search with `keep_predictions=True`.")
     evaluation: Evaluation = result.evaluation_
     return evaluation
 

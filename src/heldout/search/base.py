@@ -33,7 +33,7 @@ from heldout._sklearn import (
     gathered_scorers,
     params_at,
 )
-from heldout._text import argument, is_one_of
+from heldout._text import is_one_of
 from heldout.arguments.parts import (
     deciding_scorer,
     groups_of,
@@ -201,8 +201,8 @@ class BaseHeldOutSearch(BaseSearchCV):  # type: ignore[misc]
         if several and not self.refit:  # no winner, so no estimate
             if self.keep_models != "none":
                 raise InputError(
-                    f"{argument('keep_models', self.keep_models)} needs a winner, and with several scorers "
-                    "refit=False chooses none; name the scorer that decides in refit.",
+                    f"`keep_models={self.keep_models!r}` needs a winner, and with several scorers `refit=False` "
+                    "chooses none; name the scorer that decides in refit.",
                     argument="keep_models",
                 )
             arguments = replace(arguments, method=None)
@@ -256,8 +256,7 @@ class BaseHeldOutSearch(BaseSearchCV):  # type: ignore[misc]
         kept = self._kept_evaluation("a report")
         if importance == "refit" and X is None:
             raise InputError(
-                f"{argument('importance', 'refit')} needs the rows, which a search does not keep; give "
-                f"{argument('X')}.",
+                "`importance='refit'` needs the rows, which a search does not keep; give `X`.",
                 argument="importance",
             )
         from heldout.report import report_content, write_report
@@ -266,7 +265,7 @@ class BaseHeldOutSearch(BaseSearchCV):  # type: ignore[misc]
 
         evaluation = kept if X is None else with_rows(kept, X)
         if importance == "refit" and (reason := unfit_for_importance(evaluation)):
-            raise InputError(f"{argument('importance', 'refit')}: {reason}.", argument="importance")
+            raise InputError(f"`importance='refit'`: {reason}.", argument="importance")
         if importance == "refit" and evaluation.fold_models is None:
             evaluation = replace(evaluation, fold_models=refitted_winner(evaluation))
         if importance == "none":
@@ -336,7 +335,7 @@ class BaseHeldOutSearch(BaseSearchCV):  # type: ignore[misc]
         """The record of the search, which ``what`` needs."""
         check_is_fitted(self, "cv_results_")
         if self.evaluation_ is None:
-            raise InputError(f"{what} needs the held-out predictions; search with keep_predictions=True.")
+            raise InputError(f"{what} needs the held-out predictions; search with `keep_predictions=True`.")
         evaluation: Evaluation = self.evaluation_
         return evaluation
 
@@ -419,9 +418,8 @@ class BaseHeldOutSearch(BaseSearchCV):  # type: ignore[misc]
         if isinstance(drop, SearchStrategy):
             if self.cv is not None or self.repeats != 1:
                 raise InputError(
-                    f"{argument('drop', drop.name)} plans its own splits, so cv must be None and repeats 1, got "
-                    f"{argument('cv', self.cv)} and {argument('repeats', self.repeats)}; leave them out, or use "
-                    f"{argument('drop', 'bootstrap')}.",
+                    f"`drop={drop.name!r}` plans its own splits, so cv must be None and repeats 1, got "
+                    f"`cv={self.cv!r}` and `repeats={self.repeats!r}`; leave them out, or use `drop='bootstrap'`.",
                     argument="drop",
                 )
             return planned_folds(drop, task, entropy)

@@ -77,8 +77,8 @@ training_size_correction, block_length
         "n_iter": [Interval(numbers.Integral, 1, None, closed="left"), dict],
     }
 
-    @refuses("space", "param_grid", why="is named param_distributions= here, and takes distributions or lists")
-    @refuses("n_trials", why="is named n_iter= here")
+    @refuses("space", "param_grid", why="is named `param_distributions=` here, and takes distributions or lists")
+    @refuses("n_trials", why="is named `n_iter=` here")
     def __init__(
         self,
         estimator: Any,

@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any, TypeAlias
 
-from heldout._text import argument, in_python
 from heldout.data.calls import called
 from heldout.errors import InputError
 from heldout.selection.base import (
@@ -110,13 +109,13 @@ def rule_of(selection: Any) -> Rule:
             if isinstance(selection, SelectionRule) or not hasattr(selection, "reads_fold_scores"):
                 return selection if isinstance(selection, SelectionRule) else CallableRule(selection)
             raise InputError(
-                f"selection={selection!r} lacks members of a rule; make its class a subclass of "
-                "ho.selection.SelectionRule, which has defaults for them."
+                f"`selection={selection!r}` lacks members of a rule; make its class a subclass of "
+                "ho.selection.SelectionRule, which has defaults for them.",
+                argument="selection",
             )
     raise InputError(
-        f"selection must be one of {', '.join(RULES)}, within(tolerance=0.01)"
-        f"{in_python(', a rule of ho.selection, or a function from scores (B, C) to indices (B,)')}; "
-        f"got {selection!r}.",
+        f"selection must be one of {', '.join(RULES)}, within(tolerance=0.01) (in Python also a rule of "
+        f"ho.selection, or a function from scores (B, C) to indices (B,)), got {selection!r}.",
         argument="selection",
     )
 
@@ -147,9 +146,9 @@ def configuration_rule_of(selection: Any) -> SelectionRule:
     if isinstance(rule, Threshold | WeightRule):
         chosen = "a decision threshold with it" if isinstance(rule, Threshold) else "an ensemble"
         raise InputError(
-            f"{argument('selection', rule.name)} chooses {chosen}, and here one configuration must be chosen; use "
-            f"{argument('selection', 'best')}, then ask ho.estimate(y, predictions, metric=..., "
-            f"selection='{rule.name}'), where predictions may be search.predictions_.",
+            f"`selection={rule.name!r}` chooses {chosen}, and here one configuration must be chosen; use "
+            f"`selection='best'`, then ask ho.estimate(y, predictions, metric=..., selection='{rule.name}'), where "
+            "predictions may be search.predictions_.",
             argument="selection",
         )
     return rule

@@ -9,7 +9,6 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from heldout._text import argument, in_python
 from heldout._types import Floats
 from heldout.errors import InputError, NoExit
 from heldout.selection.base import (
@@ -59,8 +58,8 @@ def complexities(complexity: Any, n_configurations: int, params: Sequence[Mappin
         return np.arange(n_configurations, dtype=np.float64)
     if complexity == MEASURED:
         raise InputError(
-            f"{argument('complexity', MEASURED)} counts what fitted models have, and here are none; use it as the "
-            "selection of a search, or give a number for each configuration.",
+            f"`complexity={MEASURED!r}` counts what fitted models have, and here are none; use it as the selection "
+            "of a search, or give a number for each configuration.",
             argument="selection",
         )
     if not isinstance(complexity, str) and not callable(complexity):
@@ -74,7 +73,8 @@ def complexities(complexity: Any, n_configurations: int, params: Sequence[Mappin
     if not params or not any(params):
         raise InputError(
             "complexity reads the parameters of the configurations, which are known only in a search; give a "
-            "number for each configuration, or None for the order given."
+            "number for each configuration, or None for the order given.",
+            argument="complexity",
         )
     return np.array([_one(complexity, mine) for mine in params])
 
@@ -83,9 +83,10 @@ def _one(complexity: Any, params: Mapping[str, Any]) -> float:
     if isinstance(complexity, str):
         if complexity not in params:
             raise InputError(
-                f"complexity='{complexity}' is not a parameter of the configuration {dict(params)}; name one "
+                f"`complexity='{complexity}'` is not a parameter of the configuration {dict(params)}; name one "
                 "that all "
-                "have, or give a function of the parameters."
+                "have, or give a function of the parameters.",
+                argument="complexity",
             )
         value, source = params[complexity], f"the parameter '{complexity}'"
     else:
@@ -204,10 +205,7 @@ class OneStandardError(SimplestRule):
 
     def __call__(self, table: ScoreTable) -> NDArray[np.intp]:
         if table.fold_scores is None:
-            raise SelectionFailedError(
-                "it needs the scores of single folds; give "
-                f"{argument('folds', ...)}{in_python(', one fold label per row')}"
-            )
+            raise SelectionFailedError("it needs the scores of single folds; give `folds=`, one label per row")
         scores = table.values[:, :, 0]
         best = first_greatest(scores)
         error = standard_errors(_of(table.fold_scores[:, :, :, 0], best))

@@ -19,7 +19,7 @@ from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import OneHotEncoder
 
-from heldout._text import argument, is_one_of
+from heldout._text import is_one_of
 from heldout.data.task import TaskKind
 from heldout.errors import InputError
 from heldout.spaces.cox import CoxRegression
@@ -82,7 +82,7 @@ def regression(name: str, X: Any, kind: TaskKind, *, fill: bool = True) -> Pipel
     kinds, make = MODELS[name]
     if kind not in kinds:
         raise InputError(
-            f"{argument('model', name)} does not fit a {kind.value} target; use {usual_model(kind)}.",
+            f"`model={name!r}` does not fit a {kind.value} target; use {usual_model(kind)}.",
             argument="model",
         )
     columns = column_kinds(X)

@@ -113,7 +113,7 @@ def test_one_fold_to_a_repeat_is_refused():
 
 
 def test_predictions_without_folds_are_refused():
-    with pytest.raises(ho.InputError, match=r"'bbc_f' does not fit: .*give folds=.*methods that do: .*bbc"):
+    with pytest.raises(ho.InputError, match=r"'bbc_f' does not fit: .*give `folds=`.*methods that do: .*bbc"):
         ho.estimate([0, 1] * 10, np.random.default_rng(0).random((20, 3)), metric="roc_auc", method="bbc_f")
 
 

@@ -177,16 +177,18 @@ def test_other_methods_do_not_read_the_halves():
 def test_other_splits_are_refused_before_a_fit(cv):
     Column.fits = []
     with pytest.raises(
-        ho.InputError, match=r"here are 5 splits without halves; use cv=ho.protocols.paired_hold_out"
+        ho.InputError, match=r"here are 5 splits without halves; use `cv=ho.protocols.paired_hold_out"
     ):
         search(cv=cv).fit(X, Y)
     assert not Column.fits
 
 
 def test_a_matrix_has_no_halves():
-    with pytest.raises(ho.InputError, match=r"fits in halves of the rows: search with cv=ho.protocols.paired_hold"):
+    with pytest.raises(
+        ho.InputError, match=r"fits in halves of the rows: search with heldout tune --cv paired_holdout"
+    ):
         ho.estimate(Y, X, metric="roc_auc", method="conservative_z", folds=np.arange(N) % 5)
-    with pytest.raises(ho.InputError, match=r"use ho.estimate_from_scores\(..., halvings=\)"):
+    with pytest.raises(ho.InputError, match=r"or ho.estimate_from_scores with halvings"):
         of(np.ones((4, 1)), halvings=None)
 
 

@@ -80,7 +80,7 @@ def test_groups_are_drawn_whole_and_weights_multiply():
 
 
 def test_folds_need_two_and_say_when_they_are_few():
-    with pytest.raises(ho.InputError, match=r"'naive_bootstrap' does not fit: .*give folds="):
+    with pytest.raises(ho.InputError, match=r"'naive_bootstrap' does not fit: .*give `folds=`"):
         of(NaiveBootstrap(unit="folds"))
     found = of(NaiveBootstrap(unit="folds"), folds=FOLDS % 3)
     assert {ho.Flag.FEW_FOLDS, ho.Flag.SELECTION_IGNORED} <= set(found.flags)
@@ -90,7 +90,7 @@ def test_folds_need_two_and_say_when_they_are_few():
 def test_settings_of_no_meaning_are_refused():
     with pytest.raises(ho.InputError, match="unit must be one of rows, folds, got 'columns'"):
         NaiveBootstrap(unit="columns")
-    with pytest.raises(ho.InputError, match="stratify=True draws rows within classes"):
+    with pytest.raises(ho.InputError, match="`stratify=True` draws rows within classes"):
         NaiveBootstrap(unit="folds", stratify=True)
 
 

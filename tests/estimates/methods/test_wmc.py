@@ -158,7 +158,7 @@ def test_scores_without_a_square_are_refused(unit):
 def test_predictions_are_refused_with_the_function_that_takes_scores():
     y = np.resize([0, 1], 30)
     for folds in (None, np.arange(30) % 3):
-        with pytest.raises(ho.InputError, match=r"use ho\.estimate_from_scores\(\.\.\., test_share=\)"):
+        with pytest.raises(ho.InputError, match=r"or ho\.estimate_from_scores with its test_share"):
             ho.estimate(y, ERRORS, metric="roc_auc", method="wmc", folds=folds)
 
 
@@ -178,7 +178,7 @@ def test_an_unknown_average_is_refused():
 def test_a_search_on_other_splits_refuses_them_before_it_fits(method):
     search = ho.HeldOutSearchCV(NeverFitted(), {"C": [0.1, 1.0]}, method=method)
     with pytest.raises(
-        ho.InputError, match=r"is for repeated subsampling.*use cv=ho\.protocols\.repeated_hold_out"
+        ho.InputError, match=r"is for repeated subsampling.*use `cv=ho\.protocols\.repeated_hold_out"
     ):
         search.fit(ERRORS, np.resize([0, 1], 30))
 

@@ -344,7 +344,7 @@ def test_the_curve_is_of_the_best_alone() -> None:
     compared = ho.compare_configurations(
         rng.integers(0, 2, 60), rng.random((60, 4)), metric="roc_auc", selection=rule, n_bootstraps=20
     )
-    with pytest.raises(ho.InputError, match="replays selection='best' on subsets, got the rule 'within"):
+    with pytest.raises(ho.InputError, match="replays `selection='best'` on subsets, got the rule 'within"):
         compared.optimism_curve()
 
 

@@ -336,9 +336,9 @@ def test_the_result_as_a_table_and_as_text() -> None:
         ([TREE, NEIGHBOURS], {"method": None}, "method must name how flat scores are corrected, got None"),
         ([TREE, NEIGHBOURS], {"scoring": ["accuracy"]}, "algorithms are compared by one scorer, got ['accuracy']"),
         ([TREE, NEIGHBOURS], {"refit": "accuracy"}, "refit must be True or False, got 'accuracy'"),
-        ([TREE, NEIGHBOURS], {"cv": 2}, "inner='remaining' needs at least 3 outer folds, got 2"),
+        ([TREE, NEIGHBOURS], {"cv": 2}, "`inner='remaining'` needs at least 3 outer folds, got 2"),
         ([TREE, NEIGHBOURS], {"inner": "all"}, "inner must be 'remaining', 'holdout', a number of folds"),
-        ([TREE, NEIGHBOURS], {"drop": "sequential"}, "drop='sequential' plans its own splits"),
+        ([TREE, NEIGHBOURS], {"drop": "sequential"}, "`drop='sequential'` plans its own splits"),
         (
             [TREE, NEIGHBOURS],
             {"aggregate": "mean"},

@@ -64,7 +64,7 @@ def test_an_equal_splitter_beside_a_search_is_no_contradiction() -> None:
     search = ho.HeldOutSearchCV(TREE, GRID, cv=KFold(3), random_state=0)
     found = ho.bootstrap_search(search, X, Y, cv=KFold(3), n_bootstraps=5)
     assert found.value == ho.bootstrap_search(search, X, Y, n_bootstraps=5).value
-    with pytest.raises(ho.InputError, match="has cv="):
+    with pytest.raises(ho.InputError, match="has `cv="):
         ho.bootstrap_search(search, X, Y, cv=KFold(3, shuffle=True, random_state=0), n_bootstraps=5)
 
 

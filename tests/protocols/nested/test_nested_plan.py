@@ -200,8 +200,8 @@ def test_an_inner_splitter_may_repeat_itself_and_outer_folds_need_not_be_a_parti
 @pytest.mark.parametrize(
     "cv, inner, pairs, said",
     [
-        (2, "remaining", False, "needs at least 3 outer folds, got 2; use cv=5, or inner=<a number of folds>"),
-        (3, "remaining", True, "inner='remaining' with two folds left out needs at least 4 outer folds, got 3"),
+        (2, "remaining", False, "needs at least 3 outer folds, got 2; use `cv=5`, or `inner=3`"),
+        (3, "remaining", True, "`inner='remaining'` with two folds left out needs at least 4 outer folds, got 3"),
         (2, 2, True, "needs at least 3 outer folds"),
         (5, "others", False, "inner must be 'remaining', 'holdout', a number of folds or a splitter, got 'others'"),
         (5, [([0], [1])], False, "a list of splits cannot describe"),

@@ -390,7 +390,7 @@ def by_hand_of(found: Validation, model: Any) -> np.ndarray:
         pytest.param({"interval": "percentile"}, "interval='percentile'", id="percentile of optimism"),
         pytest.param({"interval": "double", "n_inner_bootstraps": 1}, "n_inner_bootstraps", id="one inner"),
         pytest.param({"imputation": "mice"}, "imputation must be", id="imputation"),
-        pytest.param({"n_second_bootstraps": 5}, "for method='two_stage'", id="a second stage of one"),
+        pytest.param({"n_second_bootstraps": 5}, "for `method='two_stage'`", id="a second stage of one"),
         pytest.param(
             {"model": TWO, "method": "two_stage", "n_second_bootstraps": 1}, "from 2 on, got 1", id="one second"
         ),

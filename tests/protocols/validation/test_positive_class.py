@@ -54,7 +54,7 @@ def test_swapped_labels_invert_the_odds_ratios() -> None:
 def test_a_class_that_is_none_is_refused() -> None:
     with pytest.raises(InputError, match="pos_label must be one of the classes 'Ja', 'Nein', got 'ja'"):
         ho.bootstrap_validate(LogisticRegression(), X, Y, pos_label="ja", **SETTINGS)
-    with pytest.raises(InputError, match="pos_label=1 is for 2 classes, got a regression target"):
+    with pytest.raises(InputError, match="`pos_label=1` is for 2 classes, got a regression target"):
         ho.bootstrap_validate(LinearRegression(), X, X[:, 0], pos_label=1)
 
 

@@ -28,10 +28,10 @@ def test_it_goes_with_other_metrics_each_once() -> None:
 
 
 def test_it_is_refused_where_r_has_none() -> None:
-    with pytest.raises(InputError, match=r"metric='rms' is for two classes, .* got a multiclass target"):
+    with pytest.raises(InputError, match=r"`metric='rms'` is for two classes, .* got a multiclass target"):
         ho.bootstrap_validate(LogisticRegression(), X, np.arange(60) % 3, metric="rms", n_bootstraps=3)
     found = ho.bootstrap_validate(LinearRegression(), X, NUMBERS, metric="spearman", n_bootstraps=3, random_state=0)
-    with pytest.raises(InputError, match="none of the metrics is one of rms::validate; use metric='rms'"):
+    with pytest.raises(InputError, match="none of the metrics is one of rms::validate; use `metric='rms'`"):
         found.to_frame(names="rms")
     with pytest.raises(InputError, match="names must be one of 'heldout', 'rms', got 'R'"):
         found.to_frame(names="R")

@@ -135,7 +135,7 @@ def test_words_for_intervals():
     assert [interval_kind(None, name) for name in CORRECTIONS] == [None] * 4
     assert [interval_kind(kind, "oob") for kind in KINDS] == list(KINDS)
     assert set(INTERVAL_OF_VALIDATION_SENTENCES) == set(INTERVAL_OF_VALIDATION_WORDS) == set(KINDS)
-    with pytest.raises(InputError, match=r"'632' is corrected once .* use interval='location_shifted'"):
+    with pytest.raises(InputError, match=r"'632'` is corrected once .* use `interval='location_shifted'`"):
         interval_kind("percentile", "632")
     with pytest.raises(InputError, match="interval must be 'auto', 'location_shifted'"):
         interval_kind("bca", "632")
@@ -147,7 +147,7 @@ def test_an_interval_that_would_not_hold_the_value_is_none() -> None:
     scores = ReplicateScores(metric_named("roc_auc"), 0.9, inside, inside - 0.1, inside - 0.3)
     found = interval_of("location_shifted", scores, 0.8, 0.95, "two-sided")
     assert found.interval is None
-    assert "interval='double'" in found.flags[Flag.INTERVAL_OFF_CENTRE]
+    assert "`interval='double'`" in found.flags[Flag.INTERVAL_OFF_CENTRE]
     centred = ReplicateScores(metric_named("roc_auc"), 0.95, inside, inside - 0.1, inside - 0.3)
     assert interval_of("location_shifted", centred, 0.85, 0.95, "two-sided").interval is not None
 
@@ -159,7 +159,7 @@ def test_no_kind_of_interval_leaves_its_value_out_or_the_range_of_its_metric() -
     high = interval_of("location_shifted", scores, 0.99, 0.95, "two-sided").interval
     assert high.high == 1.0 and 0.99 in high, "the percentiles end at 1.02"
     excluded = interval_of("double", scores, 0.8, 0.95, "two-sided", doubles=spread)
-    assert excluded.interval is None and "interval='double'" not in excluded.flags[Flag.INTERVAL_OFF_CENTRE]
+    assert excluded.interval is None and "`interval='double'`" not in excluded.flags[Flag.INTERVAL_OFF_CENTRE]
     greatest = metric_named("emax")
     scores = ReplicateScores(greatest, 0.4, spread, spread + 0.1, spread + 0.2)
     assert interval_of("double", scores, 0.9, 0.95, "two-sided", doubles=2 * spread - 0.9).interval.high == 1.0

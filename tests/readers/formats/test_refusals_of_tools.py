@@ -65,7 +65,7 @@ FILES: list[tuple[str, str, str | None, Callable[[str], str], str]] = [
     ("weka/cpu.csv", "", None, changed("-57.25", "57.25"), "has the error 57.25 for the actual value 405"),
     ("weka/printed_training.txt", "", None, str, "predictions of the training data, which were not held out"),
     ("h2o/of_one_fold.csv", "", "diagnosis", str, "are 0 in 49 of 82 lines .*cross_validation_predictions"),
-    ("h2o/models", "", None, str, "does not hold the true values; give them with target='FILE:COL'"),
+    ("h2o/models", "", None, str, "does not hold the true values; give them with `target='FILE:COL'`"),
     ("h2o/models", "", "benign", str, "no probabilities of a class|sum to|belongs to no class"),
     ("h2o/models", "gbm.csv", "diagnosis", without_line(5), "glm of .* has 82 lines and gbm has 81"),
     (

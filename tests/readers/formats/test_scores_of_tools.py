@@ -112,7 +112,7 @@ def test_every_configuration_has_the_score_that_its_tool_printed(
 
 def test_orange_says_which_numbers_of_a_regression_are_predictions_only_by_their_names() -> None:
     path = EXPORTS / "orange" / "housing.csv"
-    with pytest.raises(ho.InputError, match=r"such as prediction=\['linear regression', 'mean'\]"):
+    with pytest.raises(ho.InputError, match=r"such as `prediction=\['linear regression', 'mean'\]`"):
         ho.read_predictions(path)
     table = ho.read_predictions(path, prediction=["linear regression", "mean"])
     assert scores(table, RMSE) == pytest.approx({"linear regression": 6.10406513, "mean": 8.94525986}, abs=1e-4)

@@ -265,7 +265,7 @@ def test_a_timeout_covers_all_searches(
     monkeypatch.setattr("heldout.search.optuna.study.time", clock)
     model = search(feedback, n_trials=100, timeout=seconds, n_bootstraps=20)
     if why and feedback != "auto":
-        with pytest.warns(HeldoutWarning, match="all' estimates without it"):
+        with pytest.warns(HeldoutWarning, match="`feedback='all'` estimates without it"):
             found = model.fit(X, Y)
         assert np.isnan(found.estimate_.value) and why in found.estimate_.flags[Flag.UNDEFINED]
     else:

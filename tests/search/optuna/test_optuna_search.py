@@ -238,9 +238,9 @@ def test_bad_input_is_refused_in_one_sentence(more: dict[str, Any], sentence: st
 @pytest.mark.parametrize(
     ("name", "sentence"),
     [
-        ("param_grid", "param_grid= is named space= here"),
-        ("n_iter", "n_iter= is named n_trials= here"),
-        ("pruner", "pruner= is no argument here; drop='bootstrap' prunes"),
+        ("param_grid", "`param_grid=` is named `space=` here"),
+        ("n_iter", "`n_iter=` is named `n_trials=` here"),
+        ("pruner", "`pruner=` is no argument here; `drop='bootstrap'` prunes"),
     ],
 )
 def test_names_of_other_searches_are_refused(name: str, sentence: str) -> None:

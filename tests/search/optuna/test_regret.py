@@ -155,7 +155,7 @@ def test_trials_of_an_earlier_search_in_the_study_do_not_count() -> None:
 
 
 def test_one_split_has_no_standard_error() -> None:
-    with pytest.raises(InputError, match="stop_when_useless=True needs at least 2 splits"):
+    with pytest.raises(InputError, match="`stop_when_useless=True` needs at least 2 splits"):
         search(cv=ho.protocols.hold_out()).fit(X, Y)
 
 

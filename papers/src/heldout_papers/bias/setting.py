@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 
-from heldout._text import argument
 from heldout.errors import InputError
 from heldout.metrics.base import Metric
 from heldout.metrics.classification import Accuracy
@@ -77,7 +76,7 @@ def checked_settings(
     (folds,) = checked_sizes("folds", folds, 2)
     (n_bootstraps,) = checked_sizes("n_bootstraps", n_bootstraps, 1)
     if min(sizes[0]) < folds:
-        got = f"{argument('folds', folds)} and {argument('rows', min(sizes[0]))}"
+        got = f"`folds={folds!r}` and `rows={min(sizes[0])!r}`"
         raise InputError(
             f"folds must be at most the number of rows, got {got}.",
             argument="folds",
@@ -95,9 +94,9 @@ def _check_both_classes(setting: BiasSetting) -> None:
     rarer = min(setting.n_positive, setting.rows - setting.n_positive)
     if setting.prevalence is not None and rarer < setting.folds:
         raise InputError(
-            f"every fold must hold both classes, and of {argument('rows', setting.rows)} with "
-            f"{argument('prevalence', setting.prevalence)} only {rarer} are of the rarer one, fewer than "
-            f"{argument('folds', setting.folds)}; ask for more rows, or for fewer folds."
+            f"every fold must hold both classes, and of `rows={setting.rows!r}` with "
+            f"`prevalence={setting.prevalence!r}` only {rarer} are of the rarer one, fewer than "
+            f"`folds={setting.folds!r}`; ask for more rows, or for fewer folds."
         )
 
 
@@ -111,9 +110,7 @@ def _checked_prevalence(prevalence: Any, metric: str) -> float | None:
     if metric != ROC_AUC:
         if prevalence is not None:
             raise InputError(
-                f"{argument('prevalence', prevalence)} is for {argument('metric', ROC_AUC)}, whose rows have "
-                "classes; leave "
-                "it out.",
+                f"`prevalence={prevalence!r}` is for `metric={ROC_AUC!r}`, whose rows have classes; leave it out.",
                 argument="prevalence",
             )
         return None

@@ -10,6 +10,7 @@ from typing import Any
 
 import click
 
+from heldout.cli.console import Console
 from heldout.cli.files import OutputFolder, folder_for
 from heldout.cli.options import Command, WorkOptions
 from heldout.errors import InputError, StoreError
@@ -114,9 +115,9 @@ class StudyFolder:
         )
 
 
-def study_folder(out: str, resume: bool) -> StudyFolder:
+def study_folder(out: str, resume: bool, console: Console) -> StudyFolder:
     """The folder, which holds no study yet unless that is to be resumed."""
-    folder = StudyFolder(folder_for(out, resume=False))
+    folder = StudyFolder(folder_for(out, False, console))
     if folder.n_kept and not resume:
         raise StoreError(
             f"{folder.out.path} holds a study already; go on with it (--resume), or choose another folder "

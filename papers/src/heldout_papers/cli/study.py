@@ -13,7 +13,7 @@ import click
 from click.core import ParameterSource
 
 from heldout.cli.console import Console
-from heldout.cli.options import command_line, with_options, work_options
+from heldout.cli.options import command_line, options_by_argument, with_options, work_options
 from heldout.cli.runs import Interruption, run_context
 from heldout_papers.cli.options import OUT, StudyFolder, StudyOption, StudyOptions, study_folder
 
@@ -73,14 +73,14 @@ def study_command(
 
 def run_study(ctx: click.Context, wanted: StudyOptions, prepare: Prepare) -> None:
     """Run a study and leave its files."""
-    console = Console(wanted.as_json, wanted.quiet)
+    console = Console(wanted.as_json, wanted.quiet, options_by_argument(ctx.command))
     again = command_line(ctx)
-    with run_context(ctx, console):
+    with run_context(console):
         wanted.check()
         prepared = prepare(wanted)
         for name, reason in prepared.job.left_out.items():
             console.note(f"{name} is left out: {reason}.")
-        folder = study_folder(wanted.out, wanted.resume)
+        folder = study_folder(wanted.out, wanted.resume, console)
         try:
             console.say(prepared.plan)
             result = _done(wanted, prepared, folder, console)

@@ -16,7 +16,6 @@ from typing import Any, Protocol
 import numpy as np
 
 from heldout._streams import RandomState, entropy_of
-from heldout._text import argument
 from heldout.errors import InputError
 from heldout.estimates.question import AGGREGATES, Aggregate
 from heldout.estimates.types import Alternative
@@ -269,13 +268,11 @@ def _check_part(part: str, own: Mapping[str, Any]) -> None:
     for name, value in own.items():
         if value is not None and part not in OF_PARTS[name]:
             able = " and ".join(f'"{one}"' for one in OF_PARTS[name])
-            raise InputError(
-                f"{argument(name)} is for part {able}, got part {part!r}; leave it out.", argument=name
-            )
+            raise InputError(f"{name} is for part {able}, got part {part!r}; leave it out.", argument=name)
     if part == "tables" and own["searches"] is None:
         raise InputError(
-            f'part "tables" needs {argument("searches")}, the folder in which searches are kept, got none; '
-            f"{argument('tables')} is the folder of the tables to search.",
+            'part "tables" needs `searches`, the folder in which searches are kept, got none; '
+            "`tables` is the folder of the tables to search.",
             argument="part",
         )
 

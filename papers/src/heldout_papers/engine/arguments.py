@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from heldout._text import in_python
 from heldout.errors import InputError
 
 
@@ -38,7 +37,7 @@ def checked_beta(beta: Any) -> tuple[tuple[float, float], ...]:
         pairs = np.empty((0, 2))
     if not len(pairs) or not np.isfinite(pairs).all() or (pairs <= 0).any():
         raise InputError(
-            f"beta must be pairs of numbers above 0{in_python(', such as [(9, 6)]')}, got {beta!r}.",
+            f"beta must be pairs of numbers above 0, such as 9 and 6, got {beta!r}.",
             argument="beta",
         )
     return tuple((float(a), float(b)) for a, b in pairs)

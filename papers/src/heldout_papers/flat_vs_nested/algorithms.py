@@ -14,7 +14,6 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.model_selection import ParameterGrid
 from sklearn.pipeline import Pipeline
 
-from heldout._text import in_python
 from heldout.configurations import NotHashableError, canonical_form, checked_entries, make_configurations
 from heldout.errors import InputError
 from heldout.execution.fit import seeded_model
@@ -126,9 +125,8 @@ def chosen_algorithms(algorithms: Any, sample: Callable[[], tuple[Any, Any]]) ->
     if isinstance(algorithms, str):
         if algorithms not in SCENARIOS:
             raise InputError(
-                f"algorithms must be {' or '.join(map(repr, SCENARIOS))}"
-                f"{in_python(', names, a list of (name, estimator, grid) or a function of X and y')}, got "
-                f"{algorithms!r}.",
+                f"algorithms must be {' or '.join(map(repr, SCENARIOS))} (in Python also names, a "
+                f"list of (name, estimator, grid) or a function of X and y), got {algorithms!r}.",
                 argument="algorithms",
             )
         return ChosenAlgorithms(SCENARIOS[algorithms])

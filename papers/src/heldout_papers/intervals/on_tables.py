@@ -18,7 +18,6 @@ from sklearn.model_selection import train_test_split
 
 from heldout._sklearn import rows_at
 from heldout._streams import RandomState, entropy_of, numpy_seed, stream
-from heldout._text import argument
 from heldout.data.task import Task, TaskKind, Truth
 from heldout.errors import InputError
 from heldout.execution.fit import CellContext, Routing, make_scoring
@@ -253,8 +252,7 @@ def intervals_on_tables(
     )  # fmt: skip
     if event is not None and isinstance(space, str) and space == "light":
         raise InputError(
-            f"the space light is of classes, got {argument('event', event)}; take another, such as "
-            f"{argument('space', 'quick')}.",
+            f"the space light is of classes, got `event={event!r}`; take another, such as `space='quick'`.",
             argument="space",
         )
     searched = space_of(space, configurations, {"light": light, **SPACES})
@@ -268,7 +266,7 @@ def intervals_on_tables(
             settings.append(TableSetting(table, n, searched, shared))
         elif names:
             raise InputError(
-                f"table {table.name} cannot be used: {reason}; use other {argument('train_rows')}, or leave it out."
+                f"table {table.name} cannot be used: {reason}; use other `train_rows`, or leave it out."
             )
         else:
             left_out[table.name] = reason

@@ -12,7 +12,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heldout._streams import stream
-from heldout._text import argument
 from heldout.errors import InputError
 from heldout_papers.censored import censored_times, risks_of_concordance
 from heldout_papers.engine.arguments import checked_beta, checked_sizes
@@ -203,13 +202,13 @@ def checked_settings(
     scarce = next((one for one in settings if one.rarest < 2), None)
     if scarce is not None and known == "survival":
         raise InputError(
-            f"two folds need {2 * LEAST_EVENTS} events, and with {argument('rows', scarce.rows)} and "
-            f"{argument('prevalence', scarce.prevalence)} {scarce.rarest * LEAST_EVENTS} are expected; take more."
+            f"two folds need {2 * LEAST_EVENTS} events, and with `rows={scarce.rows!r}` and "
+            f"`prevalence={scarce.prevalence!r}` {scarce.rarest * LEAST_EVENTS} are expected; take more."
         )
     if scarce is not None:
         raise InputError(
-            f"each class needs 2 rows to be in one fold and out of it, and with {argument('rows', scarce.rows)} "
-            f"and {argument('prevalence', scarce.prevalence)} the rarest has {scarce.rarest}; take more of either."
+            f"each class needs 2 rows to be in one fold and out of it, and with `rows={scarce.rows!r}` and "
+            f"`prevalence={scarce.prevalence!r}` the rarest has {scarce.rarest}; take more of either."
         )
     return settings
 

@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 
-from heldout._text import in_python
 from heldout.configurations import Configurations, NotHashableError, canonical_form, make_configurations
 from heldout.errors import InputError
 from heldout.spaces import quick, standard
@@ -71,7 +70,7 @@ def space_of(space: Any, most: int | None, named: Mapping[str, Callable[[Any, An
     """
     if most is not None and (isinstance(most, bool) or not isinstance(most, int | np.integer) or most < 2):
         raise InputError(
-            f"configurations must be a whole number from 2 on{in_python(', or None for all')}, got {most!r}.",
+            f"configurations must be a whole number from 2 on, got {most!r}; leave it out for all.",
             argument="configurations",
         )
     if isinstance(space, str):

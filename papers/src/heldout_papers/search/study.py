@@ -19,7 +19,6 @@ import numpy as np
 
 from heldout._sklearn import rows_at
 from heldout._streams import RandomState, entropy_of, stream
-from heldout._text import argument
 from heldout.data.task import TaskKind
 from heldout.dropping.bootstrap import Bootstrap
 from heldout.errors import InputError
@@ -283,8 +282,7 @@ def search(
     searched = space_of(space, configurations)
     if searched.name.partition("(")[0] == ARTICLE and kind is not TaskKind.BINARY:
         raise InputError(
-            f"the space {ARTICLE} is of two classes, got {argument('task', task)}; take another, such as "
-            f"{argument('space', 'quick')}.",
+            f"the space {ARTICLE} is of two classes, got `task={task!r}`; take another, such as `space='quick'`.",
             argument="space",
         )
     sizes = checked_sizes("rows", rows, 4)
@@ -294,8 +292,8 @@ def search(
     (subsamples,) = checked_sizes("subsamples", subsamples, 1)
     if min(sizes) < 2 * folds:
         raise InputError(
-            f"rows must be at least twice the folds, for stratified folds with rows of both classes, got "
-            f"{argument('rows', min(sizes))} and {argument('folds', folds)}.",
+            "rows must be at least twice the folds, for stratified folds with rows of both classes, got "
+            f"`rows={min(sizes)!r}` and `folds={folds!r}`.",
             argument="rows",
         )
     # A named table is read as the task says; in others whole numbers may be classes.
@@ -331,13 +329,12 @@ def _checked_task(task: str, metric: Any, event: str | None) -> tuple[TaskKind, 
         raise InputError(f"task must be one of {', '.join(METRICS)}, got {task!r}.", argument="task")
     if event is None and kind is TaskKind.SURVIVAL:
         raise InputError(
-            f"{argument('task', task)} needs the column of events; name it with {argument('event', ...)}.",
+            f"`task={task!r}` needs the column of events; name it with `event=`.",
             argument="event",
         )
     if event is not None and kind is not TaskKind.SURVIVAL:
         raise InputError(
-            f"{argument('event', event)} is for {argument('task', 'survival')}, got {argument('task', task)}; "
-            "leave one of them out.",
+            f"`event={event!r}` is for `task='survival'`, got `task={task!r}`; leave one of them out.",
             argument="event",
         )
     used = metric_named(METRICS[kind] if metric is None else metric)

@@ -107,8 +107,8 @@ class ElasticNetLogistic(LinearClassifier):
         check_count("lambda_index", self.lambda_index, 0)
         if self.lambda_index >= self.n_lambdas:
             raise InputError(
-                f"lambda_index must be below n_lambdas={self.n_lambdas}, got {self.lambda_index}; the last is the "
-                "smallest penalty.",
+                f"lambda_index must be below `n_lambdas={self.n_lambdas}`, got {self.lambda_index}; the last is "
+                "the smallest penalty.",
                 argument="lambda_index",
             )
         if self.lambda_min_ratio is not None:

@@ -16,7 +16,6 @@ from typing import Any, ClassVar, TypeAlias
 import numpy as np
 
 from heldout._streams import RandomState, entropy_of
-from heldout._text import argument
 from heldout.errors import InputError
 from heldout_papers.engine.arguments import checked_names, checked_sizes
 from heldout_papers.engine.batches import (
@@ -272,7 +271,7 @@ def timing(
     if crowded is not None:
         raise InputError(
             "every fold needs rows of both classes, so folds must be at most half of rows, got "
-            f"{argument('folds', crowded[2])} and {argument('rows', crowded[0])}."
+            f"`folds={crowded[2]!r}` and `rows={crowded[0]!r}`."
         )
     settings = tuple(TimingSetting(*size, n_bootstraps, named) for size in dict.fromkeys(triples))
     do = do_batch if clock is time.process_time else partial(do_batch, clock=clock)

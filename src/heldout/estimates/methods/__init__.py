@@ -7,7 +7,6 @@ from dataclasses import fields, replace
 from types import MappingProxyType
 from typing import Any, cast
 
-from heldout._text import argument
 from heldout.data.calls import call_in
 from heldout.data.limits import FEWER, enough_memory
 from heldout.errors import InputError
@@ -133,8 +132,9 @@ def check_alternative(method: Any, alternative: Alternative) -> None:
     """Refuse, before anything is fitted, an interval that the method does not have."""
     if method is not None and alternative not in method_of(method).alternatives:
         raise InputError(
-            f"method '{method_of(method).name}' gives a lower bound only, so it needs "
-            f"{argument('alternative', 'greater')}, got '{alternative}'."
+            f"method '{method_of(method).name}' gives a lower bound only, so it needs `alternative='greater'`, got "
+            f"'{alternative}'.",
+            argument="method",
         )
 
 
@@ -162,7 +162,7 @@ def unfit_blocks(method: Method, blocks: Blocks | None) -> str | None:
     """Why blocks of rows that a user wants do not fit, as half a sentence; None where they do."""
     if blocks is None or method.draws_rows:
         return None
-    return f"it draws no rows, so that {argument('block_length', str(blocks))} would do nothing"
+    return f"it draws no rows, so that `block_length={str(blocks)!r}` would do nothing"
 
 
 def refusal(method: Method, evidence: Evidence) -> str | None:

@@ -8,7 +8,7 @@ from typing import ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from heldout._text import argument, is_one_of
+from heldout._text import is_one_of
 from heldout.errors import InputError
 from heldout.estimates.base import Method, MethodWords, conclude, no_value, over_configurations
 from heldout.estimates.bootstrap import (
@@ -153,8 +153,8 @@ class BBC(Method):
         reason = needs_predictions(evidence) or (unstratifiable(evidence) if self.stratify else None)
         if self.ties == "average" and evidence.matrix is not None and not evidence.matrix.replay.is_best_score:
             reason = (
-                f"{argument('ties', 'average')} averages candidates of the same best score, and the rule "
-                f"{evidence.matrix.replay.rule.name} chooses by more than that; use {argument('selection', 'best')}"
+                "`ties='average'` averages candidates of the same best score, and the rule "
+                f"{evidence.matrix.replay.rule.name} chooses by more than that; use `selection='best'`"
             )
         return reason or undrawable_rows(evidence)
 

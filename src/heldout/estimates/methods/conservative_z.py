@@ -7,7 +7,6 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from heldout._text import in_python
 from heldout._types import Floats
 from heldout.estimates.base import Method, MethodWords
 from heldout.estimates.evidence import Evidence, needs_columns
@@ -69,11 +68,10 @@ class ConservativeZ(Method):
         reason = needs_columns(evidence)
         if reason or (evidence.halves is not None and evidence.fold_scores is not None):
             return reason
-        search = in_python(
-            "search with cv=ho.protocols.paired_hold_out(), or use ho.estimate_from_scores(..., halvings=)",
-            "search with heldout tune --cv paired_holdout",
+        return (
+            "it reads the winner's scores of fits in halves of the rows: search with heldout tune --cv "
+            "paired_holdout (in Python cv=ho.protocols.paired_hold_out(), or ho.estimate_from_scores with halvings)"
         )
-        return f"it reads the winner's scores of fits in halves of the rows: {search}"
 
     def estimate(self, evidence: Evidence) -> Estimate:
         """The mean of the winner's scores of all rows, and its interval; undefined splits are left out."""

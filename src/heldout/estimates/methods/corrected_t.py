@@ -7,7 +7,6 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from heldout._text import in_python
 from heldout.estimates.base import Method, MethodWords
 from heldout.estimates.evidence import Evidence, needs_columns, needs_folds
 from heldout.estimates.fold_bootstrap import winners_mean
@@ -71,12 +70,10 @@ class CorrectedT(Method):
         if n_scored < 2:
             return f"it needs two splits with a score, which show a spread, and here {_are(n_scored)}"
         if rows_ratio(evidence) is None:
-            remedy = in_python(
-                "use a search, or ho.estimate_from_scores(..., test_share=)", "use the predictions of whole folds"
-            )
             return (
                 "it needs the number of test rows of a split for each training row, which splits in repeats of one "
-                f"split, or of unequal numbers, do not tell; {remedy}"
+                "split, or of unequal numbers, do not tell; use the predictions of whole folds, or tell "
+                "ho.estimate_from_scores the `test_share=`"
             )
         return None
 

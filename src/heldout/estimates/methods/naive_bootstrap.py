@@ -8,7 +8,7 @@ from typing import ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from heldout._text import argument, is_one_of
+from heldout._text import is_one_of
 from heldout._types import Floats
 from heldout.errors import InputError
 from heldout.estimates.base import Method, MethodWords, conclude
@@ -100,7 +100,7 @@ class NaiveBootstrap(Method):
         check_stratify(self.stratify)
         if self.stratify and self.unit == "folds":
             raise InputError(
-                f"{argument('stratify', True)} draws rows within classes, so it is for unit='rows'; leave it out.",
+                "`stratify=True` draws rows within classes, so it is for `unit='rows'`; leave it out.",
                 argument="stratify",
             )
 

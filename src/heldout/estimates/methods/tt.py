@@ -7,7 +7,6 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from heldout._text import argument
 from heldout.errors import InputError
 from heldout.estimates.base import Method, MethodWords, conclude, no_value
 from heldout.estimates.evidence import Evidence, defined_mean, needs_columns, needs_folds
@@ -76,7 +75,7 @@ class TT(Method):
         if not len(in_folds):
             raise InputError(
                 f"{evidence.metric.name} is undefined in every fold, so 'tt' has nothing to compare; use larger "
-                f"folds or method 'bbc' with {argument('aggregate', 'pooled')}."
+                "folds or method 'bbc' with `aggregate='pooled'`."
             )
         winners = in_folds[:, evidence.winner_column]
         with np.errstate(invalid="ignore"):  # losses beyond float64 in both, which leaves nothing to compare

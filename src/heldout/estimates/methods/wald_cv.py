@@ -108,7 +108,7 @@ class WaldCV(Method):
         if not of_rows and matrix.truth.class_counts().min() < 2:
             return "one row of a class does not show how placements of that class vary"
         if self.variance == "within_folds" and self._fewest(matrix, evidence) < 2:
-            return "variance='within_folds' needs two rows (of each class, for an area) in every fold"
+            return "`variance='within_folds'` needs two rows (of each class, for an area) in every fold"
         return None
 
     def unfit_metric(self, metric: Metric) -> str | None:

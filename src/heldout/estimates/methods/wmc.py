@@ -16,7 +16,7 @@ import numpy as np
 from scipy.special import ndtri
 
 from heldout._streams import stream
-from heldout._text import in_python, is_one_of
+from heldout._text import is_one_of
 from heldout._types import Floats
 from heldout.errors import InputError
 from heldout.estimates.base import Method, MethodWords, conclude, no_value, over_configurations
@@ -50,13 +50,10 @@ class OfSubsampling(Method):
 
     def unfit(self, evidence: Evidence) -> str | None:
         if evidence.fold_scores is None or evidence.test_share is None:
-            search = in_python(
-                "search with cv=ho.protocols.repeated_hold_out(50, 0.2), or use ho.estimate_from_scores(..., "
-                "test_share=)",
-                "search with heldout tune --cv repeated_holdout:50:0.2",
-            )
             return (
-                f"it reads the errors of repeated subsampling and the share of rows that each split tests: {search}"
+                "it reads the errors of repeated subsampling and the share of rows that each split tests: search "
+                "with heldout tune --cv repeated_holdout:50:0.2 (in Python cv=ho.protocols.repeated_hold_out(50, "
+                "0.2), or ho.estimate_from_scores with its test_share)"
             )
         replay = evidence.fold_replay
         if replay is not None and replay.rule != Best():

@@ -13,7 +13,6 @@ import numpy as np
 
 from heldout._notebook import notes, table
 from heldout._streams import RandomState
-from heldout._text import argument
 from heldout._types import Floats
 from heldout.errors import HeldoutWarning, InputError
 from heldout.estimates.base import over_configurations
@@ -167,8 +166,8 @@ class ConfigurationComparison:
         rule = matrix.replay.rule if matrix else None
         if rule != Best():
             raise InputError(
-                f"the optimism curve replays {argument('selection', 'best')} on subsets, got the rule "
-                f"'{rule.name if rule else 'none'}'; use {argument('selection', 'best')}."
+                "the optimism curve replays `selection='best'` on subsets, got the rule "
+                f"'{rule.name if rule else 'none'}'; use `selection='best'`."
             )
         n = self.scores.n_candidates
         points = curve_points(n) if sizes is None else np.asarray(sizes)

@@ -9,7 +9,6 @@ from typing import Any
 from joblib import effective_n_jobs
 from joblib.parallel import get_active_backend
 
-from heldout._text import argument, in_python
 from heldout.data.limits import check_jobs
 from heldout.errors import InputError
 from heldout.execution.cells import CellKey, CellResult
@@ -84,9 +83,9 @@ class JoblibExecutor:
             return Cluster(backend.client, self.fit_timeout)
         if self.fit_timeout is not None and name != "LokyBackend":
             raise InputError(
-                f"{argument('fit_timeout', self.fit_timeout, python=f'{self.fit_timeout:g}')} needs worker "
+                f"`fit_timeout={self.fit_timeout:g}` needs worker "
                 f"processes that can be ended, and joblib's active backend is {name}; use its processes (loky) or "
-                f"Dask, or leave {argument('fit_timeout')} out.",
+                "Dask, or leave `fit_timeout` out.",
                 argument="fit_timeout",
             )
         if effective_n_jobs(self.n_jobs) == 1 and self.fit_timeout is None:
@@ -109,7 +108,7 @@ def check_fit_timeout(fit_timeout: Any) -> None:
     seconds = float(fit_timeout) if isinstance(fit_timeout, Real) else float("nan")
     if not seconds > 0:
         raise InputError(
-            f"fit_timeout must be a number of seconds above 0{in_python(', or None')}, got {fit_timeout!r}.",
+            f"fit_timeout must be a number of seconds above 0, got {fit_timeout!r}; leave it out for no limit.",
             argument="fit_timeout",
         )
     if seconds > _LONGEST:

@@ -19,8 +19,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from heldout._text import argument
-from heldout.errors import InputError
+from heldout.errors import InputError, text_of
 from heldout.execution.executors.base import Work
 from heldout.execution.fitted_model import dumps
 
@@ -120,8 +119,8 @@ def _pieces(work: Work) -> Iterator[bytes | memoryview]:
     except (TypeError, ValueError, AttributeError, pickle.PicklingError, RecursionError) as error:
         raise InputError(
             "the estimator, its parameters, the scorer or the data cannot be sent to other processes "
-            f"({' '.join(str(error).split())}); use {argument('n_jobs', 1)}, threads "
-            "(joblib.parallel_config('threading')), or objects that can be pickled."
+            f"({text_of(error)}); use `n_jobs=1`, threads (joblib.parallel_config('threading')), or "
+            "objects that can be pickled."
         ) from error
     contents = [memoryview(header), *(buffer.raw() for buffer in buffers)]
     table = np.array([len(contents), *(len(content) for content in contents)], dtype=np.uint64).tobytes()

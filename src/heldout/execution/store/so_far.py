@@ -71,7 +71,7 @@ class SearchSoFar:
         """
         if self.search.estimation.method is None:
             raise StoreError(
-                f"the search in {self.path} has method=None, so it has no estimate; name a method there."
+                f"the search in {self.path} has `method=None`, so it has no estimate; name a method there."
             )
         return self.estimates(n_jobs)[self.found.refit_metric]
 

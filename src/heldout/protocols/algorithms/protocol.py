@@ -16,7 +16,7 @@ from typing import Any, Literal
 import numpy as np
 
 from heldout._defaults import DEFAULT_METHOD
-from heldout._text import argument, counted, is_one_of
+from heldout._text import counted, is_one_of
 from heldout._types import Floats
 from heldout.arguments.search import SearchArguments
 from heldout.configurations import checked_entries
@@ -373,7 +373,7 @@ def _notes(
     if relevance.source == ARTICLE and relevance.threshold == 0:
         notes.append(
             "the flat and the nested score of a selected algorithm are equal, so that the threshold of Wainer and "
-            f"Cawley is 0; give your own with {argument('relevant', 0.01)}."
+            "Cawley is 0; give your own with `relevant=0.01`."
         )
     if by != settings.deploy:
         notes.append(f"no algorithm has a {settings.deploy} score, so the {by} scores select the model.")

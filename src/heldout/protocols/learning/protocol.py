@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from heldout._text import argument
 from heldout.arguments.search import SearchArguments
 from heldout.errors import InputError
 from heldout.execution.collect import RaceResults
@@ -128,8 +127,7 @@ def learning_curve(
     if arguments.drop is not None:
         raise InputError(
             "a learning curve fits every configuration at every size, so no configuration can be dropped, got a "
-            "search with "
-            f"{argument('drop', arguments.drop)}; use {argument('drop', 'never', python='None')}."
+            f"search with `drop={arguments.drop!r}`; use `drop=None`."
         )
     search = replace(arguments, cv=2, repeats=1).search_on(X, y, groups, sample_weight)
     counts = training_counts(training_sizes, search.task.n_rows)

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from heldout.errors import HeldoutWarning, InputError
+from heldout.errors import HeldoutWarning, InputError, reason_of
 from heldout.estimates.base import flags_of_score
 from heldout.estimates.candidates import failed_sentence, incomplete_sentence
 from heldout.estimates.data_flags import flag_of_undefined_folds
@@ -163,7 +163,7 @@ def _evidence_of_rows(
     try:
         return outer_evidence(search, metric, nested.outer, predictions, asked, _drawn(search, settings)), ""
     except InputError as error:
-        return None, str(error).rstrip(".")
+        return None, reason_of(error)
 
 
 def _drawn(search: Search, settings: NestedSettings) -> Settings:
@@ -385,7 +385,7 @@ def pooled_score(
     try:
         return _score_of_rows(outer_evidence(search, metric, outer, predictions, scale, Settings()))
     except InputError as error:
-        return float("nan"), str(error).rstrip(".")
+        return float("nan"), reason_of(error)
 
 
 def _score_of_rows(rows: Evidence) -> tuple[float, str]:

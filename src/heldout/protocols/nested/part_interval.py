@@ -19,7 +19,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from heldout.errors import InputError
+from heldout.errors import InputError, reason_of
 from heldout.estimates.base import Method
 from heldout.estimates.evidence import Evidence
 from heldout.estimates.from_matrix import gather
@@ -140,7 +140,7 @@ def interval_of_rows(evidence: Evidence, methods: Sequence[Method]) -> PartInter
                     estimate.interval, estimate.standard_error, method.name, method.sources[:1], flags
                 )
     except InputError as error:
-        reason = str(error).rstrip(".")
+        reason = reason_of(error)
     return no_interval(evidence.settings, reason)
 
 

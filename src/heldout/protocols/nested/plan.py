@@ -16,7 +16,6 @@ from typing import Any
 import numpy as np
 
 from heldout._streams import stream
-from heldout._text import argument, in_python
 from heldout.data.task import Task
 from heldout.errors import InputError
 from heldout.folds.auto import plan_of_cv
@@ -28,6 +27,7 @@ from heldout.protocols.nested.intervals import (
 )
 
 REMAINING, HOLD_OUT = "remaining", "holdout"
+_NEW_FOLDS = "`inner=3` (new folds)"
 
 
 @dataclass(frozen=True, eq=False)
@@ -233,9 +233,9 @@ def _anew(folds: Folds, inner: Any, n_folds: int | None) -> Any:
     n_tested = float(np.mean([len(split.test) for split in folds.splits]))
     if n_tested >= folds.n_training_rows:
         raise InputError(
-            f"{argument('inner', HOLD_OUT)} holds out as many rows as the outer split tests, {n_tested:.0f}, and "
-            f"only {folds.n_training_rows:.0f} rows are left to train; use a {argument('cv')} that tests fewer "
-            f"rows, or {_own_hold_out()}.",
+            f"`inner={HOLD_OUT!r}` holds out as many rows as the outer split tests, {n_tested:.0f}, and only "
+            f"{folds.n_training_rows:.0f} rows are left to train; use a `cv` that tests fewer rows, or "
+            "`inner=ho.protocols.hold_out(0.25)`.",
             argument="inner",
         )
     return HoldOut((n_tested - 0.5) / folds.n_training_rows)  # a hold-out rounds up to whole rows
@@ -251,14 +251,6 @@ def _number_of_folds(folds: Folds, of_repeat: dict[int, list[Split]]) -> int | N
     sizes = {len(mine) for mine in of_repeat.values()}
     whole = all(split.n_training_rows + len(split.test) == folds.n_rows for split in folds.splits)
     return sizes.pop() if len(sizes) == 1 and whole and folds.is_partition else None
-
-
-def _own_hold_out() -> str:
-    return in_python("inner=ho.protocols.hold_out(0.25)", argument("inner", "holdout:0.25"))
-
-
-def _new_inner_folds() -> str:
-    return in_python("inner=<a number of folds>", f"{argument('inner')} with a number of folds")
 
 
 def _check_inner(inner: Any) -> None:
@@ -286,21 +278,19 @@ def _check_outer(folds: Folds, inner: Any, pairs: bool, n_folds: int | None) -> 
     bates = "the interval of Bates, Hastie and Tibshirani"
     remaining = isinstance(inner, str) and inner == REMAINING
     if n_folds is None and (remaining or pairs):
-        what = argument("inner", inner) if remaining else bates
-        others = [argument("interval", NADEAU_BENGIO)] * pairs
-        others += [f"{argument('inner', HOLD_OUT)} (a development set) or {_new_inner_folds()}"] * remaining
+        what = f"`inner={inner!r}`" if remaining else bates
+        others = [f"`interval={NADEAU_BENGIO!r}`"] * pairs
+        others += [f"`inner={HOLD_OUT!r}` (a development set) or {_NEW_FOLDS}"] * remaining
         raise InputError(
-            f"{what} needs outer folds that test every row once, and those of {argument('cv')} do not; use another "
-            f"{argument('cv')}, or {' and '.join(others)}.",
+            f"{what} needs outer folds that test every row once, and those of `cv` do not; use another `cv`, or "
+            f"{' and '.join(others)}.",
             argument="cv",
         )
     least = {REMAINING: 3, HOLD_OUT: 3}.get(inner if isinstance(inner, str) else "", 2) + pairs
     if n_folds is not None and n_folds < least:
-        what = (
-            bates if inner is None else f"{argument('inner', inner)}{' with two folds left out' if pairs else ''}"
-        )
+        what = bates if inner is None else f"`inner={inner!r}`{' with two folds left out' if pairs else ''}"
         raise InputError(
-            f"{what} needs at least {least} outer folds, got {n_folds}; use {argument('cv', max(least, 5))}, or "
-            f"{argument('interval', 'nadeau_bengio') if inner is None else _new_inner_folds()}.",
+            f"{what} needs at least {least} outer folds, got {n_folds}; use `cv={max(least, 5)!r}`, or "
+            f"{f'`interval={NADEAU_BENGIO!r}`' if inner is None else _NEW_FOLDS}.",
             argument="cv" if inner is None else "inner",
         )

@@ -14,7 +14,6 @@ from typing import Any
 
 import numpy as np
 
-from heldout._text import argument
 from heldout.arguments.search import SearchArguments
 from heldout.configurations import are_same
 from heldout.errors import InputError
@@ -237,8 +236,7 @@ def _best_across(search: Search, chosen: Sequence[BranchWinner]) -> int:
     winner = int(chosen_columns(rule, values[None, :, None], every, params, names, by_fold, by_fold)[0])
     if winner == NONE_CHOSEN:
         raise InputError(
-            f"{argument('across', 'all')} found no configuration with a score in every outer fold; use "
-            f"{argument('across', 'folds')}.",
+            "`across='all'` found no configuration with a score in every outer fold; use `across='folds'`.",
             argument="across",
         )
     return winner

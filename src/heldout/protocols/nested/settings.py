@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-from heldout._text import argument, in_python, is_one_of
+from heldout._text import is_one_of
 from heldout.errors import InputError
 from heldout.estimates.question import AnyAggregate, Scales, check_interval_settings
 from heldout.estimates.types import Alternative
@@ -74,15 +74,15 @@ class NestedSettings:
         if not is_one_of(self.across, ("folds", "all")):
             raise InputError(f"across must be 'folds' or 'all', got {self.across!r}.", argument="across")
         if self.interval_name is not None and not is_one_of(self.interval_name, (AUTO, *INTERVALS)):
-            ours = in_python(" (or ho.protocols.BatesHastieTibshirani(...))")
             raise InputError(
-                f"interval must be one of {', '.join((AUTO, *INTERVALS))}, or None{ours}, got {self.interval!r}.",
+                f"interval must be one of {', '.join((AUTO, *INTERVALS))}, or None (in Python also "
+                f"ho.protocols.BatesHastieTibshirani(...)), got {self.interval!r}.",
                 argument="interval",
             )
         if self.interval_name == TEST_PART and search.folds.n_splits > 1:
             raise InputError(
-                f"{argument('interval', TEST_PART)} is for a single outer split, and here are "
-                f"{search.folds.n_splits}; use {argument('interval', NADEAU_BENGIO)}.",
+                f"`interval={TEST_PART!r}` is for a single outer split, and here are {search.folds.n_splits}; use "
+                f"`interval={NADEAU_BENGIO!r}`.",
                 argument="interval",
             )
         check_interval_settings(1, self.confidence_level, self.alternative)
@@ -90,15 +90,15 @@ class NestedSettings:
         if self.across == "all" and (rule.reads_all_metrics or rule.reads_models):
             more = "reads several" if rule.reads_all_metrics else "counts in the models of one search"
             raise InputError(
-                f"{argument('across', 'all')} compares one score per configuration, but the selection rule "
-                f"'{rule.name}' {more}; use {argument('across', 'folds')}.",
+                f"`across='all'` compares one score per configuration, but the selection rule '{rule.name}' "
+                f"{more}; use `across='folds'`.",
                 argument="across",
             )
         if self.across == "all" and search.drop is not None:
             raise InputError(
-                f"{argument('across', 'all')} compares scores over the inner folds of all outer folds, and with "
-                f"{argument('drop', search.drop.name)} only configurations that no search dropped have them, "
-                f"perhaps none; use {argument('drop', 'never', python='None')}, or {argument('across', 'folds')}.",
+                "`across='all'` compares scores over the inner folds of all outer folds, and with "
+                f"`drop={search.drop.name!r}` only configurations that no search dropped have them, perhaps none; "
+                f"use `drop=None`, or `across='folds'`.",
                 argument="across",
             )
         if self.interval_name == BATES:
@@ -115,10 +115,10 @@ class NestedSettings:
         elif search.task.sample_weight is not None:
             reason = "has no form for weighted rows"
         elif self.across == "all":
-            once = f"{argument('across', 'all')} chooses once for all folds"
+            once = "`across='all'` chooses once for all folds"
             reason = f"repeats the whole search, choice included, and {once}"
         if reason:
             raise InputError(
-                f"{argument('interval', BATES)} {reason}; use {argument('interval', NADEAU_BENGIO)}.",
+                f"`interval={BATES!r}` {reason}; use `interval={NADEAU_BENGIO!r}`.",
                 argument="interval",
             )

@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 from sklearn.base import is_classifier
 
-from heldout._text import argument, is_one_of
+from heldout._text import is_one_of
 from heldout.arguments.search import SearchArguments
 from heldout.configurations import checked_entries
 from heldout.data.limits import effective_threads
@@ -135,8 +135,7 @@ share, verbose
     listed = cv if divides_anew(cv) or hasattr(cv, "split") else listed_splits(cv)
     if strategy_of(drop) is not None:
         raise InputError(
-            f"{argument('drop', drop)} plans its own splits, which samples cannot follow; use "
-            f"{argument('drop', 'bootstrap')}.",
+            f"`drop={drop!r}` plans its own splits, which samples cannot follow; use `drop='bootstrap'`.",
             argument="drop",
         )
     estimator = procedure_of(estimator, y)
@@ -165,8 +164,8 @@ def _check_models(cv: Any, drop: Any) -> None:
     for name, value in {"cv": cv, "drop": drop}.items():
         if value is not None:
             raise InputError(
-                f"{argument('scheme', 'models')} fits every configuration on each whole sample, so it takes no "
-                f"{name}, got {name}={value!r}; leave it out, or use {argument('scheme', 'cvt')}.",
+                f"`scheme='models'` fits every configuration on each whole sample, so it takes no {name}, got "
+                f"`{name}={value!r}`; leave it out, or use `scheme='cvt'`.",
                 argument="scheme",
             )
 

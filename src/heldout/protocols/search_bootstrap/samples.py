@@ -15,7 +15,7 @@ from sklearn.model_selection import PredefinedSplit
 
 from heldout._streams import stream
 from heldout.data.task import Task
-from heldout.errors import InputError
+from heldout.errors import InputError, reason_of
 from heldout.folds.auto import plan_of_cv
 from heldout.folds.splits import Folds, Rows, Split
 from heldout.protocols.branches import RepeatNumbers, folds_of_part
@@ -92,7 +92,7 @@ def _divided(task: Task, distinct: Rows, cv: Any, seed: int, number: int, repeat
     except InputError as error:
         raise InputError(
             f"bootstrap {number} drew {len(distinct)} of {task.n_rows} rows, which cannot be searched: "
-            f"{str(error).rstrip('.')}; use fewer folds."
+            f"{reason_of(error)}; use fewer folds."
         ) from error
 
 

@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heldout._streams import stream
-from heldout._text import argument
 from heldout.errors import InputError
 from heldout.estimates.base import MethodDeclaration, conclude
 from heldout.estimates.bootstrap import flags_of_draws
@@ -244,13 +243,12 @@ def _check_countable(search: Search) -> None:
     aggregate = search.estimation.scale_of_selection
     if aggregate == "folds" and search.drop is None:
         return
-    setting = "drop" if aggregate == "folds" else f"aggregate='{aggregate}'"
+    setting = "drop" if aggregate == "folds" else f"`aggregate='{aggregate}'`"
     for name, metric in search.scoring.metrics.items():
         if metric is not None and not metric.takes_weights:
             raise InputError(
                 f"{setting} counts each row of a sample as often as it was drawn, and the scorer '{name}' takes no "
-                f"sample_weight; use {argument('aggregate', 'folds')} without drop, or a metric whose function "
-                "accepts it."
+                "sample_weight; use `aggregate='folds'` without drop, or a metric whose function accepts it."
             )
 
 
@@ -258,8 +256,8 @@ def _check_opened(search: Search) -> None:
     """Refuse what a choice on drawn rows cannot have: scorers that only return scores, and models of one search."""
     if search.estimation.rule.reads_models:
         raise InputError(
-            f"{argument('scheme', 'models')} chooses from models of several samples, and the selection rule "
-            f"'{search.estimation.rule.name}' counts in the models of one search; use {argument('scheme', 'cvt')}.",
+            "`scheme='models'` chooses from models of several samples, and the selection rule "
+            f"'{search.estimation.rule.name}' counts in the models of one search; use `scheme='cvt'`.",
             argument="scheme",
         )
     read = [search.scoring.refit_metric]
@@ -268,8 +266,8 @@ def _check_opened(search: Search) -> None:
     closed = next((name for name in read if search.scoring.metrics.get(name) is None), None)
     if closed is not None:
         raise InputError(
-            f"{argument('scheme', 'models')} chooses by held-out predictions, but the scorer '{closed}' cannot be "
-            f"opened; use {argument('scheme', 'cvt')}, or a scorer made by make_scorer.",
+            f"`scheme='models'` chooses by held-out predictions, but the scorer '{closed}' cannot be opened; use "
+            "`scheme='cvt'`, or a scorer made by make_scorer.",
             argument="scheme",
         )
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from heldout._text import argument, in_python, is_one_of
+from heldout._text import is_one_of
 from heldout.arguments.parts import check_weights_fit, checked_target, repeatable, routed_to_fit, rows_of, task_of
 from heldout.configurations import Configurations, checked_model, make_configurations
 from heldout.data.row_labels import in_one_order
@@ -94,10 +94,9 @@ class ValidationArguments:
         by_auto = correction.name == "auto" and self.n_second_bootstraps is not None and len(models) > 1
         two_stages = is_named or by_auto
         if two_stages and len(models) == 1:
-            several = in_python("a list of (name, estimator)", "several --model")
             raise InputError(
-                f"{argument('method', 'two_stage')} chooses among several models first, got one; give "
-                f"{several}, or use {argument('method', 'optimism')}.",
+                "`method='two_stage'` chooses among several models first, got one; give several, or use "
+                "`method='optimism'`.",
                 argument="method",
             )
         n_second = self._n_second(two_stages)
@@ -139,8 +138,8 @@ class ValidationArguments:
         if not two_stages:
             if number is not None:
                 raise InputError(
-                    f"{argument('n_second_bootstraps', number)} is for {argument('method', TWO_STAGE)}, the one "
-                    "with a second stage; use both, or leave it out.",
+                    f"`n_second_bootstraps={number!r}` is for `method={TWO_STAGE!r}`, the one with a second stage; "
+                    "use both, or leave it out.",
                     argument="n_second_bootstraps",
                 )
             return 0
@@ -162,15 +161,15 @@ class ValidationArguments:
             return
         if correction not in ("optimism", "auto"):
             raise InputError(
-                f"{argument('adjust_optimism', True)} is for {argument('method', 'optimism')} and "
-                f"{argument('method', TWO_STAGE)}; {argument('method', correction)} subtracts no optimism.",
+                f"`adjust_optimism=True` is for `method='optimism'` and `method={TWO_STAGE!r}`; "
+                f"`method={correction!r}` subtracts no optimism.",
                 argument="adjust_optimism",
             )
         if interval == "double":
             raise InputError(
-                f"{argument('interval', 'double')} is made of scores whose optimism is not adjusted, so it does "
-                f"not go with {argument('adjust_optimism', True)}; use {argument('interval', 'location_shifted')}, "
-                "or leave the adjustment out: then both optimisms are in the table.",
+                "`interval='double'` is made of scores whose optimism is not adjusted, so it does not go with "
+                "`adjust_optimism=True`; use `interval='location_shifted'`, or leave the adjustment out: then both "
+                "optimisms are in the table.",
                 argument="interval",
             )
 
@@ -186,8 +185,8 @@ class ValidationArguments:
         if number * n_outer > MOST_INNER:
             name = "adjust_optimism" if self.adjust_optimism else "interval"
             raise InputError(
-                f"{argument(name, self.adjust_optimism or 'double')} would take {number * n_outer:,} fits "
-                f"({n_outer} × {number}); lower n_inner_bootstraps or n_bootstraps.",
+                f"`{name}={self.adjust_optimism or 'double'!r}` would take {number * n_outer:,} fits ({n_outer} × "
+                f"{number}); lower n_inner_bootstraps or n_bootstraps.",
                 argument=name,
             )
         return int(number)
@@ -307,9 +306,7 @@ def _offered(context: CellContext, models: Configurations, *, named: bool) -> Ce
                 argument="metric",
             )
     if not kept:
-        raise InputError(
-            f"no default metric fits the responses that all models offer; name one as {argument('metric', ...)}."
-        )
+        raise InputError("no default metric fits the responses that all models offer; name one as `metric=`.")
     return replace(context, scoring=replace(context.scoring, metrics=kept, refit_metric=next(iter(kept))))
 
 

@@ -198,11 +198,13 @@ class Validation(WithMethodsText):
         if names == "rms":
             if candidates:
                 raise InputError(
-                    "names='rms' is the table of one model; leave candidates=True out.", argument="candidates"
+                    "`names='rms'` is the table of one model; leave `candidates=True` out.", argument="candidates"
                 )
             listed = rms_rows(row.cells() for row in self.rows.values())
             if not listed:
-                raise InputError("none of the metrics is one of rms::validate; use metric='rms'.", argument="names")
+                raise InputError(
+                    "none of the metrics is one of rms::validate; use `metric='rms'`.", argument="names"
+                )
             return frame_of(listed, "Validation.to_frame").set_index("")
         if not candidates:
             return frame_of([row.cells() for row in self.rows.values()], "Validation.to_frame")

@@ -14,7 +14,7 @@ from typing import Literal, NamedTuple, TypeAlias, cast
 
 import numpy as np
 
-from heldout._text import argument, is_one_of
+from heldout._text import is_one_of
 from heldout._types import Floats
 from heldout.errors import InputError
 from heldout.estimates.intervals import bootstrap_interval, has_no_width, order_statistic, within_range
@@ -71,10 +71,9 @@ def interval_kind(interval: str | None, method: str) -> IntervalKind | None:
     kind = cast("IntervalKind", interval)
     if kind == "percentile" and method != "oob":
         raise InputError(
-            f"{argument('interval', 'percentile')} is for the scores of the rows left out, which "
-            f"{argument('method', 'oob')} averages, but {argument('method', method)} is corrected once and has no "
-            f"distribution; use {argument('interval', 'location_shifted')}, or {argument('interval', 'double')}, "
-            "which corrects it anew in every bootstrap.",
+            "`interval='percentile'` is for the scores of the rows left out, which `method='oob'` averages, but "
+            f"`method={method!r}` is corrected once and has no distribution; use `interval='location_shifted'`, or "
+            "`interval='double'`, which corrects it anew in every bootstrap.",
             argument="interval",
         )
     return kind
@@ -115,7 +114,7 @@ def interval_of(
         return no_interval("there is no corrected score")
     if kind == "double" and doubles is None:
         raise InputError(
-            f"{argument('interval', 'double')} needs the corrected scores of the bootstrap samples (doubles=).",
+            "`interval='double'` needs the corrected scores of the bootstrap samples (doubles=).",
             argument="interval",
         )
     metric, distribution = scores.metric, np.empty(0) if doubles is None else doubles
@@ -132,7 +131,7 @@ def interval_of(
         return IntervalOrFlags(None, flags)
     if corrected not in interval:
         # On copies a model looks better than on distinct rows: the optimism shifts the percentiles off the centre.
-        instead = f"; {argument('interval', 'double')} corrects the score anew in every bootstrap"
+        instead = "; `interval='double'` corrects the score anew in every bootstrap"
         flag, instead = Flag.INTERVAL_OFF_CENTRE, "" if kind == "double" else instead
         return IntervalOrFlags(None, {flag: flag.filled(metric=metric.name, instead=instead)})
     if kind == "percentile":

@@ -10,7 +10,6 @@ from collections.abc import Collection, Iterable, Mapping
 from types import MappingProxyType
 from typing import Any
 
-from heldout._text import argument
 from heldout.data.task import TaskKind
 from heldout.errors import InputError
 
@@ -50,8 +49,8 @@ def rms_metrics(kind: TaskKind) -> tuple[str, ...]:
     """
     if kind not in RMS_METRICS:
         raise InputError(
-            f"{argument('metric', RMS)} is for two classes, numbers and times to an event, as R's rms::validate, "
-            f"got a {kind.value} target; name metrics, or leave it out for the usual ones.",
+            f"`metric={RMS!r}` is for two classes, numbers and times to an event, as R's rms::validate, got a "
+            f"{kind.value} target; name metrics, or leave it out for the usual ones.",
             argument="metric",
         )
     return tuple(RMS_METRICS[kind].values())

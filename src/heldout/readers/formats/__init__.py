@@ -8,7 +8,6 @@ from __future__ import annotations
 import difflib
 from collections.abc import Mapping
 
-from heldout._text import argument
 from heldout.data.arrays import shortened
 from heldout.errors import InputError
 from heldout.readers.formats.autogluon import TABLE_ENDINGS, AutoGluon
@@ -67,10 +66,8 @@ def format_of(export: Export, uses: ColumnUses, name: str = "auto") -> Predictio
     if len(found) > 1:
         raise InputError(
             f"{export.name} can be read in {len(found)} ways: "
-            + ", or ".join(
-                f"as {known.title} ({argument('format', known.name)}, by {known.signs})" for known in found
-            )
-            + f"; say which with {argument('format', ...)}.",
+            + ", or ".join(f"as {known.title} (`format={known.name!r}`, by {known.signs})" for known in found)
+            + "; say which with `format=`.",
             argument="format",
         )
     if found:

@@ -13,7 +13,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
-from heldout._text import argument
 from heldout.data.row_labels import row_labels
 from heldout.errors import InputError
 from heldout.flags import Flag
@@ -76,9 +75,7 @@ class AutoGluon:
         frame = table.frame
         rest = [name for name in frame.columns if name not in {model, row, *given.values()}]
         if "fold" in given:
-            check_same_folds(
-                table, given["row"], given["fold"], model, f"leave out {argument('fold')}, or fit them again"
-            )
+            check_same_folds(table, given["row"], given["fold"], model, "leave out `fold`, or fit them again")
         labels, values = _alone(frame, rest, given["target"], export.name)
         roles = LineRoles(
             target=given["target"],

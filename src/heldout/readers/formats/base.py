@@ -8,7 +8,6 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Protocol
 
-from heldout._text import argument, in_python
 from heldout.data.arrays import column_of, shortened
 from heldout.data.row_labels import in_order_of
 from heldout.errors import InputError
@@ -141,9 +140,9 @@ class ColumnUses:
             shown = said if isinstance(said, str) else said[0] if is_text else ...
             own = "there is none" if found[name] in (None, ()) else f"this is {found[name]!r}"
             raise InputError(
-                f"{argument('prediction' if name == 'predictions' else name, shown)} contradicts what was "
-                f"recognised, {title}, in which {own}; leave it out, or describe all columns yourself with "
-                f"{long_described()}.",
+                f"`{'prediction' if name == 'predictions' else name}={shown!r}` contradicts what was recognised, "
+                f"{title}, in which {own}; leave it out, or describe all columns yourself with `configuration=` "
+                "and `row=`.",
                 argument=name,
             )
 
@@ -171,11 +170,6 @@ class PredictionFormat(Protocol):
 
         Raises InputError where a column is missing, a line occurs twice, or a column could have two uses.
         """
-
-
-def long_described() -> str:
-    """How the user describes a table with a line for each row and configuration, for sentences."""
-    return in_python("configuration= and row=", "--configuration COL --row COL")
 
 
 def without_row_names(table: Table) -> Table:

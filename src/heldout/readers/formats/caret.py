@@ -10,7 +10,6 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
-from heldout._text import argument
 from heldout.readers.columns import holds_labels, place_of_class
 from heldout.readers.formats.base import ColumnUses, Export, without_row_names
 from heldout.readers.known_classes import class_values
@@ -51,8 +50,9 @@ class Caret:
         has_weights = _WEIGHTS in frame and _WEIGHTS not in probabilities
         table, repeat = (table, None) if resample is None else with_repeats_of_names(table, resample)
         if has_weights and uses.weight is None:
-            how = argument("weight", _WEIGHTS)
-            remark = f"The column {_WEIGHTS!r} is not used, as in caret's own scores; to use it: {how}."
+            remark = (
+                f"The column {_WEIGHTS!r} is not used, as in caret's own scores; to use it: `weight={_WEIGHTS!r}`."
+            )
             table = replace(table, remarks=(*table.remarks, remark))
         settings = uses.configuration_in(
             table, *(name for name in others if name not in {*probabilities, _WEIGHTS})

@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 
-from heldout._text import argument, in_python
 from heldout.data.arrays import column_of
 from heldout.data.row_labels import in_order_of, row_labels
 from heldout.errors import InputError
@@ -34,10 +33,9 @@ def needed_truth(uses: ColumnUses, tool: str) -> Any:
     """What the user gave as the true values of an export that has none; refused where nothing was given."""
     if uses.target is None:
         raise InputError(
-            f"{tool} does not hold the true values; give them with {argument('target', 'FILE:COL')}, a column of "
-            "another file with the rows in the same order, or with "
-            f"{argument('target', 'COL')} if you added them to the export"
-            f"{in_python(', or as an array, target=y')}.",
+            f"{tool} does not hold the true values; give them with `target='FILE:COL'`, a column of another file "
+            "with the rows in the same order (in Python also an array), or with `target='COL'` if you added them "
+            "to the export.",
             argument="target",
         )
     return uses.target

@@ -13,7 +13,6 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from heldout._text import argument
 from heldout.errors import InputError
 from heldout.readers.columns import quoted, texts_of_classes
 from heldout.readers.formats.base import ColumnUses, Export
@@ -100,8 +99,7 @@ def _check_numbers(table: Table, classes: Iterable[str]) -> None:
     if text:
         raise InputError(
             f"{quoted(text)} of {table.name} {'holds' if len(text) == 1 else 'hold'} no probabilities of a class; "
-            f"name the true values with {argument('target', ...)}, and leave out what has no use with "
-            f"{argument('exclude', ...)}."
+            "name the true values with `target=`, and leave out what has no use with `exclude=`."
         )
 
 

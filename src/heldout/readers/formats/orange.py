@@ -14,7 +14,6 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from heldout._text import argument, in_python
 from heldout.data.arrays import shortened
 from heldout.errors import InputError
 from heldout.readers.columns import check_names, free_name, holds_labels, quoted, reads_as_number
@@ -57,8 +56,7 @@ class Orange:
         uses.check_agree(found | ({"target": own[0]} if own else {}), self.title)
         if not isinstance(target, str):
             raise InputError(
-                f"{argument('target')} is needed: which column of {export.name} is the class, which Orange "
-                "predicted?",
+                f"target is needed: which column of {export.name} is the class, which Orange predicted?",
                 argument="target",
             )
         table.column(target, "the target")
@@ -192,10 +190,9 @@ def _named_learners(table: Table, uses: ColumnUses, head: _Header) -> tuple[list
         return list(uses.predictions), classes if set(uses.predictions) <= set(learners) else []
     if not learners:
         metas = [name for name in head.names if head.role(name) == "meta" and name != _FOLD]
-        options = " ".join(argument("prediction", name) for name in metas) or argument("prediction", ...)
-        options = in_python(f"prediction={metas}", options)
         raise InputError(
-            f"{table.name} does not say which columns are predictions; name those of learners, such as {options}.",
+            f"{table.name} does not say which columns are predictions; name those of learners, such as "
+            f"`prediction={metas or ''}`.",
             argument="prediction",
         )
     return learners, classes
@@ -210,6 +207,5 @@ def _check_tested_once(frame: Any, original: list[str], target: str) -> None:
     if again.mean() > _MOST_TWINS:
         raise InputError(
             f"{int(again.sum())} of {len(lines)} lines hold the same values as a line of another fold, as those of "
-            "random sampling do; number the rows in Orange before Test and Score, and name the column with "
-            f"{argument('row', ...)}."
+            "random sampling do; number the rows in Orange before Test and Score, and name the column with `row=`."
         )

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
-from heldout._text import argument
 from heldout.errors import InputError
 from heldout.readers.formats.base import ColumnUses, Export
 from heldout.readers.own_table import check_repeats_used, predictions_from_own_table
@@ -36,7 +35,7 @@ class OwnFile:
         if table.roles is None:
             raise InputError(
                 f"{export.name} was not written by heldout tune: it lacks {self.signs}; leave "
-                f"{argument('format', self.name)} out.",
+                f"`format={self.name!r}` out.",
                 argument="format",
             )
         found = predictions_from_own_table(table)

@@ -5,9 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
-from heldout._text import argument
 from heldout.errors import InputError
-from heldout.readers.formats.base import ColumnUses, Export, long_described
+from heldout.readers.formats.base import ColumnUses, Export
 from heldout.readers.long_table import LongColumns, predictions_from_long_table
 from heldout.readers.prediction_table import PredictionTable, Source
 from heldout.readers.predictions import predictions_from_table
@@ -29,7 +28,7 @@ class LongFormat:
         if not uses.described:
             raise InputError(
                 "a long table needs the column that identifies the configuration of a line and the one of its row; "
-                f"name them with {long_described()}."
+                "name them with `configuration=` and `row=`."
             )
         table, uses = uses.placed_in(export.table_with())
         columns = LongColumns(configuration=uses.configuration, target=_target(table, uses), **_columns(uses))
@@ -57,8 +56,8 @@ def predictions_of_wide(table: Table, uses: ColumnUses, source: Source) -> Predi
     """The predictions of a table with a column, or one for each class, for each configuration."""
     if uses.configuration:
         raise InputError(
-            f"{argument('configuration', uses.configuration[0])} needs {argument('row', ...)} too, the column that "
-            f"identifies the row of a line; leave it out for {WideFormat.title}.",
+            f"`configuration={uses.configuration[0]!r}` needs `row=` too, the column that identifies the row of a "
+            f"line; leave it out for {WideFormat.title}.",
             argument="configuration",
         )
     table, uses = uses.placed_in(table)
@@ -69,7 +68,7 @@ def predictions_of_wide(table: Table, uses: ColumnUses, source: Source) -> Predi
 def _target(table: Table, uses: ColumnUses) -> str:
     if uses.target is None:
         raise InputError(
-            f"{argument('target')} is needed: which column of {table.name} holds the true values?",
+            f"target is needed: which column of {table.name} holds the true values?",
             argument="target",
         )
     return str(uses.target)

@@ -13,7 +13,6 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from heldout._text import argument
 from heldout.data.arrays import array_of, column_of
 from heldout.data.row_labels import in_one_order
 from heldout.errors import InputError
@@ -48,8 +47,7 @@ class ScikitLearn:
 
         if not self.recognises(export, uses):
             raise InputError(
-                f"{argument('format', self.name)} reads {self.signs}, and {export.name} is none; name another "
-                "format.",
+                f"`format={self.name!r}` reads {self.signs}, and {export.name} is none; name another format.",
                 argument="format",
             )
         parts = {f"source[{name!r}]": name for name in export.value}
@@ -64,7 +62,7 @@ class ScikitLearn:
             )
         if uses.target is None or isinstance(uses.target, str):
             raise InputError(
-                f"arrays of predictions hold no true values; pass them as target=y, got {uses.target!r}.",
+                f"arrays of predictions hold no true values; pass them as `target=y`, got {uses.target!r}.",
                 argument="target",
             )
         columns = [column for name, array in arrays.items() for column in _columns(str(name), array, uses.target)]

@@ -11,7 +11,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
-from heldout._text import argument
 from heldout.errors import InputError
 from heldout.flags import Flag
 from heldout.readers.columns import is_setting, place_of_class, quoted
@@ -139,8 +138,7 @@ def _outcome(table: Table, others: Sequence[str], labels: str | None, classes: I
         return fitting[0]
     found = f"{quoted(fitting)} may each be the outcome" if fitting else "no column can be the outcome"
     raise InputError(
-        f"{table.name} is {Tidymodels.title}, in which {found}; name the column of true values with "
-        f"{argument('target', ...)}.",
+        f"{table.name} is {Tidymodels.title}, in which {found}; name the column of true values with `target=`.",
         argument="target",
     )
 

@@ -7,7 +7,7 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
-from heldout._text import argument, counted
+from heldout._text import counted
 from heldout.data.arrays import shortened
 from heldout.errors import InputError
 from heldout.execution.cross_fit import Obstacle, obstacle_of_folds
@@ -87,7 +87,7 @@ class CrossFitting:
             f"most {MOST_SHARE:.0%} more fits than {counted(n_trials, 'trial')} on "
             f"{counted(len(folds.of_first_repeat), 'fold')}",
             f"make {trials_needed(folds)} trials or more, or set the number of each sampler by "
-            f"{trials_argument(FEWEST_TRIALS)}",
+            f"`feedback=ho.optuna.CrossFitting(n_trials={FEWEST_TRIALS})`",
         )
 
 
@@ -112,11 +112,6 @@ def affordable_trials(n_trials: int, n_folds: int, n_splits: int) -> int:
     """
     most = int(MOST_SHARE * n_trials * n_splits + 1e-9)
     return (most - n_folds) // (n_folds * (n_folds - 1))
-
-
-def trials_argument(n_trials: int) -> str:
-    """How one sets the trials of each sampler, for a sentence."""
-    return argument("feedback", f"cross-fitted:{n_trials}", python=f"ho.optuna.CrossFitting(n_trials={n_trials})")
 
 
 def cross_fitting_of(feedback: Any) -> CrossFitting | None:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from heldout._streams import RandomState, numpy_seed
-from heldout._text import argument, is_one_of
+from heldout._text import is_one_of
 from heldout.errors import InputError
 from heldout.evaluate import evaluate_adaptive
 from heldout.execution.conclusion import Choose
@@ -98,8 +98,8 @@ def useless_search(search: Search) -> UselessSearch:
     """
     if search.folds.n_splits < 2:
         raise InputError(
-            f"{argument('stop_when_useless', True)} needs at least 2 splits, which show the standard error of the "
-            f"winner's score, got 1; use {argument('cv', 5)}, say, or leave it out.",
+            "`stop_when_useless=True` needs at least 2 splits, which show the standard error of the winner's "
+            "score, got 1; use `cv=5`, say, or leave it out.",
             argument="stop_when_useless",
         )
     shares = [len(split.test) / split.n_training_rows for split in search.folds.splits]

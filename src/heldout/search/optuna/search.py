@@ -159,12 +159,12 @@ fit_timeout, share, share_memory, early_stopping, keep_models, deploy, imputatio
         "batch_size": [Interval(numbers.Integral, 1, None, closed="left"), None],
     }
 
-    @refuses("param_grid", why="is named space= here, and takes distributions or lists")
-    @refuses("n_iter", why="is named n_trials= here")
+    @refuses("param_grid", why="is named `space=` here, and takes distributions or lists")
+    @refuses("n_iter", why="is named `n_trials=` here")
     @refuses(
         "training_size_correction", why="is for a grid or a random search, whose configurations are known at once"
     )
-    @refuses("pruner", why="is no argument here; drop='bootstrap' prunes trials between folds")
+    @refuses("pruner", why="is no argument here; `drop='bootstrap'` prunes trials between folds")
     def __init__(
         self,
         estimator: Any,
@@ -245,8 +245,8 @@ fit_timeout, share, share_memory, early_stopping, keep_models, deploy, imputatio
     def _space(self) -> Space:
         if self.enable_pruning:
             raise InputError(
-                "enable_pruning=True prunes by scores of unfinished fits, which give no held-out predictions; use "
-                "drop='bootstrap', which prunes trials between folds.",
+                "`enable_pruning=True` prunes by scores of unfinished fits, which give no held-out predictions; "
+                "use `drop='bootstrap'`, which prunes trials between folds.",
                 argument="enable_pruning",
             )
         if self.param_distributions is None:

@@ -13,7 +13,7 @@ from sklearn.base import clone, is_classifier, is_regressor
 
 from heldout.configurations import Configuration, checked_entries
 from heldout.data.arrays import shortened
-from heldout.errors import ArgumentError, InputError, NoExit
+from heldout.errors import ArgumentError, InputError, NoExit, reason_of
 from heldout.execution.adaptive import Proposal
 from heldout.search.optuna.package import optuna_package
 
@@ -190,7 +190,7 @@ def _parameter(name: Any, source: Any) -> Parameter:
         try:
             return _of_scipy(name, source)
         except ValueError as error:
-            reason = " ".join(str(error).split()).rstrip(".")
+            reason = reason_of(error)
             raise InputError(f"the distribution of parameter {name!r} cannot be used: {reason}.") from error
     is_list = isinstance(source, Sequence) and not isinstance(source, str | bytes)
     if is_list or (isinstance(source, np.ndarray) and source.ndim == 1):

@@ -19,7 +19,7 @@ import numpy as np
 from heldout._streams import RandomState
 from heldout._text import counted
 from heldout.data.arrays import shortened
-from heldout.errors import HeldoutWarning, InputError, StoreError
+from heldout.errors import HeldoutWarning, InputError, StoreError, text_of
 from heldout.execution.adaptive import Proposal, ProposalScore
 from heldout.search.optuna.cross_fitting import MOST_SHARE
 from heldout.search.optuna.package import optuna_package, quiet
@@ -213,7 +213,7 @@ class StudyProposals:
                 self._tell(trial, state="PRUNED")
                 return None
             except Exception as error:
-                reason = " ".join(str(error).split())
+                reason = text_of(error)
                 is_ours = isinstance(error, InputError)
                 self._failures[trial.number] = reason if is_ours else f"{type(error).__name__}: {reason}"
                 trial.set_user_attr("failure", self._failures[trial.number])

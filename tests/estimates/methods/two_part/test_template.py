@@ -173,7 +173,7 @@ def test_a_failed_configuration_cannot_be_named_and_is_no_finalist():
     with pytest.warns(ho.HeldoutWarning, match="failed"):
         found = ho.estimate(y, scores, metric="roc_auc", method=DeLong(candidates=1.0), random_state=0)
     assert found.provenance["n_finalists"] == 3 and found.selected != 1
-    with pytest.raises(ho.InputError, match="configuration=1 is none of the 3 candidates"):
+    with pytest.raises(ho.InputError, match="`configuration=1` is none of the 3 candidates"):
         ho.estimate(
             y, scores, metric="roc_auc", method=DeLong(evaluation_share=1.0, configuration=1), random_state=0
         )
@@ -182,18 +182,18 @@ def test_a_failed_configuration_cannot_be_named_and_is_no_finalist():
 REFUSED = {
     "metric": ({"metric": "f1", "method": "wilson"}, r"it bounds accuracy \(or zero_one_loss\), and this is f1"),
     "not an area": ({"metric": "accuracy", "method": "delong"}, "it bounds roc_auc of two classes"),
-    "two-sided tilting": ({"method": "tilting"}, r"alternative='greater' \(got 'two-sided'\)"),
-    "less by mabt": ({"method": "mabt", "alternative": "less"}, r"alternative='greater' \(got 'less'\)"),
+    "two-sided tilting": ({"method": "tilting"}, r"`alternative='greater'` \(got 'two-sided'\)"),
+    "less by mabt": ({"method": "mabt", "alternative": "less"}, r"`alternative='greater'` \(got 'less'\)"),
     "groups": ({"method": "delong", "groups": np.arange(200) // 4}, "come in groups"),
     "weights": ({"method": "delong", "sample_weight": np.arange(200) + 1}, "does not allow sample_weight"),
     "all rows, nobody named": ({"method": DeLong(evaluation_share=1.0)}, "choose among 12 configurations"),
     "stranger": (
         {"method": DeLong(evaluation_share=1.0, configuration="svm")},
-        "'svm' is none of the 12 candidates",
+        "'svm'` is none of the 12 candidates",
     ),
     "a rule that is no score": (
         {"method": DeLong(candidates=0.1), "selection": CallableRefit(lambda results: 0)},
-        "use candidates='best'",
+        "use `candidates='best'`",
     ),
 }
 
@@ -232,7 +232,7 @@ def test_rows_that_lack_a_repeat_are_refused():
         ({"candidates": True}, "candidates must be"),
         ({"within_classes": "yes"}, "within_classes must be True or False, got 'yes'"),
         ({"evaluation_share": 1.5}, "evaluation_share must be above 0 and up to 1, got 1.5"),
-        ({"configuration": 2}, r"use evaluation_share=1.0 with it \(got 0.25\)"),
+        ({"configuration": 2}, r"use `evaluation_share=1.0` with it \(got 0.25\)"),
         ({"configuration": 2.5, "evaluation_share": 1.0}, "a name or an index, got 2.5"),
     ],
     ids=["word", "nothing", "boolean", "how it is drawn", "beyond", "named for nothing", "fraction"],
@@ -251,7 +251,7 @@ def test_one_configuration_has_a_flag_on_unused_rows(name):
     found = ho.estimate(
         y, predictions, metric=metric, method=name, alternative="greater", n_bootstraps=200, random_state=0
     )
-    assert found.flags["unused_rows"].endswith("evaluation_share=1.0 uses all rows.")
+    assert found.flags["unused_rows"].endswith("`evaluation_share=1.0` uses all rows.")
     whole = ho.estimate(
         y, predictions, metric=metric, method=TWO_PART[name](evaluation_share=1.0), alternative="greater",
         n_bootstraps=200, random_state=0,
@@ -382,7 +382,7 @@ def test_a_search_may_bound_what_was_named_before_it():
 @pytest.mark.parametrize(
     ("asked", "reason"),
     [
-        ({"method": "tilting", "scoring": "roc_auc"}, "it needs alternative='greater', got 'two-sided'"),
+        ({"method": "tilting", "scoring": "roc_auc"}, "it needs `alternative='greater'`, got 'two-sided'"),
         ({"method": "delong", "scoring": "f1"}, "it bounds roc_auc of two classes, and this is f1"),
         ({"method": "hoeffding", "scoring": "neg_log_loss"}, "ranges from -inf to -?0"),
     ],

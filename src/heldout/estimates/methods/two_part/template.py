@@ -14,7 +14,6 @@ from typing import Any, ClassVar, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from heldout._text import argument
 from heldout.data.task import TaskKind
 from heldout.errors import InputError
 from heldout.estimates.base import Method, MethodWords, conclude, no_value
@@ -157,9 +156,8 @@ class TwoPart(Method):
             raise InputError(f"configuration must be a name or an index, got {named!r}.", argument="configuration")
         if named is not None and self.evaluation_share != 1:
             raise InputError(
-                f"{argument('configuration', named)} names the configuration to bound, so no rows are needed to "
-                f"select it; use {argument('evaluation_share', 1.0)} with it (got "
-                f"{self.evaluation_share!r}).",
+                f"`configuration={named!r}` names the configuration to bound, so no rows are needed to select it; "
+                f"use `evaluation_share=1.0` with it (got {self.evaluation_share!r}).",
                 argument="configuration",
             )
 
@@ -175,14 +173,13 @@ class TwoPart(Method):
             return refused
         if evidence.settings.alternative not in self.alternatives:
             return (
-                f"it gives a lower bound only, so it needs {argument('alternative', 'greater')} "
-                f"(got '{evidence.settings.alternative}')"
+                "it gives a lower bound only, so it needs `alternative='greater'` (got "
+                f"'{evidence.settings.alternative}')"
             )
         if evidence.aggregate == "within" and is_pair_based(evidence.metric):
             return (
-                "it bounds the score of all rows of the second part together, and "
-                f"{argument('aggregate', 'within')} counts pairs of rows of one fold only; use "
-                f"{argument('aggregate', 'pooled')}, or method 'bbc'"
+                "it bounds the score of all rows of the second part together, and `aggregate='within'` counts "
+                "pairs of rows of one fold only; use `aggregate='pooled'`, or method 'bbc'"
             )
         return (
             unfit_rows(matrix, self.takes_repeats)
@@ -201,22 +198,21 @@ class TwoPart(Method):
         if self.evaluation_share < 1:
             if self.candidates != "best" and not matrix.replay.is_plain_best:
                 return (
-                    f"{argument('candidates', self.candidates)} ranks configurations by their score, which is not "
-                    f"how '{matrix.replay.rule.name}' chooses; use {argument('candidates', 'best')}"
+                    f"`candidates={self.candidates!r}` ranks configurations by their score, which is not how "
+                    f"'{matrix.replay.rule.name}' chooses; use `candidates='best'`"
                 )
             return None
         if self.configuration is None:
             if evidence.n_candidates == 1:
                 return None
             return (
-                f"with {argument('evaluation_share', 1.0)} no rows are left to choose among "
-                f"{evidence.n_candidates} configurations; name one beforehand ({argument('configuration', ...)}, "
-                "its name or index), or take a share below 1"
+                f"with `evaluation_share=1.0` no rows are left to choose among {evidence.n_candidates} "
+                "configurations; name one beforehand (`configuration=`, its name or index), or take a share below 1"
             )
         if self._named(evidence) in evidence.candidates:
             return None
         return (
-            f"{argument('configuration', self.configuration)} is none of the {evidence.n_candidates} candidates: "
+            f"`configuration={self.configuration!r}` is none of the {evidence.n_candidates} candidates: "
             f"{_some([evidence.names[j] for j in evidence.candidates])}"
         )
 

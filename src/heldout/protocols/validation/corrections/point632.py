@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from math import isfinite, isnan
 from typing import Any, ClassVar, NamedTuple
 
-from heldout._text import argument
 from heldout.metrics.base import Metric
 from heldout.protocols.validation.corrections.base import CorrectedScore, undefined
 from heldout.protocols.validation.corrections.leave_one_out import left_out_score
@@ -152,7 +151,6 @@ def _undefined_apparent(metric: Metric, provenance: Mapping[str, Any]) -> Correc
 
 def _without_information(reason: str, provenance: Mapping[str, Any]) -> CorrectedScore:
     return undefined(
-        f".632+ needs the error of predictions that know nothing, and {reason}; {argument('method', 'optimism')} "
-        "needs none",
+        f".632+ needs the error of predictions that know nothing, and {reason}; `method='optimism'` needs none",
         provenance,
     )

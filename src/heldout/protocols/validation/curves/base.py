@@ -185,8 +185,9 @@ def class_outcome(replicates: Replicates, of_class: Any, response: Response) -> 
         )
     if truth.kind is TaskKind.BINARY and codes[0] != truth.positive:
         raise InputError(
-            f"of_class={of_class!r}: predictions of a binary task are of its positive class {truth.pos_label!r}; "
-            "leave of_class out."
+            f"`of_class={of_class!r}`: predictions of a binary task are of its positive class {truth.pos_label!r}; "
+            "leave of_class out.",
+            argument="of_class",
         )
     output = codes[0] if truth.kind is TaskKind.MULTICLASS else None
     observed = (truth.values == codes[0]).astype(np.float64)

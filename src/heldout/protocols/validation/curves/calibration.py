@@ -14,7 +14,6 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from heldout._text import argument
 from heldout._types import Floats
 from heldout.data.task import TaskKind
 from heldout.errors import InputError
@@ -191,11 +190,14 @@ def calibrated_outcome(replicates: Replicates, *, time: float | None = None, of_
     truth = replicates.truth
     if truth.kind is not TaskKind.SURVIVAL and time is not None:
         raise InputError(
-            f"{argument('time', time)} is for survival tasks, this one is {truth.kind.value}; leave it out.",
+            f"`time={time!r}` is for survival tasks, this one is {truth.kind.value}; leave it out.",
             argument="time",
         )
     if not truth.kind.is_classification and of_class is not None:
-        raise InputError(f"of_class={of_class!r} is for classes, this task is {truth.kind.value}; leave it out.")
+        raise InputError(
+            f"of_class={of_class!r} is for classes, this task is {truth.kind.value}; leave it out.",
+            argument="of_class",
+        )
     wanted = {TaskKind.REGRESSION: Response.VALUES, TaskKind.SURVIVAL: Response.SURVIVAL}
     response = recorded(replicates, wanted.get(truth.kind, Response.PROBABILITIES))
     if response is None:
