@@ -20,7 +20,7 @@ import pandas as pd
 from scipy.stats import binom
 
 import heldout as ho
-from heldout.advice.cases import CASES
+from heldout.advice.recommendation import CASES
 from heldout_papers.corrections.advice_evidence import PLACE, cell_files, kept_cells, write_bed_evidence
 
 HERE = Path(__file__).parent

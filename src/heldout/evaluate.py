@@ -24,19 +24,16 @@ from heldout.execution.collect import RaceResults
 from heldout.execution.conclusion import Choose, ChosenWinner, chosen_in, estimates_of, flags_of
 from heldout.execution.cross_fit import CrossFit, Obstacle, estimates_of_cross_fit, part_for_estimate
 from heldout.execution.events import SearchFinished, StageStarted
+from heldout.execution.extras import scores_in_halves, smaller_training, stop_of
 from heldout.execution.fit import final_model
-from heldout.execution.halves import scores_in_halves
 from heldout.execution.identity import versions
 from heldout.execution.kept_models import fold_models_of, keeping, only_model
 from heldout.execution.loop import tell
 from heldout.execution.run import RunSettings, open_run
 from heldout.execution.search import Search
-from heldout.execution.search_check import check_search
-from heldout.execution.shortage import warn_if_too_small, warn_of_settings
-from heldout.execution.smaller_fits import smaller_training
+from heldout.execution.search_check import check_search, warn_if_too_small, warn_of_settings
 from heldout.execution.store.search_note import note_of
 from heldout.execution.store.so_far import SearchSoFar
-from heldout.execution.tight_interval import stop_of
 from heldout.execution.training_size import SmallerTraining, corrected_for_size
 from heldout.flags import Flag
 from heldout.imputation.settings import Imputation

@@ -20,7 +20,7 @@ from heldout.estimates.of_search import Estimation
 from heldout.estimates.paired.overtuning import Default, Overtuning, overtuning_of
 from heldout.estimates.question import Question, Scale
 from heldout.estimates.types import Estimate
-from heldout.execution.cell_table import CellTable
+from heldout.execution.cells import CellTable
 from heldout.execution.cross_fit import CrossFit, part_for_estimate
 from heldout.execution.default import DefaultConfiguration, place_of
 from heldout.execution.fold_models import FoldModels

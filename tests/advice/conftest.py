@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from heldout.advice.worst_case import BETA, ProtocolBias, WorstCase
+from heldout.advice.costs import BETA, ProtocolBias, WorstCase
 
 BIASES = {"cv": 0.1, "nested_cv": 0.0, "bbc": -0.02, "bced": -0.01}
 

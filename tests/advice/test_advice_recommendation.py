@@ -12,9 +12,8 @@ from sklearn.neighbors import KNeighborsClassifier
 
 import heldout as ho
 from heldout.advice.adviser import advice_on
-from heldout.advice.cases import CASES
 from heldout.advice.problem import problem_of
-from heldout.advice.recommendation import Situation, recommended
+from heldout.advice.recommendation import CASES, Situation, recommended
 from heldout.data.task import TaskKind
 from heldout.errors import InputError
 from heldout.estimates import METHODS

@@ -33,7 +33,7 @@ from heldout.report import (
     report_content,
     validation_content,
 )
-from heldout.report.from_comparison import comparison_content
+from heldout.report.from_search import comparison_content
 from heldout.report.learning_curve import render_learning_curve
 from heldout.report.race import SplitsNeeded
 from heldout.report.ranking import FailureGroup

@@ -7,10 +7,8 @@ import pytest
 from heldout.cli.tune_options import plan_named
 from heldout.errors import InputError
 from heldout.folds.auto import AutoFolds
-from heldout.folds.bootstrap import BootstrapSamples
-from heldout.folds.leave_out import LeaveOut
 from heldout.folds.paired import PairedHoldOut
-from heldout.folds.plans import HoldOut, KFolds, Repeated
+from heldout.folds.plans import BootstrapSamples, HoldOut, KFolds, LeaveOut, Repeated
 
 
 def test_each_plan_has_a_text() -> None:

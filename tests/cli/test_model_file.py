@@ -14,7 +14,7 @@ import pytest
 import skops.io
 from sklearn.linear_model import LinearRegression, LogisticRegression
 
-from heldout.cli.model_file import models_of_file
+from heldout.cli.python_file import models_of_file
 from heldout.errors import InputError
 from heldout.imputation.pooled import PooledModel
 

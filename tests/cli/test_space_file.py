@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from heldout.cli.space_file import OwnSpace
+from heldout.cli.python_file import OwnSpace
 from heldout.errors import InputError
 
 Command = Callable[..., Any]

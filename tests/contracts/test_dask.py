@@ -27,7 +27,7 @@ from heldout.execution.fit import CellContext, Routing, make_scoring
 from heldout.execution.loop import ResultKeeper, run_races
 from heldout.execution.plan import Race, RunPlan
 from heldout.execution.scheduler import Scheduler
-from heldout.execution.store.memory import MemoryRun
+from heldout.execution.store.base import MemoryRun
 from heldout.folds.splits import make_folds
 
 pytestmark = pytest.mark.processes
@@ -113,7 +113,7 @@ def on_the_cluster(client):
 
 
 def times_unpacked() -> int:
-    from heldout.execution.executors.payload import UNPACKED
+    from heldout.execution.executors.base import UNPACKED
 
     return UNPACKED.n_unpacked
 

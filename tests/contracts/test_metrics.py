@@ -26,8 +26,7 @@ from heldout.metrics.base import Fused, Metric, Needs, Response, Statistic, fitt
 from heldout.metrics.by_kind import ByKind
 from heldout.metrics.named import DECLARED
 from heldout.metrics.parameters import at_times_of
-from heldout.metrics.survival_area import RocAucAt
-from heldout.metrics.survival_brier import BrierAt, IntegratedBrier
+from heldout.metrics.survival_brier import BrierAt, IntegratedBrier, RocAucAt
 
 N, C, L = 40, 4, 7
 COMPARED = 3

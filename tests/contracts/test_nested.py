@@ -39,8 +39,8 @@ from heldout.execution.events import CellFinished, Event
 from heldout.execution.run import RunSettings
 from heldout.execution.store.sqlite import SQLiteStore
 from heldout.protocols import NestedEstimate
+from heldout.protocols.nested.plan import NestedSettings
 from heldout.protocols.nested.protocol import nested_of_search
-from heldout.protocols.nested.settings import NestedSettings
 
 CANCER = tuple(array[:120] for array in load_breast_cancer(return_X_y=True))
 X, Y = CANCER[0][:, :6], CANCER[1]

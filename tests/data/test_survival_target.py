@@ -8,8 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from heldout.data.survival_target import SURVIVAL, survival_target
-from heldout.data.task import Task, TaskKind, truth_of
+from heldout.data.task import SURVIVAL, Task, TaskKind, survival_target, truth_of
 from heldout.errors import InputError
 
 SEEN, DAYS = [True, False, True], [3.0, 0.0, 7.5]

@@ -22,7 +22,7 @@ def race_on_matrix(
     """Race on a complete matrix of held-out losses with the bootstrap rule: (C,) splits that each met.
 
     Where p̂ is a share of B bootstraps there, it is its limit for many bootstraps here, by the approximations of
-    ``heldout.dropping.shares``: nothing is drawn, and a race of 1000 configurations over 500 rows takes
+    ``heldout.dropping.loss_course``: nothing is drawn, and a race of 1000 configurations over 500 rows takes
     milliseconds. For studies of what dropping does, on predictions that are there already.
 
     Parameters

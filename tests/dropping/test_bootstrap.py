@@ -12,7 +12,7 @@ from heldout.dropping import Bootstrap
 from heldout.dropping.base import Course
 from heldout.dropping.bootstrap import drawn_again
 from heldout.metrics import metric_named
-from heldout.metrics.opaque import OpaqueMetric
+from heldout.metrics.custom import OpaqueMetric
 from heldout.selection import draws as draws_module
 
 

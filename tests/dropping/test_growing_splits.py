@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from heldout.data.task import Task, truth_of
-from heldout.dropping.growing_splits import growing_splits
+from heldout.dropping.sequential import growing_splits
 from heldout.errors import InputError
 
 

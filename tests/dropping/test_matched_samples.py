@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import chi2, friedmanchisquare
 
-from heldout.dropping.matched_samples import (
+from heldout.dropping.sequential import (
     FEW_ENTRIES,
     BlockTest,
     cochran_q,

@@ -12,9 +12,8 @@ from standings import standing_of
 
 import heldout as ho
 from heldout.dropping import Bootstrap
-from heldout.dropping.loss_course import LossCourse, SplitLosses, on_product_grid
+from heldout.dropping.loss_course import LossCourse, SplitLosses, on_product_grid, share_of_more_errors
 from heldout.dropping.replay import CountedCourse, DroppingHistory, SimulatedRace, draws_within
-from heldout.dropping.shares import share_of_more_errors
 from heldout.estimates.dropping_replay import with_dropping_replayed
 from heldout.estimates.inputs import read_inputs
 from heldout.estimates.methods import answer, method_of

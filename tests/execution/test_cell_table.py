@@ -10,9 +10,7 @@ import pytest
 
 from heldout.data.task import truth_of
 from heldout.errors import StoreError
-from heldout.execution.blocks import CellBlock
-from heldout.execution.cell_table import COLUMNS, CellTable
-from heldout.execution.cells import CellKey, CellResult, CellState, Saving
+from heldout.execution.cells import COLUMNS, CellBlock, CellKey, CellResult, CellState, CellTable, Saving
 from heldout.metrics.base import Response
 
 PLACES = ((0, 0), (0, 1), (1, 0))

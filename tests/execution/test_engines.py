@@ -30,21 +30,22 @@ from heldout.data.task import Task, truth_of
 from heldout.errors import InputError
 from heldout.execution.cells import CellKey, CellResult, CellState
 from heldout.execution.executors import local
-from heldout.execution.executors.base import Work
-from heldout.execution.executors.deadline import TimeIsUp, deadline
-from heldout.execution.executors.from_joblib import JoblibExecutor
-from heldout.execution.executors.local import MOST_UNEXPLAINED, Processes
-from heldout.execution.executors.payload import (
+from heldout.execution.executors.base import (
     SHARED_FROM_BYTES,
     ArrayPayload,
     FilePayload,
     UnpackedWorks,
+    Work,
     payload_array,
     write_payload,
 )
+from heldout.execution.executors.from_joblib import JoblibExecutor
+from heldout.execution.executors.local import MOST_UNEXPLAINED, Processes
 from heldout.execution.executors.worker import (
     Terms,
+    TimeIsUp,
     abandon_round,
+    deadline,
     do_sent_tasks,
     mark_of,
     take_marks,
@@ -54,7 +55,7 @@ from heldout.execution.fit import CellContext, Routing, make_scoring
 from heldout.execution.loop import ResultKeeper, run_races
 from heldout.execution.plan import Race, RunPlan
 from heldout.execution.scheduler import MOST_LOSSES, Scheduler
-from heldout.execution.store.memory import MemoryRun
+from heldout.execution.store.base import MemoryRun
 from heldout.execution.threads import single_threaded
 from heldout.folds.splits import make_folds
 from heldout.metrics.base import Response
@@ -93,7 +94,7 @@ class Doing(RegressorMixin, BaseEstimator):
 
     def _unpacked(self, X: Any, y: Any) -> float:
         """How often this process has unpacked something, and whether it shares what it has now."""
-        from heldout.execution.executors.payload import UNPACKED  # this process's own
+        from heldout.execution.executors.base import UNPACKED  # this process's own
 
         time.sleep(0.02)
         shared = next(reversed(UNPACKED._works.values())).context.X

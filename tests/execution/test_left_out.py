@@ -20,7 +20,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from heldout.dropping import Bootstrap
-from heldout.execution.blocks import CellBlock
+from heldout.execution.cells import CellBlock
 from heldout.execution.events import BlockFinished, SearchStarted
 from heldout.execution.listeners.tally import RunTally
 from heldout.metrics.base import Response

@@ -29,7 +29,7 @@ from heldout.execution.plan import Race, RunPlan
 from heldout.execution.scheduler import Scheduler
 from heldout.execution.sharing.groups import Sharing
 from heldout.execution.sharing.steps import StepChain
-from heldout.execution.store.memory import MemoryRun
+from heldout.execution.store.base import MemoryRun
 from heldout.folds.splits import make_folds
 
 X = np.arange(24.0).reshape(12, 2)

@@ -18,7 +18,7 @@ from heldout.execution.fit import CellContext, Routing, make_scoring
 from heldout.execution.loop import ResultKeeper, run_races
 from heldout.execution.plan import Race, RunPlan
 from heldout.execution.scheduler import MOST_LOSSES, Scheduler
-from heldout.execution.store.memory import MemoryRun
+from heldout.execution.store.base import MemoryRun
 from heldout.folds.splits import make_folds
 
 TASK = Task(np.arange(24.0).reshape(12, 2), truth_of(np.linspace(0.1, 1.3, 12)))

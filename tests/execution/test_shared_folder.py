@@ -17,7 +17,7 @@ from sklearn.dummy import DummyClassifier
 
 import heldout as ho
 from heldout.errors import InputError
-from heldout.execution.executors.shared_folder import Owner, _began, _where, remove_abandoned, shared_folder
+from heldout.execution.executors.local import Owner, _began, _where, remove_abandoned, shared_folder
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="whether a process lives shows on POSIX only")
 

@@ -11,7 +11,7 @@ from sklearn.neighbors import KNeighborsClassifier
 import heldout as ho
 from heldout.data.task import Task, truth_of
 from heldout.errors import InputError
-from heldout.folds.bootstrap import bootstrap
+from heldout.folds.plans import bootstrap
 from heldout.folds.splits import make_folds
 
 X, Y = load_wine(return_X_y=True)

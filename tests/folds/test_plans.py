@@ -25,13 +25,13 @@ from heldout.configurations import canonical_form
 from heldout.data.task import Task, TaskKind, truth_of
 from heldout.errors import InputError
 from heldout.folds.auto import auto_folds
-from heldout.folds.bootstrap import bootstrap
-from heldout.folds.leave_out import leave_one_out
 from heldout.folds.plans import (
     FoldPlan,
     KFolds,
+    bootstrap,
     hold_out,
     k_folds,
+    leave_one_out,
     repeated,
     repeated_hold_out,
 )

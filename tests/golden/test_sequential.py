@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from heldout.dropping.matched_samples import BlockTest, cochran_q, friedman_of_each
+from heldout.dropping.sequential import BlockTest, cochran_q, friedman_of_each
 
 
 def friedman(table: np.ndarray) -> BlockTest:

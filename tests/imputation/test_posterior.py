@@ -11,7 +11,7 @@ from scipy.optimize import minimize
 from scipy.special import log_softmax
 from sklearn.linear_model import LogisticRegression, Ridge
 
-from heldout.imputation.posterior import SHRINKAGE, category_equation, linear_equation
+from heldout.imputation.chained import SHRINKAGE, category_equation, linear_equation
 
 
 class Still:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from heldout.kernels import reference_concordance
-from heldout.kernels.reference_concordance import places_in_time
+from heldout.kernels.reference import places_in_time
 
 EVENT = np.array([True, False, True, True, False])
 TIME = np.array([1.0, 2.0, 2.0, 2.0, 5.0])

@@ -7,7 +7,7 @@ import pytest
 
 from heldout.data.task import truth_of
 from heldout.metrics import NagelkerkeR2
-from heldout.metrics.survival_calibration import cox_slope, cox_slope_error
+from heldout.metrics.calibration import cox_slope, cox_slope_error
 
 TIME = [1, 1, 2, 3, 3, 3, 4, 5, 5, 6, 7, 7]
 EVENT = [1, 1, 0, 1, 1, 0, 1, 0, 1, 1, 0, 1]

@@ -12,8 +12,7 @@ from heldout.data.task import truth_of
 from heldout.errors import InputError
 from heldout.metrics import metric_named
 from heldout.metrics.base import Response
-from heldout.readers.column_predictions import ColumnPredictions
-from heldout.readers.prediction_columns import check_kinds, held_out, prediction_columns_of
+from heldout.readers.prediction_columns import ColumnPredictions, check_kinds, held_out, prediction_columns_of
 from heldout.readers.prediction_table import PredictionTable
 
 N = 12

@@ -208,7 +208,7 @@ def test_without_the_extra_it_is_named(tmp_path: Path, monkeypatch: pytest.Monke
 
 @pytest.mark.skipif(os.name != "posix", reason="a shell command of POSIX")
 def test_the_command_refuses_it_too(attack: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch) -> None:
-    from heldout.cli.model_file import models_of_file
+    from heldout.cli.python_file import models_of_file
 
     path, made = attack
     loading: Callable[..., Any] = models_of_file

@@ -12,7 +12,7 @@ from sklearn.linear_model import LogisticRegression, Ridge
 from heldout.configurations import make_configurations
 from heldout.data.task import Task, TaskKind, truth_of
 from heldout.estimates.of_search import Estimation, estimates_of_search
-from heldout.execution.cell_table import CellTable
+from heldout.execution.cells import CellTable
 from heldout.folds.splits import make_folds
 from heldout.metrics import metric_named
 from heldout.metrics.aggregate import aggregate_score

@@ -16,8 +16,7 @@ from heldout.estimates.comparison import compare, methods_of
 from heldout.estimates.inputs import read_inputs
 from heldout.estimates.methods import answer, method_of
 from heldout.estimates.methods.bbc import BBC
-from heldout.execution.cell_table import CellTable
-from heldout.execution.cells import CellKey, CellResult, CellState, Saving
+from heldout.execution.cells import CellKey, CellResult, CellState, CellTable, Saving
 from heldout.metrics import metric_named
 from heldout.references import REFERENCES
 from heldout.report import estimate_content, render_html, report_content

@@ -17,11 +17,10 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
 import heldout as ho
-from heldout._bibtex import bibtex_of
 from heldout.estimates.methods import METHODS
-from heldout.methods_text import MethodsText, cited
+from heldout.methods_text import MethodsText, bibtex_of, cited
 from heldout.references import PACKAGE, REFERENCES
-from heldout.report.from_comparison import comparison_content
+from heldout.report.from_search import comparison_content
 
 PIPE = make_pipeline(StandardScaler(), KNeighborsClassifier())
 

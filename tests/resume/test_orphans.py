@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from heldout.execution.executors.shared_folder import Owner
+from heldout.execution.executors.local import Owner
 
 pytestmark = [
     pytest.mark.processes,
@@ -24,7 +24,7 @@ from dataclasses import asdict
 from pathlib import Path
 import numpy as np
 import heldout as ho
-from heldout.execution.executors.shared_folder import Owner
+from heldout.execution.executors.local import Owner
 from sklearn.dummy import DummyClassifier
 
 class Slow(DummyClassifier):
@@ -85,7 +85,7 @@ def test_workers_end_with_a_search_that_is_killed_and_leave_nothing(tmp_path):
 
 
 def test_a_folder_that_nobody_could_remove_is_removed_at_the_next_start(tmp_path, monkeypatch):
-    from heldout.execution.executors.shared_folder import shared_folder
+    from heldout.execution.executors.local import shared_folder
 
     workers = killed(tmp_path, lambda process: os.killpg(process, signal.SIGKILL))  # and what cleans up after it
     wait_until(lambda: all(worker.is_dead() for worker in workers))

@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from heldout.kernels.dispatch import draw_units
-from heldout.selection.draws import Draws, always
-from heldout.selection.row_blocks import RowBlocks
+from heldout.selection.draws import Draws, RowBlocks, always
 
 SEED = 11
 

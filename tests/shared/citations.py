@@ -10,7 +10,7 @@ from heldout.estimates.paired.compare import ConfigurationComparison
 from heldout.imputation.backward import BackwardSelection
 from heldout.imputation.settings import SOURCES_OF_ORDER, Imputation
 from heldout.metrics.named import DECLARED
-from heldout.protocols.learning.ipl import IPL
+from heldout.protocols.learning.protocol import IPL
 from heldout.protocols.nested import conclusion as nested
 from heldout.protocols.validation.corrections import CORRECTIONS
 from heldout.protocols.validation.curves import calibration, decision, roc

@@ -19,7 +19,7 @@ from heldout.errors import InputError
 from heldout.execution.fit import seeded_model
 from heldout.execution.sharing.groups import sharing_of
 from heldout.spaces import boosted, preset
-from heldout.spaces.boosted import PACKAGES, ROUNDS
+from heldout.spaces.presets import PACKAGES, ROUNDS
 
 KINDS = [TaskKind.BINARY, TaskKind.MULTICLASS, TaskKind.REGRESSION]
 N = 90

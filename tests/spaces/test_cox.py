@@ -17,7 +17,7 @@ from sklearn.utils import estimator_checks
 from heldout.data.task import truth_of
 from heldout.errors import InputError
 from heldout.kernels.reference_cox import CoxFits
-from heldout.metrics.survival_calibration import cox_slope
+from heldout.metrics.calibration import cox_slope
 from heldout.metrics.survival_model import risks, scores_concordance, survival
 from heldout.spaces.cox import CoxRegression
 

@@ -27,8 +27,7 @@ from heldout.estimates import BBC
 from heldout.estimates.inputs import read_inputs
 from heldout.metrics.base import Metric
 from heldout.metrics.named import DECLARED
-from heldout.metrics.survival_area import RocAucAt
-from heldout.metrics.survival_brier import BrierAt, IntegratedBrier
+from heldout.metrics.survival_brier import BrierAt, IntegratedBrier, RocAucAt
 from heldout.metrics.within import is_pair_based
 
 N, K, C = 100, 10, 20

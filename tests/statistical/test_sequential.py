@@ -15,8 +15,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 
 import heldout as ho
 from heldout.dropping import Sequential
-from heldout.dropping.matched_samples import BlockTest, cochran_q, friedman_of_each
-from heldout.dropping.sequential import in_top_set
+from heldout.dropping.sequential import BlockTest, cochran_q, friedman_of_each, in_top_set
 
 N_ROWS, N_STEPS, N_CONFIGURATIONS = 330, 10, 8
 

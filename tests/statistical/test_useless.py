@@ -11,7 +11,7 @@ from optuna.distributions import FloatDistribution
 from sklearn.svm import SVC
 
 import heldout as ho
-from heldout.search.optuna.package import quiet
+from heldout.search.optuna.sampler import quiet
 
 SPACE = {
     "C": FloatDistribution(1e-2, 1e3, log=True),

@@ -7,7 +7,7 @@ from sklearn.datasets import load_breast_cancer
 from sklearn.neighbors import KNeighborsClassifier
 
 import heldout as ho
-from heldout.advice.worst_case import BETA, MOST_REPETITIONS, N_BOOTSTRAPS, worst_case
+from heldout.advice.costs import BETA, MOST_REPETITIONS, N_BOOTSTRAPS, worst_case
 from heldout_papers import bias
 
 

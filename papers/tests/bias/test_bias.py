@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from heldout.dropping.shares import share_of_more_errors
+from heldout.dropping.loss_course import share_of_more_errors
 from heldout.errors import InputError, StoreError
 from heldout_papers import BiasSetting, BiasStudy, bias
 from heldout_papers.bias.matrix import BiasMatrix, stratified

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import heldout as ho
-from heldout.advice.cases import CASES
+from heldout.advice.recommendation import CASES
 from heldout.errors import InputError
 from heldout.estimates.base import Method, conclude
 from heldout.estimates.evidence import Evidence

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from heldout.data.survival_target import survival_target
+from heldout.data.task import survival_target
 from heldout.errors import InputError
 from heldout_papers.spaces.conditional_tests import (
     FisherZ,

@@ -15,7 +15,7 @@ from sklearn.linear_model import LinearRegression
 from sklearn.model_selection import cross_val_score
 from sklearn.pipeline import make_pipeline
 
-from heldout.data.survival_target import survival_target
+from heldout.data.task import survival_target
 from heldout.errors import InputError
 from heldout.spaces import SES, CoxRegression
 

@@ -10,7 +10,7 @@ import pytest
 
 import heldout as ho
 from heldout.flags import Flag
-from heldout.search.optuna.package import quiet
+from heldout.search.optuna.sampler import quiet
 from heldout_papers.adaptive.searchers import distributions_of, fitted_search
 from heldout_papers.adaptive.study import AdaptiveSetting, repetition_of
 from heldout_papers.adaptive.worlds import problem_of

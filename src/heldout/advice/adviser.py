@@ -10,22 +10,27 @@ from typing import Any
 from heldout._streams import RandomState, stream
 from heldout._text import counted
 from heldout.advice import words as words
-from heldout.advice.costs import BBC, BCED, CV, NESTED, Cost, costs_of
+from heldout.advice.costs import (
+    ACCURACY,
+    BBC,
+    BCED,
+    CV,
+    MOST_FOLDS,
+    MOST_ROWS,
+    NESTED,
+    ROC_AUC,
+    SQUARED_ERROR,
+    Cost,
+    ProtocolBias,
+    WorstCase,
+    costs_of,
+    worst_case,
+)
 from heldout.advice.evidence import Expected, TableEvidence, expected_change, installed_evidence
 from heldout.advice.fit_times import TotalTime, family_times, timed_fits, total_time
 from heldout.advice.problem import SearchProblem, problem_of
 from heldout.advice.recommendation import Situation, check_answer, recommended
 from heldout.advice.result import Advice, time_of
-from heldout.advice.worst_case import (
-    ACCURACY,
-    MOST_FOLDS,
-    MOST_ROWS,
-    ROC_AUC,
-    SQUARED_ERROR,
-    ProtocolBias,
-    WorstCase,
-    worst_case,
-)
 from heldout.data.limits import check_jobs
 from heldout.data.task import TaskKind
 from heldout.errors import INSTALL_PAPERS, MissingPapersError

@@ -10,11 +10,10 @@ from typing import Any, ClassVar
 
 from heldout._notebook import notes, table
 from heldout.advice import words as words
-from heldout.advice.costs import Cost
+from heldout.advice.costs import Cost, WorstCase
 from heldout.advice.evidence import Expected
 from heldout.advice.fit_times import FamilyTime
 from heldout.advice.recommendation import Recommendation
-from heldout.advice.worst_case import WorstCase
 from heldout.estimates.types import frame_of, json_safe
 from heldout.execution.listeners.words import duration
 

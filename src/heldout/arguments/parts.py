@@ -24,8 +24,18 @@ from heldout._sklearn import BaseSearchCV, gathered_scorers, n_rows_of, scorers_
 from heldout._streams import numpy_seed
 from heldout.data.arrays import has_fields
 from heldout.data.equal_rows import COPIES, row_numbers
-from heldout.data.survival_target import has_two_columns, survival_target, with_fields
-from heldout.data.task import Task, TaskKind, Truth, checked_groups, checked_weights, target_column, truth_of
+from heldout.data.task import (
+    Task,
+    TaskKind,
+    Truth,
+    checked_groups,
+    checked_weights,
+    has_two_columns,
+    survival_target,
+    target_column,
+    truth_of,
+    with_fields,
+)
 from heldout.errors import InputError, input_error, reason_of
 from heldout.execution.events import Listener
 from heldout.execution.fit import Routing

@@ -25,7 +25,7 @@ from heldout.arguments.parts import (
 )
 from heldout.arguments.sampling import sample_configurations
 from heldout.configurations import Configurations, are_same, checked_entries, checked_model, make_configurations
-from heldout.data.row_labels import in_one_order
+from heldout.data.arrays import in_one_order
 from heldout.data.task import Task, Truth
 from heldout.dropping import SearchStrategy, drop_rule_of
 from heldout.errors import InputError
@@ -37,10 +37,9 @@ from heldout.execution.copies import CopiesTogether
 from heldout.execution.events import Listener
 from heldout.execution.fit import Routing, Scoring, make_scoring
 from heldout.execution.fold_models import DeployedModel, KeepModels
-from heldout.execution.imputed import imputed
 from heldout.execution.inner_split import checked_early_stopping
 from heldout.execution.run import RunSettings
-from heldout.execution.search import Search
+from heldout.execution.search import Search, imputed
 from heldout.execution.search_check import check_search
 from heldout.execution.sharing.groups import Share, check_share
 from heldout.execution.store import entropy_of_run, store_of

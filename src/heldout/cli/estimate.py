@@ -11,11 +11,10 @@ import click
 from heldout._defaults import DEFAULT_METHOD
 from heldout.cli.console import Console, Row
 from heldout.cli.estimate_input import EstimateOptions
-from heldout.cli.file_estimate import FileEstimate, estimate_file
+from heldout.cli.file_estimate import FileEstimate, SavedWinner, estimate_file
 from heldout.cli.files import is_run, run_file_in
 from heldout.cli.options import command_line, options_by_argument, values_typed
 from heldout.cli.result import comparison_lines, estimate_rows
-from heldout.cli.saved_winner import SavedWinner
 
 if TYPE_CHECKING:
     from heldout.cli.files import OutputFolder

@@ -92,7 +92,7 @@ class EstimateInput:
 
 def read(options: EstimateOptions, console: Console) -> EstimateInput:
     """Read the file, and print what was read."""
-    from heldout.estimates.upside_down import flag_of_upside_down
+    from heldout.estimates.data_flags import flag_of_upside_down
     from heldout.metrics.parameters import full_name
     from heldout.readers.formats.base import Export
     from heldout.readers.prediction_columns import remarks_on_whole_numbers

@@ -54,7 +54,7 @@ def value_label(estimate: Estimate) -> str:
 
 def comparison_lines(comparison: Comparison) -> list[str]:
     """The table of several methods, the main one marked, with its notes and why the others do not apply."""
-    from heldout._text_table import aligned
+    from heldout._notebook import aligned
     from heldout.estimates.comparison import HEADINGS
     from heldout.scales import scale_of
 

@@ -12,9 +12,8 @@ from heldout.cli.files import folder_for, save_model, write_predictions, write_r
 from heldout.cli.options import SectionedCommand, command_line, options_by_argument, run_options, table_options
 from heldout.cli.result import estimate_document, search_document, search_rows
 from heldout.cli.runs import resumable, run_context, run_session
-from heldout.cli.tune_job import TuneJob, job_of, search_of
+from heldout.cli.tune_job import TuneJob, job_of, protocol_rows, run_protocol, search_of, times_predicted
 from heldout.cli.tune_options import BOOTSTRAP, OPTUNA, TuneOptions, check_models, check_options, is_protocol
-from heldout.cli.tune_protocols import protocol_rows, run_protocol, times_predicted
 
 if TYPE_CHECKING:
     from heldout.cli.files import OutputFolder

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from heldout.estimates.base import Method
     from heldout.estimates.types import Alternative
     from heldout.folds.plans import FoldPlan
-    from heldout.protocols.nested.settings import Across, NestedSettings
+    from heldout.protocols.nested.plan import Across, NestedSettings
 
 GRID, RANDOM, OPTUNA = SEARCHES = ("grid", "random", "optuna")
 """Values of ``--search``."""
@@ -313,7 +313,7 @@ def nested_settings(options: TuneOptions) -> NestedSettings:
     """The settings of nested cross-validation."""
     from heldout.errors import InputError
     from heldout.protocols.nested.intervals import AUTO, INTERVALS
-    from heldout.protocols.nested.settings import NestedSettings
+    from heldout.protocols.nested.plan import NestedSettings
 
     inner = inner_named(options.inner)
     if options.across not in ("folds", "all"):
@@ -380,10 +380,8 @@ def plan_named(text: str) -> FoldPlan:
     """
     from heldout.errors import InputError
     from heldout.folds.auto import AUTO, AutoFolds
-    from heldout.folds.bootstrap import BootstrapSamples
-    from heldout.folds.leave_out import LeaveOut
     from heldout.folds.paired import PairedHoldOut
-    from heldout.folds.plans import HoldOut, KFolds, Repeated
+    from heldout.folds.plans import BootstrapSamples, HoldOut, KFolds, LeaveOut, Repeated
 
     name, *numbers = text.strip().split(":")
     name = name.replace("repeated-", "repeated_").replace("paired-", "paired_")

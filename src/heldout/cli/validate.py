@@ -10,8 +10,14 @@ from heldout.cli.console import Console
 from heldout.cli.files import folder_for, save_model, write_report_files
 from heldout.cli.options import EVENT_VALUE_HELP, command_line, options_by_argument, run_options
 from heldout.cli.runs import resumable, run_context, run_session
-from heldout.cli.validate_job import ValidateJob, ValidateOptions, check_options, job_of
-from heldout.cli.validate_result import validation_document, validation_lines
+from heldout.cli.validate_job import (
+    ValidateJob,
+    ValidateOptions,
+    check_options,
+    job_of,
+    validation_document,
+    validation_lines,
+)
 
 if TYPE_CHECKING:
     from heldout.cli.files import OutputFolder

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast, get_args
 
+from heldout._text import counted
 from heldout.cli.console import Console
 from heldout.cli.options import RunOptions, check_choice, check_imputations
 
 if TYPE_CHECKING:
     from heldout.estimates.types import Alternative
     from heldout.protocols.validation.arguments import ValidationArguments
+    from heldout.protocols.validation.estimate import Validation
     from heldout.protocols.validation.plan import ValidationPlan
     from heldout.readers.table_task import TableTask
 
@@ -62,7 +65,7 @@ class ValidateJob:
 
 def check_options(options: ValidateOptions) -> None:
     """Refuse wrong values, and options that do not go together, before anything is read."""
-    from heldout.cli.model_file import check_file
+    from heldout.cli.python_file import check_file
     from heldout.errors import InputError
     from heldout.estimates.question import check_interval_settings
     from heldout.protocols.validation.arguments import TWO_STAGE
@@ -185,7 +188,7 @@ def _interval(options: ValidateOptions) -> str | None:
 
 def _models(options: ValidateOptions, found: TableTask) -> list[Any]:
     """(name, estimator) of each model."""
-    from heldout.cli.model_file import models_of_file
+    from heldout.cli.python_file import models_of_file
     from heldout.errors import InputError
     from heldout.spaces.regressions import MODELS, regression, usual_model
 
@@ -219,3 +222,27 @@ def _metrics(options: ValidateOptions, found: TableTask) -> list[str] | None:
 
 def _written(time: float) -> str:
     return f"{time:g}" if float(f"{time:g}") == time else repr(time)
+
+
+def validation_lines(validation: Validation, files: Mapping[str, str], *, seconds: float) -> list[str]:
+    """The tables and notes of the validation, and the files."""
+    from heldout.execution.listeners.words import command_words
+
+    failed = f", {counted(len(validation.failures), 'bootstrap')} failed" if validation.failures else ""
+    fits = f"{counted(validation.n_fits, 'fit')}{failed}"
+    return ["", *str(validation).splitlines(), "", fits, command_words(seconds), *files.values()]
+
+
+def validation_document(
+    validation: Validation, files: Mapping[str, str], job: ValidateJob, *, seconds: float
+) -> dict[str, Any]:
+    """The fields of the validation and of the run."""
+    return {
+        **validation.to_dict(),
+        "task": job.plan.task.truth.kind.value,
+        "n_rows": job.plan.task.n_rows,
+        "columns": list(job.found.task.X.columns),
+        "set_aside": dict(job.found.excluded),
+        "seconds": {"command": seconds},
+        "files": dict(files),
+    }

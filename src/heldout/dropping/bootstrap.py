@@ -13,7 +13,7 @@ from heldout.data.limits import MOST_BOOTSTRAPS, refuse_more_than
 from heldout.dropping.base import Course, Racing, Standing, Verdict, check_count, check_share, check_word, verdict
 from heldout.errors import InputError
 from heldout.metrics.base import Metric, oriented, quiet_if_foreign
-from heldout.metrics.opaque import OpaqueMetric
+from heldout.metrics.custom import OpaqueMetric
 from heldout.selection.base import NONE_CHOSEN, tie_exactly
 from heldout.selection.draws import Counts, Draws, UndefinedDrawsError, always, map_blocks
 

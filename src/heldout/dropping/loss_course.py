@@ -1,6 +1,6 @@
 """Races over losses: matrix products with the counts, without drawing.
 
-For L weightings ``heldout.dropping.shares`` needs only sums over rows: of losses, of their squares and of their
+For L weightings they need only sums over rows: of losses, of their squares and of their
 products with the leader's losses. The rows of a split add to the sums of earlier splits.
 """
 
@@ -11,13 +11,66 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import ndtr
 
 from heldout._types import Floats
 from heldout.dropping.replay import PredictedRows, Remaining
-from heldout.dropping.shares import NO_SPREAD, normal_share, share_of_more_errors
 from heldout.kernels.reference import on_exact_grid
 from heldout.metrics.row_losses import most_drawn
 from heldout.selection.base import NONE_CHOSEN
+
+NO_SPREAD = 1e-12
+"""A variance below this share of the squares whose difference it is counts as rounding."""
+
+
+def normal_share(total: Floats, variance: Floats) -> Floats:
+    """Φ(total/√variance): the share of sums above 0 of the given mean and variance.
+
+    Without any spread it is 1 or 0, because all bootstraps agree; a tie is not worse.
+
+    Examples
+    --------
+    >>> normal_share(np.array([2.0, 3.0, 0.0]), np.array([1.0, 0.0, 0.0])).round(4).tolist()
+    [0.9772, 1.0, 0.0]
+    """
+    spread = variance > 0
+    share: Floats = ndtr(total / np.sqrt(np.where(spread, variance, 1.0)))
+    return np.where(spread, share, (total > 0).astype(np.float64))
+
+
+def share_of_more_errors(n: Floats, more: Floats, fewer: Floats) -> Floats:
+    """The share of bootstraps of n rows with more errors than the leader's, strictly; for 0-1 losses.
+
+    On ``more`` of the rows the configuration errs and the leader does not, on ``fewer`` the other way round. The
+    difference of errors is a sum of n draws from {1, 0, -1} with known frequencies, so that skewness and kurtosis
+    need no extra work: Edgeworth's expansion to order 1/n, at the half between 0 and 1 and with Sheppard's term, as
+    sums are whole numbers. Between .98 and .997 it is within .004 of the exact share from 8 rows on; the
+    plain normal share is up to .011 off there.
+
+    Examples
+    --------
+    >>> exact = 1 - 0.6**10  # no row on which it is better, 4 of 10 on which it is worse: any of them is enough
+    >>> found = share_of_more_errors(np.array(10.0), np.array(4.0), np.array(0.0))
+    >>> bool(abs(found - exact) < 1e-3)
+    True
+    """
+    n = np.maximum(n, 1.0)
+    mean, second = (more - fewer) / n, (more + fewer) / n
+    variance = second - mean**2
+    spread = variance > NO_SPREAD
+    over = 1 / np.sqrt(np.where(spread, variance, 1.0))
+    per_row = 1 / np.sqrt(n)
+    skewness = (mean - 3 * mean * second + 2 * mean * mean * mean) * over * over * over
+    fourth = second - 4 * mean * mean + 6 * mean * mean * second - 3 * mean * mean * mean * mean
+    kurtosis = fourth * over * over * over * over - 3
+    z = (0.5 - n * mean) * per_row * over
+    z2 = z * z
+    first = skewness / 6 * (z2 - 1)
+    higher = kurtosis / 24 * (z2 - 3) + skewness * skewness / 72 * ((z2 - 10) * z2 + 15) - over * over / 24
+    density = np.exp(-z2 / 2) / np.sqrt(2 * np.pi)
+    share: Floats = np.clip(ndtr(-z) + density * per_row * (first + z * per_row * higher), 0.0, 1.0)
+    return np.where(spread, share, (mean > 0).astype(np.float64))
+
 
 ONLY_BEHIND = 0.9
 """From this threshold on, a configuration must be behind on the drawn rows to be worse in so many bootstraps."""

@@ -6,26 +6,211 @@ It is a search strategy, not only a rule: it plans its own splits, drops and sto
 from __future__ import annotations
 
 import math
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import combinations
+from math import comb, prod
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import chdtrc
 
+from heldout._streams import stream
 from heldout._text import is_one_of
 from heldout._types import Floats
-from heldout.data.task import Task
+from heldout.data.task import Task, labels_text
 from heldout.dropping.base import Course, Racing, Standing, Verdict, check_count, check_share
-from heldout.dropping.growing_splits import growing_splits
-from heldout.dropping.matched_samples import cochran_q, cochran_q_of_each, friedman_of_each
 from heldout.errors import InputError
-from heldout.folds.splits import Folds
+from heldout.folds.splits import Folds, Split
 from heldout.metrics.base import Metric, oriented
 from heldout.metrics.regression import R2, MeanSquaredError
 from heldout.metrics.row_losses import OfRowLosses
 from heldout.metrics.signed import Signed
 from heldout.selection.base import tie_exactly
 from heldout.selection.rank_rules import RankOverRepeats
+
+ATTEMPTS = 100
+
+
+def growing_splits(task: Task, n_steps: int, entropy: int) -> Folds:
+    """S splits of a random order of N rows: step s trains on the first s·N/(S+1), and tests on the rest.
+
+    A row is tested several times, so every split is a repeat. In a classification the order spreads every class
+    evenly, so that the first step trains on each class too: a model without a class in its training rows would be
+    judged by that. Groups stay whole, in a random order of groups in which the first step has every class.
+
+    Raises InputError when the rows, those of a class, or the groups are too few to be cut into S + 1 parts.
+
+    Examples
+    --------
+    >>> from heldout.data.task import truth_of
+    >>> task = Task(np.zeros((12, 1)), truth_of([0, 1] * 6))
+    >>> [len(split.train) for split in growing_splits(task, 3, entropy=0).splits]
+    [3, 6, 9]
+    """
+    part = _parts(task, n_steps, entropy)
+    splits = tuple(
+        Split(step - 1, 0, np.flatnonzero(part < step), np.flatnonzero(part >= step))
+        for step in range(1, n_steps + 1)
+    )
+    return Folds(splits, task.n_rows, grouped=task.groups is not None)
+
+
+def _parts(task: Task, n_steps: int, entropy: int) -> NDArray[np.intp]:
+    """(N,): the first step that does not test a row, less one; from 0 to S, where the last is always tested."""
+    n_parts, classes = n_steps + 1, task.truth.kind.is_classification
+    if task.groups is None:
+        if task.n_rows < n_parts:
+            raise InputError(_too_few(f"{task.n_rows} rows", n_parts))
+        rng = np.random.default_rng(stream(entropy, "growing splits", 0))
+        order = _evenly_spread(task, n_parts, rng) if classes else rng.permutation(task.n_rows)
+        part = np.empty(task.n_rows, dtype=np.intp)
+        part[order] = _cut(np.ones(task.n_rows, dtype=np.intp), n_parts)
+        return part
+    codes = np.unique(task.groups, return_inverse=True)[1]
+    sizes = np.bincount(codes)
+    for attempt in range(ATTEMPTS):
+        order = np.random.default_rng(stream(entropy, "growing splits", attempt)).permutation(len(sizes))
+        of_group = np.empty(len(sizes), dtype=np.intp)
+        of_group[order] = _cut(sizes[order], n_parts)
+        part = of_group[codes]
+        whole = len(np.unique(part)) == n_parts
+        if whole and (not classes or len(np.unique(task.truth.values[part == 0])) == task.truth.n_classes):
+            return part
+    lacking = " with every class in the first" if classes else ""
+    raise InputError(_too_few(f"{len(sizes)} groups (the largest of {sizes.max()} rows)", n_parts, lacking))
+
+
+def _cut(sizes: NDArray[np.intp], n_parts: int) -> NDArray[np.intp]:
+    """The part that contains the middle of each unit, of parts as equal as possible; in whole numbers."""
+    before = np.cumsum(sizes) - sizes
+    part: NDArray[np.intp] = ((2 * before + sizes) * n_parts) // (2 * sizes.sum())
+    return part
+
+
+def _evenly_spread(task: Task, n_parts: int, rng: np.random.Generator) -> NDArray[np.intp]:
+    """The rows in an order in which every section has each class in about its share."""
+    counts = task.truth.class_counts()
+    least = int(counts.argmin())
+    if counts[least] < n_parts:
+        assert task.truth.classes is not None, "a classification has classes"
+        label = labels_text(task.truth.classes[least : least + 1])
+        raise InputError(_too_few(f"{counts[least]} rows of class {label}", n_parts))
+    order = rng.permutation(task.n_rows)
+    place = np.empty(task.n_rows)
+    for code, count in enumerate(counts):
+        mine = order[task.truth.values[order] == code]
+        place[mine] = (np.arange(count) + 0.5) / count
+    return order[np.argsort(place[order], kind="stable")]
+
+
+def _too_few(have: str, n_parts: int, lacking: str = "") -> str:
+    return (
+        f"`drop='sequential'` cuts the rows into steps + 1 = {n_parts} parts{lacking}, and {have} are too few for "
+        "it; use fewer steps (Sequential(steps=7) is the least), more rows, or `drop='bootstrap'`."
+    )
+
+
+FEW_ENTRIES = 24
+"""With at most so many entries in rows that differ, Q is too far from chi-squared (Tate & Brown 1970)."""
+
+
+class BlockTest(NamedTuple):
+    """A statistic, and the probability of one at least as large were all columns alike."""
+
+    statistic: float
+    p_value: float
+
+
+def cochran_q(table: NDArray[Any]) -> BlockTest:
+    """Cochran's Q of a table (n, k) of 0 and 1, a row a block.
+
+    With T_j the sum of column j and L_i that of row i, Q = (k-1)(k ΣT² - (ΣT)²) / (k ΣL - ΣL²), about chi-squared
+    with k - 1 degrees of freedom (Cochran 1950). Where the rows that differ have no more than 24 entries, p is the
+    exact share of the arrangements, each row's entries in any order, with a Q at least as large. Where no row
+    differs, or there is one column, Q is 0 and p is 1.
+
+    Examples
+    --------
+    >>> cochran_q(np.array([[1, 1, 0], [1, 0, 0], [1, 1, 0], [0, 1, 0]]))
+    BlockTest(statistic=4.5, p_value=0.2222222222222222)
+    """
+    *_, last = cochran_q_of_each(table)
+    return last
+
+
+def cochran_q_of_each(table: NDArray[Any]) -> Iterator[BlockTest]:
+    """Cochran's Q of the first 1, 2, ..., k columns."""
+    of_row = np.zeros(len(table), dtype=np.int64)
+    total = squares = 0
+    for k in range(1, table.shape[1] + 1):
+        column = table[:, k - 1].astype(np.int64)
+        of_row += column
+        total += int(column.sum())
+        squares += int(column.sum()) ** 2
+        differ = of_row[(of_row > 0) & (of_row < k)]
+        if not len(differ):
+            yield BlockTest(0.0, 1.0)
+            continue
+        spread = k * squares - total**2
+        statistic = (k - 1) * spread / float(k * int(differ.sum()) - int((differ**2).sum()))
+        exact = len(differ) * k <= FEW_ENTRIES
+        yield BlockTest(
+            statistic, _exact_p(differ.tolist(), k, spread) if exact else float(chdtrc(k - 1, statistic))
+        )
+
+
+def friedman_of_each(table: NDArray[Any]) -> Iterator[BlockTest]:
+    """Friedman's statistic of the first 1, 2, ..., k columns of a table (n, k) of numbers, a row a block.
+
+    With R_j the sum of column j's ranks within rows (ties share theirs), it is
+    12/(nk(k+1)) Σ(R_j - n(k+1)/2)² / (1 - Σ(t³-t)/(nk(k²-1))), t the size of each tie, about chi-squared with k - 1
+    degrees of freedom (Friedman 1937). Where every row is one tie, or there is one column, it is 0 and p is 1.
+
+    Examples
+    --------
+    >>> *_, of_all = friedman_of_each(np.array([[1, 2, 3], [1, 2, 3], [2, 1, 3], [1, 3, 2]]))
+    >>> of_all.statistic, round(of_all.p_value, 4)
+    (4.5, 0.1054)
+    """
+    n = len(table)
+    rank_sums: Floats = np.zeros(table.shape[1])
+    ties = 0.0
+    for k in range(1, table.shape[1] + 1):
+        before, new = table[:, : k - 1], table[:, k - 1, None]
+        above, equal = before > new, before == new
+        # A new entry moves the greater ones of its row up by one, and shares its rank with its equals.
+        rank_sums[: k - 1] += above.sum(axis=0) + equal.sum(axis=0) / 2
+        tied = equal.sum(axis=1).astype(np.float64)
+        rank_sums[k - 1] = float((k - above.sum(axis=1) - tied / 2).sum())
+        ties += float((3 * tied * (tied + 1)).sum())  # (t+1)³ - (t+1) - (t³ - t)
+        untied = 1 - ties / (n * k * (k**2 - 1)) if k > 1 else 0.0
+        if untied <= 0:
+            yield BlockTest(0.0, 1.0)
+            continue
+        spread = float(((rank_sums[:k] - n * (k + 1) / 2) ** 2).sum())
+        statistic = 12 * spread / (n * k * (k + 1)) / untied
+        yield BlockTest(statistic, float(chdtrc(k - 1, statistic)))
+
+
+def _exact_p(row_sums: Sequence[int], k: int, spread: int) -> float:
+    """The share of arrangements of rows with these sums in which k Σ T² - (Σ T)² is at least ``spread``."""
+    ways: Counter[tuple[int, ...]] = Counter({(0,) * k: 1})
+    for size in row_sums:
+        grown: Counter[tuple[int, ...]] = Counter()
+        for sums, n in ways.items():
+            for ones in combinations(range(k), size):
+                moved = list(sums)
+                for column in ones:
+                    moved[column] += 1
+                grown[tuple(sorted(moved))] += n
+        ways = grown
+    total = sum(row_sums)
+    reached = sum(n for sums, n in ways.items() if k * sum(each**2 for each in sums) - total**2 >= spread)
+    return reached / prod(comb(k, size) for size in row_sums)
+
 
 FIRST_DECISION = 2
 """The step from which on a configuration may leave."""

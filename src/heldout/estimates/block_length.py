@@ -23,7 +23,7 @@ from heldout._text import is_one_of
 from heldout._types import Floats
 from heldout.data.arrays import shortened
 from heldout.errors import InputError
-from heldout.selection.row_blocks import BLOCK_KINDS, BlockKind
+from heldout.selection.draws import BLOCK_KINDS, BlockKind
 
 AUTO: Literal["auto"] = "auto"
 BlockLength: TypeAlias = "int | str | Blocks | None"

@@ -15,10 +15,9 @@ from typing import Any
 import numpy as np
 
 from heldout._defaults import DEFAULT_METHOD
-from heldout._notebook import Strong, line, notes, table
+from heldout._notebook import Strong, aligned, line, notes, table
 from heldout._streams import RandomState
 from heldout._text import number_text
-from heldout._text_table import aligned
 from heldout.errors import HeldoutWarning, InputError, reason_of
 from heldout.estimates.base import Method
 from heldout.estimates.block_length import BlockLength

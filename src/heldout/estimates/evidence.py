@@ -24,9 +24,9 @@ from heldout.metrics.base import Metric, needed_codes, oriented, quiet_if_foreig
 from heldout.metrics.constant import constant_score
 from heldout.selection.base import NONE_CHOSEN
 from heldout.selection.choice import Choice
+from heldout.selection.draws import RowBlocks
 from heldout.selection.ensembles import Averages
 from heldout.selection.replay import FoldReplay, SelectionReplay
-from heldout.selection.row_blocks import RowBlocks
 
 TIES = "the lowest index wins"
 TIES_SHARED = "the scores of all that tie are averaged"

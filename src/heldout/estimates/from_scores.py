@@ -12,9 +12,8 @@ from numpy.typing import NDArray
 from heldout._streams import RandomState
 from heldout._text import counted
 from heldout._types import Floats
-from heldout.data.arrays import array_of, distinct, numbers_of, shortened
+from heldout.data.arrays import array_of, distinct, in_one_order, numbers_of, shortened
 from heldout.data.limits import check_room
-from heldout.data.row_labels import in_one_order
 from heldout.errors import InputError
 from heldout.estimates.candidates import adaptive_sentence, failed_sentence
 from heldout.estimates.evidence import Evidence
@@ -24,7 +23,7 @@ from heldout.estimates.question import Settings, checked_adaptive, settings_of
 from heldout.estimates.types import Alternative, Estimate
 from heldout.flags import Flag
 from heldout.metrics.base import Metric, oriented
-from heldout.metrics.opaque import OpaqueMetric
+from heldout.metrics.custom import OpaqueMetric
 from heldout.predictions import FoldScores
 from heldout.selection import configuration_rule_of
 from heldout.selection.base import NONE_CHOSEN, SelectionFailedError, SelectionRule

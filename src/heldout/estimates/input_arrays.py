@@ -24,7 +24,7 @@ from heldout.errors import InputError
 from heldout.estimates.responses import ResponseName as ResponseName
 from heldout.estimates.responses import check_settings, read_response
 from heldout.metrics.base import Metric, Response
-from heldout.metrics.opaque import OpaqueMetric
+from heldout.metrics.custom import OpaqueMetric
 from heldout.metrics.parameters import times_of
 from heldout.predictions import HeldOutPredictions
 from heldout.selection import Rule

@@ -14,10 +14,9 @@ from heldout._defaults import DEFAULT_BOOTSTRAPS, DEFAULT_LEVEL
 from heldout._streams import DrawnSeed, RandomState
 from heldout._text import counted
 from heldout.configurations import are_same
-from heldout.data.arrays import array_of, has_fields
+from heldout.data.arrays import array_of, has_fields, in_one_order
 from heldout.data.calls import call_text
 from heldout.data.limits import FEWER, check_room, enough_memory
-from heldout.data.row_labels import in_one_order
 from heldout.data.task import (
     TaskKind,
     Truth,
@@ -32,6 +31,7 @@ from heldout.errors import HeldoutWarning, InputError
 from heldout.estimates.base import Method
 from heldout.estimates.block_length import BlockLength
 from heldout.estimates.candidates import MatrixColumns
+from heldout.estimates.data_flags import flag_of_upside_down
 from heldout.estimates.evidence import Evidence
 from heldout.estimates.from_matrix import candidate_columns, evidence_from
 from heldout.estimates.input_arrays import (
@@ -54,7 +54,6 @@ from heldout.estimates.question import (
 )
 from heldout.estimates.responses import ResponseName, check_settings
 from heldout.estimates.types import Alternative, Estimate
-from heldout.estimates.upside_down import flag_of_upside_down
 from heldout.flags import Flag
 from heldout.metrics import check_fits, metric_named
 from heldout.metrics.base import Metric, Response, positive_of

@@ -47,7 +47,7 @@ from heldout.estimates.question import (
 from heldout.estimates.types import Alternative, Estimate
 from heldout.flags import Flag
 from heldout.metrics.base import Metric, Response
-from heldout.metrics.opaque import OpaqueMetric
+from heldout.metrics.custom import OpaqueMetric
 from heldout.metrics.parameters import times_of
 from heldout.predictions import UNPREDICTED_LABEL, FoldScores, HeldOutPredictions
 from heldout.selection import SelectionRule, configuration_rule_of

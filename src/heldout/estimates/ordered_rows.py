@@ -21,8 +21,7 @@ from heldout.estimates.block_length import AUTO, Blocks, automatic_length
 from heldout.estimates.evidence import Evidence
 from heldout.flags import Flag
 from heldout.metrics.aggregate import AggregateScore
-from heldout.selection.draws import BLOCK
-from heldout.selection.row_blocks import RowBlocks
+from heldout.selection.draws import BLOCK, RowBlocks
 
 MOST_LEFT_OUT = 5000
 """Rows that are left out one by one, the last ones where there are more: the time grows with their product."""

@@ -7,15 +7,19 @@ variance according to the sizes of the parts.
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from collections.abc import Mapping
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.special import ndtri, stdtrit
 
 from heldout._text import counted
 from heldout._types import Floats
+from heldout.estimates.base import Method, conclude, no_value
+from heldout.estimates.evidence import Evidence
 from heldout.estimates.question import Settings
-from heldout.estimates.types import Alternative, Interval
+from heldout.estimates.types import Alternative, Estimate, Interval
+from heldout.flags import Flag
 from heldout.metrics.base import Metric
 
 
@@ -81,3 +85,52 @@ def interval_around(spread: Spread, metric: Metric, confidence_level: float, alt
         bounded_below = (alternative == "greater") == metric.greater_is_better
         low, high = (low, greatest) if bounded_below else (least, high)
     return Interval(low, high, level, alternative)
+
+
+QUANTITY = (
+    "the expected performance, over training sets of the size of a fold's training part, of the winner as if it "
+    "had been chosen beforehand; the interval is of this score and does not include the choice"
+)
+
+
+def flags_of_winner_alone(evidence: Evidence) -> dict[Flag, str]:
+    """What to know of a winner that was selected, where neither value nor interval pays for it."""
+    if not evidence.was_selected:
+        return {}
+    return {
+        Flag.UNCORRECTED: Flag.UNCORRECTED.filled(chosen_from=evidence.chosen_from),
+        Flag.SELECTION_IGNORED: Flag.SELECTION_IGNORED.filled(),
+    }
+
+
+def estimate_around(
+    evidence: Evidence,
+    method: Method,
+    spread: Spread,
+    *,
+    flags: Mapping[Flag, str] | None = None,
+    provenance: Mapping[str, Any] | None = None,
+) -> Estimate:
+    """The estimate of a winner alone: its score, and the interval around it.
+
+    Where there is no standard error, the ends are NaN, and a flag gives the reason of ``spread``.
+    """
+    metric, settings = evidence.metric, evidence.settings
+    if math.isnan(spread.center):
+        return no_value(evidence, method, f"{metric.name} has no value", uncorrected=spread.center)
+    said = flags_of_winner_alone(evidence) | dict(flags or {})
+    has_error = math.isfinite(spread.standard_error)
+    if not has_error:
+        reason = spread.reason or f"the {metric.name} of the winner has no finite standard error"
+        said[Flag.NO_BOUND] = Flag.NO_BOUND.filled(reason=reason)
+        spread = spread._replace(standard_error=math.nan)
+    return conclude(
+        evidence,
+        method,
+        spread.center,
+        uncorrected=spread.center,
+        interval=interval_around(spread, metric, settings.confidence_level, settings.alternative),
+        standard_error=spread.standard_error if has_error else None,
+        flags=said,
+        provenance={"quantity": QUANTITY, **(provenance or {})},
+    )

@@ -28,13 +28,11 @@ from heldout.execution.cells import CellResult
 from heldout.execution.collect import RaceOutcome, RaceResults
 from heldout.execution.events import BarrierPassed, ConfigurationsAdded
 from heldout.execution.identity import AdaptivePlan, sources_of, storable
-from heldout.execution.imputed import imputed
 from heldout.execution.kept_models import copy_models, name_models
 from heldout.execution.parts import RunPart
 from heldout.execution.run import OpenRun, RunSettings, open_run
-from heldout.execution.search import Search
-from heldout.execution.store.base import AddedConfiguration
-from heldout.execution.store.memory import MemoryStore
+from heldout.execution.search import Search, imputed
+from heldout.execution.store.base import AddedConfiguration, MemoryStore
 from heldout.execution.store.search_note import note_of
 from heldout.execution.table import columns_of_scores, mean_over_splits
 from heldout.execution.winner import pooled_scores

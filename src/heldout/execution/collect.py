@@ -12,9 +12,7 @@ from numpy.typing import NDArray
 from heldout.configurations import Configurations
 from heldout.data.task import Task
 from heldout.dropping.base import Barrier, Dropped, dropped_at
-from heldout.execution.blocks import CellBlock
-from heldout.execution.cell_table import CellTable, ScoreColumn
-from heldout.execution.cells import CellResult, CellState, check_predictions
+from heldout.execution.cells import CellBlock, CellResult, CellState, CellTable, ScoreColumn, check_predictions
 from heldout.execution.fit import Scoring
 from heldout.folds.splits import Folds, Place, Split
 from heldout.metrics.base import Metric, Response, is_undefined

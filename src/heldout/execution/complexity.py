@@ -16,8 +16,7 @@ from numpy.typing import NDArray
 
 from heldout._sklearn import n_leaves_of_rounds
 from heldout.errors import InputError
-from heldout.execution.cell_table import CellTable
-from heldout.execution.cells import CellState
+from heldout.execution.cells import CellState, CellTable
 from heldout.folds.splits import Place
 
 OWN, VECTORS, LEAVES, COEFFICIENTS, WEIGHTS, COLUMNS = UNITS = (

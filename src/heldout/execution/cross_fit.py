@@ -32,7 +32,7 @@ from heldout.execution.loop import tell
 from heldout.execution.plan import Race
 from heldout.execution.run import RunSettings, open_run
 from heldout.execution.search import Search
-from heldout.execution.store.memory import MemoryStore
+from heldout.execution.store.base import MemoryStore
 from heldout.execution.table import mean_over_splits
 from heldout.execution.winner import pooled_scores, winner_of
 from heldout.flags import Flag

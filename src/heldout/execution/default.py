@@ -12,10 +12,9 @@ from heldout._notebook import table
 from heldout.configurations import Configuration, Configurations, are_same, checked_entries
 from heldout.data.arrays import shortened
 from heldout.errors import InputError
-from heldout.execution.imputed import imputed
 from heldout.execution.plan import Race
 from heldout.execution.run import RunSettings, open_run
-from heldout.execution.search import Search
+from heldout.execution.search import Search, imputed
 from heldout.folds.splits import Folds
 from heldout.predictions import UNPREDICTED_LABEL, HeldOutPredictions
 

@@ -10,8 +10,7 @@ from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from heldout.dropping.base import Barrier
-from heldout.execution.blocks import CellBlock
-from heldout.execution.cells import CellKey, CellResult
+from heldout.execution.cells import CellBlock, CellKey, CellResult
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
 from sklearn.pipeline import Pipeline
 
 from heldout._sklearn import params_at, rows_at
@@ -19,9 +20,35 @@ from heldout._streams import numpy_seed
 from heldout.data.arrays import shortened
 from heldout.data.task import Task
 from heldout.errors import InputError
-from heldout.execution.model_rows import RowsOfModel
 from heldout.folds.plans import GroupsHeldOut
 from heldout.spaces.early_stopping import FitRows, Stopper, stopper_of
+
+
+class RowsOfModel(BaseEstimator):  # type: ignore[misc]
+    """Stands in the place of a pipeline's model, and keeps the rows that arrive there."""
+
+    def __init__(self, model: Any) -> None:
+        self.model = model
+
+    def fit(self, X: Any, y: Any = None, **fit_params: Any) -> RowsOfModel:
+        """Keep the training rows."""
+        self.X, self.y, self.fit_params = X, y, fit_params
+        return self
+
+    def predict(self, X: Any) -> Any:
+        """Keep the test rows."""
+        self.X_test = X
+        return X
+
+    def get_metadata_routing(self) -> Any:
+        """That of the model."""
+        return self.model.get_metadata_routing()
+
+    def __sklearn_tags__(self) -> Any:
+        return self.model.__sklearn_tags__()
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return True
 
 
 @dataclass(frozen=True)

@@ -21,8 +21,7 @@ from heldout.errors import HeldoutWarning, InputError
 from heldout.execution.cells import CellKey, CellResult, CellState
 from heldout.execution.collect import RaceResults
 from heldout.execution.executors.base import ExecutorAround, Work, WorkersLostError
-from heldout.execution.fitted_model import FittedModel
-from heldout.execution.fold_models import FoldModels, KeepModels
+from heldout.execution.fold_models import FittedModel, FoldModels, KeepModels
 from heldout.execution.run import RunSettings, executor_of
 from heldout.execution.threads import single_threaded
 

@@ -13,12 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heldout.errors import NoExit
-from heldout.execution.blocks import CellBlock
-from heldout.execution.cells import CellKey, Saving
+from heldout.execution.cells import CellBlock, CellKey, Saving
 from heldout.execution.executors.base import Work
-from heldout.execution.fold_scores import fold_scores, has_responses, is_computable_by_row
 from heldout.execution.plan import Race
-from heldout.execution.responses import coded_answers
+from heldout.execution.responses import coded_answers, fold_scores, has_responses, is_computable_by_row
 from heldout.execution.sharing.groups import LeftOutGroup
 from heldout.execution.threads import on_one_thread
 

@@ -8,8 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
 from heldout.dropping.base import Barrier
-from heldout.execution.blocks import CellBlock
-from heldout.execution.cells import CellKey, CellResult, CellState
+from heldout.execution.cells import CellBlock, CellKey, CellResult, CellState
 from heldout.execution.collect import RaceOutcome
 from heldout.execution.events import BarrierPassed, BlockFinished, CellFinished, Event, Listener, WorkersLost
 from heldout.execution.executors.base import Executor, Work, WorkersLostError

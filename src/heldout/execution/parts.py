@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from heldout.execution.blocks import CellBlock, each_cell
-from heldout.execution.cells import CellKey, CellResult, Saving
+from heldout.execution.cells import CellBlock, CellKey, CellResult, Saving, each_cell
 from heldout.execution.events import BarrierPassed, BlockFinished, CellFinished, Event, Listener, WorkersLost
 from heldout.execution.executors.base import ExecutorAround, Work
-from heldout.execution.store.base import Run
-from heldout.execution.store.memory import MemoryRun
+from heldout.execution.store.base import MemoryRun, Run
 
 EQUAL = "equal configurations"
 """What copies of cells share with their source."""

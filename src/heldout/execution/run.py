@@ -18,8 +18,7 @@ from heldout.data.task import Task
 from heldout.dropping.base import Barrier, DropRule, judged_after
 from heldout.estimates.question import Aggregate
 from heldout.execution.barriers import BarrierJudge, unjudged_barrier
-from heldout.execution.blocks import CellBlock, each_cell
-from heldout.execution.cells import CellKey, CellResult
+from heldout.execution.cells import CellBlock, CellKey, CellResult, each_cell
 from heldout.execution.collect import RaceOutcome, RaceResults, ResultCollector
 from heldout.execution.events import Event, Listener, SearchStarted
 from heldout.execution.executors.base import Executor, Work
@@ -30,8 +29,7 @@ from heldout.execution.parts import CopyingExecutor, RunPart
 from heldout.execution.plan import Race, RunPlan, check_memory
 from heldout.execution.scheduler import Scheduler
 from heldout.execution.sharing.groups import Sharing
-from heldout.execution.store.base import PlanNote, Run, RunIdentity, SearchNote, Store
-from heldout.execution.store.memory import MemoryStore
+from heldout.execution.store.base import MemoryStore, PlanNote, Run, RunIdentity, SearchNote, Store
 from heldout.selection import SelectionRule
 
 Stop: TypeAlias = Callable[[Barrier, RaceResults], Barrier]

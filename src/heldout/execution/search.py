@@ -28,8 +28,8 @@ from heldout.execution.sharing.groups import Share, Sharing, shared_in
 from heldout.execution.stopping_rows import flags_of_stopping
 from heldout.execution.threads import THREAD_PARAMETERS, threads_of_boosters
 from heldout.flags import Flag
-from heldout.folds.splits import Folds
-from heldout.folds.without_two import with_splits_without_two
+from heldout.folds.splits import Folds, with_splits_without_two
+from heldout.imputation.imputed_model import ImputedModel
 from heldout.imputation.settings import Imputation
 from heldout.selection import Best
 from heldout.selection.base import metrics_read
@@ -205,3 +205,19 @@ class Search:
 
 def _enumerated(parts: Sequence[str]) -> str:
     return " and ".join([", ".join(parts[:-1]), parts[-1]]) if len(parts) > 1 else parts[0]
+
+
+def imputed(configuration: Configuration, imputation: Imputation) -> Configuration:
+    """The same configuration inside an ``ImputedModel``, called as it was.
+
+    Examples
+    --------
+    >>> from sklearn.linear_model import Ridge
+    >>> one = imputed(Configuration(0, {"alpha": 2.0}, Ridge()), Imputation(3))
+    >>> one.name, one.fresh().estimator
+    ('Ridge (alpha=2)', Ridge(alpha=2.0))
+    """
+    kind = configuration.kind or type(configuration.template).__name__
+    return replace(
+        configuration, template=ImputedModel(configuration.fresh(), imputation), has_params=True, kind=kind
+    )

@@ -22,21 +22,22 @@ from heldout.execution.cells import CellKey, CellResult, CellState
 from heldout.execution.complexity import measured
 from heldout.execution.copies import with_copies_together
 from heldout.execution.fit import CellContext, cell_model, error_line, fitted, scores_by_scorer
-from heldout.execution.fitted_model import FittedModel
-from heldout.execution.fold_scores import fold_scores, has_responses, is_computable
-from heldout.execution.model_rows import RowsOfModel
+from heldout.execution.fold_models import FittedModel
+from heldout.execution.inner_split import RowsOfModel
 from heldout.execution.responses import (
     coded_answers,
     coded_response,
+    fold_scores,
     forget_responses,
+    has_responses,
+    is_computable,
     remember_responses,
     responses_to_record,
 )
 from heldout.execution.sharing.accounts import Account, Stopwatch, saving_of_group
 from heldout.execution.sharing.groups import FitGroup, Sharing
 from heldout.execution.sharing.prefixes import Prefixes
-from heldout.execution.sharing.rows import own_copy, size_of
-from heldout.execution.sharing.steps import StepChain, member_at
+from heldout.execution.sharing.steps import StepChain, member_at, own_copy, size_of
 from heldout.execution.threads import on_one_thread, threads_of_boosters
 from heldout.folds.splits import Split
 from heldout.metrics.base import Metric, Response

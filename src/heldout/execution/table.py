@@ -10,8 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from heldout.execution.cell_table import CellTable, ScoreColumn
-from heldout.execution.cells import CellState
+from heldout.execution.cells import CellState, CellTable, ScoreColumn
 from heldout.predictions import FoldScores, ranks
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,11 +17,295 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from heldout._streams import RandomState, entropy_of
 from heldout._types import Floats
-from heldout.data.arrays import array_of
+from heldout.data.arrays import array_of, missing
 from heldout.errors import InputError
-from heldout.imputation.coded import Column, checked_categorical, column_of_kind, declared_categorical, raw_columns
-from heldout.imputation.posterior import Equation
 from heldout.imputation.tables import Holes, columns_named, holes_of, is_frame
+
+Codes = NDArray[np.intp]
+
+SHRINKAGE = 0.1
+_STEPS = 50
+
+
+class Equation(Protocol):
+    """A column's model with coefficients that were drawn."""
+
+    def draw(self, Z: Floats, rng: np.random.Generator) -> NDArray[np.float64] | NDArray[np.intp]:
+        """A value a row of the predictors."""
+        ...
+
+
+@dataclass(frozen=True, eq=False)
+class LinearEquation:
+    """Numbers: a drawn line, and noise of a drawn size about it."""
+
+    coefficients: Floats
+    """Of shape (P,)."""
+    noise: float
+    """Standard deviation."""
+
+    def draw(self, Z: Floats, rng: np.random.Generator) -> Floats:
+        return Z @ self.coefficients + self.noise * rng.standard_normal(len(Z))
+
+
+@dataclass(frozen=True, eq=False)
+class CategoryEquation:
+    """Codes of k categories: drawn logits, the first category's being 0."""
+
+    coefficients: Floats
+    """Of shape (P, k - 1)."""
+
+    def probabilities(self, Z: Floats) -> Floats:
+        """(n, k)."""
+        others, _ = _others_and_norm(Z @ self.coefficients)
+        return np.column_stack([1 - others.sum(axis=1), others])
+
+    def draw(self, Z: Floats, rng: np.random.Generator) -> Codes:
+        below = np.cumsum(self.probabilities(Z), axis=1)[:, :-1]
+        return (rng.random(len(Z))[:, None] >= below).sum(axis=1)
+
+
+def linear_equation(Z: Floats, y: Floats, rng: np.random.Generator) -> LinearEquation:
+    """Draw a linear regression from its posterior.
+
+    - ``Z`` (n, P): predictors of the rows whose value was observed, the first one the intercept.
+    - ``y`` (n,).
+
+    References
+    ----------
+    Rubin (1987), Multiple imputation for nonresponse in surveys, example 5.1: σ² = RSS/χ², coefficients normal
+    about the least-squares ones with covariance σ²(Z'Z)⁻¹. Here with the prior, so that degrees of freedom are n
+    less the trace of the hat matrix.
+    """
+    gram = Z.T @ Z
+    information = gram + np.diag(_precision(Z))
+    solved = np.linalg.solve(information, np.column_stack([gram, Z.T @ y]))
+    best = solved[:, -1]
+    residual = y - Z @ best
+    degrees = max(len(y) - float(np.trace(solved[:, :-1])), 1.0)
+    noise = float(np.sqrt(residual @ residual / rng.chisquare(degrees)))
+    return LinearEquation(best + noise * _spread(information, rng), noise)
+
+
+def category_equation(Z: Floats, codes: Codes, k: int, rng: np.random.Generator) -> CategoryEquation:
+    """Draw a multinomial logistic regression from the normal approximation of its posterior.
+
+    - ``Z`` (n, P): as in ``linear_equation``.
+    - ``codes`` (n,): from 0 to k - 1, each at least once.
+
+    References
+    ----------
+    Rubin (1987), Multiple imputation for nonresponse in surveys, example 5.2 (two categories).
+    """
+    if k == 1:
+        return CategoryEquation(np.zeros((Z.shape[1], 0)))
+    shape, precision = (Z.shape[1], k - 1), _precision(Z)[:, None]
+    seen = (codes[:, None] == np.arange(1, k)).astype(np.float64)
+
+    def at(coefficients: Floats) -> tuple[Floats, float]:
+        """Probabilities (n, k - 1), and the log posterior."""
+        logits = Z @ coefficients
+        p, norm = _others_and_norm(logits)
+        return p, float((seen * logits).sum() - norm.sum() - 0.5 * (precision * coefficients**2).sum())
+
+    coefficients = np.zeros(shape)
+    p, now = at(coefficients)
+    for _ in range(_STEPS):
+        gradient = Z.T @ (seen - p) - precision * coefficients
+        step = np.linalg.solve(_information(Z, p, precision), gradient.T.ravel()).reshape(shape[::-1]).T
+        before = now
+        p, now = at(coefficients + step)
+        while now < before and np.abs(step).max() > 1e-9:  # it is concave: a shorter step always gains
+            step = step / 2
+            p, now = at(coefficients + step)
+        coefficients = coefficients + step
+        if now - before < 1e-8 * (1 + abs(now)):
+            break
+    drawn = _spread(_information(Z, p, precision), rng)
+    return CategoryEquation(coefficients + drawn.reshape(shape[::-1]).T)
+
+
+def _precision(Z: Floats) -> Floats:
+    precision = np.full(Z.shape[1], SHRINKAGE * (Z.shape[1] - 1))
+    # No prior on the intercept, but where all rows are of one category its logit must end somewhere.
+    precision[0] = 1e-6
+    return precision
+
+
+def _others_and_norm(logits: Floats) -> tuple[Floats, Floats]:
+    """Probabilities (n, k - 1) of all categories but the first, whose logit is 0, and the log of their norm."""
+    top = logits.max(axis=1, initial=0.0)
+    norm = top + np.log(np.exp(-top) + np.exp(logits - top[:, None]).sum(axis=1))
+    return np.exp(logits - norm[:, None]), norm
+
+
+def _information(Z: Floats, p: Floats, precision: Floats) -> Floats:
+    """((k-1)P, (k-1)P), category by category."""
+    P, others = Z.shape[1], p.shape[1]
+    information = np.empty((others * P, others * P))
+    for a in range(others):
+        for b in range(a + 1):
+            block = Z.T @ (Z * (p[:, a] * ((a == b) - p[:, b]))[:, None])
+            information[a * P : (a + 1) * P, b * P : (b + 1) * P] = block
+            information[b * P : (b + 1) * P, a * P : (a + 1) * P] = block.T
+    return information + np.diag(np.tile(precision[:, 0], others))
+
+
+def _spread(information: Floats, rng: np.random.Generator) -> Floats:
+    """A normal draw whose covariance is the inverse of the information."""
+    lower = np.linalg.cholesky(information)
+    return np.linalg.solve(lower.T, rng.standard_normal(len(lower)))
+
+
+@dataclass(frozen=True, eq=False)
+class NumberColumn:
+    """A column of numbers, in units of its observed standard deviation about the observed mean.
+
+    ``mean``, ``scale``, ``low``, ``high``: of the observed values.
+    """
+
+    mean: float
+    scale: float
+    low: float
+    high: float
+
+    @property
+    def width(self) -> int:
+        """Predictors that it is."""
+        return 1
+
+    def coded(self, raw: NDArray[Any]) -> Floats:
+        """In standard units; NaN where missing."""
+        return (raw.astype(np.float64) - self.mean) / self.scale
+
+    def predictors(self, coded: NDArray[Any]) -> Floats:
+        """(n, width)."""
+        return coded[:, None]
+
+    def equation(self, Z: Floats, coded: NDArray[Any], rng: np.random.Generator) -> Equation:
+        """The column given the others, drawn."""
+        return linear_equation(Z, coded, rng)
+
+    def written(self, coded: NDArray[Any], within: bool) -> NDArray[Any]:
+        """Values in the column's own units, cut to the observed range if set."""
+        values = coded * self.scale + self.mean
+        return values.clip(self.low, self.high) if within else values
+
+
+@dataclass(frozen=True, eq=False)
+class CategoryColumn:
+    """A column of k categories, or of two distinct numbers."""
+
+    labels: NDArray[Any]
+    """(k,): those that were observed, in order."""
+
+    @property
+    def width(self) -> int:
+        """Predictors that it is."""
+        return len(self.labels) - 1
+
+    def coded(self, raw: NDArray[Any]) -> NDArray[np.intp]:
+        """Codes; -1 where missing or never observed when the imputer was fitted."""
+        place = {label: code for code, label in enumerate(self.labels.tolist())}
+        values, absent = raw.tolist(), missing(raw)
+        codes = [-1 if gone else place.get(value, -1) for value, gone in zip(values, absent, strict=True)]
+        return np.array(codes, dtype=np.intp)
+
+    def predictors(self, coded: NDArray[Any]) -> Floats:
+        """(n, width): one of 0 and 1 for each category but the first."""
+        return (coded[:, None] == np.arange(1, len(self.labels))).astype(np.float64)
+
+    def equation(self, Z: Floats, coded: NDArray[Any], rng: np.random.Generator) -> Equation:
+        """The column given the others, drawn."""
+        return category_equation(Z, coded, len(self.labels), rng)
+
+    def written(self, coded: NDArray[Any], within: bool) -> NDArray[Any]:
+        """The labels; always such as were observed."""
+        return self.labels[coded]
+
+
+Column = NumberColumn | CategoryColumn
+
+
+def raw_columns(X: Any) -> list[NDArray[Any]]:
+    """The columns of a pandas table or an array, numbers as float64 and all else as objects."""
+    if hasattr(X, "iloc"):
+        return [_plain(X.iloc[:, j].to_numpy()) for j in range(X.shape[1])]
+    return [_plain(X[:, j]) for j in range(X.shape[1])]
+
+
+def _plain(values: NDArray[Any]) -> NDArray[Any]:
+    column = array_of(values, "a column")
+    # Booleans and text stay objects, so that 1 and True are distinct when written back.
+    return column.astype(np.float64) if column.dtype.kind in "iuf" else column.astype(object)
+
+
+def declared_categorical(X: Any) -> set[int]:
+    """Columns that are categories by their type."""
+    if not hasattr(X, "dtypes"):
+        return set()
+    return {j for j, dtype in enumerate(X.dtypes) if str(dtype) == "category"}
+
+
+def column_of_kind(raw: NDArray[Any], name: Any, categorical: bool, most: int) -> Column:
+    """Read what a column is from its observed values.
+
+    Raises InputError when it has none, holds dates or infinite numbers, or more categories than allowed.
+    """
+    seen = raw[~missing(raw)]
+    if not len(seen):
+        raise InputError(
+            f"column {name!r} has no value at all in these {len(raw)} rows, so there is nothing to impute from; "
+            "leave it out."
+        )
+    if raw.dtype.kind == "f" and not np.isfinite(seen).all():
+        raise InputError(f"column {name!r} holds infinite values; make them missing, or leave the rows out.")
+    labels = _labels(seen, name)
+    if raw.dtype.kind == "f" and not categorical and len(labels) > 2:
+        spread = float(seen.std())
+        return NumberColumn(float(seen.mean()), spread or 1.0, float(seen.min()), float(seen.max()))
+    if len(labels) > most:
+        raise InputError(
+            f"column {name!r} has {len(labels)} categories, more than {most}: each is a predictor of every other "
+            "column; join rare ones, or leave the column out (in Python, max_categories allows more)."
+        )
+    return CategoryColumn(labels)
+
+
+def _labels(seen: NDArray[Any], name: Any) -> NDArray[Any]:
+    if seen.dtype.kind == "f":
+        return np.unique(seen)
+    try:
+        # By type first, as text and numbers have no common order.
+        ordered = sorted(set(seen.tolist()), key=lambda value: (type(value).__name__, value))
+    except TypeError:
+        kind = type(seen[0]).__name__
+        raise InputError(
+            f"column {name!r} holds values of type {kind}, which are not categories; convert them to text."
+        ) from None
+    if any(hasattr(value, "isoformat") for value in ordered):
+        raise InputError(f"column {name!r} holds dates, which are not imputed; convert them to numbers.")
+    labels = np.empty(len(ordered), dtype=object)
+    labels[:] = ordered
+    return labels
+
+
+def checked_categorical(categorical: Collection[Any], names: list[Any]) -> set[int]:
+    """Positions of the columns that a user declared, by name or by position."""
+    if isinstance(categorical, str) or not isinstance(categorical, Collection):
+        raise InputError(
+            f"categorical must be a list of columns, got {categorical!r}; for instance ['stage'].",
+            argument="categorical",
+        )
+    places = set()
+    for column in categorical:
+        if column in names:
+            places.add(names.index(column))
+        elif isinstance(column, int | np.integer) and 0 <= column < len(names):
+            places.add(int(column))
+        else:
+            raise InputError(f"categorical names column {column!r}, which the table lacks; it has {names[:20]}.")
+    return places
 
 
 class ChainedImputer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]

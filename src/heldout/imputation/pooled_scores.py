@@ -17,8 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import expit
 
-from heldout._notebook import Strong, table
-from heldout._text_table import cell_interval
+from heldout._notebook import Strong, cell_interval, table
 from heldout.data.arrays import array_of, numbers_of, shortened
 from heldout.errors import HeldoutWarning, InputError
 from heldout.imputation.coefficients import Coefficients

@@ -14,8 +14,7 @@ import numpy as np
 
 from heldout._types import Floats
 from heldout.errors import InputError, MissingExtraError
-from heldout.imputation.coefficient_table import coefficient_table
-from heldout.imputation.coefficients import Coefficients, student_intervals, student_p_values
+from heldout.imputation.coefficients import Coefficients, coefficient_table, student_intervals, student_p_values
 
 
 @dataclass(frozen=True, eq=False)

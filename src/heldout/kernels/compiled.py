@@ -17,10 +17,7 @@ from heldout.kernels import (
     _core,
     reference,
     reference_calibration,
-    reference_concordance,
-    reference_correlation,
     reference_curves,
-    reference_kernel_matrices,
 )
 from heldout.kernels.reference import accumulator, check_columns, check_weightings, refuse_overlap
 
@@ -82,7 +79,7 @@ class CompiledRankSums(reference.RankSums):
         return _selected(self, counts, columns, accumulator(counts))
 
 
-class CompiledConcordanceSums(reference_concordance.ConcordanceSums):
+class CompiledConcordanceSums(reference.ConcordanceSums):
     def __init__(
         self,
         risks: Floats,
@@ -92,9 +89,9 @@ class CompiledConcordanceSums(reference_concordance.ConcordanceSums):
         folds: NDArray[np.integer] | None = None,
     ) -> None:
         self.n_rows, self.n_columns = risks.shape
-        reference_concordance.refuse_other_lengths(self.n_rows, event, time, factors)
+        reference.refuse_other_lengths(self.n_rows, event, time, factors)
         self._factors = None if factors is None else _whole(factors, np.float64)
-        places = reference_concordance.places_in_time(event, time)
+        places = reference.places_in_time(event, time)
         codes = _codes(folds, self.n_rows)
         self._core = _core.ConcordanceSums(_aligned(risks), places, self._factors, codes, MOST_STEPS)
 
@@ -197,10 +194,10 @@ def _curve(scores: Floats, positive: NDArray[np.bool_], share: float) -> tuple[F
     return _aligned(scores), _flags(positive, len(scores)), float(share)
 
 
-class CompiledRankCorrelations(reference_correlation.RankCorrelations):
+class CompiledRankCorrelations(reference.RankCorrelations):
     def __init__(self, values: Floats, target: Floats) -> None:
         self.n_rows, self.n_columns = values.shape
-        reference_correlation.check_target(target, self.n_rows)
+        reference.check_target(target, self.n_rows)
         self._core = _core.RankCorrelations(_aligned(values), _whole(target, np.float64))
 
     def all(self, counts: Weightings) -> Floats:
@@ -289,7 +286,7 @@ def hyperbolic_tangents(values: Floats, factor: float, offset: float) -> Floats:
 
 
 def _of_pairs(kernel: Callable[..., None], left: Floats, right: Floats) -> Floats:
-    reference_kernel_matrices.refuse_other_columns(left, right)
+    reference.refuse_other_columns(left, right)
     out = np.empty((len(left), len(right)))
     whole = _whole(left, np.float64)
     kernel(cython_blas.__pyx_capi__["ddot"], whole, whole if right is left else _whole(right, np.float64), out)

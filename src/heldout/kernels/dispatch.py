@@ -46,26 +46,24 @@ KERNELS = _kernels_in_use()
 if TYPE_CHECKING or KERNELS == "numpy":
     from heldout.kernels.reference import (
         CellSums,
+        ConcordanceSums,
         LossSums,
         Medians,
         PrecisionSums,
+        RankCorrelations,
         RankSums,
         best_out_of_bag,
         cut_rows,
         draw_units,
-        total_weight,
-        weight_of,
-    )
-    from heldout.kernels.reference_calibration import BinnedGaps, LogisticFits
-    from heldout.kernels.reference_concordance import ConcordanceSums
-    from heldout.kernels.reference_correlation import RankCorrelations
-    from heldout.kernels.reference_curves import AreaWithin, SensitivityWithin
-    from heldout.kernels.reference_kernel_matrices import (
         exponentials,
         hyperbolic_tangents,
         inner_products,
         squared_distances,
+        total_weight,
+        weight_of,
     )
+    from heldout.kernels.reference_calibration import BinnedGaps, LogisticFits
+    from heldout.kernels.reference_curves import AreaWithin, SensitivityWithin
 else:
     from heldout.kernels.compiled import CompiledAreaWithin as AreaWithin
     from heldout.kernels.compiled import CompiledBinnedGaps as BinnedGaps

@@ -23,8 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heldout._types import Floats, Weightings
-from heldout.kernels.reference import Columns, check_columns, check_weightings, refuse_nan
-from heldout.kernels.reference_concordance import refuse_other_lengths
+from heldout.kernels.reference import Columns, check_columns, check_weightings, refuse_nan, refuse_other_lengths
 
 Ties: TypeAlias = Literal["efron", "breslow"]
 

@@ -2,7 +2,6 @@
 
 from heldout.metrics.agreement import CohenKappa
 from heldout.metrics.base import Metric, Needs, Response
-from heldout.metrics.bounded import Bounded
 from heldout.metrics.calibration import (
     CalibrationIntercept,
     CalibrationInterceptError,
@@ -10,7 +9,6 @@ from heldout.metrics.calibration import (
     CalibrationSlopeError,
     ExpectedCalibrationError,
 )
-from heldout.metrics.calibration_emax import CalibrationEmax
 from heldout.metrics.classification import (
     Accuracy,
     BalancedAccuracy,
@@ -24,8 +22,13 @@ from heldout.metrics.classification import (
 )
 from heldout.metrics.custom import custom
 from heldout.metrics.g_index import GIndex
-from heldout.metrics.likelihood import LikelihoodRatio, NagelkerkeR2
-from heldout.metrics.likelihood_indices import DiscriminationIndex, QualityIndex, UnreliabilityIndex
+from heldout.metrics.likelihood import (
+    DiscriminationIndex,
+    LikelihoodRatio,
+    NagelkerkeR2,
+    QualityIndex,
+    UnreliabilityIndex,
+)
 from heldout.metrics.named import all_names, check_fits, metric_named
 from heldout.metrics.operating_points import PartialRocAuc, SensitivityAtSpecificity
 from heldout.metrics.ranking import AveragePrecision, RocAuc, RocAucOneVsOne, RocAucOneVsRest
@@ -38,11 +41,10 @@ from heldout.metrics.regression import (
     RootMeanSquaredError,
     Spearman,
 )
-from heldout.metrics.smooth_calibration import E90, ECI, ICI, Emax
-from heldout.metrics.somers import SomersD
-from heldout.metrics.survival import ConcordanceIndex, ConcordanceUno
-from heldout.metrics.survival_area import RocAucAt
-from heldout.metrics.survival_brier import BrierAt, IntegratedBrier
+from heldout.metrics.signed import Bounded
+from heldout.metrics.smooth_calibration import E90, ECI, ICI, CalibrationEmax, Emax
+from heldout.metrics.survival import ConcordanceIndex, ConcordanceUno, SomersD
+from heldout.metrics.survival_brier import BrierAt, IntegratedBrier, RocAucAt
 from heldout.metrics.to_scorer import scorer
 
 __all__ = [

@@ -21,7 +21,7 @@ from heldout._types import Floats, Weightings
 from heldout.data.task import TaskKind, Truth, labels_text
 from heldout.errors import InputError
 from heldout.kernels.dispatch import cut_rows
-from heldout.kernels.reference_concordance import places_in_time
+from heldout.kernels.reference import places_in_time
 
 
 class Response(StrEnum):

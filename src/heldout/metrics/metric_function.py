@@ -10,8 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heldout.data.arrays import has_fields
-from heldout.data.survival_target import survival_target
-from heldout.data.task import TaskKind, Truth, codes_of, labels_text, truth_of
+from heldout.data.task import TaskKind, Truth, codes_of, labels_text, survival_target, truth_of
 from heldout.errors import InputError
 from heldout.metrics.base import Metric, Response, fitted, positive_of
 from heldout.metrics.by_kind import reads_as_numbers

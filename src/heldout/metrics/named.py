@@ -14,7 +14,6 @@ from heldout.data.task import Truth
 from heldout.errors import ArgumentError, InputError
 from heldout.metrics.agreement import CohenKappa
 from heldout.metrics.base import Metric, fitted
-from heldout.metrics.bounded import Bounded, can_be_bounded
 from heldout.metrics.calibration import (
     CalibrationIntercept,
     CalibrationInterceptError,
@@ -22,7 +21,6 @@ from heldout.metrics.calibration import (
     CalibrationSlopeError,
     ExpectedCalibrationError,
 )
-from heldout.metrics.calibration_emax import CalibrationEmax
 from heldout.metrics.classification import (
     Accuracy,
     BalancedAccuracy,
@@ -37,8 +35,13 @@ from heldout.metrics.classification import (
 )
 from heldout.metrics.custom import CustomMetric
 from heldout.metrics.g_index import GIndex
-from heldout.metrics.likelihood import LikelihoodRatio, NagelkerkeR2
-from heldout.metrics.likelihood_indices import DiscriminationIndex, QualityIndex, UnreliabilityIndex
+from heldout.metrics.likelihood import (
+    DiscriminationIndex,
+    LikelihoodRatio,
+    NagelkerkeR2,
+    QualityIndex,
+    UnreliabilityIndex,
+)
 from heldout.metrics.operating_points import PartialRocAuc, SensitivityAtSpecificity
 from heldout.metrics.ranking import AveragePrecision, RocAuc, RocAucOneVsOne, RocAucOneVsRest
 from heldout.metrics.regression import (
@@ -50,12 +53,10 @@ from heldout.metrics.regression import (
     RootMeanSquaredError,
     Spearman,
 )
-from heldout.metrics.signed import Signed
-from heldout.metrics.smooth_calibration import E90, ECI, ICI, Emax
-from heldout.metrics.somers import SomersD
-from heldout.metrics.survival import ConcordanceIndex, ConcordanceUno
-from heldout.metrics.survival_area import RocAucAt
-from heldout.metrics.survival_brier import BrierAt, IntegratedBrier
+from heldout.metrics.signed import Bounded, Signed, can_be_bounded
+from heldout.metrics.smooth_calibration import E90, ECI, ICI, CalibrationEmax, Emax
+from heldout.metrics.survival import ConcordanceIndex, ConcordanceUno, SomersD
+from heldout.metrics.survival_brier import BrierAt, IntegratedBrier, RocAucAt
 
 _AVERAGES: tuple[LabelAverage, ...] = ("binary", "macro", "micro", "weighted")
 

@@ -12,11 +12,10 @@ from numpy.typing import NDArray
 
 from heldout._types import Floats, Weightings
 from heldout.data.task import TaskKind, Truth
-from heldout.metrics.around import AroundMetric
 from heldout.metrics.base import Metric, Response, Statistic
 from heldout.metrics.custom import CustomLoss
 from heldout.metrics.from_scorer import metric_from_scorer
-from heldout.metrics.signed import Signed, sign_of, unsigned
+from heldout.metrics.signed import AroundMetric, Signed, sign_of, unsigned
 
 ROWS: dict[str, Callable[..., Any]] = {
     "accuracy": lambda y, labels: (y == labels).all(axis=1),

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 from heldout.estimates.paired.compare import ConfigurationComparison
-from heldout.estimates.paired.optimism_curve import OptimismCurve
+from heldout.estimates.paired.scores import OptimismCurve
 from heldout.plots.base import (
     ADAPTIVE_NOTE,
     Display,

@@ -1,10 +1,8 @@
 """Protocols: procedures that need fits of their own, beyond those of one search."""
 
 from heldout.folds.auto import auto_folds
-from heldout.folds.bootstrap import bootstrap
-from heldout.folds.leave_out import leave_one_out
 from heldout.folds.paired import paired_hold_out
-from heldout.folds.plans import hold_out, k_folds, repeated, repeated_hold_out
+from heldout.folds.plans import bootstrap, hold_out, k_folds, leave_one_out, repeated, repeated_hold_out
 from heldout.imputation.backward import BackwardSelection
 from heldout.imputation.chained import ChainedImputer
 from heldout.imputation.imputed_model import ImputedModel
@@ -20,8 +18,7 @@ from heldout.protocols.algorithms.comparison import (
 )
 from heldout.protocols.algorithms.differences import AlgorithmDifference, Relevance
 from heldout.protocols.algorithms.protocol import compare_algorithms
-from heldout.protocols.learning.curve import CurvePoint, LearningCurve
-from heldout.protocols.learning.power_law import PowerLaw
+from heldout.protocols.learning.curve import CurvePoint, LearningCurve, PowerLaw
 from heldout.protocols.learning.protocol import learning_curve
 from heldout.protocols.nested.estimate import Agreement, NestedEstimate, OuterFold
 from heldout.protocols.nested.intervals import BatesHastieTibshirani

@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 
 from heldout._text import counted
 from heldout.data.arrays import shortened
-from heldout.data.survival_target import survival_target
-from heldout.data.task import TaskKind, Truth, truth_of
+from heldout.data.task import TaskKind, Truth, survival_target, truth_of
 from heldout.errors import InputError
 
 MOST_CLASSES = 50

@@ -6,10 +6,11 @@ The other tool is not imported: a search or study is recognised by its attribute
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import isclose
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,9 +24,27 @@ from heldout.errors import InputError
 from heldout.flags import Flag
 from heldout.folds.plans import FoldPlan
 from heldout.metrics.base import Metric, fitted
+from heldout.metrics.custom import OpaqueMetric
 from heldout.metrics.from_scorer import members_of, metric_from_scorer, title_of
-from heldout.metrics.opaque import OpaqueMetric
+from heldout.result import Evaluation
 from heldout.selection import Best, CallableRefit, SelectionRule, configuration_rule_of
+
+_EVALUATIONS: WeakKeyDictionary[Any, Callable[..., Evaluation]] = WeakKeyDictionary()
+"""By study: it lives as long as its predictions are wanted."""
+
+
+def keep_evaluation(study: Any, evaluation: Callable[..., Evaluation]) -> None:
+    """Remember how a study's configurations are evaluated; the callable takes settings of the estimation."""
+    _EVALUATIONS[study] = evaluation
+
+
+def kept_evaluation(study: Any) -> Callable[..., Evaluation] | None:
+    """The evaluation of a study by its held-out predictions; None if it kept none."""
+    try:
+        return _EVALUATIONS.get(study)
+    except TypeError:  # no weak reference to it
+        return None
+
 
 _SPLIT = re.compile(r"split(\d{1,18})_test_(.+)")
 _OF_ADAPTIVE_SEARCHES = ("study_", "optimizer_results_")

@@ -14,12 +14,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heldout.errors import InputError
-from heldout.readers.column_predictions import Configurations
 from heldout.readers.columns import check_complete, columns_of_classes, free_name, plain, quoted, texts_of_classes
-from heldout.readers.lines import LineKey, check_same, configuration_key, line_key, lines_of_cells
+from heldout.readers.lines import (
+    LineKey,
+    check_same,
+    configuration_key,
+    line_key,
+    lines_of_cells,
+    with_repeats_of_names,
+)
+from heldout.readers.prediction_columns import Configurations
 from heldout.readers.prediction_table import PredictionTable
 from heldout.readers.predictions import predictions_from_table
-from heldout.readers.resamples import with_repeats_of_names
 from heldout.readers.tables import Table
 
 

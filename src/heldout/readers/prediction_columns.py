@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import dataclass, field, replace
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,12 +18,30 @@ from heldout.data.task import TaskKind, Truth, labels_text, no_labels
 from heldout.errors import InputError
 from heldout.estimates.input_arrays import TWO_DECIMALS, read_predictions
 from heldout.estimates.responses import ResponseName
+from heldout.flags import Flag
 from heldout.metrics.base import Metric, Response
 from heldout.predictions import HeldOutPredictions
-from heldout.readers.column_predictions import ColumnPredictions
 from heldout.readers.columns import check_no_dates, class_code, plain, quoted, reads_as_number
 from heldout.readers.long_table_signs import check_no_probabilities_of_classes
 from heldout.readers.prediction_arrays import exchanged
+
+Configurations: TypeAlias = tuple[tuple[str, Mapping[str, str | None]], ...]
+"""Names of configurations, each with its columns and their classes; the class is None for a single column."""
+
+
+@dataclass(frozen=True, eq=False)
+class ColumnPredictions:
+    """Predictions of N rows in R repeats, as columns of a table."""
+
+    frame: Any
+    """A row per line of the file, and one column, or one per class, for each configuration."""
+    places: NDArray[np.intp]
+    """(N, R): the line of the data frame of each row in each repeat."""
+    configurations: Configurations | None = None
+    """The columns of each configuration; None if they follow from the names of the columns."""
+    flags: Mapping[Flag, str] = field(default_factory=dict)
+    """What a reader of any estimate from these predictions must know."""
+
 
 _OF_CLASS = re.compile(r"(.+)\[([^\[\]]*)\]")
 MOST_REMARKS = 3

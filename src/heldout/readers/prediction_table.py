@@ -17,10 +17,15 @@ from heldout.estimates.responses import ResponseName, check_cuts
 from heldout.flags import Flag
 from heldout.metrics.base import Metric
 from heldout.predictions import HeldOutPredictions
-from heldout.readers.column_predictions import ColumnPredictions
 from heldout.readers.columns import quoted
 from heldout.readers.prediction_arrays import PredictionArrays, check_probabilities, exchanged
-from heldout.readers.prediction_columns import check_kinds, held_out, holds_scores, prediction_columns_of
+from heldout.readers.prediction_columns import (
+    ColumnPredictions,
+    check_kinds,
+    held_out,
+    holds_scores,
+    prediction_columns_of,
+)
 from heldout.selection import Rule
 
 

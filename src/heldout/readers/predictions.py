@@ -15,9 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heldout._text import counted
-from heldout.data.survival_target import survival_target
+from heldout.data.task import survival_target
 from heldout.errors import InputError
-from heldout.readers.column_predictions import ColumnPredictions, Configurations
 from heldout.readers.columns import check_complete, check_numbers, events_of_column, labels_of_column, quoted
 from heldout.readers.lines import flag_of_rows, numbered_rows, places_of_repeats
 from heldout.readers.long_table_signs import (
@@ -28,6 +27,7 @@ from heldout.readers.long_table_signs import (
     check_no_setting,
     check_uses,
 )
+from heldout.readers.prediction_columns import ColumnPredictions, Configurations
 from heldout.readers.prediction_table import PredictionTable, Source
 from heldout.readers.predictors import counts_lines, names_an_identifier
 from heldout.readers.tables import Table

@@ -7,17 +7,72 @@ rest of such objects (models, calls, environments) is parsed and not looked at; 
 
 from __future__ import annotations
 
+import bz2
+import gzip
+import lzma
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from heldout._text import counted
 from heldout.errors import InputError, MissingExtraError
 from heldout.readers.columns import check_names, first_line, quoted
-from heldout.readers.r_tree import r_tree
+
+if TYPE_CHECKING:
+    from rdata.parser import RData
+
+
+_BASE_NAMESPACE = b"\x00\x00\x00\xfa"
+_UNPACK: dict[bytes, Callable[[bytes], bytes]] = {
+    b"\x1f\x8b": gzip.decompress,
+    b"BZh": bz2.decompress,
+    b"\xfd7zXZ": lzma.decompress,
+}
+"""By the first bytes of the file."""
+_OF_SAVE = (b"RDX2\n", b"RDX3\n")
+_XDR = b"X\n"
+
+
+def r_tree(path: Path) -> RData:
+    """The parsed content of a file of ``saveRDS`` or ``save``.
+
+    Raises whatever the parser raises where the file is damaged, ``ImportError`` where rdata is not installed.
+    """
+    from rdata.parser import parse_file
+
+    content = path.read_bytes()
+    for start, unpack in _UNPACK.items():
+        if content.startswith(start):
+            content = unpack(content)
+    for start in _OF_SAVE:
+        content = content.removeprefix(start)
+    if not content.startswith(_XDR):  # R writes other encodings only when asked to
+        return parse_file(path)
+    parser = _parser(memoryview(content.removeprefix(_XDR)))
+    tree: RData = parser.parse_all()
+    parser.check_complete()
+    return tree
+
+
+def _parser(content: memoryview) -> Any:
+    from rdata.parser import DEFAULT_ALTREP_MAP, RObject, RObjectInfo, RObjectType
+    from rdata.parser._xdr import ParserXDR
+
+    class WithBaseNamespace(ParserXDR):
+        """Reads the base namespace as NULL."""
+
+        def parse_R_object(self, *others: Any, **named: Any) -> RObject:  # noqa: N802
+            place = self.file.tell()
+            if named.get("info_int") is None and len(others) < 3 and self.file.read(4) == _BASE_NAMESPACE:
+                return RObject(RObjectInfo(RObjectType.NILVALUE, False, False, False, 0, 0), None, None)
+            self.file.seek(place)
+            return super().parse_R_object(*others, **named)
+
+    return WithBaseNamespace(content, expand_altrep=True, altrep_constructor_dict=DEFAULT_ALTREP_MAP)
+
 
 R_SUFFIXES = (".rds", ".rda", ".rdata")
 _SAVE_ONE = "save a data frame with saveRDS(), such as fit$pred or collect_predictions(results)"

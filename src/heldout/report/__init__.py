@@ -1,9 +1,8 @@
 """The report: one self-contained HTML file about a finished search, an estimate or a validation."""
 
 from heldout.report.content import ReportContent
-from heldout.report.from_comparison import comparison_content
 from heldout.report.from_estimate import estimate_content
-from heldout.report.from_search import report_content
+from heldout.report.from_search import comparison_content, report_content
 from heldout.report.from_validation import validation_content
 from heldout.report.learning_curve import write_learning_curve
 from heldout.report.render import render_html, write_report

@@ -17,7 +17,7 @@ from heldout.estimates.methods.bbc import CALIBRATED_INTERVAL
 from heldout.estimates.types import Estimate, is_uncorrected, json_number, optimism_beyond_rounding, was_named
 from heldout.flags import Flag
 from heldout.metrics.named import in_sentence, metric_words
-from heldout.protocols.nested.words import INTERVAL_SENTENCES, nested_sentence
+from heldout.protocols.nested.estimate import INTERVAL_SENTENCES, nested_sentence
 from heldout.protocols.words import method_words
 from heldout.report.content import Distribution, Headline, MethodRow, MetricRow
 from heldout.report.words import (

@@ -14,7 +14,7 @@ from heldout.data.task import TaskKind, Truth
 from heldout.estimates.question import AGGREGATE_WORDS
 from heldout.estimates.types import Estimate, json_safe
 from heldout.metrics.base import Metric, positive_of
-from heldout.protocols.nested.words import ACROSS_WORDS, INNER_WORDS, INTERVAL_WORDS, TEST_PART_WORDS
+from heldout.protocols.nested.estimate import ACROSS_WORDS, INNER_WORDS, INTERVAL_WORDS, TEST_PART_WORDS
 from heldout.references import REFERENCES
 from heldout.report.content import Citation, Fact
 from heldout.report.diagnostics import Diagnostics

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,8 @@ from heldout.data.task import TaskKind
 from heldout.estimates.types import Estimate
 from heldout.execution.listeners.words import duration, shared_line, work_words
 from heldout.execution.sharing.accounts import STEPS, SharedFits
+from heldout.protocols.algorithms.comparison import AlgorithmComparison
+from heldout.report.algorithms import algorithms_of, record_of_deployed
 from heldout.report.coefficients import coefficients_of, own_importances_of
 from heldout.report.columns import columns_of
 from heldout.report.configuration_parts import parts_of
@@ -38,6 +41,7 @@ from heldout.report.nested import outer_of
 from heldout.report.number_relations import calibration_advice, delivered_sentence
 from heldout.report.overtuning import overtuning_curve_of
 from heldout.report.paper import text_of_search
+from heldout.report.paper.paragraph import text_of_comparison
 from heldout.report.race import race_of, sources_of
 from heldout.report.ranking import column_means, rank_configurations
 from heldout.report.search_evidence import search_scale
@@ -241,3 +245,22 @@ def _fingerprints(evaluation: Evaluation) -> tuple[Fact, ...]:
     }
     listed = " ".join(str(key) for key in evaluation.provenance if "fingerprint" in str(key))
     return tuple(Fact(f"Fingerprint of {name}", make()) for name, make in parts.items() if name not in listed)
+
+
+def comparison_content(
+    comparison: AlgorithmComparison, *, command: str | None = None, title: str | None = None
+) -> ReportContent:
+    """The content of the report on a comparison of algorithms.
+
+    Its number is the score of the model to deploy, corrected for the choice among all algorithms. ``command`` is
+    the command line or call that made it, ``title`` such as the name of the data.
+    """
+    content = report_content(record_of_deployed(comparison), command=command, title=title)
+    known = {citation.text for citation in content.citations}
+    further = [each for each in citations_of([], None, comparison.sources) if each.text not in known]
+    return replace(
+        content,
+        algorithms=algorithms_of(comparison, content.headline.metric),
+        methods_text=text_of_comparison(comparison).source,
+        citations=(*content.citations, *further),
+    )

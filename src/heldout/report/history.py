@@ -16,7 +16,7 @@ from heldout._types import Floats
 from heldout.errors import InputError
 from heldout.estimates.from_matrix import gather
 from heldout.estimates.methods import answer, method_of
-from heldout.estimates.paired.optimism_curve import curve_points
+from heldout.estimates.paired.scores import curve_points
 from heldout.estimates.types import Estimate
 from heldout.flags import Flag
 from heldout.report.estimate_parts import interval_label

@@ -17,8 +17,7 @@ from numpy.typing import NDArray
 from heldout._sklearn import rows_at
 from heldout._streams import stream
 from heldout._types import Floats
-from heldout.execution.fold_scores import fold_scores, has_responses, is_computable
-from heldout.execution.responses import coded_responses
+from heldout.execution.responses import coded_responses, fold_scores, has_responses, is_computable
 from heldout.metrics.base import Metric, Response
 from heldout.report.fold_refits import response_context
 from heldout.result import Evaluation

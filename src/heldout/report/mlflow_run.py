@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import json
 import math
 import re
@@ -10,7 +12,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from heldout._text import printable
+from heldout._types import Floats
 from heldout._version import __version__
 from heldout.errors import InputError, MissingExtraError, text_of
 from heldout.estimates.types import Estimate, is_uncorrected, json_safe, optimism_beyond_rounding, was_named
@@ -18,11 +23,62 @@ from heldout.methods_text import MethodsText
 from heldout.protocols.algorithms.comparison import AlgorithmComparison
 from heldout.protocols.validation.estimate import Validation
 from heldout.report.card import card_of
-from heldout.report.configurations_csv import configurations_csv
 from heldout.report.content import PageContent, ReportContent
 from heldout.report.render import write_report
 from heldout.report.results import content_of, evaluation_of_result
 from heldout.report.validation_content import ValidationContent
+from heldout.result import Evaluation
+from heldout.scales import plain
+
+
+def configurations_csv(evaluation: Evaluation) -> str:
+    """A row a configuration, as CSV.
+
+    Its number, name, parameters (as JSON) and status; on how many splits it was scored; the mean and the standard
+    deviation over these splits of every scorer, in its own direction; and the share of bootstraps that selected it.
+    """
+    estimate, n = evaluation.estimate, len(evaluation.configurations)
+    frequency = None if estimate is None else estimate.selection_frequency
+    columns: dict[str, list[Any]] = {
+        "configuration": list(range(n)),
+        "name": list(evaluation.configurations.names),
+        "params": [
+            json.dumps({key: _plain(value) for key, value in each.items()})
+            for each in evaluation.configurations.params
+        ],
+        "status": [_status(evaluation, place) for place in range(n)],
+        "splits": np.isfinite(evaluation.fold_scores[evaluation.refit_metric].values).sum(axis=0).tolist(),
+    }
+    for name, scores in evaluation.fold_scores.items():
+        columns[f"mean_{name}"] = [_number(np.mean, column) for column in scores.values.T]
+        columns[f"sd_{name}"] = [_number(np.std, column) for column in scores.values.T]
+    if frequency is not None:
+        columns["selected"] = frequency.tolist()
+    out = io.StringIO(newline="")
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(columns)
+    writer.writerows(zip(*columns.values(), strict=True))
+    return out.getvalue()
+
+
+def _plain(value: Any) -> Any:
+    """A value as JSON has it, and any other as text."""
+    return value if value is None or isinstance(value, bool | int | float | str) else plain(value)
+
+
+def _number(of: Any, scores: Floats) -> Any:
+    """A number of the scores that are known; an empty cell where there are none."""
+    known = scores[np.isfinite(scores)]
+    return float(of(known)) if known.size else ""
+
+
+def _status(evaluation: Evaluation, place: int) -> str:
+    if place in evaluation.failures or place in evaluation.predictions.failed:
+        return "failed"
+    if place in evaluation.predictions.dropped:
+        return "dropped"
+    return "winner" if place == evaluation.winner else "compared"
+
 
 _LONGEST = 500
 """Characters of a parameter that every store of MLflow takes."""

@@ -8,9 +8,9 @@ import numpy as np
 
 from heldout._text import number_text
 from heldout.estimates.types import Estimate
-from heldout.protocols.nested.estimate import NestedEstimate
-from heldout.protocols.nested.words import (
+from heldout.protocols.nested.estimate import (
     ALONE,
+    NestedEstimate,
     agreement_sentence,
     inner_against_outer_sentence,
     outer_folds_sentence,

@@ -20,8 +20,7 @@ from heldout.report.content import ReportContent
 from heldout.report.diagnostics import Diagnostics
 from heldout.report.exploration import explore
 from heldout.report.filters import FILTERS, finalized, safe
-from heldout.report.from_comparison import comparison_content
-from heldout.report.from_search import report_content
+from heldout.report.from_search import comparison_content, report_content
 from heldout.report.from_validation import validation_content
 from heldout.report.overtuning import overtuning_svg
 from heldout.report.precision_figure import precision_recall_svg

@@ -14,8 +14,7 @@ from heldout.protocols.validation.estimate import Validation
 from heldout.report.content import PageContent
 from heldout.report.estimate_parts import headline_of, method_sentences
 from heldout.report.facts import citations_of, facts_with_text, reproduction_of, settings_of
-from heldout.report.from_comparison import comparison_content
-from heldout.report.from_search import report_content
+from heldout.report.from_search import comparison_content, report_content
 from heldout.report.from_validation import validation_content
 from heldout.report.paper import evaluation_of_protocol, text_of_estimate
 from heldout.result import Evaluation

@@ -28,8 +28,7 @@ from heldout.execution.inner_split import InnerSplit
 from heldout.execution.kept_models import keeping
 from heldout.execution.run import RunSettings
 from heldout.execution.search import Search
-from heldout.execution.search_check import check_search
-from heldout.execution.shortage import warn_if_too_small
+from heldout.execution.search_check import check_search, warn_if_too_small
 from heldout.result import Evaluation
 
 

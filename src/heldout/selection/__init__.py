@@ -19,7 +19,7 @@ from heldout.selection.base import (
 )
 from heldout.selection.callables import CallableRefit, CallableRule
 from heldout.selection.choice import Choice
-from heldout.selection.ensemble_rules import GreedyEnsemble, TopK
+from heldout.selection.ensembles import GreedyEnsemble, TopK
 from heldout.selection.rank_rules import AverageRank, RankOverRepeats
 from heldout.selection.simplest import OneStandardError, Within
 from heldout.selection.threshold import Threshold

@@ -8,23 +8,219 @@ own see ``docs/decisions/0011-cox-regression.md``.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Self
+from dataclasses import dataclass
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.linalg import LinAlgError, cho_factor, cho_solve
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from heldout._sklearn import checked_weight
 from heldout._types import Floats
 from heldout.data.arrays import array_of
-from heldout.data.survival_target import survival_target
-from heldout.data.task import TaskKind, truth_of
+from heldout.data.task import TaskKind, survival_target, truth_of
 from heldout.errors import InputError
-from heldout.kernels.reference_cox import Ties
+from heldout.kernels.reference_cox import RiskSets, Steps, Ties
 from heldout.metrics.parameters import check_among, is_number
 from heldout.metrics.survival import ConcordanceIndex
-from heldout.spaces.cox_fit import PartialLikelihood
+
+CLOSE_ENOUGH = 1e-9
+"""The search ends when a step changes no log hazard by more than this part; Newton's next error is its square."""
+MOST_HALVINGS = 30
+MOST_STEPS = 50
+"""A likelihood with a maximum needs fewer."""
+LEAST_SHARE = 1e-250
+"""With a smaller part of the largest hazard at risk no digits remain."""
+SINGULAR = 1e-11
+"""A column whose information given the others is below this part of its own depends on them."""
+
+
+class Maximum(NamedTuple):
+    coefficients: Floats
+    covariance: Floats
+    log_likelihood: float
+    n_steps: int
+
+
+class _LikelihoodTerms(NamedTuple):
+    """The terms of the likelihood at some coefficients."""
+
+    value: float
+    relative: Floats
+    """(n,): weighted hazards relative to the largest."""
+    of_steps: Floats
+    """(P,): their sum before each step."""
+
+
+@dataclass(frozen=True, eq=False)
+class PartialLikelihood:
+    """The penalised partial likelihood of n rows by descending time, columns centred and of one spread."""
+
+    x: Floats
+    weight: Floats
+    risk_sets: RiskSets
+    steps: Steps
+    times: Floats
+    means: Floats
+    spreads: Floats
+    penalty: Floats
+
+    @classmethod
+    def of(cls, X: Floats, target: NDArray[Any], weight: Floats, ties: Ties, alpha: float) -> PartialLikelihood:
+        risk_sets = RiskSets.of(target["event"], target["time"])
+        order = risk_sets.order
+        weight = weight[order]
+        means = np.average(X[order], axis=0, weights=weight)
+        centred = X[order] - means
+        spreads = np.sqrt(np.average(centred**2, axis=0, weights=weight))
+        # A constant column differs from its mean only by rounding.
+        spreads = np.where(spreads > 1e-13 * np.abs(means), spreads, 0.0)
+        scales = np.where(spreads > 0, spreads, 1.0)
+        # As in R: one step per row with the event, each with their mean weight.
+        number = risk_sets.of_events(np.ones((1, len(order))))
+        steps = Steps.of(number, ties)
+        mean_weight = (risk_sets.of_events(weight[None]) / number)[0]
+        steps = steps._replace(weight=steps.weight * mean_weight[steps.time])
+        return cls(
+            np.where(spreads > 0, centred / scales, 0.0), weight, risk_sets, steps, target["time"][order], means,
+            scales, alpha / scales**2,
+        )  # fmt: skip
+
+    def maximised(self, names: list[str], most_steps: int = MOST_STEPS) -> Maximum:
+        """The maximum, by Newton's method from 0; a step that lowers the likelihood is halved.
+
+        Columns that leave no finite or no unique maximum are refused by name.
+        """
+        at, sums = np.zeros(self.x.shape[1]), self._terms(np.zeros(self.x.shape[1]))
+        for number in range(1, most_steps + 1):
+            gradient, information = self._derivatives(at, sums)
+            factor = self._factor(information, names, at)
+            step = cho_solve(factor, gradient)
+            close = np.abs(step).max(initial=0.0) <= CLOSE_ENOUGH * (1.0 + np.abs(at).max(initial=0.0))
+            if close:
+                at = at + step
+                covariance = cho_solve(factor, np.eye(len(at))) / np.outer(self.spreads, self.spreads)
+                coefficients = at / self.spreads
+                return Maximum(coefficients, covariance, self.value(coefficients), number)
+            onward = self._onward(at, sums, step)
+            if onward is None:
+                break
+            at, sums = onward
+        raise self._endless(at, names)
+
+    def _onward(self, at: Floats, sums: _LikelihoodTerms, step: Floats) -> tuple[Floats, _LikelihoodTerms] | None:
+        """A point in the step's direction where the likelihood is not lower; None if there is none."""
+        now = sums.value - self.penalty @ at**2 / 2
+        for _ in range(MOST_HALVINGS):
+            there = self._terms(at + step)
+            if there.value - self.penalty @ (at + step) ** 2 / 2 >= now - 1e-12 * abs(now):
+                return at + step, there
+            step = step / 2
+        return None
+
+    def value(self, coefficients: Floats) -> float:
+        """The log-likelihood at coefficients of the original columns."""
+        return self._terms(coefficients * self.spreads).value
+
+    def baseline(self, coefficients: Floats) -> tuple[Floats, Floats]:
+        """The distinct times, and Breslow's cumulative hazard at each for a row with the means."""
+        log_hazards = self.x @ (coefficients * self.spreads)
+        highest = log_hazards.max()
+        at_risk = self.risk_sets.at_risk((self.weight * np.exp(log_hazards - highest))[None])[0]
+        events = self.risk_sets.of_events(self.weight[None])[0]
+        times = np.unique(self.times)
+        steps = np.zeros(len(times))
+        with np.errstate(over="ignore", divide="ignore"):
+            steps[np.searchsorted(times, self.times[self.risk_sets.ends])] = events / at_risk * np.exp(-highest)
+        return times, np.cumsum(steps)
+
+    def _terms(self, at: Floats) -> _LikelihoodTerms:
+        log_hazards = self.x @ at
+        highest = log_hazards.max(initial=-np.inf)
+        relative = self.weight * np.exp(log_hazards - highest)
+        of_steps = self._of_steps(relative[:, None])[:, 0]
+        events = self.risk_sets.events
+        if of_steps.min() < LEAST_SHARE:
+            return _LikelihoodTerms(-np.inf, relative, of_steps)
+        taken = self.steps.weight @ (np.log(of_steps) + highest)
+        return _LikelihoodTerms(float(self.weight[events] @ log_hazards[events] - taken), relative, of_steps)
+
+    def _of_steps(self, values: Floats) -> Floats:
+        """Sums of (n, k) over the rows at risk, without the tied events that are removed before a step: (P, k)."""
+        sets, (_, time, left, _) = self.risk_sets, self.steps
+        at_risk = np.cumsum(values, axis=0)[sets.ends[time]]
+        if not left.any():
+            return at_risk
+        of_events = np.add.reduceat(values[sets.events], sets.starts, axis=0)
+        sums: Floats = at_risk - left[:, None] * of_events[time]
+        return sums
+
+    def _derivatives(self, at: Floats, sums: _LikelihoodTerms) -> tuple[Floats, Floats]:
+        """The gradient (p,) and the information (p, p), including the penalty."""
+        sets, (_, time, left, weight) = self.risk_sets, self.steps
+        rates = weight / sums.of_steps
+        # Each row is in the sums of its own time and all earlier ones, without the removed part of tied events.
+        n_times = len(sets.ends)
+        later = np.cumsum(np.bincount(time, rates, n_times)[::-1])[::-1]
+        shares = np.r_[later, 0.0][np.searchsorted(sets.ends, np.arange(len(self.x)))]
+        leaving = np.bincount(time, rates * left, n_times)
+        shares[sets.events] -= np.repeat(leaving, np.diff(np.r_[sets.starts, len(sets.events)]))
+        standing = sums.relative * shares
+        means = self._of_steps(sums.relative[:, None] * self.x) / sums.of_steps[:, None]
+        gradient = self.weight[sets.events] @ self.x[sets.events] - standing @ self.x - self.penalty * at
+        information = self.x.T @ (standing[:, None] * self.x) - means.T @ (weight[:, None] * means)
+        return gradient, information + np.diag(self.penalty)
+
+    def _factor(self, information: Floats, names: list[str], at: Floats) -> Any:
+        """Cholesky's factor of the information."""
+        try:
+            factor = cho_factor(information, lower=True)
+        except (LinAlgError, ValueError):
+            factor = None
+        own = np.diagonal(information)
+        if factor is not None and (np.diagonal(factor[0]) ** 2 > SINGULAR * own).all() and (own > SINGULAR).all():
+            return factor
+        if np.abs(at).max(initial=0.0) > 0:  # not singular at 0, but on the way to infinity
+            raise self._endless(at, names)
+        dependent = [name for name, one in zip(names, _dependent(information), strict=True) if one]
+        raise InputError(
+            f"CoxRegression finds no single best coefficient of {_listed(dependent)}: constant among the rows at "
+            "risk, or the sum of other columns; leave such columns out, or give alpha above 0, such as "
+            "CoxRegression(alpha=0.1)."
+        )
+
+    def _endless(self, at: Floats, names: list[str]) -> InputError:
+        worst = np.abs(at) > 0.5 * np.abs(at).max(initial=0.0)
+        growing = [name for name, one in zip(names, worst, strict=True) if one]
+        return InputError(
+            f"CoxRegression finds no finite best coefficient of {_listed(growing)}: it seems to separate the "
+            "events perfectly, so the likelihood rises without end; leave it out, or give alpha above 0, such as "
+            "CoxRegression(alpha=0.1)."
+        )
+
+
+def _dependent(information: Floats) -> NDArray[np.bool_]:
+    """Columns that depend on those before them: (p,)."""
+    dependent = np.zeros(len(information), dtype=bool)
+    kept: list[int] = []
+    for j in range(len(information)):
+        left = information[j, j]
+        if kept:
+            left = left - information[j, kept] @ np.linalg.solve(
+                information[np.ix_(kept, kept)], information[kept, j]
+            )
+        if left > SINGULAR * max(information[j, j], 1.0):
+            kept.append(j)
+        else:
+            dependent[j] = True
+    return dependent
+
+
+def _listed(names: list[str]) -> str:
+    shown = ", ".join(names[:5])
+    return f"{shown} and {len(names) - 5} others" if len(names) > 5 else shown
 
 
 class CoxModel(BaseEstimator):  # type: ignore[misc]

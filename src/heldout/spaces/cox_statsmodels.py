@@ -12,8 +12,7 @@ from heldout._types import Floats
 from heldout.errors import InputError, MissingExtraError
 from heldout.kernels.reference_cox import Ties
 from heldout.metrics.parameters import check_among
-from heldout.spaces.cox import CoxModel
-from heldout.spaces.cox_fit import PartialLikelihood
+from heldout.spaces.cox import CoxModel, PartialLikelihood
 
 STILL = 1e-6
 """At a maximum Newton's next step changes no row's log hazard by more than this part."""

@@ -11,10 +11,12 @@ densely, because a search fits such a list once. ``random_state`` is None, so a 
 from __future__ import annotations
 
 from collections.abc import Callable
+from importlib.util import find_spec
 from typing import Any, TypeAlias
 
 import numpy as np
 import sklearn
+from scipy.stats import loguniform, randint
 from sklearn.base import BaseEstimator
 from sklearn.compose import TransformedTargetRegressor
 from sklearn.ensemble import (
@@ -36,10 +38,53 @@ from heldout._defaults import MODELS_OF_PRESETS
 from heldout._text import is_one_of
 from heldout.data.task import TaskKind, truth_of
 from heldout.errors import InputError
-from heldout.spaces.boosted import boosted_families
 from heldout.spaces.cox import CoxRegression
-from heldout.spaces.distributions import as_distributions
+from heldout.spaces.native_categories import NativeCategories, plain_names, text_columns
 from heldout.spaces.preprocessing import column_kinds, default_preprocessing
+
+_TREES = [50, 100, 200, 300, 500]
+_ROUNDS = [25, 50, 100, 150, 200, 300, 400, 500]
+_RATES = [0.01, 0.02, 0.03, 0.05, 0.08, 0.12, 0.2, 0.3]
+_LEAF_NODES = [3, 4, 6, 8, 12, 16, 24, 31]
+_LEAVES, _SHARES = [20, 10, 5, 3, 2, 1], ["sqrt", 0.2, 0.4, 0.7]
+
+
+def as_distributions(model: str, grid: dict[str, list[Any]], width: float, n_rows: int) -> dict[str, Any]:
+    """The grid of a preset's model with distributions in place of lists, where there are any.
+
+    ``width`` is 1/p, the natural unit of an RBF kernel's gamma on standardised columns.
+
+    Examples
+    --------
+    >>> found = as_distributions("linear svm", {"fit__C": [0.1, 1.0], "fit__loss": ["hinge"]}, 0.1, 100)
+    >>> print(*found["fit__C"].support(), found["fit__loss"])
+    0.0001 1 ['hinge']
+    """
+    known = _distributions(width, n_rows).get(model, {})
+    return {name: known.get(name.rpartition("__")[2], values) for name, values in grid.items()}
+
+
+def _distributions(width: float, n_rows: int) -> dict[str, dict[str, Any]]:
+    """By model and parameter; lists go from simple to complex, as those of the grids."""
+    most_neighbours = min(100, max(n_rows // 3, 1))  # two folds train on half the rows
+    return {
+        "logistic": {"C": loguniform(1e-4, 1e3)},
+        "ridge": {"alpha": loguniform(1e-3, 1e4)},
+        "elastic net": {"C": loguniform(1e-2, 10), "alpha": loguniform(1e-3, 1), "l1_ratio": [1.0, 0.9, 0.5, 0.1]},
+        "linear svm": {"C": loguniform(1e-4, 1)},
+        "tree": {"ccp_alpha": loguniform(1e-4, 0.1)},
+        "neighbours": {"n_neighbors": randint(1, most_neighbours + 1)},
+        "rbf svm": {"C": loguniform(0.1, 1e3), "gamma": loguniform(0.01 * width, 10 * width)},
+        "forest": {"min_samples_leaf": _LEAVES, "max_features": _SHARES, "n_estimators": _TREES},
+        "extra trees": {"min_samples_leaf": _LEAVES, "max_features": _SHARES, "n_estimators": _TREES},
+        "boosting": {"learning_rate": _RATES, "max_leaf_nodes": _LEAF_NODES, "max_iter": _ROUNDS},
+        "hist boosting": {"learning_rate": _RATES, "max_leaf_nodes": _LEAF_NODES},
+        "lightgbm": {"learning_rate": _RATES, "num_leaves": _LEAF_NODES},
+        "xgboost": {"learning_rate": _RATES, "max_depth": [2, 3, 4, 5, 6, 8]},
+        "catboost": {"learning_rate": _RATES, "depth": [2, 3, 4, 5, 6, 8]},
+        "cox": {"alpha": loguniform(1e-2, 1e4)},
+    }
+
 
 Entry: TypeAlias = tuple[str, BaseEstimator, dict[str, Any]]
 """(name, estimator, grid or distributions), as the searches take a list of them."""
@@ -311,3 +356,74 @@ def _neighbours_grid(wide: bool, n_rows: int) -> dict[str, list[Any]]:
 def _powers(first: float, last: float, number: int) -> list[float]:
     """Powers of ten at equal steps, rounded to three digits."""
     return [float(f"{value:.3g}") for value in np.logspace(first, last, number)]
+
+
+PACKAGES = ("lightgbm", "xgboost", "catboost")
+"""Of the extra ``boost``."""
+ROUNDS = [25, 50, 100, 150, 200, 300, 400, 500]
+RATES = [0.03, 0.1]
+
+
+def boosted_families(kind: TaskKind) -> list[tuple[str, Callable[[Any], BaseEstimator], dict[str, Any]]]:
+    """(name, from X to an estimator, grid) of scikit-learn and of each package that is installed."""
+    if kind is TaskKind.SURVIVAL:
+        raise InputError(
+            "the preset boosted has no models for times to an event; use quick or standard.", argument="preset"
+        )
+    makers = {"lightgbm": _lightgbm, "xgboost": _xgboost, "catboost": _catboost}
+    installed = [makers[name] for name in PACKAGES if find_spec(name) is not None]
+    return [make(kind.is_classification) for make in (_histogram, *installed)]
+
+
+def _histogram(classifies: bool) -> _Family:
+    make = HistGradientBoostingClassifier if classifies else HistGradientBoostingRegressor
+    # With early stopping, the default above 10 000 rows, each number of rounds would be another fit.
+    model = make(early_stopping=False, categorical_features="from_dtype")
+    grid = {"fit__learning_rate": RATES, "fit__max_leaf_nodes": [7, 31], "fit__max_iter": ROUNDS}
+    return "hist boosting", lambda X: _on_categories(X, model), grid
+
+
+def _lightgbm(classifies: bool) -> _Family:
+    from lightgbm import LGBMClassifier, LGBMRegressor
+
+    make = LGBMClassifier if classifies else LGBMRegressor
+    model = make(n_jobs=1, verbosity=-1, deterministic=True, force_col_wise=True)
+    grid = {"fit__learning_rate": RATES, "fit__num_leaves": [7, 31], "fit__n_estimators": ROUNDS}
+    return "lightgbm", lambda X: _on_categories(X, model), grid
+
+
+def _xgboost(classifies: bool) -> _Family:
+    from xgboost import XGBRegressor
+
+    from heldout.spaces.labelled_xgboost import LabelledXGBClassifier
+
+    make = LabelledXGBClassifier if classifies else XGBRegressor
+    model = make(n_jobs=1, enable_categorical=True, tree_method="hist")
+    grid = {"fit__learning_rate": RATES, "fit__max_depth": [3, 6], "fit__n_estimators": ROUNDS}
+    return "xgboost", lambda X: _on_categories(X, model), grid
+
+
+def _catboost(classifies: bool) -> _Family:
+    from catboost import CatBoostClassifier, CatBoostRegressor
+
+    make = CatBoostClassifier if classifies else CatBoostRegressor
+    quiet = {"thread_count": 1, "verbose": 0, "allow_writing_files": False}
+    grid = {"fit__learning_rate": RATES, "fit__depth": [4, 6], "fit__iterations": ROUNDS}
+    return "catboost", lambda X: _on_categories(X, make(cat_features=_names_of_text(X), **quiet)), grid
+
+
+def _on_categories(X: Any, model: BaseEstimator) -> BaseEstimator:
+    prepare = NativeCategories() if hasattr(X, "columns") else "passthrough"
+    return Pipeline([("prepare", prepare), ("fit", model)])
+
+
+def _names_of_text(X: Any) -> tuple[str, ...] | None:
+    """The columns of categories, as they are called behind ``NativeCategories``; None without any.
+
+    A tuple, because CatBoost copies a list, and scikit-learn then clones no model of it.
+    """
+    if not hasattr(X, "columns"):
+        return None
+    wanted = set(text_columns(X))
+    names = (plain for name, plain in zip(X.columns, plain_names(X.columns), strict=True) if name in wanted)
+    return tuple(names) or None

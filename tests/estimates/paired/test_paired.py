@@ -12,9 +12,8 @@ import pytest
 from scipy.stats import binom
 
 import heldout as ho
-from heldout.estimates.paired.confidence_set import p_values
-from heldout.estimates.paired.optimism_curve import mean_best
-from heldout.estimates.paired.scores import PairedScores, differences, probability_better
+from heldout.estimates.paired.compare import p_values
+from heldout.estimates.paired.scores import PairedScores, differences, mean_best, probability_better
 
 
 def scores_of(observed, in_bag, out_of_bag=None, chosen=None, winner=0) -> PairedScores:

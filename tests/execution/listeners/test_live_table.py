@@ -18,7 +18,7 @@ from heldout.execution.events import (
     StageStarted,
     WorkersLost,
 )
-from heldout.execution.listeners.live_table import LiveTable
+from heldout.execution.listeners.progress import LiveTable
 from heldout.execution.listeners.words import computed_line
 
 NAMES = ("logistic(C=0.01)", "logistic(C=1)", "neighbours(n_neighbors=15, weights='distance')")

@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 
 from heldout.dropping.base import Barrier, Dropped
-from heldout.execution.blocks import CellBlock
-from heldout.execution.cells import CellKey, CellResult, CellState
+from heldout.execution.cells import CellBlock, CellKey, CellResult, CellState
 from heldout.execution.events import BarrierPassed, BlockFinished, CellFinished, SearchStarted
 from heldout.execution.listeners.tally import RunTally
 

@@ -10,8 +10,7 @@ from heldout.execution.events import (
     StageStarted,
     WorkersLost,
 )
-from heldout.execution.listeners.live_table import LiveTable
-from heldout.execution.listeners.progress import ProgressLines, Silent, VerboseListener, progress
+from heldout.execution.listeners.progress import LiveTable, ProgressLines, Silent, VerboseListener, progress
 from heldout.execution.listeners.words import computed_line, duration
 
 

@@ -12,7 +12,7 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.preprocessing import FunctionTransformer, MinMaxScaler, StandardScaler
 
 from heldout.configurations import NotHashableError, is_cloned
-from heldout.execution.sharing.sameness import form_of
+from heldout.execution.sharing.steps import form_of
 
 
 def in_a_notebook(source: str) -> Any:

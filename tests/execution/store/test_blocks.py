@@ -12,8 +12,7 @@ import numpy as np
 import pytest
 
 from heldout.errors import StoreError
-from heldout.execution.blocks import CellBlock, each_cell
-from heldout.execution.cells import CellKey, CellResult, CellState, Saving
+from heldout.execution.cells import CellBlock, CellKey, CellResult, CellState, Saving, each_cell
 from heldout.execution.store.base import PlanNote, RunIdentity
 from heldout.execution.store.file_status import file_status
 from heldout.execution.store.sqlite import SQLiteStore

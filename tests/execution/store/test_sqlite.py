@@ -10,8 +10,8 @@ import pytest
 from heldout.errors import StoreError
 from heldout.execution.cells import CellKey, CellResult, CellState
 from heldout.execution.store.base import RunIdentity
+from heldout.execution.store.schema import APPLICATION_ID, SCHEMA_VERSION
 from heldout.execution.store.sqlite import SQLiteStore
-from heldout.execution.store.tables import APPLICATION_ID, SCHEMA_VERSION
 from heldout.metrics.base import Response
 
 IDENTITY = RunIdentity(

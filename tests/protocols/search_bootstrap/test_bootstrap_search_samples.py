@@ -13,12 +13,11 @@ from sklearn.model_selection import KFold, LeaveOneOut, ShuffleSplit, Stratified
 from heldout._streams import stream
 from heldout.data.task import Task, TaskKind, truth_of
 from heldout.errors import InputError
-from heldout.folds.leave_out import leave_one_out
-from heldout.folds.plans import hold_out, k_folds, repeated
+from heldout.folds.plans import hold_out, k_folds, leave_one_out, repeated
 from heldout.folds.splits import make_folds
 from heldout.metrics import metric_named
 from heldout.protocols.draws import Demands, draw, drawn_rows
-from heldout.protocols.search_bootstrap.samples import folds_of_models, samples_of_search
+from heldout.protocols.search_bootstrap.schemes import folds_of_models, samples_of_search
 
 N = 36
 LABELS = np.array([0, 0, 1] * 12)

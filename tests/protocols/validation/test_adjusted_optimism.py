@@ -17,8 +17,8 @@ from heldout.metrics import metric_named
 from heldout.protocols.draws import drawn_rows
 from heldout.protocols.validation.arguments import ValidationArguments
 from heldout.protocols.validation.corrections.adjusted import adjusted_optimism
+from heldout.protocols.validation.replicate import INNER
 from heldout.protocols.validation.replicates import ReplicateScores
-from heldout.protocols.validation.samples import INNER
 
 RNG = np.random.default_rng(4)
 N, OUTER, WITHIN = 40, 5, 4

@@ -18,8 +18,7 @@ from sklearn.svm import LinearSVC
 
 import heldout as ho
 from heldout.protocols import ImputedModel
-from heldout.protocols.validation.coefficient_reader import fitted_coefficients
-from heldout.protocols.validation.coefficients import FittedCoefficients
+from heldout.protocols.validation.coefficients import FittedCoefficients, fitted_coefficients
 from heldout.spaces import CoxRegression
 from heldout.spaces.regressions import NO_PENALTY
 

@@ -25,8 +25,7 @@ from heldout.flags import Flag
 from heldout.folds.splits import Folds, Split
 from heldout.report.history import search_history
 from heldout.search.optuna.cross_fitting import CrossFitting
-from heldout.search.optuna.package import quiet
-from heldout.search.optuna.sampler import SeededSampler, fresh_sampler
+from heldout.search.optuna.sampler import SeededSampler, fresh_sampler, quiet
 
 N, K = 90, 5
 RNG = np.random.default_rng(4)

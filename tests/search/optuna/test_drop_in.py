@@ -20,7 +20,7 @@ from sklearn.model_selection import GroupKFold, KFold
 from sklearn.tree import DecisionTreeClassifier
 
 import heldout as ho
-from heldout.search.optuna.package import quiet
+from heldout.search.optuna.sampler import quiet
 
 OptunaSearchCV = pytest.importorskip("optuna_integration.sklearn").OptunaSearchCV
 

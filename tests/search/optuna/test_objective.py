@@ -18,7 +18,7 @@ from sklearn.tree import DecisionTreeClassifier
 from stored_optuna import SPACE, CountedTree, X, Y
 
 import heldout as ho
-from heldout.search.optuna.package import quiet
+from heldout.search.optuna.sampler import quiet
 
 TREE = DecisionTreeClassifier(random_state=0)
 

@@ -16,7 +16,7 @@ from sklearn.tree import DecisionTreeClassifier
 from stored_optuna import X, Y
 
 import heldout as ho
-from heldout.search.optuna.package import quiet
+from heldout.search.optuna.sampler import quiet
 
 SPACE = {
     "max_depth": optuna.distributions.IntDistribution(1, 8),

@@ -20,7 +20,7 @@ from stored_optuna import CountedTree, fitted, outcome
 
 import heldout as ho
 from heldout.execution.store import SQLiteStore
-from heldout.search.optuna.package import quiet
+from heldout.search.optuna.sampler import quiet
 
 
 class OwnSampler(optuna.samplers.RandomSampler):

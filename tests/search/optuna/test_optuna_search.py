@@ -20,7 +20,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 import heldout as ho
 from heldout._streams import numpy_seed
-from heldout.search.optuna.package import quiet
+from heldout.search.optuna.sampler import quiet
 
 X, Y = load_iris(return_X_y=True)
 X, Y = X[::2, :2], Y[::2]

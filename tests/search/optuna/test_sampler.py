@@ -10,8 +10,7 @@ import pytest
 from optuna import samplers
 
 from heldout._streams import numpy_seed
-from heldout.search.optuna.package import quiet
-from heldout.search.optuna.sampler import SeededSampler, fresh_sampler
+from heldout.search.optuna.sampler import SeededSampler, fresh_sampler, quiet
 
 SPACE = {
     "x": optuna.distributions.FloatDistribution(0, 1),

@@ -15,7 +15,7 @@ from sklearn.linear_model import Ridge
 
 from heldout.errors import HeldoutWarning, InputError, StoreError
 from heldout.execution.adaptive import Proposal, ProposalScore
-from heldout.search.optuna.package import quiet
+from heldout.search.optuna.sampler import quiet
 from heldout.search.optuna.space import space_of
 from heldout.search.optuna.study import FailedTrialsWarning, StudyProposals, proposals_of, study_of
 

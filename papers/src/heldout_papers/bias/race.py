@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaln, xlogy
 
-from heldout.dropping.shares import share_of_more_errors
+from heldout.dropping.loss_course import share_of_more_errors
 
 MOST_EXACT = 50
 """Rows up to which shares are exact; with more, an expansion is within .003 of them near .99."""

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from heldout.cli.options import about_option
-from heldout.cli.space_file import OwnSpace, has_distributions
+from heldout.cli.python_file import OwnSpace, has_distributions
 from heldout.errors import InputError
 
 

@@ -18,7 +18,7 @@ from scipy.special import gammaln, log_ndtr, log_softmax
 
 from heldout._types import Floats
 from heldout.errors import InputError
-from heldout.spaces.cox_fit import PartialLikelihood
+from heldout.spaces.cox import PartialLikelihood
 
 Columns = NDArray[np.intp]
 

@@ -22,8 +22,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from heldout._types import Floats
 from heldout.data.arrays import has_fields
-from heldout.data.survival_target import survival_target
-from heldout.data.task import TaskKind, guess_kind, truth_of
+from heldout.data.task import TaskKind, guess_kind, survival_target, truth_of
 from heldout.errors import InputError
 from heldout.metrics.parameters import check_among, is_number
 from heldout_papers.spaces.conditional_tests import Columns, ConditionalTest, FisherZ, LikelihoodRatio, varying

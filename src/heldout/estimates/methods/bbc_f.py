@@ -9,12 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heldout.estimates.base import Method, MethodWords, conclude, no_value, over_configurations
-from heldout.estimates.bootstrap import flags_of_draws
-from heldout.estimates.data_flags import flags_of_choice
-from heldout.estimates.evidence import Evidence, defined_mean, needs_columns, needs_folds
-from heldout.estimates.fold_bootstrap import (
+from heldout.estimates.bootstrap import (
     FoldBlock,
     draws_of_folds,
+    flags_of_draws,
     flags_of_folds,
     map_folds,
     means_of_drawn,
@@ -23,6 +21,8 @@ from heldout.estimates.fold_bootstrap import (
     splits_of_repeats,
     winners_mean,
 )
+from heldout.estimates.data_flags import flags_of_choice
+from heldout.estimates.evidence import Evidence, defined_mean, needs_columns, needs_folds
 from heldout.estimates.intervals import bootstrap_interval
 from heldout.estimates.least_width import with_least_width
 from heldout.estimates.types import Estimate

@@ -9,11 +9,10 @@ import numpy as np
 
 from heldout._types import Floats
 from heldout.estimates.base import Method, MethodWords
+from heldout.estimates.bootstrap import winners_mean
 from heldout.estimates.evidence import Evidence, needs_columns
-from heldout.estimates.fold_bootstrap import winners_mean
-from heldout.estimates.spread import Spread
+from heldout.estimates.spread import Spread, estimate_around
 from heldout.estimates.types import Estimate
-from heldout.estimates.winner_alone import estimate_around
 
 
 @dataclass(frozen=True)

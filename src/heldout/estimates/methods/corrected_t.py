@@ -8,11 +8,10 @@ from typing import ClassVar, Literal
 import numpy as np
 
 from heldout.estimates.base import Method, MethodWords
+from heldout.estimates.bootstrap import winners_mean
 from heldout.estimates.evidence import Evidence, needs_columns, needs_folds
-from heldout.estimates.fold_bootstrap import winners_mean
-from heldout.estimates.spread import nadeau_bengio
+from heldout.estimates.spread import estimate_around, nadeau_bengio
 from heldout.estimates.types import Estimate
-from heldout.estimates.winner_alone import estimate_around
 
 
 @dataclass(frozen=True)

@@ -13,30 +13,28 @@ from heldout._types import Floats
 from heldout.errors import InputError
 from heldout.estimates.base import Method, MethodWords, conclude
 from heldout.estimates.bootstrap import (
+    FoldBlock,
     check_stratify,
     draws_of,
-    flags_of_draws,
-    map_draws,
-    share_defined,
-    undrawable_rows,
-    unstratifiable,
-)
-from heldout.estimates.evidence import Evidence, needs_columns, needs_folds, needs_predictions
-from heldout.estimates.fold_bootstrap import (
-    FoldBlock,
     draws_of_folds,
+    flags_of_draws,
     flags_of_folds,
+    map_draws,
     map_folds,
     means_of_drawn,
     needs_two_folds,
     scored_in,
+    share_defined,
     splits_of_repeats,
+    undrawable_rows,
+    unstratifiable,
     winners_mean,
 )
+from heldout.estimates.evidence import Evidence, needs_columns, needs_folds, needs_predictions
 from heldout.estimates.intervals import bootstrap_interval
 from heldout.estimates.least_width import with_least_width
+from heldout.estimates.spread import QUANTITY, flags_of_winner_alone
 from heldout.estimates.types import Estimate
-from heldout.estimates.winner_alone import QUANTITY, flags_of_winner_alone
 from heldout.flags import Flag
 from heldout.selection.draws import always
 

@@ -17,9 +17,8 @@ from heldout.estimates.base import Method, MethodWords
 from heldout.estimates.data_flags import flags_of_choice, flags_of_dependence
 from heldout.estimates.evidence import Evidence, Matrix, needs_predictions
 from heldout.estimates.methods.two_part.areas import placements
-from heldout.estimates.spread import Spread
+from heldout.estimates.spread import Spread, estimate_around
 from heldout.estimates.types import Estimate
-from heldout.estimates.winner_alone import estimate_around
 from heldout.metrics.aggregate import Segment
 from heldout.metrics.base import Metric, fitted
 from heldout.metrics.row_losses import Finish, OfRowLosses

@@ -20,8 +20,8 @@ from heldout._text import is_one_of
 from heldout._types import Floats
 from heldout.errors import InputError
 from heldout.estimates.base import Method, MethodWords, conclude, no_value, over_configurations
+from heldout.estimates.bootstrap import winners_mean
 from heldout.estimates.evidence import Evidence
-from heldout.estimates.fold_bootstrap import winners_mean
 from heldout.estimates.types import Estimate
 from heldout.flags import Flag
 from heldout.metrics.base import oriented

@@ -25,8 +25,7 @@ from heldout.errors import InputError
 from heldout.estimates.bootstrap import is_unbiased
 from heldout.estimates.centres import ScoreRange, shrunken
 from heldout.estimates.from_matrix import gather
-from heldout.estimates.paired.optimism_curve import curve_points, mean_best, own_controls
-from heldout.estimates.paired.scores import PairedScores, paired_scores
+from heldout.estimates.paired.scores import PairedScores, curve_points, mean_best, own_controls, paired_scores
 from heldout.estimates.question import Question
 from heldout.estimates.types import json_number
 from heldout.predictions import HeldOutPredictions

@@ -21,8 +21,7 @@ from sklearn.utils.parallel import delayed
 
 from heldout.errors import InputError
 from heldout.execution.cells import CellKey, CellResult
-from heldout.execution.executors.base import Work, WorkersLostError
-from heldout.execution.executors.payload import payload_array
+from heldout.execution.executors.base import Work, WorkersLostError, payload_array
 from heldout.execution.executors.worker import Terms, abandon_round, do_sent_tasks
 
 SECONDS_WITHOUT_WORKERS = 120.0

@@ -6,8 +6,7 @@ import math
 from collections.abc import Mapping
 
 from heldout._text import bytes_text, counted, number_text
-from heldout.execution.blocks import CellBlock
-from heldout.execution.cells import CellResult, CellState
+from heldout.execution.cells import CellBlock, CellResult, CellState
 from heldout.execution.events import BarrierPassed, FitsAdded, SearchStarted, WorkersLost
 from heldout.execution.listeners.tally import RunTally
 from heldout.execution.sharing.accounts import STEPS, SharedFits

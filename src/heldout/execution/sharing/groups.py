@@ -21,8 +21,7 @@ from heldout.configurations import Configuration, NotHashableError
 from heldout.errors import InputError
 from heldout.execution.fit import CellContext, seeded_model
 from heldout.execution.inner_split import can_stop
-from heldout.execution.sharing.sameness import beside_parameters, form_of
-from heldout.execution.sharing.steps import StepChain, chain_of, member_at
+from heldout.execution.sharing.steps import StepChain, beside_parameters, chain_of, form_of, member_at
 from heldout.folds.splits import Folds
 from heldout.spaces.submodels import ClosedForm, Exactness, SubmodelFamily, closed_form_of, family_of
 

@@ -23,15 +23,17 @@ from sklearn.pipeline import Pipeline
 from heldout.configurations import is_cloned
 from heldout.execution.sharing.accounts import STEPS, Account, StepOutput, Stopwatch
 from heldout.execution.sharing.groups import FitGroup
-from heldout.execution.sharing.rows import (
+from heldout.execution.sharing.steps import (
+    ChainStep,
+    StepChain,
     UnknownContainerError,
     apart_from,
     for_reader,
+    member_at,
     own_copy,
     protected,
     size_of,
 )
-from heldout.execution.sharing.steps import ChainStep, StepChain, member_at
 from heldout.spaces.submodels import Subtransformers
 
 _TEST = ""

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 from heldout._registry import registered
 from heldout._streams import DrawnSeed, RandomState, entropy_of
 from heldout.errors import InputError
-from heldout.execution.store.base import Store
-from heldout.execution.store.memory import MemoryStore
+from heldout.execution.store.base import MemoryStore, Store
 
 if TYPE_CHECKING:
     from heldout.execution.store.sqlite import SQLiteStore

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sqlite3
 import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, NamedTuple
 
@@ -13,10 +13,92 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heldout.data.declared import from_json, of_type
-from heldout.execution.blocks import CellBlock
-from heldout.execution.cells import Saving
+from heldout.execution.cells import CellBlock, Saving
+from heldout.execution.store.base import SearchNote
 from heldout.execution.store.schema import StoredArray, array_of, stored_array
 from heldout.metrics.base import Response
+
+_ROWS = {
+    "run": "number, rows, folds, configurations, settings, entropy, versions, created",
+    "configuration": "number, run, id, position, json, name, note",
+}
+"""The columns under a checksum, by table."""
+
+
+def write_checksums(connection: sqlite3.Connection, run: int, configurations: Iterable[int] | None = None) -> None:
+    """Write the checksums of a run and of its configurations, of all or of some keys in the file."""
+    found = _rows(connection, "run", "number", run)
+    if configurations is None:
+        members = _rows(connection, "configuration", "run", run)
+    else:
+        members = [row for key in configurations for row in _rows(connection, "configuration", "number", key)]
+    for table, rows in (("run", found), ("configuration", members)):
+        connection.executemany(
+            f"UPDATE {table} SET checksum = ? WHERE number = ?", [(_checksum(row[1:]), row[1]) for row in rows]
+        )
+
+
+def changed_row(connection: sqlite3.Connection) -> str | None:
+    """A row that is not as it was written, in words; None if all are."""
+    for table, what in (("run", "run"), ("configuration", "configuration")):
+        for written, *row in _rows(connection, table, "1", 1):
+            if written != _checksum(row):
+                return f"the row of {what} {row[0]} is not as it was written"
+    return None
+
+
+def _rows(connection: sqlite3.Connection, table: str, column: str, value: int) -> list[tuple[Any, ...]]:
+    """The checksum and the columns under it of some rows."""
+    return connection.execute(
+        f"SELECT checksum, {_ROWS[table]} FROM {table} WHERE {column} = ?", (value,)
+    ).fetchall()
+
+
+def _checksum(row: Iterable[Any]) -> int:
+    return zlib.crc32(repr(tuple(row)).encode("utf-8", "backslashreplace"))
+
+
+def write_search(connection: sqlite3.Connection, run: int, note: SearchNote | None) -> None:
+    """Write the note of a run in place of an earlier one; None for a run without an estimate of its own."""
+    connection.execute("DELETE FROM search_array WHERE run = ?", (run,))
+    connection.execute("DELETE FROM search WHERE run = ?", (run,))
+    if note is None:
+        return
+    arrays = [(name, stored_array(array, name)) for name, array in note.arrays.items()]
+    connection.execute(
+        "INSERT INTO search VALUES (?, ?, ?)", (run, note.text, _checksum_of_note(note.text, arrays))
+    )
+    connection.executemany(
+        "INSERT INTO search_array VALUES (?, ?, ?, ?, ?)", [(run, name, *array) for name, array in arrays]
+    )
+
+
+def read_search(connection: sqlite3.Connection, run: int) -> SearchNote | None:
+    """The note of a run; None where it has none.
+
+    Raises ValueError when its rows are not as they were written.
+    """
+    found = connection.execute("SELECT note, checksum FROM search WHERE run = ?", (run,)).fetchone()
+    if found is None:
+        return None
+    text, expected = of_type(tuple[str, int], found, "the note on the search")
+    rows = connection.execute(
+        "SELECT name, dtype, shape, blob FROM search_array WHERE run = ? ORDER BY rowid", (run,)
+    ).fetchall()
+    arrays = [
+        (of_type(str, name, "an array"), of_type(StoredArray, array, f"the array {name}")) for name, *array in rows
+    ]
+    if expected != _checksum_of_note(text, arrays):
+        raise ValueError("the note on the search is not as it was written")
+    return SearchNote(text, {name: array_of(array) for name, array in arrays})
+
+
+def _checksum_of_note(text: str, arrays: Iterable[tuple[str, StoredArray]]) -> int:
+    found = zlib.crc32(text.encode())
+    for name, array in arrays:
+        found = zlib.crc32(repr((name, *array[:2])).encode(), found)
+        found = zlib.crc32(array.blob, found)
+    return found
 
 
 class ArrayRow(NamedTuple):

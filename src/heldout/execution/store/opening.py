@@ -22,9 +22,8 @@ from pathlib import Path
 
 from heldout.data.declared import UNREADABLE
 from heldout.errors import StoreError
-from heldout.execution.store.identity_rows import changed_row
-from heldout.execution.store.schema import create_tables, unlike_ours
-from heldout.execution.store.tables import APPLICATION_ID, SCHEMA_VERSION
+from heldout.execution.store.block_rows import changed_row
+from heldout.execution.store.schema import APPLICATION_ID, SCHEMA_VERSION, create_tables, unlike_ours
 
 _HEADER = b"SQLite format 3\x00"
 CLAIMS = 4

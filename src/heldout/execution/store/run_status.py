@@ -12,8 +12,7 @@ from typing import NamedTuple
 
 from heldout.data.declared import from_json, of_type
 from heldout.execution.cells import CellKey, CellResult, CellState
-from heldout.execution.listeners.pace import WorkPace
-from heldout.execution.listeners.tally import CurrentBest
+from heldout.execution.listeners.tally import CurrentBest, WorkPace
 from heldout.execution.sharing.accounts import SharedFits, shared_fits
 from heldout.execution.store.block_rows import block_numbers, read_block
 from heldout.execution.store.schema import scores_on_test, scores_text, shared_of

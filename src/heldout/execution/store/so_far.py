@@ -23,12 +23,11 @@ from heldout.execution.cells import CellKey, CellResult
 from heldout.execution.collect import RaceOutcome, RaceResults, ResultCollector
 from heldout.execution.conclusion import ChosenWinner, chosen_in, estimates_of
 from heldout.execution.search import Search
-from heldout.execution.store.block_rows import block_configurations, block_numbers, read_block
+from heldout.execution.store.block_rows import block_configurations, block_numbers, read_block, read_search
 from heldout.execution.store.file_status import one_moment
 from heldout.execution.store.opening import check_sound, has_tables, read_as_written
 from heldout.execution.store.schema import decoded, read_rows
 from heldout.execution.store.search_note import SearchText, StoredConfiguration, flags_of, search_of
-from heldout.execution.store.search_rows import read_search
 from heldout.execution.training_size import SmallerTraining, corrected_for_size, smaller_training_in
 from heldout.flags import Flag
 from heldout.folds.splits import Place

@@ -11,14 +11,18 @@ from pathlib import Path
 from heldout.errors import StoreError
 from heldout.estimates.types import Estimate
 from heldout.execution.store.base import RunIdentity
-from heldout.execution.store.identity_rows import write_checksums
-from heldout.execution.store.matching import StoredRun, already_there, changed_versions, differences, other_run
+from heldout.execution.store.block_rows import write_checksums
 from heldout.execution.store.opening import claim, connect, explained, has_tables, set_owner, trust
 from heldout.execution.store.runs import (
+    StoredRun,
     add_versions,
+    already_there,
+    changed_versions,
     configuration_numbers,
     count_cells,
+    differences,
     new_run,
+    other_run,
     stored_runs,
     write_opened,
 )

@@ -7,35 +7,155 @@ are acknowledged in groups, because a commit costs a few milliseconds and a cell
 from __future__ import annotations
 
 import sqlite3
-from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Collection, Hashable, Iterable, Iterator, Sequence
 from contextlib import closing, nullcontext, suppress
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, NamedTuple, Self
+
+import numpy as np
 
 from heldout.errors import StoreError
-from heldout.execution.blocks import CellBlock
-from heldout.execution.cells import CellKey, CellResult, is_among
+from heldout.execution.cells import CellBlock, CellKey, CellResult, block_of, is_among, likeness
 from heldout.execution.store.base import AddedConfiguration, PlanNote, SearchNote
-from heldout.execution.store.block_rows import block_configurations, block_numbers, read_block, write_block
-from heldout.execution.store.growth import Growth
-from heldout.execution.store.identity_rows import write_checksums
+from heldout.execution.store.block_rows import (
+    BlockRows,
+    block_configurations,
+    block_numbers,
+    encoded_block,
+    read_block,
+    write_block,
+    write_checksums,
+    write_search,
+)
 from heldout.execution.store.opening import clear_owner, explained, read_as_written, sentence
-from heldout.execution.store.pending import PendingResults
 from heldout.execution.store.runs import (
     AddedRow,
+    next_number,
+    stored_notes,
+    stored_numbers,
+    text_for_file,
     write_acknowledged,
     write_added,
     write_barrier,
     write_end,
     write_plan,
 )
-from heldout.execution.store.schema import ResultRows, checksum, decoded, read_rows
-from heldout.execution.store.search_rows import write_search
+from heldout.execution.store.schema import ResultRows, checksum, decoded, encoded, read_rows
 from heldout.folds.splits import Place
 
 if TYPE_CHECKING:
     from heldout.dropping.base import Barrier
+
+
+class StoredCell(NamedTuple):
+    """A cell of a configuration that is not added yet, by its key in the file."""
+
+    number: int
+    place: Place
+
+
+class Growth:
+    """The configurations of a run that grows.
+
+    An earlier process may have added the same ones. Each is recognised by its id when it is added again; until then
+    its cells wait.
+
+    Raises ValueError when the file holds a damaged cell or block.
+    """
+
+    def __init__(self, connection: sqlite3.Connection, run: int) -> None:
+        self.notes = stored_notes(connection, run)
+        self._keys = stored_numbers(connection, run)
+        self._next = next_number(connection)
+        self._cells: dict[int, list[StoredCell]] = defaultdict(list)
+        found = connection.execute(
+            "SELECT cell.configuration, cell.number, repeat, fold FROM cell "
+            "JOIN configuration ON configuration.number = cell.configuration WHERE run = ?",
+            (run,),
+        ).fetchall()
+        for key, number, repeat, fold in found:
+            read_rows(connection, number)
+            self._cells[key].append(StoredCell(number, (repeat, fold)))
+        same = {key: key for key in self._keys.values()}
+        self._blocks = {
+            number: frozenset(read_block(connection, number, same).configurations)
+            for number in block_numbers(connection, run)
+        }
+
+    def rows(self, added: Sequence[AddedConfiguration], first: int) -> list[AddedRow]:
+        """The rows of added configurations, the first of which has this position."""
+        rows = []
+        for position, each in enumerate(added, start=first):
+            if each.id not in self._keys:
+                self._keys[each.id] = self._next
+                self._next += 1
+            name, note = text_for_file(each.name), text_for_file(each.note)
+            rows.append(AddedRow(self._keys[each.id], each.id, position, each.json, name, note))
+        return rows
+
+    def cells(self, key: int) -> list[StoredCell]:
+        """The cells that waited for a configuration."""
+        return self._cells.pop(key, [])
+
+    def blocks(self, known: Collection[int]) -> Iterator[int]:
+        """The blocks that waited for the last of their configurations; ``known``: those that are added."""
+        for number, keys in list(self._blocks.items()):
+            if keys <= set(known):
+                del self._blocks[number]
+                yield number
+
+
+class PendingResults:
+    """Cells and blocks that are not on the disk.
+
+    - ``keys``: of the configurations in the file, by position.
+    - ``apart``: whether each configuration has blocks of its own, so that it can be found without the others.
+    """
+
+    def __init__(self, keys: Sequence[int], *, apart: bool = False) -> None:
+        self._keys = keys
+        self._apart = apart
+        self._cells: dict[CellKey, ResultRows | CellResult] = {}
+        self._blocks: list[tuple[frozenset[CellKey], BlockRows]] = []
+
+    def add(self, result: CellResult | CellBlock, *, alone: bool = False) -> None:
+        """Add a result or a block; ``alone``: as a record by itself, in place of one in the file."""
+        # Encoded or copied now, because the caller may reuse its arrays. One assignment, so an interrupt leaves no
+        # partial cell.
+        if isinstance(result, CellBlock):
+            self._blocks.append((frozenset(result.keys), encoded_block(result, self._keys)))
+        elif alone or likeness(result) is None:
+            self._cells[result.key] = encoded(result)
+        else:
+            arrays = {response: np.array(values) for response, values in result.predictions.items()}
+            self._cells[result.key] = replace(result, predictions=arrays)
+
+    def forget(self, keys: Collection[CellKey]) -> None:
+        """Leave out what is on the disk."""
+        self._cells = {key: cell for key, cell in self._cells.items() if key not in keys}
+        self._blocks = [(own, rows) for own, rows in self._blocks if own.isdisjoint(keys)]
+
+    def __len__(self) -> int:
+        return len(self._cells) + sum(len(keys) for keys, _ in self._blocks)
+
+    def rows(self) -> tuple[dict[CellKey, ResultRows], list[tuple[frozenset[CellKey], BlockRows]]]:
+        """The rows of all records: of cells, and of blocks with their cells."""
+        alike: dict[Hashable, list[CellResult]] = {}
+        for cell in self._cells.values():
+            if isinstance(cell, CellResult):
+                alike.setdefault((likeness(cell), self._apart and cell.key.configuration), []).append(cell)
+        groups = [(frozenset(cell.key for cell in cells), cells) for cells in alike.values() if len(cells) > 1]
+        in_groups = frozenset().union(*(keys for keys, _ in groups))
+        alone = {
+            key: encoded(cell) if isinstance(cell, CellResult) else cell
+            for key, cell in self._cells.items()
+            if key not in in_groups
+        }
+        blocks = [(keys, encoded_block(block_of(cells), self._keys)) for keys, cells in groups]
+        return alone, [*self._blocks, *blocks]
+
 
 _CHECKPOINT_BYTES = 8 * 2**20
 _BYTES_OF_A_COMMIT = 24 * 2**10  # pages of tables and indices that any commit writes to the log again

@@ -15,7 +15,7 @@ from heldout._text import number_text
 from heldout._types import Floats
 from heldout.estimates.spread import interval_around, nadeau_bengio
 from heldout.estimates.types import Interval, json_number
-from heldout.metrics.opaque import OpaqueMetric
+from heldout.metrics.custom import OpaqueMetric
 
 _DIFFERENCE = OpaqueMetric("difference of nested scores")
 """Greater is better, and without bounds."""

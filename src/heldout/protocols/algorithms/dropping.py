@@ -14,8 +14,7 @@ from itertools import chain
 
 import numpy as np
 
-from heldout.execution.cell_table import CellTable, ScoreColumn
-from heldout.execution.cells import CellResult, CellState
+from heldout.execution.cells import CellResult, CellState, CellTable, ScoreColumn
 from heldout.execution.collect import RaceOutcome, RaceResults
 from heldout.execution.plan import Race, in_racing_order
 from heldout.execution.run import OpenRun, RunSettings, open_run

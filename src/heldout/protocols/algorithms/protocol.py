@@ -28,12 +28,11 @@ from heldout.execution.collect import RaceResults
 from heldout.execution.conclusion import chosen_in
 from heldout.execution.run import RunSettings
 from heldout.execution.search import Search
-from heldout.execution.search_check import check_search
+from heldout.execution.search_check import check_search, warn_if_too_small, warn_of_settings
 from heldout.execution.sharing.groups import Share
-from heldout.execution.shortage import warn_if_too_small, warn_of_settings
 from heldout.flags import Flag
 from heldout.metrics.base import Metric
-from heldout.metrics.opaque import OpaqueMetric
+from heldout.metrics.custom import OpaqueMetric
 from heldout.predictions import ranks
 from heldout.protocols.algorithms.comparison import (
     AlgorithmComparison,

@@ -2,14 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
+from heldout._streams import stream
+from heldout._types import Floats
 from heldout.arguments.search import SearchArguments
+from heldout.data.task import Task, labels_text
 from heldout.errors import InputError
+from heldout.estimates.base import MethodDeclaration, conclude
+from heldout.estimates.candidates import FEW_GROUPS, failed_sentence
+from heldout.estimates.data_flags import flags_of_choice
+from heldout.estimates.evidence import Evidence
+from heldout.estimates.question import Settings
+from heldout.estimates.types import Estimate
 from heldout.execution.collect import RaceResults
 from heldout.execution.conclusion import warn_of_failures, with_constants
 from heldout.execution.fit import final_model
@@ -18,10 +29,276 @@ from heldout.execution.search import Search
 from heldout.execution.search_check import check_search
 from heldout.execution.sharing.groups import Share
 from heldout.execution.winner import winner_of
-from heldout.metrics.opaque import OpaqueMetric
-from heldout.protocols.learning.curve import LearningCurve
-from heldout.protocols.learning.ipl import best_possible, estimate_of, laws_of
-from heldout.protocols.learning.plan import SIZES, subsampled_folds, training_counts
+from heldout.flags import Flag
+from heldout.folds.splits import Folds, Rows, Split, check_splits
+from heldout.metrics.base import Metric
+from heldout.metrics.constant import constant_of_rows
+from heldout.metrics.custom import OpaqueMetric
+from heldout.protocols.learning.curve import (
+    LEAST_SIZES,
+    LearningCurve,
+    PowerLaw,
+    fit_power_law,
+    law_as_dict,
+    summarised,
+)
+from heldout.protocols.words import QUANTITY_IPL
+
+SIZES = (0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8)
+GROUP_DRAWS = 50
+"""The number of orders of whole groups that are drawn; the one that fits sizes and classes best is used."""
+
+
+def training_counts(sizes: Any, n_rows: int) -> tuple[int, ...]:
+    """Training sizes as numbers of rows, ascending.
+
+    ``sizes``: shares of all rows between 0 and 1, or numbers of rows.
+
+    Examples
+    --------
+    >>> training_counts((0.25, 0.5, 60), 80)
+    (20, 40, 60)
+    """
+    if isinstance(sizes, str) or not isinstance(sizes, Sequence | np.ndarray) or len(sizes) < 2:
+        raise InputError(
+            f"training_sizes must list at least 2 shares of the rows, or numbers of rows, got {sizes!r}; "
+            "(.2, .4, .6, .8) for instance.",
+            argument="training_sizes",
+        )
+    counts = tuple(_count(size, n_rows) for size in sizes)
+    if any(after <= before for before, after in pairwise(counts)):
+        raise InputError(
+            f"training_sizes must ascend, got {tuple(sizes)!r}, which are {counts} of {n_rows} rows; list each "
+            "size once, the smallest first.",
+            argument="training_sizes",
+        )
+    return counts
+
+
+def _count(size: Any, n_rows: int) -> int:
+    whole = isinstance(size, int | np.integer) and not isinstance(size, bool)
+    share = isinstance(size, float | np.floating) and 0 < size < 1
+    count = int(size) if whole else round(size * n_rows) if share else 0
+    if not 2 <= count < n_rows:
+        raise InputError(
+            f"each of training_sizes must be a share between 0 and 1, or from 2 to {n_rows - 1} rows, got {size!r}."
+        )
+    return count
+
+
+def subsampled_folds(task: Task, counts: Sequence[int], n_subsamples: int, entropy: int) -> Folds:
+    """A split for each size and repetition, size by size; every split is a repeat.
+
+    Classes are kept in proportion at every size, and groups whole; with groups a size is as near as they allow.
+
+    Raises InputError when a class has no row to train on, or none to test.
+    """
+    check_splits(n_subsamples * len(counts), task.n_rows, "fewer n_subsamples or training_sizes")
+    trains: list[list[Rows]] = [[] for _ in counts]
+    for repetition in range(n_subsamples):
+        rng = np.random.default_rng(stream(entropy, "subsamples", repetition))
+        for number, rows in enumerate(_nested(task, counts, rng)):
+            trains[number].append(rows)
+    splits = []
+    for number, subsamples in enumerate(trains):
+        for repetition, train in enumerate(subsamples):
+            test = np.setdiff1d(np.arange(task.n_rows), train)
+            _check_classes(task, train, test)
+            splits.append(Split(number * n_subsamples + repetition, 0, train, test))
+    return Folds(tuple(splits), task.n_rows, grouped=task.groups is not None)
+
+
+def _nested(task: Task, counts: Sequence[int], rng: np.random.Generator) -> list[Rows]:
+    """The training rows of one repetition at each size, ascending."""
+    if task.groups is not None:
+        return _nested_groups(task, task.groups, counts, rng)
+    order = _order(task, rng)
+    return [np.sort(order[:count]) for count in counts]
+
+
+def _order(task: Task, rng: np.random.Generator) -> Rows:
+    """All rows shuffled, such that the first n hold each class in proportion, for any n."""
+    shuffled = rng.permutation(task.n_rows)
+    if not task.truth.kind.is_classification:
+        return shuffled
+    classes = task.truth.values[shuffled]
+    place = np.empty(task.n_rows)
+    for code in range(task.truth.n_classes):
+        mine = np.flatnonzero(classes == code)
+        place[mine] = (np.arange(len(mine)) + 0.5) / max(len(mine), 1)
+    # Classes of one size tie at every place; the shuffle breaks these ties.
+    return np.asarray(shuffled[np.argsort(place, kind="stable")])
+
+
+def _nested_groups(task: Task, groups: NDArray[Any], counts: Sequence[int], rng: np.random.Generator) -> list[Rows]:
+    """Of some orders of the groups, the one whose first groups come nearest to the sizes, class by class."""
+    group = np.unique(groups, return_inverse=True)[1].reshape(-1)
+    classes = task.truth.values if task.truth.kind.is_classification else np.zeros(task.n_rows, dtype=np.intp)
+    table = np.zeros((int(group.max()) + 1, int(classes.max()) + 1))
+    np.add.at(table, (group, classes), 1)
+    shares = table.sum(axis=0) / task.n_rows
+    best: tuple[float, list[Rows]] | None = None
+    for _ in range(GROUP_DRAWS):
+        order = rng.permutation(len(table))
+        held = table[order].cumsum(axis=0)
+        rows = held.sum(axis=1)
+        last = [int(np.abs(rows[:-1] - count).argmin()) for count in counts]
+        off = sum(float(np.abs(held[i] - count * shares).sum()) for i, count in zip(last, counts, strict=True))
+        if best is None or off < best[0]:
+            best = off, [np.flatnonzero(np.isin(group, order[: i + 1])) for i in last]
+    assert best is not None, "some orders are drawn"
+    if len({len(rows) for rows in best[1]}) < len(counts):
+        raise InputError(
+            f"{len(table)} groups cannot be divided so that they give {len(counts)} training sizes; use fewer "
+            "training_sizes, further apart."
+        )
+    return best[1]
+
+
+def _check_classes(task: Task, train: Rows, test: Rows) -> None:
+    if task.truth.classes is None:
+        return
+    for rows, of in ((train, "train on"), (test, "test")):
+        counts = task.truth.rows(rows).class_counts()
+        if not counts.all():
+            absent = int(np.flatnonzero(counts == 0)[0])
+            label = labels_text(task.truth.classes[absent : absent + 1])
+            raise InputError(
+                f"class {label} has {task.truth.class_counts()[absent]} of {task.n_rows} rows, none of them among "
+                f"the {len(rows)} to {of} with {len(train)} training rows; use training_sizes that leave some, or "
+                "gather more of it."
+            )
+
+
+POOR_FIT = 2.0
+"""A curve is flagged if its root mean square distance from its means exceeds so many of their standard errors."""
+
+
+@dataclass(frozen=True)
+class InversePowerLaw(MethodDeclaration):
+    """The method, as an estimate names it."""
+
+    name: str = "ipl"
+    sources: tuple[str, ...] = ("ding2014",)
+
+
+IPL = InversePowerLaw()
+
+
+def errors_of(metric: Metric, scores: Floats) -> Floats:
+    """Scores as distances from the best possible one."""
+    best = best_possible(metric)
+    return best - scores if metric.greater_is_better else scores - best
+
+
+def best_possible(metric: Metric) -> float:
+    """The better end of the metric's range; infinite if it has none."""
+    return float(metric.range[1] if metric.greater_is_better else metric.range[0])
+
+
+def laws_of(metric: Metric, sizes: Floats, scores: Floats, failures: Mapping[int, str]) -> list[PowerLaw | None]:
+    """The curve of each configuration, from scores (S, n, C); None of those that failed or have too few sizes."""
+    n_configurations = scores.shape[2]
+    if not np.isfinite(best_possible(metric)):
+        return [None] * n_configurations
+    means, standard_errors = summarised(errors_of(metric, scores))
+    return [
+        None if j in failures else fit_power_law(sizes, means[:, j], np.nan_to_num(standard_errors[:, j] ** 2))
+        for j in range(n_configurations)
+    ]
+
+
+def estimate_of(
+    search: Search,
+    metric: Metric,
+    winner: int,
+    *,
+    sizes: Floats,
+    scores: Floats,
+    laws: list[PowerLaw | None],
+    failures: Mapping[int, str],
+) -> Estimate:
+    """The winner's curve at all rows; its mean at the largest size is the uncorrected score."""
+    evidence = _evidence(search, metric, winner, sizes, scores, failures)
+    law, n_rows = laws[winner], search.task.n_rows
+    uncorrected = float(summarised(scores)[0][-1, winner])
+    flags = {**flags_of_choice(evidence), Flag.NO_INTERVAL: Flag.NO_INTERVAL.filled(method=IPL.name)}
+    if evidence.was_selected:
+        flags[Flag.SELECTION_SMOOTHED] = Flag.SELECTION_SMOOTHED.filled(chosen_from=evidence.chosen_from)
+    if law is None:
+        reason = _no_curve(metric, sizes, scores, winner)
+        flags[Flag.UNDEFINED] = Flag.UNDEFINED.filled(reason=reason)
+        value = float("nan")
+    else:
+        best, error = best_possible(metric), float(law.at(n_rows))
+        value = best - error if metric.greater_is_better else best + error
+        flags |= _flags_of_fit(law)
+    return conclude(
+        evidence, IPL, value,
+        uncorrected=uncorrected,
+        flags=flags,
+        provenance={
+            "quantity": QUANTITY_IPL,
+            "training_rows": float(n_rows),
+            "training_sizes": sizes.tolist(),
+            "n_subsamples": scores.shape[1],
+            "curve": None if law is None else law_as_dict(law),
+        },
+    )  # fmt: skip
+
+
+def _flags_of_fit(law: PowerLaw) -> dict[Flag, str]:
+    flags: dict[Flag, str] = {}
+    if law.misfit > POOR_FIT:
+        flags[Flag.CURVE_MISFIT] = Flag.CURVE_MISFIT.filled(residual=law.residual, times=law.misfit)
+    if law.is_flat:
+        flags[Flag.CURVE_FLAT] = Flag.CURVE_FLAT.filled()
+    return flags
+
+
+def _no_curve(metric: Metric, sizes: Floats, scores: Floats, winner: int) -> str:
+    if not np.isfinite(best_possible(metric)):
+        return f"a power law describes errors, but the best possible value of {metric.name} is not known"
+    there = int((~np.isnan(scores[:, :, winner])).any(axis=1).sum())
+    return f"a power law has {LEAST_SIZES} coefficients, and the winner has scores at {there} training sizes"
+
+
+def _evidence(
+    search: Search, metric: Metric, winner: int, sizes: Floats, scores: Floats, failures: Mapping[int, str]
+) -> Evidence:
+    """The evidence of the subsamples of the largest size."""
+    task, names = search.task, search.configurations.names
+    candidates = np.array([j for j in range(len(names)) if j not in failures], dtype=np.intp)
+    flags = dict(search.flags)
+    if failures:
+        flags[Flag.FAILED_CONFIGURATIONS] = failed_sentence(names, failures)
+    if task.groups is not None and (n_groups := len(np.unique(task.groups))) < FEW_GROUPS:
+        flags[Flag.FEW_GROUPS] = Flag.FEW_GROUPS.filled(groups=n_groups)
+    unscored = np.isnan(scores[:, :, candidates]).all(axis=2)
+    if unscored.any():
+        flags[Flag.UNSCORED_SPLITS] = Flag.UNSCORED_SPLITS.filled(unscored=int(unscored.sum()), total=unscored.size)
+    provenance: dict[str, Any] = {
+        "task": str(task.truth.kind),
+        "n_rows": task.n_rows,
+        "n_splits": scores.shape[0] * scores.shape[1],
+        "grouped": task.groups is not None,
+        "weighted": task.sample_weight is not None,
+    }
+    return Evidence(
+        metric,
+        names,
+        candidates,
+        winner,
+        Settings(entropy=search.entropy),
+        selection=search.estimation.rule.name,
+        aggregate=search.estimation.scale_of_selection,
+        n_rows_used=task.n_rows,
+        fold_scores=scores[-1][:, candidates],
+        repeat_of_split=np.arange(scores.shape[1]),
+        flags=flags,
+        details=provenance,
+        baseline=constant_of_rows(metric, task.truth, sample_weight=task.sample_weight),
+    )
 
 
 def learning_curve(

@@ -25,7 +25,7 @@ from heldout.execution.table import mean_over_splits
 from heldout.flags import Flag
 from heldout.metrics.base import Metric, Response, is_undefined, quiet_if_foreign
 from heldout.metrics.constant import constant_of_rows
-from heldout.metrics.opaque import OpaqueMetric
+from heldout.metrics.custom import OpaqueMetric
 from heldout.metrics.parameters import at_times_of
 from heldout.protocols.branches import BranchedSearch, BranchScore, BranchWinner
 from heldout.protocols.nested.estimate import NestedEstimate, OuterFold, agreement_of
@@ -47,8 +47,7 @@ from heldout.protocols.nested.part_interval import (
     no_interval,
     outer_evidence,
 )
-from heldout.protocols.nested.plan import HOLD_OUT, NestedBranch, NestedFolds
-from heldout.protocols.nested.settings import NestedSettings
+from heldout.protocols.nested.plan import HOLD_OUT, NestedBranch, NestedFolds, NestedSettings
 from heldout.protocols.words import QUANTITY_NESTED, QUANTITY_ONE_SPLIT
 
 SOURCES = ("tsamardinos2018", "varma2006")

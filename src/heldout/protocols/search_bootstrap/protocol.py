@@ -18,8 +18,7 @@ from heldout.estimates.types import Alternative
 from heldout.execution.sharing.groups import Share
 from heldout.folds.splits import listed_splits
 from heldout.protocols.search_bootstrap.estimate import SearchBootstrapEstimate
-from heldout.protocols.search_bootstrap.samples import divides_anew
-from heldout.protocols.search_bootstrap.schemes import BootstrapPlan
+from heldout.protocols.search_bootstrap.schemes import BootstrapPlan, divides_anew
 from heldout.spaces.procedure import procedure_of
 
 SCHEMES = ("cvt", "models")

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from heldout._text import is_one_of
 from heldout.arguments.parts import check_weights_fit, checked_target, repeatable, routed_to_fit, rows_of, task_of
 from heldout.configurations import Configurations, checked_model, make_configurations
-from heldout.data.row_labels import in_one_order
+from heldout.data.arrays import in_one_order
 from heldout.data.task import Task, TaskKind, Truth
 from heldout.errors import InputError
 from heldout.estimates.question import check_interval_settings
@@ -32,7 +32,7 @@ from heldout.protocols.validation.corrections import correction_named
 from heldout.protocols.validation.intervals import interval_kind
 from heldout.protocols.validation.plan import ValidationPlan
 from heldout.protocols.validation.replicate import ImputedFit, ReplicateFit
-from heldout.protocols.validation.rms import RMS, rms_metrics
+from heldout.protocols.validation.rows import RMS, rms_metrics
 
 TWO_STAGE = "two_stage"
 MOST_INNER = 10_000_000

@@ -7,17 +7,36 @@ that says why there is no interval.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
+from scipy.special import xlogy
+from scipy.stats import chi2
+from sklearn.compose import ColumnTransformer
+from sklearn.feature_selection import VarianceThreshold
+from sklearn.impute import SimpleImputer
+from sklearn.linear_model import LinearRegression, LogisticRegression
+from sklearn.pipeline import Pipeline
+from sklearn.preprocessing import OneHotEncoder
 
-from heldout._text_table import cell_p_value
+from heldout._notebook import cell_p_value
 from heldout._types import Floats
 from heldout.estimates.types import frame_of, json_number
-from heldout.imputation.coefficient_table import coefficient_table
-from heldout.imputation.coefficients import student_intervals, student_p_values
+from heldout.imputation.coefficients import (
+    HAZARD_RATIO,
+    INTERCEPT,
+    ODDS_RATIO,
+    coefficient_table,
+    coefficients_of,
+    is_unpenalised,
+    student_intervals,
+    student_p_values,
+)
+from heldout.imputation.rubin import PooledCoefficients
+from heldout.imputation.tables import missing_counts
+from heldout.spaces.cox import CoxModel, CoxRegression
 
 
 class LikelihoodTest(NamedTuple):
@@ -152,3 +171,180 @@ class FittedCoefficients:
 
     def _repr_html_(self) -> str:
         return coefficient_table(self).html(strong="value")
+
+
+FILLED_IN = "Missing values were filled in once, and the intervals take them for measured ones."
+SELECTED = "The model was selected on these rows, and intervals that ignore the selection are too narrow"
+_BASELINES = ("baseline_cumulative_hazard_", "cum_baseline_hazard_")
+"""What Cox models, ours and others, call theirs."""
+_PENALTIES = ("C", "alpha", "l1_ratio", "shrinkage")
+
+
+def fitted_coefficients(
+    model: Any, X: Any, y: Any, sample_weight: Any = None
+) -> FittedCoefficients | PooledCoefficients | None:
+    """The coefficients of a fitted model; None of one that is not linear, and of several classes or targets.
+
+    - ``model``: any fitted estimator, a pipeline or a search around one.
+    - ``X`` (n, columns), ``y`` (n,), ``sample_weight`` (n,): what it was fitted on.
+
+    Examples
+    --------
+    >>> X, y = np.array([[0.0], [1.0], [2.0], [3.0]]), np.array([0.0, 2.0, 1.0, 3.0])
+    >>> found = fitted_coefficients(LinearRegression().fit(X, y), X, y)
+    >>> found.names, found.values.round(2).tolist(), found.intervals()[1].round(2).tolist()
+    (('intercept', 'x0'), [0.3, 0.8], [-1.03, 2.63])
+    """
+    if isinstance(pooled := getattr(model, "coefficients_", None), PooledCoefficients):
+        return pooled
+    opened = _opened(model, X)
+    values = _values_of(opened.last)
+    if values is None:
+        return None
+    intercept = (INTERCEPT,) if len(values) == len(opened.names) + 1 else ()
+    if len(values) != len(opened.names) + len(intercept):
+        return None
+    last = opened.last
+    found = None if opened.is_searched else coefficients_of(last, opened.X, y, sample_weight)
+    classes = getattr(last, "classes_", None)
+    is_logistic = isinstance(last, LogisticRegression)
+    is_cox = any(hasattr(last, name) for name in _BASELINES)
+    squares = isinstance(last, LinearRegression)
+    return FittedCoefficients(
+        names=(*intercept, *opened.names),
+        values=values,
+        covariance=None if found is None else found.covariance,
+        df=float(len(y) - len(values)) if squares else float("inf"),
+        ratio=ODDS_RATIO if is_logistic else HAZARD_RATIO if is_cox else "",
+        of=str(classes[1]) if is_logistic and classes is not None else "",
+        reason="" if found is not None else _reason(opened, sample_weight),
+        references=dict(pair for step in opened.before for pair in _references_of(step)),
+        rescaled_by=tuple(dict.fromkeys(name for step in opened.before for name in _rescaling(step))),
+        caveats=(FILLED_IN,) if (missing_counts(X) or {}).get("values") else (),
+        likelihood_ratio=None if found is None or sample_weight is not None else _likelihood_test(opened, y),
+    )
+
+
+class _Opened(NamedTuple):
+    """What is inside pipelines and searches."""
+
+    last: Any
+    X: Any  # as the last step receives it
+    names: tuple[str, ...]
+    before: tuple[Any, ...]
+    is_searched: bool
+
+
+def _opened(model: Any, X: Any) -> _Opened:
+    before: list[Any] = []
+    names = getattr(X, "columns", None)
+    is_searched = False
+    while True:
+        if hasattr(model, "best_estimator_"):
+            is_searched, model = True, model.best_estimator_
+        elif isinstance(model, Pipeline):
+            if len(model.steps) > 1:
+                X, names = model[:-1].transform(X), _names_out(model[:-1])
+            before += [step for _, step in model.steps[:-1]]
+            model = model.steps[-1][1]
+        else:
+            break
+    width = np.shape(X)[1] if np.ndim(X) == 2 else 0
+    if names is None or len(names) != width:
+        names = [f"x{j}" for j in range(width)]
+    return _Opened(model, X, tuple(map(str, names)), tuple(before), is_searched)
+
+
+def _names_out(steps: Pipeline) -> Any:
+    try:
+        return steps.get_feature_names_out()
+    except (AttributeError, ValueError, TypeError):
+        return None
+
+
+def _values_of(last: Any) -> Floats | None:
+    """Intercept, if there is one, and coefficients of one linear predictor; None of other models."""
+    coef = getattr(last, "coef_", None)
+    if not isinstance(coef, np.ndarray) or coef.dtype.kind not in "fi" or coef.size != np.shape(coef)[-1]:
+        return None
+    intercept = np.ravel(getattr(last, "intercept_", []))
+    if not getattr(last, "fit_intercept", True) or len(intercept) > 1:
+        intercept = np.empty(0)
+    return np.concatenate([intercept, np.ravel(coef)]).astype(np.float64)
+
+
+def _reason(opened: _Opened, sample_weight: Any) -> str:
+    """Why there are no intervals."""
+    last = opened.last
+    if opened.is_searched:
+        return SELECTED
+    if penalties := _penalties_of(last):
+        shown = ", ".join(f"{name}={value}" for name, value in penalties.items())
+        return f"The penalty ({shown}) shrinks them by design, and no information matrix says how sure they are"
+    if getattr(last, "class_weight", None) is not None:
+        return "With class weights the likelihood is not that of the rows"
+    if isinstance(last, CoxModel) and sample_weight is not None:
+        return "Importance weights do not say how many rows there are"
+    if isinstance(last, LogisticRegression | LinearRegression | CoxModel):
+        return "The columns depend on each other, or there are no more rows than coefficients"
+    return f"No covariance of the coefficients of {type(last).__name__} is known"
+
+
+def _penalties_of(last: Any) -> dict[str, Any]:
+    """The settings that penalise a model, by their names."""
+    settings = last.get_params(deep=False) if hasattr(last, "get_params") else {}
+    unpenalised = settings.get("penalty", "l2") is None or is_unpenalised(settings.get("C"))
+    if isinstance(last, LogisticRegression) and unpenalised:
+        return {}
+    chosen = {"C": float(np.ravel(last.C_)[0])} if hasattr(last, "C_") else {}
+    return chosen | {name: settings[name] for name in _PENALTIES if settings.get(name) not in (None, 0)}
+
+
+def _likelihood_test(opened: _Opened, y: Any) -> LikelihoodTest | None:
+    """2 (l - l₀), l₀ being the likelihood of the intercept or of equal hazards; None where it has none."""
+    last, target = opened.last, np.asarray(y)
+    if isinstance(last, CoxRegression):
+        statistic = 2 * (last.log_likelihood_[1] - last.log_likelihood_[0])
+    elif not isinstance(last, LinearRegression | LogisticRegression) or not last.fit_intercept:
+        return None
+    elif isinstance(last, LinearRegression):
+        residual = target - last.predict(opened.X)
+        statistic = len(target) * np.log(np.var(target) / np.mean(residual**2))
+    else:
+        positive = target == last.classes_[1]
+        log_odds, share = last.decision_function(opened.X), positive.mean()
+        reached = -np.logaddexp(0.0, np.where(positive, -log_odds, log_odds)).sum()
+        statistic = 2 * (reached - len(target) * (xlogy(share, share) + xlogy(1 - share, 1 - share)))
+    df = len(opened.names)
+    return LikelihoodTest(float(statistic), df, float(chi2.sf(statistic, df)))
+
+
+def _references_of(step: Any) -> Iterator[tuple[str, str]]:
+    """Columns of text and the level that a step leaves out."""
+    if isinstance(step, ColumnTransformer):
+        for _, part, _ in step.transformers_:
+            yield from _references_of(part)
+    elif isinstance(step, Pipeline):
+        for _, part in step.steps:
+            yield from _references_of(part)
+    elif isinstance(step, OneHotEncoder) and getattr(step, "drop_idx_", None) is not None:
+        names = getattr(step, "feature_names_in_", [f"x{j}" for j in range(len(step.categories_))])
+        rare = getattr(step, "infrequent_categories_", None) or [None] * len(names)
+        for name, levels, left_out, few in zip(names, step.categories_, step.drop_idx_, rare, strict=True):
+            if left_out is not None:
+                level = levels[left_out]
+                is_rare = few is not None and level in few
+                yield str(name), "the rarest levels" if is_rare else str(level)
+
+
+def _rescaling(step: Any) -> Iterator[str]:
+    """The names of steps that change units."""
+    if isinstance(step, ColumnTransformer):
+        for _, part, columns in step.transformers_:
+            if len(columns):
+                yield from _rescaling(part)
+    elif isinstance(step, Pipeline):
+        for _, part in step.steps:
+            yield from _rescaling(part)
+    elif step is not None and not isinstance(step, str | OneHotEncoder | SimpleImputer | VarianceThreshold):
+        yield type(step).__name__

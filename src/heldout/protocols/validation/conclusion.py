@@ -30,7 +30,6 @@ from heldout.protocols.validation.corrections.base import CorrectedScore, Correc
 from heldout.protocols.validation.corrections.memorising import Memorising, memorising
 from heldout.protocols.validation.corrections.optimism import Optimism
 from heldout.protocols.validation.estimate import Validation
-from heldout.protocols.validation.fits import Fits, NoModelError
 from heldout.protocols.validation.intervals import (
     SOURCES_OF_INTERVAL,
     IntervalKind,
@@ -39,7 +38,7 @@ from heldout.protocols.validation.intervals import (
     interval_of,
     no_interval,
 )
-from heldout.protocols.validation.plan import ValidationPlan
+from heldout.protocols.validation.plan import Fits, NoModelError, ValidationPlan
 from heldout.protocols.validation.replicates import Replicates, ReplicateScores
 from heldout.protocols.validation.rows import Candidate, ValidationRow
 from heldout.protocols.words import QUANTITY_OPTIMISM, QUANTITY_OUT_OF_BAG, QUANTITY_POINT632

@@ -8,15 +8,13 @@ from typing import Any, Literal
 
 from numpy.typing import ArrayLike
 
-from heldout._notebook import notes
+from heldout._notebook import TextTable, aligned, notes
 from heldout._text import counted
-from heldout._text_table import TextTable, aligned
 from heldout.errors import InputError
 from heldout.estimates.types import Estimate, Interval, frame_of
 from heldout.flags import Flag
 from heldout.imputation.backward import Selection
-from heldout.imputation.coefficient_table import coefficient_table
-from heldout.imputation.coefficients import ODDS_RATIO
+from heldout.imputation.coefficients import ODDS_RATIO, coefficient_table
 from heldout.imputation.pooled import PooledModel
 from heldout.imputation.rubin import PooledCoefficients
 from heldout.methods_text import WithMethodsText
@@ -27,11 +25,12 @@ from heldout.protocols.validation.curves.calibration import CalibrationCurve, ca
 from heldout.protocols.validation.curves.decision import DecisionCurve, decision_curve
 from heldout.protocols.validation.curves.roc import RocCurve, roc_curve
 from heldout.protocols.validation.replicates import Replicates
-from heldout.protocols.validation.rms import rms_rows
-from heldout.protocols.validation.rows import Candidate, ValidationRow
-from heldout.protocols.validation.text import (
+from heldout.protocols.validation.rows import (
+    Candidate,
+    ValidationRow,
     candidate_table,
     flag_notes,
+    rms_rows,
     score_table,
     separation_notes,
 )

@@ -10,13 +10,12 @@ from heldout.estimates.question import Settings
 from heldout.estimates.types import Alternative
 from heldout.execution.run import RunSettings, open_run
 from heldout.execution.sharing.groups import Share
-from heldout.execution.store.memory import MemoryStore
+from heldout.execution.store.base import MemoryStore
 from heldout.imputation.tables import missing_counts
 from heldout.protocols.validation.arguments import ValidationArguments
 from heldout.protocols.validation.conclusion import ValidationConclusion
 from heldout.protocols.validation.estimate import Validation
-from heldout.protocols.validation.fits import Fits
-from heldout.protocols.validation.plan import ValidationPlan, check_memory
+from heldout.protocols.validation.plan import Fits, ValidationPlan, check_memory
 
 
 def bootstrap_validate(

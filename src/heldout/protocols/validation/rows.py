@@ -2,13 +2,95 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from math import isfinite
+from types import MappingProxyType
 from typing import Any
 
-from heldout._notebook import record
-from heldout.estimates.types import Interval, json_number
+from heldout._notebook import TextTable, cell_interval, cell_number, record
+from heldout.data.task import TaskKind
+from heldout.errors import InputError
+from heldout.estimates.types import Estimate, Interval, json_number
+from heldout.flags import Flag
+from heldout.metrics.base import Response
+from heldout.protocols.validation.replicates import Replicates
+
+RMS = "rms"
+"""The value of ``metric`` that stands for all of them."""
+
+_INTERCEPT = "calibration_intercept(given_slope=False)"
+RMS_METRICS: Mapping[TaskKind, Mapping[str, str]] = MappingProxyType(
+    {
+        TaskKind.BINARY: {
+            "Dxy": "somers_d", "R2": "nagelkerke_r2", "Intercept": _INTERCEPT, "Slope": "calibration_slope",
+            "Emax": "calibration_emax", "D": "discrimination_index", "U": "unreliability_index",
+            "Q": "quality_index", "B": "brier_score", "g": "g_index", "gp": "g_index(scale='probability')",
+        },
+        TaskKind.REGRESSION: {
+            "R-square": "r2", "MSE": "mean_squared_error", "g": "g_index", "Intercept": _INTERCEPT,
+            "Slope": "calibration_slope",
+        },
+        TaskKind.SURVIVAL: {
+            "Dxy": "somers_d", "R2": "nagelkerke_r2", "Slope": "calibration_slope", "D": "discrimination_index",
+            "U": "unreliability_index", "Q": "quality_index", "g": "g_index",
+        },
+    }
+)  # fmt: skip
+"""R's name → ours, in the order of ``validate.lrm``, ``validate.ols`` and ``validate.cph``."""
+
+
+def rms_metrics(kind: TaskKind) -> tuple[str, ...]:
+    """The names of the metrics that ``rms::validate`` reports for a kind of task.
+
+    Raises InputError for several classes, which it does not know.
+
+    Examples
+    --------
+    >>> rms_metrics(TaskKind.REGRESSION)[:2]
+    ('r2', 'mean_squared_error')
+    """
+    if kind not in RMS_METRICS:
+        raise InputError(
+            f"`metric={RMS!r}` is for two classes, numbers and times to an event, as R's rms::validate, got a "
+            f"{kind.value} target; name metrics, or leave it out for the usual ones.",
+            argument="metric",
+        )
+    return tuple(RMS_METRICS[kind].values())
+
+
+def rms_labels(metrics: Collection[str]) -> Mapping[str, str]:
+    """Metric → its name with R's, where all that ``rms::validate`` reports for a kind of task are among them.
+
+    Examples
+    --------
+    >>> rms_labels(rms_metrics(TaskKind.REGRESSION))["mean_squared_error"], rms_labels(["r2"])
+    ('mean_squared_error (MSE)', {})
+    """
+    for known in RMS_METRICS.values():
+        if set(known.values()) <= set(metrics):
+            return {ours: f"{ours} ({theirs})" for theirs, ours in known.items()}
+    return {}
+
+
+def rms_rows(rows: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Rows of a validation's table (those with ``metric``, ``apparent`` and so on) as ``rms::validate`` has them.
+
+    Metrics that R does not report are left out.
+    """
+    names = {ours: theirs for metrics in RMS_METRICS.values() for theirs, ours in metrics.items()}
+    return [{"": names[row["metric"]], **_cells(row)} for row in rows if row["metric"] in names]
+
+
+def _cells(row: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        "index.orig": row["apparent"],
+        "training": row["in_bootstrap"],
+        "test": row["on_original"],
+        "optimism": row["apparent"] - row["corrected"],  # of a loss below 0
+        "index.corrected": row["corrected"],
+        "n": row["n"],
+    }
 
 
 @dataclass(frozen=True)
@@ -124,3 +206,89 @@ class Candidate:
     rows: Mapping[str, ValidationRow]
     failures: Mapping[int, str] = field(default_factory=dict)
     reason: str = ""
+
+
+_OF_SAMPLES = ("in_bootstrap", "on_original")
+_OF_WEIGHTS = ("out_of_bag", "no_information", "weight")
+_BETWEEN: Mapping[str, tuple[str, ...]] = {
+    "optimism": _OF_SAMPLES, "two_stage": _OF_SAMPLES, "632+": _OF_WEIGHTS, "auto": _OF_WEIGHTS,
+}  # fmt: skip
+"""From which columns, beside the apparent score, a method makes the corrected one; by default ``out_of_bag``."""
+SEPARATED = (
+    "The model tells the classes of its own rows apart without an error; then the likelihood has no highest point, "
+    "and coefficients and probabilities depend on where the fit stopped: use fewer columns, or a penalised model."
+)
+
+
+def score_table(title: str, rows: Mapping[str, ValidationRow], method: str, *, adjusts: bool = False) -> TextTable:
+    """A row a metric: what the correction is made of, the corrected score and its interval.
+
+    Metrics that are R's ``rms::validate`` have its names too. ``method`` is that of all rows; by ``auto`` they
+    have several, and a column for it.
+    """
+    between = _BETWEEN.get(method, ("out_of_bag",)) + (("inner_optimism",) if adjusts else ())
+    numbers = ("apparent", *between, "optimism", "corrected")
+    interval = next((row.interval for row in rows.values() if row.interval is not None), None)
+    heading = "interval" if interval is None else f"interval ({interval.confidence_level * 100:.4g}%)"
+    by_row = ("method",) if method == "auto" else ()
+    headings = ("metric", *by_row, *(name.replace("_", " ") for name in numbers), heading, "n")
+    labels = rms_labels(rows)
+    cells = (
+        (labels.get(name, row.metric), *(getattr(row, each) for each in by_row), *_score_cells(row, numbers))
+        for name, row in rows.items()
+    )
+    return TextTable(title, headings, tuple(cells))
+
+
+def _score_cells(row: ValidationRow, numbers: Sequence[str]) -> tuple[str, ...]:
+    interval = "none" if row.interval is None else cell_interval(row.interval.low, row.interval.high)
+    return (*(cell_number(getattr(row, name)) for name in numbers), interval, str(row.n_successful))
+
+
+def candidate_table(candidates: Sequence[Candidate], metrics: Sequence[str]) -> TextTable:
+    """A row a model; those that could not be fitted are in the notes, with the reason."""
+    rows = tuple(
+        (each.name, *(cell_number(each.rows[name].corrected) for name in metrics))
+        for each in candidates
+        if each.rows
+    )
+    # The reason for a failed fit is too long for a column.
+    failed = tuple(
+        f"{each.name}: not fitted ({' '.join(each.reason.split())})" for each in candidates if not each.rows
+    )
+    return TextTable("All models, corrected on the samples that they shared", ("model", *metrics), rows, failed)
+
+
+def separation_notes(replicates: Replicates) -> list[str]:
+    """A note where the model of all rows separates the classes without an error."""
+    truth, probabilities = replicates.truth, replicates.apparent.get(Response.PROBABILITIES)
+    if not truth.kind.is_classification or probabilities is None:
+        return []
+    if truth.kind is TaskKind.BINARY:
+        positive = truth.values == truth.positive
+        separated = (probabilities[positive].min(axis=0) > probabilities[~positive].max(axis=0)).all()
+    else:
+        separated = (probabilities.argmax(axis=-1) == truth.values[:, None]).all()
+    return [SEPARATED] if separated else []
+
+
+def flag_notes(estimates: Mapping[str, Estimate]) -> list[str]:
+    """The flags of the estimates, each once, with the metrics that it is about."""
+    found: dict[tuple[Flag, str], dict[str, str]] = {}
+    for name, estimate in estimates.items():
+        for flag, message in estimate.flags.items():
+            if flag is Flag.NO_BOUND and Flag.UNDEFINED in estimate.flags:
+                continue  # the reason for no score is the reason for no interval
+            # That the model memorises is one finding, whichever metric's name its sentence holds.
+            pattern = message if flag is Flag.MEMORISES else message.replace(name, "{}")
+            found.setdefault((flag, pattern), {})[name] = message
+    with_interval = {name for name, estimate in estimates.items() if estimate.interval is not None}
+    return [_note(pattern, messages, with_interval) for (_, pattern), messages in found.items()]
+
+
+def _note(pattern: str, messages: Mapping[str, str], with_interval: Set[str]) -> str:
+    """One sentence for all metrics with this flag; a flag of all intervals needs no names."""
+    first, *others = messages
+    if "{}" in pattern:
+        return messages[first] + (f" So too: {', '.join(others)}." if others else "")
+    return pattern if with_interval <= messages.keys() else f"{', '.join(messages)}: {pattern}"

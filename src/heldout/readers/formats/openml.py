@@ -12,8 +12,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from heldout.data.arrays import column_of
-from heldout.data.row_labels import in_order_of, row_labels
+from heldout.data.arrays import column_of, in_order_of, row_labels
 from heldout.errors import InputError
 from heldout.readers.columns import check_numbers
 from heldout.readers.formats.base import ColumnUses, Export

@@ -11,10 +11,10 @@ from heldout.errors import InputError
 from heldout.estimates.question import AnyAggregate
 from heldout.execution.adaptive import ProposalScore
 from heldout.execution.inner_split import InnerSplit
-from heldout.readers.kept import keep_evaluation
+from heldout.readers.finished_search import keep_evaluation
 from heldout.result import Evaluation
 from heldout.search.open import OpenSearch
-from heldout.search.optuna.package import optuna_package
+from heldout.search.optuna.sampler import optuna_package
 from heldout.search.optuna.space import Space, checked_proposal, space_of
 from heldout.search.optuna.study import check_direction, report_scores
 

@@ -23,7 +23,7 @@ from heldout._streams import numpy_seed
 from heldout._text import counted
 from heldout._types import Floats
 from heldout.estimates.spread import nadeau_bengio
-from heldout.search.optuna.package import optuna_package
+from heldout.search.optuna.sampler import optuna_package
 
 SOURCES = ("makarova2022", "nadeau2003")
 FEWEST_TRIALS = 20

@@ -3,12 +3,41 @@
 from __future__ import annotations
 
 import copy
+import warnings
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
+from types import ModuleType
 from typing import Any
 
 from heldout._streams import RandomState, entropy_of, numpy_seed
-from heldout.search.optuna.package import optuna_package, quiet
+from heldout.errors import MissingExtraError
+
+
+def optuna_package() -> ModuleType:
+    """Optuna itself.
+
+    Raises MissingExtraError when it is not installed.
+    """
+    try:
+        import optuna
+    except ModuleNotFoundError:
+        raise MissingExtraError("A search with Optuna", "optuna") from None
+    return optuna
+
+
+@contextmanager
+def quiet() -> Iterator[None]:
+    """Optuna without its lines about every study and trial, and about experimental arguments."""
+    optuna = optuna_package()
+    level = optuna.logging.get_verbosity()
+    optuna.logging.set_verbosity(max(level, optuna.logging.WARNING))
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", optuna.exceptions.ExperimentalWarning)
+            yield
+    finally:
+        optuna.logging.set_verbosity(level)
 
 
 @dataclass(frozen=True, eq=False)

@@ -15,7 +15,7 @@ from heldout.configurations import Configuration, checked_entries
 from heldout.data.arrays import shortened
 from heldout.errors import ArgumentError, InputError, NoExit, reason_of
 from heldout.execution.adaptive import Proposal
-from heldout.search.optuna.package import optuna_package
+from heldout.search.optuna.sampler import optuna_package
 
 TAILS = 0.001
 """Of a distribution that is proposed by its quantile: the probability beyond either end, which may be infinite."""

@@ -22,9 +22,8 @@ from heldout.data.arrays import shortened
 from heldout.errors import HeldoutWarning, InputError, StoreError, text_of
 from heldout.execution.adaptive import Proposal, ProposalScore
 from heldout.search.optuna.cross_fitting import MOST_SHARE
-from heldout.search.optuna.package import optuna_package, quiet
 from heldout.search.optuna.regret import UselessSearch
-from heldout.search.optuna.sampler import SeededSampler, fresh_sampler
+from heldout.search.optuna.sampler import SeededSampler, fresh_sampler, optuna_package, quiet
 from heldout.search.optuna.space import Space, checked_proposal
 
 

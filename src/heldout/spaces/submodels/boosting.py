@@ -6,9 +6,11 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from heldout._sklearn import RAW_PREDICTION, n_rows_of, raw_stages, rows_of_boosting
-from heldout.spaces.submodels.base import SeparateFitsError, SubmodelFamily, Value
-from heldout.spaces.submodels.parts import (
+from heldout.spaces.submodels.base import (
     Answer,
+    SeparateFitsError,
+    SubmodelFamily,
+    Value,
     Views,
     counts,
     fitted_copy,

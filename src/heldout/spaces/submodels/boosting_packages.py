@@ -7,8 +7,15 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from heldout.spaces.submodels.base import SeparateFitsError, SubmodelFamily, Value
-from heldout.spaces.submodels.parts import counts, fitted_copy, largest, weights_only
+from heldout.spaces.submodels.base import (
+    SeparateFitsError,
+    SubmodelFamily,
+    Value,
+    counts,
+    fitted_copy,
+    largest,
+    weights_only,
+)
 
 # Other names of n_estimators, and what depends on it; the wrappers of scikit-learn take any of them.
 _OF_LIGHTGBM = frozenset(

@@ -7,9 +7,11 @@ from functools import cache, partial
 from typing import Any
 
 from heldout._sklearn import rows_of_forest
-from heldout.spaces.submodels.base import SeparateFitsError, SubmodelFamily, Value
-from heldout.spaces.submodels.parts import (
+from heldout.spaces.submodels.base import (
     Answer,
+    SeparateFitsError,
+    SubmodelFamily,
+    Value,
     Views,
     counts,
     fitted_copy,

@@ -9,9 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heldout._sklearn import kernel_of
-from heldout.spaces.submodels.base import SeparateFitsError, SubmodelFamily, Value
+from heldout.spaces.submodels.base import SeparateFitsError, SubmodelFamily, Value, fitted_copy, weights_only
 from heldout.spaces.submodels.linear import Floats, positions, positives, row_weights, target
-from heldout.spaces.submodels.parts import fitted_copy, weights_only
 
 _CONDITION = 1e5
 _AGREEMENT = 1e-13

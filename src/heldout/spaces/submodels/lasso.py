@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from sklearn.linear_model import enet_path
 
-from heldout.spaces.submodels.base import SeparateFitsError, SubmodelFamily, Value
+from heldout.spaces.submodels.base import SeparateFitsError, SubmodelFamily, Value, fitted_copy, weights_only
 from heldout.spaces.submodels.linear import (
     Floats,
     PenaltyCoefficients,
@@ -22,7 +22,6 @@ from heldout.spaces.submodels.linear import (
     row_weights,
     target,
 )
-from heldout.spaces.submodels.parts import fitted_copy, weights_only
 from heldout.spaces.submodels.ridge import Centred
 
 _EXCESS = 1e-9

@@ -14,8 +14,7 @@ from sklearn.base import is_classifier
 from sklearn.utils.extmath import safe_sparse_dot
 from sklearn.utils.validation import validate_data
 
-from heldout.spaces.submodels.base import SeparateFitsError, Value
-from heldout.spaces.submodels.parts import Answer, view_of
+from heldout.spaces.submodels.base import Answer, SeparateFitsError, Value, view_of
 
 Floats = NDArray[np.float64]
 

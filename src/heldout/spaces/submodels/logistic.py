@@ -16,7 +16,7 @@ from scipy.linalg.lapack import dpotrf, dpotrs
 from scipy.special import expit, log_expit, logsumexp
 from sklearn.utils import compute_sample_weight
 
-from heldout.spaces.submodels.base import SeparateFitsError, SubmodelFamily, Value
+from heldout.spaces.submodels.base import SeparateFitsError, SubmodelFamily, Value, fitted_copy, weights_only
 from heldout.spaces.submodels.linear import (
     Floats,
     PenaltyCoefficients,
@@ -27,7 +27,6 @@ from heldout.spaces.submodels.linear import (
     row_weights,
     target,
 )
-from heldout.spaces.submodels.parts import fitted_copy, weights_only
 
 _UNKNOWNS = 400
 _UNKNOWNS_OF_SPARSE = 100

@@ -11,8 +11,16 @@ from sklearn.base import is_classifier
 from sklearn.utils.extmath import row_norms
 
 from heldout._sklearn import WITHOUT_BRUTE_FORCE, class_codes, indexed_rows, is_brute, rows_at
-from heldout.spaces.submodels.base import SeparateFitsError, SubmodelFamily, Value
-from heldout.spaces.submodels.parts import count, fitted_copy, smallest, view_of, without_weights
+from heldout.spaces.submodels.base import (
+    SeparateFitsError,
+    SubmodelFamily,
+    Value,
+    count,
+    fitted_copy,
+    smallest,
+    view_of,
+    without_weights,
+)
 
 _WEIGHTS = ("uniform", "distance", None)
 Setting = tuple[int, str | None]

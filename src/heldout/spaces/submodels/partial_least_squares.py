@@ -13,8 +13,16 @@ import numpy as np
 from scipy.linalg import pinv
 
 from heldout._sklearn import scales_of_pls
-from heldout.spaces.submodels.base import SubmodelFamily, Value
-from heldout.spaces.submodels.parts import Views, counts, fitted_copy, largest, view_of, without_weights
+from heldout.spaces.submodels.base import (
+    SubmodelFamily,
+    Value,
+    Views,
+    counts,
+    fitted_copy,
+    largest,
+    view_of,
+    without_weights,
+)
 
 
 def fit_pls(estimator: Any, values: Sequence[Value], X: Any, y: Any, **fit_params: Any) -> Views:

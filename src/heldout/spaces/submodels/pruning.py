@@ -12,8 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heldout._sklearn import prune
-from heldout.spaces.submodels.base import SubmodelFamily, Value
-from heldout.spaces.submodels.parts import fitted_copy, is_seeded, view_of, weights_only
+from heldout.spaces.submodels.base import SubmodelFamily, Value, fitted_copy, is_seeded, view_of, weights_only
 
 
 class PrunedTrees:

@@ -19,7 +19,7 @@ from sklearn.utils import compute_sample_weight
 from sklearn.utils.validation import validate_data
 
 from heldout._sklearn import check_params
-from heldout.spaces.submodels.base import SeparateFitsError, SubmodelFamily, Value
+from heldout.spaces.submodels.base import SeparateFitsError, SubmodelFamily, Value, fitted_copy, weights_only
 from heldout.spaces.submodels.linear import (
     Floats,
     PenaltyCoefficients,
@@ -29,7 +29,6 @@ from heldout.spaces.submodels.linear import (
     row_weights,
     target,
 )
-from heldout.spaces.submodels.parts import fitted_copy, weights_only
 
 CONDITION = 1e5
 """The largest condition number at which two ways of solving agree to 1e-12 with a margin."""

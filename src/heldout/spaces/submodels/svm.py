@@ -28,9 +28,8 @@ from heldout.kernels.dispatch import (
     inner_products,
     squared_distances,
 )
-from heldout.spaces.submodels.base import SeparateFitsError, SubmodelFamily, Value
+from heldout.spaces.submodels.base import SeparateFitsError, SubmodelFamily, Value, weights_only
 from heldout.spaces.submodels.linear import Floats, row_weights
-from heldout.spaces.submodels.parts import weights_only
 
 _MOST_ROWS = 4000
 """Two kernel matrices exist at a time. Of so many rows each takes 128 MB."""

@@ -11,8 +11,17 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from heldout._sklearn import keeps_scores_of_fit, n_rows_of
-from heldout.spaces.submodels.base import SeparateFitsError, SubmodelFamily, Value
-from heldout.spaces.submodels.parts import count, counts, fitted_copy, smallest, view_of, without_weights
+from heldout.spaces.submodels.base import (
+    SeparateFitsError,
+    SubmodelFamily,
+    Value,
+    count,
+    counts,
+    fitted_copy,
+    smallest,
+    view_of,
+    without_weights,
+)
 
 _FIXED_SCORES = ("f_classif", "f_regression", "r_regression", "chi2")
 _SEEDED_SCORES = ("mutual_info_classif", "mutual_info_regression")
