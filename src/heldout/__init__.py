@@ -13,10 +13,10 @@ if TYPE_CHECKING:
     from heldout.advice import advise
     from heldout.errors import HeldoutError, HeldoutWarning, InputError
     from heldout.estimates.comparison import compare_estimates
-    from heldout.estimates.development_set import rows_needed
     from heldout.estimates.estimate import estimate
     from heldout.estimates.from_scores import estimate_from_scores
     from heldout.estimates.paired.compare import compare_configurations
+    from heldout.estimates.training_size import rows_needed
     from heldout.estimates.types import Estimate
     from heldout.execution.inner_split import inner_split
     from heldout.flags import Flag
@@ -104,7 +104,7 @@ _HOMES = {
     "open_search": "heldout.search.open",
     "read_predictions": "heldout.readers.any_tool",
     "report_card": "heldout.report.card",
-    "rows_needed": "heldout.estimates.development_set",
+    "rows_needed": "heldout.estimates.training_size",
 }
 _PACKAGES = {
     name: f"heldout.{name}"

@@ -22,7 +22,7 @@ from heldout.estimates.question import Question, Scale
 from heldout.estimates.types import Estimate
 from heldout.execution.cells import CellTable
 from heldout.execution.cross_fit import CrossFit, part_for_estimate
-from heldout.execution.default import DefaultConfiguration, place_of
+from heldout.execution.extras import DefaultConfiguration, place_of
 from heldout.execution.fold_models import FoldModels
 from heldout.execution.sharing.accounts import SharedFits, shared_fits
 from heldout.execution.training_size import SmallerTraining

@@ -16,8 +16,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import heldout as ho
-from heldout.advice.costs import GROWTH, costs_of
-from heldout.advice.fit_times import TotalTime
+from heldout.advice.costs import GROWTH, TotalTime, costs_of
 from heldout.advice.problem import SearchProblem, problem_of
 
 X, Y = make_classification(120, 4, n_informative=3, n_redundant=0, random_state=3)

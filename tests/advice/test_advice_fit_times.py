@@ -14,7 +14,7 @@ from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 
-from heldout.advice.fit_times import TimedFit, family_times, spread, timed_fits, total_time
+from heldout.advice.costs import TimedFit, family_times, spread, timed_fits, total_time
 from heldout.advice.problem import Family, problem_of
 from heldout.errors import InputError
 

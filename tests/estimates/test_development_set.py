@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import heldout as ho
-from heldout.estimates.development_set import distance_to_best, rows_needed
+from heldout.estimates.training_size import distance_to_best, rows_needed
 
 
 def test_by_hand() -> None:

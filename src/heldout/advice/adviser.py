@@ -22,12 +22,15 @@ from heldout.advice.costs import (
     SQUARED_ERROR,
     Cost,
     ProtocolBias,
+    TotalTime,
     WorstCase,
     costs_of,
+    family_times,
+    timed_fits,
+    total_time,
     worst_case,
 )
 from heldout.advice.evidence import Expected, TableEvidence, expected_change, installed_evidence
-from heldout.advice.fit_times import TotalTime, family_times, timed_fits, total_time
 from heldout.advice.problem import SearchProblem, problem_of
 from heldout.advice.recommendation import Situation, check_answer, recommended
 from heldout.advice.result import Advice, time_of

@@ -10,9 +10,8 @@ from typing import Any, ClassVar
 
 from heldout._notebook import notes, table
 from heldout.advice import words as words
-from heldout.advice.costs import Cost, WorstCase
+from heldout.advice.costs import Cost, FamilyTime, WorstCase
 from heldout.advice.evidence import Expected
-from heldout.advice.fit_times import FamilyTime
 from heldout.advice.recommendation import Recommendation
 from heldout.estimates.types import frame_of, json_safe
 from heldout.execution.listeners.words import duration

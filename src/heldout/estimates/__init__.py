@@ -5,7 +5,6 @@ from typing import Any
 from heldout._registry import function_of
 from heldout.estimates.base import Method
 from heldout.estimates.block_length import Blocks, automatic_length
-from heldout.estimates.development_set import distance_to_best
 from heldout.estimates.evidence import Evidence
 from heldout.estimates.methods import METHODS, method_of
 from heldout.estimates.methods.bbc import BBC
@@ -26,6 +25,7 @@ from heldout.estimates.methods.wald_cv import WaldCV
 from heldout.estimates.methods.wmc import WMC, WMCS
 from heldout.estimates.methods.zoom import Zoom
 from heldout.estimates.question import Settings
+from heldout.estimates.training_size import distance_to_best
 from heldout.estimates.types import Coverage, Estimate, Interval
 from heldout.flags import Flag
 

@@ -1,13 +1,17 @@
-"""The winner in halves of the rows: fitted after it was selected, in the same run, and scored by every scorer."""
+"""What few searches ask for: the default configuration, halves of the rows, smaller training, an end by width."""
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
+from heldout._notebook import table
+from heldout.configurations import Configuration, Configurations, are_same, checked_entries
+from heldout.data.arrays import shortened
 from heldout.dropping.base import Barrier, judged_after
 from heldout.errors import HeldoutWarning, InputError
 from heldout.execution.collect import RaceResults
@@ -15,11 +19,11 @@ from heldout.execution.conclusion import ChosenWinner, chosen_in, estimates_of
 from heldout.execution.events import FitsAdded
 from heldout.execution.fit import Scoring
 from heldout.execution.plan import Race
-from heldout.execution.run import OpenRun, Stop
-from heldout.execution.search import Search
+from heldout.execution.run import OpenRun, RunSettings, Stop, open_run
+from heldout.execution.search import Search, imputed
 from heldout.execution.training_size import SmallerTraining, competitors, smaller_training_in
 from heldout.folds.splits import Folds
-from heldout.predictions import FoldScores
+from heldout.predictions import UNPREDICTED_LABEL, FoldScores, HeldOutPredictions
 
 
 def scores_in_halves(
@@ -95,3 +99,138 @@ def stop_of(search: Search, n_jobs: int | None = None) -> Stop | None:
         return replace(barrier, leader=chosen.winner, width=width, stopped=bool(width <= most))
 
     return stop
+
+
+@dataclass(frozen=True, eq=False)
+class DefaultConfiguration:
+    """The configuration that a search is compared with.
+
+    Attributes
+    ----------
+    configuration : Configuration
+    position : int or None
+        Its place among the configurations of the search; None where it is not among them.
+    predictions : HeldOutPredictions or None
+        Of it alone, on the same splits, where it is not among them.
+    folds : Folds or None
+        Of these predictions.
+    n_fits : int
+        That it took beside those of the search.
+    """
+
+    configuration: Configuration
+    position: int | None = None
+    predictions: HeldOutPredictions | None = None
+    folds: Folds | None = None
+    n_fits: int = 0
+
+    def among(self, members: Sequence[Configuration]) -> DefaultConfiguration:
+        """With its place where an adaptive search has proposed it too; its own predictions are not needed then."""
+        place = self.position if self.position is not None else place_of(self.configuration, members)
+        return self if place is None else replace(self, position=place, predictions=None, folds=None)
+
+    def on(self, folds: Folds) -> DefaultConfiguration:
+        """With its predictions on some of the splits, as of a search that ended before its last one."""
+        if self.predictions is None or self.folds is None or folds.n_splits == self.folds.n_splits:
+            return self
+        columns = [self.folds.columns[repeat] for repeat in folds.columns]
+        rows, repeats = np.nonzero(folds.labels < 0)
+        responses = {}
+        for response, array in self.predictions.responses.items():
+            responses[response] = array[:, :, columns]
+            empty = UNPREDICTED_LABEL if array.dtype == np.int32 else np.nan
+            responses[response][rows, :, repeats] = empty
+        found = replace(self.predictions, responses=responses, folds=folds.labels)
+        return replace(self, predictions=found, folds=folds)
+
+    def _repr_html_(self) -> str:
+        place = "not among the configurations" if self.position is None else f"configuration {self.position}"
+        return table([("default configuration", self.configuration.name), ("place", place)])
+
+
+def named_default(estimator: Any, default: Any) -> Configuration:
+    """The configuration that ``default`` names.
+
+    Raises InputError when it is no dict of parameters of the estimator.
+    """
+    if not isinstance(default, Mapping):
+        raise InputError(
+            "default must be a dict of parameters, such as {'C': 1.0}, with {} for the estimator as it is, or "
+            f"None, got {shortened(default)}.",
+            argument="default",
+        )
+    params = dict(default)
+    model = None
+    if isinstance(estimator, list | tuple):
+        templates = {name: template for name, template, _ in checked_entries(estimator)}
+        model = params.get("model")
+        if model not in templates:
+            raise InputError(
+                f"default must name an estimator by 'model', one of {', '.join(templates)}, got {model!r}.",
+                argument="default",
+            )
+        estimator = templates[model]
+    named = Configuration(0, params, estimator, model)
+    unknown = [name for name in params if name != "model" or not model]
+    known = estimator.get_params()
+    stranger = next((name for name in unknown if name not in known), None)
+    if stranger is not None:
+        raise InputError(
+            f"default names {stranger!r}, which {type(estimator).__name__} does not have; its parameters are "
+            f"{', '.join(list(known)[:12])}.",
+            argument="default",
+        )
+    return named
+
+
+def place_of(wanted: Configuration, members: Sequence[Configuration]) -> int | None:
+    """The position of the first configuration with the same parameters, set or left at the estimator's; else None.
+
+    Examples
+    --------
+    >>> from sklearn.svm import SVC
+    >>> from heldout.configurations import make_configurations
+    >>> template = SVC()
+    >>> members = make_configurations(template, {"C": [0.1, 1, 10]}).members
+    >>> place_of(Configuration(0, {}, template), members), place_of(Configuration(0, {"C": 5}, template), members)
+    (1, None)
+    """
+    base = wanted.template.get_params()
+    full = {**base, **wanted.params}
+    for each in members:
+        if each.has_params or each.model != wanted.model or type(each.template) is not type(wanted.template):
+            continue
+        names = {*each.params, *wanted.params} - {"model"}
+        if all(are_same(each.params.get(name, base.get(name)), full.get(name)) for name in names):
+            return each.position
+    return None
+
+
+def default_configuration(
+    default: Any, estimator: Any, search: Search, running: RunSettings
+) -> DefaultConfiguration | None:
+    """What ``default`` names, with its fits; None without one.
+
+    Among the configurations of a fixed search it takes no fit. Otherwise it is fitted on the splits of the search,
+    as a run of its own, and can never be the winner.
+    """
+    if default is None:
+        return None
+    wanted = named_default(estimator, default)
+    place = place_of(wanted, search.configurations.members)
+    if place is not None:
+        return DefaultConfiguration(search.configurations[place], place)
+    if search.imputation is not None:
+        wanted = imputed(wanted, search.imputation)
+    work = replace(search.work, configurations=Configurations((wanted,)), sharing=None)
+    race = Race(search.folds.splits)
+    with open_run(work, search.task, search.entropy, running) as run:
+        run.run_races([race])
+        found = run.race_results(race)
+    if found.failures:
+        raise InputError(
+            f"the default configuration, {wanted.name}, fails: {found.failures[0].rstrip('.')}; name another "
+            "one, or leave default out.",
+            argument="default",
+        )
+    return DefaultConfiguration(wanted, None, found.predictions, found.folds, found.n_fits)

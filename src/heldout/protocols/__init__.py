@@ -12,11 +12,12 @@ from heldout.imputation.rubin import PooledCoefficients
 from heldout.imputation.settings import Imputation
 from heldout.protocols.algorithms.comparison import (
     AlgorithmComparison,
+    AlgorithmDifference,
     AlgorithmSelections,
     ComparedAlgorithm,
     FitCosts,
+    Relevance,
 )
-from heldout.protocols.algorithms.differences import AlgorithmDifference, Relevance
 from heldout.protocols.algorithms.protocol import compare_algorithms
 from heldout.protocols.learning.curve import CurvePoint, LearningCurve, PowerLaw
 from heldout.protocols.learning.protocol import learning_curve

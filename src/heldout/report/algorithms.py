@@ -6,8 +6,7 @@ from dataclasses import dataclass, replace
 
 from heldout._text import counted
 from heldout.estimates.types import Interval, json_number
-from heldout.protocols.algorithms.comparison import AlgorithmComparison, ComparedAlgorithm
-from heldout.protocols.algorithms.differences import AlgorithmDifference
+from heldout.protocols.algorithms.comparison import AlgorithmComparison, AlgorithmDifference, ComparedAlgorithm
 from heldout.result import Evaluation
 from heldout.scales import Scale
 

@@ -56,7 +56,7 @@ from heldout.evaluate import evaluate
 from heldout.execution.collect import RaceResults
 from heldout.execution.complexity import mean_complexities
 from heldout.execution.conclusion import Choose
-from heldout.execution.default import default_configuration
+from heldout.execution.extras import default_configuration
 from heldout.execution.fit import Routing, make_scoring
 from heldout.execution.fold_models import DeployedModel, KeepModels
 from heldout.execution.listeners.callbacks import SklearnCallbacks

@@ -35,11 +35,14 @@ from heldout.metrics.base import Metric
 from heldout.metrics.custom import OpaqueMetric
 from heldout.predictions import ranks
 from heldout.protocols.algorithms.comparison import (
+    ARTICLE,
     AlgorithmComparison,
     AlgorithmSelections,
     ComparedAlgorithm,
+    Relevance,
+    differences_of,
+    relevance_of,
 )
-from heldout.protocols.algorithms.differences import ARTICLE, Relevance, differences_of, relevance_of
 from heldout.protocols.algorithms.dropping import dropping_plan, run_with_dropping
 from heldout.protocols.algorithms.run import (
     InnerPlan,

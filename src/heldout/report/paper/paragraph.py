@@ -1,4 +1,4 @@
-"""The methods text of any result."""
+"""The paragraph of a result, of any kind."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The sentences on the data."""
+"""Sentences on what a result is of: the data, the configurations, the software and the seed."""
 
 from __future__ import annotations
 
