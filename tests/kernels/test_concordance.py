@@ -5,7 +5,7 @@ from types import ModuleType
 import numpy as np
 import pytest
 
-from heldout.kernels import reference_concordance
+from heldout.kernels import reference
 from heldout.kernels.reference import places_in_time
 
 EVENT = np.array([True, False, True, True, False])
@@ -15,7 +15,7 @@ TIME = np.array([1.0, 2.0, 2.0, 2.0, 5.0])
 
 @pytest.fixture
 def sums(kernels: ModuleType) -> type:
-    return getattr(kernels, "ConcordanceSums", reference_concordance.ConcordanceSums)
+    return getattr(kernels, "ConcordanceSums", reference.ConcordanceSums)
 
 
 def doubled_pairs(risks: np.ndarray, event: np.ndarray, time: np.ndarray, rows: np.ndarray) -> int:

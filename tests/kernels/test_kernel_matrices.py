@@ -8,13 +8,13 @@ import pytest
 from scipy.linalg.blas import ddot
 from twins import compiled_kernels
 
-from heldout.kernels import reference_kernel_matrices
+from heldout.kernels import reference
 from heldout.kernels.dispatch import KERNELS
 
 
 @pytest.fixture(params=["numpy", "compiled"])
 def kernels(request: pytest.FixtureRequest) -> ModuleType:
-    found = reference_kernel_matrices if request.param == "numpy" else compiled_kernels()
+    found = reference if request.param == "numpy" else compiled_kernels()
     if found is None:
         pytest.skip("this installation was built without a C++ compiler")
     return found

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from heldout.kernels import reference, reference_calibration, reference_correlation, reference_curves
+from heldout.kernels import reference, reference_calibration, reference_curves
 
 ONCE = np.ones((1, 4), dtype=np.uint8)
 
@@ -16,11 +16,6 @@ ONCE = np.ones((1, 4), dtype=np.uint8)
 @pytest.fixture
 def curves(kernels: ModuleType) -> ModuleType:
     return reference_curves if kernels is reference else kernels
-
-
-@pytest.fixture
-def correlation(kernels: ModuleType) -> ModuleType:
-    return reference_correlation if kernels is reference else kernels
 
 
 @pytest.fixture
@@ -69,28 +64,28 @@ def test_a_share_beyond_one_is_refused(curves: ModuleType) -> None:
         curves.SensitivityWithin(SCORES, Y, 1.5)
 
 
-def test_rank_correlation_by_hand(correlation: ModuleType) -> None:
+def test_rank_correlation_by_hand(kernels: ModuleType) -> None:
     target = np.array([1.0, 2.0, 3.0, 4.0])
     values = np.array([[1.0, 4.0, 1.0], [3.0, 3.0, 1.0], [2.0, 2.0, 2.0], [9.0, 1.0, 2.0]])
-    found = correlation.RankCorrelations(values, target).all(ONCE)
+    found = kernels.RankCorrelations(values, target).all(ONCE)
     # 1 - 6 * 2 / (4 * 15); reversed; ranks 1.5 1.5 3.5 3.5 against 1 2 3 4: 4 / sqrt(4 * 5).
     np.testing.assert_allclose(found, [[0.8, -1.0, 2 / np.sqrt(5)]], rtol=1e-15)
 
 
-def test_a_constant_has_no_rank_correlation(correlation: ModuleType) -> None:
+def test_a_constant_has_no_rank_correlation(kernels: ModuleType) -> None:
     target = np.array([1.0, 2.0, 3.0, 3.0])
-    kernel = correlation.RankCorrelations(np.array([[5.0, 1.0], [5.0, 2.0], [5.0, 4.0], [5.0, 4.0]]), target)
+    kernel = kernels.RankCorrelations(np.array([[5.0, 1.0], [5.0, 2.0], [5.0, 4.0], [5.0, 4.0]]), target)
     counts = np.array([[1, 1, 1, 1], [0, 0, 1, 2], [0, 0, 0, 0], [1, 0, 0, 1]], dtype=np.uint8)
     expected = [[np.nan, 1.0], [np.nan, np.nan], [np.nan, np.nan], [np.nan, 1.0]]
     np.testing.assert_array_equal(kernel.all(counts), expected)
     np.testing.assert_allclose(kernel.all(counts * np.array([0.1, 0.3, 0.7, 0.9])), expected, rtol=1e-15)
 
 
-def test_a_rank_correlation_needs_a_target_a_row(correlation: ModuleType) -> None:
+def test_a_rank_correlation_needs_a_target_a_row(kernels: ModuleType) -> None:
     with pytest.raises(ValueError, match=r"shape \(4,\)"):
-        correlation.RankCorrelations(SCORES, np.arange(3.0))
+        kernels.RankCorrelations(SCORES, np.arange(3.0))
     with pytest.raises(ValueError, match="accept NaN"):
-        correlation.RankCorrelations(SCORES, np.array([1.0, np.nan, 2.0, 3.0]))
+        kernels.RankCorrelations(SCORES, np.array([1.0, np.nan, 2.0, 3.0]))
 
 
 def test_gaps_by_hand(calibration: ModuleType) -> None:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from twins import compiled_kernels
 
-from heldout.kernels import reference, reference_concordance
+from heldout.kernels import reference
 from heldout.selection.draws import map_blocks
 
 compiled: Any = compiled_kernels()
@@ -47,7 +47,7 @@ def problems(draw: st.DrawFn) -> dict[str, Any]:
 
 def prepared(kernels: ModuleType, problem: dict[str, Any], factors: Any = None, kept: bool = True) -> Any:
     given_to_both = problem["risks"], problem["event"], problem["time"], factors, problem.get("folds")
-    if kernels is reference_concordance:
+    if kernels is reference:
         return kernels.ConcordanceSums(*given_to_both)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("heldout.kernels.compiled.MOST_STEPS", 2**20 if kept else 0)
@@ -63,7 +63,7 @@ def assert_same(one: Any, other: Any) -> None:
 @KEPT
 @given(problem=problems())
 def test_counts_give_the_same_whole_numbers(kept: bool, problem: dict[str, Any]) -> None:
-    slow, fast = prepared(reference_concordance, problem), prepared(compiled, problem, kept=kept)
+    slow, fast = prepared(reference, problem), prepared(compiled, problem, kept=kept)
     counts, columns = problem["counts"], problem["columns"]
     assert fast.all(counts).dtype == np.int64
     assert_same(fast.all(counts), slow.all(counts))
@@ -77,7 +77,7 @@ def test_weights_and_factors_give_the_same_numbers(
     kept: bool, problem: dict[str, Any], weighting: str, with_factors: bool
 ) -> None:
     factors = problem["factors"] if with_factors else None
-    slow, fast = prepared(reference_concordance, problem, factors), prepared(compiled, problem, factors, kept)
+    slow, fast = prepared(reference, problem, factors), prepared(compiled, problem, factors, kept)
     found = fast.all(problem[weighting])
     np.testing.assert_allclose(found, slow.all(problem[weighting]), rtol=1e-12)
     assert_same(fast.selected(problem[weighting], problem["columns"]), _picked(found, problem["columns"]))
@@ -91,7 +91,7 @@ def _picked(values: Any, columns: Any) -> Any:
 @KEPT
 @given(problem=problems(), greatest=st.booleans())
 def test_the_fused_selection_equals_the_reference(kept: bool, problem: dict[str, Any], greatest: bool) -> None:
-    slow = reference.best_out_of_bag(prepared(reference_concordance, problem), problem["counts"], greatest=greatest)
+    slow = reference.best_out_of_bag(prepared(reference, problem), problem["counts"], greatest=greatest)
     fast = compiled.best_out_of_bag(prepared(compiled, problem, kept=kept), problem["counts"], greatest=greatest)
     for one, other in zip(fast, slow, strict=True):
         assert_same(one, other)

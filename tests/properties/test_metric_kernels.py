@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from twins import compiled_kernels
 
-from heldout.kernels import reference_calibration, reference_correlation, reference_curves
+from heldout.kernels import reference, reference_calibration, reference_curves
 from heldout.selection.draws import map_blocks
 
 compiled = compiled_kernels()
@@ -26,7 +26,7 @@ LOG_ODDS = st.one_of(st.sampled_from([-36.0, -0.5, 0.0, 0.5, 36.0]), st.floats(-
 KINDS = {
     "SensitivityWithin": reference_curves,
     "AreaWithin": reference_curves,
-    "RankCorrelations": reference_correlation,
+    "RankCorrelations": reference,
     "BinnedGaps": reference_calibration,
     "LogisticFits": reference_calibration,
 }

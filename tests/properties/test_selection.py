@@ -33,7 +33,6 @@ def rules(complexity):
         "median": Best("median"),
         "one_standard_error": OneStandardError(complexity),
         "within": Within(0.05, complexity=complexity),
-        "within_relative": Within(0.05, relative=True, complexity=complexity),
         "average_rank": AverageRank(),
         "callable": CallableRule(lambda scores: np.where(np.isnan(scores), -np.inf, scores).argmax(axis=1)),
     }
