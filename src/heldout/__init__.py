@@ -116,7 +116,7 @@ _PACKAGES["optuna"] = "heldout.search.optuna"
 locate(
     {
         "methods text": "heldout.report.paper",
-        "plot": "heldout.plots.corrected_score",
+        "plot": "heldout.report.displays.corrected_score",
         "recommendation": "heldout.advice",
         "store": "heldout.execution.store",
     }

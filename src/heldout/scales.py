@@ -29,6 +29,11 @@ BLUE, VERMILLION, GREEN, ORANGE = "#0072b2", "#d55e00", "#009e73", "#e69f00"
 SKY, PURPLE, BLACK = "#56b4e9", "#cc79a7", "#1c2024"
 SERIES = ((BLUE, ()), (VERMILLION, (6, 3)), (GREEN, (2, 2)), (PURPLE, (8, 3, 2, 3)), (ORANGE, (10, 4)))
 MORE_SERIES = ((SKY, (4, 2, 1, 2)), (BLACK, (1, 3)))
+PAGE_COLOURS = {
+    INK: "var(--ink)", MUTED: "var(--muted)", GRID: "var(--grid)", BAND: "var(--area)", BLUE: "var(--blue)",
+    VERMILLION: "var(--vermillion)", SKY: "var(--sky)", "#ffffff": "var(--paper)", "#000000": "var(--ink)",
+}  # fmt: skip
+"""What a page calls these colours, which differ in its dark scheme."""
 
 
 @dataclass(frozen=True)

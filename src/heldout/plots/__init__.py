@@ -1,18 +1,18 @@
 """Plots of what a search, an estimate or a validation found, as scikit-learn's Display classes.
 
 A plot is made by ``from_search``, ``from_estimate``, ``from_validation`` or ``from_predictions`` of its class. The
-display that these return keeps the numbers that are drawn, and draws them again by ``plot``. matplotlib comes with
-the extra ``plot``.
+display that these return keeps the numbers that are drawn: ``plot`` draws them again, ``frame`` returns them as a
+table. Reports draw the same displays. matplotlib comes with the extra ``plot``.
 """
 
-from heldout.plots.corrected_score import CorrectedScoreDisplay
-from heldout.plots.history import SearchHistoryDisplay
-from heldout.plots.optimism import OptimismCurveDisplay
-from heldout.plots.parameters import ParameterPlaneDisplay, ParameterSliceDisplay
-from heldout.plots.race import RaceDisplay
-from heldout.plots.ranking import RankingDisplay
-from heldout.plots.threshold import ThresholdChoiceDisplay
-from heldout.plots.winner_curves import (
+from heldout.report.displays.corrected_score import CorrectedScoreDisplay
+from heldout.report.displays.history import SearchHistoryDisplay
+from heldout.report.displays.optimism import OptimismCurveDisplay
+from heldout.report.displays.parameters import ParameterPlaneDisplay, ParameterSliceDisplay
+from heldout.report.displays.race import RaceDisplay
+from heldout.report.displays.ranking import RankingDisplay
+from heldout.report.displays.threshold import ThresholdChoiceDisplay
+from heldout.report.displays.winner_curves import (
     CalibrationDisplay,
     DecisionCurveDisplay,
     PrecisionRecallDisplay,

@@ -15,9 +15,8 @@ from importlib.resources import files
 from typing import Any
 
 from heldout._text import printable
-from heldout.report import configuration_figures as drawn
-from heldout.report import slice_figures as sliced
-from heldout.report.dots import MOST_DOTS, has_bar
+from heldout.report.displays import configurations as drawn
+from heldout.report.displays.configurations import MOST_DOTS, has_bar
 from heldout.report.family_slices import FamilySlice, slices_of
 from heldout.report.ranking import FamilyBest, RankedConfiguration, Ranking
 from heldout.scales import Scale
@@ -92,7 +91,7 @@ def explore(ranking: Ranking | None, scale: Scale) -> Exploration:
         has_bars=0 < sum(map(has_bar, scored)) <= MOST_DOTS,
         slices=tuple(
             SliceFigure(
-                part.family, part.parameter, part.reach, sliced.slice_svg(part, scale, key=f"slice-{number}")
+                part.family, part.axis.name, part.reach, drawn.slice_svg(part, scale, key=f"slice-{number}")
             )
             for number, part in enumerate(parts[:MOST_SLICES])
         ),
@@ -108,16 +107,16 @@ def _together(parts: Sequence[FamilySlice], scale: Scale) -> tuple[FamilyFigures
     families: dict[str, list[FamilySlice]] = {}
     for part in parts:
         families.setdefault(part.family, []).append(part)
-    several = [own for own in families.values() if len(own) > 1 and sliced.shared_by(own[:2]) > 2]
+    several = [own for own in families.values() if len(own) > 1 and drawn.shared_by(own[:2]) > 2]
     found = []
     for number, own in enumerate(several[:MOST_TOGETHER]):
-        beside = own[: sliced.MOST_BESIDE]
-        is_wide = len(beside) > 2 and sliced.shared_by(beside) > 2
+        beside = own[: drawn.MOST_BESIDE]
+        is_wide = len(beside) > 2 and drawn.shared_by(beside) > 2
         found.append(
             FamilyFigures(
                 own[0].family,
-                sliced.plane_svg(own[0], own[1], scale, key=f"plane-{number}"),
-                sliced.beside_svg(beside, scale, key=f"beside-{number}") if is_wide else "",
+                drawn.plane_svg(own[0], own[1], scale, key=f"plane-{number}"),
+                drawn.beside_svg(beside, scale, key=f"beside-{number}") if is_wide else "",
             )
         )
     return tuple(found)

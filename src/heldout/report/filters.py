@@ -12,6 +12,7 @@ from heldout.methods_text import MethodsText
 from heldout.metrics.named import in_sentence
 from heldout.report.exploration import script_hash
 from heldout.report.ranking import RankedConfiguration, Ranking, share_text
+from heldout.scales import PAGE_COLOURS
 
 _TICKS_WIDTH, _MOST_TICKS = 120, 40_000
 """Width of the fold scores of a configuration, and how many of them a page draws."""
@@ -111,6 +112,7 @@ FILTERS: Mapping[str, Callable[..., Any]] = {
     "digits": digits,
     "percent": lambda part: "–" if part is None else f"{100 * part:.1f} %",
     "markup": safe,
+    "page_colour": lambda colour: PAGE_COLOURS.get(colour, colour),
     "in_sentence": in_sentence,
     "headings": headings,
     "script_hash": script_hash,

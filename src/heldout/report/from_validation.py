@@ -44,10 +44,10 @@ from heldout.report.validation_content import (
     ValidationContent,
 )
 from heldout.report.validation_curves import (
-    calibration_pictures,
-    decision_pictures,
-    optimism_picture,
-    roc_pictures,
+    calibration_displays,
+    decision_displays,
+    optimism_display,
+    roc_displays,
 )
 from heldout.scales import Scale, scale_of_metric
 
@@ -66,8 +66,8 @@ def validation_content(
     first = next(iter(validation.rows))
     estimate, replicates, model = validation.estimates[first], validation.replicates, validation.model
     scales = {name: _scale(validation, name) for name in validation.rows}
-    roc, calibration = roc_pictures(replicates), calibration_pictures(replicates)
-    decision = decision_pictures(replicates)
+    roc, calibration = roc_displays(replicates), calibration_displays(replicates)
+    decision = decision_displays(replicates)
     several, adjusts = len(validation.candidates) > 1, validation.adjusts
     methods = validation.methods
     figures = {roc_curves.SOURCES: roc, calibration_curves.SOURCES: calibration, decision_curves.SOURCES: decision}
@@ -97,7 +97,7 @@ def validation_content(
         roc=roc,
         calibration=calibration,
         decision=decision,
-        optimism=optimism_picture(replicates, validation.metrics[first], scales[first], estimate.method),
+        optimism=optimism_display(replicates, validation.metrics[first], scales[first], estimate.method),
         failures=failure_groups(validation.failures, lambda number: f"{number + 1}"),
         failures_sentence=words.failures_sentence(len(validation.failures), replicates.n_replicates)
         if validation.failures

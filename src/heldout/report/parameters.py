@@ -123,8 +123,12 @@ def parameter_axis(scores: ConfigurationScores, name: str) -> ParameterAxis:
     values = [every[j][name] for j in having]
     last = name.rsplit("__", 1)[-1]
     is_only = [each.rsplit("__", 1)[-1] for each in _names(scores)].count(last) == 1
-    title = last if is_only else name
-    places = np.array(having, dtype=np.intp)
+    return axis_of(name, last if is_only else name, having, values)
+
+
+def axis_of(name: str, title: str, configurations: Sequence[int], values: Sequence[Any]) -> ParameterAxis:
+    """The axis of these values of these configurations."""
+    places = np.array(configurations, dtype=np.intp)
     if values and all(scalar(value) and math.isfinite(value) for value in values):
         numbers = np.array([float(value) for value in values])
         return ParameterAxis(name, title, places, numbers, (), is_logarithmic(numbers))

@@ -3,27 +3,27 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
 from heldout._text import number_text
-from heldout.dropping.words import remaining_caption
+from heldout.dropping.words import remaining_caption, remaining_summary
 from heldout.errors import InputError, MissingExtraError
 from heldout.protocols.algorithms.comparison import AlgorithmComparison
 from heldout.protocols.validation.estimate import Validation
-from heldout.report import figures, validation_figures
-from heldout.report import validation_words as words
 from heldout.report.content import ReportContent
 from heldout.report.diagnostics import Diagnostics
+from heldout.report.displays.base import Display, embedded
+from heldout.report.displays.corrected_score import corrected_score
+from heldout.report.displays.pages import FittedDisplay, GainsDisplay, ResidualsDisplay, SplitsDisplay
+from heldout.report.displays.winner_curves import CalibrationDisplay, PrecisionRecallDisplay, RocCurveDisplay
 from heldout.report.exploration import explore
 from heldout.report.filters import FILTERS, finalized, safe
 from heldout.report.from_search import comparison_content, report_content
 from heldout.report.from_validation import validation_content
-from heldout.report.overtuning import overtuning_svg
-from heldout.report.precision_figure import precision_recall_svg
 from heldout.report.validation_content import ValidationContent
 from heldout.report.words import (
     CALIBRATION_CAPTION,
@@ -42,8 +42,6 @@ from heldout.report.words import (
 )
 from heldout.result import Evaluation
 from heldout.scales import decimals_for
-
-NARROW, WIDE = 345, 896
 
 
 def write_report(
@@ -97,14 +95,12 @@ def render_html(content: ReportContent | ValidationContent) -> str:
     """The page as text; the same content gives the same text."""
     title = f"{content.title or 'heldout report'}: {content.headline.metric.title}"
     if isinstance(content, ValidationContent):
-        captions = {"roc": words.CORRECTED_ROC_CAPTION, "decision": words.DECISION_CAPTION}
         return filled(
             "validation.html.jinja",
             {
                 "content": content,
                 "page_title": title,
                 "figures": _validation_figures(content),
-                "captions": captions,
                 "scripts": _scripts(content),
             },
         )
@@ -166,44 +162,40 @@ def _scripts(content: ReportContent | ValidationContent, *others: str) -> tuple[
 
 def _figures(content: ReportContent) -> dict[str, Any]:
     """The figures by name; empty text where there is nothing to draw."""
-    race = content.race if content.race is not None and content.race.saved else None
-    of = content.diagnostics or Diagnostics("", 0, 0)
-    parts: dict[str, tuple[Callable[..., str], Any]] = {
-        "roc": (figures.roc_svg, of.roc),
-        "calibration": (figures.calibration_svg, of.calibration),
-        "fitted": (figures.fitted_svg, of.residuals),
-        "residuals": (figures.residuals_svg, of.residuals),
-        "precision": (precision_recall_svg, content.precision_recall),
-    }
+    race, curve, of = content.race, content.overtuning, content.diagnostics or Diagnostics("", 0, 0)
+    residuals, points = of.residuals, content.precision_recall
+    score = None if content.distribution is None else corrected_score(content.headline, content.distribution)
+    summary = "" if race is None else remaining_summary(race.alive, len(race.alive))
+    splits = SplitsDisplay(race) if race is not None and race.saved else None
+    displays: dict[str, tuple[Display | None, str, str]] = {
+        "distribution": (score, "Distribution of the bootstrapped " + content.headline.metric.title, ""),
+        "race": (splits, "Configurations by split", summary),
+        "overtuning": (None if curve is None else GainsDisplay(curve), "What further search bought", ""),
+        "roc": (RocCurveDisplay.of_points(of.roc) if of.roc else None, "ROC curve", ""),
+        "precision": (PrecisionRecallDisplay.of_points(points) if points else None, "Precision and recall", ""),
+        "calibration": (
+            None if of.calibration is None else CalibrationDisplay.of_groups(of.calibration), "Calibration", "",
+        ),
+        "fitted": (None if residuals is None else FittedDisplay(residuals), "Truth over prediction", ""),
+        "residuals": (None if residuals is None else ResidualsDisplay(residuals), "Residuals", ""),
+    }  # fmt: skip
     return {
-        **in_both_widths("distribution", figures.distribution_svg, content.distribution),
-        **in_both_widths("race", figures.race_svg, race),
-        **in_both_widths("overtuning", overtuning_svg, content.overtuning),
-        **{name: safe(draw(part, key=name)) if part else "" for name, (draw, part) in parts.items()},
-    }
-
-
-def in_both_widths(name: str, draw: Callable[..., str], part: Any) -> dict[str, Any]:
-    """A figure for wide pages and for narrow ones; empty text if there is nothing to draw."""
-    return {
-        f"{name}_{size}": "" if part is None else safe(draw(part, key=f"{name}-{size}", width=width))
-        for size, width in (("wide", WIDE), ("narrow", NARROW))
+        name: "" if display is None else safe(embedded(display, name, title, described))
+        for name, (display, title, described) in displays.items()
     }
 
 
 def _validation_figures(content: ValidationContent) -> dict[str, Any]:
     """The figures by kind; those of curves are lists with one per class."""
-    curves: dict[str, tuple[Callable[..., str], Sequence[Any]]] = {
-        "roc": (validation_figures.corrected_roc_svg, content.roc),
-        "calibration": (validation_figures.corrected_calibration_svg, content.calibration),
-        "decision": (validation_figures.decision_svg, content.decision),
+    curves: dict[str, tuple[str, Sequence[Display]]] = {
+        "calibration": ("Calibration, corrected for optimism", content.calibration),
+        "roc": ("ROC curve, corrected for optimism", content.roc),
+        "decision": ("Net benefit, corrected for optimism", content.decision),
+        "optimism": ("Optimism of the bootstraps", () if content.optimism is None else (content.optimism,)),
     }
     return {
-        **{
-            kind: [safe(draw(part, key=f"{kind}-{n}")) for n, part in enumerate(parts)]
-            for kind, (draw, parts) in curves.items()
-        },
-        **in_both_widths("optimism", validation_figures.optimism_svg, content.optimism),
+        kind: [safe(embedded(display, f"{kind}-{n}", title)) for n, display in enumerate(displays)]
+        for kind, (title, displays) in curves.items()
     }
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from heldout.report.content import PageContent
+from heldout.report.displays.pages import OptimismDisplay
+from heldout.report.displays.winner_curves import CalibrationDisplay, DecisionCurveDisplay, RocCurveDisplay
 from heldout.report.ranking import FailureGroup
 from heldout.scales import Scale
 
@@ -69,60 +71,6 @@ class CoefficientsPart:
     notes: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True)
-class OptimismPicture:
-    """Histogram of the optimism of one metric over the bootstraps."""
-
-    metric: Scale
-    edges: tuple[float, ...]
-    counts: tuple[int, ...]
-    mean: float
-    bootstraps: int
-    caption: str
-
-
-@dataclass(frozen=True, kw_only=True)
-class CurvePicture:
-    """A curve for the model of all rows, corrected for optimism, with a band."""
-
-    name: str
-    """The class or time that it is about; empty if there is only one."""
-    x: tuple[float, ...]
-    apparent: tuple[float | None, ...]
-    corrected: tuple[float | None, ...]
-    low: tuple[float | None, ...]
-    high: tuple[float | None, ...]
-    note: str = ""
-
-
-@dataclass(frozen=True, kw_only=True)
-class RocPicture(CurvePicture):
-    """A ROC curve, with its areas as text."""
-
-    area_apparent: str
-    area_corrected: str
-
-
-@dataclass(frozen=True, kw_only=True)
-class CalibrationPicture(CurvePicture):
-    """A calibration curve, groups of rows as (predicted, observed), and a histogram of the predictions."""
-
-    groups: tuple[tuple[float, float], ...]
-    low_end: float
-    high_end: float
-    """``low_end``, ``high_end``: the range of both axes, 0 and 1 for probabilities."""
-    histogram: tuple[int, ...]
-    """Rows by prediction in equal steps of this range."""
-    caption: str
-
-
-@dataclass(frozen=True, kw_only=True)
-class DecisionPicture(CurvePicture):
-    """Net benefit by threshold."""
-
-    act_on_all: tuple[float, ...]
-
-
 @dataclass(frozen=True, kw_only=True)
 class ValidationContent(PageContent):
     """The content of the report on a validation; the uncorrected score of its headline is the apparent one."""
@@ -137,11 +85,11 @@ class ValidationContent(PageContent):
     """How missing values were imputed."""
     coefficients: CoefficientsPart | None = None
     curves_sentence: str = ""
-    roc: tuple[RocPicture, ...] = ()
-    calibration: tuple[CalibrationPicture, ...] = ()
-    decision: tuple[DecisionPicture, ...] = ()
+    roc: tuple[RocCurveDisplay, ...] = ()
+    calibration: tuple[CalibrationDisplay, ...] = ()
+    decision: tuple[DecisionCurveDisplay, ...] = ()
     """``roc``, ``calibration``, ``decision``: one, or one per class."""
-    optimism: OptimismPicture | None = None
+    optimism: OptimismDisplay | None = None
     failures: tuple[FailureGroup, ...] = ()
     """Bootstraps without a model, by message."""
     failures_sentence: str = ""

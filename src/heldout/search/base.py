@@ -296,7 +296,7 @@ class BaseHeldOutSearch(BaseSearchCV):  # type: ignore[misc]
             When matplotlib (extra ``plot``) is missing.
         """
         check_is_fitted(self, "cv_results_")
-        from heldout.plots.corrected_score import most_useful_plot
+        from heldout.report.displays.corrected_score import most_useful_plot
 
         return most_useful_plot(self, ax, **kwargs)
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from heldout._text import counted
 from heldout._types import Floats
-from heldout.plots.base import (
+from heldout.report.displays.base import (
     ADAPTIVE_NOTE,
     Display,
     configurations_axis,

@@ -14,9 +14,10 @@ from heldout.errors import InputError
 from heldout.estimates.inputs import Inputs, read_inputs
 from heldout.estimates.methods import method_of
 from heldout.metrics.base import Response
-from heldout.plots.base import (
+from heldout.report.displays.base import (
     Display,
     Style,
+    class_text,
     end_at_range,
     evaluation_of,
     in_columns,
@@ -31,7 +32,6 @@ from heldout.plots.base import (
 )
 from heldout.report.estimate_parts import interval_label
 from heldout.report.threshold_choice import ThresholdChoice, threshold_choice
-from heldout.report.validation_curves import class_text
 from heldout.scales import BAND, BLUE, ORANGE, VERMILLION
 
 BINS = 40

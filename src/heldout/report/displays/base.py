@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import copy
+import logging
 import re
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeVar
+from xml.sax.saxutils import escape
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -12,11 +15,11 @@ from sklearn.utils.validation import check_is_fitted
 from heldout._text import number_text, printable
 from heldout.data.arrays import shortened
 from heldout.errors import InputError, MissingExtraError
+from heldout.estimates.types import frame_of
 from heldout.metrics.named import direction_sentence
 from heldout.report.parameters import ParameterAxis
-from heldout.report.svg import shortened_name
 from heldout.result import Evaluation
-from heldout.scales import Scale
+from heldout.scales import GRID, INK, MUTED, Scale
 
 Result = TypeVar("Result")
 Style = Mapping[str, Any]
@@ -43,13 +46,37 @@ class Display:
     ax_: Any
     figure_: Any
     _owns_figure: bool
+    _page: Any = None
+    """The figure of a page to draw on, in place of one of pyplot."""
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}()"
 
+    def plot(self, ax: Any = None) -> Any:
+        raise NotImplementedError
+
+    def frame(self) -> Any:
+        """The lines, points and bars of the plot as a pandas DataFrame: what each is, x and y.
+
+        pandas comes with the extra ``app``.
+        """
+        display = copy.copy(self)
+        display._page = page_figure(400, 300)
+        ax = display.plot().ax_
+        rows: list[dict[str, Any]] = []
+        for line in ax.lines:
+            points = zip(*line.get_data(), strict=True)
+            rows += [{"series": line.get_label(), "x": float(x), "y": float(y)} for x, y in points]
+        for patch in ax.patches:
+            if hasattr(patch, "get_data"):  # the steps of a histogram
+                counts, edges, _ = patch.get_data()
+                middles = (edges[:-1] + edges[1:]) / 2
+                bars = zip(middles.tolist(), counts.tolist(), strict=True)
+                rows += [{"series": patch.get_label(), "x": x, "y": y} for x, y in bars]
+        return frame_of(rows, "the numbers of a plot")
+
     def _axes(self, ax: Any, *, width: float = 6.4, height: float = 4.4) -> Any:
         """The axes to draw on: those given, or those of a new figure of so many inches."""
-        plt = pyplot()
         if ax is not None and not hasattr(ax, "figure"):
             raise InputError(
                 f"ax must be one matplotlib Axes, got {type(ax).__name__}; of several that plt.subplots returns "
@@ -58,7 +85,8 @@ class Display:
             )
         self._owns_figure = ax is None
         if ax is None:
-            _, ax = plt.subplots(figsize=(width, height), layout="constrained")
+            figure = self._page or pyplot().figure(figsize=(width, height), layout="constrained")
+            ax = figure.subplots()
             ax.spines[["top", "right"]].set_visible(False)
             ax.ticklabel_format(useOffset=False)  # scores stand at their ticks, not their differences
         self.ax_, self.figure_ = ax, ax.figure
@@ -66,10 +94,68 @@ class Display:
 
     def _legend(self) -> None:
         """The legend: below the axes of a figure of its own, where it covers nothing; else in the axes given."""
+        if not self.ax_.get_legend_handles_labels()[1]:
+            return
         if self._owns_figure:
             self.figure_.legend(loc="outside lower center", fontsize="small", frameon=False)
         else:
             self.ax_.legend(loc="best", fontsize="small")
+
+
+def embedded(
+    display: Display, key: str, title: str, description: str = "", *, width: int = 400, height: int = 380
+) -> str:
+    """A display as SVG inside a page, with the ids of its title and its description only.
+
+    Without a description readers of screens hear the axes and the legend.
+    """
+    figure = page_figure(width, height)
+    import matplotlib as mpl
+
+    from heldout.report.displays.svg import PageCanvas
+
+    with mpl.rc_context():
+        mpl.rcdefaults()
+        mpl.rcParams.update(PAGE_STYLE)
+        display._page = figure
+        try:
+            ax = display.plot().ax_
+        finally:
+            display._page = None
+        for place in ("left", "center"):  # the page has a heading of its own
+            ax.set_title("", loc=place)
+        texts = [text.get_text() for legend in figure.legends for text in legend.get_texts()]
+        height += 17 * max("\n".join(texts).count("\n") - 2, 0)  # a long legend takes nothing from the axes
+        figure.set_size_inches(width / 72, height / 72)
+        if not description:
+            description = f"{ax.get_ylabel()} over {ax.get_xlabel()}. {'; '.join(texts)}".replace("\n", " ")
+        body = PageCanvas(figure).body()
+    names = "".join(
+        f'<{tag} id="{key}-{tag}">{escape(printable(text))}</{tag}>'
+        for tag, text in (("title", title), ("desc", description))
+    )
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" role="img" '
+        f'aria-labelledby="{key}-title {key}-desc" style="max-width:{width}px">{names}{body}</svg>'
+    )
+
+
+PAGE_STYLE: Mapping[Any, Any] = {
+    "axes.axisbelow": True, "axes.edgecolor": MUTED, "axes.formatter.useoffset": False, "axes.grid": True,
+    "axes.labelcolor": INK, "axes.labelsize": 12.5, "axes.linewidth": 1, "axes.titlesize": 12.5, "font.size": 14.4,
+    "grid.color": GRID, "grid.linewidth": 1, "legend.labelcolor": INK, "text.color": INK, "xtick.color": MUTED,
+    "xtick.major.pad": 6, "xtick.labelsize": 12, "xtick.major.size": 0, "xtick.minor.size": 0, "ytick.color": MUTED,
+    "ytick.labelsize": 12, "ytick.major.size": 0, "ytick.minor.size": 0,
+}  # fmt: skip
+"""Sizes are in pixels; of the legend that is 12."""
+
+
+def page_figure(width: int, height: int) -> Any:
+    """A figure of so many pixels that pyplot does not know."""
+    matplotlib_of("the report", "app")
+    from matplotlib.figure import Figure
+
+    return Figure(figsize=(width / 72, height / 72), dpi=72, layout="constrained")
 
 
 def pyplot() -> Any:
@@ -77,11 +163,30 @@ def pyplot() -> Any:
 
     Raises MissingExtraError when matplotlib is missing.
     """
+    matplotlib_of("a plot", "plot")
     try:
         import matplotlib.pyplot
     except ImportError:
         raise MissingExtraError("a plot", "plot") from None
     return matplotlib.pyplot
+
+
+def matplotlib_of(feature: str, extra: str) -> None:
+    """Load matplotlib.
+
+    Where HOME cannot be written it takes a temporary folder, and says so at length, which is kept quiet.
+
+    Raises MissingExtraError when it is missing.
+    """
+    log = logging.getLogger("matplotlib")
+    level = log.level
+    log.setLevel(logging.ERROR)
+    try:
+        import matplotlib.figure  # noqa: F401
+    except ImportError:
+        raise MissingExtraError(feature, extra) from None
+    finally:
+        log.setLevel(level)
 
 
 def styled(defaults: Style, own: Style | None) -> dict[str, Any]:
@@ -194,6 +299,21 @@ def names_and_head(names: Sequence[str], letters: int = LETTERS) -> tuple[list[s
     return [name_text(name, letters) for name in names], ""
 
 
+def shortened_name(name: str, letters: int) -> str:
+    return name if len(name) <= letters else name[: letters - 1] + "…"
+
+
+def class_text(label: str) -> str:
+    """A label, with "class" before a number.
+
+    Examples
+    --------
+    >>> class_text("ill"), class_text("1")
+    ('ill', 'class 1')
+    """
+    return f"class {label}" if label.lstrip("-")[:1].isdigit() else label
+
+
 def plain_text(text: str) -> str:
     """Text that matplotlib shows as it is: a dollar sign would begin a formula.
 
@@ -236,26 +356,32 @@ MOST_LEVELS = 14
 
 def configurations_axis(ax: Any, n: int, label: str) -> None:
     """The number of configurations, on a logarithmic axis where there are many."""
-    from matplotlib.ticker import MaxNLocator, StrMethodFormatter
-
     if n > MANY:
-        ax.set_xscale("log")
-        ax.xaxis.set_major_formatter(StrMethodFormatter("{x:,.0f}"))
+        logarithmic(ax, "x")
         label += ", logarithmic"
     else:
-        ax.xaxis.set_major_locator(MaxNLocator(integer=True))
+        ax.locator_params(axis="x", integer=True)
     ax.set_xlabel(label)
+
+
+def logarithmic(ax: Any, side: str) -> None:
+    """A logarithmic axis with plain numbers at powers of ten, or closer where it spans few of them."""
+    from matplotlib.ticker import FuncFormatter, NullLocator
+
+    getattr(ax, f"set_{side}scale")("log")
+    axis = getattr(ax, f"{side}axis")
+    axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.0f}" if 1 <= value < 1e6 else f"{value:g}"))
+    axis.set_minor_locator(NullLocator())
 
 
 def parameter_ticks(ax: Any, axis: ParameterAxis, side: str) -> None:
     """The values of a parameter on the x or y axis of a plot, with its name."""
     suffix = " (logarithmic)" if axis.is_logarithmic else ""
     getattr(ax, f"set_{side}label")(plain_text(f"{axis.title}{suffix}"))
-    if axis.is_numeric:
-        if axis.is_logarithmic:
-            getattr(ax, f"set_{side}scale")("log")
-        return
-    level_ticks(ax, axis.levels, side)
+    if axis.is_logarithmic:
+        logarithmic(ax, side)
+    elif axis.levels:
+        level_ticks(ax, axis.levels, side)
 
 
 def level_ticks(ax: Any, levels: tuple[str, ...], side: str) -> None:

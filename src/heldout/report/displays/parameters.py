@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 from heldout._text import counted
 from heldout._types import Floats
 from heldout.errors import InputError
-from heldout.plots.base import (
+from heldout.report.configuration_scores import configuration_scores
+from heldout.report.displays.base import (
     Display,
     Style,
     end_at_range,
@@ -24,7 +25,6 @@ from heldout.plots.base import (
     styled,
     value_text,
 )
-from heldout.report.configuration_scores import configuration_scores
 from heldout.report.parameters import (
     ParameterAxis,
     ParameterPlane,

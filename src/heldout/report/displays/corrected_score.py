@@ -10,7 +10,9 @@ import numpy as np
 from heldout._registry import registered
 from heldout.errors import InputError
 from heldout.estimates.types import Estimate, is_uncorrected, was_named
-from heldout.plots.base import (
+from heldout.protocols.validation.estimate import Validation
+from heldout.report.content import Distribution, Headline
+from heldout.report.displays.base import (
     Display,
     Style,
     checked_result,
@@ -23,9 +25,7 @@ from heldout.plots.base import (
     styled,
     value_text,
 )
-from heldout.plots.ranking import RankingDisplay
-from heldout.protocols.validation.estimate import Validation
-from heldout.report.content import Distribution
+from heldout.report.displays.ranking import RankingDisplay
 from heldout.report.estimate_parts import distribution_of, interval_label
 from heldout.report.search_evidence import search_scale
 from heldout.report.words import distribution_label
@@ -260,6 +260,16 @@ class CorrectedScoreDisplay(Display):
         numbers += [] if self.distribution is None else [self.distribution.edges[0], self.distribution.edges[-1]]
         known = [number for number in numbers if number is not None and np.isfinite(number)]
         return min(known), max(known)
+
+
+def corrected_score(headline: Headline, distribution: Distribution) -> CorrectedScoreDisplay:
+    """The display of a page's number."""
+    assert headline.value is not None and headline.uncorrected is not None, "bootstraps have scores"
+    bars = distribution_label(distribution.bootstraps, headline.method)
+    return CorrectedScoreDisplay(
+        headline.metric, headline.value, headline.uncorrected, headline.low, headline.high, headline.interval_label,
+        label=headline.label, distribution=distribution, bar_label=bars,
+    )  # fmt: skip
 
 
 @registered("plot")

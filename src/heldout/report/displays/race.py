@@ -7,7 +7,8 @@ from typing import Any, Self
 
 from heldout._text import counted
 from heldout.errors import InputError
-from heldout.plots.base import (
+from heldout.report.configuration_scores import configuration_scores
+from heldout.report.displays.base import (
     Display,
     evaluation_of,
     names_and_head,
@@ -15,7 +16,6 @@ from heldout.plots.base import (
     score_label,
     value_text,
 )
-from heldout.report.configuration_scores import configuration_scores
 from heldout.report.race import RaceSummary, race_of
 from heldout.report.race_lines import RaceLine, race_lines
 from heldout.report.search_evidence import search_scale

@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 from heldout._text import counted
 from heldout.estimates.paired.compare import ConfigurationComparison
 from heldout.estimates.types import Estimate
-from heldout.plots.base import (
+from heldout.report.configuration_scores import ConfigurationScores, compared_scores, configuration_scores
+from heldout.report.displays.base import (
     Display,
     checked_result,
     end_at_range,
@@ -24,7 +25,6 @@ from heldout.plots.base import (
     score_label,
     value_text,
 )
-from heldout.report.configuration_scores import ConfigurationScores, compared_scores, configuration_scores
 from heldout.report.estimate_parts import interval_label
 from heldout.scales import BLUE, MUTED, VERMILLION
 from heldout.selection.base import checked_count

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Self, TypeVar
 
 import numpy as np
 
@@ -19,12 +19,17 @@ from heldout.estimates.inputs import read_inputs
 from heldout.estimates.paired.compare import index_of_name
 from heldout.estimates.question import AGGREGATE_WORDS
 from heldout.estimates.types import Estimate
+from heldout.flags import Flag
 from heldout.metrics.base import Response, positive_of
 from heldout.metrics.named import in_sentence, metric_words
-from heldout.plots.base import (
+from heldout.predictions import HeldOutPredictions, is_predicted
+from heldout.protocols.validation.estimate import Validation
+from heldout.protocols.validation.replicates import Replicates
+from heldout.report.displays.base import (
     Display,
     Style,
     checked_result,
+    class_text,
     evaluation_of,
     in_columns,
     name_text,
@@ -33,13 +38,11 @@ from heldout.plots.base import (
     pyplot,
     styled,
 )
-from heldout.predictions import HeldOutPredictions, is_predicted
-from heldout.protocols.validation.estimate import Validation
 from heldout.report.estimate_parts import is_ensemble
-from heldout.report.validation_curves import class_text
 from heldout.result import Evaluation
 from heldout.scales import BAND, BLUE, MORE_SERIES, MUTED, SERIES, VERMILLION
 
+AnyCurves = TypeVar("AnyCurves", bound="CurvesDisplay")
 UNCORRECTED = "held-out, uncorrected"
 """What a curve of the winner of a search is."""
 
@@ -77,14 +80,24 @@ def looks(lines: Sequence[CurveLine]) -> list[dict[str, Any]]:
     ]
 
 
-def repeats_label(label: str, repeat: int) -> str:
-    """The label of a repeat's curve: the first has one, the others none."""
-    return label if repeat == 0 else f"_repeat {repeat}"
-
-
-def corrected_label(confidence_level: float) -> str:
-    """The label of a validation's corrected curve."""
-    return f"corrected for optimism, with {percent(confidence_level)} band"
+def curve_lines(
+    curves: Sequence[tuple[str, int, tuple[float, ...], tuple[float, ...], float]],
+    measure: str,
+    of_search: str = "",
+) -> list[CurveLine]:
+    """The lines of curves (class, repeat, x, y, what lies below it): one a class, or one a repeat with the mean."""
+    lines = []
+    for name, repeat, x, y, area in curves:
+        if name:
+            label = f"{class_text(name)}: {measure} {area:.3f}"
+        elif repeat:
+            label = f"_repeat {repeat}"  # which a legend leaves out
+        else:
+            what = f"mean {measure} of {len(curves)} repeats" if len(curves) > 1 else measure
+            mean = np.mean([curve[-1] for curve in curves])
+            label = f"{UNCORRECTED}: {what} {mean:.3f}{of_search}"
+        lines.append(CurveLine(label, x, y))
+    return lines
 
 
 def probability_axes(ax: Any, x: str, y: str) -> None:
@@ -123,17 +136,20 @@ class PlottedRows:
         arrays = self.predictions.responses.items()
         return [response for response, array in arrays if is_predicted(array[:, self.configuration])]
 
-    @property
-    def note_of_positive(self) -> str:
-        """Which class of two a curve is of."""
-        return f"{class_text(str(self.truth.pos_label))} is positive"
+    def named(self, display: AnyCurves, least: str = "") -> AnyCurves:
+        """The display with the configuration and what it is of: the class of two, or several against the others.
 
-    def note_of_classes(self, n_drawn: int, least: str) -> str:
-        """What curves of one class against the others have in common; ``least`` is by which they were chosen."""
-        repeats, n = self.predictions.n_repeats, self.truth.n_classes
-        first = f", first of {repeats} repeats" if repeats > 1 else ""
-        some = f"\nthe {n_drawn} of {n} classes with the smallest {least}" if n_drawn < n else ""
-        return f"each against the other classes, {UNCORRECTED}{first}{some}"
+        ``least`` is by which some of many classes were chosen.
+        """
+        display.name = self.name
+        repeats, n, n_drawn = self.predictions.n_repeats, self.truth.n_classes, len(display.lines)
+        if self.truth.kind is TaskKind.BINARY:
+            display.note = f"{class_text(str(self.truth.pos_label))} is positive"
+        else:
+            first = f", first of {repeats} repeats" if repeats > 1 else ""
+            some = f"\nthe {n_drawn} of {n} classes with the smallest {least}" if n_drawn < n else ""
+            display.note = f"each against the other classes, {UNCORRECTED}{first}{some}"
+        return display
 
     def text_of_search(self, metric: str) -> str:
         """The search's own numbers of a metric, to stand after that of all rows together; empty without any."""
@@ -151,14 +167,15 @@ class PlottedRows:
 class CurvesDisplay(Display):
     """Lines over one x.
 
-    A subclass says which lines rows have (``_lines``) and which a validation has (``_validated``), and draws what
-    surrounds them (``_frame``).
+    A subclass says which lines rows have (``_from_rows``) and which a validation has (``_corrected_curve``), and
+    draws what surrounds them (``_frame``).
     """
 
     lines: Sequence[CurveLine]
     name: str = ""
     note: str = ""
-    lines_: list[Any] = field(default_factory=list, init=False)
+    caption: str = field(default="", init=False)
+    """What a page says below the curves of a validation."""
     _tasks: ClassVar[frozenset[TaskKind]] = frozenset({TaskKind.BINARY})
     _needed: ClassVar[str] = "probabilities (which 'neg_log_loss' and 'neg_brier_score' read)"
     _responses: ClassVar[frozenset[Response]] = frozenset({Response.PROBABILITIES})
@@ -292,7 +309,25 @@ class CurvesDisplay(Display):
         pyplot()
         checked_result(validation, Validation, "validation", "ho.bootstrap_validate")
         styles = {name: settings.pop(name) for name in ("name", "line_kw") if name in settings}
-        return cls._validated(validation, of_class=of_class, **settings).plot(ax, **styles)
+        display = cls.of_replicates(validation.replicates, of_class=of_class, **settings)
+        event = f", {display.name}" if display.name.startswith("event") else ""
+        display.name = f"{validation.selected_name}{event}"
+        return display.plot(ax, **styles)
+
+    @classmethod
+    def of_replicates(cls, replicates: Replicates, **settings: Any) -> Self:
+        """The display of a validation's replicates, by the name of its class or time."""
+        curve, x, labels = cls._corrected_curve(replicates, **settings)
+        low, high = tuple(curve.low.tolist()), tuple(curve.high.tolist())
+        corrected = f"corrected for optimism, with {percent(curve.confidence_level)} band{labels[1]}"
+        lines = [
+            CurveLine(labels[0], tuple(x.tolist()), tuple(curve.apparent.tolist())),
+            CurveLine(corrected, tuple(x.tolist()), tuple(curve.corrected.tolist()), low, high, is_corrected=True),
+        ]
+        name = class_text(curve.name) if replicates.truth.kind.is_classification else curve.name
+        display = cls._surrounded(lines, name, curve, replicates)
+        display.caption = f"{cls._caption(curve)} {curve.flags.get(Flag.CURVE_BEYOND_RANGE, '')}".rstrip()
+        return display
 
     def plot(self, ax: Any = None, *, name: str | None = None, line_kw: Style | None = None) -> Self:
         """Draw it.
@@ -311,7 +346,7 @@ class CurvesDisplay(Display):
         self
         """
         ax = self._axes(ax, width=5.4, height=5.8)
-        self.lines_ = []
+        self.lines_: list[Any] = []
         for line, look in zip(self.lines, looks(self.lines), strict=True):
             if line.low and not line.as_points:
                 ax.fill_between(line.x, line.low, line.high, color=BAND, zorder=0)
@@ -349,7 +384,16 @@ class CurvesDisplay(Display):
         raise NotImplementedError
 
     @classmethod
-    def _validated(cls, validation: Validation, **settings: Any) -> Self:
+    def _corrected_curve(cls, replicates: Replicates, **settings: Any) -> tuple[Any, Floats, tuple[str, str]]:
+        """The curve of a validation, its x, and the label of the apparent line and the end of the other's."""
+        raise NotImplementedError
+
+    @classmethod
+    def _surrounded(cls, lines: list[CurveLine], name: str, curve: Any, replicates: Replicates) -> Self:
+        return cls(lines, name)
+
+    @staticmethod
+    def _caption(curve: Any) -> str:
         raise NotImplementedError
 
     def _frame(self, ax: Any) -> None:

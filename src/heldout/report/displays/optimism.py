@@ -7,7 +7,7 @@ from typing import Any, Self
 
 from heldout.estimates.paired.compare import ConfigurationComparison
 from heldout.estimates.paired.scores import OptimismCurve
-from heldout.plots.base import (
+from heldout.report.displays.base import (
     ADAPTIVE_NOTE,
     Display,
     checked_result,

@@ -2,30 +2,34 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
 import numpy as np
 
+from heldout._text import number_text
+from heldout._types import Floats
 from heldout.data.task import TaskKind
 from heldout.errors import InputError
 from heldout.metrics.base import Response
-from heldout.plots.base import plain_text
-from heldout.plots.curves import (
+from heldout.protocols.validation.curves import calibration_curve, decision_curve, roc_curve
+from heldout.protocols.validation.estimate import Validation
+from heldout.protocols.validation.replicates import Replicates
+from heldout.report import validation_words as words
+from heldout.report.diagnostics import CalibrationGroups, RocPoints, diagnose
+from heldout.report.displays.base import class_text, plain_text
+from heldout.report.displays.curves import (
     UNCORRECTED,
     CurveLine,
     CurvesDisplay,
     PlottedRows,
-    corrected_label,
+    curve_lines,
     probability_axes,
     reference_line,
-    repeats_label,
 )
-from heldout.protocols.validation.estimate import Validation
-from heldout.report.diagnostics import diagnose
-from heldout.report.validation_curves import class_text
-from heldout.report.winner_curves import net_benefit_of, precision_recall_of
-from heldout.scales import SKY
+from heldout.report.winner_curves import PrecisionRecallPoints, net_benefit_of, precision_recall_of
+from heldout.scales import MUTED, SKY, decimals_for
 
 
 @dataclass(eq=False, repr=False)
@@ -64,32 +68,26 @@ class RocCurveDisplay(CurvesDisplay):
     _needed: ClassVar = "decisions or probabilities (which 'roc_auc' and 'neg_log_loss' read)"
 
     @classmethod
-    def _from_rows(cls, rows: PlottedRows) -> Self:
-        found = diagnose(rows.truth, rows.predictions, rows.configuration, rows.sample_weight)
-        curves = () if found is None else found.roc
-        lines = []
-        mean = float(np.mean([curve.area for curve in curves])) if curves else float("nan")
-        several = any(curve.name for curve in curves)
-        for curve in curves:
-            if several:
-                label = f"{class_text(curve.name)}: area {curve.area:.3f}"
-            else:
-                area = f"mean area of {len(curves)} repeats" if len(curves) > 1 else "area"
-                text = f"{UNCORRECTED}: {area} {mean:.3f}{rows.text_of_search('roc_auc')}"
-                label = repeats_label(text, curve.repeat)
-            lines.append(CurveLine(label, curve.x, curve.y))
-        note = rows.note_of_classes(len(lines), "areas") if several else rows.note_of_positive
-        return cls(lines, rows.name, note)
+    def of_points(cls, curves: Sequence[RocPoints], of_search: str = "") -> Self:
+        """The display of these curves; ``of_search``: the search's own numbers."""
+        points = [(curve.name, curve.repeat, curve.x, curve.y, curve.area) for curve in curves]
+        return cls(curve_lines(points, "area", of_search))
 
     @classmethod
-    def _validated(cls, validation: Validation, **settings: Any) -> Self:
-        curve = validation.roc_curve(**settings)
-        x = tuple(curve.false_positive_rate.tolist())
-        band = tuple(curve.low.tolist()), tuple(curve.high.tolist())
-        apparent = CurveLine(f"apparent: area {curve.area_apparent:.3f}", x, tuple(curve.apparent.tolist()))
-        text = f"{corrected_label(curve.confidence_level)}: area {curve.area_corrected:.3f}"
-        corrected = CurveLine(text, x, tuple(curve.corrected.tolist()), *band, is_corrected=True)
-        return cls([apparent, corrected], validation.selected_name)
+    def _from_rows(cls, rows: PlottedRows) -> Self:
+        diagnostics = diagnose(rows.truth, rows.predictions, rows.configuration, rows.sample_weight)
+        curves = () if diagnostics is None else diagnostics.roc
+        return rows.named(cls.of_points(curves, rows.text_of_search("roc_auc")), "areas")
+
+    @classmethod
+    def _corrected_curve(cls, replicates: Replicates, **settings: Any) -> tuple[Any, Floats, tuple[str, str]]:
+        curve = roc_curve(replicates, **settings)
+        areas = f"apparent: area {curve.area_apparent:.3f}", f": area {curve.area_corrected:.3f}"
+        return curve, curve.false_positive_rate, areas
+
+    @staticmethod
+    def _caption(curve: Any) -> str:
+        return words.CORRECTED_ROC_CAPTION
 
     def _frame(self, ax: Any) -> None:
         reference_line(ax, (0, 1), (0, 1), "guessing")
@@ -129,7 +127,6 @@ class PrecisionRecallDisplay(CurvesDisplay):
     """
 
     prevalence: float | None = None
-    lines_: list[Any] = field(default_factory=list, init=False)
 
     _tasks: ClassVar = frozenset({TaskKind.BINARY, TaskKind.MULTICLASS})
     _responses: ClassVar = frozenset({Response.DECISION, Response.PROBABILITIES})
@@ -137,23 +134,19 @@ class PrecisionRecallDisplay(CurvesDisplay):
     _needed: ClassVar = "decisions or probabilities (which 'roc_auc' and 'neg_log_loss' read)"
 
     @classmethod
+    def of_points(cls, curves: Sequence[PrecisionRecallPoints], of_search: str = "") -> Self:
+        """The display of these curves; ``of_search``: the search's own numbers."""
+        points = [
+            (curve.name, curve.repeat, curve.recall, curve.precision, curve.average_precision) for curve in curves
+        ]
+        share = curves[0].prevalence if curves and not curves[0].name else None
+        return cls(curve_lines(points, "average precision", of_search), prevalence=share)
+
+    @classmethod
     def _from_rows(cls, rows: PlottedRows) -> Self:
         curves = precision_recall_of(rows.truth, rows.predictions, rows.configuration, rows.sample_weight)
-        lines = []
-        mean = float(np.mean([curve.average_precision for curve in curves])) if curves else float("nan")
-        several = any(curve.name for curve in curves)
-        for curve in curves:
-            if several:
-                label = f"{class_text(curve.name)}: average precision {curve.average_precision:.3f}"
-            else:
-                what = (
-                    f"mean average precision of {len(curves)} repeats" if len(curves) > 1 else "average precision"
-                )
-                text = f"{UNCORRECTED}: {what} {mean:.3f}{rows.text_of_search('average_precision')}"
-                label = repeats_label(text, curve.repeat)
-            lines.append(CurveLine(label, curve.recall, curve.precision))
-        note = rows.note_of_classes(len(lines), "average precisions") if several else rows.note_of_positive
-        return cls(lines, rows.name, note, prevalence=curves[0].prevalence if curves and not several else None)
+        display = cls.of_points(curves, rows.text_of_search("average_precision"))
+        return rows.named(display, "average precisions")
 
     @classmethod
     def from_validation(cls, validation: Validation, **settings: Any) -> Self:
@@ -202,6 +195,8 @@ class CalibrationDisplay(CurvesDisplay):
         The range of both axes.
     is_probability : bool
         Whether probabilities are predicted, rather than the values of a regression.
+    groups : tuple of (float, float)
+        Of a validation: groups of rows as (predicted, observed), uncorrected.
 
     Attributes
     ----------
@@ -222,14 +217,12 @@ class CalibrationDisplay(CurvesDisplay):
     histogram: tuple[float, ...] = ()
     ends: tuple[float, float] = (0.0, 1.0)
     is_probability: bool = True
-    lines_: list[Any] = field(default_factory=list, init=False)
+    groups: tuple[tuple[float, float], ...] = ()
 
     @classmethod
-    def _from_rows(cls, rows: PlottedRows) -> Self:
-        found = diagnose(rows.truth, rows.predictions, rows.configuration, rows.sample_weight)
-        if found is None or found.calibration is None:
-            return cls([], rows.name)
-        groups = found.calibration.groups
+    def of_groups(cls, calibration: CalibrationGroups) -> Self:
+        """The display of these groups of rows."""
+        groups = calibration.groups
         line = CurveLine(
             f"groups of rows with 95 % intervals,\n{UNCORRECTED}",
             tuple(group.predicted for group in groups),
@@ -238,31 +231,45 @@ class CalibrationDisplay(CurvesDisplay):
             tuple(group.high for group in groups),
             as_points=True,
         )
-        return cls([line], rows.name, rows.note_of_positive, histogram=found.calibration.histogram)
+        return cls([line], histogram=calibration.histogram)
 
     @classmethod
-    def _validated(cls, validation: Validation, **settings: Any) -> Self:
-        curve = validation.calibration_curve(**settings)
-        is_probability = validation.replicates.truth.kind is not TaskKind.REGRESSION
-        low, high = 0.0, 1.0
+    def _from_rows(cls, rows: PlottedRows) -> Self:
+        diagnostics = diagnose(rows.truth, rows.predictions, rows.configuration, rows.sample_weight)
+        calibration = None if diagnostics is None else diagnostics.calibration
+        return cls([], rows.name) if calibration is None else rows.named(cls.of_groups(calibration))
+
+    @classmethod
+    def _corrected_curve(cls, replicates: Replicates, **settings: Any) -> tuple[Any, Floats, tuple[str, str]]:
+        curve = calibration_curve(replicates, **settings)
+        return curve, curve.predicted, ("apparent", "")
+
+    @classmethod
+    def _surrounded(cls, lines: list[CurveLine], name: str, curve: Any, replicates: Replicates) -> Self:
+        is_probability = replicates.truth.kind is not TaskKind.REGRESSION
+        groups = tuple((group.predicted, group.observed) for group in curve.groups)
+        ends = (0.0, 1.0)
         if not is_probability:
-            shown = np.concatenate([curve.of_rows, curve.apparent, curve.corrected])
-            low, high = float(np.nanmin(shown)), float(np.nanmax(shown))
-        x = tuple(curve.predicted.tolist())
-        band = tuple(curve.low.tolist()), tuple(curve.high.tolist())
-        apparent = CurveLine("apparent", x, tuple(curve.apparent.tolist()))
-        text = corrected_label(curve.confidence_level)
-        corrected = CurveLine(text, x, tuple(curve.corrected.tolist()), *band, is_corrected=True)
-        counts = np.histogram(curve.of_rows, bins=20, range=(low, high))[0]
-        name = validation.selected_name + (f", {curve.name}" if curve.name.startswith("event") else "")
+            shown = np.concatenate([curve.of_rows, curve.apparent, curve.corrected, np.ravel(groups)])
+            ends = float(np.nanmin(shown)), float(np.nanmax(shown))
+        counts = np.histogram(curve.of_rows, bins=20, range=ends)[0]
         return cls(
-            [apparent, corrected], name,
-            histogram=tuple(counts.astype(float).tolist()), ends=(low, high), is_probability=is_probability,
+            lines, name, histogram=tuple(counts.astype(float).tolist()), ends=ends, is_probability=is_probability,
+            groups=groups,
         )  # fmt: skip
+
+    @staticmethod
+    def _caption(curve: Any) -> str:
+        decimals = decimals_for(curve.mean_absolute_error)
+        mean, most = (number_text(value, decimals) for value in (curve.mean_absolute_error, curve.quantile_90))
+        return words.CORRECTED_CALIBRATION_CAPTION.format(mean=mean, most=most)
 
     def _frame(self, ax: Any) -> None:
         low, high = self.ends
         reference_line(ax, self.ends, self.ends, "perfect")
+        if self.groups:
+            style = {"color": MUTED, "markersize": 5, "zorder": 1, "label": "groups of rows, uncorrected"}
+            ax.plot(*zip(*self.groups, strict=True), "o", **style)
         if self.is_probability:
             probability_axes(ax, "predicted probability", "observed share")
         else:
@@ -273,7 +280,7 @@ class CalibrationDisplay(CurvesDisplay):
             heights = BARS * np.array(self.histogram) / max(self.histogram)
             left = low + step * np.arange(len(self.histogram))
             ax.bar(
-                left, heights, width=0.9 * step, align="edge", color=SKY, zorder=0.5,
+                left, heights, width=0.9 * step, align="edge", color=SKY, zorder=0.6,
                 transform=ax.get_xaxis_transform(), label="rows by prediction",
             )  # fmt: skip
 
@@ -314,28 +321,29 @@ class DecisionCurveDisplay(CurvesDisplay):
 
     act_on_all: tuple[float, ...] = ()
     outcome: str = ""
-    lines_: list[Any] = field(default_factory=list, init=False)
 
     @classmethod
     def _from_rows(cls, rows: PlottedRows) -> Self:
-        found = net_benefit_of(rows.truth, rows.predictions, rows.configuration, rows.sample_weight)
-        if found is None:
+        benefit = net_benefit_of(rows.truth, rows.predictions, rows.configuration, rows.sample_weight)
+        if benefit is None:
             return cls([], rows.name)
         repeats = rows.predictions.n_repeats
         mean = f", mean of {repeats} repeats" if repeats > 1 else ""
-        line = CurveLine(f"acting on predictions, {UNCORRECTED}{mean}", found.thresholds, found.net_benefit)
-        return cls([line], rows.name, act_on_all=found.act_on_all, outcome=found.name)
+        line = CurveLine(f"acting on predictions, {UNCORRECTED}{mean}", benefit.thresholds, benefit.net_benefit)
+        return cls([line], rows.name, act_on_all=benefit.act_on_all, outcome=benefit.name)
 
     @classmethod
-    def _validated(cls, validation: Validation, **settings: Any) -> Self:
-        curve = validation.decision_curve(**settings)
-        x = tuple(curve.threshold.tolist())
-        band = tuple(curve.low.tolist()), tuple(curve.high.tolist())
-        apparent = CurveLine("acting on predictions, apparent", x, tuple(curve.apparent.tolist()))
-        text = corrected_label(curve.confidence_level)
-        corrected = CurveLine(text, x, tuple(curve.corrected.tolist()), *band, is_corrected=True)
-        of_all = tuple(curve.act_on_all.tolist())
-        return cls([apparent, corrected], validation.selected_name, act_on_all=of_all, outcome=curve.name)
+    def _corrected_curve(cls, replicates: Replicates, **settings: Any) -> tuple[Any, Floats, tuple[str, str]]:
+        curve = decision_curve(replicates, **settings)
+        return curve, curve.threshold, ("acting on predictions, apparent", "")
+
+    @classmethod
+    def _surrounded(cls, lines: list[CurveLine], name: str, curve: Any, replicates: Replicates) -> Self:
+        return cls(lines, name, act_on_all=tuple(curve.act_on_all.tolist()), outcome=curve.name)
+
+    @staticmethod
+    def _caption(curve: Any) -> str:
+        return words.DECISION_CAPTION
 
     def _frame(self, ax: Any) -> None:
         x = self.lines[0].x

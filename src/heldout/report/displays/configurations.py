@@ -1,0 +1,261 @@
+"""Dots of all configurations of a search, which a page can mark: by rank, in order, by parameters."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from heldout._text import counted, number_text
+from heldout.report.displays.base import Display, embedded, parameter_ticks, plain_text, shortened_name
+from heldout.report.family_slices import FamilySlice
+from heldout.report.ranking import RankedConfiguration, by_family
+from heldout.scales import BLUE, INK, MORE_SERIES, MUTED, SERIES, VERMILLION, Scale, reach_of
+
+MOST_DOTS = 250
+"""Dots of a figure of a family, and bars of any figure: more would only be an area."""
+MOST_COLOURS = 7
+"""Families with a colour of their own; those after them share a grey."""
+MOST_LINES = 50
+"""Configurations that are lines from parameter to parameter."""
+MOST_BESIDE = 5
+"""Parameters beside each other."""
+_SHADES = 5
+_FAMILY_COLOURS = tuple(colour for colour, _ in SERIES + MORE_SERIES)
+Rows = Sequence[RankedConfiguration]
+
+
+@dataclass(frozen=True)
+class Dots:
+    """Dots alike."""
+
+    colour: str
+    is_filled: bool
+    x: Sequence[float]
+    y: Sequence[float]
+    configurations: Sequence[int]
+    opacity: float = 0.85
+
+
+@dataclass(eq=False, repr=False)
+class ConfigurationsDisplay(Display):
+    """Layers of dots, the best first, and what ``behind`` draws: axes, bars and lines."""
+
+    layers: Sequence[Dots]
+    behind: Callable[[Any], None]
+
+    def plot(self, ax: Any = None) -> ConfigurationsDisplay:
+        """Draw it on these axes, or a new figure's."""
+        ax = self._axes(ax)
+        self.behind(ax)
+        for dots in reversed(self.layers):  # the best on top
+            ax.plot(
+                dots.x, dots.y, "o", markersize=6.4, markeredgewidth=1.4, color=dots.colour, alpha=dots.opacity,
+                markerfacecolor=dots.colour if dots.is_filled else "none", gid=dots.configurations,
+            )  # fmt: skip
+        return self
+
+
+def ranked_svg(rows: Rows, scale: Scale, *, key: str) -> str:
+    """The score of every configuration by its rank, with the standard deviation over its folds."""
+
+    def behind(ax: Any) -> None:
+        spreads = spread_bars(ax, [(row.rank, row) for row in rows if has_bar(row)], scale, MUTED)
+        ax.set_xlim(0, len(rows) + 1)
+        ax.set_xlabel("rank")
+        ax.locator_params(axis="x", integer=True)
+        score_axis(ax, rows, scale, spreads)
+
+    best, worst = (number_text(row.score, scale.decimals) for row in (rows[0], rows[-1]))
+    words = f"{scale.title} of {counted(len(rows), 'configuration')} from {best} to {worst}, the best on the left."
+    layers = _families(rows, {row.index: float(row.rank) for row in rows})
+    return embedded(ConfigurationsDisplay(layers, behind), key, "Scores by rank", words)
+
+
+def ordered_svg(rows: Rows, scale: Scale, *, key: str) -> str:
+    """The score of every configuration in the order of the search, and the best so far."""
+    in_order = sorted(rows, key=lambda row: row.index)
+    places = {row.index: row.index + 1.0 for row in in_order}
+    scores = np.array([row.score for row in in_order])
+    best = (np.maximum if scale.greater_is_better else np.minimum).accumulate(scores)
+
+    def behind(ax: Any) -> None:
+        ax.plot(list(places.values()), best, color=INK, linewidth=1.5, drawstyle="steps-post")
+        ax.set_xlim(0, max(places.values()) + 1)
+        ax.set_xlabel("configuration in order")
+        ax.locator_params(axis="x", integer=True)
+        score_axis(ax, rows, scale)
+
+    changes = counted(int((np.diff(best) != 0).sum()), "time")
+    words = f"The best {scale.title} so far changed {changes} after the first configuration."
+    display = ConfigurationsDisplay(_families(rows, places), behind)
+    return embedded(display, key, "Scores in the order of the search", words)
+
+
+def trained_svg(rows: Rows, scale: Scale, *, key: str) -> str:
+    """The score on held-out rows over that on training rows."""
+    both = [replace(row, score=row.mean) for row in rows if row.train is not None and row.mean is not None]
+    if not both:
+        return ""
+    places = {row.index: row.train for row in both if row.train is not None}
+    ends = reach_of([*places.values(), *_scores(both)], scale.range)
+
+    def behind(ax: Any) -> None:
+        ax.plot(ends, ends, color=MUTED, linestyle=":", linewidth=1.2)
+        ax.set(xlim=ends, ylim=ends, xlabel="on training rows", ylabel="on held-out rows")
+
+    words = f"{scale.title} of {counted(len(both), 'configuration')} on held-out rows over training rows."
+    return embedded(
+        ConfigurationsDisplay(_families(both, places), behind), key, "Training and held-out rows", words
+    )
+
+
+def slice_svg(part: FamilySlice, scale: Scale, *, key: str) -> str:
+    """The score over one parameter, with a line through the best of each step and its standard deviation."""
+    rows, places = part.configurations, part.axis.values.tolist()
+    shown = sorted(list(dict.fromkeys([*part.leaders, *range(len(rows))]))[:MOST_DOTS])
+    leaders = [(places[n], rows[n]) for n in part.leaders]
+
+    def behind(ax: Any) -> None:
+        spreads = spread_bars(ax, [(x, row) for x, row in leaders if has_bar(row)], scale, VERMILLION)
+        if part.axis.is_numeric:
+            ax.plot([x for x, _ in leaders], [row.score for _, row in leaders], color=VERMILLION, linewidth=1.5)
+        parameter_ticks(ax, part.axis, "x")
+        score_axis(ax, rows, scale, spreads)
+
+    chosen = [rows[n] for n in shown]
+    dots = Dots(BLUE, False, [places[n] for n in shown], _scores(chosen), [row.index for row in chosen])
+    values = ", ".join(
+        f"{_text(row.parameters[part.axis.name])} {number_text(row.score, scale.decimals)}" for _, row in leaders
+    )
+    title = f"{scale.title} by {part.axis.name}" + (f" of {part.family}" if part.family else "")
+    display = ConfigurationsDisplay([dots], behind)
+    return embedded(display, key, title, f"The best at each value: {values}.", width=300, height=235)
+
+
+def plane_svg(across: FamilySlice, up: FamilySlice, scale: Scale, *, key: str) -> str:
+    """The configurations that have both parameters, at their values; the better, the darker."""
+    x, y = across.axis.value_of, up.axis.value_of
+    rows = [row for row in across.configurations if row.index in y][:MOST_DOTS]
+
+    def behind(ax: Any) -> None:
+        for part, side in ((across, "x"), (up, "y")):
+            parameter_ticks(ax, part.axis, side)
+
+    layers = _shaded(rows, lambda row: [(x[row.index], y[row.index])])
+    at = ", ".join(f"{part.axis.name} {_text(rows[0].parameters[part.axis.name])}" for part in (across, up))
+    best = number_text(rows[0].score, scale.decimals)
+    words = f"{counted(len(rows), 'configuration')}; the best has {at}: {best}."
+    title = f"{scale.title} by {across.axis.name} and {up.axis.name}"
+    return embedded(ConfigurationsDisplay(layers, behind), key, title, words)
+
+
+def beside_svg(parts: Sequence[FamilySlice], scale: Scale, *, key: str) -> str:
+    """The best configurations as lines over parameters beside each other, and the score; the better, the darker."""
+    rows = [row for row in parts[0].configurations if all(row.index in part.axis.value_of for part in parts)]
+    rows = rows[:MOST_LINES]
+    columns = [[part.axis.value_of[row.index] for row in rows] for part in parts]
+    heights = [_heights(column, part.axis.is_logarithmic) for column, part in zip(columns, parts, strict=True)]
+    heights.append(_heights(_scores(rows), False))
+    height_of = {row.index: [column[n] for column in heights] for n, row in enumerate(rows)}
+    layers = _shaded(rows, lambda row: list(enumerate(height_of[row.index])))
+    ends = [_ends(part.axis.name, column, rows) for part, column in zip(parts, columns, strict=True)]
+    ends.append(tuple(number_text(end(_scores(rows)), scale.decimals) for end in (min, max)))
+
+    def behind(ax: Any) -> None:
+        for layer in layers:
+            for n in range(0, len(layer.x), len(heights)):
+                of_row = slice(n, n + len(heights))
+                ax.plot(layer.x[of_row], layer.y[of_row], color=BLUE, linewidth=1, alpha=layer.opacity / 2)
+        for place, pair in enumerate(ends):
+            for y, text in zip((-0.08, 1.08), pair, strict=True):
+                ax.text(place, y, plain_text(text), fontsize=11, ha="center", va="center")
+        names = [plain_text(shortened_name(part.axis.name, 14)) for part in parts]
+        ax.set_xticks(range(len(heights)), [*names, scale.title])
+        ax.set(xlim=(-0.3, len(heights) - 0.7), ylim=(-0.14, 1.14), yticks=[])
+        ax.spines["left"].set_visible(False)
+
+    words = f"{counted(len(rows), 'configuration')} as lines over {', '.join(part.axis.name for part in parts)}."
+    return embedded(ConfigurationsDisplay(layers, behind), key, "Parameters beside each other", words, width=780)
+
+
+def shared_by(parts: Sequence[FamilySlice]) -> int:
+    """How many configurations have all of the parameters."""
+    return len(set.intersection(*({row.index for row in part.configurations} for part in parts)))
+
+
+def has_bar(row: RankedConfiguration) -> bool:
+    """Whether its score is a mean over folds, whose standard deviation can be drawn."""
+    return row.spread is not None and row.mean is not None and row.score == row.mean
+
+
+def spread_bars(
+    ax: Any, placed: Sequence[tuple[float, RankedConfiguration]], scale: Scale, colour: str
+) -> list[float]:
+    """Bars of one standard deviation, and their ends; of very many none, which would only be a grey area."""
+    ends = [scale.within(row.mean + sign * row.spread) for _, row in placed for sign in (-1, 1)]  # type: ignore[operator]
+    if len(placed) <= MOST_DOTS:
+        x = [place for at, _ in placed for place in (at, at, np.nan)]
+        y = [height for n in range(len(placed)) for height in (*ends[2 * n : 2 * n + 2], np.nan)]
+        ax.plot(x, y, color=colour, linewidth=1, alpha=0.55)
+    return ends
+
+
+def score_axis(ax: Any, rows: Rows, scale: Scale, more: Sequence[float] = ()) -> None:
+    """The axis of the score, with room for more, which ends where the range of the metric does."""
+    ax.set_ylim(*reach_of([*_scores(rows), *more], scale.range))
+    ax.set_ylabel(scale.title)
+
+
+def family_colours(rows: Rows) -> dict[str, tuple[str, bool]]:
+    """Of each family the colour of its dots, and whether they are filled; the best family first."""
+    return {
+        family: (_FAMILY_COLOURS[number] if number < MOST_COLOURS else MUTED, number % 2 == 0)
+        for number, family in enumerate(dict.fromkeys(row.family for row in rows))
+    }
+
+
+def _families(rows: Rows, places: dict[int, float]) -> list[Dots]:
+    """A layer of dots for each family, the best family first."""
+    colours = family_colours(rows)
+    layers = []
+    for family, members in by_family(rows).items():
+        indices = [row.index for row in members]
+        layers.append(Dots(*colours[family], [places[index] for index in indices], _scores(members), indices))
+    return layers
+
+
+def _shaded(rows: Rows, points: Callable[[RankedConfiguration], list[tuple[float, float]]]) -> list[Dots]:
+    """Layers of the best fifth of the rows, the second and so on; ``points``: the dots of a row."""
+    layers = []
+    for n in range(_SHADES):
+        members = rows[n * len(rows) // _SHADES : (n + 1) * len(rows) // _SHADES]
+        dots = [(*point, row.index) for row in members for point in points(row)]
+        if dots:
+            x, y, indices = zip(*dots, strict=True)
+            layers.append(Dots(BLUE, True, x, y, indices, opacity=1 - 0.8 * n / (_SHADES - 1)))
+    return layers
+
+
+def _heights(values: Sequence[float], is_log: bool) -> list[float]:
+    """The values from 0 to 1; 0.5 where they are all the same."""
+    own = np.log10(values) if is_log else np.array(values)
+    low, high = own.min(), own.max()
+    heights: list[float] = ((own - low) / (high - low) if high > low else np.full(len(own), 0.5)).tolist()
+    return heights
+
+
+def _ends(name: str, values: Sequence[float], rows: Rows) -> tuple[str, ...]:
+    """The least and the largest value in these rows, in words."""
+    places = int(np.argmin(values)), int(np.argmax(values))
+    return tuple(shortened_name(_text(rows[place].parameters[name]), 12) for place in places)
+
+
+def _scores(rows: Rows) -> list[float]:
+    return [row.score for row in rows if row.score is not None]
+
+
+def _text(value: Any) -> str:
+    return f"{value:.4g}" if isinstance(value, float) else str(value)
