@@ -152,7 +152,7 @@ def _picture(study: AdaptiveStudy, world: str, what: str) -> Picture | None:
     for method in METHODS[:-1]:
         found = [study.summary(places[size], method) for size in sizes]
         lines.append(Line(METHOD_TERMS[method].title, sizes, [one["bias"] for one in found]))
-    frame = Frame(PictureAxis(what, ",d", sizes, "log"), PictureAxis("bias", "+.2f"), f"adaptive-{world}-{what}")
+    frame = Frame(PictureAxis(what, ",.0f", sizes, "log"), PictureAxis("bias", "+.2f"), f"adaptive-{world}-{what}")
     ends = f"{sizes[0]:,}", f"{sizes[-1]:,} {what}"
     return line_picture(
         f"{world.capitalize()}, by {what}", lines, frame,

@@ -151,7 +151,7 @@ def _by_configurations(rows: Sequence[Row], ends: Ends, metric: str, key: str) -
     at, gap = (f"{sizes[0]:,}", f"{sizes[-1]:,} rows"), _gap(metric)
     return line_picture(
         f"{title} by configurations, {beta_title(beta, metric)} (figure 1)", lines,
-        Frame(PictureAxis("rows", ",d", sizes, "log"), PictureAxis(gap, "+.2f", ends=ends), key, level=0.0),
+        Frame(PictureAxis("rows", ",.0f", sizes, "log"), PictureAxis(gap, "+.2f", ends=ends), key, level=0.0),
         summary=line_summary(f"Mean bias of {title} for Be({beta})", lines, at, lambda found: f"{found:+.3f}"),
         caption=f"Mean of {gap} over the repetitions. 0 is unbiased, above it flatters.",
     )  # fmt: skip
@@ -182,7 +182,7 @@ def _picture(rows: Sequence[Row], ends: Ends, metric: str, key: str) -> Picture:
     beta, at = rows[0]["beta"], (f"{sizes[0]:,}", f"{sizes[-1]:,} rows")
     return line_picture(
         beta_title(beta, metric), lines,
-        Frame(PictureAxis("rows", ",d", sizes, "log"), PictureAxis(gap, "+.2f", ends=ends), key, level=0.0),
+        Frame(PictureAxis("rows", ",.0f", sizes, "log"), PictureAxis(gap, "+.2f", ends=ends), key, level=0.0),
         summary=line_summary(f"Mean bias for Be({beta})", lines, at, lambda bias: f"{bias:+.3f}"),
         caption=f"Mean of {gap}{over};{bars} 0 is unbiased, above it flatters.",
     )  # fmt: skip

@@ -236,7 +236,7 @@ def _coverage_picture(cells: CellRows, name: str, title: str) -> Picture | None:
         f"A mark is a cell with {LEAST_ROWS} rows or more, in the order of the table of cells. The line is what "
         f"is asked, the band from {AT_LEAST:g} to .96; squares are cells that fail the test."
     )
-    return mark_picture(title, marks, frame, shape="square", summary=summary, caption=caption)
+    return mark_picture(title, marks, frame, shape="s", summary=summary, caption=caption)
 
 
 Number = Callable[[Row], float]
@@ -276,7 +276,7 @@ def _over_rows(
     unit = f", in units of {cells.reference}'s error" if several else ""
     ends = _quantile_ends(lines, level)
     frame = Frame(
-        PictureAxis("rows", ",d", sizes, "log"),
+        PictureAxis("rows", ",.0f", sizes, "log"),
         PictureAxis(axis + unit, form, ends=ends),
         f"corrections-{key}",
         level=level,

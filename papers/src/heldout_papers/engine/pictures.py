@@ -8,15 +8,16 @@ from typing import Any, Literal
 
 import numpy as np
 
-from heldout.report.svg import altair, diagonal, inline_data, inline_svg, layered
-from heldout.scales import BLUE, INK, MORE_SERIES, MUTED, SERIES, VERMILLION
+from heldout.report.displays.base import Display, embedded, logarithmic, plain_text
+from heldout.scales import BLUE, MORE_SERIES, MUTED, SERIES, VERMILLION
 
-WIDTH, HEIGHT, WIDE = 420, 330, 560
+WIDE = 560
 STYLES = (*SERIES, *MORE_SERIES)
-KEY_STEP = 0.065
-"""Height of a line of the key, as a share of the picture."""
+APART = 0.13
+"""Of the axis, between texts beside each other."""
 
 Ends = tuple[float, float]
+SCALES = {"linear": lambda x: x, "log": np.log, "sqrt": lambda x: np.sqrt(np.maximum(x, 0))}
 
 
 @dataclass(frozen=True)
@@ -33,30 +34,26 @@ class PictureAxis:
     """One axis."""
 
     title: str
-    format: str = ""  # Of the numbers at the ticks
+    format: str = "g"  # Of the numbers at the ticks
     ticks: Sequence[float] = ()  # Where they are; chosen for a nice picture where empty
     scale: Literal["linear", "log", "sqrt"] = "linear"
     ends: Ends | None = None  # The values that must have room; those of the data by default
 
-    def between(self, ends: Ends, part: float) -> float:
-        """The value at a part of the way from one end to the other; below 0 and above 1 it is beyond them."""
-        low, high = ends
+    def apply(self, ax: Any, side: str) -> None:
+        """Scale, ticks and title of the x or y axis."""
         if self.scale == "log":
-            return float(low * (high / low) ** part)
-        if self.scale == "sqrt":
-            return float((np.sqrt(low) + (np.sqrt(high) - np.sqrt(low)) * part) ** 2)
-        return low + (high - low) * part
-
-    def drawn(self, ends: Ends) -> dict[str, Any]:
-        """Scale and axis as Vega-Lite has them."""
-        alt = altair()
-        kind = {"type": "pow", "exponent": 0.5} if self.scale == "sqrt" else {"type": self.scale}
-        ticks = [tick for tick in self.ticks if ends[0] <= tick <= ends[1]]
-        more = {"values": ticks} if ticks else {"tickCount": 6, "tickMinStep": _least_step(self.format)}
-        axis = alt.Axis(
-            title=self.title, format=self.format or alt.Undefined, labelOverlap="greedy", labelSeparation=8, **more
-        )
-        return {"scale": alt.Scale(domain=list(ends), nice=False, zero=False, **kind), "axis": axis}
+            logarithmic(ax, side)
+        elif self.scale == "sqrt":
+            getattr(ax, f"set_{side}scale")("function", functions=(SCALES["sqrt"], np.square))
+        low, high = getattr(ax, f"get_{side}lim")()
+        ticks = [tick for tick in dict.fromkeys(self.ticks) if low <= tick <= high]
+        axis = getattr(ax, f"{side}axis")
+        if ticks:
+            axis.set_ticks(_apart(ticks, SCALES[self.scale], (low, high)))
+        elif self.scale != "log":
+            ax.locator_params(axis=side, nbins=6)
+        axis.set_major_formatter(lambda value, _: format(value, self.format))
+        getattr(ax, f"set_{side}label")(plain_text(self.title))
 
 
 @dataclass(frozen=True)
@@ -77,15 +74,6 @@ class Line:
         means = [float(np.mean(each)) if each else nan for each in known]
         low, high = ([float(end(each, default=nan)) for each in known] for end in (min, max))
         return cls(title, x, means, low, high)
-
-    def points(self) -> list[dict[str, float]]:
-        low, high = self.low or self.y, self.high or self.y
-        rows = zip(self.x, self.y, low, high, strict=True)
-        return [
-            {"n": n, "x": float(x), "y": float(y), "low": float(least), "high": float(most)}
-            for n, (x, y, least, most) in enumerate(rows)
-            if np.isfinite(y)
-        ]
 
 
 @dataclass(frozen=True)
@@ -109,55 +97,57 @@ class Frame:
     has_diagonal: bool = False  # Whether a diagonal shows that
     labels: Sequence[str] = ()  # Names at 0, 1, 2 ... below the picture, in place of an x axis
 
-    def svg(
-        self, layers: Callable[[Any, Any], list[Any]], ends: tuple[Ends, Ends], title: str, summary: str
-    ) -> str:
-        """The layers on the axes, behind them level and diagonal."""
-        alt = altair()
-        without_axis = {"scale": alt.Scale(domain=list(ends[0]), nice=False), "axis": None}
-        x = alt.X("x:Q", **(without_axis if self.labels else self.x.drawn(ends[0])))
-        y = alt.Y("y:Q", **self.y.drawn(ends[1]))
-        behind = []
-        if self.band is not None:
-            edges = [{"x": ends[0][0], "x2": ends[0][1], "y": self.band[0], "y2": self.band[1]}]
-            area = alt.Chart(inline_data(edges)).mark_rect(color=MUTED, opacity=0.15)
-            behind.append(area.encode(x=x, x2=alt.X2("x2:Q"), y=y, y2=alt.Y2("y2:Q")))
-        if self.level is not None:
-            rule = alt.Chart(inline_data([{"y": self.level}])).mark_rule(color=MUTED, strokeWidth=1.2)
-            behind.append(rule.encode(y=y))
-        if self.has_diagonal:
-            behind.append(diagonal(ends[0][0], ends[0][1], x, y))
-        names = [{"x": place, "y": ends[1][0], "text": name} for place, name in enumerate(self.labels)]
-        if names:
-            text = alt.Chart(inline_data(names)).mark_text(color=INK, fontSize=12, baseline="top", dy=8)
-            behind.append(text.encode(x=x, y=y, text=alt.Text("text:N")))
-        chart = layered(*behind, *layers(x, y), width=WIDE if names else WIDTH, height=HEIGHT)
-        return inline_svg(chart, self.key, title, summary)
+
+@dataclass(eq=False, repr=False)
+class StudyDisplay(Display):
+    """Lines or marks in their frame."""
+
+    surround: Frame
+    draw: Callable[[Any], None]
+
+    def plot(self, ax: Any = None) -> StudyDisplay:
+        """Draw it on these axes, or a new figure's."""
+        ax, surround = self._axes(ax), self.surround
+        self.draw(ax)
+        for side, axis in (("x", surround.x), ("y", surround.y)):
+            if axis.ends is not None:
+                ax.update_datalim([axis.ends, axis.ends], updatex=side == "x", updatey=side == "y")
+                ax.autoscale_view()
+        if surround.band is not None:
+            ax.axhspan(*surround.band, color=MUTED, alpha=0.15, linewidth=0, zorder=0)
+        if surround.level is not None:
+            ax.axhline(surround.level, color=MUTED, linewidth=1.2, zorder=1)
+        surround.y.apply(ax, "y")
+        if surround.labels:
+            ax.set_xticks(range(len(surround.labels)), [plain_text(label) for label in surround.labels])
+            ax.set_xlim(-0.5, len(surround.labels) - 0.5)
+        else:
+            surround.x.apply(ax, "x")
+        if surround.has_diagonal:
+            ax.axline((0, 0), (1, 1), color=MUTED, linestyle=":", linewidth=1.2, zorder=1)
+        self._legend()
+        return self
 
 
 def line_picture(
     title: str, lines: Sequence[Line], frame: Frame, *, summary: str, caption: str, has_steps: bool = False
 ) -> Picture:
-    """Lines over an axis, with a key above them."""
-    points = [line.points() for line in lines]
-    x_ends = frame.x.ends or _ends([point["x"] for each in points for point in each] + list(frame.x.ticks))
-    beyond = 0.0 if has_steps else 0.03
-    x_ends = frame.x.between(x_ends, -beyond), frame.x.between(x_ends, 1 + beyond)
-    values = [point[what] for each in points for point in each for what in ("low", "y", "high")]
-    values += [] if frame.level is None else [frame.level]
-    values += list(x_ends) if frame.has_diagonal else []
-    least, most = frame.y.ends or _ends(values)
-    room = 0.08 + KEY_STEP * 1.4 * len(lines)
-    y_ends = frame.y.between((least, most), -0.05), frame.y.between((least, most), 1 + room)
+    """Lines over an axis, with a key below them."""
 
-    def layers(x: Any, y: Any) -> list[Any]:
-        drawn: list[Any] = []
-        for place, (line, each) in enumerate(zip(lines, points, strict=True)):
-            drawn += _line_layers(each, place, x, y, has_bars=bool(line.low), has_steps=has_steps)
-            drawn += _key_layers(line.title, place, frame, (x_ends, y_ends), x, y)
-        return drawn
+    def draw(ax: Any) -> None:
+        for place, line in enumerate(lines):
+            colour, dash = _style(place)
+            y = np.array(line.y, dtype=float)
+            style = {"color": colour, "linestyle": (0, dash) if dash else "-", "linewidth": 2}
+            steps = {"drawstyle": "steps-post"} if has_steps else {}
+            marker = {"marker": "o", "markersize": 5} if line.low else {}
+            kept = np.isfinite(y)
+            x = np.array(line.x, dtype=float)[kept]
+            ax.plot(x, y[kept], label=plain_text(line.title), **style, **steps, **marker)
+            if line.low:
+                ax.vlines(x, np.array(line.low)[kept], np.array(line.high)[kept], color=colour, linewidth=1.2)
 
-    return Picture(title, frame.svg(layers, (x_ends, y_ends), title, summary), caption)
+    return Picture(title, embedded(StudyDisplay(frame, draw), frame.key, title, summary), caption)
 
 
 def line_summary(
@@ -172,47 +162,17 @@ def line_summary(
 def mark_picture(
     title: str, marks: Sequence[Mark], frame: Frame, *, shape: str, summary: str, caption: str
 ) -> Picture:
-    """Marks in a plane; those that stand out have a shape of their own."""
-    x_ends = frame.x.ends or (
-        (-0.5, len(frame.labels) - 0.5) if frame.labels else _ends([mark.x for mark in marks])
-    )
-    heights = [mark.y for mark in marks] + ([] if frame.level is None else [frame.level])
-    least, most = _ends(heights)
-    y_ends = frame.y.ends or (frame.y.between((least, most), -0.06), frame.y.between((least, most), 1.06))
+    """Marks in a plane; those that stand out have a matplotlib marker of their own."""
 
-    def layers(x: Any, y: Any) -> list[Any]:
-        drawn = []
-        for stands_out, colour, form in ((False, BLUE, "circle"), (True, VERMILLION, shape)):
-            points = [{"x": mark.x, "y": mark.y} for mark in marks if mark.stands_out is stands_out]
+    def draw(ax: Any) -> None:
+        for stands_out, colour, form in ((False, BLUE, "o"), (True, VERMILLION, shape)):
+            points = [(mark.x, mark.y) for mark in marks if mark.stands_out is stands_out]
             if points:
-                chart = altair().Chart(inline_data(points))
-                marked = chart.mark_point(
-                    color=colour, fill=colour, fillOpacity=0.35, opacity=1, size=36, shape=form, strokeWidth=1.2
-                )
-                drawn.append(marked.encode(x=x, y=y))
-        return drawn
+                style = {"color": colour, "markersize": 6, "alpha": 0.6, "linestyle": "none"}
+                ax.plot(*zip(*points, strict=True), marker=form, **style)
 
-    return Picture(title, frame.svg(layers, (x_ends, y_ends), title, summary), caption)
-
-
-def _line_layers(
-    points: list[dict[str, float]], place: int, x: Any, y: Any, *, has_bars: bool, has_steps: bool
-) -> list[Any]:
-    alt = altair()
-    colour, dash = _style(place)
-    base = alt.Chart(inline_data(points))
-    line = base.mark_line(
-        color=colour, strokeWidth=2, strokeDash=list(dash) or alt.Undefined,
-        interpolate="step-after" if has_steps else alt.Undefined,
-    ).encode(x=x, y=y, order=alt.Order("n:Q"))  # fmt: skip
-    if not has_bars:
-        return [line]
-    low = alt.Y("low:Q", scale=y["scale"])
-    return [
-        base.mark_rule(color=colour, strokeWidth=1.2).encode(x=x, y=low, y2=alt.Y2("high:Q")),
-        line,
-        base.mark_point(color=colour, fill=colour, opacity=1, size=26, shape="circle").encode(x=x, y=y),
-    ]
+    width = WIDE if frame.labels else 400
+    return Picture(title, embedded(StudyDisplay(frame, draw), frame.key, title, summary, width=width), caption)
 
 
 def _style(place: int) -> tuple[str, Sequence[float]]:
@@ -227,39 +187,17 @@ def _style(place: int) -> tuple[str, Sequence[float]]:
     return STYLES[colour][0], STYLES[(colour + turn) % len(STYLES)][1]
 
 
-def _key_layers(title: str, place: int, frame: Frame, ends: tuple[Ends, Ends], x: Any, y: Any) -> list[Any]:
-    """A stroke and a name at the upper left, in the room left for them."""
-    alt = altair()
-    colour, dash = _style(place)
-    height = frame.y.between(ends[1], 1 - 0.04 - KEY_STEP * place)
-    left, right, text = (frame.x.between(ends[0], part) for part in (0.03, 0.11, 0.13))
-    line = alt.Chart(inline_data([{"x": left, "y": height}, {"x": right, "y": height}]))
-    name = alt.Chart(inline_data([{"x": text, "y": height, "text": title}]))
-    stroke = line.mark_line(color=colour, strokeWidth=2.5, strokeDash=list(dash) or alt.Undefined)
-    return [
-        stroke.encode(x=x, y=y),
-        name.mark_text(align="left", baseline="middle", color=INK, fontSize=12).encode(
-            x=x, y=y, text=alt.Text("text:N")
-        ),
-    ]
-
-
-def _ends(values: Sequence[float]) -> Ends:
-    """The least and the greatest, apart from each other."""
-    finite = [value for value in values if np.isfinite(value)] or [0.0, 1.0]
-    low, high = float(min(finite)), float(max(finite))
-    return (low, high) if high > low else (low - 0.01, high + 0.01)
-
-
-def _least_step(text_format: str) -> Any:
-    """Between ticks, so that no two have the same text.
+def _apart(ticks: Sequence[float], scale: Callable[[Any], Any], ends: Ends) -> list[float]:
+    """The first tick, and each whose text does not run into that of the one before.
 
     Examples
     --------
-    >>> _least_step(".2f"), _least_step("+.1%"), _least_step(".0%")
-    (0.01, 0.001, 0.01)
+    >>> _apart([20, 40, 45, 100], np.log, (20, 100))
+    [20, 40, 100]
     """
-    if not text_format.endswith(("f", "%")):
-        return altair().Undefined
-    decimals = int(text_format.rpartition(".")[2][:-1]) + 2 * text_format.endswith("%")
-    return round(0.1**decimals, decimals)
+    kept: list[float] = []
+    length = scale(ends[1]) - scale(ends[0])
+    for tick in ticks:
+        if not kept or scale(tick) - scale(kept[-1]) >= APART * length:
+            kept.append(tick)
+    return kept

@@ -154,7 +154,7 @@ def _pictures(pairs: Gains, scenario: str, n: int) -> tuple[Picture, Picture]:
     n_above, n_zero = sum(mark.stands_out for mark in marks), int((sizes == 0).sum())
     against = mark_picture(
         f"Gain against threshold, {scenario}", marks,
-        Frame(threshold_axis, gain_axis, f"against-{n}", has_diagonal=True), shape="triangle-up",
+        Frame(threshold_axis, gain_axis, f"against-{n}", has_diagonal=True), shape="^",
         summary=f"Of {counted(len(marks), 'table')} {len(marks) - n_above} have a gain below their threshold; on "
         f"{n_zero} the gain is 0.",
         caption="A point a table. Beneath the dotted line the gain is less than its threshold, and irrelevant; "

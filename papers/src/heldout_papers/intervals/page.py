@@ -204,7 +204,7 @@ def tightness_pictures(rows: Sequence[Row], place: str, which: str) -> tuple[Pic
         labels=[TERMS[name].title for name in names],
     )  # fmt: skip
     picture = mark_picture(
-        "Tightness beside BBC's", [mark for each in marks.values() for mark in each], frame, shape="cross",
+        "Tightness beside BBC's", [mark for each in marks.values() for mark in each], frame, shape="x",
         summary=f"Mean tightness over BBC's: {shown}.",
         caption=f"Tightness over that of BBC, a mark for each of {counted(len(rows), place)}{which}; above 1 a "
         "bound is farther from the truth than BBC's. Circles: inclusion not rejected; crosses: rejected, so that "

@@ -172,7 +172,7 @@ class _Contents:
         ]
         at = f"{self.sizes[0]:,} rows", f"{self.sizes[-1]:,}"
         summary = line_summary(f"{what},", lines, at, lambda number: format(number, y.format))
-        frame = Frame(PictureAxis("rows", ",d", self.sizes, "log"), y, _key(title), level=level)
+        frame = Frame(PictureAxis("rows", ",.0f", self.sizes, "log"), y, _key(title), level=level)
         return line_picture(title, lines, frame, summary=summary, caption=self._caption(what))
 
     def _by_table(
@@ -201,7 +201,7 @@ class _Contents:
             heading, text = title.format(one.title), what.format(one.title)
             at = f"{self.sizes[0]:,} rows", f"{self.sizes[-1]:,}"
             summary = line_summary(f"{text},", lines, at, lambda number: format(number, y.format))
-            frame = Frame(PictureAxis("rows", ",d", self.sizes, "log"), y, _key(heading), level=level)
+            frame = Frame(PictureAxis("rows", ",.0f", self.sizes, "log"), y, _key(heading), level=level)
             found.append(line_picture(heading, lines, frame, summary=summary, caption=f"{text}; a line a table."))
         return found
 
@@ -260,7 +260,7 @@ class _Contents:
         repeats = list(range(1, self.study.repeats + 1))
         at = "one repeat", f"{repeats[-1]}"
         summary = line_summary(f"{what},", lines, at, lambda width: f"{width:.3f}")
-        frame = Frame(PictureAxis("repeats", "d", repeats), PictureAxis("width", ".2f"), _key(title), level=0.0)
+        frame = Frame(PictureAxis("repeats", "g", repeats), PictureAxis("width", ".2f"), _key(title), level=0.0)
         return line_picture(title, lines, frame, summary=summary, caption=caption)
 
     def tables(self) -> list[StudyTable]:

@@ -83,7 +83,7 @@ def _picture(study: TimingStudy, what: str) -> Picture:
     others = " and ".join(f"{centre[name]:,} {name}" for name in VARIED if name != what)
     at = f"{sizes[0]:,}", f"{sizes[-1]:,} {what}"
     frame = Frame(
-        PictureAxis(what, ",d", sizes, "log"), PictureAxis("seconds", "~g", scale="log"), f"timing-{what}"
+        PictureAxis(what, ",.0f", sizes, "log"), PictureAxis("seconds", "g", scale="log"), f"timing-{what}"
     )
     return line_picture(
         f"By {what}", lines, frame,
