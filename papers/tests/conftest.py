@@ -10,4 +10,4 @@ pytest_plugins = ["suite"]
 @pytest.fixture
 def without_pictures(monkeypatch: pytest.MonkeyPatch) -> None:
     """Pages hold empty pictures."""
-    monkeypatch.setattr("heldout_papers.engine.pictures.inline_svg", lambda *chart: "<svg></svg>")
+    monkeypatch.setattr("heldout_papers.engine.pictures.embedded", lambda *_, **__: "<svg></svg>")

@@ -11,9 +11,9 @@ import pytest
 from many_configurations import with_many_configurations
 
 from heldout.report import ReportContent, render_html, report_content
+from heldout.report.displays.configurations import MOST_LINES
 from heldout.report.exploration import MOST_SLICES, explore
 from heldout.report.ranking import MOST_SHOWN
-from heldout.report.slice_figures import MOST_LINES
 from heldout.result import Evaluation
 
 Make = Callable[..., Evaluation]
@@ -77,8 +77,11 @@ def test_parameters_together_show_the_best_of_each_family_in_shades(many: Report
     of_family = [row for row in few.shown if row.family == explored.together[0].family]
     dots = re.findall(r'data-c="(\d+)"', explored.together[0].plane)
     assert sorted(map(int, dots)) == sorted(row.index for row in of_family)
-    groups = re.findall(r'<g [^>]*?opacity="([\d.]+)"[^>]*>((?:<circle[^>]*/>)+)</g>', explored.together[0].plane)
-    shades = {float(opacity): re.findall(r'data-c="(\d+)"', circles) for opacity, circles in groups}
+    groups = re.findall(r"<g ([^>]*)>((?:<circle[^>]*/>)+)</g>", explored.together[0].plane)
+    shades = {
+        float((re.findall(r'fill-opacity="([\d.]+)"', look) or ["1"])[0]): re.findall(r'data-c="(\d+)"', circles)
+        for look, circles in groups
+    }
     assert list(shades) == sorted(shades) and len(shades) == 5  # the best are drawn last
     fifth = len(of_family) // 5
     assert {int(index) for index in shades[1.0]} == {row.index for row in of_family[:fifth]}

@@ -64,14 +64,10 @@ def test_a_slice_has_the_points_of_its_family_and_the_best_of_each_value() -> No
     ]
     rows = ranked(parts, [0.6, 0.7, 0.8, 0.9, 0.5, np.nan])
     kernel, c = slices_of(rows)
-    assert (kernel.family, kernel.parameter, kernel.values, kernel.is_number) == (
-        "b",
-        "kernel",
-        ("rbf", "poly"),
-        False,
-    )
-    assert kernel.scores == (0.9, 0.5) and kernel.leaders == (0, 1)
-    assert (c.parameter, c.values, c.is_log) == ("C", (1.0, 1.0, 0.01), True)
+    assert (kernel.family, kernel.axis.name, kernel.axis.levels) == ("b", "kernel", ("poly", "rbf"))
+    assert kernel.axis.values.tolist() == [1, 0] and kernel.leaders == (1, 0)
+    assert [row.score for row in kernel.configurations] == [0.9, 0.5]
+    assert (c.axis.name, c.axis.values.tolist(), c.axis.is_logarithmic) == ("C", [1.0, 1.0, 0.01], True)
     assert [c.configurations[place].name for place in c.leaders] == ["c0", "c2"]
     assert c.reach == pytest.approx(0.2)
     families = best_of_families(rows)
@@ -85,8 +81,8 @@ def test_a_slice_has_the_points_of_its_family_and_the_best_of_each_value() -> No
 def test_many_values_have_the_best_of_each_eighth() -> None:
     values = np.random.default_rng(0).uniform(0, 1, 200)
     (found,) = slices_of(ranked([ConfigurationParts("a", {"x": float(v)}) for v in values], values.tolist()))
-    assert not found.is_log  # although they span decades
-    assert [found.values[place] for place in found.leaders] == np.sort(values)[24::25].tolist()
+    assert not found.axis.is_logarithmic  # although they span decades
+    assert found.axis.values[list(found.leaders)].tolist() == np.sort(values)[24::25].tolist()
 
 
 def test_defaults_are_those_of_the_class_that_holds_the_parameter() -> None:

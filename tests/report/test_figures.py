@@ -1,91 +1,151 @@
-"""The pictures: marks that stand where the numbers are, ids and text alternatives of their own."""
+"""The pictures of a page: text as text, colours of the page, ids and text alternatives of their own."""
 
 from __future__ import annotations
 
+import os
 import re
+import subprocess
+import sys
 from itertools import pairwise
+from pathlib import Path
 from xml.etree import ElementTree
 
+import matplotlib.pyplot as plt
+import numpy as np
 import pytest
+from drawn import elements
 
 from heldout.report.content import Distribution
-from heldout.report.diagnostics import Residuals, RocPoints
-from heldout.report.figures import distribution_svg, fitted_svg, residuals_svg, roc_svg
-from heldout.report.precision_figure import precision_recall_svg
+from heldout.report.diagnostics import CalibrationGroups, Residuals, RocPoints
+from heldout.report.displays.base import Display, embedded
+from heldout.report.displays.corrected_score import CorrectedScoreDisplay
+from heldout.report.displays.pages import FittedDisplay, ResidualsDisplay
+from heldout.report.displays.winner_curves import CalibrationDisplay, PrecisionRecallDisplay, RocCurveDisplay
 from heldout.report.winner_curves import PrecisionRecallPoints
 from heldout.scales import MORE_SERIES, SERIES, scale_of
 
-SVG = "{http://www.w3.org/2000/svg}"
+
+def score(value: float, uncorrected: float, low: float | None = 0.1, high: float | None = 0.9) -> Display:
+    scale, edges = scale_of("roc_auc", True), tuple(n / 10 for n in range(11))
+    bars = Distribution(scale, edges, (1,) * 10, value, low, high, uncorrected, 10)
+    return CorrectedScoreDisplay(scale, value, uncorrected, low, high, "95 % interval", distribution=bars)
 
 
-def distribution(value: float, uncorrected: float | None, low: float | None = 0.1) -> Distribution:
-    edges = tuple(n / 10 for n in range(11))
-    high = None if low is None else 0.9
-    return Distribution(scale_of("roc_auc", True), edges, (1,) * 10, value, low, high, uncorrected, 10)
+def texts_of(svg: str) -> list[str]:
+    return [node["text"] for node in elements(svg, "text")]
 
 
-def text_of(svg: str) -> list[str]:
-    return [node.text or "" for node in ElementTree.fromstring(svg).iter(f"{SVG}text")]
-
-
-def test_title_and_description_come_first_and_are_referred_to() -> None:
-    root = ElementTree.fromstring(distribution_svg(distribution(0.5, 0.6), key="here", width=400))
+def test_title_and_description_come_first_and_are_the_only_ids() -> None:
+    root = ElementTree.fromstring(embedded(score(0.5, 0.6), "here", "Scores <1>"))
     title, description = list(root)[:2]
-    assert (title.tag, description.tag) == (f"{SVG}title", f"{SVG}desc")
     assert root.attrib["aria-labelledby"].split() == [title.attrib["id"], description.attrib["id"]]
-    assert "The corrected score is 0.50, the interval runs from 0.10 to 0.90" in (description.text or "")
-    assert all(node.attrib["id"].startswith("here-") for node in root.iter() if "id" in node.attrib)
+    assert root.attrib["role"] == "img" and title.text == "Scores <1>"
+    words = "ROC AUC (higher is better). corrected 0.50; uncorrected 0.60; 95 % interval 0.10 to 0.90"
+    assert words in (description.text or "")
+    assert [node.attrib["id"] for node in root.iter() if "id" in node.attrib] == ["here-title", "here-desc"]
 
 
-@pytest.mark.parametrize(("value", "uncorrected"), [(0.2, 0.25), (0.25, 0.2), (0.8, 0.85), (0.2, 0.8)])
-def test_no_label_crosses_the_other_line(value: float, uncorrected: float) -> None:
-    """A label starts at its line and leaves the other line aside, or passes above its top."""
-    root = ElementTree.fromstring(distribution_svg(distribution(value, uncorrected), key="k", width=600))
-    lines = {}
-    for node in root.iter(f"{SVG}line"):
-        if node.get("stroke-width") == "2":
-            x, y = map(float, re.findall(r"-?[\d.]+", node.attrib["transform"])[:2])
-            lines[node.attrib["stroke"]] = (x, y + float(node.get("y2", 0)), y)
-    labels = {}
-    for node in root.iter(f"{SVG}text"):
-        if (node.text or "").startswith(("corrected", "uncorrected")):
-            x, y = map(float, re.findall(r"-?[\d.]+", node.attrib["transform"])[:2])
-            labels[(node.text or "").split()[0]] = (x, y, node.attrib["text-anchor"])
-    assert len(lines) == len(labels) == 2
-    for name, colour in (("corrected", "#d55e00"), ("uncorrected", "#0072b2")):
-        line_x, *ends = lines[colour]
-        x, y, anchor = labels[name]
-        span = (x, x + 110) if anchor == "start" else (x - 110, x)
-        assert not span[0] < line_x < span[1] or y <= min(ends) + 2
+def test_numbers_and_words_are_text_and_colours_those_of_the_page() -> None:
+    svg = embedded(score(0.5, 0.6), "k", "Scores")
+    assert {"corrected 0.50", "uncorrected 0.60", "0.2", "1.0", "bootstraps"} <= set(texts_of(svg))
+    assert {"ink", "muted", "grid", "area", "blue", "vermillion", "sky"} <= set(re.findall(r"var\(--(\w+)\)", svg))
+    assert not re.search(r"#[0-9a-f]{6}|url\(|<style|<image|font-family", svg)
 
 
-def test_without_interval_or_uncorrected_score_there_is_no_such_mark() -> None:
-    svg = distribution_svg(distribution(0.5, None, None), key="k", width=400)
-    assert "#d7e6f1" not in svg
-    assert not any("uncorrected" in text for text in text_of(svg))
+def test_the_lines_stand_at_their_values() -> None:
+    svg = embedded(score(0.25, 0.75), "k", "Scores")
+    upright = {
+        node["stroke"]: float(match[1])
+        for node in elements(svg, "path")
+        if "stroke" in node and (match := re.fullmatch(r"M([\d.]+),[\d.]+L\1,[\d.]+", node["d"]))
+    }
+    ticks = {
+        node["text"]: float(node["x"]) for node in elements(svg, "text") if node.get("text-anchor") == "middle"
+    }
+    width = ticks["0.8"] - ticks["0.2"]
+    for colour, value in (("var(--blue)", 0.25), ("var(--vermillion)", 0.75)):
+        assert upright[colour] == pytest.approx(ticks["0.2"] + width * (value - 0.2) / 0.6, abs=0.2)
+
+
+def test_without_interval_there_is_no_such_mark() -> None:
+    svg = embedded(score(0.5, 0.6, None, None), "k", "Scores")
+    assert "var(--area)" not in svg and not any("interval" in text for text in texts_of(svg))
+
+
+def test_the_settings_of_a_user_change_no_page() -> None:
+    before = embedded(score(0.5, 0.6), "k", "Scores")
+    with plt.rc_context({"font.size": 30, "axes.facecolor": "black", "text.usetex": True, "figure.dpi": 300}):
+        assert embedded(score(0.5, 0.6), "k", "Scores") == before
+    assert not plt.get_fignums()
 
 
 def test_classes_differ_by_dash_and_colour_and_are_labelled_with_their_area() -> None:
     looks = SERIES + MORE_SERIES
     assert len({colour for colour, _ in looks}) == len({dash for _, dash in looks}) == len(looks)
-    curves = tuple(RocPoints(f"<{n}>", 0, (0.0, 1.0), (0.0, 1.0), n / 10) for n in range(7))
-    svg = roc_svg(curves, key="k")
-    assert {f"<{n}> {n / 10:.3f}" for n in range(7)} <= set(text_of(svg))
-    assert svg == roc_svg(curves, key="k")
+    display = RocCurveDisplay.of_points(
+        [RocPoints(f"<{n}> $", 0, (0.0, 1.0), (0.0, 1.0), n / 10) for n in range(7)]
+    )
+    svg = embedded(display, "k", "ROC curve")
+    assert {f"<{n}> $: area {n / 10:.3f}" for n in range(7)} <= set(texts_of(svg))
+    lines = [node for node in elements(svg, "path") if node.get("stroke-width") == "2"]
+    assert len({(line["stroke"], line.get("stroke-dasharray")) for line in lines}) == 7
+
+
+def test_names_in_any_script_are_drawn_without_a_warning() -> None:
+    display = RocCurveDisplay.of_points([RocPoints("\u60a3\u8005 \U0001f600", 0, (0.0, 1.0), (0.0, 1.0), 0.5)])
+    assert "\u60a3\u8005 \U0001f600: area 0.500" in texts_of(embedded(display, "k", "ROC curve"))
 
 
 def test_constant_predictions_can_be_drawn() -> None:
     residuals = Residuals((0.0, 0.0), (0.0, 0.0), ((0.0, 0.0),), 0.0, 0.0)
-    for svg in (fitted_svg(residuals, key="k"), residuals_svg(residuals, key="k")):
-        assert "NaN" not in svg
-        assert svg.startswith("<svg")
+    for display in (FittedDisplay(residuals), ResidualsDisplay(residuals)):
+        svg = embedded(display, "k", "Residuals")
+        assert "nan" not in svg.lower() and svg.count("<circle") >= 2
 
 
 def test_the_area_below_precision_is_the_average_precision() -> None:
     curve = PrecisionRecallPoints("", 0, (0.0, 0.5, 0.5, 1.0), (1.0, 1.0, 0.5, 2 / 3), 0.5 + 0.5 * 2 / 3, 0.5)
-    svg = precision_recall_svg((curve,), key="k")
-    frame, *_, path = re.findall(r' d="([^"]+)"', svg)
-    width, height = map(int, re.findall(r"[hv](\d+)", frame))
+    svg = embedded(PrecisionRecallDisplay.of_points([curve]), "k", "Precision")
+    path = max((node["d"] for node in elements(svg, "path") if "stroke" in node), key=len)
     points = [tuple(map(float, point.split(","))) for point in re.split("[ML]", path) if point]
-    area = sum((right - left) * (height - y) for (left, _), (right, y) in pairwise(points))
-    assert area / (width * height) == pytest.approx(curve.average_precision, abs=0.002)
+    ticks = [node for node in elements(svg, "text") if node["text"] in ("0.0", "1.0")]
+    across = sorted(float(node["x"]) for node in ticks if node.get("text-anchor") == "middle")
+    width = across[1] - across[0]
+    bottom = max(y for _, y in points) + width * 0.5  # the least precision is .5
+    area = sum((right - left) * (bottom - y) for (left, _), (right, y) in pairwise(points))
+    assert area / width**2 == pytest.approx(curve.average_precision, abs=0.004)
+
+
+def test_a_frame_has_the_numbers_drawn() -> None:
+    frame = score(0.5, 0.6).frame()
+    assert frame[frame["series"] == "corrected 0.50"]["x"].tolist() == [0.5, 0.5]
+    assert frame["y"].sum() >= 10  # a count of 1 in each of ten bars
+    groups = CalibrationGroups((), (1.0, 2.0))
+    assert np.isclose(CalibrationDisplay.of_groups(groups).frame()["x"], [0.0, 1.0]).all()
+    assert not plt.get_fignums()
+
+
+def test_matplotlib_loads_late_and_needs_no_home(tmp_path: Path) -> None:
+    program = (
+        "import sys, heldout as ho, heldout.report\n"
+        "ho.plots.RocCurveDisplay\n"
+        "assert 'matplotlib' not in sys.modules\n"
+        "from heldout.report.displays.base import embedded\n"
+        "display = ho.plots.OptimismCurveDisplay\n"
+        "from heldout.report.displays.pages import FittedDisplay\n"
+        "from heldout.report.diagnostics import Residuals\n"
+        "embedded(FittedDisplay(Residuals((0.0,), (1.0,), (), 0.0, 0.0)), 'k', 'Title')\n"
+        "assert 'matplotlib.pyplot' not in sys.modules\n"
+    )
+    home = tmp_path / "file"
+    home.write_text("no folder")
+    left_out = ("MPLCONFIGDIR", "XDG_CONFIG_HOME", "XDG_CACHE_HOME")
+    environment = {name: value for name, value in os.environ.items() if name not in left_out}
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        env={**environment, "HOME": str(home)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (0, "")

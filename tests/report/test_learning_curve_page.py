@@ -2,26 +2,22 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from pathlib import Path
-from xml.etree import ElementTree
 
 import numpy as np
 import pytest
+from drawn import elements
 from sklearn.datasets import make_classification
 from sklearn.linear_model import LogisticRegression
 from sklearn.neighbors import KNeighborsClassifier
 
 import heldout as ho
 from heldout.protocols import LearningCurve
-from heldout.report.learning_curve import (
-    drawn_configurations,
-    learning_curve_svg,
-    render_learning_curve,
-    write_learning_curve,
-)
-
-SVG = "{http://www.w3.org/2000/svg}"
+from heldout.report.displays.pages import LearningCurveDisplay
+from heldout.report.learning_curve import render_learning_curve, write_learning_curve
+from heldout.scales import scale_of
 
 
 @pytest.fixture(scope="module")
@@ -42,19 +38,22 @@ def page(curve: LearningCurve) -> str:
 
 
 def test_the_winner_and_the_next_best_are_drawn(curve: LearningCurve) -> None:
-    drawn = drawn_configurations(curve)
+    drawn = LearningCurveDisplay(curve, scale_of("neg_log_loss", True)).drawn
     assert drawn[0] == curve.winner and len(drawn) == len(set(drawn)) == 5
     assert set(drawn) == set(range(6)) - {int(curve.mean[-1].argmin())}  # negative losses: the least is the worst
 
 
-def test_ids_and_the_text_alternative_are_the_pictures_own(curve: LearningCurve) -> None:
-    root = ElementTree.fromstring(learning_curve_svg(curve, key="here", width=600))
-    title, description = list(root)[:2]
-    assert root.attrib["aria-labelledby"].split() == [title.attrib["id"], description.attrib["id"]]
-    assert "with 27 training rows" in (description.text or "") and "at all 90 rows" in (description.text or "")
-    assert all(node.attrib["id"].startswith("here-") for node in root.iter() if "id" in node.attrib)
-    texts = [node.text for node in root.iter(f"{SVG}text")]
-    assert {"27", "45", "63", "90"} <= set(texts) and f"{curve.names[curve.winner]} (winner)" in texts
+def test_the_picture_names_the_winner_and_ends_at_all_rows(curve: LearningCurve, page: str) -> None:
+    (svg,) = re.findall(r"<svg .*?</svg>", page, re.S)
+    texts = {node["text"] for node in elements(svg, "text")}
+    assert {"training rows", "Log loss", "estimate", "80"} <= texts
+    assert f"{curve.names[curve.winner]} (winner)" in texts
+    diamonds = [node["d"] for node in elements(svg, "path") if node["fill"] == "var(--ink)"]
+    upright = [
+        node["d"] for node in elements(svg, "path") if node.get("stroke-dasharray") and node["d"].count("L") == 1
+    ]
+    (line,) = (match[1] for d in upright if (match := re.fullmatch(r"M([\d.]+),[\d.]+L\1,[\d.]+", d)))
+    assert any(d.startswith(f"M{line},") for d in diamonds)  # it is at all rows
 
 
 def test_the_page_shows_the_estimate_as_a_loss_with_its_flags(curve: LearningCurve, page: str) -> None:

@@ -8,10 +8,10 @@ from collections.abc import Callable
 from dataclasses import replace
 from itertools import pairwise
 from typing import Any
-from xml.etree import ElementTree
 
 import numpy as np
 import pytest
+from drawn import elements
 
 from heldout.cli.report import read_content
 from heldout.dropping.base import Barrier, Dropped
@@ -19,13 +19,13 @@ from heldout.dropping.bootstrap import Bootstrap
 from heldout.predictions import FoldScores
 from heldout.references import REFERENCES
 from heldout.report import render_html, report_content
-from heldout.report.figures import race_svg
+from heldout.report.displays.base import embedded
+from heldout.report.displays.pages import SplitsDisplay
 from heldout.report.race import RaceSummary
 from heldout.result import Evaluation
 
 Make = Callable[..., Evaluation]
 BECAUSE = f"{Bootstrap.statistic_name} 0.998"
-SVG = "{http://www.w3.org/2000/svg}"
 
 
 def raced(evaluation: Evaluation, barriers: tuple[Barrier, ...], **provenance: Any) -> Evaluation:
@@ -244,17 +244,19 @@ def test_the_content_comes_back_from_json(race: Evaluation, page: str, tmp_path:
 
 
 @pytest.mark.parametrize("splits", [2, 10, 100])
-@pytest.mark.parametrize("width", [345, 896])
 def test_the_bars_are_as_high_as_configurations_and_their_numbers_do_not_meet(
-    race: Evaluation, splits: int, width: int
+    race: Evaluation, splits: int
 ) -> None:
     alive = tuple(max(200 - 3 * n, 20) for n in range(splits))
     summary = replace(summary_of(race), alive=alive, configurations=200)
-    root = ElementTree.fromstring(race_svg(summary, key="k", width=width))
-    solid = [node.attrib["d"] for node in root.iter(f"{SVG}path") if node.get("fill") == "#56b4e9"]
-    heights = [float(re.findall(r"v(-?[\d.]+)", path)[0]) for path in solid]
+    svg = embedded(SplitsDisplay(summary), "k", "Splits")
+    bars = [node["d"] for node in elements(svg, "path") if node.get("fill") == "var(--sky)"][
+        1:
+    ]  # after the legend's
+    corners = [list(map(float, re.findall(r"[ML][\d.]+,([\d.]+)", d))) for d in bars]
+    heights = [max(ys) - min(ys) for ys in corners]
     assert np.allclose(np.array(heights) / heights[0], np.array(alive) / 200, atol=0.01)
-    numbers = [node for node in root.iter(f"{SVG}text") if node.get("font-size") == "13px"]
-    places = [float(re.findall(r"-?[\d.]+", node.attrib["transform"])[0]) for node in numbers]
-    assert len(numbers) == (splits if splits < 11 else len(numbers)) > 1
+    numbers = [node for node in elements(svg, "text") if node["fill"] == "var(--ink)" and node["text"].isdigit()]
+    places = [float(node["x"]) for node in numbers]
+    assert len(places) == (splits if splits < 11 else len(places)) > 1
     assert all(after - before > 22 for before, after in pairwise(places))

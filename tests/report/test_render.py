@@ -183,7 +183,7 @@ def test_a_full_or_read_only_disk_is_one_sentence(
         write_report(content, tmp_path / "report.html")
 
 
-@pytest.mark.parametrize("module", ["altair", "vl_convert", "jinja2"])
+@pytest.mark.parametrize("module", ["matplotlib.figure", "jinja2"])
 def test_a_missing_package_names_the_extra(
     make_evaluation: Make, monkeypatch: pytest.MonkeyPatch, module: str
 ) -> None:
@@ -207,9 +207,13 @@ def test_text_can_be_read_against_its_background_in_light_and_dark() -> None:
 
 def test_the_dark_style_recolours_every_colour_of_the_figures() -> None:
     css = (files("heldout.report") / "templates" / "report.css").read_text(encoding="utf-8")
-    dark = css[css.index("prefers-color-scheme: dark") : css.index("@media print")]
-    for colour in (scales.INK, scales.MUTED, scales.GRID, scales.BAND, scales.BLUE, scales.SKY):
-        assert f'="{colour}"]' in dark
+    light, dark = (
+        dict(re.findall(r"--(\w+): (#\w{6});", block)) for block in re.findall(r":root {(.*?)}", css, re.S)
+    )
+    for colour, variable in scales.PAGE_COLOURS.items():
+        name = variable.removeprefix("var(--").removesuffix(")")
+        assert name in light.keys() & dark.keys()
+        assert light[name] == colour or colour == "#000000"
 
 
 def contrast(one: str, other: str) -> float:

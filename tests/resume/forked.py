@@ -10,7 +10,14 @@ import tempfile
 from contextlib import suppress
 from pathlib import Path
 
-PRELOADED = ["heldout.cli.tune", "heldout.cli.validate", "heldout.search", "altair", "pandas", "skops.io"]
+PRELOADED = [
+    "heldout.cli.tune",
+    "heldout.cli.validate",
+    "heldout.search",
+    "matplotlib.figure",
+    "pandas",
+    "skops.io",
+]
 _CONTEXT = multiprocessing.get_context("forkserver")
 _CONTEXT.set_forkserver_preload(PRELOADED)
 

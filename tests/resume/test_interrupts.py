@@ -13,7 +13,7 @@ from stored_cells import stored_seconds
 
 from heldout.execution.store.file_status import FileState, file_status
 
-for needed in ("click", "rich", "pandas", "pyarrow", "skops", "altair"):
+for needed in ("click", "rich", "pandas", "pyarrow", "skops", "matplotlib"):
     pytest.importorskip(needed)
 pytestmark = [
     pytest.mark.processes,

@@ -14,7 +14,7 @@ from stored_cells import stored_seconds
 
 pytestmark = pytest.mark.processes
 
-for needed in ("click", "rich", "pandas", "pyarrow", "skops", "altair"):
+for needed in ("click", "rich", "pandas", "pyarrow", "skops", "matplotlib"):
     pytest.importorskip(needed)
 
 N_CELLS = 126

@@ -11,7 +11,7 @@ from stored_cells import stored_seconds
 
 pytestmark = pytest.mark.processes
 
-for needed in ("click", "rich", "pandas", "pyarrow", "skops", "altair", "optuna"):
+for needed in ("click", "rich", "pandas", "pyarrow", "skops", "matplotlib", "optuna"):
     pytest.importorskip(needed)
 
 N_TRIALS = 12

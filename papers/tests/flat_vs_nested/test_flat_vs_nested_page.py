@@ -67,7 +67,8 @@ def test_pictures_have_a_point_a_table(study: FlatVsNestedStudy, page: StudyPage
     ]  # fmt: skip
     root = ElementTree.fromstring(page.pictures[0].svg)
     said = root[1].text or ""
-    points = [node for node in root.iter(f"{SVG}path") if node.get("fill-opacity") == "0.35"]
+    circles, triangles = root.iter(f"{SVG}circle"), (node.get("d", "") for node in root.iter(f"{SVG}path"))
+    points = [*circles, *(d for d in triangles if d.endswith("Z") and d.count("L") == 2)]
 
     assert said.startswith("Of 24 tables ")
     assert len(points) == 24

@@ -92,12 +92,8 @@ def _reader(kind: Any) -> Callable[[Any], Any]:
         return partial(_between, *get_args(kind))
     if is_dataclass(kind):
         needed = {one.name for one in fields(kind) if one.default is MISSING and one.default_factory is MISSING}
-        return partial(
-            _record,
-            kind,
-            {name: _reader(hint) for name, hint in get_type_hints(kind, include_extras=True).items()},
-            needed,
-        )
+        hints = get_type_hints(kind, include_extras=True)
+        return partial(_record, kind, {one.name: _reader(hints[one.name]) for one in fields(kind)}, needed)
     if hasattr(kind, "_fields"):
         return partial(_named, kind, [(f".{name}", _reader(hint)) for name, hint in get_type_hints(kind).items()])
     if origin is tuple:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -17,7 +17,11 @@ APART = 0.13
 """Of the axis, between texts beside each other."""
 
 Ends = tuple[float, float]
-SCALES = {"linear": lambda x: x, "log": np.log, "sqrt": lambda x: np.sqrt(np.maximum(x, 0))}
+SCALES: Mapping[str, Callable[[Any], Any]] = {
+    "linear": lambda x: x,
+    "log": np.log,
+    "sqrt": lambda x: np.sqrt(np.maximum(x, 0)),
+}
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ from heldout.errors import InputError
 from heldout.estimates.inputs import read_inputs
 from heldout.estimates.paired.compare import index_of_name
 from heldout.estimates.question import AGGREGATE_WORDS
-from heldout.estimates.types import Estimate
+from heldout.estimates.types import Estimate, json_number
 from heldout.flags import Flag
 from heldout.metrics.base import Response, positive_of
 from heldout.metrics.named import in_sentence, metric_words
@@ -53,10 +53,10 @@ class CurveLine:
 
     label: str
     x: tuple[float, ...]
-    y: tuple[float, ...]
-    low: tuple[float, ...] = ()
-    high: tuple[float, ...] = ()
-    """The ends of its band, or of the bar of each point; empty without one."""
+    y: tuple[float | None, ...]
+    low: tuple[float | None, ...] = ()
+    high: tuple[float | None, ...] = ()
+    """The ends of its band, or of the bar of each point; empty without one. None where it is unknown."""
     is_corrected: bool = False
     as_points: bool = False
     """Whether its points are groups of rows, each with a bar."""
@@ -84,7 +84,7 @@ def curve_lines(
     curves: Sequence[tuple[str, int, tuple[float, ...], tuple[float, ...], float]],
     measure: str,
     of_search: str = "",
-) -> list[CurveLine]:
+) -> tuple[CurveLine, ...]:
     """The lines of curves (class, repeat, x, y, what lies below it): one a class, or one a repeat with the mean."""
     lines = []
     for name, repeat, x, y, area in curves:
@@ -97,7 +97,7 @@ def curve_lines(
             mean = np.mean([curve[-1] for curve in curves])
             label = f"{UNCORRECTED}: {what} {mean:.3f}{of_search}"
         lines.append(CurveLine(label, x, y))
-    return lines
+    return tuple(lines)
 
 
 def probability_axes(ax: Any, x: str, y: str) -> None:
@@ -171,10 +171,10 @@ class CurvesDisplay(Display):
     draws what surrounds them (``_frame``).
     """
 
-    lines: Sequence[CurveLine]
+    lines: tuple[CurveLine, ...]
     name: str = ""
     note: str = ""
-    caption: str = field(default="", init=False)
+    caption: str = ""
     """What a page says below the curves of a validation."""
     _tasks: ClassVar[frozenset[TaskKind]] = frozenset({TaskKind.BINARY})
     _needed: ClassVar[str] = "probabilities (which 'neg_log_loss' and 'neg_brier_score' read)"
@@ -318,12 +318,15 @@ class CurvesDisplay(Display):
     def of_replicates(cls, replicates: Replicates, **settings: Any) -> Self:
         """The display of a validation's replicates, by the name of its class or time."""
         curve, x, labels = cls._corrected_curve(replicates, **settings)
-        low, high = tuple(curve.low.tolist()), tuple(curve.high.tolist())
+        low, high, apparent, values = (
+            tuple(map(json_number, getattr(curve, name).tolist()))
+            for name in ("low", "high", "apparent", "corrected")
+        )
         corrected = f"corrected for optimism, with {percent(curve.confidence_level)} band{labels[1]}"
-        lines = [
-            CurveLine(labels[0], tuple(x.tolist()), tuple(curve.apparent.tolist())),
-            CurveLine(corrected, tuple(x.tolist()), tuple(curve.corrected.tolist()), low, high, is_corrected=True),
-        ]
+        lines = (
+            CurveLine(labels[0], tuple(x.tolist()), apparent),
+            CurveLine(corrected, tuple(x.tolist()), values, low, high, is_corrected=True),
+        )
         name = class_text(curve.name) if replicates.truth.kind.is_classification else curve.name
         display = cls._surrounded(lines, name, curve, replicates)
         display.caption = f"{cls._caption(curve)} {curve.flags.get(Flag.CURVE_BEYOND_RANGE, '')}".rstrip()
@@ -348,13 +351,14 @@ class CurvesDisplay(Display):
         ax = self._axes(ax, width=5.4, height=5.8)
         self.lines_: list[Any] = []
         for line, look in zip(self.lines, looks(self.lines), strict=True):
+            y, low, high = (np.array(values, dtype=float) for values in (line.y, line.low, line.high))
             if line.low and not line.as_points:
-                ax.fill_between(line.x, line.low, line.high, color=BAND, zorder=0)
+                ax.fill_between(line.x, low, high, color=BAND, zorder=0)
             style = styled({**look, "label": plain_text(line.label), "linewidth": 2}, line_kw)
-            self.lines_ += ax.plot(line.x, line.y, **style)
+            self.lines_ += ax.plot(line.x, y, **style)
             if line.low and line.as_points:
-                ends = np.clip([np.subtract(line.y, line.low), np.subtract(line.high, line.y)], 0, None)
-                ax.errorbar(line.x, line.y, yerr=ends, fmt="none", ecolor=look["color"], elinewidth=1.4)
+                ends = np.clip([y - low, high - y], 0, None)
+                ax.errorbar(line.x, y, yerr=ends, fmt="none", ecolor=look["color"], elinewidth=1.4)
         self._frame(ax)
         title = name_text(self.name, 60) if name is None else name
         if self.note:
@@ -389,7 +393,7 @@ class CurvesDisplay(Display):
         raise NotImplementedError
 
     @classmethod
-    def _surrounded(cls, lines: list[CurveLine], name: str, curve: Any, replicates: Replicates) -> Self:
+    def _surrounded(cls, lines: tuple[CurveLine, ...], name: str, curve: Any, replicates: Replicates) -> Self:
         return cls(lines, name)
 
     @staticmethod

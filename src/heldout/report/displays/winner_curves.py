@@ -13,7 +13,9 @@ from heldout._types import Floats
 from heldout.data.task import TaskKind
 from heldout.errors import InputError
 from heldout.metrics.base import Response
-from heldout.protocols.validation.curves import calibration_curve, decision_curve, roc_curve
+from heldout.protocols.validation.curves.calibration import calibration_curve
+from heldout.protocols.validation.curves.decision import decision_curve
+from heldout.protocols.validation.curves.roc import roc_curve
 from heldout.protocols.validation.estimate import Validation
 from heldout.protocols.validation.replicates import Replicates
 from heldout.report import validation_words as words
@@ -42,11 +44,13 @@ class RocCurveDisplay(CurvesDisplay):
 
     Parameters
     ----------
-    lines : sequence of CurveLine
+    lines : tuple of CurveLine
     name : str
         Of the configuration.
     note : str
         Below the title: which class is positive, or what the curves of several classes have in common.
+    caption : str
+        What a page says below the curves of a validation.
 
     Attributes
     ----------
@@ -104,11 +108,13 @@ class PrecisionRecallDisplay(CurvesDisplay):
 
     Parameters
     ----------
-    lines : sequence of CurveLine
+    lines : tuple of CurveLine
     name : str
         Of the configuration.
     note : str
         Below the title: which class is positive, or what the curves of several classes have in common.
+    caption : str
+        What a page says below the curves of a validation.
     prevalence : float or None
         Share of the positive rows, the precision of guessing; None for several classes.
 
@@ -184,11 +190,13 @@ class CalibrationDisplay(CurvesDisplay):
 
     Parameters
     ----------
-    lines : sequence of CurveLine
+    lines : tuple of CurveLine
     name : str
         Of the configuration.
     note : str
         Below the title: which class is positive.
+    caption : str
+        What a page says below the curves of a validation.
     histogram : tuple of float
         Rows by prediction, in equal steps of ``ends``; empty without.
     ends : (float, float)
@@ -231,13 +239,13 @@ class CalibrationDisplay(CurvesDisplay):
             tuple(group.high for group in groups),
             as_points=True,
         )
-        return cls([line], histogram=calibration.histogram)
+        return cls((line,), histogram=calibration.histogram)
 
     @classmethod
     def _from_rows(cls, rows: PlottedRows) -> Self:
         diagnostics = diagnose(rows.truth, rows.predictions, rows.configuration, rows.sample_weight)
         calibration = None if diagnostics is None else diagnostics.calibration
-        return cls([], rows.name) if calibration is None else rows.named(cls.of_groups(calibration))
+        return cls((), rows.name) if calibration is None else rows.named(cls.of_groups(calibration))
 
     @classmethod
     def _corrected_curve(cls, replicates: Replicates, **settings: Any) -> tuple[Any, Floats, tuple[str, str]]:
@@ -245,7 +253,7 @@ class CalibrationDisplay(CurvesDisplay):
         return curve, curve.predicted, ("apparent", "")
 
     @classmethod
-    def _surrounded(cls, lines: list[CurveLine], name: str, curve: Any, replicates: Replicates) -> Self:
+    def _surrounded(cls, lines: tuple[CurveLine, ...], name: str, curve: Any, replicates: Replicates) -> Self:
         is_probability = replicates.truth.kind is not TaskKind.REGRESSION
         groups = tuple((group.predicted, group.observed) for group in curve.groups)
         ends = (0.0, 1.0)
@@ -294,7 +302,7 @@ class DecisionCurveDisplay(CurvesDisplay):
 
     Parameters
     ----------
-    lines : sequence of CurveLine
+    lines : tuple of CurveLine
     name : str
         Of the configuration.
     act_on_all : tuple of float
@@ -303,6 +311,8 @@ class DecisionCurveDisplay(CurvesDisplay):
         The class, or event, that one would act on.
     note : str
         A sentence under the title.
+    caption : str
+        What a page says below the curves of a validation.
 
     Attributes
     ----------
@@ -326,11 +336,11 @@ class DecisionCurveDisplay(CurvesDisplay):
     def _from_rows(cls, rows: PlottedRows) -> Self:
         benefit = net_benefit_of(rows.truth, rows.predictions, rows.configuration, rows.sample_weight)
         if benefit is None:
-            return cls([], rows.name)
+            return cls((), rows.name)
         repeats = rows.predictions.n_repeats
         mean = f", mean of {repeats} repeats" if repeats > 1 else ""
         line = CurveLine(f"acting on predictions, {UNCORRECTED}{mean}", benefit.thresholds, benefit.net_benefit)
-        return cls([line], rows.name, act_on_all=benefit.act_on_all, outcome=benefit.name)
+        return cls((line,), rows.name, act_on_all=benefit.act_on_all, outcome=benefit.name)
 
     @classmethod
     def _corrected_curve(cls, replicates: Replicates, **settings: Any) -> tuple[Any, Floats, tuple[str, str]]:
@@ -338,7 +348,7 @@ class DecisionCurveDisplay(CurvesDisplay):
         return curve, curve.threshold, ("acting on predictions, apparent", "")
 
     @classmethod
-    def _surrounded(cls, lines: list[CurveLine], name: str, curve: Any, replicates: Replicates) -> Self:
+    def _surrounded(cls, lines: tuple[CurveLine, ...], name: str, curve: Any, replicates: Replicates) -> Self:
         return cls(lines, name, act_on_all=tuple(curve.act_on_all.tolist()), outcome=curve.name)
 
     @staticmethod
@@ -349,7 +359,7 @@ class DecisionCurveDisplay(CurvesDisplay):
         x = self.lines[0].x
         ax.plot(x, self.act_on_all, color="black", linestyle="--", linewidth=1.2, label="acting on all rows")
         reference_line(ax, (0, 1), (0, 0), "acting on none")
-        top = max(max(line.y) for line in self.lines)
+        top = max(np.nanmax(np.array(line.y, dtype=float)) for line in self.lines)
         ax.set_ylim(-0.25 * top if top > 0 else None, max(1.15 * top, self.act_on_all[0]) if top > 0 else None)
         ax.set_xlim(0, 1)
         ax.set_xlabel("probability from which one acts")
