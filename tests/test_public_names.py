@@ -9,7 +9,7 @@ import sys
 import pytest
 
 import heldout
-from heldout._defaults import DEFAULT_METHOD
+from heldout import _defaults
 from heldout.estimates.comparison import MAIN
 from heldout.estimates.of_search import Estimation
 
@@ -88,7 +88,7 @@ def test_the_default_method_is_one_decision() -> None:
         heldout.HeldOutOptunaSearchCV, Estimation,
     )  # fmt: skip
     defaults = {inspect.signature(function).parameters["method"].default for function in functions}
-    assert defaults == {MAIN, DEFAULT_METHOD} == {"shrinkage"}
+    assert defaults == {MAIN, _defaults.METHOD} == {"shrinkage"}
 
 
 def test_the_recommended_method_stands_with_the_estimates() -> None:

@@ -1,9 +1,29 @@
-"""Decisions that signatures, options and texts share; without imports, so that a command's help is quick."""
+"""Decisions that signatures, options and texts share, without a heavy import, so that a command's help is quick."""
 
-DEFAULT_METHOD = "shrinkage"
+from typing import Final
+
+METHOD = "shrinkage"
 """The method of estimation where held-out predictions are known and a user names none."""
-DEFAULT_BOOTSTRAPS = 1000
-DEFAULT_LEVEL = 0.95
+BOOTSTRAPS = 1000
+LEVEL = 0.95
+ALTERNATIVE: Final = "two-sided"
+AGGREGATE: Final = "auto"
+SELECTION = "best"
+RESPONSE: Final = "auto"
+SHARE: Final = "exact"
+KEEP_MODELS: Final = "none"
+DEPLOY: Final = "all"
+PRE_DISPATCH = "2*n_jobs"
+
+INNER = "remaining"
+ACROSS: Final = "folds"
+"""``INNER``, ``ACROSS``: of nested cross-validation."""
+SCHEME: Final = "cvt"
+SEARCH_BOOTSTRAPS = 100
+"""``SCHEME``, ``SEARCH_BOOTSTRAPS``: of the bootstrap of a search, which searches in each."""
+VALIDATION_BOOTSTRAPS = 200
+INNER_BOOTSTRAPS = 50
+"""``VALIDATION_BOOTSTRAPS``, ``INNER_BOOTSTRAPS``: of a validation, and of each of its bootstraps."""
 
 MODELS_OF_PRESETS = {
     "quick": (

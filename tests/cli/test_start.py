@@ -11,7 +11,7 @@ import pytest
 from light_process import ends_of
 
 import heldout as ho
-from heldout._defaults import MODELS_OF_PRESETS
+from heldout import _defaults
 from heldout.cli.group import COMMANDS
 from heldout.data.task import TaskKind
 from heldout.spaces import PRESETS, preset
@@ -45,7 +45,7 @@ def test_the_models_of_a_preset_are_listed(name: str) -> None:
                 made |= {entry[0] for entry in preset(name, np.zeros((20, 3)), kind)}
             except ho.InputError:
                 assert (name, kind) == ("boosted", TaskKind.SURVIVAL)
-    listed = set(MODELS_OF_PRESETS[name])
+    listed = set(_defaults.MODELS_OF_PRESETS[name])
     assert made == listed or (name == "boosted" and "hist boosting" in made <= listed)
 
 

@@ -264,7 +264,9 @@ class Locked(DummyClassifier):
 def test_a_model_that_cannot_be_sent() -> None:
     cloudpickle = pytest.importorskip("cloudpickle")
     cloudpickle.register_pickle_by_value(sys.modules[__name__])  # worker processes cannot import this file
-    with pytest.warns(HeldoutWarning, match=r"3 of 3 .*cannot be sent between processes \(TypeError.*use n_jobs=1"):
+    with pytest.warns(
+        HeldoutWarning, match=r"3 of 3 .*cannot be sent between processes \(TypeError.*use `n_jobs=1`"
+    ):
         search = searched(Locked(), {"strategy": ["prior"]}, "winner", scoring="accuracy", n_jobs=2)
     assert set(search.fold_models_.values()) == {None}
     here = searched(Locked(), {"strategy": ["prior"]}, "all", scoring="accuracy")
@@ -434,7 +436,9 @@ def test_protocols_do_not_keep_models() -> None:
 def test_bad_values_are_refused() -> None:
     with pytest.raises((InputError, ValueError), match=r"'keep_models' parameter .* Got 'best' instead"):
         searched(*FOREST, "best")
-    with pytest.raises(InputError, match="keep_models='all' needs a winner, and with several scorers refit=False"):
+    with pytest.raises(
+        InputError, match="`keep_models='all'` needs a winner, and with several scorers `refit=False`"
+    ):
         searched(*FOREST, "all", scoring=["roc_auc", "accuracy"], refit=False)
 
 

@@ -250,7 +250,7 @@ def test_f1_is_of_label_1_as_in_scikit_learn() -> None:
         get_scorer("f1"), LinearDiscriminantAnalysis().fit(X, TWO + 1), TWO + 1
     )  # of the *lesser* label
     assert ours == pytest.approx(theirs, rel=1e-12)
-    with pytest.raises(InputError, match="has pos_label=1, but the classes are 'a', 'b'"):
+    with pytest.raises(InputError, match="has `pos_label=1`, but the classes are 'a', 'b'"):
         check_fits(metric, truth_of(["a", "b"]))
 
 

@@ -151,11 +151,13 @@ def test_a_fitted_search_gives_what_its_parts_give(tmp_path: Path) -> None:
 
 def test_a_part_that_differs_from_that_of_the_search_is_refused() -> None:
     search = ho.HeldOutSearchCV(KNeighborsClassifier(), NEIGHBOURS, scoring="roc_auc", confidence_level=0.9)
-    with pytest.raises(InputError, match="HeldOutSearchCV has scoring='roc_auc', and scoring='accuracy' is passed"):
+    with pytest.raises(
+        InputError, match="HeldOutSearchCV has `scoring='roc_auc'`, and `scoring='accuracy'` is passed"
+    ):
         ho.nested_cv(search, X, Y, scoring="accuracy")
-    with pytest.raises(InputError, match=r"has confidence_level=0\.9, and confidence_level=0\.8 is passed"):
+    with pytest.raises(InputError, match=r"has `confidence_level=0\.9`, and `confidence_level=0\.8` is passed"):
         ho.nested_cv(search, X, Y, confidence_level=0.8)
-    with pytest.raises(InputError, match="HeldOutSearchCV has cv=3, and cv=4 is passed"):
+    with pytest.raises(InputError, match="HeldOutSearchCV has `cv=3`, and `cv=4` is passed"):
         ho.bootstrap_search(search.set_params(cv=3), X, Y, cv=4)
     same = ho.nested_cv(search, X, Y, scoring="roc_auc", aggregate="pooled", random_state=1)
     assert same.provenance["aggregate"] == "pooled" and same.interval.confidence_level == 0.9
@@ -367,7 +369,7 @@ def test_a_scorer_that_cannot_be_opened_is_accepted() -> None:
 @pytest.mark.parametrize(
     "settings, message",
     [
-        ({"drop": "sequential"}, "drop='sequential' plans its own splits"),
+        ({"drop": "sequential"}, "`drop='sequential'` plans its own splits"),
         ({"across": "each"}, "across must be 'folds' or 'all', got 'each'"),
         (
             {"interval": "percentile"},

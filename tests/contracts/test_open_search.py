@@ -127,7 +127,7 @@ def test_what_cannot_be_evaluated_is_refused_in_one_sentence() -> None:
     search.finish()
     with pytest.raises(ho.InputError, match="open a new one"):
         search.evaluate(KNeighborsClassifier(5))
-    with pytest.raises(ho.InputError, match="drop='sequential' races all"):
+    with pytest.raises(ho.InputError, match="`drop='sequential'` races all"):
         ho.open_search(X, Y, drop="sequential").evaluate(KNeighborsClassifier())
     with pytest.raises(ho.InputError, match="cv"):
         ho.open_search(X, Y, cv="many").evaluate(KNeighborsClassifier())

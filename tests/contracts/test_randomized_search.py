@@ -162,14 +162,14 @@ def test_a_validation_repeats_the_whole_search(search: Any, tmp_path: Path) -> N
 
 
 def test_another_seed_or_grid_beside_the_search_is_refused() -> None:
-    with pytest.raises(ho.InputError, match="has random_state=0, and random_state=1 is passed beside it"):
+    with pytest.raises(ho.InputError, match="has `random_state=0`, and `random_state=1` is passed beside it"):
         ho.nested_cv(THEIRS, X, Y, random_state=1)
     with pytest.raises(ho.InputError, match="RandomizedSearchCV has its own distributions; leave param_grid out"):
         ho.nested_cv(THEIRS, X, Y, {"max_depth": [1]})
 
 
 def test_a_finite_space_is_searched_as_a_whole_with_a_warning() -> None:
-    with pytest.warns(ho.HeldoutWarning, match="the space has only 2 configurations, fewer than n_iter=10"):
+    with pytest.warns(ho.HeldoutWarning, match="the space has only 2 configurations, fewer than `n_iter=10`"):
         search = ho.HeldOutRandomizedSearchCV(TREE, {"max_depth": [1, 2]}, **SETTINGS).fit(X, Y)
     assert len(search.cv_results_["params"]) == 2
 
@@ -197,8 +197,8 @@ def test_bad_input_is_refused(more: dict[str, Any], said: str) -> None:
 @pytest.mark.parametrize(
     ("name", "sentence"),
     [
-        ("space", "space= is named param_distributions= here"),
-        ("n_trials", "n_trials= is named n_iter= here"),
+        ("space", "`space=` is named `param_distributions=` here"),
+        ("n_trials", "`n_trials=` is named `n_iter=` here"),
     ],
 )
 def test_names_of_other_searches_are_refused(name: str, sentence: str) -> None:

@@ -223,7 +223,7 @@ def test_groups_are_drawn_whole_at_barriers_too() -> None:
     groups = np.arange(180) // 3
     found = search(cv=GroupKFold(N_FOLDS)).fit(X, Y, groups=groups)
     assert found.n_fits_saved_ > 0
-    with pytest.raises(InputError, match=r"drop='everybody' does not fit: it is for rows that are alone"):
+    with pytest.raises(InputError, match=r"`drop='everybody'` does not fit: it is for rows that are alone"):
         search(cv=GroupKFold(N_FOLDS), drop=Everybody()).fit(X, Y, groups=groups)
 
 

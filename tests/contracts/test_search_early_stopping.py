@@ -200,7 +200,7 @@ def test_a_stored_run_is_not_continued_with_another_inner_split(
         (LogisticRegression(), {}, {}, r"is for LightGBM, .* got LogisticRegression; leave it out"),
         (LGBM, {"early_stopping": 0.1}, {}, r"early_stopping must be ho.inner_split\(share\) or None, got 0.1"),
         (LGBM, {"early_stopping": True}, {}, r"early_stopping must be ho.inner_split\(share\) or None, got True"),
-        (LGBM, {}, {"eval_set": [(X[:5], Y[:5])]}, r"and eval_set= both give rows to stop on"),
+        (LGBM, {}, {"eval_set": [(X[:5], Y[:5])]}, r"and `eval_set=` both give rows to stop on"),
     ],
 )
 def test_calls_without_a_meaning_are_refused(model: Any, settings: Any, fit_params: Any, sentence: str) -> None:

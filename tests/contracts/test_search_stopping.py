@@ -146,19 +146,19 @@ def test_a_random_search_has_it_too():
     ("settings", "says"),
     [
         ({"method": "cv"}, "cv has no interval"),
-        ({"method": None}, "method=None has no interval"),
-        ({"alternative": "greater"}, "an interval of alternative='greater' is open at one side"),
+        ({"method": None}, "`method=None` has no interval"),
+        ({"alternative": "greater"}, "an interval of `alternative='greater'` is open at one side"),
         ({"cv": TimeSeriesSplit(4)}, "folds that follow time do not stand for those after them"),
         ({"cv": [(np.arange(200), np.arange(200, 300))]}, "there is one split"),
         ({"refit": lambda results: 0}, "a callable refit chooses only at the end"),
-        ({"drop": "sequential", "cv": None}, "drop='sequential' has an end of its own"),
+        ({"drop": "sequential", "cv": None}, "`drop='sequential'` has an end of its own"),
     ],
     ids=["cv", "none", "one-sided", "time", "hold-out", "refit", "sequential"],
 )
 def test_what_cannot_stop_is_refused_before_the_first_fit(settings, says):
     with pytest.raises(InputError) as refused:
         search(0.1, **settings).fit(X, Y)
-    assert str(refused.value) == f"stop_when_width=0.1 does not fit: {says}; leave it out."
+    assert str(refused.value) == f"`stop_when_width=0.1` does not fit: {says}; leave it out."
 
 
 @pytest.mark.parametrize("width", [0, -1.0, np.nan, "0.1", True])

@@ -337,7 +337,7 @@ def test_what_it_is_not_for_is_refused_before_the_first_fit(
     settings: dict[str, Any], says: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(KNeighborsClassifier, "fit", lambda *_: pytest.fail("a model was fitted"))
-    with pytest.raises(InputError, match=f"training_size_correction=True does not fit: .*{says}") as refused:
+    with pytest.raises(InputError, match=f"`training_size_correction=True` does not fit: .*{says}") as refused:
         search_of(**settings).fit(X, Y)
     assert refused.value.argument == "training_size_correction"
 
@@ -347,7 +347,7 @@ def test_ensembles_thresholds_and_adaptive_searches_are_refused() -> None:
         with pytest.raises(InputError, match="one configuration must be chosen"):
             search_of(selection=rule).fit(X, Y)
     pytest.importorskip("optuna")
-    with pytest.raises(InputError, match="training_size_correction= is for a grid or a random search"):
+    with pytest.raises(InputError, match="`training_size_correction=` is for a grid or a random search"):
         ho.HeldOutOptunaSearchCV(KNeighborsClassifier(), KNN, training_size_correction=True)
 
 
@@ -366,7 +366,7 @@ def test_a_random_search_and_a_protocol_of_a_search() -> None:
 def test_predictions_alone_cannot_repeat_it_and_say_so() -> None:
     search = search_of().fit(X, Y)
     assert ho.estimate(search) is search.estimate_
-    with pytest.warns(HeldoutWarning, match=r"search\.estimate_, rests on fits without two folds"):
+    with pytest.warns(HeldoutWarning, match=r"search\.estimate_ in Python\) rests on fits without two folds"):
         again = ho.estimate(Y, search.predictions_)
     assert again.value == pytest.approx(search.corrected_score_ - correction_of(search)["shift"])
 

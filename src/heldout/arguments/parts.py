@@ -20,6 +20,7 @@ from sklearn.utils import get_tags, indexable
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d, has_fit_parameter
 
+from heldout import _defaults
 from heldout._sklearn import BaseSearchCV, gathered_scorers, n_rows_of, scorers_of_search
 from heldout._streams import numpy_seed
 from heldout.data.arrays import has_fields
@@ -267,7 +268,7 @@ def running_of(
     fit_timeout: float | None,
     store: Any,
     verbose: int,
-    pre_dispatch: int | str = "2*n_jobs",
+    pre_dispatch: int | str = _defaults.PRE_DISPATCH,
     listeners: Sequence[Listener] = (),
 ) -> RunSettings:
     """Where fits run and are kept, as the keywords of a search or a protocol say; a stored run is continued."""

@@ -10,6 +10,7 @@ import numpy as np
 from sklearn.base import is_classifier
 from sklearn.model_selection import GridSearchCV
 
+from heldout import _defaults
 from heldout.arguments.parts import (
     check_weights_fit,
     checked_target,
@@ -82,27 +83,27 @@ class SearchArguments:
     pos_label: Any = None
     cv: Any = None
     repeats: int = 1
-    aggregate: AnyAggregate = "auto"
-    selection: Any = "best"
+    aggregate: AnyAggregate = _defaults.AGGREGATE
+    selection: Any = _defaults.SELECTION
     drop: Any = None
     method: Any = None
-    n_bootstraps: int = 1000
-    confidence_level: float = 0.95
-    alternative: Alternative = "two-sided"
+    n_bootstraps: int = _defaults.BOOTSTRAPS
+    confidence_level: float = _defaults.LEVEL
+    alternative: Alternative = _defaults.ALTERNATIVE
     block_length: BlockLength = None
     refit: Any = True
     error_score: float | Literal["raise"] = np.nan
     return_train_score: bool = False
-    share: Share = "exact"
+    share: Share = _defaults.SHARE
     share_memory: int | None = None
     early_stopping: Any = None
     imputation: Any = None
-    keep_models: KeepModels = "none"
-    deploy: DeployedModel = "all"
+    keep_models: KeepModels = _defaults.KEEP_MODELS
+    deploy: DeployedModel = _defaults.DEPLOY
     stop_when_width: float | None = None
     training_size_correction: bool = False
     n_jobs: int | None = None
-    pre_dispatch: int | str = "2*n_jobs"
+    pre_dispatch: int | str = _defaults.PRE_DISPATCH
     fit_timeout: float | None = None
     store: Any = None
     random_state: Any = None

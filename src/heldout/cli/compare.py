@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import click
 
-from heldout._defaults import DEFAULT_METHOD
+from heldout import _defaults
 from heldout.cli.console import Console
 from heldout.cli.files import folder_for, save_model, write_report_files
 from heldout.cli.options import (
@@ -110,7 +110,7 @@ class CompareOptions(TuneOptions):
 @click.option("--repeats", type=int, default=1, show_default=True, help="How often to draw the folds.")
 @click.option(
     "--inner",
-    default="remaining",
+    default=_defaults.INNER,
     show_default=True,
     metavar="FOLDS",
     help="The inner folds of the nested scores: the remaining outer ones, one holdout (of as many rows as an "
@@ -126,13 +126,13 @@ class CompareOptions(TuneOptions):
 @click.option(
     "--share",
     type=click.Choice(["exact", "tolerance", "no"]),
-    default="exact",
+    default=_defaults.SHARE,
     show_default=True,
     help="Which work configurations share, as in heldout tune.",
 )
 @click.option(
     "--selection",
-    default="best",
+    default=_defaults.SELECTION,
     show_default=True,
     metavar="NAME",
     help="How the configuration of an algorithm is chosen, as in heldout tune.",
@@ -144,11 +144,13 @@ class CompareOptions(TuneOptions):
 )
 @click.option(
     "--method",
-    default=DEFAULT_METHOD,
+    default=_defaults.METHOD,
     show_default=True,
     help="How to correct the flat scores; a method of heldout estimate.",
 )
-@click.option("--n-bootstraps", type=int, default=1000, show_default=True, help="Number of bootstraps.")
+@click.option(
+    "--n-bootstraps", type=int, default=_defaults.BOOTSTRAPS, show_default=True, help="Number of bootstraps."
+)
 @click.option(
     "--relevant",
     type=float,

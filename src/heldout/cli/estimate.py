@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from heldout._defaults import DEFAULT_METHOD
+from heldout import _defaults
 from heldout.cli.console import Console, Row
 from heldout.cli.estimate_input import EstimateOptions
 from heldout.cli.file_estimate import FileEstimate, SavedWinner, estimate_file
@@ -72,7 +72,7 @@ _OF_A_RUN = ("file", "n_jobs", "as_json", "quiet")
 )
 @click.option(
     "--response",
-    default="auto",
+    default=_defaults.RESPONSE,
     show_default=True,
     help="The kind of the predictions: labels, probabilities, decision, or auto.",
 )
@@ -81,7 +81,7 @@ _OF_A_RUN = ("file", "n_jobs", "as_json", "quiet")
     "--method",
     metavar="NAME",
     help="A method's name, also with parameters, as in \"naive_bootstrap(unit='folds')\"; or all: every method "
-    f"that applies, side by side. By default that of the file, else {DEFAULT_METHOD}.",
+    f"that applies, side by side. By default that of the file, else {_defaults.METHOD}.",
 )
 @click.option("--candidates", metavar="best|SHARE", help="Two-part methods: the best one, or a share such as 0.1.")
 @click.option("--evaluation-share", type=float, help="Two-part methods: the share of rows for the bound.")
@@ -122,11 +122,15 @@ _OF_A_RUN = ("file", "n_jobs", "as_json", "quiet")
     help="The lines follow time, and bootstraps draw blocks of so many consecutive ones, or auto; "
     "stationary:ROWS for blocks of geometric lengths.",
 )
-@click.option("--n-bootstraps", type=int, help="Number of bootstraps; by default that of the file, else 1000.")
+@click.option(
+    "--n-bootstraps",
+    type=int,
+    help=f"Number of bootstraps; by default that of the file, else {_defaults.BOOTSTRAPS}.",
+)
 @click.option(
     "--confidence-level",
     type=float,
-    help="Confidence level of the interval; by default that of the file, else 0.95.",
+    help=f"Confidence level of the interval; by default that of the file, else {_defaults.LEVEL}.",
 )
 @click.option("--alternative", help="two-sided, greater or less; by default that of the file, else two-sided.")
 @click.option("--seed", type=int, help="The same seed gives the same result; by default that of the file, else 0.")

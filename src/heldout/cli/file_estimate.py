@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, cast
 
-from heldout._defaults import DEFAULT_METHOD
+from heldout import _defaults
 from heldout.cli.method_text import configured, fields_of, method_of_text
 from heldout.cli.options import OptionText, about_option, naming
 from heldout.errors import InputError
@@ -45,7 +45,7 @@ def methods_of_options(options: EstimateOptions, found: EstimateInput) -> dict[s
     from heldout.estimates import METHODS
 
     settings, method, own = _settings(options, found), options.method, found.held.remembered.method
-    is_own, method = method is None and own is not None, method or (own.name if own else DEFAULT_METHOD)
+    is_own, method = method is None and own is not None, method or (own.name if own else _defaults.METHOD)
     if method != "all":
         chosen = own if is_own and own is not None else method_of_text(method)
         made, names = {chosen.name: chosen}, [chosen.name]

@@ -12,6 +12,8 @@ from typing import Any, NamedTuple, TypeVar
 
 import click
 
+from heldout import _defaults
+
 _OUTER_COMMA = re.compile(r",(?![^(\[]*[)\]])")
 LOCAL, THREADS = "local", "threads"
 _ADDRESSES = ("tcp://", "tls://")
@@ -183,11 +185,15 @@ def work_options(what: str, out: str) -> list[Option]:
 
 _OF_FITS: list[Option] = [
     click.option(
-        "--confidence-level", type=float, default=0.95, show_default=True, help="Confidence level of the interval."
+        "--confidence-level",
+        type=float,
+        default=_defaults.LEVEL,
+        show_default=True,
+        help="Confidence level of the interval.",
     ),
     click.option(
         "--alternative",
-        default="two-sided",
+        default=_defaults.ALTERNATIVE,
         show_default=True,
         help="two-sided, greater (a lower bound) or less (an upper bound).",
     ),

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from heldout._defaults import DEFAULT_METHOD
+from heldout import _defaults
 from heldout.cli.console import Console
 from heldout.cli.files import folder_for, save_model, write_predictions, write_report_files
 from heldout.cli.options import SectionedCommand, command_line, options_by_argument, run_options, table_options
@@ -161,14 +161,14 @@ SECTIONS = {
 @click.option(
     "--share",
     type=click.Choice(["exact", "tolerance", "no"]),
-    default="exact",
+    default=_defaults.SHARE,
     show_default=True,
     help="Which work configurations share: exact (results as without sharing), tolerance (also solutions along a "
     "penalty, within the tolerance of their solvers), no.",
 )
 @click.option(
     "--selection",
-    default="best",
+    default=_defaults.SELECTION,
     show_default=True,
     metavar="NAME",
     help="How the winner is chosen: best, one_standard_error (the simplest within it, in the preset's order), or "
@@ -184,7 +184,7 @@ SECTIONS = {
 )
 @click.option(
     "--method",
-    default=DEFAULT_METHOD,
+    default=_defaults.METHOD,
     show_default=True,
     help="How to estimate: shrinkage or bbc (corrected by bootstrap, with an interval), tt, cv (uncorrected), or "
     "none; or nested (nested cross-validation, at K times the fits) or bootstrap_search (at as many times as "
@@ -204,7 +204,7 @@ SECTIONS = {
 )
 @click.option(
     "--inner",
-    default="remaining",
+    default=_defaults.INNER,
     show_default=True,
     metavar="FOLDS",
     help="Of nested: the inner folds are the remaining outer ones, one holdout (of as many rows as an outer fold, "
@@ -212,7 +212,7 @@ SECTIONS = {
 )
 @click.option(
     "--across",
-    default="folds",
+    default=_defaults.ACROSS,
     show_default=True,
     metavar="WHAT",
     help="Of nested: folds (each outer fold chooses its own winner) or all (one winner for all).",
@@ -225,7 +225,7 @@ SECTIONS = {
 )
 @click.option(
     "--deploy",
-    default="all",
+    default=_defaults.DEPLOY,
     show_default=True,
     metavar="MODEL",
     help="The model to save: all (fitted on all rows) or bounded (with --cv holdout: the one that the hold-out "
@@ -233,7 +233,7 @@ SECTIONS = {
 )
 @click.option(
     "--scheme",
-    default="cvt",
+    default=_defaults.SCHEME,
     show_default=True,
     metavar="NAME",
     help="Of bootstrap_search: cvt (the whole search on every sample) or models (all configurations, no folds).",
@@ -241,7 +241,8 @@ SECTIONS = {
 @click.option(
     "--n-bootstraps",
     type=int,
-    help="Number of bootstraps; by default 1000, and 100 for bootstrap_search, which searches in each.",
+    help=f"Number of bootstraps; by default {_defaults.BOOTSTRAPS}, and {_defaults.SEARCH_BOOTSTRAPS} for "
+    "bootstrap_search, which searches in each.",
 )
 @click.option(
     "--return-train-score",
@@ -264,7 +265,8 @@ def command(ctx: click.Context, /, **values: Any) -> None:
     with its BibTeX; and card.md, the result for the README of a repository.
     """
     if values["n_bootstraps"] is None:
-        values["n_bootstraps"] = 100 if values["method"] in BOOTSTRAP else 1000
+        is_of_searches = values["method"] in BOOTSTRAP
+        values["n_bootstraps"] = _defaults.SEARCH_BOOTSTRAPS if is_of_searches else _defaults.BOOTSTRAPS
     options = TuneOptions(**values)
     console = Console(options.as_json, options.quiet, options_by_argument(ctx.command))
     typed = command_line(ctx)

@@ -6,6 +6,7 @@ from collections import Counter
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, cast
 
+from heldout import _defaults
 from heldout.cli.console import Console, Row
 from heldout.cli.tune_options import BOOTSTRAP, TuneOptions, is_protocol, nested_settings
 
@@ -44,7 +45,7 @@ class TuneJob:
     space: Space
     n_planned: int
     """How many configurations there will be, at most."""
-    aggregate: AnyAggregate = "auto"
+    aggregate: AnyAggregate = _defaults.AGGREGATE
 
 
 def job_of(options: TuneOptions, console: Console) -> TuneJob:

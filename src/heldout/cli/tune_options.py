@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, cast
 
-from heldout._defaults import DEFAULT_METHOD, MODELS_OF_PRESETS
+from heldout import _defaults
 from heldout.cli.options import (
     OptionText,
     RunOptions,
@@ -30,8 +30,8 @@ NESTED = ("nested", "nested_cv")
 BOOTSTRAP = ("bootstrap_search",)
 PROTOCOLS = NESTED + BOOTSTRAP
 """Values of ``--method`` besides the methods that need no fits of their own."""
-_NESTED_DEFAULTS = {"inner": "remaining", "across": "folds"}
-_BOOTSTRAP_DEFAULTS = {"scheme": "cvt"}
+_NESTED_DEFAULTS = {"inner": _defaults.INNER, "across": _defaults.ACROSS}
+_BOOTSTRAP_DEFAULTS = {"scheme": _defaults.SCHEME}
 _PLAN_TEXTS = (
     "a number of folds, auto, loo, holdout[:SHARE], repeated_holdout:TIMES[:SHARE], bootstrap:TIMES, or "
     "paired_holdout[:TIMES[:SHARE[:HALVINGS]]]"
@@ -106,8 +106,8 @@ class TuneOptions(RunOptions):
 
 def check_models(options: TuneOptions) -> None:
     """Refuse names of --models that no kind of task has, before scikit-learn is imported."""
-    if options.space is None and options.preset in MODELS_OF_PRESETS:
-        check_named(options, MODELS_OF_PRESETS[options.preset])
+    if options.space is None and options.preset in _defaults.MODELS_OF_PRESETS:
+        check_named(options, _defaults.MODELS_OF_PRESETS[options.preset])
 
 
 def check_named(options: TuneOptions, known: Sequence[str]) -> None:
@@ -185,13 +185,13 @@ def check_options(options: TuneOptions) -> None:
     if method is not None and method.needs_one_split and not is_one_split:
         raise InputError(
             f"--method {options.method} is for one development set, and here are {cv.words} with a model "
-            f"each; use {DEFAULT_METHOD}, or --cv holdout."
+            f"each; use {_defaults.METHOD}, or --cv holdout."
         )
     _check_halves(options, method, cv)
     if method is not None and method.needs_test_share and (not cv.draws_test_rows or is_one_split):
         raise InputError(
             f"--method {options.method} is for repeated subsampling, and here are {cv.words}; use --cv "
-            f"repeated_holdout:50:0.2, or --method {DEFAULT_METHOD}."
+            f"repeated_holdout:50:0.2, or --method {_defaults.METHOD}."
         )
     check_alternative(method, cast("Alternative", options.alternative))
 
@@ -234,7 +234,7 @@ def _check_search(options: TuneOptions) -> None:
     if len(options.metrics) > 1 and is_protocol(options):
         raise InputError(
             f"--method {options.method} estimates one metric, got {len(options.metrics)} "
-            f"({', '.join(options.metrics)}); name one, or use --method {DEFAULT_METHOD}."
+            f"({', '.join(options.metrics)}); name one, or use --method {_defaults.METHOD}."
         )
     _ = options.chosen_models
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from heldout._defaults import DEFAULT_METHOD
+from heldout import _defaults
 from heldout.cli.console import Console
 from heldout.cli.options import about_option
 from heldout.cli.python_file import OwnSpace, Space, has_distributions
@@ -215,7 +215,7 @@ def _check_options(space: Space, options: TuneOptions) -> None:
     if space.search == OPTUNA and is_protocol(options):
         raise InputError(
             f"--method {options.method} repeats the search, which with --search optuna is possible only from "
-            f"Python (ho.nested_cv of an ho.HeldOutOptunaSearchCV); use --method {DEFAULT_METHOD}."
+            f"Python (ho.nested_cv of an ho.HeldOutOptunaSearchCV); use --method {_defaults.METHOD}."
         )
     if space.estimator is None and space.search != OPTUNA:
         raise InputError(f"--space {options.space} is a function of a trial, which needs --search optuna.")

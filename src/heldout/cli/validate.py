@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from heldout import _defaults
 from heldout.cli.console import Console
 from heldout.cli.files import folder_for, save_model, write_report_files
 from heldout.cli.options import EVENT_VALUE_HELP, command_line, options_by_argument, run_options
@@ -85,7 +86,13 @@ if TYPE_CHECKING:
     help="auto (optimism, and 632+ or oob for a model that memorises its rows; the default), optimism, 632, 632+, "
     "oob, or two_stage (choose among several models, then estimate anew, as auto does by default).",
 )
-@click.option("--bootstraps", type=int, default=200, show_default=True, help="How many samples to draw.")
+@click.option(
+    "--bootstraps",
+    type=int,
+    default=_defaults.VALIDATION_BOOTSTRAPS,
+    show_default=True,
+    help="How many samples to draw.",
+)
 @click.option(
     "--imputations",
     type=int,
@@ -123,7 +130,8 @@ if TYPE_CHECKING:
 @click.option(
     "--inner-bootstraps",
     type=int,
-    help="Samples to draw of each bootstrap, with --interval double or --adjust-optimism; by default 50.",
+    help="Samples to draw of each bootstrap, with --interval double or --adjust-optimism; by default "
+    f"{_defaults.INNER_BOOTSTRAPS}.",
 )
 @click.option(
     "--second-bootstraps",

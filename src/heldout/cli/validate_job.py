@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast, get_args
 
+from heldout import _defaults
 from heldout._text import counted
 from heldout.cli.console import Console
 from heldout.cli.options import RunOptions, check_choice, check_imputations
@@ -149,7 +150,9 @@ def job_of(options: ValidateOptions, console: Console) -> ValidateJob:
         metric=_metrics(options, found),
         method=method,
         n_bootstraps=options.bootstraps,
-        n_inner_bootstraps=50 if options.inner_bootstraps is None else options.inner_bootstraps,
+        n_inner_bootstraps=_defaults.INNER_BOOTSTRAPS
+        if options.inner_bootstraps is None
+        else options.inner_bootstraps,
         imputation=imputation,
         interval=_interval(options),
         confidence_level=options.confidence_level,

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from heldout._defaults import DEFAULT_METHOD
+from heldout import _defaults
 from heldout._notebook import Strong, aligned, line, notes, table
 from heldout._streams import RandomState
 from heldout._text import number_text
@@ -29,7 +29,7 @@ from heldout.estimates.responses import ResponseName
 from heldout.estimates.types import Alternative, Coverage, Estimate, Interval, frame_of
 from heldout.flags import Flag
 
-MAIN = DEFAULT_METHOD
+MAIN = _defaults.METHOD
 """The method whose row is marked where it applies and a search had no other; else the first with an interval."""
 
 SIGNIFICANT_DIGITS = 4
@@ -194,7 +194,7 @@ def compare_estimates(
     alternative: Alternative | None = None,
     classes: Any = None,
     pos_label: Any = None,
-    response: ResponseName = "auto",
+    response: ResponseName = _defaults.RESPONSE,
     threshold: float | None = None,
     adaptive: bool = False,
     block_length: BlockLength = None,

@@ -8,7 +8,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
-from heldout._defaults import DEFAULT_METHOD
+from heldout import _defaults
 from heldout._registry import function_of
 from heldout._streams import RandomState
 from heldout.data.arrays import shortened
@@ -46,7 +46,7 @@ def estimate(
     alternative: Alternative | None = None,
     classes: Any = None,
     pos_label: Any = None,
-    response: ResponseName = "auto",
+    response: ResponseName = _defaults.RESPONSE,
     threshold: float | None = None,
     adaptive: bool = False,
     block_length: BlockLength = None,
@@ -170,7 +170,7 @@ def estimate(
         return own
     arguments["method"] = None if method is None else method_of(method)
     inputs = read_inputs(**arguments)
-    chosen = inputs.method or method_of(DEFAULT_METHOD)
+    chosen = inputs.method or method_of(_defaults.METHOD)
     found = answer(chosen, inputs.evidence(chosen))
     warn_of(found, stacklevel=2)
     return found

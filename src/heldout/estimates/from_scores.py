@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from heldout import _defaults
 from heldout._streams import RandomState
 from heldout._text import counted
 from heldout._types import Floats
@@ -41,10 +42,10 @@ def estimate_from_scores(
     names: Sequence[str] | None = None,
     metric: str = "score",
     range: tuple[float, float] = (-np.inf, np.inf),
-    selection: Any = "best",
-    n_bootstraps: int = 1000,
-    confidence_level: float = 0.95,
-    alternative: Alternative = "two-sided",
+    selection: Any = _defaults.SELECTION,
+    n_bootstraps: int = _defaults.BOOTSTRAPS,
+    confidence_level: float = _defaults.LEVEL,
+    alternative: Alternative = _defaults.ALTERNATIVE,
     adaptive: bool = False,
     random_state: RandomState = None,
 ) -> Estimate:

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from heldout import _defaults
 from heldout._text import counted
 from heldout.data.arrays import array_of, check_labels_or_numbers, distinct, missing, numbers_of
 from heldout.data.task import TaskKind, Truth
@@ -41,7 +42,7 @@ def read_predictions(
     predictions: Any,
     metric: Metric,
     *,
-    response: ResponseName = "auto",
+    response: ResponseName = _defaults.RESPONSE,
     threshold: float | None = None,
     folds: Any = None,
 ) -> HeldOutPredictions:
@@ -80,7 +81,7 @@ def checked_held_out(
     predictions: HeldOutPredictions,
     metric: Metric,
     *,
-    response: ResponseName = "auto",
+    response: ResponseName = _defaults.RESPONSE,
     threshold: float | None = None,
     folds: Any = None,
 ) -> HeldOutPredictions:

@@ -10,7 +10,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from heldout._defaults import DEFAULT_BOOTSTRAPS, DEFAULT_LEVEL
+from heldout import _defaults
 from heldout._streams import DrawnSeed, RandomState
 from heldout._text import counted
 from heldout.configurations import are_same
@@ -145,7 +145,7 @@ def read_inputs(
     alternative: Alternative | None = None,
     classes: Any = None,
     pos_label: Any = None,
-    response: ResponseName = "auto",
+    response: ResponseName = _defaults.RESPONSE,
     threshold: float | None = None,
     adaptive: bool = False,
     block_length: BlockLength = None,
@@ -164,9 +164,9 @@ def read_inputs(
     if method is not None and not method.draws_rows:
         asked = replace(asked, block_length=None)
     settings = settings_of(
-        _first(n_bootstraps, asked.n_bootstraps, DEFAULT_BOOTSTRAPS),
-        _first(confidence_level, asked.confidence_level, DEFAULT_LEVEL),
-        _first(alternative, asked.alternative, "two-sided"),
+        _first(n_bootstraps, asked.n_bootstraps, _defaults.BOOTSTRAPS),
+        _first(confidence_level, asked.confidence_level, _defaults.LEVEL),
+        _first(alternative, asked.alternative, _defaults.ALTERNATIVE),
         _first(random_state, asked.entropy),
         n_jobs,
         _first(block_length, asked.block_length),

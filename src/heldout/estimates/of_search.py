@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from heldout._defaults import DEFAULT_METHOD
+from heldout import _defaults
 from heldout.data.limits import effective_threads
 from heldout.data.task import Truth
 from heldout.dropping.replay import DroppingHistory
@@ -59,14 +59,14 @@ from heldout.selection.replay import FoldReplay
 class Estimation:
     """How a search chooses, and how its winner is estimated: what a user decides."""
 
-    method: Any = DEFAULT_METHOD  # None for no estimate
-    selection: Any = "best"  # how the winner is chosen; replayed in every bootstrap
+    method: Any = _defaults.METHOD  # None for no estimate
+    selection: Any = _defaults.SELECTION  # how the winner is chosen; replayed in every bootstrap
     # a configuration's score: the mean over splits, as ``GridSearchCV`` has it, the metric over all rows, or the
     # share of the pairs of rows of one split; "auto": see ``Scales``
-    aggregate: AnyAggregate = "auto"
-    n_bootstraps: int = 1000
-    confidence_level: float = 0.95
-    alternative: Alternative = "two-sided"
+    aggregate: AnyAggregate = _defaults.AGGREGATE
+    n_bootstraps: int = _defaults.BOOTSTRAPS
+    confidence_level: float = _defaults.LEVEL
+    alternative: Alternative = _defaults.ALTERNATIVE
     block_length: BlockLength = None  # of ordered rows, in which bootstraps draw them
 
     @property
@@ -124,7 +124,7 @@ def method_for(method: Any, metrics: Mapping[str, Metric | None], rule: Selectio
 
 def is_default(method: Any) -> bool:
     """Whether the method is the default, so that the user may have chosen none."""
-    return isinstance(method, str) and method == DEFAULT_METHOD
+    return isinstance(method, str) and method == _defaults.METHOD
 
 
 def check_applicable(method: Any, metrics: Mapping[str, Metric | None], read: Sequence[str]) -> None:
@@ -139,7 +139,7 @@ def check_applicable(method: Any, metrics: Mapping[str, Metric | None], read: Se
     reason = method_of(method).unfit_metric(refit_metric) if refit_metric else None
     if reason:
         raise InputError(
-            f"method '{method_of(method).name}' does not fit: {reason}; '{DEFAULT_METHOD}' fits every metric.",
+            f"method '{method_of(method).name}' does not fit: {reason}; '{_defaults.METHOD}' fits every metric.",
             argument="method",
         )
     closed = [name for name in read if metrics.get(name) is None]

@@ -9,6 +9,7 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from heldout import _defaults
 from heldout._streams import RandomState, entropy_of
 from heldout._text import is_one_of
 from heldout.data.limits import MOST_BOOTSTRAPS, effective_threads, refuse_more_than
@@ -46,9 +47,9 @@ class Settings:
         folds follow time.
     """
 
-    n_bootstraps: int = 1000
-    confidence_level: float = 0.95
-    alternative: Alternative = "two-sided"
+    n_bootstraps: int = _defaults.BOOTSTRAPS
+    confidence_level: float = _defaults.LEVEL
+    alternative: Alternative = _defaults.ALTERNATIVE
     entropy: int = 0
     n_threads: int = 1
     blocks: Blocks | None = None
@@ -83,7 +84,7 @@ def settings_of(
 
 
 def check_interval_settings(
-    n_bootstraps: int, confidence_level: float, alternative: str, *, usual_bootstraps: int = 1000
+    n_bootstraps: int, confidence_level: float, alternative: str, *, usual_bootstraps: int = _defaults.BOOTSTRAPS
 ) -> None:
     """Refuse a number of bootstraps, a level or an alternative that has no meaning."""
     if isinstance(n_bootstraps, bool) or not isinstance(n_bootstraps, int | np.integer) or n_bootstraps < 1:

@@ -10,6 +10,7 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from heldout import _defaults
 from heldout._notebook import Strong, line, notes, table
 from heldout._registry import function_of
 from heldout.errors import MissingExtraError
@@ -35,7 +36,7 @@ class Interval:
     low: float
     high: float
     confidence_level: float
-    alternative: Alternative = "two-sided"
+    alternative: Alternative = _defaults.ALTERNATIVE
 
     def __iter__(self) -> Iterator[float]:
         """So that ``low, high = interval``."""

@@ -78,7 +78,7 @@ class InnerSplit:
         return f"inner_split({self.share:g}, rounds={self.rounds})"
 
 
-def inner_split(share: float = 0.1, *, rounds: int = 20) -> InnerSplit:
+def inner_split(share: float = InnerSplit.share, *, rounds: int = InnerSplit.rounds) -> InnerSplit:
     """Early stopping on a part of each training part; the ``early_stopping`` of a search.
 
     Of the training rows of each split a share is set apart: of each class if there are classes, whole groups if

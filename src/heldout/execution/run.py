@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any, TypeAlias
 
+from heldout import _defaults
 from heldout.configurations import Configurations
 from heldout.data.limits import check_jobs, effective_threads, memory_there
 from heldout.data.task import Task
@@ -48,7 +49,7 @@ class RunSettings:
     resume: bool = False
     """Whether to continue a run that the store already holds."""
     n_jobs: int | None = None
-    pre_dispatch: int | str = "2*n_jobs"
+    pre_dispatch: int | str = _defaults.PRE_DISPATCH
     """As scikit-learn has them."""
     fit_timeout: float | None = None
     """Seconds after which a cell is stopped and fails."""

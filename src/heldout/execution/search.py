@@ -12,6 +12,7 @@ import sklearn
 from numpy.typing import NDArray
 from sklearn.utils.metadata_routing import MetadataRequest
 
+from heldout import _defaults
 from heldout.configurations import Configuration, Configurations
 from heldout.data.task import Task
 from heldout.dropping.base import DropRule, SearchStrategy
@@ -60,7 +61,7 @@ class Search:
     """64 bits that seed the search."""
     seed_estimators: bool = False
     """Whether to fill ``random_state=None`` inside estimators."""
-    share: Share = "exact"
+    share: Share = _defaults.SHARE
     """Whether equal steps are fitted once, and one fit serves several configurations."""
     share_memory: int | None = None
     """Bytes for the output of shared steps; None for a part of this machine's memory."""
@@ -72,11 +73,11 @@ class Search:
     """Whether the value is corrected for training on a part of the rows, by fits without two folds."""
     stop_when_width: float | None = None
     """Whether to stop after a fold or repeat when the interval of the estimate is no wider than this."""
-    keep_models: KeepModels = "none"
+    keep_models: KeepModels = _defaults.KEEP_MODELS
     """Of which configurations the models of the splits are kept; no part of a run's identity."""
     imputation: Imputation | None = None
     """How each fit of a proposed configuration completes its rows; those given beforehand are models that do."""
-    deploy: DeployedModel = "all"
+    deploy: DeployedModel = _defaults.DEPLOY
     """Whether the winner's model is one fitted on all rows, or that of a single hold-out ("bounded")."""
 
     weights_reached: Mapping[str, str] | None = None

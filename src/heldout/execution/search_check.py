@@ -7,7 +7,7 @@ import warnings
 import numpy as np
 from joblib import cpu_count, effective_n_jobs
 
-from heldout._defaults import DEFAULT_METHOD
+from heldout import _defaults
 from heldout._text import counted
 from heldout.data.limits import check_fits
 from heldout.data.task import Task, Truth
@@ -287,7 +287,7 @@ def _check_splits(search: Search) -> None:
     if lacking and estimation.method is not None and "predictions" not in method_of(estimation.method).reads:
         raise InputError(
             f"method '{method_of(estimation.method).name}' compares scores of single splits, and {lacking}; use "
-            f"larger folds, or `method={DEFAULT_METHOD!r}`.",
+            f"larger folds, or `method={_defaults.METHOD!r}`.",
             argument="method",
         )
     if estimation.method is not None and method_of(estimation.method).needs_test_share:
@@ -320,13 +320,13 @@ def _check_subsampled(search: Search) -> None:
             f"method '{name}' is for repeated subsampling, in which each split draws its test rows anew, but here "
             f"are {search.folds.n_splits} other splits; use "
             "`cv=ho.protocols.repeated_hold_out(50, 0.2)`, or "
-            f"`method={DEFAULT_METHOD!r}`.",
+            f"`method={_defaults.METHOD!r}`.",
             argument="method",
         )
     if search.estimation.scale_of_selection != "folds":
         raise InputError(
             f"method '{name}' assumes that the winner has the best mean over splits, got "
             f"`aggregate={search.estimation.aggregate!r}`; use `aggregate='folds'`, or "
-            f"`method={DEFAULT_METHOD!r}`.",
+            f"`method={_defaults.METHOD!r}`.",
             argument="method",
         )

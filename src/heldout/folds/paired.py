@@ -137,7 +137,11 @@ def pairs_in_halves(
 
 
 def paired_hold_out(
-    times: int = 15, test_share: float = 0.1, halvings: int = 10, *, random_state: int | None = None
+    times: int = PairedHoldOut.times,
+    test_share: float = PairedHoldOut.test_share,
+    halvings: int = PairedHoldOut.halvings,
+    *,
+    random_state: int | None = None,
 ) -> FoldPlan:
     """A hold-out drawn several times, from all rows and in both halves of the rows: for method "conservative_z".
 

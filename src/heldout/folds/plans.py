@@ -316,7 +316,7 @@ def seeded(cv: Any, seed: int) -> Any:
     return own
 
 
-def k_folds(n_folds: int = 5, *, random_state: int | None = None) -> FoldPlan:
+def k_folds(n_folds: int = KFolds.n_folds, *, random_state: int | None = None) -> FoldPlan:
     """K shuffled folds: an integer ``cv`` that keeps groups whole.
 
     Parameters
@@ -372,7 +372,7 @@ def repeated(folds: Any, times: int, *, random_state: int | None = None) -> Fold
     return Repeated(plan, times, random_state)
 
 
-def hold_out(test_share: float | int = 0.25, *, random_state: int | None = None) -> FoldPlan:
+def hold_out(test_share: float | int = HoldOut.test_share, *, random_state: int | None = None) -> FoldPlan:
     """One split: a share of the rows (or of the groups) tests, the others train.
 
     Parameters
@@ -401,7 +401,9 @@ def hold_out(test_share: float | int = 0.25, *, random_state: int | None = None)
     return HoldOut(test_share, random_state)
 
 
-def repeated_hold_out(times: int, test_share: float | int = 0.25, *, random_state: int | None = None) -> FoldPlan:
+def repeated_hold_out(
+    times: int, test_share: float | int = HoldOut.test_share, *, random_state: int | None = None
+) -> FoldPlan:
     """A hold-out drawn several times, each time from all rows: subsampling, or Monte Carlo cross-validation.
 
     Parameters
@@ -529,7 +531,7 @@ class OneSample:
         return 1
 
 
-def bootstrap(times: int = 50, *, random_state: int | None = None) -> FoldPlan:
+def bootstrap(times: int = BootstrapSamples.times, *, random_state: int | None = None) -> FoldPlan:
     """The bootstrap as a plan of folds: every sample trains, and the rows that it left out test.
 
     N rows are drawn with replacement (whole groups where there are groups), so that a sample holds about 63 % of

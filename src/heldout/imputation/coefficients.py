@@ -16,6 +16,7 @@ from scipy.stats import t as student
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.pipeline import Pipeline
 
+from heldout import _defaults
 from heldout._notebook import TextTable, cell_interval, cell_number, cell_p_value
 from heldout._types import Floats
 from heldout.data.task import survival_target
@@ -239,11 +240,11 @@ class CoefficientSet(Protocol):
     def notes(self) -> tuple[str, ...]: ...
     @property
     def more_columns(self) -> Mapping[str, list[str]]: ...
-    def intervals(self, level: float = 0.95) -> Floats:
+    def intervals(self, level: float = _defaults.LEVEL) -> Floats:
         """(p, 2)."""
 
 
-def coefficient_table(found: CoefficientSet, level: float = 0.95) -> TextTable:
+def coefficient_table(found: CoefficientSet, level: float = _defaults.LEVEL) -> TextTable:
     """A row a coefficient: its value and uncertainty, and its odds or hazard ratio with the interval of that."""
     has_intervals = bool(np.isfinite(found.standard_errors).any())
     columns = {"value": [cell_number(value) for value in found.values.tolist()]}

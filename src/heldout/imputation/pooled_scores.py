@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import expit
 
+from heldout import _defaults
 from heldout._notebook import Strong, cell_interval, table
 from heldout.data.arrays import array_of, numbers_of, shortened
 from heldout.errors import HeldoutWarning, InputError
@@ -144,7 +145,7 @@ def pool_scores(
     *,
     metric: str | Metric,
     n_rows: Any,
-    confidence_level: Any = 0.95,
+    confidence_level: Any = _defaults.LEVEL,
 ) -> PooledScore:
     """Pool the scores of H imputations by Rubin's rules, on the scale that suits the metric's range.
 

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from heldout import _defaults
 from heldout._types import Floats
 from heldout.errors import InputError, MissingExtraError
 from heldout.imputation.coefficients import Coefficients, coefficient_table, student_intervals, student_p_values
@@ -84,7 +85,7 @@ class PooledCoefficients:
         shares = [f"{share:.0%}" for share in self.variance_from_missing.tolist()]
         return {"df": [f"{df:.1f}" for df in self.df.tolist()], "variance from missing": shares}
 
-    def intervals(self, level: float = 0.95) -> Floats:
+    def intervals(self, level: float = _defaults.LEVEL) -> Floats:
         """(p, 2): low and high of each coefficient, by Student's t.
 
         Raises
@@ -106,7 +107,7 @@ class PooledCoefficients:
         }
         return {"names": list(self.names), **listed, "n_imputations": self.n_imputations, "ratio": self.ratio}
 
-    def to_frame(self, level: float = 0.95) -> Any:
+    def to_frame(self, level: float = _defaults.LEVEL) -> Any:
         """A row a coefficient, as a pandas DataFrame (pandas comes with the extra ``app``)."""
         try:
             import pandas as pd

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from heldout import _defaults
 from heldout._sklearn import rows_at
 from heldout._streams import RandomState, entropy_of
 from heldout.errors import InputError
@@ -36,8 +37,8 @@ def pooled_performance(
     y: Any,
     *,
     metric: str | None = None,
-    n_bootstraps: int = 1000,
-    confidence_level: float = 0.95,
+    n_bootstraps: int = _defaults.BOOTSTRAPS,
+    confidence_level: float = _defaults.LEVEL,
     random_state: RandomState = None,
 ) -> PooledScore:
     """Score the winner of a search, or of each outer fold, in each imputation; pool the scores by Rubin's rules.

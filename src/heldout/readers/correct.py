@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from heldout._defaults import DEFAULT_BOOTSTRAPS, DEFAULT_LEVEL, DEFAULT_METHOD
+from heldout import _defaults
 from heldout._streams import RandomState, entropy_of
 from heldout._types import Floats
 from heldout.data.arrays import shortened
@@ -247,14 +247,14 @@ def correct(
         )
         if own is not None:
             return own
-    n_bootstraps = DEFAULT_BOOTSTRAPS if n_bootstraps is None else n_bootstraps
-    confidence_level = DEFAULT_LEVEL if confidence_level is None else confidence_level
-    alternative = "two-sided" if alternative is None else alternative
+    n_bootstraps = _defaults.BOOTSTRAPS if n_bootstraps is None else n_bootstraps
+    confidence_level = _defaults.LEVEL if confidence_level is None else confidence_level
+    alternative = _defaults.ALTERNATIVE if alternative is None else alternative
     check_interval_settings(n_bootstraps, confidence_level, alternative)
     kept = kept_evaluation(search)
     if kept is not None:
         return _of_kept(
-            kept, metric, random_state, adaptive, method=DEFAULT_METHOD if method is None else method,
+            kept, metric, random_state, adaptive, method=_defaults.METHOD if method is None else method,
             n_bootstraps=n_bootstraps, confidence_level=confidence_level, alternative=alternative,
             block_length=block_length,
         )  # fmt: skip

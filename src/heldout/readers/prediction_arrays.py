@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.metrics import roc_auc_score
 
+from heldout import _defaults
 from heldout._text import is_one_of
 from heldout.data.task import TaskKind, Truth, truth_of
 from heldout.errors import InputError
@@ -84,7 +85,7 @@ class PredictionArrays:
         return truth_of(y_true, self.kind, classes=self.classes, pos_label=pos_label)
 
     def held_out(
-        self, truth: Truth, response: ResponseName = "auto", threshold: float | None = None
+        self, truth: Truth, response: ResponseName = _defaults.RESPONSE, threshold: float | None = None
     ) -> HeldOutPredictions:
         """The predictions of a target, whose positive class the scores point to.
 

@@ -13,6 +13,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from heldout import _defaults
 from heldout.data.arrays import array_of, numbers_of, shortened
 from heldout.data.task import TaskKind, Truth, labels_text, no_labels
 from heldout.errors import InputError
@@ -120,7 +121,7 @@ def held_out(
     truth: Truth,
     metric: Metric,
     *,
-    response: ResponseName = "auto",
+    response: ResponseName = _defaults.RESPONSE,
     threshold: float | None = None,
 ) -> HeldOutPredictions:
     """The predictions that ``metric`` reads, named after their configurations.

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from heldout._defaults import DEFAULT_METHOD
+from heldout import _defaults
 from heldout._types import Floats
 from heldout.errors import InputError
 from heldout.estimates.from_matrix import gather
@@ -67,7 +67,7 @@ def search_history(evaluation: Evaluation, scorer: str | None = None) -> SearchH
     name = evaluation.scorer_named(scorer)
     scale = search_scale(evaluation, name)
     own = evaluation.estimation.method
-    chosen = method_of(own or DEFAULT_METHOD)
+    chosen = method_of(own or _defaults.METHOD)
     question = evaluation.question(name)
     predictions, truth = evaluation.predictions, evaluation.task.truth
     n = len(evaluation.configurations)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from heldout._defaults import DEFAULT_METHOD
+from heldout import _defaults
 from heldout._text import number_text
 from heldout.dropping.words import last_one_sentence
 from heldout.metrics.named import in_sentence
@@ -37,8 +37,8 @@ def optimism_sentence(
     optimism: float,
     candidates: int,
     decimals: int = 3,
-    method: str = DEFAULT_METHOD,
-    selection: str = "best",
+    method: str = _defaults.METHOD,
+    selection: str = _defaults.SELECTION,
     finalists: int = 1,
     dropped: int = 0,
     width: float = 0.0,
@@ -123,7 +123,7 @@ _NO_PERCENTILES = (
 )
 
 
-def distribution_caption(bootstraps: int, method: str = DEFAULT_METHOD) -> str:
+def distribution_caption(bootstraps: int, method: str = _defaults.METHOD) -> str:
     """The caption of the histogram of bootstrapped scores."""
     known = _DISTRIBUTIONS.get(method, "Scores of each of {bootstraps} bootstraps.")
     line = "the corrected score (their mean)" if method in ("shrinkage", "bbc", "bbc_f") else "the estimate"

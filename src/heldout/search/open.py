@@ -10,7 +10,7 @@ from contextlib import ExitStack
 from dataclasses import replace
 from typing import Any, Self
 
-from heldout._defaults import DEFAULT_METHOD
+from heldout import _defaults
 from heldout._notebook import line
 from heldout.arguments.search import SearchArguments
 from heldout.configurations import are_same, checked_model, kind_of
@@ -171,21 +171,21 @@ def open_search(
     repeats: int = 1,
     groups: Any = None,
     sample_weight: Any = None,
-    aggregate: AnyAggregate = "auto",
-    selection: Any = "best",
+    aggregate: AnyAggregate = _defaults.AGGREGATE,
+    selection: Any = _defaults.SELECTION,
     drop: Any = None,
-    method: Any = DEFAULT_METHOD,
-    n_bootstraps: int = 1000,
-    confidence_level: float = 0.95,
-    alternative: Alternative = "two-sided",
+    method: Any = _defaults.METHOD,
+    n_bootstraps: int = _defaults.BOOTSTRAPS,
+    confidence_level: float = _defaults.LEVEL,
+    alternative: Alternative = _defaults.ALTERNATIVE,
     n_jobs: int | None = None,
     refit: bool = True,
     store: Any = None,
     random_state: Any = None,
     early_stopping: InnerSplit | None = None,
     verbose: int = 0,
-    keep_models: KeepModels = "none",
-    deploy: DeployedModel = "all",
+    keep_models: KeepModels = _defaults.KEEP_MODELS,
+    deploy: DeployedModel = _defaults.DEPLOY,
     imputation: Any = None,
     block_length: BlockLength = None,
 ) -> OpenSearch:
@@ -258,13 +258,13 @@ def changed_params(estimator: Any) -> dict[str, Any]:
     changed = {}
     for name, value in deep.items():
         owner, _, own = name.rpartition("__")
-        default = _defaults(type(deep[owner] if owner else estimator)).get(own, inspect.Parameter.empty)
+        default = _own_defaults(type(deep[owner] if owner else estimator)).get(own, inspect.Parameter.empty)
         if not _has_parts(value) and not are_same(value, default):
             changed[name] = value
     return changed
 
 
-def _defaults(kind: type) -> dict[str, Any]:
+def _own_defaults(kind: type) -> dict[str, Any]:
     return {name: each.default for name, each in inspect.signature(kind).parameters.items()}
 
 

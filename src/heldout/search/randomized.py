@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from heldout._defaults import DEFAULT_METHOD
+from heldout import _defaults
 from heldout._sklearn import Interval
 from heldout.configurations import refuses
 from heldout.estimates.block_length import BlockLength
@@ -89,16 +89,16 @@ training_size_correction, block_length
         pos_label: Any = None,
         cv: Any = None,
         repeats: int = 1,
-        aggregate: AnyAggregate = "auto",
-        selection: Any = "best",
+        aggregate: AnyAggregate = _defaults.AGGREGATE,
+        selection: Any = _defaults.SELECTION,
         drop: Any = None,
-        method: Any = DEFAULT_METHOD,
-        n_bootstraps: int = 1000,
-        confidence_level: float = 0.95,
-        alternative: Alternative = "two-sided",
+        method: Any = _defaults.METHOD,
+        n_bootstraps: int = _defaults.BOOTSTRAPS,
+        confidence_level: float = _defaults.LEVEL,
+        alternative: Alternative = _defaults.ALTERNATIVE,
         n_jobs: int | None = None,
         refit: Any = True,
-        pre_dispatch: int | str = "2*n_jobs",
+        pre_dispatch: int | str = _defaults.PRE_DISPATCH,
         error_score: Any = np.nan,
         return_train_score: bool = False,
         keep_predictions: bool = True,
@@ -106,11 +106,11 @@ training_size_correction, block_length
         random_state: Any = None,
         verbose: int = 0,
         fit_timeout: float | None = None,
-        share: Share = "exact",
+        share: Share = _defaults.SHARE,
         share_memory: int | None = None,
         early_stopping: InnerSplit | None = None,
-        keep_models: KeepModels = "none",
-        deploy: DeployedModel = "all",
+        keep_models: KeepModels = _defaults.KEEP_MODELS,
+        deploy: DeployedModel = _defaults.DEPLOY,
         imputation: Any = None,
         default: Any = None,
         stop_when_width: float | None = None,

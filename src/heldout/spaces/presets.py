@@ -34,7 +34,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, SVR, LinearSVC, LinearSVR
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
-from heldout._defaults import MODELS_OF_PRESETS
+from heldout import _defaults
 from heldout._text import is_one_of
 from heldout.data.task import TaskKind, truth_of
 from heldout.errors import InputError
@@ -89,7 +89,7 @@ def _distributions(width: float, n_rows: int) -> dict[str, dict[str, Any]]:
 Entry: TypeAlias = tuple[str, BaseEstimator, dict[str, Any]]
 """(name, estimator, grid or distributions), as the searches take a list of them."""
 
-PRESETS = tuple(MODELS_OF_PRESETS)
+PRESETS = tuple(_defaults.MODELS_OF_PRESETS)
 MOST_CLASSES = 20
 """Whole numbers with more distinct values than this are read as amounts, not as labels."""
 

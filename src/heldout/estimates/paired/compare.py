@@ -12,6 +12,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from heldout import _defaults
 from heldout._notebook import Strong, line, notes, table
 from heldout._streams import RandomState
 from heldout._types import Floats
@@ -434,7 +435,7 @@ def compare_configurations(
     alternative: Alternative | None = None,
     classes: Any = None,
     pos_label: Any = None,
-    response: ResponseName = "auto",
+    response: ResponseName = _defaults.RESPONSE,
     threshold: float | None = None,
     adaptive: bool = False,
     block_length: BlockLength = None,

@@ -9,6 +9,7 @@ from typing import Any
 from joblib import effective_n_jobs
 from joblib.parallel import get_active_backend
 
+from heldout import _defaults
 from heldout.data.limits import check_jobs
 from heldout.errors import InputError
 from heldout.execution.cells import CellKey, CellResult
@@ -40,7 +41,10 @@ class JoblibExecutor:
     """
 
     def __init__(
-        self, n_jobs: int | None = None, pre_dispatch: int | str = "2*n_jobs", fit_timeout: float | None = None
+        self,
+        n_jobs: int | None = None,
+        pre_dispatch: int | str = _defaults.PRE_DISPATCH,
+        fit_timeout: float | None = None,
     ) -> None:
         check_fit_timeout(fit_timeout)
         check_jobs(n_jobs)

@@ -15,7 +15,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from heldout._defaults import DEFAULT_METHOD
+from heldout import _defaults
 from heldout._text import counted, is_one_of
 from heldout._types import Floats
 from heldout.arguments.search import SearchArguments
@@ -54,7 +54,7 @@ from heldout.protocols.algorithms.run import (
     run_algorithms,
 )
 from heldout.protocols.algorithms.scores import AlgorithmScorer
-from heldout.protocols.nested.plan import REMAINING, NestedFolds, nested_folds
+from heldout.protocols.nested.plan import NestedFolds, nested_folds
 
 Deploy = Literal["flat", "corrected", "nested"]
 DEPLOY: tuple[Deploy, ...] = ("nested", "corrected", "flat")
@@ -68,15 +68,15 @@ def compare_algorithms(
     scoring: Any = None,
     pos_label: Any = None,
     cv: Any = None,
-    inner: Any = REMAINING,
+    inner: Any = _defaults.INNER,
     repeats: int = 1,
-    aggregate: AnyAggregate = "auto",
-    selection: Any = "best",
+    aggregate: AnyAggregate = _defaults.AGGREGATE,
+    selection: Any = _defaults.SELECTION,
     drop: Any = None,
-    method: Any = DEFAULT_METHOD,
-    n_bootstraps: int = 1000,
-    confidence_level: float = 0.95,
-    alternative: Alternative = "two-sided",
+    method: Any = _defaults.METHOD,
+    n_bootstraps: int = _defaults.BOOTSTRAPS,
+    confidence_level: float = _defaults.LEVEL,
+    alternative: Alternative = _defaults.ALTERNATIVE,
     relevant: float | None = None,
     deploy: Deploy = "nested",
     groups: Any = None,
@@ -84,7 +84,7 @@ def compare_algorithms(
     refit: bool = True,
     n_jobs: int | None = None,
     fit_timeout: float | None = None,
-    share: Share = "exact",
+    share: Share = _defaults.SHARE,
     store: Any = None,
     random_state: Any = None,
     verbose: int = 0,
@@ -192,7 +192,7 @@ def compare_algorithms(
         raise InputError(f"refit must be True or False, got {refit!r}.", argument="refit")
     if method is None:
         raise InputError(
-            f"method must name how flat scores are corrected, got None; '{DEFAULT_METHOD}' is the default.",
+            f"method must name how flat scores are corrected, got None; '{_defaults.METHOD}' is the default.",
             argument="method",
         )
     if scoring is not None and not (isinstance(scoring, str | Metric) or callable(scoring)):
@@ -216,7 +216,7 @@ def compare_algorithms(
 class AlgorithmSettings:
     """The arguments of a comparison besides the search; the fields are those of ``compare_algorithms``."""
 
-    inner: Any = REMAINING
+    inner: Any = _defaults.INNER
     relevant: float | None = None
     deploy: Deploy = "nested"
 

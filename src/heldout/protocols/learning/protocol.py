@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from heldout import _defaults
 from heldout._streams import stream
 from heldout._types import Floats
 from heldout.arguments.search import SearchArguments
@@ -311,12 +312,12 @@ def learning_curve(
     n_subsamples: int = 50,
     scoring: Any = None,
     pos_label: Any = None,
-    selection: Any = "best",
+    selection: Any = _defaults.SELECTION,
     groups: Any = None,
     sample_weight: Any = None,
     refit: Any = True,
     n_jobs: int | None = None,
-    share: Share = "exact",
+    share: Share = _defaults.SHARE,
     store: Any = None,
     random_state: Any = None,
 ) -> LearningCurve:

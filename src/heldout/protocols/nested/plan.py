@@ -15,6 +15,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from heldout import _defaults
 from heldout._streams import stream
 from heldout._text import is_one_of
 from heldout.data.task import Task
@@ -120,7 +121,7 @@ class NestedFolds:
 def nested_folds(
     task: Task,
     folds: Folds,
-    inner: Any = REMAINING,
+    inner: Any = _defaults.INNER,
     *,
     pairs: bool = False,
     further: Folds | None = None,
@@ -314,11 +315,11 @@ Across = Literal["folds", "all"]
 class NestedSettings:
     """The arguments of nested cross-validation besides the search; the fields are those of ``nested_cv``."""
 
-    inner: Any = REMAINING
-    across: Across = "folds"
+    inner: Any = _defaults.INNER
+    across: Across = _defaults.ACROSS
     interval: str | BatesHastieTibshirani | None = AUTO
-    confidence_level: float = 0.95
-    alternative: Alternative = "two-sided"
+    confidence_level: float = _defaults.LEVEL
+    alternative: Alternative = _defaults.ALTERNATIVE
 
     @property
     def interval_name(self) -> str | None:

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from heldout import _defaults
 from heldout.arguments.search import SearchArguments
 from heldout.configurations import are_same
 from heldout.errors import InputError
@@ -41,21 +42,21 @@ def nested_cv(
     scoring: Any = None,
     pos_label: Any = None,
     cv: Any = None,
-    inner: Any = REMAINING,
+    inner: Any = _defaults.INNER,
     repeats: int = 1,
-    across: Across = "folds",
+    across: Across = _defaults.ACROSS,
     interval: str | BatesHastieTibshirani | None = AUTO,
-    aggregate: AnyAggregate = "auto",
-    selection: Any = "best",
+    aggregate: AnyAggregate = _defaults.AGGREGATE,
+    selection: Any = _defaults.SELECTION,
     drop: Any = None,
-    confidence_level: float = 0.95,
-    alternative: Alternative = "two-sided",
+    confidence_level: float = _defaults.LEVEL,
+    alternative: Alternative = _defaults.ALTERNATIVE,
     groups: Any = None,
     sample_weight: Any = None,
     refit: Any = True,
     n_jobs: int | None = None,
     fit_timeout: float | None = None,
-    share: Share = "exact",
+    share: Share = _defaults.SHARE,
     imputation: Any = None,
     store: Any = None,
     random_state: Any = None,

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from heldout import _defaults
 from heldout._notebook import notes, record, table
 from heldout.estimates.types import Estimate, frame_of, json_number, json_safe
 from heldout.result import Evaluation
@@ -88,7 +89,7 @@ class SearchBootstrapEstimate(Estimate):
         Fits of everything, refits included, and fits that dropping saved.
     """
 
-    scheme: str = "cvt"
+    scheme: str = _defaults.SCHEME
     bootstraps: tuple[Bootstrap, ...] = ()
     model: Any = None
     evaluation: Evaluation | None = None

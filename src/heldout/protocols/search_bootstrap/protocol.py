@@ -7,6 +7,7 @@ from typing import Any, Literal
 
 from sklearn.base import is_classifier
 
+from heldout import _defaults
 from heldout._text import is_one_of
 from heldout.arguments.search import SearchArguments
 from heldout.configurations import checked_entries
@@ -30,22 +31,22 @@ def bootstrap_search(
     y: Any,
     param_grid: Any = None,
     *,
-    scheme: Literal["cvt", "models"] = "cvt",
+    scheme: Literal["cvt", "models"] = _defaults.SCHEME,
     scoring: Any = None,
     pos_label: Any = None,
     cv: Any = None,
-    n_bootstraps: int = 100,
-    aggregate: AnyAggregate = "auto",
-    selection: Any = "best",
+    n_bootstraps: int = _defaults.SEARCH_BOOTSTRAPS,
+    aggregate: AnyAggregate = _defaults.AGGREGATE,
+    selection: Any = _defaults.SELECTION,
     drop: Any = None,
-    confidence_level: float = 0.95,
-    alternative: Alternative = "two-sided",
+    confidence_level: float = _defaults.LEVEL,
+    alternative: Alternative = _defaults.ALTERNATIVE,
     groups: Any = None,
     sample_weight: Any = None,
     refit: Any = True,
     n_jobs: int | None = None,
     fit_timeout: float | None = None,
-    share: Share = "exact",
+    share: Share = _defaults.SHARE,
     store: Any = None,
     random_state: Any = None,
     verbose: int = 0,

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from heldout import _defaults
 from heldout._text import is_one_of
 from heldout.arguments.parts import check_weights_fit, checked_target, repeatable, routed_to_fit, rows_of, task_of
 from heldout.configurations import Configurations, checked_model, make_configurations
@@ -55,15 +56,15 @@ class ValidationArguments:
     estimator: Any
     metric: Any = None
     method: Any = "auto"
-    n_bootstraps: int = 200
-    n_inner_bootstraps: int = 50
+    n_bootstraps: int = _defaults.VALIDATION_BOOTSTRAPS
+    n_inner_bootstraps: int = _defaults.INNER_BOOTSTRAPS
     imputation: Any = None
     interval: Any = "auto"
-    confidence_level: float = 0.95
-    alternative: Alternative = "two-sided"
+    confidence_level: float = _defaults.LEVEL
+    alternative: Alternative = _defaults.ALTERNATIVE
     store: Any = None
     random_state: Any = None
-    share: Share = "exact"
+    share: Share = _defaults.SHARE
     n_second_bootstraps: int | None = None
     adjust_optimism: bool = False
 

@@ -21,6 +21,7 @@ from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import OneHotEncoder
 
+from heldout import _defaults
 from heldout._notebook import cell_p_value
 from heldout._types import Floats
 from heldout.estimates.types import frame_of, json_number
@@ -98,7 +99,7 @@ class FittedCoefficients:
         """(p,): of Wald's test that the coefficient is 0; NaN where there are none."""
         return student_p_values(self.values, self.standard_errors, self.df)
 
-    def intervals(self, level: float = 0.95) -> Floats:
+    def intervals(self, level: float = _defaults.LEVEL) -> Floats:
         """(p, 2): low and high of each coefficient, by Wald; NaN where there are none.
 
         Raises
@@ -157,7 +158,7 @@ class FittedCoefficients:
             "likelihood_ratio": None if test is None else test._asdict(),
         }
 
-    def to_frame(self, level: float = 0.95) -> Any:
+    def to_frame(self, level: float = _defaults.LEVEL) -> Any:
         """A row a coefficient, as a pandas DataFrame (pandas comes with the extra ``app``)."""
         low, high = self.intervals(level).T
         columns = {

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from heldout import _defaults
 from heldout._streams import stream
 from heldout.configurations import Configurations
 from heldout.data.limits import MOST_FITS, refuse_beyond_memory, refuse_more_than
@@ -69,7 +70,7 @@ class ValidationPlan:
     adjusts: bool = False
     """Whether the optimism is adjusted by the double bootstrap."""
     entropy: int = 0
-    share: Share = "exact"
+    share: Share = _defaults.SHARE
     """Whether equal steps are fitted once, and one fit serves several models."""
 
     @property

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from heldout import _defaults
 from heldout.arguments.parts import running_of
 from heldout.data.limits import effective_threads
 from heldout.estimates.question import Settings
@@ -25,20 +26,20 @@ def bootstrap_validate(
     *,
     metric: Any = None,
     method: Any = "auto",
-    n_bootstraps: int = 200,
+    n_bootstraps: int = _defaults.VALIDATION_BOOTSTRAPS,
     imputation: Any = None,
     interval: Any = "auto",
-    n_inner_bootstraps: int = 50,
+    n_inner_bootstraps: int = _defaults.INNER_BOOTSTRAPS,
     n_second_bootstraps: int | None = None,
     adjust_optimism: bool = False,
-    confidence_level: float = 0.95,
-    alternative: Alternative = "two-sided",
+    confidence_level: float = _defaults.LEVEL,
+    alternative: Alternative = _defaults.ALTERNATIVE,
     groups: Any = None,
     sample_weight: Any = None,
     pos_label: Any = None,
     n_jobs: int | None = None,
     fit_timeout: float | None = None,
-    share: Share = "exact",
+    share: Share = _defaults.SHARE,
     store: Any = None,
     random_state: Any = None,
     verbose: int = 0,

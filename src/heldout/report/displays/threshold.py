@@ -7,7 +7,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from heldout._defaults import DEFAULT_METHOD
+from heldout import _defaults
 from heldout._streams import RandomState
 from heldout.data.task import TaskKind
 from heldout.errors import InputError
@@ -149,7 +149,7 @@ class ThresholdChoiceDisplay(Display):
 
     @classmethod
     def _of(cls, inputs: Inputs) -> Self:
-        return cls(threshold_choice(inputs, method_of(DEFAULT_METHOD)))
+        return cls(threshold_choice(inputs, method_of(_defaults.METHOD)))
 
     def plot(
         self,

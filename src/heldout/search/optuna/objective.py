@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from typing import Any
 
-from heldout._defaults import DEFAULT_METHOD
+from heldout import _defaults
 from heldout.configurations import checked_entries, checked_model
 from heldout.errors import InputError
 from heldout.estimates.question import AnyAggregate
@@ -84,7 +84,7 @@ def objective(
     repeats: int = 1,
     groups: Any = None,
     sample_weight: Any = None,
-    aggregate: AnyAggregate = "auto",
+    aggregate: AnyAggregate = _defaults.AGGREGATE,
     drop: Any = None,
     n_jobs: int | None = None,
     store: Any = None,
@@ -141,7 +141,7 @@ def objective(
     """
     settings = {
         "scoring": scoring, "cv": cv, "repeats": repeats, "aggregate": aggregate, "drop": drop, "n_jobs": n_jobs,
-        "method": DEFAULT_METHOD, "store": store, "random_state": random_state, "early_stopping": early_stopping,
+        "method": _defaults.METHOD, "store": store, "random_state": random_state, "early_stopping": early_stopping,
         "pos_label": pos_label,
     }  # fmt: skip
     if isinstance(estimator, list | tuple):

@@ -12,7 +12,7 @@ import numpy as np
 from sklearn.utils import Bunch
 from sklearn.utils.validation import check_is_fitted
 
-from heldout._defaults import DEFAULT_METHOD
+from heldout import _defaults
 from heldout._sklearn import Interval, params_at, rows_at
 from heldout._streams import numpy_seed
 from heldout.arguments.search import SearchArguments
@@ -187,16 +187,16 @@ fit_timeout, share, share_memory, early_stopping, keep_models, deploy, imputatio
         pos_label: Any = None,
         cv: Any = None,
         repeats: int = 1,
-        aggregate: AnyAggregate = "auto",
-        selection: Any = "best",
+        aggregate: AnyAggregate = _defaults.AGGREGATE,
+        selection: Any = _defaults.SELECTION,
         drop: Any = None,
-        method: Any = DEFAULT_METHOD,
-        n_bootstraps: int = 1000,
-        confidence_level: float = 0.95,
-        alternative: Alternative = "two-sided",
+        method: Any = _defaults.METHOD,
+        n_bootstraps: int = _defaults.BOOTSTRAPS,
+        confidence_level: float = _defaults.LEVEL,
+        alternative: Alternative = _defaults.ALTERNATIVE,
         n_jobs: int | None = None,
         refit: Any = True,
-        pre_dispatch: int | str = "2*n_jobs",
+        pre_dispatch: int | str = _defaults.PRE_DISPATCH,
         error_score: Any = np.nan,
         return_train_score: bool = False,
         keep_predictions: bool = True,
@@ -204,11 +204,11 @@ fit_timeout, share, share_memory, early_stopping, keep_models, deploy, imputatio
         random_state: Any = None,
         verbose: int = 0,
         fit_timeout: float | None = None,
-        share: Share = "exact",
+        share: Share = _defaults.SHARE,
         share_memory: int | None = None,
         early_stopping: InnerSplit | None = None,
-        keep_models: KeepModels = "none",
-        deploy: DeployedModel = "all",
+        keep_models: KeepModels = _defaults.KEEP_MODELS,
+        deploy: DeployedModel = _defaults.DEPLOY,
         imputation: Any = None,
         default: Any = None,
         block_length: BlockLength = None,

@@ -15,6 +15,7 @@ from typing import Any, Literal
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, clone
 
+from heldout import _defaults
 from heldout._text import is_one_of
 from heldout.errors import InputError
 from heldout.spaces.submodels.base import (
@@ -265,7 +266,7 @@ def _check(
         raise InputError(f"cost must be 'proportional', 'equal' or None, got {cost!r}.", argument="cost")
 
 
-def family_of(estimator: Any, share: Literal["exact", "tolerance"] = "exact") -> SubmodelFamily | None:
+def family_of(estimator: Any, share: Literal["exact", "tolerance"] = _defaults.SHARE) -> SubmodelFamily | None:
     """The provider that serves an unfitted estimator with its present parameters, or None."""
     if _short_name(type(estimator)) == "sklearn.TransformedTargetRegressor" and type(estimator) not in _REGISTERED:
         of_regressor = partial(family_of, share=share)
