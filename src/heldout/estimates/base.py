@@ -243,17 +243,21 @@ def conclude(
     """
     of_evidence = selected is None
     selected = evidence.winner if selected is None else selected
+    # Methods on fold means, and those that may choose another configuration, have an uncorrected score of their
+    # own.
     before = evidence.uncorrected if uncorrected is None else uncorrected
     said = {**evidence.flags, **(flags or {})}
     if not method.scores_out_of_bag:
         said.pop(Flag.OUT_OF_BAG_POOLED, None)  # of rows that this method never scored
     if Flag.ROW_BLOCKS in said:  # a method that draws no rows takes them as independent
         said.pop(Flag.NOT_EXCHANGEABLE if method.draws_rows else Flag.ROW_BLOCKS, None)
+    # One infinite loss makes a mean infinite; an infinite value would pass for a number in tables and JSON.
     if np.isinf(value):
         said[Flag.UNDEFINED] = Flag.UNDEFINED.filled(
             reason=f"the {evidence.metric.name} is beyond what float64 holds"
         )
         value = float("nan")
+    # After the value is final: an interval must hold it, and a value of NaN has none.
     interval = holding(value, interval, evidence.metric)
     said |= flags_of_score(evidence.metric, value, interval, evidence.constant)
     own = [*method.sources, *_sources_of_blocks(method, evidence)]
@@ -294,8 +298,10 @@ def flags_of_score(
     if constant is None or np.isnan(value):
         return {}
     worst, what = value, "the value is"
+    # The end that is worse decides: a value may beat the constant by chance where its interval does not.
     if interval is not None and interval.alternative != "less":  # that one is open on the worse side
         worst, what = interval.low if metric.greater_is_better else interval.high, "the interval reaches to"
+    # Strictly better: an interval that ends exactly at the constant does not exclude it.
     if np.isnan(worst) or (worst > constant if metric.greater_is_better else worst < constant):
         return {}
     sentence = Flag.NOT_BETTER_THAN_GUESSING.filled(

@@ -137,17 +137,24 @@ def automatic_length(values: Any, kind: BlockKind = "moving", n_rows: int | None
     n = len(values)
     total = n if n_rows is None else n_rows
     errors = values - values.mean()
+    # The ends of the search as in the authors' own code (b.star of the R package np): blocks of a third of the rows
+    # are not many blocks any more.
     longest = math.ceil(min(3 * math.sqrt(total), total / 3))
     in_a_row = max(5, math.ceil(math.sqrt(math.log10(n))))
     most = min(math.ceil(math.sqrt(n)) + in_a_row, n - 1)
     covariance = np.array([errors[lag:] @ errors[: n - lag] for lag in range(most + 1)]) / n
+    # Values that differ by rounding errors alone have no dependence, and the division below would be of noise by
+    # noise.
     if not covariance[0] > (1e-12 * np.abs(values).max(initial=0.0)) ** 2:
         return 1.0
     lags = np.arange(1, _number_of_lags(covariance, n, in_a_row) + 1)
+    # The flat-top window of Politis and Romano: 1 up to half of the lags, then down to 0 in a straight line.
     window = np.minimum(1.0, 2 * (1 - lags / lags[-1]))
     slope = 2 * float(window @ (lags * covariance[lags]))
     density = covariance[0] + 2 * float(window @ covariance[lags])
+    # The variance of the stationary bootstrap converges with another constant than that of blocks of one length.
     scale = 2.0 if kind == "stationary" else 4 / 3
+    # A density of 0 at frequency 0, as of rows that alternate, gives an infinite length, cut off below.
     with np.errstate(divide="ignore"):
         length = np.cbrt(2 * slope**2 * total / np.float64(scale * density**2))
     return float(min(length, longest))
@@ -175,6 +182,7 @@ def _number_of_lags(covariance: Floats, n: int, in_a_row: int) -> int:
     most = len(covariance) - 1
     unclear = np.abs(covariance[1:] / covariance[0]) < 2 * math.sqrt(math.log10(n) / n)
     for lag in range(1, most - in_a_row + 2):
+        # One small autocorrelation may be chance; several in a row are taken as the end of the dependence.
         if unclear[lag - 1 : lag - 1 + in_a_row].all():
             return min(2 * lag, most)
     return most

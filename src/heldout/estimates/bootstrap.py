@@ -80,6 +80,8 @@ def bootstrap(
 ) -> list[RowBlock]:
     """Select in the bag and score out of it, for every bootstrap; with ``keep`` for a control."""
     draws = draws_of(matrix, evidence, stratify=stratify)
+    # One byte for each row of each bootstrap: beyond the limit it is cheaper to draw the rows again than to hold
+    # them.
     keep = keep and evidence.settings.n_bootstraps * matrix.truth.n_rows <= MOST_KEPT
 
     def block(first: int, last: int) -> RowBlock:
@@ -88,6 +90,8 @@ def bootstrap(
         defined_share = min(share_defined(matrix.scores, counts), share_defined(matrix.out_of_bag, left_out))
         replay, kept = matrix.replay, left_out if keep else None
         own = matrix.out_of_bag
+        # The plain best of the metric that is reported needs no table of scores: a kernel selects and scores in one
+        # pass over the rows.
         in_one_pass = replay.is_plain_best and replay.scores[0] is own and own.has_fused_path
         if in_one_pass and ties == "first":
             columns, scores = own.best_out_of_bag(counts)
@@ -101,6 +105,7 @@ def bootstrap(
 def map_draws(block: Callable[[int, int], Result], matrix: Matrix, evidence: Evidence) -> list[Result]:
     """``block(first, last)`` for each block of bootstraps of the rows."""
     try:
+        # A function of the user's may warn once for each of thousands of bootstraps.
         with quiet_if_foreign([matrix.out_of_bag.metric, *(score.metric for score in matrix.replay.scores)]):
             return map_blocks(block, evidence.settings.n_bootstraps, n_threads=evidence.settings.n_threads)
     except UndefinedDrawsError as error:
@@ -158,6 +163,7 @@ def unstratifiable(evidence: Evidence) -> str | None:
 
 def _class_of_unit(matrix: Matrix) -> NDArray[np.intp]:
     """The class of each unit's first row."""
+    # All rows of a unit are of one class here: ``unstratifiable`` refuses units of several.
     _, first = np.unique(matrix.unit_of_row, return_index=True)
     return matrix.truth.values[first].astype(np.intp)
 
@@ -189,6 +195,8 @@ def flags_of_draws(
             undefined=undefined, total=total, why=why
         )
     settings = evidence.settings
+    # Below so many bootstraps a percentile is the least or the greatest of them, and says little of the tail; 1e-9
+    # keeps 20 from becoming 21 by a rounding error.
     tails = 2 if settings.alternative == "two-sided" else 1
     wanted = math.ceil(tails / (1 - settings.confidence_level) - 1e-9)
     if settings.n_bootstraps < wanted:
@@ -247,11 +255,14 @@ def control_of(
     places = _places_of(len(scores), len(competing))
     draws = draws_of(matrix, evidence, stratify=stratify)
     as_drawn = replace(draws, defined_in_bag=always, defined_out_of_bag=always)  # what passed is not checked again
+    # A block is found again by the number after its last bootstrap: both walks are cut alike.
     ends = np.cumsum([len(block.scores) for block in blocks])
     done = {int(end): block for end, block in zip(ends, blocks, strict=True)}
 
     def block(first: int, last: int) -> NDArray[np.float64]:
         left_out = done[last].left_out
+        # Without a redraw the draws need no check again, which saves the metric's own conditions for each
+        # bootstrap.
         if left_out is None:
             left_out = out_of_bag((draws if done[last].redraws else as_drawn).block(first, last)[0])
         return matrix.score(matrix.out_of_bag, competing.of(places[first:last]), left_out)
@@ -288,6 +299,7 @@ def control_from(
     """
     with np.errstate(invalid="ignore", over="ignore"):
         difference = left_out - whole
+    # The same bootstraps as those of the estimate: a control over others would subtract what was not added.
     counted = np.isfinite(difference) & ~np.isnan(scores)
     size = float(difference[counted].mean()) if counted.any() else float("nan")
     return Control(size, n_choices)
@@ -303,14 +315,18 @@ def is_unbiased(matrix: Matrix, *, stratify: bool = False) -> bool:
     likely.
     """
     metric = matrix.out_of_bag.metric
+    # Weights make the rows that are left out unequal: a mean over them is then a ratio, whose expectation is
+    # another.
     if matrix.sample_weight is not None or matrix.out_of_bag is not matrix.scores:
         return False
     blocks = matrix.row_blocks
+    # Moving blocks draw the first and last rows less often, so the mean over rows left out is no mean of all rows.
     if blocks is not None and blocks.length > 1 and (blocks.kind == "moving" or not metric.row_wise):
         return False
     if metric.row_wise:
         read = [metric, *(score.metric for score in matrix.replay.scores)]
         sizes = np.bincount(matrix.unit_of_row)
+        # Groups of unequal size make the mean over rows left out a ratio too.
         alike = bool((sizes == sizes.max(initial=0)).all())
         return alike and not stratify and all(each.needs is Needs.ROW for each in read)
     segments = matrix.scores.segments
@@ -356,6 +372,7 @@ def _on_all_rows(matrix: Matrix, choice: Choice) -> NDArray[np.float64]:
     """(L,): the score of each choice on all rows, in the search's aggregate."""
     if choice.weights is None:
         return np.asarray(matrix.scores.observed()[choice.columns])
+    # ``observed`` holds single columns only; an ensemble is scored as one weighting of each row once.
     once = np.broadcast_to(np.uint8(1), (1, matrix.truth.n_rows))
     return np.concatenate([matrix.score(matrix.scores, choice.of([lane]), once) for lane in range(len(choice))])
 
@@ -395,6 +412,7 @@ def draws_of_folds(
 ) -> Draws:
     """The draws that every method on these folds shares; each repeat has a stream of its own."""
     assert evidence.repeat_of_split is not None, "unfit says so"
+    # The place of the repeat and not its label, so that renamed repeats draw the same folds.
     repeat = int(np.unique(evidence.repeat_of_split).searchsorted(evidence.repeat_of_split[splits[0]]))
     return Draws(
         seed=stream(evidence.settings.entropy, "fold draws", repeat),
@@ -411,6 +429,8 @@ def map_folds(
     """The blocks of one repeat's bootstraps."""
     settings = evidence.settings
     size = BLOCK
+    # A rule that reads fold scores gets a copy of them for each bootstrap of a block; smaller blocks bound the
+    # memory.
     if replay is not None and replay.rule.reads_fold_scores:
         size = max(1, min(size, MOST_VALUES // max(replay.scores.size, 1)))
     try:
@@ -431,6 +451,7 @@ def scored_in(scores: NDArray[np.float64]) -> Defined:
 
 def means_of_drawn(scores: NDArray[np.float64], counts: NDArray[np.uint8]) -> NDArray[np.float64]:
     """(L,): means of scores (L, K) over the folds that have one, each as often as it counts; NaN where none has."""
+    # Folds without a score take no part, as in the mean over all folds.
     counted = np.where(np.isnan(scores), 0, counts)
     with np.errstate(invalid="ignore", over="ignore"):
         total = np.where(counted > 0, scores * counted, 0.0).sum(axis=1)

@@ -48,6 +48,8 @@ def candidate_rows(
     """Leave out the configurations that failed, and the rows that some candidate did not predict."""
     predicted = np.logical_and.reduce([predictions.predicted(metric) for metric in metrics])
     failed = failures(predictions, predicted)
+    # A dropped configuration has predictions of some folds only; it would shrink the rows that all predicted to
+    # those.
     out = failed.keys() | predictions.dropped.keys()
     candidates = np.array([j for j in range(predictions.n_configurations) if j not in out], dtype=np.intp)
     if not candidates.size:
@@ -83,6 +85,7 @@ def candidate_rows(
 def failures(predictions: HeldOutPredictions, predicted: NDArray[np.bool_]) -> dict[int, str]:
     """Configurations that failed, with the reason; dropped ones did not fail."""
     failed = dict(predictions.failed)
+    # A dropped configuration may hold no prediction here, and did not fail.
     for column in np.flatnonzero(~predicted.any(axis=(0, 2))).tolist():
         if column not in predictions.dropped:
             held = [name for name, array in predictions.responses.items() if is_predicted(array[:, column])]
@@ -93,11 +96,15 @@ def failures(predictions: HeldOutPredictions, predicted: NDArray[np.bool_]) -> d
         return failed
     out = failed.keys() | predictions.dropped.keys()
     remaining = np.array([j for j in range(predictions.n_configurations) if j not in out], dtype=np.intp)
+    # The usual case, which needs no walk over the folds.
     if predicted[:, remaining].all():
         return failed
+    # A fold without any prediction of a configuration is a fit that failed; single rows without one are gaps of the
+    # file, which only those rows pay for.
     for repeat in range(folds.shape[1]):
         for code in np.unique(folds[folds[:, repeat] >= 0, repeat]):
             has = predicted[folds[:, repeat] == code][:, remaining, repeat].any(axis=0)
+            # A fold that nobody predicted says nothing of a single configuration.
             if has.any():
                 for column in remaining[~has].tolist():
                     failed[column] = "it predicted no row of a fold that others predicted"
@@ -163,6 +170,7 @@ def _units(
         if predictions.grouped:
             flags[Flag.GROUPS_NOT_GIVEN] = Flag.GROUPS_NOT_GIVEN.filled()
         return np.arange(len(used))
+    # Numbers of the groups from 0 without gaps, because draws count units by their greatest number.
     codes = np.unique(groups[used], return_inverse=True)[1].astype(np.intp)
     n_groups = int(codes.max()) + 1
     if n_groups < FEW_GROUPS:
@@ -176,6 +184,8 @@ def _check_groups_held_out(groups: NDArray[Any] | None, folds: NDArray[np.int32]
         return
     names, codes = np.unique(groups, return_inverse=True)
     for repeat in range(folds.shape[1]):
+        # A group that is in play in two folds of one repeat appears in two pairs; -1, rows in no fold, is a fold
+        # too here.
         pairs = np.unique(np.stack([codes, folds[:, repeat]]), axis=1)
         split = np.flatnonzero(np.bincount(pairs[0], minlength=len(names)) > 1)
         if split.size:
@@ -191,6 +201,7 @@ def check_defined(truth: Truth, metrics: Sequence[Metric]) -> None:
     for metric in metrics:
         if metric.needs is Needs.TWO_VALUES and len(np.unique(truth.values)) < 2:
             raise InputError(f"{metric.name} needs {metric.needs}, but the target is constant.")
+        # Whether there is a pair at all can only be asked of all rows together, each counted once.
         once = np.ones((1, truth.n_rows))
         if metric.needs is Needs.PAIR and not metric.needs.met(metric.truth_for_needs(truth), None, once)[0]:
             raise InputError(f"{metric.name} needs {metric.needs}, but no row outlasts the first event.")
@@ -200,6 +211,7 @@ def check_selects(metrics: Iterable[Metric], n_candidates: int) -> None:
     """Refuse to select by a metric that has no better direction."""
     for metric in metrics:
         ideal = metric.ideal
+        # A calibration slope of 1.2 is no better than one of .8, so "the greatest" may be the worst.
         if ideal is not None and n_candidates > 1:
             stem, bracket, parameters = metric.name.partition("(")
             raise InputError(
@@ -220,6 +232,7 @@ def check_drawable(truth: Truth, unit_of_row: NDArray[np.intp], metrics: Sequenc
     if n_units < 2:
         raise InputError(f"at least 2 {unit}s are needed to draw some and leave some out, got {n_units}.")
     for metric in metrics if truth.kind is TaskKind.SURVIVAL else ():
+        # Groups count once: a bootstrap draws them whole, so all events of one group are in or out together.
         have = len(np.unique(unit_of_row[metric.truth_for_needs(truth).values["event"]]))
         if have < 2:
             raise InputError(
@@ -277,6 +290,7 @@ class MatrixColumns:
         """A column for each candidate at each threshold that the rule tries."""
         assert isinstance(self.rule, Threshold) and self.truth.positive is not None, "read_as says so"
         scores, in_play = self.as_rule_reads(metric), self.rows.in_play[self.rows.used]
+        # Cells that do not take part are NaN, so that no threshold is put where only they have scores.
         cuts = cuts_of(self.rule, np.where(in_play[:, None, :], scores, np.nan), self.truth.positive)
         return replace(self, cuts=cuts, labels=cuts.labels(scores))
 
@@ -284,6 +298,7 @@ class MatrixColumns:
         """The metric of every column in an aggregate, bound once for the evidence of all aggregates."""
         if metric.calls_foreign_code:  # it counts its failures, which are those of one method
             return self.score_of(self.as_metric_reads(metric), metric, aggregate)
+        # By identity, and with the metric beside it: an id is free for another object once its own is gone.
         key = id(metric), aggregate
         if key not in self._bound:
             self._bound[key] = metric, self.score_of(self.as_metric_reads(metric), metric, aggregate)
@@ -316,6 +331,7 @@ class MatrixColumns:
         """(n, candidates, R[, outputs]): the response that the rule reads for the metric."""
         used, candidates = self.rows.used, self.rows.candidates
         array = self.predictions.for_metric(read_as(self.rule, metric, self.truth))
+        # A fancy index copies the predictions, and mostly all rows and configurations are used.
         if len(used) < len(array):
             array = array[used]
         return array[:, candidates] if len(candidates) < array.shape[1] else array

@@ -82,12 +82,15 @@ class ScoreRange:
         (0.786, 0.983)
         """
         low, high = score - width, score + width
+        # A score at the end of its range has no variance of its own, as 20 of 20 right.
         here = float(np.nanmax(self.variance(np.array([score, *centres]))))
+        # Without variance at the score there is no scale, and the symmetric interval stays.
         if here > 0 and width > 0:
             c = width * (width / here)  # not width**2, which may be beyond float64
             if math.isfinite(self.worst) and math.isfinite(self.best):
                 # (1 + c) x² - (2 score + c (worst + best)) x + score² + c worst best = 0
                 half = score + c * (self.worst + self.best) / 2
+                # Rounding errors may take a difference of two squares that are equal just below 0.
                 root = math.sqrt(max(half**2 - (1 + c) * (score**2 + c * self.worst * self.best), 0.0))
                 low, high = min(low, (half - root) / (1 + c)), max(high, (half + root) / (1 + c))
             elif math.isfinite(self.best) or math.isfinite(self.worst):
@@ -133,6 +136,7 @@ def competing(observed: Floats) -> NDArray[np.bool_]:
     [False, True, False, True, False]
     """
     finite = np.isfinite(observed)
+    # Of two or three candidates the median is one of them, and half of them would leave nothing to pull.
     if finite.sum() < FEW:
         return finite
     return finite & (observed >= np.median(observed[finite]))
@@ -165,16 +169,20 @@ def shrunken(observed: Floats, noise: Floats, possible: ScoreRange, rng: np.rand
     (True, True)
     """
     n = len(observed)
+    # One candidate has nothing to be pulled towards.
     if n == 1:
         return Centres(observed, noise, 1.0, np.ones(1, dtype=bool))
     unit = unit_of(observed, noise)
+    # Losses such as 1e200 have squares beyond float64: the same in other units.
     if unit != 1:
         found = shrunken(observed / unit, noise / unit, possible.in_units(unit), rng)
         return replace(found, values=found.values * unit, noise=found.noise * unit)
+    # The median, because a few configurations that fail to learn would move the mean.
     middle = float(np.median(observed))
     competes = competing(observed)
     squares = np.einsum("bc,bc->c", noise, noise)
     usual = math.sqrt(float(np.median(squares[competes])) / len(noise))
+    # One enormous loss in a few bootstraps would be all of the variance, and say that everything is noise.
     if usual > 0 and max(noise.max(), -noise.min()) > MOST_NOISE * usual:
         noise = _without_excess(noise, MOST_NOISE * usual)
         squares = np.einsum("bc,bc->c", noise, noise)
@@ -191,6 +199,7 @@ def unit_of(*values: Floats) -> float:
     >>> unit_of(np.array([-0.5, 3.0])), unit_of(np.zeros(2)), unit_of(np.array([3e200])) == 2.0**666
     (1.0, 1.0, True)
     """
+    # Of both ends and not of ``abs``, which would copy an array of (B, C).
     greatest = max(max(float(each.max()), -float(each.min())) for each in values)
     if greatest == 0 or SMALL <= greatest <= LARGE:
         return 1.0
@@ -211,9 +220,13 @@ def _factor(observed: Floats, noise: Floats, squares: Floats, competes: NDArray[
     if k < 2:
         return 1.0
     in_common = np.einsum("bc,c->b", noise, competes / k)
+    # What all have in common moves every score alike, and selects nothing: it is no part of the spread that
+    # shrinks.
     of_noise = (float(squares[competes].sum()) / k - float(in_common @ in_common)) / len(noise) * k / (k - 1)
     halved = len(observed) >= FEW
+    # The median is of all candidates, of which half compete, so it uses up about half a degree of freedom of these.
     spread = float(((observed[competes] - middle) ** 2).sum()) / (k - (0.5 if halved else 1.0))
+    # Noise that is greater than the spread of scores leaves nothing that is true: all centres meet in the middle.
     return math.sqrt(min(max(0.0, 1 - of_noise / spread), 1.0)) if spread > 0 else 0.0
 
 
@@ -228,12 +241,16 @@ def _noise_at(
     """Overwrites ``noise``."""
     here, there = possible.variance(observed), possible.variance(centres)
     shows = here > NO_NOISE * max(float(here.max()), 1e-300)
+    # Noise depends on the true score: an accuracy of .9 varies more than one of .99.
     scale = np.sqrt(np.where(shows, there / np.where(shows, here, 1.0), 0.0))
     if not (scale == 1).all():
         noise *= scale
+    # Where no bootstrap shows noise there is nothing to scale, so it is drawn, as large as that of the others is
+    # for their scores.
     silent = np.flatnonzero(~shows & (there > 0))
     if silent.size and shows.any():
         of_all = float(squares[shows].mean()) / len(noise) / float(here[shows].mean())
         drawn = rng.standard_normal((len(noise), silent.size))
+        # Exactly of mean 0, as the noise of the others is: its mean would be taken for optimism.
         noise[:, silent] = (drawn - drawn.mean(axis=0)) * np.sqrt(of_all * there[silent])
     return noise

@@ -74,6 +74,7 @@ class Comparison(Mapping[str, Estimate]):
         if self.preferred in self.estimates:
             return self.preferred
         with_interval = (name for name, estimate in self.estimates.items() if estimate.interval is not None)
+        # A comparison holds at least one estimate: ``compare`` refuses otherwise.
         return next(with_interval, next(iter(self.estimates)))
 
     @property
@@ -81,6 +82,7 @@ class Comparison(Mapping[str, Estimate]):
         """What is particular to each estimate, in few words: its own flags, and a winner that is another."""
         main = self.estimates[self.main]
         said = [set(estimate.flags) for estimate in self.estimates.values()]
+        # A flag that every row has says nothing of a method; with one row alone nothing is common.
         common = set.intersection(*said) if len(said) > 1 else set()
         notes = {}
         for name, estimate in self.estimates.items():
@@ -160,6 +162,7 @@ class Comparison(Mapping[str, Estimate]):
             "refused": dict(self.refused),
         }
 
+    # The names alone: a whole estimate a method would fill a screen.
     def __repr__(self) -> str:
         others = f"; {len(self.refused)} do not apply" if self.refused else ""
         return f"Comparison({self.estimates[self.main].metric}: {', '.join(self.estimates)}{others})"
@@ -237,7 +240,7 @@ def compare_estimates(
     >>> guesses = rng.random((200, 50))  # 50 configurations that know nothing
     >>> found = ho.compare_estimates(y, guesses, metric="roc_auc", methods=["cv", "bbc", "tt"], random_state=0)
     >>> found["cv"].value > 0.55, found["bbc"].value < 0.55, found.refused
-    (True, True, {'tt': 'it compares scores fold by fold; give folds=, one label per row'})
+    (True, True, {'tt': 'it compares scores fold by fold; give `folds=`, one label per row'})
     """
     arguments = dict(locals())
     chosen = methods_of(arguments.pop("methods"))
@@ -277,6 +280,7 @@ def compare(inputs: Inputs, methods: Mapping[str, Method]) -> Comparison:
     """The estimate of each method."""
     estimates: dict[str, Estimate] = {}
     refused: dict[str, str] = {}
+    # A method that does not fit costs its own row only; the others still answer.
     for name, method in methods.items():
         try:
             evidence = inputs.evidence(method)
@@ -288,6 +292,7 @@ def compare(inputs: Inputs, methods: Mapping[str, Method]) -> Comparison:
         if reason is not None:
             refused[name] = reason
     if not estimates:
+        # One reason for all is a fault of the question, which is said as a single method would say it.
         reasons = list(dict.fromkeys(refused.values()))
         if len(reasons) == 1:
             raise InputError(f"{reasons[0]}.")
@@ -317,5 +322,6 @@ def _interval_text(interval: Interval | None, decimals: int) -> str:
 def _decimals(estimates: Iterable[Estimate]) -> int:
     """Decimals that show the greatest value with four significant digits."""
     values = [abs(value) for estimate in estimates for value in (estimate.value, estimate.uncorrected)]
+    # Values near 0 would ask for endless decimals: .1 is the least size that counts.
     greatest = max((value for value in values if math.isfinite(value) and value), default=1.0)
     return min(max(SIGNIFICANT_DIGITS - 1 - math.floor(math.log10(max(greatest, 0.1))), 0), 12)

@@ -188,6 +188,7 @@ def metric_in_bed(metric: Metric | None, kind: TaskKind | None = None) -> str:
         return "log_loss"
     if Response.RISK in reads:
         return "roc_auc"
+    # A metric of numbers with a best value is relative, as R2 is; an open one has the units of the target.
     return "r2" if math.isfinite(metric.range[1]) and metric.greater_is_better else "root_mean_squared_error"
 
 
@@ -202,6 +203,8 @@ def nearest_cell(
         place = part, kind, metric, method
         lines = [one for one in evidence if (one.part, one.kind, one.metric, one.method) == place]
         if lines:
+            # By the ratio of rows, because coverage changes as much from 40 to 80 rows as from 400 to 800; nine
+            # decimals let 200 and 800 tie for 400.
             return min(lines, key=lambda one: (round(abs(math.log(one.rows / n_rows)), 9), one.rows))
     return None
 
@@ -212,6 +215,7 @@ def coverage_of(estimate: Estimate, evidence: Evidence, label: str) -> Coverage 
     ``label``: the method with the settings that are not its usual ones.
     """
     interval = estimate.interval
+    # The test bed measured 95 % intervals only, and what another level covers does not follow from it.
     if interval is None or interval.confidence_level != LEVEL or not math.isfinite(estimate.value):
         return None
     cell = measured_for(evidence, label)
@@ -227,6 +231,7 @@ def measured_for(evidence: Evidence, label: str) -> CellEvidence | None:
     n_rows, rarer = evidence.n_rows_used, rarer_rows(evidence.matrix.truth)
     near = [
         cell
+        # Rows and the rarer class must both be near: 1000 rows with 10 events behave as few rows.
         for cell in installed_bed()
         if (cell.part, cell.metric, cell.method, cell.kind == ONE) == place
         and max(_ratio(cell.rows, n_rows), _ratio(cell.rarer, rarer)) <= FAR
@@ -238,6 +243,7 @@ def measured_for(evidence: Evidence, label: str) -> CellEvidence | None:
             _ratio(cell.rows, n_rows),
             _ratio(cell.rarer, rarer),
         )
+        # Nine decimals, so that cells at equal distances tie and the first one counts on any machine.
         return round(math.prod(ratios), 9)
 
     return min(near, key=far, default=None)

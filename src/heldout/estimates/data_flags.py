@@ -61,6 +61,7 @@ def flags_of_segments(scores: AggregateScore, truth: Truth, folds: NDArray[np.in
             f"{metric.name} is undefined in every fold (each needs {needs_of_score(metric, truth)}); use larger "
             "folds or `aggregate='pooled'`."
         )
+    # The first row of a fold tells which fold of which repeat it is; segments themselves have no label.
     if not defined.all():
         lacking = [scores.segments[number] for number in np.flatnonzero(~defined).tolist()]
         places = [(fold.repeat, int(folds[fold.rows[0], fold.repeat])) for fold in lacking]
@@ -96,6 +97,7 @@ def too_small_out_of_bag(metric: Metric, truth: Truth, segments: NDArray[np.int3
     for repeat in range(segments.shape[1]):
         for code in np.unique(segments[segments[:, repeat] >= 0, repeat]):
             values = truth.values[segments[:, repeat] == code]
+            # Rows without an event make no pair by themselves, so events are what a bootstrap may run out of.
             if metric.needs is Needs.PAIR and values["event"].sum() < least:
                 least, what = int(values["event"].sum()), "observed events"
             if truth.classes is None:
@@ -122,6 +124,8 @@ def flags_of_scales(
             return {}  # a mean over folds compares no rows of different folds
         return _flag_of_incomparable_folds(columns, matrix, predictions, winner, metric.share_of_pairs)
     if scales.value != scales.selection:
+        # A metric that reads ranks alone (average precision) shows a shift between folds best by the area, whose
+        # pairs can be counted within folds.
         ranks = scales.value == "pooled" and reads_ranks(metric) and columns.truth.positive is not None
         pairs = RocAuc(metric.responses) if ranks else None
         apart = {} if pairs is None else _flag_of_incomparable_folds(columns, matrix, predictions, winner, pairs)
@@ -143,6 +147,8 @@ def _flag_of_incomparable_folds(
     assert folds is not None, "flags_of_scales says so"
     within = float(columns.score_of(predictions, metric, "within").observed()[0])
     pooled = float(columns.score_of(predictions, metric, "pooled").observed()[0])
+    # Relative to the range: .035 of a concordance and of an accuracy are alike, and so are those of metrics from -1
+    # to 1.
     low, high = metric.range
     if not abs(within - pooled) >= LEAST_DIFFERENCE * (high - low):
         return {}
@@ -156,6 +162,7 @@ def _flag_of_incomparable_folds(
         for repeat in range(folds.shape[1])
         if len(rows := np.flatnonzero(folds[:, repeat] >= 0))
     ]
+    # Several repeats are several tries: the least p-value times their number (Bonferroni).
     if min(chances) * len(chances) > FALSE_ALARMS:
         return {}
     flag = Flag.INCOMPARABLE_FOLDS
@@ -169,6 +176,7 @@ def _flag_of_value(
     metric = matrix.scores.metric
     both: tuple[Scale, ...] = ("folds", scale)
     by_fold, pooled = (float(columns.score_of(predictions, metric, each).observed()[0]) for each in both)
+    # The same number but for rounding, as of folds of equal size, needs no flag.
     if np.isclose(by_fold, pooled, rtol=SAME, atol=0, equal_nan=True):
         return {}
     flag = Flag.SCALE_OF_VALUE
@@ -187,6 +195,8 @@ def _flag_of_small_folds(
     defined = by_fold[np.isfinite(by_fold)]
     if len(defined) < 2:
         return {}
+    # Folds of one repeat are independent but for shared training rows; repeats of the same rows add no independent
+    # folds.
     error = defined.std(ddof=1) / np.sqrt(len(defined) / folds.shape[1])
     if not abs(defined.mean() - pooled) > CLEARLY * error:
         return {}
@@ -220,11 +230,14 @@ def chance_of_such_folds(
     >>> bool(chance_of_such_folds(scores + folds[:, None], strata, folds, np.arange(60)) < 0.001)
     True
     """
+    # Groups have one prediction each here, or a group of a hundred rows would count as a hundred.
     keys, where = np.unique(np.stack([strata, folds, units]), axis=1, return_inverse=True)
     where = where.ravel()
     chances = []
     for column in scores.T:
         aligned = _aligned(np.bincount(where, column) / np.bincount(where), keys[0])
+        # A shift moves the ranks of a fold; a spread moves their squares, as where one model is much more
+        # confident.
         for measure, ordinary in ((aligned, ORDINARY_SHIFT), (_aligned(aligned**2, keys[0]), ORDINARY_SPREAD)):
             chances.append(_chance(measure, keys[1], len(np.unique(keys[0])), ordinary))
     return min(1.0, min(chances) * len(chances))
@@ -235,6 +248,7 @@ def _aligned(values: Floats, strata: NDArray[np.intp]) -> Floats:
     aligned = np.zeros(len(values))
     for stratum in np.unique(strata):
         mine = strata == stratum
+        # Divided by n + 1, so that ranks are symmetric around 0 whatever the size of the stratum.
         aligned[mine] = rankdata(values[mine]) / (mine.sum() + 1) - 0.5
     return aligned
 
@@ -251,6 +265,8 @@ def _chance(values: Floats, folds: NDArray[np.intp], n_strata: int, ordinary: fl
     if freedom < 1 or rest < 1 or total == 0:
         return 1.0
     between = float((np.bincount(place, values) ** 2 / np.bincount(place)).sum())
+    # Folds that explain everything leave nothing within; the least number above 0 makes the ratio huge instead of
+    # undefined.
     inside = max(total - between, total * np.finfo(float).eps) / rest
     allowance = 1 + len(values) / len(codes) * ordinary
     return float(fdtrc(freedom, rest, between / freedom / inside / allowance))
@@ -347,6 +363,7 @@ def _clipped(
 
 def _some_columns(matrix: Matrix) -> NDArray[np.intp]:
     """The candidates that are looked at: all, or as many as are enough."""
+    # Evenly spread over the list, because neighbours in a grid are alike.
     return np.unique(np.linspace(0, matrix.predictions.shape[1] - 1, MOST_COLUMNS).astype(np.intp))
 
 
@@ -399,10 +416,12 @@ def flag_of_upside_down(truth: Truth, held: HeldOutPredictions) -> dict[Flag, st
     >>> list(flag_of_upside_down(truth_of(y), HeldOutPredictions(scores, ("a",), classes=np.arange(2), positive=1)))
     [<Flag.UPSIDE_DOWN: 'upside_down'>]
     """
+    # Decisions first: probabilities of a boosted model may be cut off at 0 and 1, where ranks tie.
     scores = held.responses.get(Response.DECISION, held.responses.get(Response.PROBABILITIES))
     if truth.kind is not TaskKind.BINARY or truth.classes is None or truth.positive is None or scores is None:
         return {}
     positive = truth.values == truth.positive
+    # One repeat is enough to see a direction, and takes a fraction of the time.
     folds = np.zeros(len(scores)) if held.folds is None else held.folds[:, 0]
     parts = [_areas(scores[:, at : at + A_TIME, 0], positive, folds) for at in range(0, scores.shape[1], A_TIME)]
     if any(part is None for part in parts):
@@ -422,6 +441,7 @@ def _areas(scores: NDArray[Any], positive: NDArray[np.bool_], folds: NDArray[Any
     shares: dict[bool, list[Floats]] = {True: [], False: []}
     for fold in np.unique(folds):
         sides = {side: columns[(folds == fold) & (positive == side)] for side in (True, False)}
+        # A fold of one class has no pair, and says nothing.
         if all(map(len, sides.values())):
             ranks = rankdata(np.concatenate([sides[True], sides[False]]), axis=0)
             n = len(sides[True])
@@ -431,5 +451,6 @@ def _areas(scores: NDArray[Any], positive: NDArray[np.bool_], folds: NDArray[Any
     if len(placements) < 2 or min(map(len, placements)) < FEWEST:
         return None
     areas = placements[0].mean(axis=0)
+    # The variance of an area by its placements (DeLong), with the rows of all folds together.
     high = areas + Z_99 * np.sqrt(sum(each.var(axis=0, ddof=1) / len(each) for each in placements))
     return np.stack([areas, high])

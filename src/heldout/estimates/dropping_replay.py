@@ -83,14 +83,18 @@ class _Field:
         rule = self.history.rule
         threshold = float(getattr(rule, "threshold"))  # noqa: B009 - the bootstrap rule has one
         course: SimulatedCourse
+        # Without a loss for each row there is no closed form: the search's rule is asked again on what had been
+        # predicted.
         if losses is None:
             course = CountedCourse(self._rows_at_barriers(), N_WITHIN, self.question.settings.entropy)
         else:
+            # By the first row of each unit: units are drawn, and not rows.
             first_row = np.unique(self.matrix.unit_of_row, return_index=True)[1]
             splits = tuple(self._losses(losses, number) for number in range(self.n_splits - 1))
             course = LossCourse(splits, first_row, None if plain else self._rows_at_barriers(), threshold)
         race = SimulatedRace(
             course,
+            # The race that was run judged nobody before ``min_predictions`` rows, and a replay must not either.
             judged=(self._n_seen[:-1] >= rule.min_predictions)
             & judged_after([column for column, _ in self.history.splits]),
             left_after=self.left_after,
@@ -116,6 +120,7 @@ class _Field:
     def configurations(self) -> NDArray[np.intp]:
         """All configurations that did not fail: the remaining ones and the dropped ones."""
         failed = self.predictions.failed
+        # Configurations that failed never competed, so that a bootstrap cannot keep them either.
         left = [j for j in self.predictions.dropped if j in self.history.left_after and j not in failed]
         return np.union1d(self.candidates, np.array(left, dtype=np.intp))
 
@@ -154,6 +159,7 @@ class _Field:
     def _of_rows(self) -> OfRowLosses | None:
         """The metric that decides, if it is a mean of one loss per row; otherwise None."""
         metric = fitted(next(iter(self.question.selected_on.values())), self.truth)
+        # A scorer of the right sign and its metric choose the same; only the bare metric has losses of rows.
         if isinstance(metric, Signed) and metric.metric.greater_is_better == (metric.sign > 0):
             metric = metric.metric
         if not isinstance(metric, OfRowLosses):
@@ -184,10 +190,12 @@ class _Field:
         whole = np.zeros((len(rows), len(present)), dtype=found.dtype)
         whole[:, present] = found
         if found.dtype != bool:
+            # Differences between configurations alone count in a race; centred losses keep digits in their sums.
             whole = centred(whole.astype(np.float64), present)
         weights = self.matrix.sample_weight
         if weights is None and not self.matrix.grouped:
             return SplitLosses(column, self.matrix.unit_of_row[rows], whole)
+        # Sums by group, because a bootstrap draws whole groups.
         return _by_unit(
             column, self.matrix.unit_of_row[rows], whole, np.ones(len(rows)) if weights is None else weights[rows]
         )
@@ -200,11 +208,15 @@ class _Field:
         nothing = PredictedRows(
             np.empty(0, dtype=np.intp), np.empty(0, dtype=np.intp), None, np.empty(0, dtype=np.intp)
         )
+        # As in the search: too few predictions for a judgement.
         if self._n_seen[number] < self.history.rule.min_predictions:
             return nothing
         racing = self.left_after > number
         partial = _until(self.predictions, self.history.splits[: number + 1], self.configurations[racing])
+        # A mean over folds is not known before all folds are; a race scores the rows that there are together.
         so_far: Aggregate = "within" if self.question.aggregate == "within" else "pooled"
+        # The winner is forgotten: it is known at the end of the race only, and here the rule is asked in the
+        # middle.
         question = replace(self.question, aggregate=so_far, winner=None)
         try:
             evidence = gather(self.truth, partial, question)
@@ -241,6 +253,7 @@ def _until(
     for response, array in predictions.responses.items():
         mask = np.expand_dims(met[:, None, :], tuple(range(3, array.ndim)))
         responses[response] = np.where(mask, array, UNPREDICTED_LABEL if array.dtype.kind in "iu" else np.nan)
+    # Failed ones stay failed: a configuration is one of the two.
     gone = set(range(predictions.n_configurations)) - set(racing.tolist()) - set(predictions.failed)
     return replace(
         predictions,

@@ -165,6 +165,7 @@ def estimate(
     if isinstance(y_true, StoredSearch):
         _check_alone(arguments)
         return y_true.estimate_so_far(n_jobs)
+    # Nothing is computed again where nothing else is asked: the estimate of the search is the answer, bit by bit.
     if isinstance(y_true, FittedSearch) and y_true.estimate_ is not None and not _set_beside(arguments):
         own: Estimate = y_true.estimate_
         return own
@@ -192,6 +193,7 @@ def _set_beside(arguments: Mapping[str, Any]) -> dict[str, Any]:
     """The arguments that are set beside a search or a store and change its answer."""
     beside = {}
     for name, parameter in signature(estimate).parameters.items():
+        # By identity first: an array compares element by element, and has no truth value.
         value, default = arguments[name], parameter.default
         is_default = value is default or (isinstance(value, str | int) and value == default)
         if name not in ("y_true", "n_jobs") and not is_default:

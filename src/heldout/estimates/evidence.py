@@ -64,9 +64,12 @@ class Matrix:
         NaN where nothing was chosen.
         """
         if choice.tied is not None:
+            # A score of no weight may be NaN, and 0 times NaN is NaN.
             values = np.where(choice.tied > 0, score.all(counts), 0.0)
             return np.where(choice.columns == NONE_CHOSEN, np.nan, (values * choice.tied).sum(axis=1))
         if choice.weights is None:
+            # -1 stands for "nothing was chosen" and would index the last column, so 0 is scored there and thrown
+            # away.
             values = score.selected(counts, np.maximum(choice.columns, 0))
             return np.where(choice.columns == NONE_CHOSEN, np.nan, values)
         assert self.averages is not None, "a rule of weights averages something"
@@ -77,6 +80,7 @@ class Matrix:
         """(n,): what counts as independent: rows, groups, or stretches of rows as long as the blocks drawn."""
         if self.row_blocks is None:
             return self.unit_of_row
+        # Rows of one stretch depend on each other, those of different stretches hardly.
         return np.arange(self.truth.n_rows, dtype=np.intp) // self.row_blocks.length
 
     def predictions_of(self, choice: Choice) -> NDArray[Any]:
@@ -200,6 +204,7 @@ class Evidence:
     @property
     def n_candidates(self) -> int:
         """How many configurations are in the race."""
+        # With thresholds a configuration has a column for each, and is one candidate.
         return len(self.candidates) if self.thresholds is None else len(np.unique(self.candidates))
 
     @property
@@ -208,6 +213,7 @@ class Evidence:
         if self.thresholds is None or self.matrix is None:
             return np.arange(len(self.candidates))
         scores = oriented(self.metric, self.matrix.scores.observed())
+        # Sorted by configuration, then by score: the first column of each configuration is its best one.
         order = np.lexsort((-scores, self.candidates))  # the candidates are ascending, and stay so
         return order[np.unique(self.candidates, return_index=True)[1]]
 
@@ -245,6 +251,7 @@ class Evidence:
     def uncorrected(self) -> float:
         """The winner's score in the search's aggregate; from fold scores alone their mean."""
         if self.matrix is not None:
+            # A function of the user's may warn for a configuration that predicts one class only.
             with quiet_if_foreign([self.metric]):
                 if self.chooses_ensemble:
                     return float(self.scores_of_winner(np.ones((1, self.matrix.truth.n_rows), dtype=np.uint8))[0])

@@ -41,8 +41,10 @@ def gather(
 def candidate_columns(truth: Truth, predictions: HeldOutPredictions, question: Question) -> MatrixColumns:
     """The candidates' predictions of the rows that all of them predicted, for every aggregate of a question."""
     metrics = question.metrics
+    # Before anything is computed: a rule that cannot choose among these is refused in a moment.
     question.rule.check(predictions.n_configurations, question.params, list(question.selected_on))
     rows = candidate_rows(predictions, [read_as(question.rule, each, truth) for each in metrics], question.groups)
+    # A winner that a search chose by its fold scores may have failed for this metric.
     if question.winner is not None and question.winner not in rows.candidates:
         raise InputError(
             f"the winner, {predictions.names[question.winner]}, has no predictions that "
@@ -72,6 +74,8 @@ def evidence_from(columns: MatrixColumns, question: Question, scored: Scored = "
     if scales.value == "aligned" and not columns.may_align:
         scales = scales._replace(value="pooled")
     evidence = _evidence_on(scales, columns, question)
+    # Models of different folds are on no common scale, so all rows together mean nothing: back to the scale of the
+    # selection.
     if scales.value == scales.selection or Flag.INCOMPARABLE_FOLDS not in evidence.flags:
         return evidence
     sentence = f"{evidence.flags[Flag.INCOMPARABLE_FOLDS]} {STAYS_ON_FOLDS}"
@@ -100,6 +104,7 @@ def _evidence_on(scales: Scales, columns: MatrixColumns, question: Question) -> 
 def _evidence(columns: MatrixColumns, question: Question, scales: Scales) -> Evidence:
     rows, predictions = columns.rows, columns.predictions
     matrix, segment_flags = _matrix(columns, question, scales)
+    # Once more without those that cannot be scored: rows in play and columns depend on who competes.
     unscored = _unscored(columns, matrix, question)
     if unscored:
         without = replace(predictions, failed={**predictions.failed, **unscored})
@@ -111,6 +116,7 @@ def _evidence(columns: MatrixColumns, question: Question, scales: Scales) -> Evi
     folds = columns.segments["folds"]
     fold_scores = None if matrix.by_fold is None else matrix.by_fold.observed_by_segment()
     repeat_of_split = None if folds is None else _repeat_of_segment(folds)
+    # From the column to the configuration: with thresholds, columns and configurations are not the same.
     winner = int(columns.configurations[chosen.columns[0]])
     name, thresholds = predictions.names[winner], None if columns.cuts is None else columns.cuts.threshold
     return Evidence(
@@ -145,7 +151,9 @@ def _segmentations(predictions: HeldOutPredictions, rows: CandidateRows) -> dict
     pooled = np.where(rows.in_play, repeats, -1)[rows.used].astype(np.int32)
     if predictions.folds is None:
         return {"pooled": pooled, "folds": None}
+    # Codes that never recur in another repeat, so that a fold is one segment wherever it is.
     of_folds = predictions.folds + repeats * (int(predictions.folds.max()) + 1)
+    # Rows in no fold, as the first of a time series, are compared with none.
     known = rows.in_play & (predictions.folds >= 0)
     return {"pooled": pooled, "folds": np.where(known, of_folds, -1)[rows.used].astype(np.int32)}
 
@@ -155,6 +163,7 @@ def _matrix(columns: MatrixColumns, question: Question, scales: Scales) -> tuple
     rows = columns.rows
     metric, folds = question.metric, columns.segments["folds"]
     selection = {name: columns.score(each, scales.selection) for name, each in question.selected_on.items()}
+    # Reported and selected by the same metric on the same scale: one table of scores serves both.
     chosen_by = next((selection[name] for name, each in question.selected_on.items() if each is metric), None)
     scores = chosen_by if chosen_by and scales.value == scales.selection else columns.score(metric, scales.value)
     _check_within(scores, scales.value)
@@ -162,6 +171,7 @@ def _matrix(columns: MatrixColumns, question: Question, scales: Scales) -> tuple
     out_of_bag, by_fold = scores, None
     if folds is not None:
         by_fold = scores if scales.value == "folds" else columns.score(metric, "folds")
+    # Flags of undefined folds concern those who choose by folds; the others score all rows.
     if scales.selection == "folds":
         assert by_fold is not None and columns.predictions.folds is not None, "evidence_from says so"
         flags = flags_of_segments(by_fold, columns.truth, columns.predictions.folds[rows.used])
@@ -197,6 +207,7 @@ def _unscored(columns: MatrixColumns, matrix: Matrix, question: Question) -> dic
         lacking |= np.isnan(score.observed())
     unscored = set(columns.configurations[lacking].tolist()) - set(columns.configurations[~lacking].tolist())
     why = "; ".join(message for score in foreign for message in score.failures)
+    # Where all lack a score it is the metric that fails, which is said elsewhere.
     return {} if lacking.all() else dict.fromkeys(sorted(unscored - {question.winner}), why)
 
 
@@ -257,9 +268,11 @@ def _replay(
     rule, names = question.rule, list(question.selected_on)
     in_folds: tuple[AggregateScore, ...] = ()
     if rule.reads_fold_scores and by_fold is not None:
+        # Rules such as one standard error read the spread over folds, on whatever scale the value is.
         in_folds = selection if scales.selection == "folds" else _in_folds(columns, question, by_fold)
     if isinstance(rule, Threshold):
         n_columns = len(columns.configurations)
+        # A column is a configuration at a threshold, for which parameters mean nothing.
         no_params: list[Mapping[str, Any]] = [{}] * n_columns
         return SelectionReplay(Best(), selection, in_folds, np.arange(n_columns), no_params, names)
     params = question.params or [{} for _ in columns.predictions.names]

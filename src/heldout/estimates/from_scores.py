@@ -117,6 +117,7 @@ def estimate_from_scores(
     """
     settings = settings_of(n_bootstraps, confidence_level, alternative, random_state)
     chosen = method_of(method)
+    # Tables are aligned by their index before anything is counted.
     scores, repeats = in_one_order({"scores": scores, "repeats": repeats}).values()
     held = _fold_scores(scores, greater_is_better, repeats)
     whole, halves = _parted(held, halvings)
@@ -152,6 +153,7 @@ def _parted(held: FoldScores, halvings: Any) -> tuple[FoldScores, Floats | None]
             f"halvings must be an integer of at least 1, got {halvings!r}; 10 are usual.", argument="halvings"
         )
     parts = 1 + 2 * int(halvings)
+    # Splits of all rows come first, then those of both halves of each halving, as ``paired_hold_out`` makes them.
     if held.n_splits % parts:
         raise InputError(
             f"scores of {halvings} halvings have as many splits of all rows as of each half, so that their number "
@@ -198,6 +200,7 @@ def evidence_of_scores(
         flags[Flag.ADAPTIVE_SEARCH] = adaptive_sentence(len(candidates), None)
     scores = held.values[:, candidates]
     unscored = int(np.isnan(scores).all(axis=1).sum())
+    # A split without any score is left out of every mean, so that it must not count as a split either.
     if unscored:
         flags[Flag.UNSCORED_SPLITS] = Flag.UNSCORED_SPLITS.filled(unscored=unscored, total=held.n_splits)
     if held.n_splits - unscored < 2:
@@ -230,6 +233,7 @@ def _candidates(values: Floats) -> tuple[NDArray[np.intp], dict[int, str]]:
     absent = np.isnan(values)
     empty = absent.all(axis=0)
     failed = dict.fromkeys(np.flatnonzero(empty).tolist(), "it has no score")
+    # A split that nobody could score says nothing of a single configuration.
     scored = ~absent.all(axis=1)
     for column in np.flatnonzero(absent[scored].any(axis=0) & ~empty).tolist():
         failed[column] = "it has no score in a split that others have one in"
@@ -254,6 +258,7 @@ def _rows_tested(held: FoldScores) -> int:
 
 
 def _fold_scores(scores: Any, greater_is_better: bool | None, repeats: Any) -> FoldScores:
+    # FoldScores know their direction; a second one could only contradict it.
     if isinstance(scores, FoldScores):
         for name, value in (("greater_is_better", greater_is_better), ("repeats", repeats)):
             if value is not None:
@@ -291,6 +296,7 @@ def _checked_values(scores: Any) -> Floats:
             "configuration use scores.reshape(-1, 1).",
             argument="scores",
         )
+    # An infinite score makes means and correlations NaN or infinite, and no method could tell why.
     infinite = np.argwhere(np.isinf(values))
     if len(infinite):
         split, column = infinite[0].tolist()

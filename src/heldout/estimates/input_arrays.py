@@ -99,6 +99,7 @@ def checked_held_out(
             "leave it out, or pass one of their arrays, such as predictions.responses['probabilities'].",
             argument="threshold",
         )
+    # Naming the response that is there anyway is no contradiction.
     read = [str(name) for name in metric.responses if name in predictions.responses]
     if response != "auto" and read != [response]:
         raise InputError(
@@ -142,6 +143,7 @@ def without_infinite(predictions: HeldOutPredictions, metric: Metric) -> HeldOut
     failed: dict[int, str] = {}
     for kind in set(responses) & set(metric.responses):
         array = responses[kind]
+        # Labels are whole numbers and hold no infinity; ``isinf`` of them would take time for nothing.
         infinite = np.isinf(array) if array.dtype.kind == "f" else np.zeros(0, dtype=bool)
         if infinite.any():
             responses[kind] = np.where(infinite, np.nan, array)
@@ -169,6 +171,8 @@ def training_rows_of(folds: NDArray[np.int32] | None, tested: NDArray[np.bool_])
     if folds is None or (folds < 0).any():
         return None
     sizes = []
+    # Each row is predicted by a model of the rows outside its own fold, so the sizes of folds tell how many that
+    # were.
     for column, seen in zip(folds.T, tested.T, strict=True):
         of_all = np.bincount(column)
         if len(of_all) < 2:
@@ -200,6 +204,7 @@ def _four_dimensional(truth: Truth, predictions: Any) -> tuple[NDArray[Any], tup
             f"the shape is {SHAPES}.",
             argument="predictions",
         )
+    # The third axis is that of repeats: probabilities of classes there would be read as repeats of one class.
     if array.ndim == 3 and truth.kind is not TaskKind.SURVIVAL and _sums_to_one(array):
         raise InputError(
             f"predictions of shape {array.shape} sum to 1 over the last axis, which 3-D predictions keep for "
@@ -226,6 +231,7 @@ def _sums_to_one(array: NDArray[Any]) -> bool:
     sums = numbers.sum(axis=2)
     present = ~np.isnan(sums)
     return bool(
+        # Rounded to two decimals, probabilities of many classes sum to a little more or less than 1.
         present.any() and (np.abs(sums[present] - 1) <= TWO_DECIMALS).all() and (numbers[present] >= 0).all()
     )
 
@@ -245,6 +251,7 @@ def _of_survival(array: NDArray[Any], metric: Metric) -> tuple[Response, NDArray
             raise InputError(f"{metric.name} reads one risk each, got {array.shape[3]} on the last axis.")
         return kind, numbers[..., 0]
     present = numbers[~np.isnan(numbers)]
+    # With a single time the last axis may be left out; with several it is what tells times from repeats.
     if array.shape[3] == 1 and len(times_of(metric)) != 1:
         raise InputError(
             f"{metric.name} reads survival probabilities at several times, (rows, configurations, repeats, times), "
@@ -301,6 +308,7 @@ def _check_shapes(predictions: HeldOutPredictions) -> None:
         if array.dtype.kind not in ("iu" if of_codes else "f"):
             wanted = "class codes (int32)" if of_codes else "floats"
             raise InputError(f"{kind} of HeldOutPredictions must be {wanted}, got {array.dtype}.")
+    # Every array has the same first three axes by now, so the first one stands for all.
     expected = next(iter(shapes.values()))[0], next(iter(shapes.values()))[2]
     if predictions.folds is not None and np.shape(predictions.folds) != expected:
         raise InputError(
@@ -324,12 +332,14 @@ def read_as(rule: Rule, metric: Metric, truth: Truth) -> Metric:
                 argument="selection",
             )
         read = (Response.DECISION, Response.PROBABILITIES)
+        # A stand-in, because the metric itself reads labels, and labels are what the rule is about to make.
         return OpaqueMetric.in_place_of(metric, f"{metric.name} at a tuned threshold", read)
     if not isinstance(rule, WeightRule):
         return metric
     if Response.VALUES in metric.responses and not truth.kind.is_classification:
         return metric
     if {Response.PROBABILITIES, Response.LABELS} & set(metric.responses) and truth.kind.is_classification:
+        # Labels have no mean; probabilities are averaged first and cut afterwards.
         return OpaqueMetric.in_place_of(metric, f"{metric.name} of an ensemble", (Response.PROBABILITIES,))
     raise InputError(
         f"`selection={rule.name!r}` averages predictions, but {metric.name} reads {' or '.join(metric.responses)}, "
@@ -346,6 +356,7 @@ def threshold_of_reading(rule: Rule, metrics: Sequence[Metric], threshold: float
             f"(or try a few: 'threshold(grid=[{threshold}, ...])').",
             argument="threshold",
         )
+    # The average is cut, not its parts: a threshold on the parts would be another ensemble.
     averaged = isinstance(rule, WeightRule) and any(Response.LABELS in metric.responses for metric in metrics)
     return None if averaged else threshold
 

@@ -92,6 +92,7 @@ class Inputs:
         """The evidence that the method reads: gathered once for each aggregate that a winner is selected in."""
         if self.is_of_search or self.question.aggregate == "auto":  # as the search itself would with this method
             return self._in(self.question.aggregate, method.scored)
+        # A method that scores fold by fold takes fold means below, whatever scale the user left to it.
         if method.scored in ("as asked", "as chosen"):
             return self._in_own_aggregate()
         refuses_pairs = method.scored == "folds if known" and is_pair_based(self.question.metric)
@@ -121,6 +122,7 @@ class Inputs:
 
     def _in(self, aggregate: AnyAggregate, scored: Scored = "as asked") -> Evidence:
         scales = Scales.of(aggregate, self.question.metric, scored)
+        # By both scales: methods with the same scales share one evidence, and so the draws.
         if scales not in self._gathered:
             question = replace(self.question, aggregate=aggregate)
             with enough_memory("what the metric reads of the predictions", FEWER):
@@ -156,11 +158,13 @@ def read_inputs(
 
     What is None is as the predictions remember it of their search, and the usual otherwise.
     """
+    # Before anything is filled in: what the user named is told from what the predictions remember.
     given = {name for name, value in locals().items() if value is not None}
     if isinstance(y_true, FittedSearch):
         y_true, predictions = parts_of_search(y_true, predictions)
     source = y_true.predictions if isinstance(y_true, KnownPredictions) else predictions
     asked = source.remembered if isinstance(source, HeldOutPredictions) else SearchQuestion()
+    # Blocks of the search are no setting of a method that draws no rows, and must not be refused for it.
     if method is not None and not method.draws_rows:
         asked = replace(asked, block_length=None)
     settings = settings_of(
@@ -196,6 +200,7 @@ def read_inputs(
         truth = _truth_of_search(asked.truth, y_true, classes, pos_label)
     check_room(predictions)
     question = Question(
+        # The metric of the search was checked there, for the same target.
         metric=named if named is asked.metric else check_fits(named, truth),
         selected_on={},
         rule=rule,
@@ -205,6 +210,7 @@ def read_inputs(
         sample_weight=checked_weights(_first(sample_weight, asked.sample_weight), truth.n_rows),
         threshold=threshold if isinstance(rule, WeightRule) else None,
     )
+    # Only what the user passed can contradict the search: a default is no question.
     others = _others(asked, question, method, source, folds, truth)
     others = {name: pair for name, pair in others.items() if name in given}
     # No search can select an average or a threshold: whoever asks for one knows that it is another question.
@@ -213,6 +219,7 @@ def read_inputs(
     question = _with_selection(question, asked, others, truth, getattr(source, "out", ()))
     with enough_memory("copies of the predictions", FEWER):
         held = _held_out(truth, predictions, question, response, threshold, folds)
+    # Searches know which class their scores are of; arrays of others may be of the other one.
     if not knows_direction and asked.truth is None:
         held = replace(held, flags={**held.flags, **flag_of_upside_down(truth, held)})
     flags = {
@@ -315,6 +322,7 @@ def _others(
     scales = [Scales.of(each or question.aggregate, question.metric) for each in pairs["aggregate"]]
     if scales[0] == scales[1]:
         del pairs["aggregate"]  # "auto" and "folds" are the same for a mean over rows
+    # None was remembered as "none" for these, so a value beside it is another question.
     known = {name: pair for name, pair in pairs.items() if pair[0] is not None or name in _MAY_BE_NONE}
     return {name: (its, value) for name, (its, value) in known.items() if not _is_same(its, value)}
 
@@ -333,6 +341,7 @@ _MAY_BE_NONE = ("block_length", "groups", "sample_weight")
 
 def _is_same(one: Any, other: Any) -> bool:
     if isinstance(one, np.ndarray) or isinstance(other, np.ndarray):
+        # A column (N, 1) and an array (N,) of the same labels are the same groups.
         return np.array_equal(np.squeeze(one), np.squeeze(other))
     return are_same(one, other) or repr(one) == repr(other)  # metrics that call a function equal themselves only
 
@@ -370,8 +379,10 @@ def _with_selection(
     """The question with what its rule reads, and with the winner of the search where nothing decisive differs."""
     metric = question.metric if asked.metric is None or "metric" in others else asked.metric
     rule = question.rule if asked.rule is None or "selection" in others else asked.rule
+    # Metric objects of the search are kept, so that what is equal is computed once and stays equal in bits.
     is_own = rule is asked.rule and (metric is asked.metric or rule.reads_all_metrics)
     selected_on = asked.selected_on if is_own and asked.selected_on else _selected_on(rule, metric, truth)
+    # The winner of the search holds only for its own rows, metric and rule.
     winner = None if asked.winner in out or DECISIVE & others.keys() else asked.winner
     return replace(question, metric=metric, rule=rule, selected_on=selected_on, params=asked.params, winner=winner)
 
@@ -391,6 +402,7 @@ def truth_for(y_true: Any, metric: Metric, predictions: Any, classes: Any, pos_l
     if metric.tasks == {TaskKind.REGRESSION}:
         return truth_of(y_true, TaskKind.REGRESSION, classes=classes, pos_label=pos_label)
     column = target_column(y_true)
+    # A metric of both kinds goes by the numbers themselves.
     if TaskKind.REGRESSION in metric.tasks:
         if classes is None and pos_label is None and reads_as_numbers(metric, column):
             return truth_of(column, TaskKind.REGRESSION)
@@ -479,6 +491,7 @@ def _held_out(
     ]
     if len(held) == 1:
         return held[0]
+    # A probability and a label of the same configuration are one prediction in two responses.
     responses = {kind: array for each in held for kind, array in each.responses.items()}
     failed = {column: why for each in held for column, why in each.failed.items()}
     return replace(held[0], responses=responses, failed=failed)

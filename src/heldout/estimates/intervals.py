@@ -124,6 +124,7 @@ def holding(value: float, interval: Interval | None, metric: Metric) -> Interval
 
 def has_no_width(interval: Interval) -> bool:
     """Whether both ends are the same but for rounding."""
+    # A difference of infinities is NaN, which compares with nothing.
     if math.isinf(interval.low) or math.isinf(interval.high):
         return interval.low == interval.high
     return interval.high - interval.low <= NO_WIDTH * max(abs(interval.low), abs(interval.high))
@@ -146,10 +147,12 @@ class Calibration:
 
     def factor(self, p: float) -> float:
         """What the distance of the p-th percentile from the value is multiplied by, at most 1."""
+        # With less than one degree of freedom Student's quantile is beyond use: the percentile stays as it is.
         if self.degrees_of_freedom < 1:
             return 1.0
         # Both quantiles are 0 in the middle, where no interval ends that anyone asks for.
         student = 1.0 if abs(p - 0.5) < 1e-9 else float(stdtrit(self.degrees_of_freedom, p) / ndtri(p))
+        # A factor above 1 would draw an interval out beyond its own percentiles.
         return min(self.shrinkage * student, 1.0)
 
 
@@ -177,6 +180,7 @@ def calibrated_interval(
     factor = calibration.factor(1 - (tail / 2 if alternative == "two-sided" else tail))
     sign = 1.0 if metric.greater_is_better else -1.0
     optimism = sign * (uncorrected - value)
+    # Without an uncorrected score the optimism is unknown, and the end stays at its percentile.
     allowance = math.inf if math.isnan(optimism) else max(optimism, 0.0) * SHARE_OF_OPTIMISM
     worse, better = (outer.low, outer.high) if metric.greater_is_better else (outer.high, outer.low)
     if alternative != "less":
@@ -212,12 +216,16 @@ def _mean_inverse_left_out(n: int) -> float:
         chances = np.zeros(n + 1)  # of so many distinct units after t draws
         chances[0] = 1.0
         for _ in range(n):
+            # A draw is a new unit with the share of units not drawn yet; otherwise the number of distinct ones
+            # stays.
             fresh = chances[:-1] * (n - drawn[:-1]) / n
             chances = chances * drawn / n
             chances[1:] += fresh
         left_out = n - drawn[:-1]
+        # All units drawn leave none out, for which 1/m has no value; draws like that are drawn again.
         return float((chances[:-1] / left_out).sum() / chances[:-1].sum())
     mean = n * (1 - 1 / n) ** n
+    # The second term of a series of 1/m around its mean.
     variance = mean + n * (n - 1) * (1 - 2 / n) ** n - mean**2
     return 1 / mean + variance / mean**3
 
@@ -258,6 +266,7 @@ def effective_units(
     (3, 2.272727272727273)
     """
     totals = np.bincount(unit_of_row, weights=sample_weight)
+    # Units of weight 0 are as good as absent, and do not make a sample larger.
     totals = totals[totals > 0]
     if not totals.size:
         return 0, 0.0

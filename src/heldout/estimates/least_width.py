@@ -71,20 +71,27 @@ def with_least_width(
     ``value`` and ``units`` are the winner's score and the number of independent units that it rests on, where the
     evidence does not hold them.
     """
+    # An interval of NaN has its flag already.
     if interval is None or math.isnan(interval.low):
         return Reached(interval, {})
     possible = evidence.metric.range
+    # 1 - 1e-17 of a mean of 20 ones is the end of the range; only there are all units known to be alike.
     value = at_end(evidence.uncorrected if value is None else value, possible)
     if not has_no_width(interval):
+        # Bootstraps differ, so their percentiles count; they may still be too narrow near an end.
         if value not in possible:
             return _with_alike_classes(_near_an_end(interval, evidence, value), evidence)
+        # The winner's score is an end of the range, so all its units are alike, whatever the bootstraps chose.
         return _of_alike(interval, evidence, value, alike_of(evidence, pays=pays, units=units))
+    # Fewer than the level asks for (40 at 95 %) can be equal by chance.
     few = evidence.settings.n_bootstraps < 2 / (1 - interval.confidence_level)
     if few and not math.isclose(value, interval.low, rel_tol=NO_WIDTH):
         return _without(
             f"the few bootstraps gave the same {evidence.metric.name}, {interval.low:.4g}, which shows no spread"
         )
+    # All bootstraps agree, and what they agree on is the score that all units share.
     value = at_end(interval.low, possible)
+    # In the middle of the range units differ (half right, half wrong), but those of one class may be alike.
     alike = alike_of(evidence, pays=pays, units=units, within_classes=value not in possible)
     return _of_alike(interval, evidence, value, alike)
 
@@ -95,22 +102,27 @@ def _with_alike_classes(reached: Reached, evidence: Evidence) -> Reached:
     A classifier that finds none of 5 ill persons may find up to half of all; bootstraps of these 5 cannot show it.
     """
     interval, metric, matrix = reached.interval, evidence.metric, evidence.matrix
+    # An ensemble has no column of labels, and without weights a share of the rows cannot be given other labels.
     if interval is None or matrix is None or evidence.chooses_ensemble or not metric.takes_weights:
         return reached
+    # A mean over rows does not look at classes: its rows are alike all together or not at all.
     if not reads_labels(metric) or metric.row_wise:
         return reached
     truth, labels = matrix.truth, matrix.predictions[:, evidence.winner_column]
     assert truth.classes is not None, "labels are of classes"
     tail = (1 - interval.confidence_level) / (2 if interval.alternative == "two-sided" else 1)
     low, high, flags = interval.low, interval.high, dict(reached.flags)
+    # Each class by itself, at the full tail: a score that is worst for several classes at once is not asked for.
     for code in np.unique(truth.values):
         rows = np.flatnonzero(truth.values == code)
         right = labels[rows][matrix.in_play[rows]] == code
         if not right.size or right.min() != right.max():
             continue
+        # One candidate: bootstraps with spread repeat the selection, which pays for it.
         share = Alike(count_of(matrix, truth.values == code), 1).otherwise(tail)
-        others = truth.values[truth.values != code]
-        other = code if not right[0] else int(np.bincount(others).argmax()) if others.size else code
+        # What a wrong row would be called instead: the largest other class, which moves precision most probably.
+        other_codes = truth.values[truth.values != code]
+        other = code if not right[0] else int(np.bincount(other_codes).argmax()) if other_codes.size else code
         score = _score_with(evidence, matrix, labels, rows, other, share)
         if score < low or score > high:
             low, high = min(low, score), max(high, score)
@@ -128,6 +140,7 @@ def _score_with(
     evidence: Evidence, matrix: Matrix, labels: NDArray[Any], rows: NDArray[np.intp], other: int, share: float
 ) -> float:
     """The winner's score if a share of some rows had another label."""
+    # Rows of the class stand twice: with their label, and with the other one at the share of their weight.
     every = np.r_[np.arange(len(labels)), rows]
     weights = np.ones(len(labels)) if matrix.sample_weight is None else matrix.sample_weight.copy()
     otherwise = share * weights[rows]
@@ -142,6 +155,7 @@ def _score_with(
 def at_end(value: float, possible: tuple[float, float]) -> float:
     """The end of a finite range that a value is but for rounding; the value itself otherwise."""
     width = possible[1] - possible[0]
+    # Without a finite range there is no width of which a rounding error is a share.
     near = [end for end in possible if math.isfinite(width) and abs(value - end) <= NO_WIDTH * width]
     return near[0] if near else value
 
@@ -167,6 +181,7 @@ class Alike:
 
     def otherwise(self, tail: float) -> float:
         """The greatest share of units that may behave otherwise, with confidence 1 - ``tail``."""
+        # expm1 and log, as 1 - α^(1/n) loses all digits for a million rows.
         return -math.expm1(math.log(tail) / max(self.units, 1.0))
 
     def interval(
@@ -182,8 +197,11 @@ class Alike:
         If the value is an end of the range, the whole tail goes to the other side.
         """
         least, greatest = possible
+        # At accuracy 1 nothing lies above, so the whole tail is below.
         sides = (value > least) + (value < greatest) if alternative == "two-sided" else 1
         tail = (1 - level) / max(sides, 1)
+        # Šidák: as if that many bounds had to hold at once; only the better side flatters, so only the worse end
+        # pays.
         paid = -math.expm1(math.log1p(-tail) / self.candidates)
         below, above = (paid, tail) if greater_is_better else (tail, paid)
         low = _mixed(value, least, self.otherwise(below))
@@ -195,6 +213,7 @@ class Alike:
 
 
 def _mixed(value: float, end: float, share: float) -> float:
+    # An infinite end times a share of 0 is NaN; a value at that end is the end.
     return value if value == end else (1 - share) * value + share * end
 
 
@@ -212,12 +231,14 @@ def _of_alike(interval: Interval, evidence: Evidence, value: float, alike: Alike
         value, metric.range, metric.greater_is_better, interval.confidence_level, interval.alternative
     )
     low, high = min(interval.low, bound.low), max(interval.high, bound.high)
+    # Both ends open say nothing that an interval could.
     if math.isinf(low) and math.isinf(high):
         return _without(f"all bootstraps gave the same {metric.name}, {value:.4g}, and other rows could give any")
     sentence = Flag.NO_SPREAD.filled(
         metric=metric.name,
         value=value,
         units=f"{round(alike.units, 1):,.10g}",
+        # Below 1.5 the text would speak of 1 different candidate.
         choice=f" of any of about {alike.candidates:.0f} different candidates" if alike.candidates >= 1.5 else "",
         endless=f" {metric.name} has no worst value, so that end is open." if np.isinf([low, high]).any() else "",
     )
@@ -238,12 +259,15 @@ def units_of(evidence: Evidence, *, within_classes: bool = False) -> float:
         return float(evidence.n_rows_used if repeats is None else np.bincount(repeats).max())
     truth, metric = matrix.truth, evidence.metric
     total = count_of(matrix, _all(truth))
+    # Every row counts in a mean over rows, whatever its class.
     if metric.row_wise and not (within_classes and truth.classes is not None):
         return total
+    # Without classes a pair needs two rows; a concordance needs an event in each.
     if truth.classes is None:
         events = truth.values["event"] if metric.needs is Needs.PAIR else _all(truth)
         return max(min(count_of(matrix, events), total / 2), 1.0)
     codes = range(truth.n_classes) if within_classes else needed_codes(metric, truth)
+    # The fewest of all: a recall rests on the class's rows, a precision on the rows that are predicted to be of it.
     return min([total, *_units_of_codes(evidence, matrix, codes)])
 
 
@@ -272,11 +296,13 @@ def different_candidates(evidence: Evidence) -> float:
     if evidence.matrix is None:
         return float(len(evidence.candidates) if evidence.fold_scores is None else distinct(evidence.fold_scores))
     errors = errors_of(evidence.matrix)
+    # Independent candidates count fully, copies not at all: the number of chances to be lucky.
     return 1.0 + (distinct(errors) - 1.0) * (1.0 - mean_square_correlation(errors))
 
 
 def distinct(columns: NDArray[Any]) -> int:
     """How many different columns (n, C) or (n, C, outputs) there are."""
+    # By their bytes: NaN equals NaN there, and a set is faster than comparing all pairs.
     return len({np.ascontiguousarray(columns[:, j]).tobytes() for j in range(columns.shape[1])})
 
 
@@ -287,16 +313,19 @@ def errors_of(matrix: Matrix) -> NDArray[Any]:
     and risks, their ranks within classes; both on some thousands of rows.
     """
     row, repeat = np.nonzero(matrix.in_play)
+    # Few of a thousand labels may be wrong, so all rows are needed; numbers differ on every row.
     labels = matrix.predictions.dtype.kind in "iub"
     some = slice(None, None, 1 if labels else max(1, -(-len(row) // MOST_CORRELATED)))
     row, repeat = row[some], repeat[some]
     played, values = np.moveaxis(matrix.predictions, 2, 1)[row, repeat], matrix.truth.values[row]
+    # Probabilities of several classes have no single error.
     if played.ndim > 2:
         return played
     if labels:
         return played == values[:, None]
     if matrix.truth.values.dtype.kind == "f":
         return played - values[:, None]
+    # Within classes, because any two good models rank positives above negatives, and would seem alike for that.
     return _ranks_within_classes(played, values)
 
 
@@ -316,9 +345,11 @@ def mean_square_correlation(errors: NDArray[Any]) -> float:
     """
     if errors.ndim > 2:
         return 0.0
+    # At 2000 rows a correlation has an error of about .02, and more rows would only take time.
     steps = max(1, -(-len(errors) // MOST_CORRELATED))
     columns = np.unique(errors[::steps], axis=1).astype(np.float64)
     n, total = columns.shape
+    # No pair to correlate, or too many for a matrix: uncorrelated is the cautious answer.
     if not 1 < total <= MOST_CORRELATED or n < 3:
         return 0.0
     # By powers of two, which change no digit: squares of numbers near the end of float64 would be infinite.
@@ -328,7 +359,10 @@ def mean_square_correlation(errors: NDArray[Any]) -> float:
         size = np.sqrt((columns**2).sum(axis=0))
     spread = (size > 0) & np.isfinite(size)
     columns = columns[:, spread] / size[spread]
+    # The sum of squares of both products is the same, so the smaller one is made.
     gram = columns.T @ columns if len(columns.T) <= n else columns @ columns.T
+    # Less the diagonal, which is each column with itself. Columns without spread count in the total, as
+    # uncorrelated.
     square = (float((gram**2).sum()) - columns.shape[1]) / (total * (total - 1))
     by_chance = 1 / (n - 1)
     return min(max((square - by_chance) / (1 - by_chance), 0.0), 1.0)
@@ -337,6 +371,7 @@ def mean_square_correlation(errors: NDArray[Any]) -> float:
 def _near_an_end(interval: Interval, evidence: Evidence, value: float) -> Reached:
     """The interval reaching at least as far as the bound for few wrong rows, or few right ones."""
     metric, (least, greatest) = evidence.metric, evidence.metric.range
+    # Of an infinite range no value is near an end.
     if evidence.matrix is None or evidence.chooses_ensemble or not math.isfinite(greatest - least):
         return Reached(interval, {})
     tail = (1 - interval.confidence_level) / (2 if interval.alternative == "two-sided" else 1)
@@ -349,6 +384,7 @@ def _near_an_end(interval: Interval, evidence: Evidence, value: float) -> Reache
     if bound is None:
         return Reached(interval, {})
     reach = bound.error * (greatest - least)
+    # Only the end towards the middle: the other one is the end of the range, which nothing lies beyond.
     low = min(interval.low, greatest - reach) if at_high else interval.low
     high = interval.high if at_high else max(interval.high, least + reach)
     if (low, high) == (interval.low, interval.high):
@@ -381,6 +417,7 @@ def _of_few_labels(
     few_missing = missing <= FEW_MISSING and 1 - share <= MOST_MISSING
     if min(wrong, total - wrong) > FEW_WRONG and not few_missing:
         return None
+    # A little above 0 where all trials miss, for which the distribution is not defined.
     error = 1 - float(betaincinv(max(trials - missing, 1e-9), missing + 1, tail))
     return _Bound(error, missing, trials, "the exact binomial bound")
 
@@ -390,6 +427,7 @@ def _of_few_pairs(evidence: Evidence, matrix: Matrix, share: float, tail: float)
     if matrix.truth.kind is not TaskKind.BINARY:
         return None
     classes = [count_of(matrix, matrix.truth.values == code) for code in (0, 1)]
+    # There are as many disjoint pairs as the smaller class has rows.
     missing = min(classes) * (1 - share)
     if missing > FEW_MISSING:
         return None
@@ -415,12 +453,14 @@ def least_area(area: float, classes: Sequence[float], tail: float) -> float:
     def beyond(least: float) -> float:
         return area - least - z * standard_error_of_area(least, *classes)
 
+    # Where even an area of 0 is near enough there is no root to be found.
     return float(brentq(beyond, 1e-9, area)) if beyond(1e-9) > 0 else 0.0
 
 
 def wrong_rows(matrix: Matrix, column: int) -> float:
     """How many units a column predicts wrong, the mean over repeats, as they weigh."""
     wrong = (matrix.predictions[:, column] != matrix.truth.values[:, None]) & matrix.in_play
+    # Rows in no repeat divide by 1 and are wrong in none.
     shares = wrong.sum(axis=1) / np.maximum(matrix.in_play.sum(axis=1), 1)
     weights = matrix.sample_weight
     share = float(np.average(shares, weights=weights))

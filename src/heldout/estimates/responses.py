@@ -29,10 +29,12 @@ def read_response(
     """The response that a metric reads, and an array (N, C, R, outputs) of a classification in that response, as
     ``HeldOutPredictions`` holds it."""
     on_labels = Response.LABELS in metric.responses
+    # Before anything is guessed: a threshold that would do nothing tells that the user means other numbers.
     check_cuts(metric, threshold)
     kind = response_of(truth, array, metric, threshold) if response == "auto" else Response(response)
     if kind is Response.LABELS:
         return kind, _from_labels(truth, array, metric, threshold)
+    # From here on numbers are scores. For a metric of labels they are cut, as .7 of a classifier's predict_proba.
     scores = _oriented(truth, numbers_of(array, "predictions"), kind)
     if on_labels:
         return Response.LABELS, cut(truth, scores, kind, threshold)
@@ -67,25 +69,36 @@ def check_cuts(metric: Metric, threshold: float | None) -> None:
 
 def response_of(truth: Truth, array: NDArray[Any], metric: Metric, threshold: float | None) -> Response:
     """What the numbers are, where there is only one way to read them (or all give the same answer)."""
+    # The branches go from what is certain to what is a guess; each has an example.
     on_labels = Response.LABELS in metric.responses
+    # Only scores have a number for each class: (100, 3, 1, 4) of four classes. Labels have one for each row.
     if array.shape[3] > 1:
         return _of_several_outputs(truth, numbers_of(array, "predictions"), on_labels)
+    # One number cannot score three classes, so 0, 1, 2 are labels; and "cat" is no score of anything.
     if truth.kind is TaskKind.MULTICLASS or not _is_numeric(array):
         return Response.LABELS
     numbers = numbers_of(array, "predictions")
     present = _present(numbers)
+    # As they are stored, and not by value: 0 and 1 of int64 are labels to whoever wrote them, 0. and 1. may be
+    # scores.
     whole = array.dtype.kind != "f"
+    # Every number is a class: y is -1 and 1, and predictions are -1 and 1. Classes 1 and 2 with scores of .3 fail
+    # here.
     if present.size and _all_labels(truth, present):
         return _of_labels(truth, present, metric, whole, threshold)
+    # Predictions of 2 where y has 0 and 1: a wrong label, which the user must hear of; as a score it would pass.
     if on_labels and whole:
         return Response.LABELS  # whole numbers that are no classes: refused where they are coded
+    # Numbers between the classes, such as .3 and -1.7: no labels, so probabilities or decisions.
     return _of_scores(numbers[..., 0], metric, threshold)
 
 
 def _of_several_outputs(truth: Truth, numbers: NDArray[np.float64], on_labels: bool) -> Response:
     """Of several classes the greatest number gives the label; otherwise numbers in [0, 1] are probabilities."""
+    # The greatest number is the label whether they sum to 1 or not, so the question need not be answered.
     if on_labels and truth.kind is TaskKind.MULTICLASS:
         return Response.DECISION
+    # A softmax in float32 gives 1.0000001, and a polynomial of probabilities -1e-9: no decisions for that.
     outside = (numbers < -ROUNDING) | (numbers > 1 + ROUNDING)
     return Response.DECISION if outside.any() else Response.PROBABILITIES
 
@@ -98,18 +111,27 @@ def _of_labels(
     Labels of the greater class rise with its scores, so both readings agree where it is the positive one.
     """
     assert truth.classes is not None and truth.positive is not None
+    # As scores, classes -1 and 1 would be decisions, and 0 and 1 probabilities.
     inside = bool(((present >= 0) & (present <= 1)).all())
     as_scores = Response.PROBABILITIES if inside else Response.DECISION
+    # Positive is "1" of 0 and 1: labels and scores rise together. With pos_label=0 a label of 1 is the worst score.
     rising = truth.classes.astype(np.float64).argmax() == truth.positive
     on_labels = Response.LABELS in metric.responses
     if on_labels:
+        # 0. and 1. with threshold=.3: a cut is named for what can be cut.
         if threshold is not None and not whole:
             return as_scores  # labels are not cut, so these are scores
+        # -1. and 1. could be decisions, which are cut at 0; 1. and 2. could not be cut anywhere, so they are
+        # labels.
         both_sides = (present < 0).any() and (present > 0).any()
+        # All readings give the same label, or the numbers can be nothing but labels: no question is asked.
         if whole or rising or not (inside or both_sides):
             return Response.LABELS
+    # Ranks of labels 0 and 1 and of probabilities 0 and 1 are the same.
     elif rising:
         return as_scores
+    # Left is y of 0 and 1 with pos_label=0: a 1 means either "not the positive class" or "surely the positive
+    # class".
     label = labels_text(truth.classes[truth.positive : truth.positive + 1])
     otherwise = "or 'labels' if they are the classes themselves"
     if not on_labels:
@@ -124,16 +146,21 @@ def _of_labels(
 
 def _of_scores(numbers: NDArray[np.float64], metric: Metric, threshold: float | None) -> Response:
     """Probabilities or decisions (N, C, R), from where they lie."""
+    # By configuration: one that predicted nothing says nothing of the others.
     has = (~np.isnan(numbers)).any(axis=(0, 2))
     outside = ((numbers < 0) | (numbers > 1)).any(axis=(0, 2))
+    # All within [0, 1]: probabilities, because decisions leave it as soon as a model is sure.
     if not outside.any():
         return Response.PROBABILITIES
     if Response.LABELS not in metric.responses or threshold is not None:
         return Response.DECISION  # ranks, and a cut that was said, are the same of both
+    # 1.0000001 by rounding: as a decision it would be cut at 0, and every row would be positive.
     if _almost_probabilities(numbers):
         raise InputError(
             f"predictions reach {_ends(numbers)}, beyond [0, 1]{_advice(numbers)}; or say `response=`."
         )
+    # One model gives .2 to .9 and another -3 to 4: probably probabilities beside decisions, on two scales in one
+    # table.
     if (has & ~outside).any():
         inside = int((has & ~outside).argmax())
         raise InputError(
@@ -141,6 +168,7 @@ def _of_scores(numbers: NDArray[np.float64], metric: Metric, threshold: float | 
             "they could be cut at .5 (probabilities) or at 0 (decisions), with other answers; say "
             "`response='probabilities'` or 'decision', or pass labels."
         )
+    # Percentages (3 to 97) or classes 1 and 2 as floats: cut at 0, all rows would be positive.
     one_sided = has & ~((numbers < 0).any(axis=(0, 2)) & (numbers > 0).any(axis=(0, 2)))
     if one_sided.any():
         which = int(one_sided.argmax())
@@ -176,6 +204,7 @@ def _advice(numbers: NDArray[np.float64]) -> str:
 
 def _is_numeric(array: NDArray[Any]) -> bool:
     if array.dtype.kind != "O":
+        # Numbers, true and false; text and dates are labels in any case.
         return array.dtype.kind in "iufb"
     # ``array_of`` leaves as objects only whole numbers with gaps or beyond int64, and what is no number.
     present = array[~missing(array)].ravel()
@@ -184,6 +213,7 @@ def _is_numeric(array: NDArray[Any]) -> bool:
 
 def _all_labels(truth: Truth, present: NDArray[np.float64]) -> bool:
     assert truth.classes is not None
+    # Classes of text are never equal to numbers, and comparing the two would raise or warn.
     if truth.classes.dtype.kind not in "iufb":
         return False
     return bool(np.isin(present, truth.classes.astype(np.float64)).all())

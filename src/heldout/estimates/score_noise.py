@@ -74,6 +74,8 @@ class ScoreNoise:
         scores, and the scores of a sample within q s_c of these: c could have won if M_c + 2 q s_c ≥ M_k - 2 q s_k
         for all k.
         """
+        # Standard deviations, so that a candidate that varies much does not alone decide which others are
+        # plausible.
         q = order_statistic(np.sort(np.abs(self.standard).max(axis=1)), 1 - nu)
         reach = 2 * q * self.deviations
         return self.of(self.observed + reach >= (self.observed - reach).max())
@@ -84,6 +86,7 @@ class ScoreNoise:
         d is the 1 - ν quantile of the greatest difference. Then differences of expectations are within d of those
         observed, and those of a sample within d of these: c could have won if M_c ≥ M_w - 2d.
         """
+        # The range of noise within a bootstrap bounds the difference of any two candidates at once.
         d = order_statistic(np.sort(self.noise.max(axis=1) - self.noise.min(axis=1)), 1 - nu)
         return self.of(self.gaps <= 2 * d)
 
@@ -107,15 +110,21 @@ def noise_of_scores(evidence: Evidence, *, stratify: bool = False) -> ScoreNoise
     blocks = map_draws(block, matrix, evidence)
     drawn = np.concatenate([values for values, _ in blocks])
     observed = oriented(metric, matrix.scores.observed())
+    # A candidate without a score in one bootstrap has no distribution of noise over all of them.
     usable = np.isfinite(observed) & np.isfinite(drawn).all(axis=0)
     column = evidence.winner_column
+    # The method is of the winner's score: without its noise nothing can be said.
     if not usable[column]:
         return None
     if not usable.all():
         drawn, observed = drawn[:, usable], observed[usable]
+    # At least 2: one unit has no spread, and the factor below would divide by 0.
     units = max(len(np.unique(matrix.independent_units[matrix.scores.rows_of_weight])), 2)
+    # In place, here and below: bootstraps times candidates may be most of the memory.
     drawn -= drawn.mean(axis=0)
+    # The variance of a bootstrapped mean has divisor n, that of new samples n - 1.
     drawn *= math.sqrt(units / (units - 1))
+    # The winner's place moves up by the candidates before it that are left out.
     winner = int(np.count_nonzero(usable[:column]))
     return ScoreNoise(observed, drawn, winner, sum(redraws for _, redraws in blocks))
 
@@ -136,6 +145,7 @@ def needs_best_score(evidence: Evidence) -> str | None:
         )
     scores = oriented(evidence.metric, matrix.scores.observed())
     best, own = np.nanmax(scores), scores[evidence.winner_column]
+    # A search may have chosen by fold means what is not best on these rows.
     if own < best - SLACK * abs(best):
         return f"it assumes that the winner has the best {name}, and another configuration has a better one"
     return None
@@ -147,6 +157,7 @@ def interval_of_reach(evidence: Evidence, worse: float, better: float) -> Interv
     below, above = (worse, better) if metric.greater_is_better else (better, worse)
     low, high = center - below, center + above
     least, greatest = metric.range
+    # "greater" says how bad the score may be: its better side is open, to the end of the range.
     if settings.alternative != "two-sided":
         bounded_below = (settings.alternative == "greater") == metric.greater_is_better
         low, high = (low, greatest) if bounded_below else (least, high)

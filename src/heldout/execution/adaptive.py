@@ -140,14 +140,18 @@ class AdaptiveRun:
         """Fit proposals on the splits of the search, and score them."""
         added = self._added(batch)
         positions = [member.position for member in added]
+        # Into the store before anything is fitted, so that a process that dies has its proposals noted.
         n_resumed = self._open.run.add(self._stored(added, batch))
         names = [member.name for member in added]
         self._open.tell(ConfigurationsAdded(names, dict(zip(positions, n_resumed, strict=True))))
+        # The first of equal proposals has the cells; a later one gets copies of them.
         source = {member.position: self._first.setdefault(_form(member), member.position) for member in added}
         scores = dict[int, ProposalScore]()
 
         def group_of(member: Configuration) -> tuple[bool, int]:
             """Cells come before their copies; an exception ends the fits of its group."""
+            # Copies last, as their originals may be in the same batch. Where an exception is caught, each
+            # configuration is a group of its own; otherwise it ends the search anyway.
             return source[member.position] != member.position, member.position if self._search.catch else 0
 
         for _, group in groupby(sorted(added, key=group_of), group_of):
@@ -159,13 +163,17 @@ class AdaptiveRun:
     ) -> dict[int, ProposalScore]:
         """The scores of configurations by position; ``source``: of which they have the cells."""
         part = RunPart(self._open.run, [member.position for member in added])
+        # Asked of the store only where it has some of these, because that reads its rows.
         if recall:
             part.recall()
         members = list(added)
+        # The best so far runs along behind the batch with the cells that it has, so it costs no fit.
         if self._search.drop is not None and self._best is not None:
             part.join(self._best.configuration.position, self._best.cells)
             members.append(self._best.configuration)
+        # A part of a run counts its configurations from 0.
         local = Configurations(tuple(replace(each, position=number) for number, each in enumerate(members)))
+        # Without the current best, which is fitted already.
         sharing = self._search.sharing(local.members[: len(added)])
         name_models(self._open.settings, part.positions)
         for member in added:
@@ -175,6 +183,7 @@ class AdaptiveRun:
         small = self._open.part(local, sharing, part)
         try:
             raced = self._raced(small, part, len(added))
+        # With failures as results: one configuration that cannot be fitted must not end a search of hours.
         except self._search.catch:
             raced = self._raced(small.with_failures(), part, len(added))
         return {score.position: score for score in raced}
@@ -186,12 +195,14 @@ class AdaptiveRun:
         """
         if not self._members:
             raise InputError("the search was over before it tried a configuration, so there is no winner.")
+        # A run of an unknown length is over only when somebody says so.
         self._open.run.note_end(len(self._members))
         search = replace(self._search, configurations=Configurations(tuple(self._members)))
         race = search.race
         outcome = RaceOutcome(race.splits, self._course.barriers) if race.barriers else None
-        found = self._open.of(search.configurations).race_results(race, outcome)
-        return search, replace(found, predictions=replace(found.predictions, adaptive=True))
+        race_results = self._open.of(search.configurations).race_results(race, outcome)
+        # Adaptive: every estimate of these predictions must know that candidates were chosen because of scores.
+        return search, replace(race_results, predictions=replace(race_results.predictions, adaptive=True))
 
     def _added(self, batch: Sequence[Proposal]) -> list[Configuration]:
         first = len(self._members)
@@ -212,15 +223,16 @@ class AdaptiveRun:
         """The configurations as a store knows them; a store in memory recognises nothing."""
         if isinstance(self._open.settings.store, MemoryStore):
             return [AddedConfiguration("", "", member.name) for member in added]
-        found = []
+        stored = []
         for member, proposal in zip(added, batch, strict=True):
             with storable():
                 # The code of own classes is part of the id, because the run begins before they are known.
                 text = member.canonical + json.dumps(sources_of([member]), sort_keys=True)
+            # Equal proposals are told apart by a number, in their order, so that a resumed search finds each again.
             key = hashlib.sha256(f"{text}#{self._equal[text]}".encode()).hexdigest()
             self._equal[text] += 1
-            found.append(AddedConfiguration(key, member.canonical, member.name, proposal.note))
-        return found
+            stored.append(AddedConfiguration(key, member.canonical, member.name, proposal.note))
+        return stored
 
     def _raced(self, small: OpenRun, part: RunPart, n_batch: int) -> list[ProposalScore]:
         search = self._search
@@ -228,18 +240,22 @@ class AdaptiveRun:
         (outcome,) = small.run_races(
             [race], rule=search.drop, selection=estimation.rule, aggregate=estimation.aggregate_so_far
         )
+        # Without a rule no barrier was met, and there is nothing to merge.
         if race.barriers:
             dropped = self._course.add(outcome, part.positions, n_batch)
             self._note_barriers(outcome, dropped)
         scores = _scores(search, small.race_results(race, outcome), part.positions[:n_batch], self._course.dropped)
         for local, score in enumerate(scores):
+            # Strictly better: of equal configurations the first stays, as everywhere.
             if np.isfinite(score.value) and (self._best is None or score.value > self._best.value):
+                # Cells are needed only where batches race against it.
                 cells = part.cells(local) if race.barriers else []
                 self._best = _CurrentBest(score.value, self._members[score.position], cells)
         return scores
 
     def _note_barriers(self, outcome: RaceOutcome, dropped: Sequence[Dropped]) -> None:
         places = [split.place for split in self._search.race.splits]
+        # Drops come sorted by their barrier, as ``groupby`` needs them.
         left_at = {after: tuple(drops) for after, drops in groupby(dropped, key=lambda drop: drop.after)}
         for barrier in self._course.barriers:  # the run has the drops of earlier batches
             self._open.run.note_barrier(places, replace(barrier, dropped=left_at.get(barrier.after, ())))
@@ -247,6 +263,7 @@ class AdaptiveRun:
         for barrier in outcome.barriers:
             here = left_at.get(barrier.after, ())
             if here:
+                # A batch that was stopped is no end of the search.
                 passed = replace(barrier, dropped=here, stopped=False)
                 self._open.tell(BarrierPassed(0, passed, n_remaining, self._course.n_saved))
 
@@ -286,15 +303,17 @@ class _Course:
         """
         here: dict[int, Dropped] = {}
         for barrier in outcome.barriers:
-            gone = list(barrier.dropped)
+            drops = list(barrier.dropped)
             if barrier.stopped:  # other configurations of the search have all splits
                 reason, place = "the drop rule ended its race", outcome.splits[-1].place
-                gone += [Dropped(j, barrier.after, float("nan"), reason, place) for j in range(n_batch)]
+                drops += [Dropped(j, barrier.after, float("nan"), reason, place) for j in range(n_batch)]
             new = dict[int, Dropped]()
-            for drop in gone:
+            # The current best races behind the batch; its drop there is no drop from the search.
+            for drop in drops:
                 if drop.configuration < n_batch and positions[drop.configuration] not in here:
                     position = positions[drop.configuration]
                     new.setdefault(position, replace(drop, configuration=position))
+            # As many of the batch as had not left before this barrier.
             self._merge(barrier, tuple(new.values()), positions[barrier.leader], n_batch - len(here))
             here |= new
         self.dropped |= here
@@ -328,21 +347,25 @@ def _scores(
     """The scores of a batch."""
     name = found.refit_metric
     of_folds = found.fold_scores[name]
+    # Splits run in the order of the race, while scores are stored in the order of the folds.
     row = {split.place: number for number, split in enumerate(found.folds.splits)}
     in_order = of_folds.oriented()[[row[split.place] for split in found.outcome.splits]]
     values = mean_over_splits(of_folds.oriented())
     metric = search.scoring.metrics.get(name)
     aggregate = search.estimation.scale_of_selection
+    # On the scale by which the search chooses at its end: a sampler would otherwise be led elsewhere.
     if aggregate != "folds" and metric is not None:
         values = oriented(metric, pooled_scores(search.task, found.predictions, {name: metric}, aggregate)[name])
     columns = columns_of_scores(found.cells, found.fold_scores)
     scores = []
     for local, position in enumerate(positions):
         failure, drop = found.failures.get(local, ""), dropped.get(position)
+        # A dropped configuration has scores up to its last split only.
         n_splits = len(in_order) if drop is None else drop.after
         scores.append(
             ProposalScore(
                 position,
+                # A dropped one has a mean of fewer folds, which compares with no other.
                 float("nan") if failure or drop is not None else float(values[local]),
                 tuple(in_order[:n_splits, local].tolist()),
                 failure,
@@ -394,6 +417,7 @@ def proposed_results(
     """
     with open_adaptive(search, running, proposals.identity, n_planned, is_whole=is_whole) as run:
         proposals.resume(run.notes)
+        # Every result is given back before the next question, which makes the proposals depend on it.
         while batch := proposals.next_batch():
             proposals.take(run.evaluate(batch))
         return run.finish()

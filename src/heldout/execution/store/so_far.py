@@ -53,6 +53,7 @@ class SearchSoFar:
 
     def estimates(self, n_jobs: int | None = None) -> dict[str, Estimate]:
         """One estimate a scorer, each of the configuration that the search would choose now."""
+        # The winner is chosen anew: with the folds so far it may be another one than at the end.
         chosen = chosen_in(self.search, self.found)
         estimates = estimates_of(self.search, self.found, chosen, n_jobs=n_jobs, flags=self.flags)
         if not self.search.training_size_correction:
@@ -83,6 +84,7 @@ def search_so_far(path: Path) -> SearchSoFar:
     Raises StoreError when the file cannot be read, its run is no search with an estimate of its own, or no split is
     complete yet.
     """
+    # One read transaction: the search goes on writing, and results of two moments do not fit together.
     with one_moment(path) as connection, read_as_written(path):
         check_sound(connection, path)
         run = _run(connection, path)
@@ -95,10 +97,14 @@ def search_so_far(path: Path) -> SearchSoFar:
         members = _configurations(connection, run.number)
         search, text = search_of(note, members, int(run.entropy, 16))
         _check_estimable(path, search, text)
+        # Numbers in the file are those of insertion; positions are those of the search, in which everything below
+        # counts.
         positions = {number: position for position, number in enumerate(_numbers(connection, run.number))}
         done = _done(connection, run.number, positions)
         barriers = _barriers(connection, run.number, positions, search)
+        # Keys are read before results: what is complete decides which results are worth reading.
         course = _course(path, search, text, done, barriers, _n_planned(connection, run.number))
+        # Of an adaptive search the proposals under way are left out, and the others close ranks.
         kept = [j for j in range(len(members)) if j not in course.left_out]
         local = {j: place for place, j in enumerate(kept)}
         search = replace(
@@ -107,6 +113,7 @@ def search_so_far(path: Path) -> SearchSoFar:
             ))
         )  # fmt: skip
         wanted = {number: local[j] for number, j in positions.items() if j in local}
+        # In the order of the race, which is the order that barriers speak of.
         splits = [split for split in search.race.splits if split.place in course.complete]
         collector = ResultCollector(search.task, search.configurations, search.folds.part(splits), search.scoring)
         places, further = {split.place for split in search.folds.without_two}, list[CellResult]()
@@ -114,15 +121,16 @@ def search_so_far(path: Path) -> SearchSoFar:
             collector.put(cell)
             if cell.key.place in places:
                 further.append(cell)
-        own = tuple(_renumbered(barrier, local) for barrier in barriers)
-        found = collector.results(RaceOutcome(tuple(splits), own))
+        # Barriers speak of positions in the whole search, results of positions among those that are kept.
+        kept_barriers = tuple(_renumbered(barrier, local) for barrier in barriers)
+        race_results = collector.results(RaceOutcome(tuple(splits), kept_barriers))
+    # The collector does not know how the configurations were chosen, and the estimate must be flagged for it.
     if text.adaptive:
-        found = replace(found, predictions=replace(found.predictions, adaptive=True))
-    flags = flags_of(text) | _unfinished(search, found, course)
-    found = replace(found, n_fits_saved=_n_saved(search, found, course))
-    return SearchSoFar(
-        path, search, found, flags, {"fingerprint_of_rows": run.rows, "fingerprint_of_folds": run.folds}, further
-    )
+        race_results = replace(race_results, predictions=replace(race_results.predictions, adaptive=True))
+    flags = flags_of(text) | _unfinished(search, race_results, course)
+    race_results = replace(race_results, n_fits_saved=_n_saved(search, race_results, course))
+    fingerprints = {"fingerprint_of_rows": run.rows, "fingerprint_of_folds": run.folds}
+    return SearchSoFar(path, search, race_results, flags, fingerprints, further)
 
 
 class _LastRun(NamedTuple):
@@ -135,26 +143,27 @@ class _LastRun(NamedTuple):
 def _run(connection: sqlite3.Connection, path: Path) -> _LastRun:
     if not has_tables(connection):
         raise StoreError(f"the run file {path} holds no run yet; try again once its search has begun.")
-    found = connection.execute(
+    # A run with a search before one without, as those of protocols; then the last that was opened.
+    values = connection.execute(
         "SELECT number, entropy, rows, folds FROM run "
         "ORDER BY number IN (SELECT run FROM search) DESC, opened DESC, number DESC"
     ).fetchone()
-    if found is None:
+    if values is None:
         raise StoreError(f"the run file {path} holds no run yet; try again once its search has begun.")
-    row: _LastRun = of_type(_LastRun, found, "a run")
+    row: _LastRun = of_type(_LastRun, values, "a run")
     return row
 
 
 def _numbers(connection: sqlite3.Connection, run: int) -> list[int]:
-    found = connection.execute("SELECT number FROM configuration WHERE run = ? ORDER BY position, number", (run,))
-    return [of_type(int, number, "a configuration") for (number,) in found]
+    numbers = connection.execute("SELECT number FROM configuration WHERE run = ? ORDER BY position, number", (run,))
+    return [of_type(int, number, "a configuration") for (number,) in numbers]
 
 
 def _configurations(connection: sqlite3.Connection, run: int) -> list[StoredConfiguration]:
-    found = connection.execute(
+    stored = connection.execute(
         "SELECT name, json FROM configuration WHERE run = ? ORDER BY position, number", (run,)
     ).fetchall()
-    rows = [of_type(tuple[str | None, str], row, "a configuration") for row in found]
+    rows = [of_type(tuple[str | None, str], row, "a configuration") for row in stored]
     return [
         StoredConfiguration.of(position, name or f"configuration {position}", json)
         for position, (name, json) in enumerate(rows)
@@ -194,12 +203,12 @@ def _keys(connection: sqlite3.Connection, run: int, positions: Mapping[int, int]
 def _stored_cells(
     connection: sqlite3.Connection, run: int, positions: Mapping[int, int]
 ) -> list[tuple[int, CellKey]]:
-    found = connection.execute(
+    stored = connection.execute(
         "SELECT cell.number, cell.configuration, repeat, fold FROM cell "
         "JOIN configuration ON configuration.number = cell.configuration WHERE run = ? ORDER BY cell.number",
         (run,),
     ).fetchall()
-    rows = [of_type(tuple[int, int, int, int], row, "a cell") for row in found]
+    rows = [of_type(tuple[int, int, int, int], row, "a cell") for row in stored]
     return [(cell, CellKey(positions[j], repeat, fold)) for cell, j, repeat, fold in rows if j in positions]
 
 
@@ -208,13 +217,15 @@ def _cells(connection: sqlite3.Connection, run: int, positions: Mapping[int, int
     for number, key in _stored_cells(connection, run, positions):
         yield decoded(read_rows(connection, number), key.configuration)
     every = {number: position for position, number in enumerate(_numbers(connection, run))}
-    own = {every[number]: position for number, position in positions.items()}
+    # A block holds configurations that share fits; it is read with all positions, and only those wanted are given.
+    place = {every[number]: position for number, position in positions.items()}
     for number in block_numbers(connection, run):
-        if own.keys().isdisjoint(every[key] for key in block_configurations(connection, number)):
+        # Blocks are large, and are decoded only where something of them is wanted.
+        if place.keys().isdisjoint(every[key] for key in block_configurations(connection, number)):
             continue
         for cell in read_block(connection, number, every).cells():
-            if cell.key.configuration in own:
-                yield replace(cell, key=cell.key._replace(configuration=own[cell.key.configuration]))
+            if cell.key.configuration in place:
+                yield replace(cell, key=cell.key._replace(configuration=place[cell.key.configuration]))
 
 
 def _barriers(
@@ -234,6 +245,7 @@ def _barriers(
     dropped: dict[int, list[Dropped]] = defaultdict(list)
     for row in left:
         number, after, statistic, reason = of_type(tuple[int, int, str, str], row, "a dropped configuration")
+        # Barriers count splits from 1: the first is after the first split.
         place = places[after - 1]
         dropped[after].append(Dropped(positions[number], after, float(statistic), reason, place))
     least = 0 if search.drop is None else search.drop.min_predictions
@@ -243,10 +255,12 @@ def _barriers(
         after, order, n_rows, n_before, leader, risk, stopped = of_type(kinds, row, "a barrier")
         if from_json(tuple[tuple[int, int], ...], order) != tuple(places):
             continue  # of another race
+        # SQLite has no NaN and stores it as NULL.
         shown = float("nan") if risk is None else risk
         barriers.append(
             Barrier(
                 after, n_rows, n_before, positions[leader], tuple(dropped[after]), shown, stopped=bool(stopped),
+                # Not stored, because it follows from the rows and the rule.
                 judged=n_rows >= least,
             )
         )  # fmt: skip
@@ -277,13 +291,16 @@ def _course(
     n_planned: int,
 ) -> _ProgressSoFar:
     places = [split.place for split in search.race.splits]
-    gone = {each.configuration for barrier in barriers for each in barrier.dropped}
-    remaining = frozenset(range(len(search.configurations))) - gone
+    dropped = {each.configuration for barrier in barriers for each in barrier.dropped}
+    remaining = frozenset(range(len(search.configurations))) - dropped
     left_out: frozenset[int] = frozenset()
     if text.adaptive:
+        # An adaptive search adds configurations all the time, so a fold is never complete for all; instead a
+        # configuration counts once it has all folds.
         whole = frozenset.intersection(*(frozenset(done.get(place, ())) for place in places))
         left_out = remaining - whole
         remaining &= whole
+    # Dropped configurations are waited for no longer.
     complete = frozenset(place for place in places if remaining <= done.get(place, set()))
     if not remaining or not complete:
         what = f"a fold that is complete for all {counted(len(remaining), 'remaining configuration')}"
@@ -291,8 +308,10 @@ def _course(
             f"the search in {path} does not have {'a configuration with all folds' if text.adaptive else what} "
             "yet, so there is no estimate; try again when more fits are done (heldout status shows how many are)."
         )
+    # A race that the rule ended has folds that nobody will run.
     stopped = any(barrier.stopped for barrier in barriers)
     is_over = stopped or (len(complete) == len(places) and n_planned == len(search.configurations) and not left_out)
+    # Successive halving, for instance, compares on more rows with each step: the middle says nothing of its winner.
     if search.strategy is not None and not is_over:
         raise StoreError(
             f"the search in {path} has no estimate before its end: the rule '{search.strategy.name}' chooses by "
@@ -323,10 +342,12 @@ def _n_saved(search: Search, found: RaceResults, course: _ProgressSoFar) -> int:
     """Fits that dropping has saved for certain."""
     if course.is_over:
         return len(search.configurations) * search.folds.n_splits - found.n_fits
+    # Before the end only what cannot be fitted any more counts as saved.
     return sum(search.folds.n_splits - each.after for each in found.outcome.dropped.values())
 
 
 def _renumbered(barrier: Barrier, local: Mapping[int, int]) -> Barrier:
     """The barrier with the positions of the configurations that count."""
     dropped = [replace(each, configuration=local[each.configuration]) for each in barrier.dropped]
+    # The leader may be among those left out; then any place will do, as no estimate reads it.
     return replace(barrier, leader=local.get(barrier.leader, 0), dropped=tuple(dropped))
