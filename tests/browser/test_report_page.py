@@ -34,9 +34,9 @@ from heldout.report import (
     validation_content,
 )
 from heldout.report.from_search import comparison_content
-from heldout.report.learning_curve import render_learning_curve
 from heldout.report.race import SplitsNeeded
 from heldout.report.ranking import FailureGroup
+from heldout.report.render import render_learning_curve
 from heldout.report.validation_content import CandidateRow
 from heldout.search import HeldOutSearchCV
 

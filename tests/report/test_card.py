@@ -82,5 +82,5 @@ def test_what_is_no_result_is_refused(thing: object, remedy: str) -> None:
 def test_a_search_without_its_record_is_refused() -> None:
     X, y = (np.arange(20.0) * 7 % 20)[:, None], np.arange(20) % 2
     search = ho.HeldOutSearchCV(KNeighborsClassifier(), {"n_neighbors": [1]}, keep_predictions=False, cv=2)
-    with pytest.raises(ho.InputError, match="search with keep_predictions=True"):
+    with pytest.raises(ho.InputError, match="search with `keep_predictions=True`"):
         ho.report_card(search.fit(X, y))

@@ -11,7 +11,14 @@ import pytest
 
 from heldout.errors import InputError
 from heldout.estimates.bootstrap import draws_of
-from heldout.report.configuration_scores import ConfigurationScores, compared_scores, configuration_scores
+from heldout.report.configuration_scores import (
+    ConfigurationScores,
+    compared_scores,
+    comparison_of_search,
+    configuration_scores,
+    evidence_of_search,
+    search_scale,
+)
 from heldout.report.parameters import (
     paired_parameters,
     parameter_axis,
@@ -21,7 +28,6 @@ from heldout.report.parameters import (
     parameters_searched,
 )
 from heldout.report.ranking import rank_configurations
-from heldout.report.search_evidence import comparison_of_search, evidence_of_search, search_scale
 from heldout.result import Evaluation
 from heldout.scales import Scale
 

@@ -11,8 +11,8 @@ from sklearn.svm import SVC
 
 from heldout.configurations import make_configurations
 from heldout.report.configuration_parts import ConfigurationParts, parts_in_name, parts_of
+from heldout.report.displays.configurations import slices_of
 from heldout.report.estimator_parameters import parameters_of
-from heldout.report.family_slices import slices_of
 from heldout.report.ranking import RankedConfiguration, best_of_families, rank_configurations
 from heldout.scales import scale_of
 

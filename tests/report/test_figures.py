@@ -16,12 +16,11 @@ import pytest
 from drawn import elements
 
 from heldout.report.content import Distribution
-from heldout.report.diagnostics import CalibrationGroups, Residuals, RocPoints
+from heldout.report.diagnostics import CalibrationGroups, PrecisionRecallPoints, Residuals, RocPoints
 from heldout.report.displays.base import Display, embedded
 from heldout.report.displays.corrected_score import CorrectedScoreDisplay
 from heldout.report.displays.pages import FittedDisplay, ResidualsDisplay
 from heldout.report.displays.winner_curves import CalibrationDisplay, PrecisionRecallDisplay, RocCurveDisplay
-from heldout.report.winner_curves import PrecisionRecallPoints
 from heldout.scales import MORE_SERIES, SERIES, scale_of
 
 

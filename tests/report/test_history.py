@@ -12,7 +12,7 @@ import pytest
 from heldout.errors import InputError
 from heldout.estimates.from_matrix import gather
 from heldout.estimates.methods import answer, method_of
-from heldout.report.history import search_history
+from heldout.report.displays.history import search_history
 from heldout.result import Evaluation
 
 Make = Callable[..., Evaluation]

@@ -21,8 +21,7 @@ from sklearn.svm import SVC
 import heldout as ho
 from heldout.errors import InputError
 from heldout.report.coefficients import coefficients_of, own_importances_of
-from heldout.report.fold_refits import refitted_winner, with_rows
-from heldout.report.importance import importance_of, unfit_for_importance
+from heldout.report.importance import importance_of, refitted_winner, unfit_for_importance, with_rows
 
 
 def searched(estimator: Any, grid: dict[str, Any], X: Any, y: Any, **settings: Any) -> ho.HeldOutSearchCV:

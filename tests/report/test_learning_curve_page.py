@@ -16,7 +16,7 @@ from sklearn.neighbors import KNeighborsClassifier
 import heldout as ho
 from heldout.protocols import LearningCurve
 from heldout.report.displays.pages import LearningCurveDisplay
-from heldout.report.learning_curve import render_learning_curve, write_learning_curve
+from heldout.report.render import render_learning_curve, write_learning_curve
 from heldout.scales import scale_of
 
 

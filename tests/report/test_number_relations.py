@@ -9,7 +9,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.svm import SVC
 
 from heldout.report import report_content
-from heldout.report.number_relations import calibration_advice, delivered_sentence
+from heldout.report.estimate_parts import calibration_advice, delivered_sentence
 from heldout.result import Evaluation
 
 Make = Callable[..., Evaluation]

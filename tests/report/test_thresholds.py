@@ -6,6 +6,7 @@ import numpy as np
 from sklearn.datasets import make_classification
 from sklearn.neighbors import KNeighborsClassifier
 
+from heldout.report.diagnostics import PrecisionRecallPoints
 from heldout.report.thresholds import (
     MOST_PRECISION_POINTS,
     PROBABILITIES,
@@ -13,7 +14,6 @@ from heldout.report.thresholds import (
     drawn_curves,
     threshold_rows,
 )
-from heldout.report.winner_curves import PrecisionRecallPoints
 
 
 def test_a_class_alone_has_no_thresholds() -> None:

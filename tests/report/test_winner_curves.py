@@ -13,8 +13,8 @@ from heldout.errors import InputError
 from heldout.estimates.inputs import read_inputs
 from heldout.estimates.methods import method_of
 from heldout.metrics.base import Response
-from heldout.report.threshold_choice import threshold_choice
-from heldout.report.winner_curves import net_benefit_of, precision_recall_of
+from heldout.report.diagnostics import net_benefit_of, precision_recall_of
+from heldout.report.displays.threshold import threshold_choice
 from heldout.result import Evaluation
 
 Make = Callable[..., Evaluation]

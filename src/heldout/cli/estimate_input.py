@@ -3,23 +3,54 @@
 from __future__ import annotations
 
 import shlex
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any, cast
 
 from numpy.typing import NDArray
 
-from heldout.cli.options import about_option
+from heldout.cli.options import about_option, check_choice
 from heldout.errors import InputError
 
 if TYPE_CHECKING:
     from heldout.cli.console import Console
     from heldout.data.task import Truth
+    from heldout.estimates.base import Method
     from heldout.estimates.responses import ResponseName
     from heldout.metrics.base import Metric
     from heldout.predictions import HeldOutPredictions, SearchQuestion
     from heldout.readers.formats.base import Export
     from heldout.readers.own_metadata import ColumnRoles
     from heldout.readers.prediction_table import PredictionTable
+
+
+def method_of_text(text: str) -> Method:
+    """A method by its name, with the parameters that may follow it: ``naive_bootstrap(unit='folds')``.
+
+    Raises InputError for an unknown name or parameter, and a wrong value.
+    """
+    from heldout.data.calls import call_in, check_known
+    from heldout.estimates import METHODS
+
+    name, given = call_in(text) or (text, {})
+    check_choice("--method", name, ("all", *METHODS))
+    with about_option("--method", text):
+        if name == "all":
+            check_known("method", name, given, [])
+        method = METHODS[name]()
+        check_known("method", name, given, sorted(fields_of(method)))
+        return configured(method, given)
+
+
+def fields_of(method: Method) -> set[str]:
+    """The names of its parameters."""
+    return {field.name for field in fields(method) if field.init}  # type: ignore[arg-type]
+
+
+def configured(method: Method, settings: dict[str, Any]) -> Method:
+    """The method with those of the settings that it has."""
+    mine: dict[str, Any] = {name: value for name, value in settings.items() if name in fields_of(method)}
+    return replace(method, **mine) if mine else method  # type: ignore[type-var]
+
 
 _OF_CONFIGURATIONS = ("wide", "heldout")
 """Formats with columns for each configuration."""
@@ -250,8 +281,6 @@ def _metric(
 
 def _check_folds(options: EstimateOptions, found: PredictionTable) -> None:
     """Refuse methods that compare fold by fold where there are no folds."""
-    from heldout.cli.method_text import method_of_text
-
     method = None if options.method in (None, "all") else method_of_text(options.method)
     needs_more = method is not None and method.needs_test_share  # more than folds: it refuses by itself
     by_fold = method is not None and method.reads == {"fold scores"} and not needs_more

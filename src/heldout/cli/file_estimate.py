@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, cast
 
 from heldout import _defaults
-from heldout.cli.method_text import configured, fields_of, method_of_text
+from heldout.cli.estimate_input import configured, fields_of, method_of_text
 from heldout.cli.options import OptionText, about_option, naming
 from heldout.errors import InputError
 from heldout.flags import Flag

@@ -14,8 +14,8 @@ from heldout._streams import RandomState
 from heldout.data.arrays import shortened
 from heldout.errors import InputError
 from heldout.estimates.block_length import BlockLength
+from heldout.estimates.input_arrays import FittedSearch
 from heldout.estimates.inputs import read_inputs, warn_of
-from heldout.estimates.known_predictions import FittedSearch
 from heldout.estimates.methods import answer, method_of
 from heldout.estimates.question import AnyAggregate
 from heldout.estimates.responses import ResponseName

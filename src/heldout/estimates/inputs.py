@@ -35,14 +35,16 @@ from heldout.estimates.data_flags import flag_of_upside_down
 from heldout.estimates.evidence import Evidence
 from heldout.estimates.from_matrix import candidate_columns, evidence_from
 from heldout.estimates.input_arrays import (
+    FittedSearch,
+    KnownPredictions,
     checked_held_out,
     folds_from_labels,
+    parts_of_search,
     read_as,
     read_predictions,
     refuse_labels,
     threshold_of_reading,
 )
-from heldout.estimates.known_predictions import FittedSearch, KnownPredictions, parts_of_search
 from heldout.estimates.question import (
     AnyAggregate,
     Question,

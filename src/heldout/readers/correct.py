@@ -20,8 +20,8 @@ from heldout.estimates.base import flags_of_score
 from heldout.estimates.block_length import BlockLength, blocks_of
 from heldout.estimates.estimate import estimate
 from heldout.estimates.from_scores import checked_share, evidence_of_scores
+from heldout.estimates.input_arrays import FittedSearch
 from heldout.estimates.inputs import warn_of
-from heldout.estimates.known_predictions import FittedSearch
 from heldout.estimates.methods import answer, method_of
 from heldout.estimates.question import Settings, check_interval_settings, checked_adaptive
 from heldout.estimates.types import Alternative, Estimate

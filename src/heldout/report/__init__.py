@@ -4,8 +4,7 @@ from heldout.report.content import ReportContent
 from heldout.report.from_estimate import estimate_content
 from heldout.report.from_search import comparison_content, report_content
 from heldout.report.from_validation import validation_content
-from heldout.report.learning_curve import write_learning_curve
-from heldout.report.render import render_html, write_report
+from heldout.report.render import render_html, write_learning_curve, write_report
 from heldout.report.validation_content import ValidationContent
 
 __all__ = [

@@ -10,20 +10,61 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from heldout._text import ends_text
-from heldout.estimates.types import json_safe
+from heldout._types import Floats
+from heldout.errors import InputError
+from heldout.estimates.types import json_number, json_safe
 from heldout.metrics.named import direction_sentence
 from heldout.report.algorithms import AlgorithmsSummary
 from heldout.report.coefficients import CoefficientList
 from heldout.report.columns import DataColumns
-from heldout.report.diagnostics import Diagnostics
+from heldout.report.configuration_scores import search_scale
+from heldout.report.diagnostics import Diagnostics, PrecisionRecallPoints
 from heldout.report.importance import Importance
 from heldout.report.nested import OuterSummary
-from heldout.report.overtuning import OvertuningCurve
 from heldout.report.race import RaceSummary
 from heldout.report.ranking import Ranking
 from heldout.report.thresholds import ThresholdTable
-from heldout.report.winner_curves import PrecisionRecallPoints
+from heldout.result import Evaluation
 from heldout.scales import Scale
+
+
+@dataclass(frozen=True)
+class OvertuningCurve:
+    """The overtuning of a search as it is shown."""
+
+    scale: Scale
+    n_configurations: tuple[int, ...]
+    uncorrected: tuple[float | None, ...]
+    corrected: tuple[float | None, ...]
+    """(P,) both: by how much the best of so many is better than the first: on the rows that chose it, and on those
+    left out. A second level beside the estimate of the search would answer no question of its own."""
+    in_order: bool
+    sentences: tuple[str, ...]
+    """That further search bought nothing, and on the default configuration, where there is something to say."""
+
+
+def overtuning_curve_of(evaluation: Evaluation) -> OvertuningCurve | None:
+    """What the report shows; None where it is not known, and of fewer than two configurations."""
+    try:
+        found = evaluation.overtuning
+    except InputError:
+        return None
+    if len(found.n_configurations) < 2:
+        return None
+    sign = 1 if found.greater_is_better else -1
+    return OvertuningCurve(
+        search_scale(evaluation, evaluation.refit_metric),
+        tuple(found.n_configurations.tolist()),
+        _gains(found.uncorrected, sign),
+        _gains(found.corrected, sign),
+        found.in_order,
+        tuple(evaluation.overtuning_sentences),
+    )
+
+
+def _gains(scores: Floats, sign: int) -> tuple[float | None, ...]:
+    """By how much each is better than the first."""
+    return tuple(json_number(sign * (score - scores[0])) for score in scores.tolist())
 
 
 @dataclass(frozen=True)

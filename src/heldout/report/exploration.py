@@ -16,8 +16,7 @@ from typing import Any
 
 from heldout._text import printable
 from heldout.report.displays import configurations as drawn
-from heldout.report.displays.configurations import MOST_DOTS, has_bar
-from heldout.report.family_slices import FamilySlice, slices_of
+from heldout.report.displays.configurations import MOST_DOTS, FamilySlice, has_bar, slices_of
 from heldout.report.ranking import FamilyBest, RankedConfiguration, Ranking
 from heldout.scales import Scale
 

@@ -19,8 +19,16 @@ from heldout.estimates.types import Estimate
 from heldout.protocols.words import method_words
 from heldout.report.configuration_parts import parts_in_name
 from heldout.report.content import Fact, MethodRow, ReportContent
-from heldout.report.diagnostics import Diagnostics, diagnose
-from heldout.report.estimate_parts import distribution_of, headline_of, is_ensemble, method_row, method_sentences
+from heldout.report.diagnostics import Diagnostics, diagnose, precision_recall_of
+from heldout.report.estimate_parts import (
+    calibration_advice,
+    delivered_sentence,
+    distribution_of,
+    headline_of,
+    is_ensemble,
+    method_row,
+    method_sentences,
+)
 from heldout.report.facts import (
     citations_of,
     configurations_text,
@@ -31,11 +39,9 @@ from heldout.report.facts import (
     rows_text,
     settings_of,
 )
-from heldout.report.number_relations import calibration_advice, delivered_sentence
 from heldout.report.paper import text_of_estimate
 from heldout.report.ranking import MOST_SHOWN, Ranking, rank_configurations
 from heldout.report.thresholds import drawn_curves, threshold_table
-from heldout.report.winner_curves import precision_recall_of
 from heldout.report.words import NO_CANDIDATE, coverage_paragraph, reason_sentence, several_methods_sentence
 from heldout.scales import Scale, scale_of_metric
 

@@ -21,9 +21,17 @@ from heldout.report.algorithms import algorithms_of, record_of_deployed
 from heldout.report.coefficients import coefficients_of, own_importances_of
 from heldout.report.columns import columns_of
 from heldout.report.configuration_parts import parts_of
-from heldout.report.content import Fact, Parameter, ReportContent, SharedRow
-from heldout.report.diagnostics import Diagnostics, class_names, diagnose
-from heldout.report.estimate_parts import distribution_of, headline_of, method_sentences, metric_row
+from heldout.report.configuration_scores import search_scale
+from heldout.report.content import Fact, Parameter, ReportContent, SharedRow, overtuning_curve_of
+from heldout.report.diagnostics import Diagnostics, class_names, diagnose, precision_recall_of
+from heldout.report.estimate_parts import (
+    calibration_advice,
+    delivered_sentence,
+    distribution_of,
+    headline_of,
+    method_sentences,
+    metric_row,
+)
 from heldout.report.estimator_parameters import parameters_of
 from heldout.report.facts import (
     citations_of,
@@ -38,15 +46,11 @@ from heldout.report.facts import (
 )
 from heldout.report.importance import importance_of
 from heldout.report.nested import outer_of
-from heldout.report.number_relations import calibration_advice, delivered_sentence
-from heldout.report.overtuning import overtuning_curve_of
 from heldout.report.paper import text_of_search
 from heldout.report.paper.paragraph import text_of_comparison
 from heldout.report.race import race_of, sources_of
 from heldout.report.ranking import column_means, rank_configurations
-from heldout.report.search_evidence import search_scale
 from heldout.report.thresholds import drawn_curves, threshold_table
-from heldout.report.winner_curves import precision_recall_of
 from heldout.report.words import NO_FINGERPRINT, several_metrics_sentence
 from heldout.result import Evaluation
 from heldout.scales import plain

@@ -42,8 +42,6 @@ from heldout.report.validation_content import (
     CoefficientsPart,
     ScoredRow,
     ValidationContent,
-)
-from heldout.report.validation_curves import (
     calibration_displays,
     decision_displays,
     optimism_display,

@@ -22,10 +22,9 @@ from heldout.estimates.types import Estimate, is_uncorrected, json_safe, optimis
 from heldout.methods_text import MethodsText
 from heldout.protocols.algorithms.comparison import AlgorithmComparison
 from heldout.protocols.validation.estimate import Validation
-from heldout.report.card import card_of
+from heldout.report.card import card_of, content_of, evaluation_of_result
 from heldout.report.content import PageContent, ReportContent
 from heldout.report.render import write_report
-from heldout.report.results import content_of, evaluation_of_result
 from heldout.report.validation_content import ValidationContent
 from heldout.result import Evaluation
 from heldout.scales import plain

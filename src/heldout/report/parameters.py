@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 
 from heldout._types import Floats
 from heldout.errors import InputError
+from heldout.report.configuration_parts import eighths_of, equal_groups, is_logarithmic
 from heldout.report.configuration_scores import ConfigurationScores
-from heldout.report.parameter_steps import eighths_of, equal_groups, is_logarithmic
 from heldout.scales import plain
 from heldout.selection.base import scalar
 

@@ -11,8 +11,7 @@ from heldout._types import Floats
 from heldout.data.task import TaskKind, Truth
 from heldout.metrics.base import Response
 from heldout.predictions import HeldOutPredictions
-from heldout.report.diagnostics import first_predicted
-from heldout.report.winner_curves import PrecisionRecallPoints
+from heldout.report.diagnostics import PrecisionRecallPoints, first_predicted
 
 MOST_PRECISION_POINTS = 300
 MOST_PRECISION_CLASSES = 7

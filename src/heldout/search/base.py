@@ -260,8 +260,7 @@ class BaseHeldOutSearch(BaseSearchCV):  # type: ignore[misc]
                 argument="importance",
             )
         from heldout.report import report_content, write_report
-        from heldout.report.fold_refits import refitted_winner, with_rows
-        from heldout.report.importance import unfit_for_importance
+        from heldout.report.importance import refitted_winner, unfit_for_importance, with_rows
 
         evaluation = kept if X is None else with_rows(kept, X)
         if importance == "refit" and (reason := unfit_for_importance(evaluation)):

@@ -23,7 +23,7 @@ from heldout.errors import HeldoutWarning, InputError
 from heldout.execution.store import SQLiteStore
 from heldout.flags import Flag
 from heldout.folds.splits import Folds, Split
-from heldout.report.history import search_history
+from heldout.report.displays.history import search_history
 from heldout.search.optuna.cross_fitting import CrossFitting
 from heldout.search.optuna.sampler import SeededSampler, fresh_sampler, quiet
 

@@ -11,6 +11,7 @@ from heldout._registry import registered
 from heldout.errors import InputError
 from heldout.estimates.types import Estimate, is_uncorrected, was_named
 from heldout.protocols.validation.estimate import Validation
+from heldout.report.configuration_scores import search_scale
 from heldout.report.content import Distribution, Headline
 from heldout.report.displays.base import (
     Display,
@@ -27,7 +28,6 @@ from heldout.report.displays.base import (
 )
 from heldout.report.displays.ranking import RankingDisplay
 from heldout.report.estimate_parts import distribution_of, interval_label
-from heldout.report.search_evidence import search_scale
 from heldout.report.words import distribution_label
 from heldout.scales import BAND, BLUE, SKY, VERMILLION, Scale, scale_of_estimate, scale_of_metric
 

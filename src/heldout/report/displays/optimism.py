@@ -7,6 +7,7 @@ from typing import Any, Self
 
 from heldout.estimates.paired.compare import ConfigurationComparison
 from heldout.estimates.paired.scores import OptimismCurve
+from heldout.report.configuration_scores import comparison_of_search, search_scale
 from heldout.report.displays.base import (
     ADAPTIVE_NOTE,
     Display,
@@ -18,7 +19,6 @@ from heldout.report.displays.base import (
     score_label,
     value_text,
 )
-from heldout.report.search_evidence import comparison_of_search, search_scale
 from heldout.scales import BAND, BLUE, MUTED, VERMILLION, Scale, scale_of_metric
 
 

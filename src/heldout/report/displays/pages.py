@@ -10,9 +10,9 @@ import numpy as np
 from heldout._text import number_text
 from heldout.metrics.named import in_sentence
 from heldout.protocols.learning.curve import LearningCurve
+from heldout.report.content import OvertuningCurve
 from heldout.report.diagnostics import Residuals
 from heldout.report.displays.base import Display, configurations_axis, name_text, plain_text
-from heldout.report.overtuning import OvertuningCurve
 from heldout.report.race import RaceSummary
 from heldout.scales import BAND, BLUE, INK, MORE_SERIES, MUTED, SERIES, SKY, VERMILLION, Scale, reach_of
 

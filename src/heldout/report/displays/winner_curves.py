@@ -19,7 +19,14 @@ from heldout.protocols.validation.curves.roc import roc_curve
 from heldout.protocols.validation.estimate import Validation
 from heldout.protocols.validation.replicates import Replicates
 from heldout.report import validation_words as words
-from heldout.report.diagnostics import CalibrationGroups, RocPoints, diagnose
+from heldout.report.diagnostics import (
+    CalibrationGroups,
+    PrecisionRecallPoints,
+    RocPoints,
+    diagnose,
+    net_benefit_of,
+    precision_recall_of,
+)
 from heldout.report.displays.base import class_text, plain_text
 from heldout.report.displays.curves import (
     UNCORRECTED,
@@ -30,7 +37,6 @@ from heldout.report.displays.curves import (
     probability_axes,
     reference_line,
 )
-from heldout.report.winner_curves import PrecisionRecallPoints, net_benefit_of, precision_recall_of
 from heldout.scales import MUTED, SKY, decimals_for
 
 
