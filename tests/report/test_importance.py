@@ -159,14 +159,16 @@ def test_search_report_takes_the_rows_and_refuses_others(tmp_path: Path) -> None
     page = path.read_text(encoding="utf-8")
     assert "Importance of the columns" not in page and "Columns of the data" in page
     for wrong in (X[:-1], X + 1):
-        with pytest.raises(InputError, match="X holds other rows than the search was fitted on"):
+        with pytest.raises(InputError, match="`X` holds other rows than the search was fitted on"):
             search.report(path, X=wrong)
-    with pytest.raises(InputError, match="importance='refit' needs the rows, which a search does not keep; give X"):
+    with pytest.raises(
+        InputError, match="`importance='refit'` needs the rows, which a search does not keep; give `X`"
+    ):
         search.report(path, importance="refit")
     closed = searched(
         LogisticRegression(), {"C": [0.1, 1.0]}, X, y, scoring=lambda model, X, y: model.score(X, y), method="tt"
     )
-    with pytest.raises(InputError, match="importance='refit': the scorer 'score' cannot be opened"):
+    with pytest.raises(InputError, match="`importance='refit'`: the scorer 'score' cannot be opened"):
         closed.report(path, X=X, importance="refit")
     with pytest.raises(InputError, match="importance must be 'auto', 'refit' or 'none', got 'yes'"):
         search.report(path, X=X, importance="yes")
@@ -177,5 +179,5 @@ def test_fits_that_cannot_be_repeated_are_refused(tmp_path: Path) -> None:
     search = ho.HeldOutSearchCV(LogisticRegression(), {"C": [0.1, 1.0]}, scoring="roc_auc", n_bootstraps=20, cv=3)
     weights = np.where(np.arange(60) % 3, 1.0, 20.0)
     search.fit(X, y, sample_weight=weights)
-    with pytest.raises(InputError, match=r"gives other predictions than in the search .* keep_models='winner'"):
+    with pytest.raises(InputError, match=r"gives other predictions than in the search .* `keep_models='winner'`"):
         search.report(tmp_path / "report.html", X=X, importance="refit")

@@ -86,6 +86,8 @@ def search_so_far(path: Path) -> SearchSoFar:
     """
     # One read transaction: the search goes on writing, and results of two moments do not fit together.
     with one_moment(path) as connection, read_as_written(path):
+        if not has_tables(connection):
+            raise _without_run(path)
         check_sound(connection, path)
         run = _run(connection, path)
         note = read_search(connection, run.number)
@@ -140,16 +142,18 @@ class _LastRun(NamedTuple):
     folds: str
 
 
+def _without_run(path: Path) -> StoreError:
+    return StoreError(f"the run file {path} holds no run yet; try again once its search has begun.")
+
+
 def _run(connection: sqlite3.Connection, path: Path) -> _LastRun:
-    if not has_tables(connection):
-        raise StoreError(f"the run file {path} holds no run yet; try again once its search has begun.")
     # A run with a search before one without, as those of protocols; then the last that was opened.
     values = connection.execute(
         "SELECT number, entropy, rows, folds FROM run "
         "ORDER BY number IN (SELECT run FROM search) DESC, opened DESC, number DESC"
     ).fetchone()
     if values is None:
-        raise StoreError(f"the run file {path} holds no run yet; try again once its search has begun.")
+        raise _without_run(path)
     row: _LastRun = of_type(_LastRun, values, "a run")
     return row
 
