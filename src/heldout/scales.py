@@ -69,7 +69,6 @@ class Scale:
         return None if value is None else json_number(self.sign * float(value) + 0.0)  # no zero of sign minus
 
     def many(self, values: NDArray[np.float64]) -> tuple[float | None, ...]:
-        """Values as shown."""
         return tuple(self.shown(value) for value in values.tolist())
 
     def ends(self, interval: Interval | None) -> tuple[float | None, float | None]:

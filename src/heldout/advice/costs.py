@@ -176,7 +176,6 @@ def _failure(cell: CellResult, scorer: str) -> str:
 
 
 def family_times(families: Sequence[Family], fits: Sequence[TimedFit]) -> tuple[FamilyTime, ...]:
-    """The time of each family."""
     by_place = {one.configurations: one for one in fits}
     return tuple(_family_time(family, by_place) for family in families)
 

@@ -149,7 +149,6 @@ def from_csv(text: str) -> tuple[TableEvidence, ...]:
 
 @cache
 def installed_evidence() -> tuple[TableEvidence, ...]:
-    """The evidence that is installed with the library."""
     return from_csv((files("heldout.advice") / FILE).read_text(encoding="utf-8"))
 
 

@@ -212,7 +212,6 @@ class FileEstimate:
         return self.result if isinstance(self.result, Comparison) else None
 
     def content(self, command: str) -> ReportContent:
-        """The content of the report."""
         from heldout.report import estimate_content
 
         return estimate_content(

@@ -83,12 +83,10 @@ class OutputFolder:
         return final
 
     def write_json(self, name: str, document: Mapping[str, Any] | Sequence[Any]) -> Path:
-        """Write a document as JSON."""
         document = all_in_options(document, self.options)
         return self.write_text(name, json.dumps(document, indent=2, allow_nan=False) + "\n")
 
     def write_text(self, name: str, text: str) -> Path:
-        """Write a text."""
         return self.write(name, lambda path: path.write_text(text, encoding="utf-8"))
 
 

@@ -93,7 +93,6 @@ class Space:
 
     @property
     def names(self) -> list[str]:
-        """The names of its models."""
         if isinstance(self.estimator, list):
             return [name for name, _, _ in self.estimator]
         return [] if self.estimator is None else [type(self.estimator).__name__]

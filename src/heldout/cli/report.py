@@ -104,7 +104,6 @@ def _check_file(path: Path) -> None:
 
 
 def page_of(path: Path, content: ReportContent | ValidationContent) -> str:
-    """The content as a page."""
     from heldout.data.declared import UNREADABLE
     from heldout.errors import MissingExtraError
     from heldout.report.render import render_html

@@ -173,7 +173,6 @@ def _fits_beside(options: TuneOptions, folds: Folds, number: int, space: Space) 
 
 
 def search_of(options: TuneOptions, job: TuneJob) -> Search:
-    """The search of a job."""
     from heldout.cli.tune_options import method_of_options
     from heldout.dropping import drop_rule_of
     from heldout.estimates.of_search import Estimation

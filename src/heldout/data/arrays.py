@@ -40,6 +40,7 @@ def array_of(values: Any, what: str) -> NDArray[Any]:
         raise InputError(
             f"{what} must be an array, got rows of different lengths; give each row as many values."
         ) from None
+    # NumPy turns [1, "a"] into text and [True, 2] into numbers, after which nobody can tell what was meant.
     if isinstance(values, list | tuple) and _has_lost_types(values, array):
         array = np.asarray(values, dtype=object)
     return _typed(array)
@@ -51,6 +52,7 @@ def column_of(values: Any, what: str) -> NDArray[Any]:
     if array.ndim == 2 and array.shape[1] == 1:
         return array[:, 0]
     if array.ndim == 1 and array.dtype.kind == "f":
+        # Labels such as 2**60 and 2**60 + 1 are one number as floats; the objects still tell them apart.
         written = _written_objects(values)
         if written is not None and len(set(written)) > len(np.unique(array[~np.isnan(array)])):
             return np.asarray(values, dtype=object)
@@ -108,6 +110,7 @@ def numbers_of(
         raise InputError(f"{what} must be numbers, got values like {shortened(strangers[0])}; {otherwise}.")
     numbers = np.full(array.shape, np.nan)
     try:
+        # Decimals and fractions become floats; a whole number of 400 digits cannot.
         numbers[present] = array[present].astype(np.float64)
     except OverflowError:
         raise InputError(f"{what} hold a whole number beyond the greatest float, 1.8e308; scale them.") from None
@@ -141,6 +144,7 @@ def check_told_apart(
     """
     if column.dtype.kind != "f":
         return
+    # From here on not every whole number has a float of its own: 2**53 of float64.
     least = np.ldexp(1.0, np.finfo(column.dtype).nmant + 1)
     wrong = (np.abs(column) >= least).ravel()
     if wrong.any():
@@ -177,6 +181,7 @@ def _written_objects(values: Any) -> list[Any] | None:
     is_column = isinstance(array, np.ndarray) and array.dtype.kind == "O" and array.ndim == 1
     if not is_column and not isinstance(values, list | tuple):
         return None
+    # What was written as floats lost nothing when it became floats.
     if all(issubclass(kind, float | np.floating) for kind in set(map(type, array))):
         return None
     return [value for value in array if not _is_missing(value)]
@@ -199,6 +204,7 @@ def _unmasked(values: Any) -> NDArray[Any]:
     if values.dtype.kind == "f":
         return np.asarray(values.filled(np.nan))
     masked = np.ma.getmaskarray(values)
+    # Whole numbers with a mask need objects, and without one they stay as they are.
     if not masked.any():
         return np.asarray(values.data)
     array = values.data.astype(object)
@@ -213,6 +219,7 @@ def _typed(array: NDArray[Any]) -> NDArray[Any]:
     kinds = {_kind(value) for value in array.ravel()}
     if kinds == {"boolean"}:
         return array.astype(bool)
+    # Objects that are all whole numbers may still be beyond int64; then they stay objects.
     if kinds == {"whole"}:
         try:
             return array.astype(np.int64)
@@ -274,6 +281,7 @@ def in_order_of(labels: Any, of: str, values: Any, name: str) -> Any:
     if index is None or labels is None or len(index) != len(labels) or index.equals(labels):
         return values  # other checks refuse another number of rows
     position = f"remove the labels ({name}.to_numpy() in Python) to take rows by their position"
+    # A label that occurs twice has two places, so no order can be found.
     for side in (index, labels):
         if not side.is_unique:
             again = side[side.duplicated()][0]
@@ -283,6 +291,7 @@ def in_order_of(labels: Any, of: str, values: Any, name: str) -> Any:
                 f"repeat row labels ({again!r}) and are not in the same order",
                 f"give both with the same labels, or {position}",
             )
+    # 0 to n-1 is what pandas writes where it had no labels: such a side may be in any order.
     counts = any(np.array_equal(side, np.arange(len(side))) for side in (index, labels))
     # as objects: pandas cannot look up intervals that overlap, and a missing label equals itself
     here, there = (side.to_flat_index().astype(object) for side in (index, labels))

@@ -109,6 +109,7 @@ def _reader(kind: Any) -> Callable[[Any], Any]:
 def _one_of(readers: Sequence[Callable[[Any], Any]], may_lack: bool, value: Any) -> Any:
     if value is None and may_lack:
         return None
+    # The last reader is not tried here but below, so that its own message is raised.
     for reader in readers[:-1]:
         try:
             return reader(value)
@@ -191,6 +192,7 @@ def _whole(value: Any) -> int:
 
 
 def _number(value: Any) -> float:
+    # JSON may write a float as a whole number; ``type`` and not ``isinstance``, as True is an int.
     if type(value) is int and abs(value) < MOST:
         return float(value)
     if type(value) is not float or not math.isfinite(value):
@@ -202,6 +204,7 @@ def _text(value: Any) -> str:
     if type(value) is not str:
         raise _wrong("text", value)
     try:
+        # Lone halves of surrogate pairs cannot be encoded, and so not stored again.
         value.isascii() or value.encode()
     except UnicodeEncodeError:
         raise _wrong("text without halves of characters", value) from None
@@ -230,5 +233,6 @@ def _shown(value: Any) -> str:
     if isinstance(value, str | bytes):
         return ascii(value[:40]) + ("…" if len(value) > 40 else "")
     if isinstance(value, int):
+        # Python refuses to print numbers of thousands of digits.
         return str(value) if abs(value) < 2**99 else "a whole number of more than 29 digits"
     return "a record" if isinstance(value, Mapping) else "a list" if isinstance(value, list | tuple) else "no value"

@@ -45,6 +45,7 @@ def columns_of(X: Any) -> Iterator[NDArray[Any]]:
     if hasattr(X, "iloc") and hasattr(X, "columns"):
         columns = (np.asarray(X.iloc[:, place]) for place in range(X.shape[1]))
     elif hasattr(X, "tocsr"):
+        # A sparse matrix of many cells would not fit as a table; then whole rows are compared as bytes.
         columns = iter(X.toarray().T if np.prod(X.shape) <= MOST_CELLS else [_whole_rows(X)])
     else:
         is_text = isinstance(X, list | tuple) and bool(X) and isinstance(X[0], str)
@@ -52,6 +53,7 @@ def columns_of(X: Any) -> Iterator[NDArray[Any]]:
         columns = iter(table.reshape(len(table), -1).T)
     first = list(islice(columns, 2))
     is_text = len(first) == 1 and len(first[0]) > 0 and isinstance(first[0][0], str)
+    # Text is divided into words, whose permutation tells how often equal texts come by chance.
     yield from _words(first[0]) if is_text else first
     yield from columns
 
@@ -61,6 +63,7 @@ def codes_of_column(column: NDArray[Any]) -> NDArray[np.intp]:
     if column.dtype.kind != "O":
         return np.unique(column, return_inverse=True)[1].reshape(-1)
     code: dict[Any, int] = {}
+    # A missing value never equals itself, but two missing ones are alike here.
     values = [None if absent else value for value, absent in zip(column, missing(column), strict=True)]
     keys = (value if getattr(value, "__hash__", None) else repr(value) for value in values)
     return np.array([code.setdefault(key, len(code)) for key in keys], dtype=np.intp)
@@ -68,6 +71,7 @@ def codes_of_column(column: NDArray[Any]) -> NDArray[np.intp]:
 
 def number_of_copies(numbers: NDArray[np.intp], folds: NDArray[Any]) -> int:
     """How many rows of a fold have an equal row outside it; folds (N,) of -1 only train."""
+    # A row's number and its fold in one number: a number with two folds has copies in both.
     pairs = np.unique(numbers * (folds.max() + 2) + folds + 1) // (folds.max() + 2)
     return int(((np.bincount(pairs) > 1)[numbers] & (folds >= 0)).sum())
 
@@ -96,6 +100,7 @@ def linked(numbers: NDArray[np.intp], groups: NDArray[Any] | None) -> NDArray[np
     if groups is None:
         return numbers
     codes = np.unique(groups, return_inverse=True)[1].reshape(-1)
+    # Rows of one group and equal rows are joined in one graph, so neither ever lies on two sides.
     links = csr_array((np.ones(len(codes)), (numbers, numbers.max() + 1 + codes)), shape=(2 * len(codes),) * 2)
     return connected_components(links, directed=False)[1][numbers].astype(np.intp)
 
@@ -103,6 +108,7 @@ def linked(numbers: NDArray[np.intp], groups: NDArray[Any] | None) -> NDArray[np
 def _numbers(columns: Iterable[NDArray[np.intp]], n_rows: int) -> NDArray[np.intp]:
     number = np.zeros(n_rows, dtype=np.intp)
     for codes in columns:
+        # One column after the other, renumbered without gaps: products of all columns would overflow.
         number = np.unique(number * (codes.max() + 1) + codes, return_inverse=True)[1].reshape(-1)
         if number.max() == n_rows - 1:
             break  # no two rows are equal so far
@@ -118,6 +124,7 @@ def _words(texts: NDArray[Any]) -> Iterator[NDArray[Any]]:
 def _whole_rows(X: Any) -> NDArray[Any]:
     """(N,): the content of each row of a sparse matrix."""
     rows = csr_array(X, copy=True)
+    # Two forms of one sparse row (zeros stored or not) must have equal bytes.
     rows.sum_duplicates()
     rows.eliminate_zeros()
     ends = zip(rows.indptr[:-1], rows.indptr[1:], strict=True)

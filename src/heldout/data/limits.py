@@ -42,6 +42,7 @@ class Memory(NamedTuple):
 
 def memory_there() -> Memory | None:
     """The least that the machine, the control group and the limits of the process allow; None if none is known."""
+    # The least of all limits holds, whichever it is.
     found = [*_of_machine(), *_of_control_group(), *_of_process()]
     return min(found, default=None)
 
@@ -133,6 +134,7 @@ def _of_control_group() -> Iterator[Memory]:
             continue
         own = base / group.strip("/")
         # In a container the group may have a name that only the machine outside knows.
+        # The limit of any folder above holds as well.
         for folder in {own, *(above for above in own.parents if above.is_relative_to(base)), base}:
             yield from _of_file(folder / name)
 
@@ -153,6 +155,7 @@ def _of_process() -> Iterator[Memory]:
     except ImportError:  # no such limits on this system
         return
     used = _pages_used()
+    # Address space counts all that is mapped, data only what is the process's own.
     for number, option, pages in ((resource.RLIMIT_AS, "-v", used[0]), (resource.RLIMIT_DATA, "-d", used[-1])):
         limit, _ = resource.getrlimit(number)
         if limit != resource.RLIM_INFINITY:
@@ -190,6 +193,7 @@ def effective_threads(n_jobs: int | None) -> int:
     """
     check_jobs(n_jobs)
     backend, _ = get_active_backend()
+    # Within a worker of joblib, threads of each would multiply.
     if getattr(backend, "nesting_level", 0):
         return 1
     return max(1, min(int(effective_n_jobs(n_jobs)), int(cpu_count())))

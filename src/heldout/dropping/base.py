@@ -132,6 +132,7 @@ def verdict(
     Verdict
     """
     keep, own = ~leaves, statistic.copy()
+    # Whatever a rule says: a race without its leader has nothing to compare with.
     keep[standing.leader], own[standing.leader] = True, np.nan
     if folds_needed is not None:
         folds_needed = folds_needed.copy()
@@ -161,8 +162,10 @@ def behind_leader(fold_scores: Floats, leader: int) -> NDArray[np.float64]:
     >>> bool(0.9 - 0.8 == 0.8 - 0.7), behind.tolist() == [round(0.1 * 2**44)] * 2
     (False, True)
     """
+    # An infinite score has no difference; the fold then counts as missing.
     scores = np.where(np.isfinite(fold_scores), fold_scores, np.nan)
     size = np.fmax.reduce(np.abs(scores), axis=0, initial=0.0)
+    # The greater of both sizes, so that leader and configuration are rounded on one grid.
     _, exponent = np.frexp(np.maximum(size, size[leader]))
     behind = np.ldexp(scores[:, leader, None], -exponent) - np.ldexp(scores, -exponent)
     return np.asarray(np.rint(np.ldexp(behind, _BITS)))

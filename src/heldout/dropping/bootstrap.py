@@ -111,6 +111,7 @@ class Bootstrap(Racing):
 
         def times_worse(first: int, last: int) -> NDArray[np.intp]:
             counts, _ = draws.block(first, last)
+            # Against one leader for all draws, as published, or against the best of each draw.
             best = np.full(len(counts), standing.leader)
             if self.against != "current_best":
                 best = standing.replay.choose(counts)
@@ -119,12 +120,14 @@ class Bootstrap(Racing):
             values = oriented(score.metric, score.all(counts))
             if not score.has_fused_path:  # fused scores are ratios of exact sums, which tie without rounding
                 values = tie_exactly(values)
+            # Where no best exists in a draw nobody is worse: comparisons with NaN are false.
             rivals = np.where(best == NONE_CHOSEN, np.nan, values[np.arange(len(best)), np.maximum(best, 0)])
             return np.count_nonzero(values < rivals[:, None], axis=0)
 
         try:
             with quiet_if_foreign([score.metric]):
                 blocks = map_blocks(times_worse, self.n_bootstraps, n_threads=standing.n_threads)
+        # A class with one row so far cannot be resampled; the barrier then drops nobody.
         except UndefinedDrawsError:
             return np.full(standing.n_configurations, np.nan)
         share: NDArray[np.float64] = np.sum(blocks, axis=0) / self.n_bootstraps
@@ -137,6 +140,7 @@ def drawn_again(draws: Draws, counts: Counts, first: int) -> Counts:
     The places of a sample are its units in order, each as often as it was drawn. So the second count of a unit is
     the number of draws among its places: a difference of sums.
     """
+    # A stream of its own, or the second draw would repeat the first.
     seed, units = stream(draws.seed, "drawn again"), np.arange(draws.n_units)
     of_places, _ = Draws(seed, draws.n_bootstraps, units, always, always).block(first, first + len(counts))
     first_row = np.unique(draws.unit_of_row, return_index=True)[1]

@@ -60,7 +60,9 @@ class HoeffdingRace(Racing):
         """Drop those more than twice the half-width behind the leader."""
         score = standing.score
         low, high = score.metric.range
+        # Weighted rows count as fewer; a bound for n equal rows would be too narrow.
         n = effective_size(weights_of_units(score, standing.unit_of_row))
+        # Every configuration at every barrier must hold, those that left included.
         half = half_width(n, self.delta, standing.n_started * standing.n_barriers, sides=2, width=high - low)
         values = oriented(score.metric, score.observed())
         with np.errstate(invalid="ignore"):

@@ -62,6 +62,7 @@ class _AgainstIncumbent(Racing):
             bound = self.bound(of_leader)
             means = scores[:, compared].mean(axis=0)
             below[compared] = bound - means
+            # Equal means may differ by rounding, and a twin of the leader must stay.
             leaves[compared] = bound - means > SLACK * (abs(bound) + np.abs(means))
         return verdict(standing, leaves=leaves, statistic=below)
 

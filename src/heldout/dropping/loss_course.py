@@ -54,6 +54,7 @@ def share_of_more_errors(n: Floats, more: Floats, fewer: Floats) -> Floats:
     >>> bool(abs(found - exact) < 1e-3)
     True
     """
+    # A sample without rows has no share; 1 avoids the division by 0.
     n = np.maximum(n, 1.0)
     mean, second = (more - fewer) / n, (more + fewer) / n
     variance = second - mean**2
@@ -63,8 +64,10 @@ def share_of_more_errors(n: Floats, more: Floats, fewer: Floats) -> Floats:
     skewness = (mean - 3 * mean * second + 2 * mean * mean * mean) * over * over * over
     fourth = second - 4 * mean * mean + 6 * mean * mean * second - 3 * mean * mean * mean * mean
     kurtosis = fourth * over * over * over * over - 3
+    # Half a step towards the mean: a count greater than 0 is at least 1 (continuity correction).
     z = (0.5 - n * mean) * per_row * over
     z2 = z * z
+    # Edgeworth's terms: errors are few, so a normal distribution alone is too symmetric.
     first = skewness / 6 * (z2 - 1)
     higher = kurtosis / 24 * (z2 - 3) + skewness * skewness / 72 * ((z2 - 10) * z2 + 15) - over * over / 24
     density = np.exp(-z2 / 2) / np.sqrt(2 * np.pi)
@@ -130,6 +133,7 @@ class LossCourse:
         """The losses that a split adds to the sums, and whether the sums restart with it."""
         if self.splits[split].repeat == self.splits[0].repeat:
             return self.splits[split], False
+        # A later repeat changes the mean loss of each row, so earlier sums cannot be added to.
         return self._of_repeats(self.splits[: split + 1]), True
 
     def _of_repeats(self, splits: tuple[SplitLosses, ...]) -> SplitLosses:
@@ -171,6 +175,7 @@ class LossStandings:
     def __init__(self, course: LossCourse, counts: NDArray[np.uint8]) -> None:
         self._course = course
         self._row_counts = counts
+        # Counts of errors are exact in float32, whose matrix products are twice as fast.
         whole = all(each.losses.dtype == bool for each in course.splits)
         self._counts: NDArray[Any] = np.take(counts, course.first_row, axis=1).astype(
             np.float32 if whole else np.float64
@@ -203,6 +208,7 @@ class LossStandings:
         if self._whole:
             part = _Part(counts, losses.astype(np.float32))
             self._sums += counts @ part.losses
+            # 0 and 1 are their own squares.
             self._squares = self._sums
         else:
             counts = counts.astype(np.float64)
@@ -220,6 +226,7 @@ class LossStandings:
     def _narrow(self, wanted: NDArray[np.bool_]) -> None:
         """Remove columns that are no longer needed, if that saves much."""
         keep = np.flatnonzero(wanted[self._columns])
+        # Copies cost time too; a fifth of the columns must go before they pay.
         if len(keep) > 0.8 * len(self._columns):
             return
         self._columns = self._columns[keep]
@@ -243,6 +250,7 @@ class LossStandings:
         leader = np.searchsorted(self._columns, np.maximum(leaders, 0))
         leader[leaders == NONE_CHOSEN] = 0  # their values are not read
         self._multiply(leader)
+        # Sums and not means: all columns have the same rows, so the divisor changes no comparison.
         total = self._sums - self._sums[lanes, leader][:, None]
         needed = remaining[:, self._columns]
         if self._course.threshold >= ONLY_BEHIND:
@@ -292,6 +300,7 @@ def on_product_grid(values: Floats, most: int) -> Floats:
     >>> on_product_grid(np.array([[1.0], [1 / 3]]), most=1000).ravel().round(4).tolist()
     [1.0, 0.3333]
     """
+    # A product of two numbers of so many bits, summed so often, still fits 53 bits.
     bits = (53 - int(most).bit_length()) // 2
     _, exponent = np.frexp(np.abs(values).max(axis=0, initial=0.0))
     step = np.ldexp(1.0, exponent - bits)

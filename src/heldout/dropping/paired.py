@@ -98,11 +98,13 @@ class Paired(Racing):
         rivals = range(standing.n_configurations) if self.pairs == "all" else (standing.leader,)
         least = np.full(standing.n_configurations, np.nan)
         needed = least.copy()
+        # The least p-value of all: one rival that is clearly better is enough.
         for rival in rivals:
             p, folds = self._against(standing, rival)
             least, needed = np.fmin(least, p), np.fmin(needed, folds)
         due = np.ones(standing.n_configurations, dtype=bool)
         if self.looks == "power_analysis":
+            # ``not >``, so that one without a note (NaN) is due.
             due = ~(next_look(standing.noted, standing.n_configurations) > standing.n_splits)
             least = np.where(due, least, np.nan)
         leaves = least < np.fmin(self.alpha, least[standing.leader])  # the leader stays, and so do its twins
@@ -114,6 +116,7 @@ class Paired(Racing):
     def _against(self, standing: Standing, rival: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """The p-value of each configuration against one, and how many more folds would tell them apart."""
         pairs = pairs_with_leader(behind_leader(standing.fold_scores, rival))
+        # Repeats of one split have no common factor for shared training rows.
         if standing.n_folds < 2:
             pairs = pairs._replace(tested=np.zeros_like(pairs.tested))
         shared = 1 / max(standing.n_folds - 1, 1)
@@ -157,9 +160,11 @@ def folds_to_tell(effect: NDArray[np.float64], shared: float, alpha: float, powe
         return np.asarray(effect[which] / np.sqrt(1 / folds + shared) >= wanted)
 
     found = np.full(len(effect), np.inf)
+    # With ever more folds the shared rows stay, so an effect below this limit is never found.
     which = np.flatnonzero((effect > 0) & (effect * np.sqrt(1 / shared) > ndtri(1 - alpha) + ndtri(power)))
     least = np.full(len(which), FEWEST_FOLDS - 1.0)
     most = np.full(len(which), float(FEWEST_FOLDS))
+    # Doubled until it suffices, then halved: the number may be in the millions.
     while not (enough := suffices(most, which)).all():
         least, most = np.where(enough, least, most), np.where(enough, most, 2 * most)
         sure = most <= MOST_FOLDS

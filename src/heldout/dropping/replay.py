@@ -105,13 +105,16 @@ class SimulatedRace:
             leaves = np.zeros_like(remaining)
             if self.judged[after - 1]:
                 leaves = self._dropped(standings, remaining, alone)
+            # What the real race dropped has no fits after that, so no bootstrap can keep it longer.
             going = remaining & ~leaves & (self.left_after > after)
+            # Where all real survivors would leave, the best of them stays.
             ended = ~(going & stays).any(axis=1)
             if ended.any():
                 spared = standings.leaders(remaining & stays)
                 first = (remaining & stays).argmax(axis=1)
                 going[ended, np.where(spared == NONE_CHOSEN, first, spared)[ended]] = True
             n_done[remaining & ~going] = after
+            # How often in a row two were left, as the real race counts it.
             alone = np.where(going.sum(axis=1) == 2, alone + 1, 0)
             remaining = going
         return n_done
@@ -123,6 +126,7 @@ class SimulatedRace:
         if self.resolve_ties_after is not None:
             behind = (remaining.sum(axis=1) == 2) & (alone >= self.resolve_ties_after)
             leaves[behind] = remaining[behind]
+        # The index is -1 where there is no leader; the next line clears the whole row there.
         leaves[np.arange(len(leaves)), leaders] = False
         leaves[leaders == NONE_CHOSEN] = False
         return leaves
@@ -213,6 +217,7 @@ class CountedStandings:
     def worse(self, leaders: NDArray[np.intp], remaining: Remaining) -> Floats:
         share = np.zeros(remaining.shape)
         predicted = self._predicted
+        # One that is left alone is compared with nobody.
         contested = np.flatnonzero((leaders != NONE_CHOSEN) & (remaining.sum(axis=1) > 1))
         for lane in contested:
             counts = np.take(self._counts[lane], predicted.rows)

@@ -71,6 +71,7 @@ def _parts(task: Task, n_steps: int, entropy: int) -> NDArray[np.intp]:
         return part
     codes = np.unique(task.groups, return_inverse=True)[1]
     sizes = np.bincount(codes)
+    # Groups cannot be cut, so a random order may leave a part empty or lack a class at first.
     for attempt in range(ATTEMPTS):
         order = np.random.default_rng(stream(entropy, "growing splits", attempt)).permutation(len(sizes))
         of_group = np.empty(len(sizes), dtype=np.intp)
@@ -94,6 +95,7 @@ def _evenly_spread(task: Task, n_parts: int, rng: np.random.Generator) -> NDArra
     """The rows in an order in which every section has each class in about its share."""
     counts = task.truth.class_counts()
     least = int(counts.argmin())
+    # Each part needs each class, or a model would be trained or tested without one.
     if counts[least] < n_parts:
         assert task.truth.classes is not None, "a classification has classes"
         label = labels_text(task.truth.classes[least : least + 1])
@@ -101,8 +103,10 @@ def _evenly_spread(task: Task, n_parts: int, rng: np.random.Generator) -> NDArra
     order = rng.permutation(task.n_rows)
     place = np.empty(task.n_rows)
     for code, count in enumerate(counts):
+        # The rows of a class at even distances on one line, on which the classes are merged.
         mine = order[task.truth.values[order] == code]
         place[mine] = (np.arange(count) + 0.5) / count
+    # Stable on a shuffled order, so that ties between classes are broken at random.
     return order[np.argsort(place[order], kind="stable")]
 
 
@@ -150,10 +154,12 @@ def cochran_q_of_each(table: NDArray[Any]) -> Iterator[BlockTest]:
         of_row += column
         total += int(column.sum())
         squares += int(column.sum()) ** 2
+        # Rows that are all 0 or all 1 say nothing of a difference between columns.
         differ = of_row[(of_row > 0) & (of_row < k)]
         if not len(differ):
             yield BlockTest(0.0, 1.0)
             continue
+        # In whole numbers, as the exact test compares it with those of all arrangements.
         spread = k * squares - total**2
         statistic = (k - 1) * spread / float(k * int(differ.sum()) - int((differ**2).sum()))
         exact = len(differ) * k <= FEW_ENTRIES
@@ -205,6 +211,7 @@ def _exact_p(row_sums: Sequence[int], k: int, spread: int) -> float:
                 moved = list(sums)
                 for column in ones:
                     moved[column] += 1
+                # Sorted, because the statistic does not depend on which column is which: far fewer cases.
                 grown[tuple(sorted(moved))] += n
         ways = grown
     total = sum(row_sums)

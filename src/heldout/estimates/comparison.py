@@ -277,7 +277,6 @@ def methods_of(methods: Any) -> dict[str, Method]:
 
 
 def compare(inputs: Inputs, methods: Mapping[str, Method]) -> Comparison:
-    """The estimate of each method."""
     estimates: dict[str, Estimate] = {}
     refused: dict[str, str] = {}
     # A method that does not fit costs its own row only; the others still answer.

@@ -106,7 +106,6 @@ class CellEvidence:
 
     @property
     def place(self) -> tuple[str, str, str, int, int]:
-        """The cell."""
         return self.part, self.kind, self.metric, self.rows, self.configurations
 
     @property
@@ -158,7 +157,6 @@ def _number(cell: str) -> float:
 
 @cache
 def installed_bed() -> tuple[CellEvidence, ...]:
-    """The evidence that is installed with the library."""
     return bed_from_csv((files("heldout.estimates") / FILE).read_text(encoding="utf-8"))
 
 

@@ -245,7 +245,6 @@ DECISIVE = {"metric", "aggregate", "selection", "groups", "sample_weight", "fold
 
 
 def _first(*values: Any) -> Any:
-    """The first that is not None."""
     return next((value for value in values if value is not None), None)
 
 

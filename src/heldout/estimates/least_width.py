@@ -283,7 +283,6 @@ def _units_of_codes(evidence: Evidence, matrix: Matrix, codes: Iterable[int]) ->
 
 
 def reads_labels(metric: Metric) -> bool:
-    """Whether it reads predicted labels."""
     return tuple(metric.responses) == (Response.LABELS,)
 
 

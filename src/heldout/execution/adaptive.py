@@ -344,7 +344,6 @@ def _form(member: Configuration) -> str:
 def _scores(
     search: Search, found: RaceResults, positions: Sequence[int], dropped: Mapping[int, Dropped]
 ) -> list[ProposalScore]:
-    """The scores of a batch."""
     name = found.refit_metric
     of_folds = found.fold_scores[name]
     # Splits run in the order of the race, while scores are stored in the order of the folds.

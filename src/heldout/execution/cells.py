@@ -233,6 +233,7 @@ class CellBlock:
 
 def likeness(result: CellResult) -> Hashable | None:
     """What the cells of a split must have in common for one block; None for a cell that is a record by itself."""
+    # A failure, a retry or training scores have fields of their own, for which a block has no column.
     plain = result.state is CellState.DONE and result.attempts == 1 and not result.message
     if not plain or not result.shared or result.train_scores:
         return None
@@ -241,7 +242,6 @@ def likeness(result: CellResult) -> Hashable | None:
 
 
 def block_of(alike: Sequence[CellResult]) -> CellBlock:
-    """The block of cells that are alike."""
     first = alike[0]
     return CellBlock(
         configurations=tuple(cell.key.configuration for cell in alike),
@@ -263,7 +263,6 @@ def _column(numbers: Sequence[float]) -> NDArray[np.float64]:
 
 
 def each_cell(results: Iterable[CellResult | CellBlock]) -> Iterator[CellResult]:
-    """Results as single cells."""
     for result in results:
         if isinstance(result, CellBlock):
             yield from result.cells()

@@ -120,6 +120,7 @@ class ResultCollector:
             self._put_block(result)
             return
         number = self._number.get(result.key.place)
+        # A store may hold splits of another race, such as fits without two folds.
         if number is None:
             return
         test = self._folds.splits[number].test
@@ -157,11 +158,13 @@ class ResultCollector:
         n_configurations = len(self._configurations)
         dropped = outcome.dropped
         skipped = {configuration: outcome.skipped(configuration) for configuration in dropped}
+        # Before anything is read: a response is there for all splits of a configuration or for none.
         self._leave_out_partial()
         cells = self._cells.of_splits([split.place for split in folds.splits], skipped)
         names = _scorer_names(cells, self._scoring)
         fold_scores = {name: _fold_scores(name, cells, folds, self._scoring.metrics.get(name)) for name in names}
         refit_metric = self._scoring.refit_metric if self._scoring.refit_metric in names else names[0]
+        # Failures are those of the metric that chooses; by the others a configuration only lacks a score.
         unscored = {name: self._unscored(name, cells, folds) for name in names}
         failures = dict(sorted({**unscored[refit_metric], **_failures(cells)}.items()))
         for name, lacking in unscored.items():
@@ -189,6 +192,8 @@ class ResultCollector:
         done = self._cells.is_in(CellState.DONE)
         for array in self._arrays.values():
             empty = UNPREDICTED_LABEL if array.dtype == np.int32 else np.nan
+            # One row of each split tells whether its fit gave the response: a fit predicts all its test rows or
+            # none.
             first = np.stack(
                 [array[split.test[0], :, self._folds.columns[split.repeat]] for split in self._folds.splits], axis=1
             ).reshape(*done.shape, -1)[..., 0]
@@ -207,6 +212,7 @@ class ResultCollector:
         lacking = none & cells.is_in(CellState.DONE)
         unscored: dict[int, str] = {}
         for number in np.flatnonzero(lacking.any(axis=0)).tolist():
+            # A fold without what the metric needs is the fold's fault and not that of a configuration.
             if np.isnan(column.values[:, number]).all() and self._is_undefined(name, folds.splits[number].test):
                 continue
             for configuration in np.flatnonzero(lacking[:, number]).tolist():
@@ -222,6 +228,7 @@ class ResultCollector:
 
     def _responses(self, folds: Folds, skipped: Mapping[int, frozenset[Place]]) -> dict[Response, NDArray[Any]]:
         """The arrays, without the splits that did not run and those that a dropped configuration skipped."""
+        # Nothing to erase, so no copy of what may be most of the memory.
         if folds.n_splits == self._folds.n_splits and not skipped:
             return self._arrays
         columns = [self._folds.columns[repeat] for repeat in folds.columns]
@@ -240,14 +247,17 @@ class ResultCollector:
 def _scorer_names(cells: CellTable, scoring: Scoring) -> tuple[str, ...]:
     """The names of the scorers; those of a callable that returns a dict are known only from its results."""
     given = {name: column.given.ravel() for name, column in cells.test_scores.items()}
+    # Cells that failed or were dropped name no scorer, so the first that has one is asked.
     first = min((int(cell.argmax()) for cell in given.values() if cell.any()), default=0)
     names = tuple(name for name, cell in given.items() if cell[first])
+    # With declared metrics their order is that of the user, not that in which results came.
     return tuple(scoring.metrics) if set(names) <= set(scoring.metrics) else names
 
 
 def _fold_scores(name: str, cells: CellTable, folds: Folds, metric: Metric | None) -> FoldScores:
     column = cells.test_scores.get(name)
     values = np.full(cells.columns.shape, np.nan) if column is None else column.values
+    # Scorers of losses give negative numbers; fold scores are in the metric's own direction.
     greater = metric is None or metric.greater_is_better
     return FoldScores(
         values=np.ascontiguousarray((values if greater else -values).T),

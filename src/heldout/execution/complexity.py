@@ -41,11 +41,13 @@ def measured(model: Any) -> dict[str, float]:
     >>> measured(Lasso(alpha=0.1).fit(X, [0.0, 1.0, 2.0]))
     {'non-zero coefficients': 1.0}
     """
+    # A number of each unit, as each imputation has a model of its own.
     if members := getattr(getattr(model, "pooled_", None), "members", ()):  # a model for each imputation
         each = [measured(member) for member in members]
         return {unit: sum(one[unit] for one in each) / len(each) for unit in _common(each)}
     found = _of_selectors(model)
     last = model
+    # A search around a pipeline around a model: what predicts lies at the end.
     while (inner := _inside(last)) is not None:
         last = inner
         found = _of_selectors(last) or found
@@ -73,6 +75,7 @@ def _checked(number: Any, model: Any) -> float:
 def _inside(model: Any) -> Any:
     if hasattr(model, "steps") and hasattr(model, "named_steps"):
         return model.steps[-1][1]
+    # A support vector machine has ``support_`` too, but no model within.
     if hasattr(model, "support_") and not hasattr(model, "n_support_"):
         return getattr(model, "estimator_", None)  # recursive elimination: the model on the kept columns
     if hasattr(model, "estimators_"):
@@ -106,6 +109,7 @@ def _leaves(model: Any) -> float | None:
     trees = np.ravel(np.asarray(getattr(model, "estimators_", ()), dtype=object)).tolist()
     leaves = [_leaves(tree) for tree in trees]
     counted = [each for each in leaves if each is not None]
+    # A sum over some of the trees would make an ensemble look simpler than it is.
     return sum(counted) if leaves and len(counted) == len(leaves) else None
 
 
@@ -142,6 +146,7 @@ def mean_complexities(
     Raises InputError where no unit is common to all candidates.
     """
     done = cells.is_in(CellState.DONE)
+    # What cannot win must not decide in which unit the others are compared.
     done[list(out)] = False
     if places is not None:
         done &= np.array([place in places for place in cells.places])

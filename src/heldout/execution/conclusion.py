@@ -63,6 +63,7 @@ def chosen_in(
     task, configurations = search.task, search.configurations
     unscored = warn_of_failures(found, search)
     metrics = {name: search.scoring.metrics.get(name) for name in found.fold_scores}
+    # The sequential strategy chooses by its last steps, which train on most rows.
     window = None if search.strategy is None else search.strategy.window
     read = found if window is None else found.last(window)
     weights = search.scoring.weights
@@ -74,6 +75,7 @@ def chosen_in(
         if estimation.scale_of_selection == "within"
         else {}
     )
+    # All failed to be scored: the first one, so that the search ends as in scikit-learn.
     if unscored is not None:
         winner = unscored
     elif choose is not None:
@@ -130,6 +132,7 @@ def flags_of(search: Search, found: RaceResults, chosen: ChosenWinner) -> dict[F
 def flags_of_order(search: Search, predictions: HeldOutPredictions, winner: int) -> dict[Flag, str]:
     """What to know of rows that follow time, unless the search allows for it: by groups or blocks of rows."""
     allowed = search.task.groups is not None or search.estimation.blocks is not None
+    # Rows that are copies follow each other for that, and not because of time.
     if allowed or not search.folds.exchangeable or Flag.COPIED_ROWS in search.flags:
         return {}
     return flags_of_time(predictions, search.task.truth, winner, search.entropy)
@@ -141,6 +144,7 @@ def flags_of_course(search: Search, found: RaceResults) -> dict[Flag, str]:
     barriers = found.outcome.barriers
     if search.drop is not None and barriers:
         least = search.drop.min_predictions
+        # The last barrier had the most rows; fewer than the rule needs means that it never spoke.
         most = max(barrier.n_rows for barrier in barriers)
         if most < least:
             flag = Flag.DROPPING_NEVER_APPLIED
@@ -200,6 +204,7 @@ def warn_of_failures(found: RaceResults, search: Search) -> int | None:
         return 0
     if failed == total:
         reasons = list(dict.fromkeys(found.failures.values()))
+        # A TypeError in all fits is a wrong argument, which scikit-learn raises as such.
         all_of_type = all(reason.startswith("TypeError: ") for reason in reasons)
         raise (ArgumentError if all_of_type else InputError)(
             f"all {total} configurations failed, so there is no winner; fix them (in Python, `error_score='raise'` "

@@ -54,6 +54,7 @@ class CopiesTogether:
         random_state: int | None = None,
         parts: TrainingParts | None = None,
     ) -> None:
+        # Lists of splits may be generators, which could be read once only.
         listed = cv is None or hasattr(cv, "split") or isinstance(cv, int | np.integer)
         self.cv = cv if listed else listed_splits(cv)
         self.origin = origin
@@ -78,6 +79,7 @@ class CopiesTogether:
         originals, first, place = np.unique(origin, return_index=True, return_inverse=True)
         place = place.reshape(-1)
         if isinstance(self.cv, list | PredefinedSplit):
+            # A list of splits counts original rows, so it is translated to where their copies are.
             for train, test in check_cv(self.cv).split():
                 drawn = (np.flatnonzero(np.isin(originals, rows)[place]) for rows in (train, test))
                 yield next(drawn), next(drawn)
@@ -85,6 +87,7 @@ class CopiesTogether:
         mine = None if y is None else rows_at(y, first)
         cv = self._splitter(mine)
         own_groups = None if groups is None else rows_at(groups, first)
+        # The splitter sees each original row once, by its first copy; its copies follow it.
         for train, test in cv.split(rows_at(X, first), mine, own_groups):
             yield np.flatnonzero(np.isin(place, train)), np.flatnonzero(np.isin(place, test))
 
@@ -134,6 +137,7 @@ class TrainingParts:
         shifts = n_rows * np.arange(1, len(codes) + 1)
         rows = np.tile(np.arange(n_rows), len(codes))
         links = (np.ones(len(rows)), (rows, np.concatenate([c + by for c, by in zip(codes, shifts, strict=True)])))
+        # Rows that share an original in any of the parts are joined, so that no copy is separated.
         graph = coo_array(links, shape=(n_rows * (1 + len(codes)),) * 2)
         return connected_components(graph, directed=False)[1][:n_rows].astype(np.intp)
 
@@ -142,6 +146,7 @@ def _key_of(n_rows: int, y: Any) -> Hashable:
     if y is None:
         return n_rows
     values = np.asarray(y)
+    # Bytes of an object array are addresses, which differ between equal texts.
     return (n_rows, tuple(values.ravel().tolist()) if values.dtype.kind == "O" else values.tobytes())
 
 
@@ -162,6 +167,7 @@ def with_copies_together(model: BaseEstimator, origin: NDArray[np.intp]) -> Base
     """
     params = model.get_params(deep=True)
     changed: dict[str, Any] = {}
+    # One for all splitters of the model, as an inner search sees rows that an outer one has split.
     parts = TrainingParts()
     for name, cv in params.items():
         place, _, last = name.rpartition("__")

@@ -169,6 +169,8 @@ def cross_fit(
     """
     started = time.perf_counter()
     splits = search.folds.of_first_repeat
+    # Searches beside the search only choose: no refit, no models kept, and no end by a width that is another
+    # question.
     plain = replace(search, refit=False, keep_models="none", deploy="all", stop_when_width=None)
     winners: list[Configuration] = []
     n_trials_made, inner_scores, n_fits, n_saved, reason = list[int](), list[float](), 0, 0, ""
@@ -179,8 +181,10 @@ def cross_fit(
         why = ""
         try:
             inner, found = proposed_results(inner, proposals, running, n_trials, is_whole=False)
+            # Counted before a winner is looked for: fits were made even where there is none.
             n_fits, n_saved = n_fits + found.n_fits, n_saved + found.n_fits_saved
             n_trials_made.append(len(inner.configurations))
+            # The first failure explains a search without winner better than "all failed".
             why = next(iter(found.failures.values()), proposals.shortage)
             winner = _winner(inner, found, choose)
         except InputError as error:
@@ -190,6 +194,8 @@ def cross_fit(
             reason = f"the search without fold {split.fold} was too short ({proposals.shortage})"
             break
         winners.append(inner.configurations[winner])
+        # An estimate on rows that this search saw: a sampler that fitted them too closely shows against the rows
+        # outside.
         inner_scores.append(_inner_score(inner, found, winner, running.n_jobs))
     tested = None if reason else _tested(plain, splits, winners, running)
     if tested is not None and tested.failures:
@@ -216,6 +222,7 @@ def obstacle_of_folds(folds: Folds) -> Obstacle | None:
     splits = folds.of_first_repeat
     tested = np.zeros(folds.n_rows, dtype=np.intp)
     for split in splits:
+        # A row that is held out twice would be seen by the search of its other fold.
         tested[split.test] += 1
     used = np.unique(np.concatenate([rows for split in splits for rows in (split.train, split.test)]))
     if not folds.exchangeable or (tested[used] != 1).any():
@@ -251,6 +258,7 @@ def folds_outside(folds: Folds, splits: Sequence[Split], split: Split) -> Folds:
         for other in splits
         if other is not split
     )
+    # A fold whose test rows all lie in the fold left out (groups, for instance) has nothing to score.
     return replace(folds, splits=tuple(other for other in others if len(other.test)), halves=(), n_halvings=0)
 
 
@@ -288,6 +296,7 @@ def _tested(
     search: Search, splits: Sequence[Split], winners: Sequence[Configuration], running: RunSettings
 ) -> RaceResults:
     """Each winner fitted outside its fold and tested on it: the results of one column."""
+    # Each winner is fitted on one split only, so that all together fill one column of predictions.
     members = Configurations(tuple(replace(winner, position=number) for number, winner in enumerate(winners)))
     folds = search.folds.part(splits)
     work = replace(search.work, configurations=members, folds=folds, sharing=None)
@@ -296,6 +305,7 @@ def _tested(
     column = ResultCollector(search.task, Configurations(members.members[:1]), folds, search.scoring)
     with open_run(work, search.task, search.entropy, in_memory, n_cells=len(races), n_races=len(races)) as run:
         run.run_races(races)
+        # All cells go to column 0, as if one configuration had predicted all folds.
         for race in races:
             (cell,) = run.cell_results(race)
             column.put(replace(cell, key=cell.key._replace(configuration=0)))
@@ -315,6 +325,7 @@ def estimates_of_cross_fit(
     corrected = {}
     for name, estimate in _of_column(search, found, chosen, fit, n_jobs).items():
         of_metric = found.fold_scores[name]
+        # The uncorrected score is on the scale of the corrected one, or their difference would be no optimism.
         scale = estimate.provenance.get("scale_of_value", search.estimation.scale_of_selection)
         whole: Mapping[str, NDArray[np.float64]] = scores_of.get(scale, {})
         scores = whole.get(name, mean_over_splits(of_metric.values))

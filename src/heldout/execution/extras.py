@@ -63,6 +63,7 @@ def smaller_training(
     if not search.training_size_correction:
         return None
     positions, pairs = competitors(search, found, chosen), search.folds.without_two
+    # Fits without two folds have places of their own, so that resumed ones can be counted apart.
     places, n_fits = {split.place for split in pairs}, len(positions) * len(pairs)
     n_done = sum(cell.place in places and cell.configuration in positions for cell in run.run.acknowledged())
     run.run.note_end(len(search.configurations), n_fits)
@@ -84,6 +85,7 @@ def stop_of(search: Search, n_jobs: int | None = None) -> Stop | None:
     judged = judged_after([split.repeat for split in search.race.splits])
 
     def stop(barrier: Barrier, found: RaceResults) -> Barrier:
+        # In the middle of a later repeat the few new rows would weigh as much as all others.
         if barrier.n_rows < FEWEST_ROWS or not judged[barrier.after - 1]:
             return barrier
         with warnings.catch_warnings():
@@ -96,6 +98,7 @@ def stop_of(search: Search, n_jobs: int | None = None) -> Stop | None:
         if interval is None:
             return barrier
         width = interval.high - interval.low
+        # The leader is the one that the interval is of, which the rule may see otherwise.
         return replace(barrier, leader=chosen.winner, width=width, stopped=bool(width <= most))
 
     return stop
@@ -198,6 +201,7 @@ def place_of(wanted: Configuration, members: Sequence[Configuration]) -> int | N
     base = wanted.template.get_params()
     full = {**base, **wanted.params}
     for each in members:
+        # Parameters of a finished estimator are only shown, so they tell nothing of it.
         if each.has_params or each.model != wanted.model or type(each.template) is not type(wanted.template):
             continue
         names = {*each.params, *wanted.params} - {"model"}
@@ -217,6 +221,7 @@ def default_configuration(
     if default is None:
         return None
     wanted = named_default(estimator, default)
+    # Before an imputation is put in front: members are compared as the user named them.
     place = place_of(wanted, search.configurations.members)
     if place is not None:
         return DefaultConfiguration(search.configurations[place], place)

@@ -162,7 +162,6 @@ class CellContext:
         entropy: int | None,
         stopping: EarlyStopping | None = None,
     ) -> CellContext:
-        """The context of a task's cells."""
         X, y, truth = task.X, task.target, task.truth
         return cls(X, y, truth, scoring, routed, error_score, return_train_score, entropy, stopping)
 

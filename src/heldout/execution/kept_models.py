@@ -37,7 +37,6 @@ class KeptModels:
     is_full: bool = False
 
     def put(self, cell: CellKey, model: FittedModel) -> None:
-        """Keep a model."""
         if self.is_full:
             return
         self.n_bytes += model.n_bytes

@@ -150,7 +150,6 @@ class OpenRun:
         return run_races(scheduler, self.work, self._executor, keeping, judge)
 
     def race_results(self, race: Race, outcome: RaceOutcome | None = None) -> RaceResults:
-        """The results of a race that has run."""
         collector = self._collector(race)
         for result in self.run.results({split.repeat for split in race.splits}):
             collector.put(result)

@@ -120,8 +120,6 @@ class Scheduler:
 
 
 class _Progress:
-    """The progress of one race."""
-
     def __init__(self, race: Race, remaining: list[int]) -> None:
         self.race = race
         self.n_started = len(remaining)

@@ -70,6 +70,7 @@ class _AutoSplitter:
 
         Raises InputError without rows, and where not even two folds can be made.
         """
+        # Splitters of scikit-learn may be asked without a target; the first that has rows is counted.
         counted = next((one for one in (y, groups, X) if one is not None), None)
         if counted is None:
             raise InputError("the number of folds depends on the rows; pass X, or the target.", argument="cv")
@@ -101,11 +102,13 @@ def number_of_folds(
     unit = "row" if groups is None else "group"
     unit_of_row = np.arange(n_rows) if groups is None else np.asarray(groups)
     sizes = {"": len(np.unique(unit_of_row))}
+    # The size of a class alone counts then: it is never more than all rows.
     if classes is not None:
         sizes = {
             f"class {labels_text(np.array([label]))}": len(np.unique(unit_of_row[classes == label]))
             for label in np.unique(classes)
         }
+    # Each fold needs an event, or its concordance is undefined.
     if events is not None:
         sizes["the event"] = len(np.unique(unit_of_row[events]))
     least = min(sizes, key=sizes.__getitem__)

@@ -105,6 +105,8 @@ class PairedHoldOut(FoldPlan):
         own_y = None if y is None else np.asarray(y)[rows]
         own_groups = None if groups is None else np.asarray(groups)[rows]
         n_test = np.ceil(self.test_share * n_rows)  # as many as a hold-out of all rows tests
+        # Half a row less, so that scikit-learn, which rounds up, arrives at exactly so many; and at least one row
+        # trains.
         share = min(2 * self.test_share if groups is not None else (n_test - 0.5) / len(rows), 1 - 1 / len(rows))
         for draw in range(self.times):
             splitter = HoldOut(share).of_round(

@@ -51,6 +51,7 @@ class FoldPlan(BaseCrossValidator):  # type: ignore[misc]
     A plan is a frozen dataclass with a ``random_state``: an integer, or None for the seed of the run.
     """
 
+    # scikit-learn passes groups to a splitter only where this says so.
     __metadata_request__split = {"groups": True}  # noqa: RUF012 - scikit-learn reads it
     random_state: int | None = None
 
@@ -215,6 +216,7 @@ class GroupsHeldOut:
         classes = np.zeros(len(groups), dtype=np.intp)
         if self.stratified:
             classes = np.unique(np.asarray(y), return_inverse=True)[1].reshape(-1)
+        # Without classes all rows are one class, and the draw nearest to the share wins.
         wanted = self.test_share * np.bincount(classes)
         pairs = list(draws.split(X, y, groups))
         off = [np.abs(np.bincount(classes[test], minlength=len(wanted)) - wanted).sum() for _, test in pairs]
@@ -311,6 +313,7 @@ def seeded(cv: Any, seed: int) -> Any:
     shuffles = hasattr(cv, "split") and bool(getattr(cv, "shuffle", True))
     if isinstance(cv, FoldPlan) or not shuffles or getattr(cv, "random_state", 0) is not None:
         return cv
+    # A copy, as the user's splitter must not be changed.
     own = copy.copy(cv)
     own.random_state = seed
     return own

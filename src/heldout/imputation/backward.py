@@ -206,9 +206,11 @@ def pooled_p_value(pooled: PooledCoefficients, places: Sequence[int]) -> float:
     values, inverse = pooled.values[list(places)], np.linalg.inv(pooled.within[block])
     r = float((1 + 1 / H) * np.trace(pooled.between[block] @ inverse) / k)
     statistic = float(values @ inverse @ values / (k * (1 + r)))
+    # Without any difference between imputations there is nothing to correct for.
     if r <= 0:
         return float(chi2.sf(k * statistic, k))
     t = k * (H - 1)
+    # Li, Raghunathan and Rubin's degrees of freedom, with a simpler form for few imputations.
     df = 4 + (t - 4) * (1 + (1 - 2 / t) / r) ** 2 if t > 4 else t * (1 + 1 / k) * (1 + 1 / r) ** 2 / 2
     return float(f.sf(statistic, k, df)) if isfinite(df) else float(chi2.sf(k * statistic, k))
 
@@ -231,6 +233,7 @@ def terms_of(names: Sequence[str], columns: Sequence[str]) -> dict[str, list[str
         if name == INTERCEPT:
             continue
         plain = name.rpartition("__")[2]  # a ColumnTransformer may put the name of the step in front
+        # "age" and "age_group" are both columns: the longest name that fits is the column.
         of = [each for each in columns if plain == each or plain.startswith(f"{each}_")]
         terms.setdefault(max(of, key=len) if of else name, []).append(name)
     return terms
@@ -256,6 +259,7 @@ class KeptColumns(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     def transform(self, X: Any) -> Any:
         """The columns, in the table's own type."""
         if not len(self.places):
+            # A model without columns has its intercept only; solvers need a column all the same.
             return np.zeros((X.shape[0], 1))
         return X.iloc[:, list(self.places)] if is_frame(X) else X[:, list(self.places)]
 
@@ -276,6 +280,7 @@ def _of_columns(model: Any, table: Any, y: Any, params: Mapping[str, Any], kept:
     """The model fitted on some of the columns that its last step receives."""
     selecting = ("selected", KeptColumns(list(kept)))
     if isinstance(model, Pipeline):
+        # Before the last step, where columns have the names that coefficients have.
         restricted = Pipeline([*clone(model).steps[:-1], selecting, clone(model).steps[-1]])
         given = dict(params)
     else:

@@ -62,6 +62,7 @@ class CategoryEquation:
 
     def draw(self, Z: Floats, rng: np.random.Generator) -> Codes:
         below = np.cumsum(self.probabilities(Z), axis=1)[:, :-1]
+        # The number of cumulated shares that a uniform number passes is the category drawn.
         return (rng.random(len(Z))[:, None] >= below).sum(axis=1)
 
 
@@ -82,6 +83,7 @@ def linear_equation(Z: Floats, y: Floats, rng: np.random.Generator) -> LinearEqu
     solved = np.linalg.solve(information, np.column_stack([gram, Z.T @ y]))
     best = solved[:, -1]
     residual = y - Z @ best
+    # Penalised coefficients use up less than one degree of freedom each: the trace says how much.
     degrees = max(len(y) - float(np.trace(solved[:, :-1])), 1.0)
     noise = float(np.sqrt(residual @ residual / rng.chisquare(degrees)))
     return LinearEquation(best + noise * _spread(information, rng), noise)
@@ -112,6 +114,7 @@ def category_equation(Z: Floats, codes: Codes, k: int, rng: np.random.Generator)
     p, now = at(coefficients)
     for _ in range(_STEPS):
         gradient = Z.T @ (seen - p) - precision * coefficients
+        # One system for all coefficients, category by category as the information matrix has them.
         step = np.linalg.solve(_information(Z, p, precision), gradient.T.ravel()).reshape(shape[::-1]).T
         before = now
         p, now = at(coefficients + step)
@@ -134,6 +137,7 @@ def _precision(Z: Floats) -> Floats:
 
 def _others_and_norm(logits: Floats) -> tuple[Floats, Floats]:
     """Probabilities (n, k - 1) of all categories but the first, whose logit is 0, and the log of their norm."""
+    # The greatest is taken out, so that no exponential overflows; the first category's logit is 0.
     top = logits.max(axis=1, initial=0.0)
     norm = top + np.log(np.exp(-top) + np.exp(logits - top[:, None]).sum(axis=1))
     return np.exp(logits - norm[:, None]), norm
@@ -154,6 +158,7 @@ def _information(Z: Floats, p: Floats, precision: Floats) -> Floats:
 def _spread(information: Floats, rng: np.random.Generator) -> Floats:
     """A normal draw whose covariance is the inverse of the information."""
     lower = np.linalg.cholesky(information)
+    # The transposed factor gives the inverse's covariance without inverting.
     return np.linalg.solve(lower.T, rng.standard_normal(len(lower)))
 
 
@@ -262,6 +267,7 @@ def column_of_kind(raw: NDArray[Any], name: Any, categorical: bool, most: int) -
         raise InputError(f"column {name!r} holds infinite values; make them missing, or leave the rows out.")
     labels = _labels(seen, name)
     if raw.dtype.kind == "f" and not categorical and len(labels) > 2:
+        # Values may differ by so little that their spread is 0.
         spread = float(seen.std())
         return NumberColumn(float(seen.mean()), spread or 1.0, float(seen.min()), float(seen.max()))
     if len(labels) > most:
@@ -283,6 +289,7 @@ def _labels(seen: NDArray[Any], name: Any) -> NDArray[Any]:
         raise InputError(
             f"column {name!r} holds values of type {kind}, which are not categories; convert them to text."
         ) from None
+    # Dates sort and compare, so nothing else would refuse them.
     if any(hasattr(value, "isoformat") for value in ordered):
         raise InputError(f"column {name!r} holds dates, which are not imputed; convert them to numbers.")
     labels = np.empty(len(ordered), dtype=object)
@@ -386,11 +393,13 @@ class ChainedImputer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # 
             for j, (column, name) in enumerate(zip(raw, names, strict=True))
         ]
         self._seed = entropy_of(self.random_state)
+        # Another stream than that of ``transform``, or both would draw the same noise.
         rng = np.random.default_rng([self._seed, 0])
         coded = [column.coded(values) for column, values in zip(self.columns_, raw, strict=True)]
         self._observed = [values[~gaps] for values, gaps in zip(coded, holes.T, strict=True)]
         chain = _Chain(self.columns_, coded, holes, self._observed, rng)
         for _ in range(self._rounds(holes)):
+            # A column is learned anew in every round, because the others have changed.
             for j in chain.order:
                 chain.draw(j, chain.learned(j))
         self.equations_: list[Equation] = [chain.learned(j) for j in range(len(self.columns_))]
@@ -415,6 +424,7 @@ class ChainedImputer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # 
             raise InputError(
                 f"n_iterations must be a whole number of at least 1, got {n!r}.", argument="n_iterations"
             )
+        # With one incomplete column nothing else is drawn, so more rounds change nothing.
         return min(int(n), 1) if int(holes.any(axis=0).sum()) <= 1 else int(n)
 
     def _checked(self, X: Any, reset: bool) -> Any:
@@ -438,6 +448,7 @@ class ChainedImputer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # 
         for j, column in enumerate(self.columns_):
             whole[:, j] = raw[j]
             gaps = holes[:, j]
+            # Only the gaps: observed values stay as they were, with their rounding.
             whole[gaps, j] = column.written(coded[j][gaps], self.within_observed_range)
         return whole
 
@@ -464,6 +475,7 @@ class _Chain:
         n_gaps = self.holes.sum(axis=0)
         self.order = [j for j in np.argsort(n_gaps, kind="stable").tolist() if n_gaps[j]]
         for j in self.order:
+            # The first guess: a value that was observed, drawn at random.
             self.coded[j][self.holes[:, j]] = self.rng.choice(self.observed[j], size=n_gaps[j])
         widths = [column.width for column in self.columns]
         self.ends = 1 + np.cumsum(widths)
@@ -480,6 +492,7 @@ class _Chain:
         """New values in the gaps of column j."""
         gaps = self.holes[:, j]
         self.coded[j][gaps] = equation.draw(self._others(j, gaps), self.rng)
+        # In place, so that the next column sees the new values.
         self.predictors[:, self.starts[j] : self.ends[j]] = self.columns[j].predictors(self.coded[j])
 
     def _others(self, j: int, rows: NDArray[np.bool_]) -> Floats:

@@ -346,6 +346,7 @@ class Medians(Columns):
         self._values = values
 
     def _column(self, counts: Weightings, j: int) -> Floats:
+        # Stable, so that equal values keep the order of rows, as in C++.
         order = np.argsort(self._values[:, j], kind="stable")
         ranked = self._values[order, j]
         medians = np.full(len(counts), np.nan)
@@ -390,6 +391,7 @@ def places_in_time(event: NDArray[np.bool_], time: Floats) -> NDArray[np.uint32]
     of_events = np.unique(time[event])
     before = np.searchsorted(of_events, time, side="left")
     until = np.searchsorted(of_events, time, side="right")
+    # A censored row comes after the events at its time: it lasted longer than they did.
     return np.where(event, 2 * before + 1, 2 * until).astype(np.uint32)
 
 
@@ -434,6 +436,7 @@ class ConcordanceSums(Columns):
         sums = np.zeros(len(counts), dtype=np.int64 if exact else np.float64)
         weights = counts.astype(np.float64)
         risks = self._risks[:, j]
+        # Some events at a time: a table of all pairs would be n² numbers.
         for first in range(0, len(self._events), EVENTS_AT_ONCE):
             events = self._events[first : first + EVENTS_AT_ONCE]
             paired = (self._places[events, None] < self._places) & (self._folds[events, None] == self._folds)
@@ -488,6 +491,7 @@ class RankCorrelations(Columns):
     def _column(self, counts: Weightings, j: int) -> Floats:
         weights = counts.astype(np.float64)
         mine, target = _places(weights, self._values[:, j]), _places(weights, self._target)
+        # One of two centred factors is enough for a covariance, and saves the rounding of the other.
         carried = weights * (target.place - target.total[:, None])  # sums to 0
         order = np.argsort(self._values[:, j], kind="stable")
         together = sum_in_order((mine.place * carried)[:, order])
@@ -505,6 +509,7 @@ def check_target(target: Floats, n_rows: int) -> None:
 def _places(weights: Floats, values: Floats) -> _Places:
     order = np.argsort(values, kind="stable")
     ranked = values[order]
+    # Rows that tie share a place, so sums are taken at the last of each tie.
     last_of_tie = np.append(ranked[1:] != ranked[:-1], True)
     down_to = np.cumsum(weights[:, order], axis=1)[:, last_of_tie]
     below = np.concatenate([np.zeros((len(weights), 1)), down_to[:, :-1]], axis=1)

@@ -131,6 +131,7 @@ class LogisticFits(Columns):
     def _fit(self, weights: Floats, j: int, start: Floats) -> Floats:
         """(L, 2): intercept and slope on the centred column."""
         x = self._centred[:, j]
+        # How far the slope moves the log-odds of the farthest row: steps are limited by that.
         reach = np.abs(x).max(initial=0.0)
         at = np.broadcast_to(start, (len(weights), 2)).copy()
         step = np.zeros_like(at)
@@ -142,6 +143,7 @@ class LogisticFits(Columns):
             if not searching.any():
                 break
             slope = self._slope(weights, x, at)
+            # A likelihood that falls steeply at the end of the step means that the maximum was passed.
             arrived = slope.g0 * step[:, 0] + slope.g1 * step[:, 1] >= -0.5 * rise
             newton, shortened = self._newton(slope, reach, largest)
             small = (np.abs(newton) <= CLOSE_ENOUGH * (1.0 + np.abs(at))).all(axis=1)
@@ -169,12 +171,15 @@ class LogisticFits(Columns):
         (low, high), (low_other, high_other) = ends
         if self._given_slope:
             return (low <= high) & (low_other <= high_other)
+        # Otherwise the classes are separated, and the slope grows without end.
         return (low < high_other) & (low_other < high)
 
     def _slope(self, weights: Floats, x: Floats, at: Floats) -> _Slope:
         log_odds = at[:, :1] + at[:, 1:] * x
+        # Of minus the size, which never overflows.
         e = exp_of_nonpositive(-np.abs(log_odds))
         d = 1.0 / (1.0 + e)
+        # Two forms of one function, each exact on its side of 0.
         residual: Floats = self._positive - np.where(log_odds >= 0, d, e * d)
         wr = weights * residual
         wv = weights * (e * d * d)

@@ -91,6 +91,7 @@ class CoxFits(Columns):
         out = np.empty((len(lanes), 4))
         weights = counts[:, self._risk_sets.order]
         most_steps = self._risk_sets.steps_of(weights, self._ties).max(initial=0)
+        # By the longest of all weightings, so that no part exceeds the cache.
         at_once = max(1, NUMBERS_AT_ONCE // int(self.n_rows + most_steps + 1))
         for first in range(0, len(lanes), at_once):
             part = slice(first, first + at_once)
@@ -112,10 +113,12 @@ class RiskSets:
 
     @classmethod
     def of(cls, event: NDArray[np.bool_], time: Floats) -> RiskSets:
+        # Descending, so that the rows at risk at a time are a beginning of the order, and sums are cumulated once.
         order = np.argsort(-time, kind="stable")
         ordered = -time[order]
         events = np.flatnonzero(event[order])
         times, starts = np.unique(ordered[events], return_index=True)
+        # ``right``: rows censored at the time of an event are at risk there.
         ends = np.searchsorted(ordered, times, side="right") - 1
         return cls(order, ends.astype(np.intp), events, starts.astype(np.intp))
 
@@ -169,6 +172,7 @@ class Steps(NamedTuple):
         length = np.maximum(1.0, tied / most)
         number = np.ceil(tied / length).astype(np.intp)
         which = np.repeat(np.arange(len(tied)), number)
+        # How much of the tied weight went before each step: Efron's share that has left the sum.
         begun = (np.arange(len(which)) - np.repeat(np.cumsum(number) - number, number)) * length[which]
         weight = np.minimum(length[which], tied[which] - begun)
         return cls(lane[which], time[which], begun / tied[which], weight)
@@ -203,6 +207,7 @@ class _Likelihoods:
         """Some of the lanes, in ascending order."""
         if len(lanes) == len(self.x):
             return self
+        # Lanes get new numbers without gaps, which steps refer to.
         new = np.full(len(self.x), -1, dtype=np.intp)
         new[lanes] = np.arange(len(lanes))
         kept = new[self.steps.lane] >= 0

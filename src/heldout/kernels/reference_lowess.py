@@ -128,7 +128,6 @@ TINY = 1e-9
 
 
 def _needed_weight(w: Floats, total: float) -> float:
-    """The weight of a neighbourhood."""
     if (w == np.floor(w)).all():
         return max(min(2.0, total), min(total, np.floor(SPAN * total + 1e-7)))
     # Sums of real weights round; a little less, so that the row that completes the share does so in any order.

@@ -116,6 +116,8 @@ class AggregateScore:
 
         def evaluate(segment: Segment, weights: Weightings, lanes: Lanes) -> Floats:
             values = segment.statistic.all(weights)
+            # A metric of the user's own may return any shape, and NumPy would broadcast some of them without a
+            # word.
             if np.shape(values) != (len(weights), self.n_columns):
                 raise InputError(
                     f"the statistic of metric '{self.metric.name}' must score {self.n_columns} columns under "
@@ -143,6 +145,7 @@ class AggregateScore:
         statistic = self.segments[0].statistic
         if self.has_fused_path and isinstance(statistic, Fused):
             return statistic.best_out_of_bag(self._weigh(counts, self.segments[0]))
+        # Weights, or several segments: the general way, with a table of all scores.
         columns, value_in_bag = best_columns(self.all(counts), self.metric.greater_is_better)
         left_out = (counts == 0).view(np.uint8)
         values = self.selected(left_out, columns)
@@ -153,6 +156,7 @@ class AggregateScore:
     def has_fused_path(self) -> bool:
         """Whether ``best_out_of_bag`` finds the best column by sums, without a matrix of values."""
         only = self.segments[0]
+        # Fused kernels know neither weights nor a mean over segments.
         plain = len(self.segments) == 1 and only.standing is SegmentStanding.ORDINARY and self.sample_weight is None
         return plain and isinstance(only.statistic, Fused)
 
@@ -219,6 +223,8 @@ class AggregateScore:
         """(L,): whether at least one segment is defined, and not by being degenerate unless all are."""
         found = np.zeros(len(counts), dtype=bool)
         ordinary = [segment for segment in self.segments if segment.standing is SegmentStanding.ORDINARY]
+        # A degenerate fold counts under every weighting, and would call draws defined that hold nothing the metric
+        # needs.
         for segment in ordinary or self.segments:
             if found.all():
                 break
@@ -245,6 +251,7 @@ class AggregateScore:
 
     def _mean(self, counts: Weightings, evaluate: Evaluate) -> Floats:
         every: Lanes = slice(None)
+        # One segment is the score itself, NaN included; no mean, and no copy.
         if len(self.segments) == 1 and self.segments[0].standing is not SegmentStanding.UNDEFINED:
             return evaluate(self.segments[0], self._weigh(counts, self.segments[0]), every)
         total: Floats | None = None
@@ -253,6 +260,7 @@ class AggregateScore:
             defined = self._defined(counts, segment)
             if not defined.any():
                 continue
+            # Undefined weightings are not computed at all: a metric may fail there, or warn.
             lanes: Lanes = every if defined.all() else np.flatnonzero(defined)
             value = evaluate(segment, self._weigh(counts, segment)[lanes], lanes)
             if total is None:
@@ -284,6 +292,7 @@ NO_COLUMN = -1
 
 def best_columns(values: Floats, greater_is_better: bool) -> Selected:
     """(L,): the first best column of values (L, C), and its value; NaN never wins."""
+    # Two ways, as the search for NaN is cheap and the other steps are not.
     if np.isnan(values).any():
         worst = -np.inf if greater_is_better else np.inf
         known = np.where(np.isnan(values), worst, values)
@@ -338,6 +347,7 @@ def aggregate_score(
 
 def _standing(metric: Metric, fold: Segment, sample_weight: Floats | None) -> SegmentStanding:
     """Of a fold, from its rows drawn once each."""
+    # As scikit-learn scores a fold: every row once.
     once = np.ones((1, len(fold.rows)), dtype=np.uint8)
     weights = once if sample_weight is None else once * sample_weight[fold.rows]
     if not metric.undefined_without.met(fold.counted, fold.positive, weights)[0]:

@@ -95,6 +95,7 @@ class CohenKappa(Metric):
         power = _POWERS[self.weights]
         wrong = labels != truth.values[:, None]
         if power == 0:
+            # Without weights an error costs 1, and counts of errors are exact whole numbers.
             penalties: Sums = CellSums(np.where(wrong, 0, -1).astype(np.int32), 1)
         else:
             distance = np.take_along_axis(places, labels.T, axis=1) - places[:, truth.values]
@@ -108,6 +109,8 @@ class CohenKappa(Metric):
         classes = np.arange(truth.n_classes)
         if self.absent_classes == "keep":
             return np.broadcast_to(classes, (labels.shape[1], truth.n_classes))
+        # Without ``labels=`` scikit-learn numbers only the classes that occur, so distances shrink where one is
+        # absent.
         occurs = np.stack([(truth.values == k).any() | (labels == k).any(axis=0) for k in classes], axis=1)
         return np.asarray(np.cumsum(occurs, axis=1) - 1)
 
@@ -169,5 +172,6 @@ def _penalty_by_chance(true: list[Floats], predicted: list[Floats], steps: NDArr
 def _climb(below: list[Floats], joining: Floats, step: NDArray[np.intp]) -> None:
     """One class up: the class left joins those below, and all of them are a step further away."""
     below[0] += joining
+    # The square before the distance, because it needs the distances of before.
     below[2] += step * (2 * below[1] + step * below[0])
     below[1] += step * below[0]

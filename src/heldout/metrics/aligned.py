@@ -59,6 +59,7 @@ def aligned(scores: NDArray[Any], folds: NDArray[np.int32]) -> Floats:
     values = np.array(scores, dtype=np.float64)
     rows = tuple(axis for axis in range(values.ndim) if axis != 1)
     with np.errstate(invalid="ignore"):
+        # Without a declaration numbers tell: what leaves [0, 1] anywhere is a decision, of which no logit is taken.
         outside = (values < 0) | (values > 1)
     shares = ~outside.any(axis=rows)  # (C,)
     clipped = np.clip(values[:, shares], LEAST, 1 - LEAST)
@@ -66,6 +67,7 @@ def aligned(scores: NDArray[Any], folds: NDArray[np.int32]) -> Floats:
     for repeat in range(folds.shape[1]):
         for code in np.unique(folds[folds[:, repeat] >= 0, repeat]):
             mine = folds[:, repeat] == code
+            # The median and not the mean: a few rows with logits of 20 would move a whole fold.
             values[mine, :, repeat] -= np.median(values[mine, :, repeat], axis=0)
     return np.round(values, DIGITS)
 

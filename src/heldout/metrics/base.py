@@ -106,6 +106,8 @@ def _found(
     All rows are read only of those weightings of which the first few rows do not hold it.
     """
     first = slice(0, PROBED_ROWS)
+    # A few rows of each weighting decide most cases; bootstraps of thousands of rows are not read for one row of a
+    # class.
     found = np.asarray(found_in(first, np.take(weights, rows[first], axis=1) > 0))
     if len(rows) > PROBED_ROWS and not found.all():
         rest = weights if not found.any() else weights[~found]

@@ -201,6 +201,7 @@ class ClassScore(Metric):
             case "micro":
                 return self._of(cells.of_all())
             case "macro":
+                # As scikit-learn: a class that is neither in the truth nor predicted is left out of the mean.
                 weights = cells.occurs.astype(np.float64)
             case "weighted":
                 weights = cells.support
@@ -350,6 +351,7 @@ class LogLoss(OfRowLosses):
         if truth.kind is not TaskKind.BINARY:
             picked: Floats = given[np.arange(truth.n_rows), :, truth.values]
             return picked
+        # One copy, which callers change in place: two would double the memory of the matrix.
         of_truth: Floats = 1 - given
         np.copyto(of_truth, given, where=(truth.values == truth.positive)[:, None])
         return of_truth

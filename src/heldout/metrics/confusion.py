@@ -61,7 +61,6 @@ class ConfusionCells:
         return self.wrongly_found[..., code].astype(np.float64)
 
     def of_class(self, code: int) -> ClassCells:
-        """Of one class."""
         return ClassCells(self.hits(code), self.false_alarms(code), self.support[code])
 
     def of_all(self) -> ClassCells:
@@ -112,6 +111,7 @@ class Confusion:
         missed = ask(self._missed)
         # Of two classes, a miss of one is a false alarm of the other.
         wrongly_found = missed[..., ::-1] if self._n_classes == 2 else ask(self._wrongly_found)
+        # Counts are exact, so hits are what is left of a class; real weights would leave crumbs where nothing is.
         found = None if counts.dtype == np.uint8 else ask(self._found)
         support = class_weights(counts, self._codes, self._n_classes)[:, :, None]
         return ConfusionCells(support, missed, wrongly_found, found, occurs)
@@ -169,6 +169,7 @@ def mean_recall(cells: ConfusionCells) -> Floats:
     for code in range(1, cells.n_classes):
         total += ratio(cells.hits(code), cells.support[code])
     with np.errstate(invalid="ignore"):
+        # The number of classes with weight under each weighting: a bootstrap may lack one.
         mean: Floats = total / (cells.support > 0).sum(axis=0)
     return mean
 

@@ -76,6 +76,7 @@ def _best(
     shape = (truth.n_rows, len(constants), n_repeats, *constants.shape[1:])
     predictions = np.broadcast_to(constants[:, None], shape)
     try:
+        # Constants make many functions warn, such as a correlation without a spread.
         with quiet_if_foreign([metric]):
             of_all_rows = metric.statistic(truth, predictions[:, :, 0]).all(counts)
             values = values_of(predictions)
@@ -83,8 +84,10 @@ def _best(
         return None
     sign = 1.0 if metric.greater_is_better else -1.0
     reached, best = (float(np.nanmax(sign * found, initial=-np.inf)) for found in (of_all_rows, values))
+    # A metric that a constant can make perfect has no baseline.
     if reached >= max(sign * end for end in metric.range) - 1e-9 or not np.isfinite(best):
         return None
+    # Rounding errors must not make a constant look a little better than .5; adding 0 turns -0 into 0.
     return sign * (round(best, 12) if inner.greater_is_better else best) + 0.0
 
 
@@ -101,6 +104,7 @@ def _constants(metric: Metric, truth: Truth, weights: Floats) -> NDArray[Any]:
     if truth.kind is TaskKind.REGRESSION:
         return _numbers(truth.values[weights > 0], weights[weights > 0], getattr(metric, "alpha", 0.5))
     if truth.kind is TaskKind.SURVIVAL:
+        # Of risks all constants are alike: none ranks.
         if Response.SURVIVAL not in metric.responses:
             return np.zeros(1)
         observed = [observed_by(truth, time) for time in metric.times or ()]
@@ -116,10 +120,12 @@ def _numbers(values: Floats, weights: Floats, alpha: float) -> Floats:
     order = np.argsort(values)
     values, weights = values[order], weights[order]
     until = np.r_[0.0, np.cumsum(weights)]
+    # The shortest stretch that holds half of the rows: its middle has the least median error.
     last = np.searchsorted(until[1:], until[:-1] + until[-1] / 2 * (1 - 1e-12))  # of half of the rows from each on
     last = last[last < len(values)]
     shortest = int(np.argmin(values[last] - values[: len(last)]))
     with np.errstate(all="ignore"):
+        # An error relative to the value weighs rows by 1/|value|.
         relative = weights / np.maximum(np.abs(values), np.finfo(np.float64).eps)
         return np.array(
             [
@@ -135,5 +141,6 @@ def _numbers(values: Floats, weights: Floats, alpha: float) -> Floats:
 
 def _quantile(values: Floats, weights: Floats, alpha: float) -> float:
     """Of ascending values."""
+    # A cumulated weight that equals the share but for rounding counts as reaching it.
     place = np.searchsorted(np.cumsum(weights), alpha * weights.sum() * (1 - 1e-12))
     return float(values[min(place, len(values) - 1)])

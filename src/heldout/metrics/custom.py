@@ -232,9 +232,11 @@ class CustomMetric(Metric):
             return predictions
         if Response.LABELS in self.responses:
             return truth.classes[predictions]
+        # Some functions take the last class as positive, whatever the target says.
         code = truth.n_classes - 1 if self.of_last_class else positive_of(self, truth)
         if predictions.ndim > 2 or code == truth.positive:
             return predictions
+        # The other class of two: probabilities are complements, decisions have the other sign.
         return 1 - predictions if self.responses == (Response.PROBABILITIES,) else -predictions
 
 

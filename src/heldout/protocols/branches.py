@@ -131,7 +131,6 @@ class RepeatNumbers:
 
 
 def part_of(task: Task, rows: Rows) -> Task:
-    """Some rows of a task as a new task."""
     return Task(
         rows_at(task.X, rows),
         task.truth.rows(rows),

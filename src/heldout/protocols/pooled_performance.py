@@ -135,7 +135,6 @@ class _Source:
     tested: Sequence[_Tested]
 
     def of_imputations(self, metric: Metric, X: Any, y: Any) -> list[HeldOutPredictions]:
-        """The held-out predictions of each imputation."""
         evaluation = self.evaluation
         task = replace(evaluation.task, X=X, y=y)
         context = CellContext.of_task(task, Scoring(_no_scores, {"score": metric}), Routing(), np.nan, False, None)

@@ -69,6 +69,7 @@ def grid_of_lines(
     """
     of_line = _repeat_of_line(rows, resamples, repeats)
     shape = (len(rows.labels), int(of_line.max()) + 1, len(configurations.labels))
+    # One number a cell, so that two lines of one cell are found by sorting.
     place = np.ravel_multi_index((rows.codes, of_line, configurations.codes), shape)
     order = np.argsort(place, kind="stable")
     again = np.flatnonzero(np.diff(place[order]) == 0)
@@ -76,6 +77,7 @@ def grid_of_lines(
         keys = [key for key in (rows, repeats or resamples, configurations) if key is not None]
         _refuse_repeated(keys, int(order[again[0]]), int(order[again[0] + 1]), columns)
     lines = np.full(shape, -1, dtype=np.intp)
+    # A cell without a line stays -1.
     lines.reshape(-1)[place] = np.arange(len(place))
     folds = None if resamples is None else _folds(rows, resamples, of_line, shape[:2])
     grid = LineGrid(lines, folds, tuple(map(str, configurations.labels)))
@@ -106,6 +108,7 @@ def _folds(
     """The fold (N, R) of each row in each repeat; a row in several folds of a repeat is refused."""
     folds = np.full(shape, -1, dtype=np.int32)
     folds[rows.codes, of_line] = resamples.codes
+    # A later line of another fold has replaced the first one: the row is in two folds.
     differs = folds[rows.codes, of_line] != resamples.codes
     if differs.any():
         line = int(differs.argmax())
@@ -115,6 +118,7 @@ def _folds(
             f"{resamples.labels[int(resamples.codes[line])]} and {other}; all configurations must be held out in "
             "the same folds."
         )
+    # From 0 in each repeat, as folds of a search are.
     numbered = np.full_like(folds, -1)
     for repeat, column in enumerate(folds.T):
         held = np.flatnonzero(column >= 0)
@@ -153,8 +157,10 @@ def _refuse_partial_folds(
     """Refuse a configuration that predicted only some rows of a fold."""
     shape = grid.lines.shape
     of_cell = np.zeros(shape[:2], dtype=np.intp) if grid.folds is None else grid.folds.astype(np.intp)
+    # Codes that do not recur in another repeat, so that a fold is one number.
     of_cell = of_cell + np.arange(shape[1]) * (of_cell.max() + 1)
     for column in np.flatnonzero(lacks.any(axis=(0, 1))):
+        # A fold that lacks all rows of a configuration is a fit that was not made; one that lacks some is damage.
         partly = np.isin(of_cell, of_cell[has[:, :, column]]) & lacks[:, :, column]
         if partly.any():
             row = int(partly.any(axis=1).argmax())
@@ -326,6 +332,7 @@ def _configurations(table: Table, roles: LineRoles, name: str) -> LineKey:
     """The configurations, with the values of their settings in their names."""
     if not roles.configuration:
         return LineKey("configuration", np.zeros(len(table.frame), dtype=np.intp), [name])
+    # A column with one value everywhere tells no configurations apart, and only lengthens names.
     distinct = [column for column in roles.configuration if table.frame[column].nunique(dropna=False) > 1]
     key = configuration_key(table.frame, distinct or roles.configuration, table.name)
     if not roles.settings:
@@ -353,6 +360,7 @@ def _resample_key(frame: Any, roles: LineRoles) -> LineKey | None:
     codes = frame.groupby(list(roles.fold), sort=False).ngroup().to_numpy()
     first = np.unique(codes, return_index=True)[1]
     labels = [", ".join(plain(frame[column].iloc[line], 200) for column in roles.fold) for line in first]
+    # Fold10 follows Fold9, although it sorts before Fold2.
     order = natural_order(labels)
     ranks = np.empty(len(order), dtype=np.intp)
     ranks[order] = np.arange(len(order))

@@ -37,6 +37,7 @@ def natural_order(labels: Sequence[Any]) -> list[int]:
 
     def parts(label: Any) -> list[tuple[int, int, str]]:
         pieces = _DIGITS.split(str(label))
+        # Numbers before text where both begin a name, so that all names can be compared.
         return [(0, int(piece), "") if piece.isdecimal() else (1, 0, piece) for piece in pieces if piece]
 
     return sorted(range(len(labels)), key=lambda place: parts(labels[place]))
@@ -90,12 +91,16 @@ def repeats_of_resamples(rows: NDArray[np.intp], resamples: NDArray[np.intp], n_
     >>> repeats_of_resamples(rows, folds, 3).tolist()
     [0, 0, 1, 1]
     """
+    # Once a row and resample: each configuration repeats them.
     pairs = np.unique(np.stack([resamples, rows]), axis=1)
     sizes = np.bincount(pairs[0])
+    # No row recurs, so all resamples are folds of one repeat.
     if len(np.unique(pairs[1])) == len(pairs[1]):
         return np.zeros(len(sizes), dtype=np.intp)
     ends = np.cumsum(sizes)
     repeat = (ends - 1) // n_rows
+    # Repeats of whole cross-validations end exactly at multiples of the number of rows; bootstraps and hold-outs do
+    # not.
     whole = np.isin(np.arange(n_rows, ends[-1] + n_rows, n_rows), ends).all()
     once = np.unique(np.stack([repeat[pairs[0]], pairs[1]]), axis=1).shape == pairs.shape
     return repeat if whole and once else np.arange(len(sizes), dtype=np.intp)
@@ -180,6 +185,7 @@ def lines_of_cells(keys: Sequence[LineKey], remedies: tuple[str, str]) -> NDArra
     [[2, 1], [0, 3]]
     """
     shape = tuple(len(key.labels) for key in keys)
+    # Beyond this, numbers of cells would overflow and meet each other.
     if math.prod(shape) > np.iinfo(np.int64).max:
         raise InputError(
             f"{' x '.join(f'{n} {key.noun}s' for n, key in zip(shape, keys, strict=True))} are too many cells."

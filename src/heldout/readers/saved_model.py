@@ -212,7 +212,6 @@ def packed(model: Any, path: str | Path) -> tuple[bytes, list[str]]:
 
 
 def reviewed(types: Iterable[str]) -> set[str]:
-    """Which of the types in a model are reviewed."""
     names = {*types}
     if names <= REVIEWED_TYPES:
         return names
@@ -221,7 +220,6 @@ def reviewed(types: Iterable[str]) -> set[str]:
 
 
 def not_reviewed(model: Any, types: Iterable[str]) -> list[str]:
-    """Which of the types in a model are not reviewed."""
     strangers = sorted({*types} - reviewed(types))
     return [*strangers, CACHE] if names_a_cache(model) else strangers
 

@@ -438,7 +438,6 @@ class BaseHeldOutSearch(BaseSearchCV):  # type: ignore[misc]
         found: RaceResults,
         configurations: Configurations,
     ) -> int:
-        """The choice of a callable ``refit``."""
         self.cv_results_ = table(configurations.params)(found.cells, found.fold_scores, found.failures)
         try:
             winner = int(self._select_best_index(self.refit, None, self.cv_results_))

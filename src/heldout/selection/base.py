@@ -174,6 +174,7 @@ def choices(returned: Any, n_resamples: int, of_resample: Callable[[int], Any]) 
     >>> choices(np.int64(2), 1, ...), choices(2, 3, lambda b: b % 2), choices([2, 0], 2, ...)
     ([2], [0, 1, 0], [2, 0])
     """
+    # An integer for all resamples at once would be the same winner in every bootstrap.
     if np.ndim(returned) or np.asarray(returned).dtype.kind not in "iu":
         return returned
     return [int(returned)] if n_resamples == 1 else [of_resample(b) for b in range(n_resamples)]
@@ -194,6 +195,7 @@ def checked_choice(
     >>> checked_choice([1, NONE_CHOSEN], 2, 3).tolist()
     [1, -1]
     """
+    # A user's function may return anything; a float index, such as 2.0, would hide a mistake.
     found = np.asarray(chosen)
     if found.dtype.kind not in "iu" or found.shape != (n_resamples,):
         raise SelectionFailedError(
@@ -256,6 +258,7 @@ def first_greatest(scores: Floats) -> NDArray[np.intp]:
 
 def best_score(scores: Floats) -> Floats:
     """(B, 1): the greatest of scores (B, C), NaN where there is none."""
+    # Two steps, as ``nanmax`` warns of rows without any number.
     best = np.where(np.isnan(scores), -np.inf, scores).max(axis=1, keepdims=True)
     return np.where(np.isnan(scores).all(axis=1, keepdims=True), np.nan, best)
 
@@ -263,6 +266,7 @@ def best_score(scores: Floats) -> Floats:
 def not_below(scores: Floats, bounds: Floats) -> NDArray[np.bool_]:
     """(B, C): which scores reach the bounds (B, 1), but for rounding errors; NaN never does."""
     with np.errstate(invalid="ignore"):
+        # Relative to the bound, as scores may be of any size; of an infinite bound there is no neighbourhood.
         room = np.where(np.isfinite(bounds), SLACK * np.maximum(np.abs(bounds), 1e-300), 0.0)
         return np.asarray(scores >= bounds - room)
 
@@ -299,6 +303,7 @@ def first_greatest_of_tied(scores: Floats) -> NDArray[np.intp]:
     with np.errstate(invalid="ignore"):
         near = scores >= greatest - room
     columns = near.argmax(axis=1)
+    # One clear winner is the usual case, which needs no rounding of all scores.
     unclear = (np.count_nonzero(near, axis=1) != 1) | ~np.isfinite(greatest[:, 0])
     if unclear.any():
         columns[unclear] = first_greatest(tie_exactly(scores[unclear]))
@@ -353,6 +358,7 @@ def _median_over_repeats(table: ScoreTable) -> Floats:
     scores = table.repeat_scores[:, :, :, 0]
     unscored = np.asarray(np.isnan(scores).all(axis=1, keepdims=True))
     with np.errstate(invalid="ignore"):
+        # ``nanmedian`` warns of what is NaN throughout, so these are filled and taken out again below.
         medians = np.nanmedian(np.where(unscored, 0.0, scores), axis=1)
     absent = np.isnan(table.values[:, :, 0]) | unscored[:, 0]
     return np.where(absent, np.nan, tie_exactly(medians))
@@ -379,7 +385,6 @@ def _described(value: Any) -> Any:
 
 
 def scalar(value: Any) -> bool:
-    """Whether a value is one number."""
     return isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool | np.bool_)
 
 

@@ -50,12 +50,14 @@ class CallableRule(SelectionRule):
         scores = table.values[:, :, 0]
         try:
             with NoExit():
+                # A copy, so that a function that sorts in place does not change the scores of other methods.
                 returned = choices(
                     self.choose(scores.copy()), len(scores), lambda b: self.choose(scores[b : b + 1].copy())
                 )
         except Exception as error:
             raise SelectionFailedError(f"{type(error).__name__}: {text_of(error)}") from error
         chosen = checked_choice(returned, table.n_resamples, table.n_configurations, least=0)
+        # A function may not know NaN and choose a configuration that has no score.
         unscored = np.isnan(scores[np.arange(len(chosen)), chosen])
         return np.where(unscored, NONE_CHOSEN, chosen)
 
@@ -92,6 +94,7 @@ class CallableRefit(SelectionRule):
         return f"refit callable {getattr(self.refit, '__name__', type(self.refit).__name__)}"
 
     def __call__(self, table: ScoreTable) -> NDArray[np.intp]:
+        # The same for all resamples, and slow to make.
         fixed = {**self.constants, "params": list(table.params), **_param_columns(table.params)}
         returned = [self._choose({**fixed, **_score_columns(table, b)}) for b in range(table.n_resamples)]
         chosen = checked_choice(returned, table.n_resamples, table.n_configurations, least=0)

@@ -109,6 +109,7 @@ def together(columns: NDArray[np.intp], n_columns: int) -> Choice:
 
 def joined(choices: list[Choice]) -> Choice:
     """Choices of consecutive weightings as one."""
+    # All blocks have the same kind of choice, as they have the same rule.
     weights = [choice.weights for choice in choices if choice.weights is not None]
     tied = [choice.tied for choice in choices if choice.tied is not None]
     return Choice(

@@ -57,6 +57,7 @@ class RowBlocks:
     def counts(self, seed: int, bootstraps: NDArray[np.uint64], attempt: int, n_rows: int) -> NDArray[np.uint8]:
         """How often each bootstrap draws each row: (len(bootstraps), n_rows); each row of it sums to ``n_rows``."""
         # A block that begins near the end of the rows continues in a second copy of them.
+        # A block adds one at its start and takes it away behind its end: sums along the rows give the counts.
         changes = np.zeros((len(bootstraps), 2 * n_rows + 1), dtype=np.int32)
         for lane, b in enumerate(bootstraps):
             starts, lengths = self._blocks(seed, int(b), attempt, n_rows)
@@ -74,7 +75,9 @@ class RowBlocks:
             lengths = np.full(-(-n_rows // self.length), self.length, dtype=np.intp)
         else:
             lengths = self._geometric(seed, b, attempt, n_rows)
+        # Moving blocks stay within the rows; stationary ones go round, as their theory needs.
         n_starts = n_rows - self.length + 1 if self.kind == "moving" else n_rows
+        # The last block is cut, so that a bootstrap has as many rows as the data.
         lengths[-1] -= lengths.sum() - n_rows
         return high_word_of_product(_words(seed, b, attempt, 0, len(lengths)), n_starts), lengths
 
@@ -84,6 +87,7 @@ class RowBlocks:
             return np.ones(n_rows, dtype=np.intp)
         size = 2 * n_rows // self.length + 8
         while True:  # a longer part of the stream has the same beginning
+            # Never 0, whose logarithm is infinite: from 2**-53 to 1.
             uniform = ((_words(seed, b, attempt, 1, size) >> np.uint64(11)).astype(np.float64) + 1) * 2.0**-53
             lengths = np.minimum(1 + np.floor(np.log(uniform) / math.log1p(-1 / self.length)), n_rows).astype(
                 np.intp
@@ -146,6 +150,7 @@ class Draws:
         counts = self._rows(bootstraps, attempt=0)
         pending = np.flatnonzero(~self._usable(counts))
         redraws = 0
+        # Only those that were refused are drawn again, each from a stream of its own attempt.
         for attempt in range(1, MOST_ATTEMPTS):
             if not pending.size:
                 break
@@ -158,6 +163,7 @@ class Draws:
 
     def _rows(self, bootstraps: NDArray[np.uint64], attempt: int) -> Counts:
         units = self._units(bootstraps, attempt)
+        # Without groups a unit is a row, and no copy is needed.
         if self.n_units == self.unit_of_row.size:
             return units
         return units[:, self.unit_of_row]
@@ -171,6 +177,7 @@ class Draws:
         for stratum in range(int(self.stratum_of_unit.max()) + 1):
             units = np.flatnonzero(self.stratum_of_unit == stratum)
             if units.size:
+                # The stratum is in the upper half of the attempt, so that strata have different streams.
                 counts[:, units] = draw_units(self.seed, bootstraps, attempt + (stratum << 32), units.size)
         return counts
 
@@ -214,6 +221,7 @@ def map_blocks(
         pending = [pool.submit(function, first, last) for first, last in ranges]
         try:
             return [future.result() for future in pending]
+        # Ctrl-C and errors must not wait for thousands of bootstraps in the queue.
         except BaseException:
             pool.shutdown(wait=False, cancel_futures=True)
             raise

@@ -104,11 +104,13 @@ class Work:
 
         With ``n_workers=0`` each cell by itself, as a time limit needs it.
         """
+        # Nothing is shared, so the smallest tasks spread best.
         if not n_workers or (self.sharing is None and n_workers > 1):
             return [(cell,) for cell in cells]
         at: dict[Place, list[int]] = {}
         for cell in cells:
             at.setdefault(cell.place, []).append(cell.configuration)
+        # Parts of all splits together are some for each worker, so that the last one does not wait alone.
         n_parts = 1 if n_workers == 1 else math.ceil(TASKS_A_WORKER * n_workers / len(at))
         return [
             tuple(CellKey(position, *place) for position in part)
@@ -230,11 +232,13 @@ class UnpackedWorks:
 
     def __init__(self) -> None:
         self.n_unpacked = 0
+        # The latest last, so that the first is the one that was not used for longest.
         self._works: OrderedDict[str, Work] = OrderedDict()
         self._lock = threading.Lock()
 
     def get(self, payload: Payload) -> Work:
         """The work, unpacked if this process does not have it; other threads wait meanwhile."""
+        # Threads of one process share the work; unpacking it twice at once would take twice the memory.
         with self._lock:
             if payload.token not in self._works:
                 self._works[payload.token] = _unpacked(payload.read())

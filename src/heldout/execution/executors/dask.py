@@ -53,11 +53,14 @@ class Cluster:
 
     def payload_of(self, work: Work) -> tuple[str, Any]:
         """The token of the work, and the cluster's reference to it."""
+        # Data that was lost with its workers must be sent again, although the work is the same.
         if self._sent is None or self._sent[0] is not work or self._sent[2].status in _LOST:
             if self.client.status != "running":
                 raise self.gone("its scheduler has ended the connection")
             try:
                 self.client.wait_for_workers(1, timeout=SECONDS_WITHOUT_WORKERS)
+                # Without a hash, which would read all bytes once more; with broadcast, so that the death of one
+                # worker loses nothing.
                 packed = self.client.scatter(payload_array(work), broadcast=True, hash=False)
             except (TimeoutError, OSError) as error:
                 raise self.gone(f"it does not take the data: {error or type(error).__name__}") from error
@@ -89,11 +92,13 @@ class _Round:
         self._name = uuid4().hex
         self._is_lone = len(cells) == 1
         self._n_threads = 0
+        # The scheduler may not answer now; it is asked again while the round goes on.
         with suppress(OSError, TimeoutError):
             self._n_threads = sum(self._client.ncores().values())
         self._waiting = deque(
             work.tasks(cells, max(self._n_threads, 2) if cluster.terms.fit_timeout is None else 0)
         )
+        # Cells of a task whose workers died: each by itself, to find which of them kills.
         self._alone: deque[tuple[CellKey, ...]] = deque()
         self._handed_out: dict[Any, tuple[CellKey, ...]] = {}
         self._ended: queue.SimpleQueue[Any] = queue.SimpleQueue()
@@ -131,6 +136,7 @@ class _Round:
                 self._answered = now
         elif self._client.status in ("closing", "closed"):
             raise self._cluster.gone("its scheduler has ended the connection")
+        # A scheduler that does not answer may still be "running" for its client.
         if now - self._answered > SECONDS_WITHOUT_SCHEDULER:
             raise self._cluster.gone("its scheduler does not answer")
         if self._n_threads:
@@ -143,6 +149,7 @@ class _Round:
         while (self._waiting or self._alone) and len(self._handed_out) < _TASKS_A_THREAD * max(self._n_threads, 1):
             size = 1
             if not self._alone:
+                # Several short tasks in one message, but never so many that a thread has none.
                 fair = len(self._waiting) // (_TASKS_A_THREAD * max(self._n_threads, 1))
                 size = max(1, min(self._task_size, fair))
             tasks = [(self._alone or self._waiting).popleft() for _ in range(size)]
@@ -160,6 +167,7 @@ class _Round:
             ended.append(self._ended.get(timeout=_LOOK_EVERY))
             while True:
                 ended.append(self._ended.get_nowait())
+        # A future that was taken back meanwhile may still report its end.
         return [future for future in ended if future in self._handed_out]
 
     def _gathered(self, finished: list[Any]) -> Iterator[CellResult]:
@@ -168,6 +176,7 @@ class _Round:
         answers = self._client.gather(finished, errors="skip")
         if len(answers) < len(finished):  # some were lost with their worker before they were fetched
             answers = []
+            # One by one, to learn which of them lost their data; the others keep their results.
             for future in finished:
                 try:
                     answers.append(future.result())
@@ -180,6 +189,8 @@ class _Round:
         results = [result for answer in answers for result in answer]
         if results:
             seconds = sum(result.fit_seconds + result.score_seconds for result in results) / len(results)
+            # So many that a message takes about .2 s of work; at most twice as many as before, as one short task
+            # proves little.
             self._task_size = int(min(max(_SECONDS_A_TASK / max(seconds, 1e-6), 1), 2 * self._task_size))
         yield from results
 
@@ -195,10 +206,12 @@ class _Round:
         error = future.exception()
         if type(error).__name__ != "KilledWorker":
             raise error
+        # Any cell of the task may be to blame.
         if len(cells) > 1:
             self._alone.extend((cell,) for cell in cells)
             return
         deaths = int(error.allowed_failures) + 1
+        # Dask counts every task on a dying worker; only of a lone cell are all deaths its own.
         self._suspect(cells, f"{deaths} Dask workers died while doing it", deaths if self._is_lone else 1)
 
     def _suspect(self, cells: Sequence[CellKey], reason: str, deaths: int = 1) -> None:

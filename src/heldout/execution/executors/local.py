@@ -63,11 +63,11 @@ class Owner:
 
     @classmethod
     def me(cls) -> Self:
-        """This process."""
         return cls(_where(), os.getpid(), _began(os.getpid()))
 
     def is_dead(self) -> bool:
         """Whether it has certainly ended; not of a process elsewhere."""
+        # Process numbers of another machine mean another process here.
         if self.where != _where() or os.name != "posix":
             return False
         try:
@@ -76,6 +76,7 @@ class Owner:
             return True
         except OSError:  # it is another user's, which may have the number of a dead process
             return False
+        # A number is used again; the process is the same only if it began at the same moment.
         return self.began != _began(self.process)
 
 
@@ -108,9 +109,11 @@ def remove_abandoned(where: Path) -> None:
 def _is_abandoned(folder: Path) -> bool:
     try:
         found = folder.lstat()
+        # Another user's folder, or a link to anything, must never be removed.
         if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.geteuid():
             return False
         owner = Owner(**json.loads(_text_of(folder / _OWNER)))
+        # 0 and negative numbers mean groups of processes to ``kill``.
         return type(owner.process) is int and 0 < owner.process < 2**31 and owner.is_dead()
     except (OSError, AttributeError, ValueError, TypeError, RecursionError):
         return False  # it was removed meanwhile, or is not ours
@@ -223,6 +226,7 @@ class Processes(_Workers):
             super().__init__(2, pre_dispatch=1, batch_size=1)
         else:
             super().__init__(n_jobs, pre_dispatch)
+        # 0 makes each cell a task of its own: a time limit must hit one cell only.
         self._n_workers = 0 if fit_timeout is not None else effective_n_jobs(n_jobs)
         self._fit_timeout = fit_timeout
         self._folder = Path()
@@ -254,6 +258,7 @@ class Processes(_Workers):
                     take_marks(self._folder)
                     self._count_unexplained("joblib's pool was shut down", error)
                     continue
+                # Marks say which cells ran when the pool broke; only those can be to blame.
                 running = {cell: seconds for cell, seconds in take_marks(self._folder).items() if cell in left}
                 overdue = [cell for cell, seconds in running.items() if self._is_overdue(seconds)]
                 if not running:

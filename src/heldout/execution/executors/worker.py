@@ -57,15 +57,18 @@ def deadline(seconds: float | None, *, ends_process: bool) -> Iterator[None]:
         yield
         return
     alarm = _Alarm(threading.get_ident())
+    # Daemons do not keep the process alive at its end.
     timer = threading.Timer(seconds, alarm.ring)
     timer.daemon = True
     end = None
     try:
+        # Code in C does not see the exception until it returns; then the process ends from a thread in C.
         if ends_process:
             end = WATCHDOG.expect(time.monotonic() + seconds + GRACE_SECONDS)
         timer.start()  # last, because the exception may arrive from here on
         yield
     finally:
+        # The exception may still arrive here, so what follows must run whatever happens.
         try:
             alarm.cancel()
         finally:
@@ -126,7 +129,9 @@ class _Watchdog:
             return
         if self._nowhere is None:
             self._nowhere = open(os.devnull, "wb")  # noqa: SIM115, PTH123 - for as long as the process lives
+        # 0 would be refused, and the time may be up already.
         wait = max(min(self._ends.values()) - time.monotonic(), 0.001)
+        # Its thread is in C and needs no lock of the interpreter, which the code of a fit may hold.
         faulthandler.dump_traceback_later(wait, exit=True, file=self._nowhere)
 
 
@@ -174,6 +179,7 @@ def do_task(work: Work, cells: Sequence[CellKey], watch: Watch = nullcontext) ->
         for unit in fits.units:
             with watch(CellKey(unit[0], *split.place)):
                 unscored += fits.results(unit)
+            # Scores of several cells at once are cheaper, but results should not wait long to be stored.
             if time.perf_counter() - began >= SECONDS_BETWEEN_SCORES:
                 done, unscored = fits.scored(unscored), []
                 yield from arriving_together(done)
@@ -185,7 +191,6 @@ def do_task(work: Work, cells: Sequence[CellKey], watch: Watch = nullcontext) ->
 
 
 def task_results(work: Work, cells: Sequence[CellKey]) -> list[CellResult]:
-    """The results of a task."""
     return arriving_together(list(do_task(work, cells)))
 
 
@@ -206,6 +211,7 @@ def do_sent_task(
     watch = nullcontext if terms.marks is None else functools.partial(mark_of, terms.marks)
     began = time.perf_counter()
     try:
+        # In the user's own process the exception must do; that process is never ended.
         with deadline(terms.fit_timeout, ends_process=terms.coordinator != THIS_PROCESS):
             return arriving_together(list(do_task(work, cells, watch)))
     except TimeIsUp:

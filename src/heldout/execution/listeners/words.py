@@ -72,7 +72,6 @@ def saved_words(seconds: float, n_bytes: int, about: str = "") -> str:
 
 
 def plan_line(event: SearchStarted) -> str:
-    """The plan of a search."""
     if not event.n_configurations:
         return f"configurations as they are proposed, {counted(event.n_splits, 'fit')} each"
     configurations, fits = counted(event.n_configurations, "configuration"), counted(event.n_cells, "fit")

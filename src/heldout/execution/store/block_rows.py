@@ -180,7 +180,6 @@ def _of_cells(array: NDArray[Any], shape: tuple[int, int]) -> NDArray[np.float64
 
 
 def block_checksum(run: int, rows: BlockRows) -> int:
-    """The checksum of a block."""
     found = zlib.crc32(repr((run, *rows.block)).encode())
     for row in rows.arrays:
         found = zlib.crc32(repr(row[:4]).encode(), found)

@@ -58,7 +58,6 @@ SOURCES_ACROSS = ("krstajic2014",)
 def nested_estimate(
     search: Search, settings: NestedSettings, nested: NestedFolds, run: BranchedSearch
 ) -> NestedEstimate:
-    """The estimate from the searches of all branches."""
     evaluation = run.evaluation
     name = evaluation.refit_metric
     metric = evaluation.metrics[name] or OpaqueMetric(name)

@@ -323,7 +323,6 @@ class NestedSettings:
 
     @property
     def interval_name(self) -> str | None:
-        """The name of the interval."""
         return BATES if isinstance(self.interval, BatesHastieTibshirani) else self.interval
 
     @property

@@ -171,7 +171,6 @@ class BootstrapPlan:
     classifier: bool = False
 
     def run_cvt(self, running: RunSettings) -> SearchBootstrapEstimate:
-        """The direct bootstrap."""
         search = self.search
         _check_countable(search)
         check_splits(self.settings.n_bootstraps * search.folds.n_splits, search.task.n_rows, _FEWER)
@@ -220,6 +219,7 @@ class BootstrapPlan:
     ) -> SearchBootstrapEstimate:
         scores = np.array([each.out_of_bag_score for each in bootstraps])
         undefined = np.isnan(scores)
+        # The first reason stands for all: most bootstraps fail for the same.
         why = next((f" ({each.reason})" for each in bootstraps if each.reason), "")
         flags = flags_of_draws(
             evidence, total=len(scores), undefined=int(undefined.sum()),
@@ -397,6 +397,7 @@ def _chosen_by_others(
     )  # fmt: skip
     evidence = gather(task.truth, evaluation.predictions, question)
     assert evidence.matrix is not None, "the scorers were opened"
+    # The matrix holds only rows that all predicted, so counts must be of the same rows.
     used = candidate_rows(evaluation.predictions, list(read.values()), task.groups).used
     flags = dict(evidence.flags)
     if len(used) == task.n_rows:

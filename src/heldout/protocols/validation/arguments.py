@@ -117,7 +117,6 @@ class ValidationArguments:
         )  # fmt: skip
 
     def record(self) -> dict[str, Any]:
-        """The settings, for the record."""
         return {
             "method": self.method if isinstance(self.method, str) else self.method.name,
             "n_bootstraps": self.n_bootstraps,
@@ -264,6 +263,7 @@ def _context(task: Task, metrics: Mapping[str, Metric], routed: Routing, seeds: 
     scoring = Scoring(no_scores, metrics, next(iter(metrics)), keep=keep)
     if task.truth.kind is TaskKind.SURVIVAL and not scoring.times:
         events = np.sort(task.truth.values["time"][task.truth.values["event"]])
+        # No metric names a time, so survival is predicted at the median time of an event.
         middle = tuple(events[len(events) // 2 :][:1].tolist())
         scoring = replace(scoring, keep=(*keep, Response.SURVIVAL), more_times=middle)
     return CellContext.of_task(task, scoring, routed, np.nan, False, seeds)

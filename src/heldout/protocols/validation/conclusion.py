@@ -82,7 +82,6 @@ class MetricResult:
 
     @property
     def row(self) -> ValidationRow:
-        """Its row of the table."""
         made_of = self.corrected.provenance
         return ValidationRow(
             metric=self.metric.name,

@@ -123,7 +123,6 @@ class ReplicateFit:
         return shared_in(context, models, share)
 
     def __call__(self, work: Work, split: Split, positions: tuple[int, ...]) -> FitsOfSplit:
-        """The fits on a split."""
         split = Split(*split.place, split.train, split.test)
         context, configurations = work.context, work.configurations
         # All later stages are of one model.

@@ -26,8 +26,6 @@ _KEEPS_ALL = 'trainControl(savePredictions = "all") keeps all of them.'
 
 @dataclass(frozen=True)
 class Caret:
-    """A ``PredictionFormat``."""
-
     name: ClassVar[str] = "caret"
     title: ClassVar[str] = "fit$pred of caret"
     signs: ClassVar[str] = "columns pred, obs and rowIndex"

@@ -28,8 +28,6 @@ _ALONE = ("task_id", "resampling_id")
 
 @dataclass(frozen=True)
 class Mlr3:
-    """A ``PredictionFormat``."""
-
     name: ClassVar[str] = "mlr3"
     title: ClassVar[str] = "predictions of mlr3"
     signs: ClassVar[str] = "columns row_ids, truth and response"

@@ -37,8 +37,6 @@ _ORDER = (
 
 @dataclass(frozen=True)
 class Orange:
-    """A ``PredictionFormat``."""
-
     name: ClassVar[str] = "orange"
     title: ClassVar[str] = "the predictions of Orange's Test and Score"
     signs: ClassVar[str] = "a column Fold, and for each learner its name and NAME (CLASS)"

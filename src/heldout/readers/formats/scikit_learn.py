@@ -26,8 +26,6 @@ _OF_CROSS_VALIDATE = {"fit_time", "score_time"}
 
 @dataclass(frozen=True)
 class ScikitLearn:
-    """A ``PredictionFormat``."""
-
     name: ClassVar[str] = "scikit_learn"
     title: ClassVar[str] = "arrays of cross_val_predict of scikit-learn"
     signs: ClassVar[str] = "a mapping from names to arrays or Series"

@@ -34,8 +34,6 @@ _KEEPS_ALL = "collect_predictions() without parameters= gives all of them."
 
 @dataclass(frozen=True)
 class Tidymodels:
-    """A ``PredictionFormat``."""
-
     name: ClassVar[str] = "tidymodels"
     title: ClassVar[str] = "collect_predictions() of tidymodels"
     signs: ClassVar[str] = "columns .row, and .pred, .pred_class or .pred_<level>"

@@ -88,7 +88,6 @@ def fresh_sampler(sampler: Any) -> Any:
 
 
 def _parts(sampler: Any) -> Iterator[Any]:
-    """A sampler and those that it contains."""
     yield sampler
     base = optuna_package().samplers.BaseSampler
     for value in getattr(sampler, "__dict__", {}).values():

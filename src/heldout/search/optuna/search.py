@@ -264,6 +264,7 @@ fit_timeout, share, share_memory, early_stopping, keep_models, deploy, imputatio
         # Whole groups: without some of its rows a group could not be drawn by the bootstrap.
         units = np.arange(task.n_rows) if task.groups is None else np.unique(task.groups, return_inverse=True)[1]
         order = np.random.default_rng(numpy_seed(entropy, "subsample")).permutation(units.max() + 1)
+        # Whole units in a random order, as many as fit.
         sample = order[np.bincount(units)[order].cumsum() <= size]
         self.sample_indices_ = rows = np.flatnonzero(np.isin(units, sample))
         if len(rows) == task.n_rows:
@@ -273,6 +274,7 @@ fit_timeout, share, share_memory, early_stopping, keep_models, deploy, imputatio
         part = Task(X, task.truth.rows(rows), groups, y=y)
         routed = Bunch(splitter=Bunch(split=params_at(task.X, metadata.splitter.split, rows)))
         folds = super()._folds(part, cv, drop, entropy, routed, n_configurations)
+        # From places in the sample back to rows of all the data.
         splits = (replace(split, train=rows[split.train], test=rows[split.test]) for split in folds.splits)
         return replace(folds, splits=tuple(splits), n_rows=task.n_rows)
 

@@ -22,8 +22,6 @@ TAILS = 0.001
 
 
 class Space(Protocol):
-    """What is searched."""
-
     @property
     def identity(self) -> Any:
         """What decides which configuration the parameters of a trial are; a store reads its canonical form."""
@@ -205,8 +203,10 @@ def _of_scipy(name: str, source: Any) -> Parameter:
     """Uniform, log-uniform and integer distributions are Optuna's own; any other is proposed by its quantile."""
     distributions = optuna_package().distributions
     kind, (low, high) = source.dist.name, source.support()
+    # Parameters such as a negative scale give NaN and no error.
     if np.isnan(source.ppf(0.5)):
         raise ValueError(f"{kind} has no quantiles with its parameters {(*source.args, *source.kwds.values())}")
+    # A log-uniform distribution that is shifted is none for Optuna.
     _, loc, _ = source.dist._parse_args(*source.args, **source.kwds)
     if kind == "uniform":
         return Parameter(name, name, distributions.FloatDistribution(float(low), float(high)), source=source)
@@ -215,7 +215,9 @@ def _of_scipy(name: str, source: Any) -> Parameter:
         return Parameter(name, name, distribution, source=source)
     if kind == "randint":
         return Parameter(name, name, distributions.IntDistribution(int(low), int(high)), source=source)
+    # Quantiles of a discrete distribution are whole numbers, but floats by type.
     convert = int if isinstance(source.dist, rv_discrete) else float
+    # Any distribution has quantiles, so a sampler that knows only uniform ones can search it.
     quantiles = distributions.FloatDistribution(TAILS, 1 - TAILS)
     return Parameter(name, f"{name} (quantile)", quantiles, lambda q: convert(source.ppf(q)), source)
 
@@ -225,18 +227,19 @@ def _of_values(name: str, values: list[Any]) -> Parameter:
     if not values:
         raise InputError(f"parameter {name!r} has an empty list of values; give at least one.")
     categorical = optuna_package().distributions.CategoricalDistribution
+    # Numbers of NumPy are plain ones for Optuna's storage, which writes JSON.
     plain = [value.item() if isinstance(value, np.generic) else value for value in values]
     is_plain = all(value is None or isinstance(value, bool | int | float | str) for value in plain)
     if is_plain and len({*plain}) == len(plain):  # 1 and True are equal
         return Parameter(name, name, categorical(plain), source=values)
     texts = [shortened(value) for value in values]
+    # Two values may look the same when shortened; their places tell them apart.
     labels = [text if texts.count(text) == 1 else f"{text} [{place}]" for place, text in enumerate(texts)]
     value_of = dict(zip(labels, values, strict=True))
     return Parameter(name, name, categorical(labels), value_of.__getitem__, values)
 
 
 def _proposed(trial: Any, name: str, distribution: Any) -> Any:
-    """What a trial proposes from a distribution."""
     distributions = optuna_package().distributions
     if isinstance(distribution, distributions.CategoricalDistribution):
         return trial.suggest_categorical(name, distribution.choices)

@@ -121,6 +121,7 @@ class StudyProposals:
         _warn_of_earlier(self.study, {trial.number for trial in self._known})
         if self._sampler.is_reproducible:
             return
+        # Proposals that were told before are known; the others are asked for again, in their order.
         wanted = [_params_of(note) for note in notes[len(self._known) : self._n_trials] if note]
         waiting = _waiting_params(self.study)  # of a run that was killed
         with quiet():
@@ -133,8 +134,10 @@ class StudyProposals:
     def next_batch(self) -> list[Proposal]:
         """The proposals of the next trials; empty when the search is over."""
         while not self._is_over():
+            # The last batch is shorter, so that no more trials are asked than planned.
             number = min(self._batch_size, self._n_trials - self.n_asked)
             asked = [self._asked_trial() for _ in range(number)]
+            # A batch may consist of failures alone; then the next is asked, and the search is not over.
             found = [proposal for proposal in asked if proposal is not None]
             if found:
                 return found
@@ -143,6 +146,7 @@ class StudyProposals:
 
     def take(self, scores: Sequence[ProposalScore]) -> None:
         """Tell the trials of the last batch their scores, in order."""
+        # A copy of the list, as telling a trial removes it.
         for trial, score in zip(list(self._open), scores, strict=True):
             if _is_finished(trial):
                 self._open.remove(trial)
@@ -180,6 +184,7 @@ class StudyProposals:
     @contextmanager
     def _stoppable(self) -> Iterator[None]:
         """``study.stop()`` ends the search: Optuna allows it only within ``study.optimize``."""
+        # Samplers that have tried everything call it.
         self.study.stop = partial(setattr, self, "_is_stopped", True)
         try:
             yield
@@ -193,6 +198,7 @@ class StudyProposals:
         left = self.seconds_left()
         if left is None or self._timeout is None:
             return False
+        # The rest of the time is for the searches beside this one, if it has enough trials.
         if self._enough is not None and left <= self._timeout * (1 - 1 / (1 + MOST_SHARE)):
             if self.n_asked >= self._enough:
                 return True
@@ -204,6 +210,7 @@ class StudyProposals:
         if self._known:
             return self._repeated(self._known.pop(0))
         with quiet(), self._stoppable():
+            # By the number of trials, so that a resumed study proposes what it would have proposed.
             self._sampler.reseed(len(self.study.get_trials(deepcopy=False)))
             trial = self._new_trial()
             try:
@@ -238,6 +245,7 @@ class StudyProposals:
     def _repeated(self, trial: Any) -> Proposal:
         self._asked.add(trial.number)
         self._open.append(trial)
+        # The parameters as they were: asked again, a sampler could propose others.
         fixed = optuna_package().trial.FixedTrial(trial.params, trial.number)
         return replace(self._space.proposal(fixed), note=_note(trial.params))
 
@@ -245,6 +253,7 @@ class StudyProposals:
         with quiet(), self._stoppable():  # a sampler that has proposed everything stops the study
             record = self.study.tell(trial, value, state=optuna_package().trial.TrialState[state])
             self._open.remove(trial)
+            # A copy, as callbacks may change what they get.
             for callback in self._callbacks:
                 callback(self.study, copy.deepcopy(record))
 
@@ -360,6 +369,7 @@ def _known_trials(study: Any, notes: Sequence[str]) -> list[Any]:
         for trial in _finished(study)
         if "configuration" in trial.user_attrs and _note(trial.params) in noted
     }
+    # Up to the first gap: what comes after it was proposed with other knowledge.
     return [of_places[place] for place in itertools.takewhile(of_places.__contains__, range(len(notes)))]
 
 

@@ -80,7 +80,6 @@ def dense(X: Any) -> Any:
 
 
 def target(y: Any) -> NDArray[Any]:
-    """A target with one column."""
     y = np.asarray(y)
     if y.ndim != 1:
         raise SeparateFitsError("several outputs")
@@ -88,7 +87,6 @@ def target(y: Any) -> NDArray[Any]:
 
 
 def row_weights(fit_params: Mapping[str, Any], rows: int) -> Floats | None:
-    """The weights of rows, or None."""
     weights = fit_params.get("sample_weight")
     if weights is None:
         return None

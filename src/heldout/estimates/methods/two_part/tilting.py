@@ -69,7 +69,6 @@ def strata(second: SecondPart) -> list[NDArray[np.intp]]:
 
 
 def influences_by_stratum(second: SecondPart) -> list[Floats]:
-    """The influences of the rows of each stratum."""
     values = influences(second)
     return [values[rows] for rows in strata(second)]
 
