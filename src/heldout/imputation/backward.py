@@ -100,7 +100,7 @@ class BackwardSelection:
 
     Examples
     --------
-    >>> from heldout.imputation import Imputation
+    >>> from heldout.protocols import Imputation
     >>> Imputation(n_imputations=5, selection=BackwardSelection(p_remove=0.157, keep=("age",))).selection.test
     'D1'
     """
