@@ -155,7 +155,7 @@ def page_figure(width: int, height: int) -> Any:
     matplotlib_of("the report", "app")
     from matplotlib.figure import Figure
 
-    return Figure(figsize=(width / 72, height / 72), dpi=72, layout="constrained")
+    return Figure(figsize=(width / 72, height / 72), dpi=72)
 
 
 def pyplot() -> Any:

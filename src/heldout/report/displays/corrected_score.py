@@ -243,6 +243,7 @@ class CorrectedScoreDisplay(Display):
             self.bars_ = ax.stairs(self.distribution.counts, self.distribution.edges, **style)
             ax.set_ylabel("bootstraps")
             ax.set_ylim(bottom=0)
+            ax.locator_params(axis="y", integer=True)
         end_at_range(ax, "x", self.metric)
         ax.set_xlabel(score_label(self.metric, knows_direction=self.knows_direction))
         ax.set_title(name_text(self.name, 60) if name is None else name)
