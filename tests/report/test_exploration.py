@@ -63,9 +63,9 @@ def test_every_dot_names_its_configuration(many: ReportContent) -> None:
         for x, index in re.findall(r'<circle cx="([\d.]+)" cy="[\d.]+" r="3.2" data-c="(\d+)"', explored.ranked)
     }
     assert sorted(places, key=places.__getitem__) == [row.index for row in few.shown]  # from left to right by rank
-    (slice_figure, *_) = explored.slices
-    of_family = {row.index for row in few.shown if row.family == slice_figure.family}
-    assert {int(index) for index in re.findall(r'data-c="(\d+)"', slice_figure.svg)} == of_family
+    ((part, svg), *_) = explored.slices
+    of_family = {row.index for row in few.shown if row.family == part.family}
+    assert {int(index) for index in re.findall(r'data-c="(\d+)"', svg)} == of_family
 
 
 def test_parameters_together_show_the_best_of_each_family_in_shades(many: ReportContent) -> None:
@@ -73,11 +73,11 @@ def test_parameters_together_show_the_best_of_each_family_in_shades(many: Report
     scale = many.headline.metric
     few = replace(many.ranking, shown=many.ranking.shown[:400])
     explored = explore(few, scale)
-    assert [each.family for each in explored.together] == list(dict.fromkeys(row.family for row in few.shown))
-    of_family = [row for row in few.shown if row.family == explored.together[0].family]
-    dots = re.findall(r'data-c="(\d+)"', explored.together[0].plane)
+    assert [family for family, *_ in explored.together] == list(dict.fromkeys(row.family for row in few.shown))
+    of_family = [row for row in few.shown if row.family == explored.together[0][0]]
+    dots = re.findall(r'data-c="(\d+)"', explored.together[0][1])
     assert sorted(map(int, dots)) == sorted(row.index for row in of_family)
-    groups = re.findall(r"<g ([^>]*)>((?:<circle[^>]*/>)+)</g>", explored.together[0].plane)
+    groups = re.findall(r"<g ([^>]*)>((?:<circle[^>]*/>)+)</g>", explored.together[0][1])
     shades = {
         float((re.findall(r'fill-opacity="([\d.]+)"', look) or ["1"])[0]): re.findall(r'data-c="(\d+)"', circles)
         for look, circles in groups
@@ -86,7 +86,7 @@ def test_parameters_together_show_the_best_of_each_family_in_shades(many: Report
     fifth = len(of_family) // 5
     assert {int(index) for index in shades[1.0]} == {row.index for row in of_family[:fifth]}
     places = 4 + 1  # of the parameters and of the score
-    beside = re.findall(r'data-c="(\d+)"', explored.together[0].beside)
+    beside = re.findall(r'data-c="(\d+)"', explored.together[0][2])
     assert len(beside) == places * MOST_LINES and {int(n) for n in beside} == {
         row.index for row in of_family[:MOST_LINES]
     }

@@ -16,7 +16,7 @@ import pytest
 from drawn import elements
 
 from heldout.report.content import Distribution
-from heldout.report.diagnostics import CalibrationGroups, PrecisionRecallPoints, Residuals, RocPoints
+from heldout.report.diagnostics import CalibrationGroups, CurvePoints, Residuals
 from heldout.report.displays.base import Display, embedded
 from heldout.report.displays.corrected_score import CorrectedScoreDisplay
 from heldout.report.displays.pages import FittedDisplay, ResidualsDisplay
@@ -26,7 +26,7 @@ from heldout.scales import MORE_SERIES, SERIES, scale_of
 
 def score(value: float, uncorrected: float, low: float | None = 0.1, high: float | None = 0.9) -> Display:
     scale, edges = scale_of("roc_auc", True), tuple(n / 10 for n in range(11))
-    bars = Distribution(scale, edges, (1,) * 10, value, low, high, uncorrected, 10)
+    bars = Distribution(edges, (1,) * 10, 10)
     return CorrectedScoreDisplay(scale, value, uncorrected, low, high, "95 % interval", distribution=bars)
 
 
@@ -82,7 +82,7 @@ def test_classes_differ_by_dash_and_colour_and_are_labelled_with_their_area() ->
     looks = SERIES + MORE_SERIES
     assert len({colour for colour, _ in looks}) == len({dash for _, dash in looks}) == len(looks)
     display = RocCurveDisplay.of_points(
-        [RocPoints(f"<{n}> $", 0, (0.0, 1.0), (0.0, 1.0), n / 10) for n in range(7)]
+        [CurvePoints(f"<{n}> $", 0, (0.0, 1.0), (0.0, 1.0), n / 10, 0.5) for n in range(7)]
     )
     svg = embedded(display, "k", "ROC curve")
     assert {f"<{n}> $: area {n / 10:.3f}" for n in range(7)} <= set(texts_of(svg))
@@ -91,7 +91,9 @@ def test_classes_differ_by_dash_and_colour_and_are_labelled_with_their_area() ->
 
 
 def test_names_in_any_script_are_drawn_without_a_warning() -> None:
-    display = RocCurveDisplay.of_points([RocPoints("\u60a3\u8005 \U0001f600", 0, (0.0, 1.0), (0.0, 1.0), 0.5)])
+    display = RocCurveDisplay.of_points(
+        [CurvePoints("\u60a3\u8005 \U0001f600", 0, (0.0, 1.0), (0.0, 1.0), 0.5, 0.5)]
+    )
     assert "\u60a3\u8005 \U0001f600: area 0.500" in texts_of(embedded(display, "k", "ROC curve"))
 
 
@@ -103,7 +105,7 @@ def test_constant_predictions_can_be_drawn() -> None:
 
 
 def test_the_area_below_precision_is_the_average_precision() -> None:
-    curve = PrecisionRecallPoints("", 0, (0.0, 0.5, 0.5, 1.0), (1.0, 1.0, 0.5, 2 / 3), 0.5 + 0.5 * 2 / 3, 0.5)
+    curve = CurvePoints("", 0, (0.0, 0.5, 0.5, 1.0), (1.0, 1.0, 0.5, 2 / 3), 0.5 + 0.5 * 2 / 3, 0.5)
     svg = embedded(PrecisionRecallDisplay.of_points([curve]), "k", "Precision")
     path = max((node["d"] for node in elements(svg, "path") if "stroke" in node), key=len)
     points = [tuple(map(float, point.split(","))) for point in re.split("[ML]", path) if point]
@@ -112,7 +114,7 @@ def test_the_area_below_precision_is_the_average_precision() -> None:
     width = across[1] - across[0]
     bottom = max(y for _, y in points) + width * 0.5  # the least precision is .5
     area = sum((right - left) * (bottom - y) for (left, _), (right, y) in pairwise(points))
-    assert area / width**2 == pytest.approx(curve.average_precision, abs=0.004)
+    assert area / width**2 == pytest.approx(curve.area, abs=0.004)
 
 
 def test_a_frame_has_the_numbers_drawn() -> None:

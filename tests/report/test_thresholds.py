@@ -6,7 +6,7 @@ import numpy as np
 from sklearn.datasets import make_classification
 from sklearn.neighbors import KNeighborsClassifier
 
-from heldout.report.diagnostics import PrecisionRecallPoints
+from heldout.report.diagnostics import CurvePoints
 from heldout.report.thresholds import (
     MOST_PRECISION_POINTS,
     PROBABILITIES,
@@ -22,17 +22,12 @@ def test_a_class_alone_has_no_thresholds() -> None:
 
 def test_long_curves_keep_both_ends_and_short_ones_all_points() -> None:
     share = tuple(np.linspace(0, 1, 5000).tolist())
-    curve = PrecisionRecallPoints("", 0, share, share[::-1], 0.5, 0.5)
+    curve = CurvePoints("", 0, share, share[::-1], 0.5, 0.5)
     (found,) = drawn_curves((curve,))
-    assert len(found.recall) <= MOST_PRECISION_POINTS
-    assert (found.recall[0], found.recall[-1], found.precision[-1]) == (0.0, 1.0, 0.0)
-    short = PrecisionRecallPoints("", 0, (0.0, 0.5, 1.0), (1.0, 1.0, 0.5), 0.5, 0.5)
+    assert len(found.x) <= MOST_PRECISION_POINTS
+    assert (found.x[0], found.x[-1], found.y[-1]) == (0.0, 1.0, 0.0)
+    short = CurvePoints("", 0, (0.0, 0.5, 1.0), (1.0, 1.0, 0.5), 0.5, 0.5)
     assert drawn_curves((short,)) == (short,)
-
-
-def test_of_many_classes_those_with_the_least_average_precision_are_drawn() -> None:
-    curves = tuple(PrecisionRecallPoints(f"c{n}", 0, (0.0, 1.0), (1.0, 1.0), n / 10, 0.5) for n in range(9))
-    assert [curve.name for curve in drawn_curves(curves)] == [f"c{n}" for n in range(7)]
 
 
 def test_a_threshold_by_hand() -> None:

@@ -29,11 +29,11 @@ def test_precision_and_recall_are_scikit_learns(make_evaluation: Make, weighted:
     y = truth.values == truth.positive
     scores = predictions.responses[Response.PROBABILITIES][:, 2, 0]
     precision, recall, _ = precision_recall_curve(y, scores, sample_weight=weights, drop_intermediate=False)
-    shown = dict(zip(found.recall[1:], found.precision[1:], strict=True))
+    shown = dict(zip(found.x[1:], found.y[1:], strict=True))
     theirs = dict(zip(recall[:-1][::-1], precision[:-1][::-1], strict=True))
-    assert found.average_precision == pytest.approx(average_precision_score(y, scores, sample_weight=weights))
+    assert found.area == pytest.approx(average_precision_score(y, scores, sample_weight=weights))
     assert sorted(shown) == pytest.approx(sorted(theirs))
-    assert found.recall[0] == 0 and found.recall[-1] == 1
+    assert found.x[0] == 0 and found.x[-1] == 1
     assert found.prevalence == pytest.approx(np.average(y, weights=weights))
 
 

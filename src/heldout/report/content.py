@@ -18,7 +18,7 @@ from heldout.report.algorithms import AlgorithmsSummary
 from heldout.report.coefficients import CoefficientList
 from heldout.report.columns import DataColumns
 from heldout.report.configuration_scores import search_scale
-from heldout.report.diagnostics import Diagnostics, PrecisionRecallPoints
+from heldout.report.diagnostics import CurvePoints, Diagnostics
 from heldout.report.importance import Importance
 from heldout.report.nested import OuterSummary
 from heldout.report.race import RaceSummary
@@ -114,13 +114,8 @@ class Headline:
 class Distribution:
     """The bootstrapped scores as a histogram."""
 
-    metric: Scale
     edges: tuple[float, ...]
     counts: tuple[int, ...]
-    value: float
-    low: float | None
-    high: float | None
-    uncorrected: float | None
     bootstraps: int
 
 
@@ -254,7 +249,7 @@ class ReportContent(PageContent):
     """Fits that were not made alone, by what they shared."""
     delivered: str = ""
     """What the estimate means for the model that is delivered."""
-    precision_recall: tuple[PrecisionRecallPoints, ...] = ()
+    precision_recall: tuple[CurvePoints, ...] = ()
     thresholds: ThresholdTable | None = None
     no_calibration: str = ""
     """Why calibration is not shown, and what shows it; empty where it is, or does not apply."""

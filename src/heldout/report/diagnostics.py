@@ -5,9 +5,11 @@ They concern one configuration and need no model. Repeats do not count as more r
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from math import sqrt
 from statistics import NormalDist
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,16 +29,18 @@ ROWS_A_GROUP = 20
 
 
 @dataclass(frozen=True)
-class RocPoints:
-    """A receiver operating characteristic."""
+class CurvePoints:
+    """True over false positive rate, or precision over recall from the highest threshold to the lowest."""
 
     name: str
     """The class that is compared with all others; empty for a binary task."""
     repeat: int
     x: tuple[float, ...]
     y: tuple[float, ...]
-    """``x``, ``y``: false and true positive rate."""
     area: float
+    """Below it: of precision the sum of the precisions, each times the recall that it adds, as scikit-learn's."""
+    prevalence: float
+    """Share of the positive rows: the precision of guessing."""
 
 
 @dataclass(frozen=True)
@@ -88,7 +92,7 @@ class Diagnostics:
     name: str
     repeats: int
     rows: int
-    roc: tuple[RocPoints, ...] = ()
+    roc: tuple[CurvePoints, ...] = ()
     calibration: CalibrationGroups | None = None
     confusion: ConfusionMatrix | None = None
     residuals: Residuals | None = None
@@ -109,10 +113,9 @@ def diagnose(
     ranks = first_predicted(probabilities, responses.get(Response.DECISION))
     diagnostics = Diagnostics(predictions.names[winner], predictions.n_repeats, truth.n_rows)
     if truth.kind.is_classification:
-        curves = _binary_roc if truth.kind is TaskKind.BINARY else _one_vs_rest
         diagnostics = replace(
             diagnostics,
-            roc=() if ranks is None else curves(truth, ranks, weights),
+            roc=class_curves(truth, ranks, weights, _roc_points),
             calibration=_calibration(truth, probabilities, weights) if truth.kind is TaskKind.BINARY else None,
             confusion=_confusion(truth, responses.get(Response.LABELS), probabilities),
         )
@@ -127,15 +130,45 @@ def first_predicted(*arrays: Floats | None) -> Floats | None:
     return next((array for array in arrays if array is not None and not np.isnan(array).all()), None)
 
 
-def _curve(
-    name: str, repeat: int, positive: NDArray[np.bool_], scores: Floats, weights: Floats
-) -> RocPoints | None:
-    present = ~np.isnan(scores) & (weights > 0)
-    if not (present & positive).any() or not (present & ~positive).any():
+PointsOf: TypeAlias = Callable[[NDArray[np.bool_], Floats, Floats], tuple[Floats, Floats, float] | None]
+"""From which rows are positive, their scores and weights to x, y and the area below; None where it is undefined."""
+
+
+def class_curves(
+    truth: Truth, ranks: Floats | None, weights: Floats, points_of: PointsOf
+) -> tuple[CurvePoints, ...]:
+    """A curve a repeat of a binary task, or a class in the first repeat: of many those with the least areas."""
+    if ranks is None or not truth.kind.is_classification:
+        return ()
+    if truth.kind is TaskKind.BINARY:
+        positive = truth.values == truth.positive
+        parts = [("", repeat, positive, scores) for repeat, scores in enumerate(ranks.T)]
+    elif ranks.ndim == 3:
+        named = enumerate(class_names(truth))
+        parts = [(name, 0, truth.values == code, ranks[:, 0, code]) for code, name in named]
+    else:
+        return ()
+    curves = []
+    for name, repeat, is_of, scores in parts:
+        present = ~np.isnan(scores) & (weights > 0)
+        points = points_of(is_of[present], scores[present], weights[present]) if is_of[present].any() else None
+        if points is not None:
+            share = float(np.average(is_of[present], weights=weights[present]))
+            x, y, area = points
+            curves.append(CurvePoints(name, repeat, tuple(x.tolist()), tuple(y.tolist()), area, share))
+    if truth.kind is not TaskKind.BINARY and len(curves) > MOST_CLASS_CURVES:
+        curves = sorted(curves, key=lambda curve: curve.area)[:MOST_CLASS_CURVES]
+    return tuple(curves)
+
+
+def _roc_points(
+    positive: NDArray[np.bool_], scores: Floats, weights: Floats
+) -> tuple[Floats, Floats, float] | None:
+    if positive.all():
         return None
-    x, y, area = roc_points(positive[present], scores[present], weights[present])
+    x, y, area = roc_points(positive, scores, weights)
     kept = _corners(x, y)
-    return RocPoints(name, repeat, tuple(x[kept].round(5).tolist()), tuple(y[kept].round(5).tolist()), area)
+    return x[kept].round(5), y[kept].round(5), area
 
 
 def _corners(x: Floats, y: Floats) -> NDArray[np.intp]:
@@ -147,26 +180,6 @@ def _corners(x: Floats, y: Floats) -> NDArray[np.intp]:
     if len(kept) > MOST_CURVE_POINTS:
         kept = kept[np.linspace(0, len(kept) - 1, MOST_CURVE_POINTS).astype(int)]
     return kept
-
-
-def _binary_roc(truth: Truth, ranks: Floats, weights: Floats) -> tuple[RocPoints, ...]:
-    positive = truth.values == truth.positive
-    curves = (_curve("", repeat, positive, ranks[:, repeat], weights) for repeat in range(ranks.shape[1]))
-    return tuple(curve for curve in curves if curve is not None)
-
-
-def _one_vs_rest(truth: Truth, ranks: Floats, weights: Floats) -> tuple[RocPoints, ...]:
-    """A curve per class in the first repeat; if classes are many, those with the smallest areas."""
-    if ranks.ndim != 3:
-        return ()
-    names = class_names(truth)
-    curves = [
-        _curve(names[code], 0, truth.values == code, ranks[:, 0, code], weights) for code in range(truth.n_classes)
-    ]
-    known = [curve for curve in curves if curve is not None]
-    if len(known) > MOST_CLASS_CURVES:
-        known = sorted(known, key=lambda curve: curve.area)[:MOST_CLASS_CURVES]
-    return tuple(known)
 
 
 def class_names(truth: Truth) -> tuple[str, ...]:
@@ -267,21 +280,6 @@ def _residuals(truth: Floats, predicted: Floats) -> Residuals | None:
 
 
 @dataclass(frozen=True)
-class PrecisionRecallPoints:
-    """Precision against recall, from the highest threshold to the lowest."""
-
-    name: str
-    """The class that is compared with all others; empty for a binary task."""
-    repeat: int
-    recall: tuple[float, ...]
-    precision: tuple[float, ...]
-    average_precision: float
-    """The sum of the precisions, each times the recall that it adds: scikit-learn's."""
-    prevalence: float
-    """Share of the positive rows: the precision of guessing."""
-
-
-@dataclass(frozen=True)
 class NetBenefit:
     """Net benefit a row of acting on probabilities from each threshold on, mean over repeats."""
 
@@ -295,43 +293,12 @@ class NetBenefit:
 
 def precision_recall_of(
     truth: Truth, predictions: HeldOutPredictions, configuration: int, sample_weight: Floats | None = None
-) -> tuple[PrecisionRecallPoints, ...]:
-    """One curve a repeat of a binary task, or a class in the first repeat; empty without scores of classes.
-
-    Of many classes, those with the smallest average precisions.
-    """
-    if not truth.kind.is_classification:
-        return ()
+) -> tuple[CurvePoints, ...]:
+    """Precision over recall; empty without scores of classes."""
     responses = [predictions.responses.get(kind) for kind in (Response.PROBABILITIES, Response.DECISION)]
     ranks = first_predicted(*(None if array is None else array[:, configuration] for array in responses))
-    if ranks is None:
-        return ()
     weights = np.ones(truth.n_rows) if sample_weight is None else sample_weight
-    if truth.kind is TaskKind.BINARY:
-        positive = truth.values == truth.positive
-        curves = [
-            _benefit_curve("", repeat, positive, ranks[:, repeat], weights) for repeat in range(ranks.shape[1])
-        ]
-    else:
-        curves = [
-            _benefit_curve(name, 0, truth.values == code, ranks[:, 0, code], weights)
-            for code, name in enumerate(class_names(truth))
-        ]
-    known = [curve for curve in curves if curve is not None]
-    if truth.kind is TaskKind.MULTICLASS and len(known) > MOST_CLASS_CURVES:
-        known = sorted(known, key=lambda curve: curve.average_precision)[:MOST_CLASS_CURVES]
-    return tuple(known)
-
-
-def _benefit_curve(
-    name: str, repeat: int, positive: NDArray[np.bool_], scores: Floats, weights: Floats
-) -> PrecisionRecallPoints | None:
-    present = ~np.isnan(scores) & (weights > 0)
-    if not (present & positive).any():
-        return None
-    recall, precision, average = precision_recall_points(positive[present], scores[present], weights[present])
-    share = float(np.average(positive[present], weights=weights[present]))
-    return PrecisionRecallPoints(name, repeat, tuple(recall.tolist()), tuple(precision.tolist()), average, share)
+    return class_curves(truth, ranks, weights, precision_recall_points)
 
 
 def net_benefit_of(

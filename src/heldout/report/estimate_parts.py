@@ -188,19 +188,7 @@ def distribution_of(estimate: Estimate | None, scale: Scale) -> Distribution | N
         return None
     scores = np.clip(finite, *scale.range)  # a control may carry a score beyond it
     counts, edges = np.histogram(scores, bins=_bins(scores, scale))
-    low, high = scale.ends(estimate.interval)
-    value = scale.shown(estimate.value)
-    assert value is not None
-    return Distribution(
-        metric=scale,
-        edges=tuple(edges.tolist()),
-        counts=tuple(counts.tolist()),
-        value=value,
-        low=low,
-        high=high,
-        uncorrected=scale.shown(estimate.uncorrected),
-        bootstraps=len(estimate.distribution),
-    )
+    return Distribution(tuple(edges.tolist()), tuple(counts.tolist()), len(estimate.distribution))
 
 
 def _bins(scores: NDArray[np.float64], scale: Scale) -> NDArray[np.float64]:

@@ -25,27 +25,6 @@ MOST_TOGETHER = 6
 
 
 @dataclass(frozen=True)
-class SliceFigure:
-    """The figure of one parameter of one family."""
-
-    family: str
-    parameter: str
-    reach: float
-    """How far the best scores at its values are apart."""
-    svg: str
-
-
-@dataclass(frozen=True)
-class FamilyFigures:
-    """The figures of several parameters of one family at once."""
-
-    family: str
-    plane: str
-    beside: str
-    """Empty of fewer than three parameters."""
-
-
-@dataclass(frozen=True)
 class Exploration:
     """The parts of the page on all configurations."""
 
@@ -59,10 +38,11 @@ class Exploration:
     """``ranked``, ``ordered``, ``trained``: figures of all configurations; empty where there is nothing to draw."""
     has_bars: bool = False
     """Whether the scores by rank have bars."""
-    slices: tuple[SliceFigure, ...] = ()
+    slices: tuple[tuple[FamilySlice, str], ...] = ()
+    """Each with its figure."""
     slices_left_out: int = 0
-    together: tuple[FamilyFigures, ...] = ()
-    """The best families first."""
+    together: tuple[tuple[str, str, str], ...] = ()
+    """Family, the figure of two parameters and that of several, which is empty without a third; the best first."""
     parameters: tuple[str, ...] = ()
     """That have several values."""
     data: str = ""
@@ -89,10 +69,7 @@ def explore(ranking: Ranking | None, scale: Scale) -> Exploration:
         trained=drawn.trained_svg(scored, scale, key="trained"),
         has_bars=0 < sum(map(has_bar, scored)) <= MOST_DOTS,
         slices=tuple(
-            SliceFigure(
-                part.family, part.axis.name, part.reach, drawn.slice_svg(part, scale, key=f"slice-{number}")
-            )
-            for number, part in enumerate(parts[:MOST_SLICES])
+            (part, drawn.slice_svg(part, scale, key=f"slice-{n}")) for n, part in enumerate(parts[:MOST_SLICES])
         ),
         slices_left_out=max(len(parts) - MOST_SLICES, 0),
         together=_together(parts, scale),
@@ -101,24 +78,20 @@ def explore(ranking: Ranking | None, scale: Scale) -> Exploration:
     )
 
 
-def _together(parts: Sequence[FamilySlice], scale: Scale) -> tuple[FamilyFigures, ...]:
+def _together(parts: Sequence[FamilySlice], scale: Scale) -> tuple[tuple[str, str, str], ...]:
     """Figures of the families with several parameters; the first of a family are those of the largest reach."""
     families: dict[str, list[FamilySlice]] = {}
     for part in parts:
         families.setdefault(part.family, []).append(part)
     several = [own for own in families.values() if len(own) > 1 and drawn.shared_by(own[:2]) > 2]
-    found = []
+    figures = []
     for number, own in enumerate(several[:MOST_TOGETHER]):
         beside = own[: drawn.MOST_BESIDE]
         is_wide = len(beside) > 2 and drawn.shared_by(beside) > 2
-        found.append(
-            FamilyFigures(
-                own[0].family,
-                drawn.plane_svg(own[0], own[1], scale, key=f"plane-{number}"),
-                drawn.beside_svg(beside, scale, key=f"beside-{number}") if is_wide else "",
-            )
-        )
-    return tuple(found)
+        plane = drawn.plane_svg(own[0], own[1], scale, key=f"plane-{number}")
+        wide = drawn.beside_svg(beside, scale, key=f"beside-{number}") if is_wide else ""
+        figures.append((own[0].family, plane, wide))
+    return tuple(figures)
 
 
 def _varied(rows: Sequence[RankedConfiguration]) -> tuple[str, ...]:

@@ -11,10 +11,9 @@ from heldout._types import Floats
 from heldout.data.task import TaskKind, Truth
 from heldout.metrics.base import Response
 from heldout.predictions import HeldOutPredictions
-from heldout.report.diagnostics import PrecisionRecallPoints, first_predicted
+from heldout.report.diagnostics import CurvePoints, first_predicted
 
 MOST_PRECISION_POINTS = 300
-MOST_PRECISION_CLASSES = 7
 PROBABILITIES = (0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95)
 """Thresholds of a table of probabilities."""
 SHARES = (0.95, 0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3, 0.2, 0.1, 0.05)
@@ -69,25 +68,18 @@ def threshold_table(
     return ThresholdTable(rows, str(truth.pos_label), scores is probabilities) if rows else None
 
 
-def drawn_curves(curves: tuple[PrecisionRecallPoints, ...]) -> tuple[PrecisionRecallPoints, ...]:
-    """The curves with few enough points; of many classes those with the least average precision."""
-    if len(curves) > MOST_PRECISION_CLASSES and any(curve.name for curve in curves):
-        curves = tuple(sorted(curves, key=lambda curve: curve.average_precision)[:MOST_PRECISION_CLASSES])
+def drawn_curves(curves: tuple[CurvePoints, ...]) -> tuple[CurvePoints, ...]:
+    """The curves with few enough points, closer at the beginning, where precision jumps."""
     return tuple(_thinned(curve) for curve in curves)
 
 
-def _thinned(curve: PrecisionRecallPoints) -> PrecisionRecallPoints:
-    """All points, or at most ``MOST_PRECISION_POINTS`` of them, closer at the beginning, where precision jumps."""
-    points = len(curve.recall)
-    steps = np.linspace(0.0, 1.0, min(points, MOST_PRECISION_POINTS)) ** (
-        1.0 if points <= MOST_PRECISION_POINTS else 1.5
-    )
+def _thinned(curve: CurvePoints) -> CurvePoints:
+    points = len(curve.x)
+    power = 1.0 if points <= MOST_PRECISION_POINTS else 1.5
+    steps = np.linspace(0.0, 1.0, min(points, MOST_PRECISION_POINTS)) ** power
     kept = np.unique(np.rint(steps * (points - 1)).astype(int)).tolist()
-    return replace(
-        curve,
-        recall=tuple(round(curve.recall[n], 5) for n in kept),
-        precision=tuple(round(curve.precision[n], 5) for n in kept),
-    )
+    x, y = (tuple(round(values[n], 5) for n in kept) for values in (curve.x, curve.y))
+    return replace(curve, x=x, y=y)
 
 
 def threshold_rows(

@@ -171,6 +171,5 @@ def optimism_display(replicates: Replicates, metric: Metric, scale: Scale, metho
         edges=tuple(edges.tolist()),
         counts=tuple(counts.tolist()),
         mean=float(optimism.mean()),
-        bootstraps=len(optimism),
         caption=words.OPTIMISM_CAPTION if own else words.LEFT_OUT_CAPTION,
     )

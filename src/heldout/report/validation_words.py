@@ -139,14 +139,6 @@ LEFT_OUT_CAPTION = (
 )
 
 
-def optimism_summary(title: str, least: str, most: str, mean: str, bootstraps: int) -> str:
-    """The histogram of the optimism in words, for readers who cannot see it."""
-    return (
-        f"Histogram of the optimism of the {in_sentence(title)} in {bootstraps:,} bootstraps, from {least} to "
-        f"{most}, with mean {mean}."
-    )
-
-
 def corrected_curves_sentence(method: str, level: float, *, memorises: bool = False) -> str:
     """How the curves were corrected, and how to read their bands."""
     if memorises:

@@ -145,14 +145,6 @@ def distribution_label(bootstraps: int, method: str) -> str:
     return f"{what}, in each of {bootstraps:,} bootstraps"
 
 
-def distribution_summary(title: str, value: str, low: str, high: str, uncorrected: str) -> str:
-    """The histogram in words, for readers who cannot see it."""
-    return (
-        f"Histogram of the bootstrapped {in_sentence(title)}. The corrected score is {value}, the interval runs "
-        f"from {low} to {high}, and the uncorrected score is {uncorrected}."
-    )
-
-
 def ranking_sentence(ranked_by: str, selection_known: bool, *, weighs: bool = False) -> str:
     """How to read the ranking; with ``weighs`` the rule selects weights of the configurations."""
     read = {

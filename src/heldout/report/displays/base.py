@@ -19,7 +19,7 @@ from heldout.estimates.types import frame_of
 from heldout.metrics.named import direction_sentence
 from heldout.report.parameters import ParameterAxis
 from heldout.result import Evaluation
-from heldout.scales import GRID, INK, MUTED, Scale
+from heldout.scales import BLUE, GRID, INK, MUTED, VERMILLION, Scale
 
 Result = TypeVar("Result")
 Style = Mapping[str, Any]
@@ -352,6 +352,15 @@ LETTERS_ACROSS = 48
 """Letters of all levels together that fit beside each other."""
 MOST_LEVELS = 14
 """Levels of which each is named on an axis."""
+
+
+def two_lines(ax: Any, x: Any, values: tuple[Any, Any], labels: tuple[str, str], **style: Any) -> list[Any]:
+    """The uncorrected values, dashed, and the corrected ones."""
+    looks: tuple[Style, Style] = ({"color": VERMILLION, "linestyle": (0, (5, 2))}, {"color": BLUE})
+    return [
+        ax.plot(x, np.array(y, dtype=float), label=label, linewidth=2, **look, **style)[0]
+        for y, label, look in zip(values, labels, looks, strict=True)
+    ]
 
 
 def configurations_axis(ax: Any, n: int, label: str) -> None:

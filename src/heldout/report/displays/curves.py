@@ -25,6 +25,7 @@ from heldout.metrics.named import in_sentence, metric_words
 from heldout.predictions import HeldOutPredictions, is_predicted
 from heldout.protocols.validation.estimate import Validation
 from heldout.protocols.validation.replicates import Replicates
+from heldout.report.diagnostics import CurvePoints
 from heldout.report.displays.base import (
     Display,
     Style,
@@ -80,23 +81,18 @@ def looks(lines: Sequence[CurveLine]) -> list[dict[str, Any]]:
     ]
 
 
-def curve_lines(
-    curves: Sequence[tuple[str, int, tuple[float, ...], tuple[float, ...], float]],
-    measure: str,
-    of_search: str = "",
-) -> tuple[CurveLine, ...]:
-    """The lines of curves (class, repeat, x, y, what lies below it): one a class, or one a repeat with the mean."""
+def curve_lines(curves: Sequence[CurvePoints], measure: str, of_search: str = "") -> tuple[CurveLine, ...]:
+    """The lines of curves: one a class, or one a repeat, of which the first has the mean area."""
     lines = []
-    for name, repeat, x, y, area in curves:
-        if name:
-            label = f"{class_text(name)}: {measure} {area:.3f}"
-        elif repeat:
-            label = f"_repeat {repeat}"  # which a legend leaves out
+    for curve in curves:
+        if curve.name:
+            label = f"{class_text(curve.name)}: {measure} {curve.area:.3f}"
+        elif curve.repeat:
+            label = f"_repeat {curve.repeat}"  # which a legend leaves out
         else:
             what = f"mean {measure} of {len(curves)} repeats" if len(curves) > 1 else measure
-            mean = np.mean([curve[-1] for curve in curves])
-            label = f"{UNCORRECTED}: {what} {mean:.3f}{of_search}"
-        lines.append(CurveLine(label, x, y))
+            label = f"{UNCORRECTED}: {what} {np.mean([each.area for each in curves]):.3f}{of_search}"
+        lines.append(CurveLine(label, curve.x, curve.y))
     return tuple(lines)
 
 

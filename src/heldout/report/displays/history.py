@@ -26,10 +26,11 @@ from heldout.report.displays.base import (
     evaluation_of,
     pyplot,
     score_label,
+    two_lines,
 )
 from heldout.report.estimate_parts import interval_label
 from heldout.result import Evaluation
-from heldout.scales import BAND, BLUE, MUTED, VERMILLION, Scale
+from heldout.scales import BAND, MUTED, Scale
 
 MOST_POINTS = 24
 """Points of the curves: the estimate is computed again at each."""
@@ -185,16 +186,10 @@ class SearchHistoryDisplay(Display):
         ax = self._axes(ax)
         history = self.history
         x = history.n_configurations
-        style = {
-            "color": VERMILLION, "linestyle": (0, (5, 2)), "marker": "s", "markersize": 4, "linewidth": 2,
-            "label": "winner so far, uncorrected",
-        }  # fmt: skip
-        (self.uncorrected_line_,) = ax.plot(x, history.uncorrected, **style)
-        style = {
-            "color": BLUE, "marker": "o", "markersize": 4, "linewidth": 2,
-            "label": f"winner so far, corrected by {history.method}",
-        }  # fmt: skip
-        (self.corrected_line_,) = ax.plot(x, history.corrected, **style)
+        labels = "winner so far, uncorrected", f"winner so far, corrected by {history.method}"
+        self.uncorrected_line_, self.corrected_line_ = two_lines(
+            ax, x, (history.uncorrected, history.corrected), labels, marker="o", markersize=4
+        )
         self.band_ = None
         if history.interval_label:
             label = f"{history.interval_label} of the corrected one"

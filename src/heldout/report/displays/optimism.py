@@ -17,9 +17,10 @@ from heldout.report.displays.base import (
     evaluation_of,
     pyplot,
     score_label,
+    two_lines,
     value_text,
 )
-from heldout.scales import BAND, BLUE, MUTED, VERMILLION, Scale, scale_of_metric
+from heldout.scales import BAND, MUTED, Scale, scale_of_metric
 
 
 @dataclass(eq=False, repr=False)
@@ -115,15 +116,8 @@ class OptimismCurveDisplay(Display):
         ax = self._axes(ax)
         curve, sign = self.curve, self.metric.sign
         x, uncorrected, corrected = curve.n_configurations, sign * curve.uncorrected, sign * curve.corrected
-        style = {
-            "color": VERMILLION,
-            "linestyle": (0, (5, 2)),
-            "linewidth": 2,
-            "label": "best of them, uncorrected",
-        }
-        (self.uncorrected_line_,) = ax.plot(x, uncorrected, **style)
-        style = {"color": BLUE, "linewidth": 2, "label": "the same on rows that took no part in the choice"}
-        (self.corrected_line_,) = ax.plot(x, corrected, **style)
+        labels = "best of them, uncorrected", "the same on rows that took no part in the choice"
+        self.uncorrected_line_, self.corrected_line_ = two_lines(ax, x, (uncorrected, corrected), labels)
         text = f"optimism, {value_text(self.metric, float(curve.optimism[-1]))} at {x[-1]:,}"
         self.gap_ = ax.fill_between(x, corrected, uncorrected, color=BAND, label=text)
         out = f",\nwithout {self.n_out:,} dropped or failed" if self.n_out else ""

@@ -12,7 +12,7 @@ from heldout.metrics.named import in_sentence
 from heldout.protocols.learning.curve import LearningCurve
 from heldout.report.content import OvertuningCurve
 from heldout.report.diagnostics import Residuals
-from heldout.report.displays.base import Display, configurations_axis, name_text, plain_text
+from heldout.report.displays.base import Display, configurations_axis, name_text, plain_text, two_lines
 from heldout.report.race import RaceSummary
 from heldout.scales import BAND, BLUE, INK, MORE_SERIES, MUTED, SERIES, SKY, VERMILLION, Scale, reach_of
 
@@ -20,7 +20,6 @@ MOST_CURVES = 5
 """The number of configurations drawn: the winner, and those that are best at the largest size."""
 MOST_NUMBERS = 12
 """Splits of which every bar has its number."""
-_DASHED = (0, (5, 2))
 
 
 @dataclass(eq=False, repr=False)
@@ -61,13 +60,8 @@ class GainsDisplay(Display):
     def plot(self, ax: Any = None) -> GainsDisplay:
         """Draw it on these axes, or a new figure's."""
         ax, curve = self._axes(ax), self.curve
-        for gains, look in (
-            (curve.uncorrected, {"color": VERMILLION, "linestyle": _DASHED, "label": "on the rows that chose it"}),
-            (curve.corrected, {"color": BLUE, "label": "on rows left out"}),
-        ):
-            ax.plot(
-                curve.n_configurations, np.array(gains, dtype=float), drawstyle="steps-post", linewidth=2, **look
-            )
+        labels = "on the rows that chose it", "on rows left out"
+        two_lines(ax, curve.n_configurations, (curve.uncorrected, curve.corrected), labels, drawstyle="steps-post")
         configurations_axis(ax, curve.n_configurations[-1], "configurations tried")
         ax.set_ylabel(f"gain in {in_sentence(curve.scale.title)}")
         self._legend()
@@ -132,7 +126,6 @@ class OptimismDisplay(Display):
     edges: tuple[float, ...]
     counts: tuple[int, ...]
     mean: float
-    bootstraps: int
     caption: str
 
     def plot(self, ax: Any = None) -> OptimismDisplay:

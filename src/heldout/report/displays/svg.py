@@ -49,7 +49,8 @@ class PageCanvas(FigureCanvasBase):
 
         A constrained layout, which plots outside pages have, takes more than half of the time of a picture.
         """
-        renderer, (ax,) = self.renderer, self.figure.axes
+        renderer = self.renderer
+        ax: Any = self.figure.axes[0]
         below = sum(legend.get_window_extent(renderer).height + 8 for legend in self.figure.legends)
         whole, frame = ax.get_tightbbox(renderer), ax.bbox
         left, right = frame.x0 - whole.x0 + 4, whole.x1 - frame.x1 + 6

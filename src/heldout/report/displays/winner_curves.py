@@ -21,8 +21,7 @@ from heldout.protocols.validation.replicates import Replicates
 from heldout.report import validation_words as words
 from heldout.report.diagnostics import (
     CalibrationGroups,
-    PrecisionRecallPoints,
-    RocPoints,
+    CurvePoints,
     diagnose,
     net_benefit_of,
     precision_recall_of,
@@ -78,10 +77,9 @@ class RocCurveDisplay(CurvesDisplay):
     _needed: ClassVar = "decisions or probabilities (which 'roc_auc' and 'neg_log_loss' read)"
 
     @classmethod
-    def of_points(cls, curves: Sequence[RocPoints], of_search: str = "") -> Self:
+    def of_points(cls, curves: Sequence[CurvePoints], of_search: str = "") -> Self:
         """The display of these curves; ``of_search``: the search's own numbers."""
-        points = [(curve.name, curve.repeat, curve.x, curve.y, curve.area) for curve in curves]
-        return cls(curve_lines(points, "area", of_search))
+        return cls(curve_lines(curves, "area", of_search))
 
     @classmethod
     def _from_rows(cls, rows: PlottedRows) -> Self:
@@ -146,13 +144,10 @@ class PrecisionRecallDisplay(CurvesDisplay):
     _needed: ClassVar = "decisions or probabilities (which 'roc_auc' and 'neg_log_loss' read)"
 
     @classmethod
-    def of_points(cls, curves: Sequence[PrecisionRecallPoints], of_search: str = "") -> Self:
+    def of_points(cls, curves: Sequence[CurvePoints], of_search: str = "") -> Self:
         """The display of these curves; ``of_search``: the search's own numbers."""
-        points = [
-            (curve.name, curve.repeat, curve.recall, curve.precision, curve.average_precision) for curve in curves
-        ]
         share = curves[0].prevalence if curves and not curves[0].name else None
-        return cls(curve_lines(points, "average precision", of_search), prevalence=share)
+        return cls(curve_lines(curves, "average precision", of_search), prevalence=share)
 
     @classmethod
     def _from_rows(cls, rows: PlottedRows) -> Self:
