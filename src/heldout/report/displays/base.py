@@ -89,6 +89,7 @@ class Display:
             ax = figure.subplots()
             ax.spines[["top", "right"]].set_visible(False)
             ax.ticklabel_format(useOffset=False)  # scores stand at their ticks, not their differences
+            ax.locator_params(axis="x", nbins=int(1.1 * figure.get_figwidth()))  # room for scores of six letters
         self.ax_, self.figure_ = ax, ax.figure
         return ax
 
