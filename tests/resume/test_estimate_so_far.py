@@ -274,7 +274,7 @@ def test_an_adaptive_search_counts_the_configurations_that_have_all_folds(path):
     [
         ({"scoring": make_scorer(share_right)}, "the metric of the scorer 'score' is an object of your own"),
         ({"refit": lambda results: 0}, "the selection rule is an object of your own"),
-        ({"method": None}, "method=None, so it has no estimate"),
+        ({"method": None}, "`method=None`, so it has no estimate"),
         ({"selection": ho.selection.Within(0.1, complexity="skill")}, "the selection rule is an object"),
     ],
     ids=["metric", "callable", "none", "complexity"],

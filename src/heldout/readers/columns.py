@@ -224,6 +224,7 @@ def _is_named(value: Any, label: str) -> bool:
 def texts_of_classes(*columns: Any) -> list[str]:
     """The classes in a target column, or in columns of labels, as text; empty for amounts."""
     held = [column.dropna() for column in columns]
+    # Numbers with fractions are amounts, of which nothing is a class.
     if any(column.dtype.kind == "f" and (column != column.round()).any() for column in held):
         return []
     values = sorted({value for column in held for value in column.unique().tolist()}, key=str)
@@ -276,6 +277,7 @@ def columns_of_classes(names: Sequence[str], classes: Sequence[str]) -> list[dic
     found: list[dict[str, str]] = []
     for lower in by_lower:
         place = lower.find(first)
+        # The class may occur several times in a name, as "a" does in "data_a".
         while place >= 0:
             head, tail = lower[:place], lower[place + len(first) :]
             members = [by_lower.get(f"{head}{label.lower()}{tail}") for label in classes]

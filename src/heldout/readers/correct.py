@@ -62,6 +62,7 @@ def cross_validated_models(results: Mapping[Any, Any], metric: str | None) -> Fi
             f"a mapping of several names is needed, got {shortened(list(results))}; {_WHAT_IS_NEEDED}."
         )
     scores = {name: _scores_of(name, result) for name, result in zip(names, results.values(), strict=True)}
+    # Models are compared by a score that all of them have.
     common = [key for key in scores[names[0]] if all(key in each for each in scores.values())]
     if not common:
         raise InputError(
@@ -134,6 +135,7 @@ def _repeats(scores: Mapping[str, Mapping[str, Floats]], results: Iterable[Mappi
     if first is None or len(first) != n_splits:
         return np.zeros(n_splits, dtype=np.intp)
     repeat, tested, number = [], set[int](), 0
+    # A row that was tested before begins a new repeat.
     for rows in first:
         if not tested.isdisjoint(rows.tolist()):
             tested, number = set(), number + 1
@@ -247,6 +249,7 @@ def correct(
         )
         if own is not None:
             return own
+    # Only now, because a search of ours has settings of its own, which no default may replace.
     n_bootstraps = _defaults.BOOTSTRAPS if n_bootstraps is None else n_bootstraps
     confidence_level = _defaults.LEVEL if confidence_level is None else confidence_level
     alternative = _defaults.ALTERNATIVE if alternative is None else alternative
@@ -294,6 +297,7 @@ def _flags_of_winner(finished: FinishedSearch, winner: int) -> dict[Flag, str]:
     own, other = finished.names[winner], finished.names[finished.winner]
     sign = 1.0 if finished.greater_is_better else -1.0
     means = mean_over_splits(sign * finished.scores[finished.deciding])
+    # Equal but for the last bit: scikit-learn took one of them, the replay takes the first.
     if isinstance(finished.rule, Best) and ranks(means)[finished.winner] == 1:
         return {Flag.TIED_WINNER: Flag.TIED_WINNER.filled(winner=own, other=other)}
     raise InputError(

@@ -168,6 +168,7 @@ class BaseHeldOutSearch(BaseSearchCV):  # type: ignore[misc]
         arguments = SearchArguments.of(self)
         drop = drop_rule_of(self.drop)
         scorers, _ = self._get_scorers()
+        # Of a list the first estimator stands for all, as scikit-learn reads one.
         model = checked_model(self._of_scikit_learn().estimator, "estimator")
         rows = in_one_order({"y": y, "X": X, **params})
         X, y = rows_of(rows.pop("X"), target_of_search(model, rows.pop("y"), type(self).__name__))

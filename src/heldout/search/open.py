@@ -84,11 +84,13 @@ class OpenSearch:
 
     def scored(self, proposal: Proposal) -> ProposalScore:
         """The result of a proposal."""
+        # A user's loop may run in threads; proposals are numbered one after the other.
         with self._lock:
             if self._is_finished:
                 raise InputError("this search is finished; open a new one with ho.open_search.")
             run = self._run or self._opened(proposal.estimator)
             kind = kind_of(proposal.estimator)
+            # A classifier beside a regressor would be scored by other predictions.
             if kind != self._kind:
                 raise InputError(
                     f"all estimators of a search must be of one kind, but the first is a {self._kind} and "
@@ -257,6 +259,7 @@ def changed_params(estimator: Any) -> dict[str, Any]:
     deep = estimator.get_params(deep=True)
     changed = {}
     for name, value in deep.items():
+        # A parameter belongs to the part before its last double underscore, whose class has the default.
         owner, _, own = name.rpartition("__")
         default = _own_defaults(type(deep[owner] if owner else estimator)).get(own, inspect.Parameter.empty)
         if not _has_parts(value) and not are_same(value, default):

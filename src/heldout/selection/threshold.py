@@ -115,6 +115,7 @@ def own_thresholds(scores: Floats, most: int) -> Floats:
     [-0.5, 499.5, 999.5]
     """
     distinct, times = np.unique(scores[~np.isnan(scores)], return_counts=True)
+    # Midway, so that new scores near the observed ones fall on either side alike.
     gaps = np.diff(distinct)
     first, last = (gaps[0] / 2, gaps[-1] / 2) if len(gaps) else (0.5, 0.5)
     middle = distinct[:-1] + gaps / 2
@@ -129,6 +130,7 @@ def own_thresholds(scores: Floats, most: int) -> Floats:
 
 def _usual_first(thresholds: Floats, scores: Floats) -> Floats:
     """Those nearest to where scores are cut by default first: .5 for what can be probabilities, else 0."""
+    # Among equal scores the usual cut wins, as ties go to the first.
     usual = 0.5 if np.nanmin(scores) >= 0 and np.nanmax(scores) <= 1 else 0.0
     ordered: Floats = thresholds[np.argsort(np.abs(thresholds - usual), kind="stable")]
     return ordered

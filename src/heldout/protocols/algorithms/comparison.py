@@ -154,6 +154,7 @@ def relevance_of(
         return Relevance(float("nan"), float("nan") if threshold is None else threshold, source, None)
     gain = _rounded(nested[by_nested] - nested[by_flat])
     if threshold is None:
+        # The smaller of the two errors, as the article has it; a missing score leaves no threshold.
         errors = [abs(nested[each] - flat[each]) for each in (by_flat, by_nested)]
         threshold = _rounded(min(errors)) if not np.isnan(errors).any() else float("nan")
     return Relevance(gain, threshold, source, _exceeds(gain, threshold))
@@ -184,9 +185,11 @@ def differences_of(
       intervals; by default the mean over folds is.
     """
     pairs = list(combinations(range(len(names)), 2))
+    # Bonferroni: all intervals hold together if each holds at a share of the error.
     level = 1 - (1 - confidence_level) / max(len(pairs), 1)
     found = []
     for first, second in pairs:
+        # Rounded, so that equal algorithms differ by exactly 0 and their spread is none.
         of_folds = np.round(outer[:, first] - outer[:, second], 14)
         center = None if nested is None else float(np.round(nested[first] - nested[second], 14))
         spread = nadeau_bengio(of_folds, test_share, center)
@@ -200,6 +203,7 @@ def differences_of(
                 interval_around(spread, _DIFFERENCE, confidence_level, "two-sided"),
                 p_value,
                 interval_around(spread, _DIFFERENCE, level, "two-sided"),
+                # A p-value times the number of pairs is no probability above 1; NaN stays NaN.
                 min(1.0, len(pairs) * p_value) if p_value == p_value else p_value,
                 _exceeds(spread.center, threshold),
             )

@@ -59,6 +59,7 @@ def dropping_plan(search: Search, nested: NestedFolds, columns: Mapping[str, Seq
     """The races of each algorithm, whose configurations are ``columns``."""
     assert search.drop is not None, "planned for a search that drops"
     known = [split for branch in nested.outer for split in (*branch.inner, branch.refit)]
+    # Above all numbers in use, so that no race has the cells of another.
     numbers = RepeatNumbers(1 + max(split.repeat for split in (*search.folds.splits, *known)))
     order = in_racing_order(search.folds, search.drop, search.entropy)
     of_inner = [
@@ -84,6 +85,7 @@ def run_with_dropping(
     races, n_configurations = plan.races, len(search.configurations)
     refits = tuple(branch.refit for branch in nested.outer)
     splits = (*chain.from_iterable(race.splits for race in races), *refits)
+    # Every split of every race must be known to the workers from the start.
     work = replace(search.work, folds=replace(search.folds, splits=splits))
     n_cells = sum(len(race.entrants(n_configurations)) * len(race.splits) for race in races)
     with open_run(
@@ -110,6 +112,7 @@ def _refits(run: OpenRun, made: AlgorithmRun, plan: DroppingPlan) -> dict[tuple[
     row_of = {split.place: row for row, split in enumerate(plan.order)}
     gone = flat.cells.is_in(CellState.DROPPED)
     for number, branch in enumerate(made.nested.outer):
+        # The split of the flat race that tests the rows of this outer fold.
         row = row_of[branch.repeat, branch.left_out[0]]
         winners = {made.choice(number, each.columns)[0] for each in plan.of_algorithm}
         left = tuple(sorted(winner for winner in winners if winner is not None and gone[winner, row]))

@@ -424,6 +424,7 @@ def _curve_of(search: Search, n_sizes: int, running: RunSettings) -> LearningCur
     name = found.refit_metric
     metric = search.scoring.metrics.get(name) or OpaqueMetric(name)
     n_subsamples = found.folds.n_splits // n_sizes
+    # A failed configuration has scores of some splits, which must not enter its curve.
     scores = found.fold_scores[name].values.reshape(n_sizes, n_subsamples, -1).copy()
     scores[:, :, list(found.failures)] = np.nan
     sizes = _mean_sizes(found, n_sizes)

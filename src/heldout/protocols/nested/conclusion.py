@@ -68,6 +68,7 @@ def nested_estimate(
     ]
     flags: dict[Flag, str] = {}
     rows, unread = _evidence_of_rows(search, settings, metric, nested, run)
+    # Without predictions of all outer rows nothing can be resampled; the spread of fold scores is left.
     if rows is None and settings.interval_name == BOOTSTRAP:
         settings = replace(settings, interval=NADEAU_BENGIO)
     value, reason = _value(search, settings, metric, nested, run, outer, flags, rows, unread)
@@ -191,6 +192,7 @@ def _value(
     unread: str,
 ) -> tuple[float, str]:
     """The estimate, or NaN and the reason: without the score of a fold the mean is not that of all rows."""
+    # A fold that failed is no gap at random: the mean of the others would be of easier data.
     for fold, tested in zip(outer, run.tested, strict=False):
         if tested.cell is None or tested.cell.state is CellState.FAILED:
             what = "has no winner" if tested.configuration is None else "has a winner that failed"
@@ -201,6 +203,7 @@ def _value(
         flags[Flag.INCOMPARABLE_FOLDS] = rows.flags[Flag.INCOMPARABLE_FOLDS]
     scores = np.array([fold.score for fold in outer])
     undefined = np.isnan(scores)
+    # Undefined for lack of a class is the fold's fault; a missing score otherwise is an error.
     for number in np.flatnonzero(undefined).tolist():
         if is_defined(search, metric, outer[number].test_rows):
             where = f"outer fold {outer[number].fold} of repeat {outer[number].repeat}"
@@ -239,6 +242,7 @@ def _spread(
         return nadeau_bengio(np.array([fold.score for fold in outer]), nested.test_share, value), None
     n_outer, n_pairs = len(nested.outer), len(nested.pairs)
     pairs = list(zip(nested.pairs, run.tested[n_outer : n_outer + n_pairs], strict=True))
+    # Branches were run in this order: outer folds, pairs of folds, further draws.
     further = list(zip(nested.further, run.tested[n_outer + n_pairs :], strict=True))
     for branches, left_out in ((pairs, "two of the folds"), (further, "a fold of the further draws")):
         if any(tested.cell is None or tested.cell.state is CellState.FAILED for _, tested in branches):
@@ -253,6 +257,7 @@ def _spread(
     for branch, tested in pairs:
         values = row_values(search, metric, branch, tested)
         first, second = branch.left_out
+        # The test rows of a pair are those of its first fold, then those of its second.
         cut = len(rows_of[branch.repeat, first])
         # The rows of one fold, by a model trained on neither, are inner values of the other fold.
         inside[branch.repeat, second].append(values[:cut])
@@ -403,6 +408,7 @@ def row_values(search: Search, metric: Metric, branch: NestedBranch, tested: Bra
     responses = [response for response in metric.responses if response in tested.cell.predictions]
     predictions = _read(search, metric, tested.cell.predictions, responses[0])[:, None]
     truth, values = search.task.truth.rows(branch.refit.test), []
+    # A weighting of one row for each row is an identity matrix, which is made in parts.
     for start in range(0, len(predictions), _ROWS_AT_A_TIME):
         rows = slice(start, start + _ROWS_AT_A_TIME)
         part = np.arange(len(predictions))[rows]
