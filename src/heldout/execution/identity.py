@@ -81,6 +81,7 @@ def run_identity(
     with storable():
         ids = work.configurations.identities()
         settings = json.dumps({**_settings(work, adaptive), **more}, sort_keys=True)
+        # Packages have versions; a class of the user's has only its source to tell that it changed.
         sources = sources_of(work.configurations) | _sources_of_providers(work.sharing)
         what = "".join(key for key, _ in ids)
         if adaptive is not None:
@@ -121,6 +122,7 @@ def _settings(work: Work, adaptive: AdaptivePlan | None) -> dict[str, Any]:
     own = {} if work.do is fits_of_search else {"do": canonical_form(work.identity)}
     stopping = {} if context.stopping is None else {"early_stopping": context.stopping.split.words}
     shared = {} if work.sharing is None else {"share": work.sharing.identity}
+    # What an adaptive search shares is known only as it runs, so its setting stands for that.
     if adaptive is not None and adaptive.share:
         shared = {"share": ["tolerance" if adaptive.share == "tolerance" else "exact"]}
     return {
@@ -152,6 +154,7 @@ def sources_of(configurations: Sequence[Configuration]) -> dict[str, str]:
 
 def _source_of_class(kind: type) -> str:
     """The source of a class; of one in a file that the user named, the whole file, whose functions it may call."""
+    # A class may call any function of its file, so a change there is a change of the class.
     whole: str | None = getattr(sys.modules.get(kind.__module__), FILE_OF_USER, None)
     return source_of(kind) if whole is None else whole
 

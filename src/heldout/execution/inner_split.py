@@ -189,13 +189,16 @@ class EarlyStopping:
 
         Raises InputError when every such choice would take all rows of a class, or all rows, from training.
         """
+        # By the place of the fit, so that a resumed run stops on the same rows.
         seed = numpy_seed(self.entropy, "inner split", *place)
         classes = np.zeros(len(train), dtype=np.intp) if self.classes is None else self.classes[train]
         if self.groups is not None:
             drawn = self._whole_groups(self.groups[train], classes, seed)
         else:
+            # Copies of a row go together, or a model would stop on rows that it was trained on.
             _, first, unit = np.unique(train, return_index=True, return_inverse=True)
             drawn = self._shares_of_classes(classes[first], seed)[unit.reshape(-1)]
+        # A class that does not train has no probabilities, and every score of it fails.
         if not drawn.any() or len(np.unique(classes[~drawn])) < len(np.unique(classes)):
             what = "rows" if self.groups is None else "whole groups"
             raise InputError(
@@ -211,6 +214,7 @@ class EarlyStopping:
         order = np.random.default_rng(seed).permutation(len(classes))
         for code in np.unique(classes):
             members = order[classes[order] == code]
+            # Of two rows of a class one would be half of it.
             least = int(len(members) >= 3)
             number = max(int(self.split.share * len(members) + 0.5), least)
             drawn[members[: min(number, len(members) - 1)]] = True

@@ -31,13 +31,16 @@ def left_out_blocks(work: Work, race: Race, done: Collection[CellKey]) -> Iterat
     context, rows = work.context, np.concatenate([split.test for split in race.splits])
     weight = context.routed.score.get("sample_weight")
     weight = None if weight is None else np.asarray(weight, dtype=np.float64)[rows]
+    # Scores of training rows, or other weights for some scorer, need fits of their own.
     if context.return_train_score or context.scoring.weights or not set(context.routed.score) <= {"sample_weight"}:
         return
     if not is_computable_by_row(context.scoring.metrics.values(), context.truth.rows(rows), weight):
         return
+    # A configuration that a run has begun is not begun again by another way.
     open_ones = set(race.entrants(len(work.configurations))) - {cell.configuration for cell in done}
     for group in work.sharing.left_out:
         block = None
+        # A formula may fail where a fit does not; then the loop fits the configuration.
         with suppress(Exception), NoExit(), on_one_thread():
             block = _block(work, race, group, open_ones, rows, weight)
         if block is not None:
@@ -89,6 +92,7 @@ def _block(
         sizes=(1,) * len(rows),
         predictions=predictions,
         test_scores=scores,
+        # All fits at once have one time, which is divided evenly.
         fit_seconds=np.full(shape, (fitted - started) / np.prod(shape)),
         score_seconds=np.full(shape, (time.perf_counter() - fitted) / np.prod(shape)),
         shared=({f"{group.form.type.__name__} by formula": Saving(None)},) * len(served),

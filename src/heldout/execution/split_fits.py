@@ -98,6 +98,7 @@ class SplitFits:
         if not waiting:
             return list(results)
         started = time.perf_counter()
+        # Kernels score many columns at once, but only where all have the same responses.
         alike: dict[tuple[Response, ...], list[CellResult]] = {}
         for result in waiting:
             alike.setdefault(tuple(result.predictions), []).append(result)
@@ -113,6 +114,7 @@ class SplitFits:
     def _with_scores(self, alike: Sequence[CellResult]) -> list[CellResult]:
         """Results that hold the same responses, with their scores."""
         metrics = self.context.scoring.metrics
+        # Together first; where a metric refuses one configuration's predictions, each by itself.
         try:
             return [replace(result, test_scores=scores) for result, scores in self._scores(alike, metrics)]
         except InputError:

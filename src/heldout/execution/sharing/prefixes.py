@@ -89,6 +89,7 @@ class Prefixes:
         most_bytes: int | None,
     ) -> None:
         self.y = self._y = y
+        # Read-only, so that a step that changes its rows in place is seen and gets a copy.
         self._X, self._X_test = protected(X), protected(X_test)
         self._n_users = Counter(step.key for chain in chains for step in chain.steps)
         self._groups = groups
@@ -119,10 +120,12 @@ class Prefixes:
         members = [(step, member_at(model, step.path)) for step in chain.steps]
         for step, member in members:
             if is_cloned(member):  # else it is an object of the user
+                # With the member, as an id alone may come back for another object.
                 self._members[id(member)] = (member, step)
             if type(member) is Pipeline and member.memory is None:
                 member.memory = self
         for step, member in members:
+            # A branch that only one configuration has gains nothing from being kept.
             if step.is_branch and is_cloned(member) and self._n_users[step.key] > 1:
                 _replace(member_at(model, step.path[:-1]), step.path[-1], SharedBranch(member, self, step))
         if chain.steps:
@@ -142,6 +145,7 @@ class Prefixes:
                 return function(transformer, rows, y, *args, **kwargs)
 
             _, step = self._members.get(id(transformer), (None, None))
+            # Another target, as a stack fits its parts on folds, has nothing to do with the shared steps.
             if step is None or y is not self.y:
                 return fit(X)
             params = kwargs.get("params") or {}
@@ -160,6 +164,7 @@ class Prefixes:
             The unfitted step, where its ``fit`` receives nothing but rows.
         """
         group = None if transformer is None else self._groups.get(step.key)
+        # Read once: kept, it would only take memory.
         if self._n_users[step.key] < 2 and group is None:
             output, fitted = _on_own_rows(fit, X, may_change=step.changes_rows)
             self._remember(step, fitted)
@@ -177,6 +182,7 @@ class Prefixes:
         else:
             rows = found.train.rows
             self.account.share += found.train.seconds
+        # The same exception for every configuration, without the traceback of the first.
         if found.error is not None:
             raise found.error.with_traceback(None)
         if not found.is_read:
@@ -196,6 +202,7 @@ class Prefixes:
                 output.rows = _on_own_rows(transform, X, may_change=step.changes_rows)
             try:
                 kept = apart_from(output.rows, X)
+            # What cannot be protected from its readers is not shared.
             except UnknownContainerError:
                 self.account.share += output.seconds
                 return output.rows
@@ -242,6 +249,7 @@ class Prefixes:
             fitting = watch.lap()
             many = cast(Subtransformers, submodels).fit_transform_many()
         except Exception:
+            # A group that failed once is not asked again; its steps are fitted one by one.
             self._groups = {key: other for key, other in self._groups.items() if other is not group}
             return None
         applying = watch.lap()
@@ -272,6 +280,7 @@ class Prefixes:
     @contextmanager
     def _timed(self, step: ChainStep) -> Iterator[StepOutput]:
         """An output that is made inside, with its seconds; shared steps inside the step are parts of it."""
+        # Shared steps within a shared step have accounts of their own, so no second is counted twice.
         output, outer = StepOutput(), self.account
         inner = self.account = Account(self._n_users[step.key])
         started = time.perf_counter()
@@ -307,6 +316,7 @@ class Prefixes:
     def _count(self, found: FittedStep, n_bytes: int) -> None:
         found.n_bytes += n_bytes
         self._n_bytes += n_bytes
+        # The last one stays, as it is about to be read.
         while self._n_bytes > self._most_bytes and len(self._steps) > 1:
             _, forgotten = self._steps.popitem(last=False)
             self._n_bytes -= forgotten.n_bytes

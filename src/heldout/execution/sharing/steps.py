@@ -111,6 +111,7 @@ def apart_from(output: Any, rows: Any) -> Any:
     UnknownContainerError
         When it cannot be copied.
     """
+    # A view or a table may show the rows of its input, which a reader would change with it.
     alone = isinstance(rows, np.ndarray) or (isinstance(output, np.ndarray) and output.base is None)
     return protected(output) if alone else protected(own_copy(protected(output)))
 
@@ -254,6 +255,7 @@ def _is_open(estimator: Any) -> bool:
 def _of_pipeline(pipeline: Pipeline, path: Path, before: str, alone: str) -> tuple[list[ChainStep], str]:
     """The steps in front of the last one, and the key of the rows behind them."""
     found: list[ChainStep] = []
+    # Steps that do nothing do not make two configurations differ.
     for name, step in pipeline.steps[:-1]:
         if step is None or step == "passthrough":
             continue
@@ -288,6 +290,7 @@ def branches(step: Any) -> Iterator[tuple[str, Any, Any]]:
 
 
 def _key(before: str, what: Any, value: Any, alone: str) -> str:
+    # What cannot be compared is its configuration's own: nothing is shared from there on.
     try:
         text = json.dumps([before, what, form_of(value)], sort_keys=True)
     except (NotHashableError, RecursionError):

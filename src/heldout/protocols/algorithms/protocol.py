@@ -310,11 +310,15 @@ def algorithms_of_search(search: Search, settings: AlgorithmSettings, running: R
     names = list(columns)
     relevance = relevance_of(flat, nested_scores, best["flat"], best["nested"], settings.relevant)
     outer = sign * np.array([each.outer_scores for each in compared]).T
+    # An algorithm without a nested score has scores of some folds, which would make differences of another mean.
     outer[:, np.isnan(nested_scores)] = np.nan
     level = search.estimation.confidence_level
+    # Of scores of all rows together the difference is that of the scores, and the folds give its spread only.
     pooled = None if scorer.scale == "folds" else nested_scores
     differences = differences_of(names, outer, nested.test_share, relevance.threshold, level, pooled)
+    # The score that the user asked for may be missing for all; then the next of the three decides.
     by, place = next(((by, best[by]) for by in (settings.deploy, *DEPLOY) if best[by] is not None), ("flat", None))
+    # The scorer below makes the estimate of the deployed configuration, so none is made here.
     whole = replace(search, estimation=replace(search.estimation, method=None))
     winner = None if place is None else _flat_winner(search, found, columns[names[place]])
     decided = chosen_in(

@@ -99,6 +99,7 @@ def inner_plan(search: Search, nested: NestedFolds, inner: Any, choosing: Sequen
         return InnerPlan(())
     if not _may_pair(search, nested, inner):
         return InnerPlan(tuple(Race(branch.inner, configurations=entrants) for branch in nested.outer))
+    # Above the repeats in use, as cells are known by repeat and fold.
     numbers = RepeatNumbers(1 + max(search.folds.columns))
     splits, pairs = [], []
     for repeat in search.folds.columns:
@@ -106,6 +107,7 @@ def inner_plan(search: Search, nested: NestedFolds, inner: Any, choosing: Sequen
         # Pairs with the same sum modulo K have no fold in common, so that they can be one repeat.
         own = [next(numbers) for _ in mine]
         for (a, first), (b, second) in combinations(enumerate(mine), 2):
+            # One fit without two folds serves as inner fit of both: its rows of one are outside the other.
             train = np.sort(np.intersect1d(first.train, second.train))
             tested = np.concatenate([first.test, second.test])
             splits.append(Split(own[(a + b) % len(mine)], a, train, tested))
@@ -156,6 +158,7 @@ def _of_outer_folds(
     place_of = {(branch.repeat, branch.left_out[0]): branch.refit.place for branch in nested.outer}
     for split, (first, second) in zip(plan.races[0].splits, plan.pairs, strict=True):
         of_first, of_second = _scores_of_pair(search, found, split, first, second)
+        # The scores on the second fold are inner scores of the search without the first, and the other way round.
         inside[place_of[first.place]].append(of_second)
         inside[place_of[second.place]].append(of_first)
     made = []
@@ -172,6 +175,7 @@ def _of_outer_folds(
             int(j): found.failures.get(int(j), "its score is NaN")
             for j in np.flatnonzero(np.isnan(fold_scores[found.refit_metric].values).any(axis=0))
         }
+        # Predictions are made only where a choice reads them, as they take much memory.
         predictions = replace(found.predictions, responses={}, failed=failed)
         made.append(replace(found, fold_scores=fold_scores, predictions=predictions, failures=failed))
     return tuple(made)
@@ -209,6 +213,7 @@ def _scores_of_pair(
     """The scores (C,) on each of two folds by scorer, greater = better; NaN for configurations that failed."""
     number = [each.place for each in found.outcome.splits].index(split.place)
     scored = ~np.isnan(found.fold_scores[found.refit_metric].values[number])
+    # A configuration that failed has no predictions, which a kernel must not read.
     fitted = np.flatnonzero(found.cells.is_in(CellState.DONE)[:, number] & scored)
     column = found.folds.columns[split.repeat]
     scoring, made = search.scoring, []

@@ -47,6 +47,7 @@ class AlgorithmScorer:
         configuration = None if winner is None else self.search.configurations[winner]
         outer, chosen, no_score = self._outer(columns)
         value, no_score = (float("nan"), no_score) if no_score else self._nested(outer, chosen)
+        # Around the score of all rows where that is the value; the spread is that of folds in any case.
         spread = nadeau_bengio(outer, self.nested.test_share, None if np.isnan(value) else value)
         estimation = self.search.estimation
         interval = None
@@ -110,6 +111,8 @@ class AlgorithmScorer:
             chosen.append(winner)
             if winner is not None:
                 scores[number], why = self._outer_score(number, winner, values[row_of[place]])
+            # A fold in which the metric means nothing leaves the mean of the others as it is; any other gap does
+            # not.
             if np.isnan(scores[number]) and (
                 winner is None or is_defined(self.search, self.metric, branch.refit.test)
             ):

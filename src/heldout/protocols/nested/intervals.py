@@ -121,6 +121,7 @@ def bates_hastie_tibshirani(
     bias = (1 + ((n_folds - 2) / n_folds) ** 1.5) * (mean_in - compared)
     center = mean_in - bias
     means = center, mean_in, mean_out, compared, bias
+    # The squared error of a fold is measured against the variance of its rows, which one row does not have.
     if min(len(values) for repeat in outer for values in repeat) < 2:
         return _without_spread("an outer fold of one row has no variance", *means)
     deviation = float(all_in.std(ddof=1))
@@ -133,7 +134,9 @@ def bates_hastie_tibshirani(
         for values_in, values_out in zip(repeat_in, repeat_out, strict=True)
     ]
     mean_square = math.fsum(differences) / len(differences)
+    # Inner models predict on K - 1 of K folds, so their values stand for fewer rows.
     of_independent = deviation / math.sqrt(n_rows * (n_folds - 1) / n_folds)
+    # An unbiased estimate of a square may be negative, and has no root then.
     unlimited = math.sqrt(max(0.0, mean_square)) / of_independent
     inflation = min(max(unlimited, 1.0), math.sqrt(n_folds))
     spread = Spread(center, inflation * deviation / math.sqrt(n_rows))

@@ -96,6 +96,7 @@ def _outer_predictions(
     search: Search, outer: Sequence[NestedBranch], cells: Sequence[TestPredictions]
 ) -> tuple[NDArray[np.intp], HeldOutPredictions]:
     """The rows of outer folds, in the order of these, and their predictions in the responses of all winners."""
+    # Each row once, in the order in which folds test them: several repeats test the same rows.
     rows = np.array(list(dict.fromkeys(np.concatenate([branch.refit.test for branch in outer]).tolist())))
     place = np.zeros(search.task.n_rows, dtype=np.intp)
     place[rows] = np.arange(len(rows))
@@ -105,6 +106,7 @@ def _outer_predictions(
     for branch, held in zip(outer, cells, strict=True):
         at, column = place[branch.refit.test], repeats.index(branch.repeat)
         folds[at, column] = branch.left_out[0]
+        # Winners may be of different kinds, such as a classifier without probabilities.
         for response in (response for response in cells[0] if all(response in other for other in cells)):
             if response not in responses:
                 nothing = UNPREDICTED_LABEL if held[response].dtype.kind in "iu" else np.nan
@@ -135,6 +137,7 @@ def interval_of_rows(evidence: Evidence, methods: Sequence[Method]) -> PartInter
             estimate = method.estimate(evidence)
             if estimate.interval is not None and not np.isnan([*estimate.interval]).any():
                 flags = dict(estimate.flags)
+                # There were several configurations; only the column of their winners is one.
                 flags.pop(Flag.SINGLE_CONFIGURATION, None)
                 return PartInterval(
                     estimate.interval, estimate.standard_error, method.name, method.sources[:1], flags

@@ -162,6 +162,7 @@ def nested_folds(
     n_pairs = sum(len(mine) * (len(mine) - 1) // 2 for mine in of_repeat.values()) if pairs else 0
     n_inside = 1 if inner == HOLD_OUT or not selects else n_folds_inside
     n_outer = folds.n_splits + sum(map(len, of_further.values()))
+    # Before they are made: pairs of many folds are thousands of splits.
     check_splits((n_outer + n_pairs) * n_inside, task.n_rows)
     numbers = RepeatNumbers(1 + max([*search.columns, *of_repeat, *of_further]))
     make = _Maker(task, anew, inner == HOLD_OUT, selects, entropy, numbers)
@@ -225,6 +226,7 @@ class _Maker:
 
     def _divided(self, train: Rows, seed: int) -> tuple[Split, ...]:
         """The rows divided anew: distinct ones, of which the copies train where the row does; it is tested once."""
+        # A bootstrap sample holds copies of a row, which must never be on both sides.
         counts = np.bincount(train, minlength=self.task.n_rows)
         rows = train if counts.max() == 1 else np.flatnonzero(counts)
         splits = self.numbers.renumbered(folds_of_part(self.task, rows, self.anew, seed).splits, rows)
@@ -261,6 +263,7 @@ def have_remaining(folds: Folds) -> bool:
 def _number_of_folds(folds: Folds, of_repeat: dict[int, list[Split]]) -> int | None:
     """K, where every repeat is a partition into K folds and trains on all that it does not test."""
     sizes = {len(mine) for mine in of_repeat.values()}
+    # Splits that leave rows out on both sides are no partition, and the shares of K folds do not hold.
     whole = all(split.n_training_rows + len(split.test) == folds.n_rows for split in folds.splits)
     return sizes.pop() if len(sizes) == 1 and whole and folds.is_partition else None
 

@@ -139,6 +139,7 @@ class ValidationConclusion:
         if isinstance(coefficients, str):
             flags[Flag.NO_COEFFICIENTS] = Flag.NO_COEFFICIENTS.filled(why=coefficients)
             coefficients = None
+        # A model that could not be fitted on all rows had no samples.
         n_fits = self.plan.n_fits - self.plan.n_bootstraps * sum(not one.rows for one in candidates)
         return Validation(
             estimates={name: self._estimate(one, selected, replicates, flags) for name, one in measured.items()},
@@ -199,6 +200,7 @@ class ValidationConclusion:
                 corrected = with_inner_optimism(corrected, scores, doubles[name], adjust=self.plan.adjusts)
             reported = corrected.within(metric)
             kind = interval_kind(self.interval, corrected.method)
+            # Scores on a model's own rows are near perfect where it memorises, and their spread says nothing.
             of_own = corrected.method == Optimism.name or (kind == "location_shifted" and memorised.is_perfect)
             bounded = no_interval(_MEMORISED) if kind and memorised.score and of_own else IntervalOrFlags(None, {})
             if not bounded.flags and (doubles is not None or kind != "double"):

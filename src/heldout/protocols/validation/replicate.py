@@ -127,6 +127,7 @@ class ReplicateFit:
         context, configurations = work.context, work.configurations
         # All later stages are of one model.
         sharing = work.sharing if split.fold == FIRST else None
+        # The model of all rows is fitted as the user would, without weights in place of copies.
         weighed = tuple(j for j in positions if split.repeat != ALL_ROWS and _weighs(context, configurations[j]))
         others = tuple(j for j in positions if j not in weighed)
         parts = ((context, split, others), (*_weights_for_copies(context, split), weighed))

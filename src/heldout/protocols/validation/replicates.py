@@ -160,6 +160,7 @@ class Replicates:
             truth, weights = self.trained
             apparent = metric.statistic(truth, self.read(metric, self.apparent[response])).all(weights)
             found = self._of_models(metric, response, kept)
+        # Failed replicates stay NaN in their places, so that numbers of samples keep their meaning.
         everywhere = np.full((3, self.n_replicates), np.nan)
         everywhere[:, kept] = found
         return ReplicateScores(metric, float(apparent.mean()), *everywhere)
@@ -214,6 +215,7 @@ class Replicates:
             scores[1] += bound.all(self.all_rows)[0]
             scores[2] += bound.selected(left_out, columns)
         scores /= self.n_completions
+        # Rows of a sample that were imputed again have values of their own, so weights of all rows will not do.
         if self.in_sample is not None:
             scores[0] = [self._in_own_sample(metric, response, b) for b in kept.tolist()]
         return scores

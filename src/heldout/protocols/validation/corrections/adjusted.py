@@ -56,6 +56,7 @@ def adjusted_optimism(scores: ReplicateScores, doubles: Floats) -> AdjustedOptim
     """
     own = scores.in_bootstrap - scores.on_original
     inner = scores.in_bootstrap - doubles
+    # The adjustment is a mean of differences, so only samples with both optimisms count.
     both = scores.successful & np.isfinite(inner)
     missing = int(np.count_nonzero(scores.successful & ~both))
     if not both.any():

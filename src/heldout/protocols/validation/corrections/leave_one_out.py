@@ -86,6 +86,7 @@ def mean_score(metric: Metric, values: Floats, weights: Floats) -> float:
     """
     plain = unsigned(metric)
     root = isinstance(plain, OfRowLosses) and plain.finish is Finish.ROOT
+    # A root is squared before it is averaged, as the root of a mean is no mean of roots.
     mean = float((values**2 if root else values) @ weights / weights.sum())
     if not root:
         return mean
@@ -100,8 +101,10 @@ def _by_row(replicates: Replicates, metric: Metric, kept: NDArray[np.intp]) -> C
     """
     present = replicates.all_rows[0] > 0
     times = np.count_nonzero(out_of_bag(replicates.counts[kept]), axis=0)
+    # At least 1, for rows that no sample left out: their share is 0 in any case.
     shares: Weightings = replicates.left_out(kept) / np.maximum(times, 1)
     totals: Floats = shares.sum(axis=1)
+    # A sample that drew every row has nothing to be scored on.
     some = np.flatnonzero(totals > 0)
     never = int(np.count_nonzero(present & (times == 0)))
     if not some.size:

@@ -49,6 +49,7 @@ class CurveOutcome:
     def predicted(self, values: NDArray[Any]) -> Floats:
         """The predictions of this outcome: the last axis goes where there are several outputs."""
         mine = np.asarray(values if self.output is None else values[..., self.output], dtype=np.float64)
+        # Curves are of the event, survival of what has not happened yet.
         return 1.0 - mine if self.response is Response.SURVIVAL else mine
 
 
@@ -87,6 +88,7 @@ class Replicated:
         ends = np.full((2, len(self.apparent)), np.nan)
         usable = np.isfinite(self.in_bootstrap - self.on_original)
         curves = self.on_original if self.memorises else self.in_bootstrap - self.optimism
+        # Point by point, because a replicate may have no value where its model predicts nothing.
         for point in np.flatnonzero(usable.any(axis=0)):
             values = np.sort(curves[usable[:, point], point])
             ends[:, point] = [order_statistic(values, p) for p in (tail, 1.0 - tail)]
@@ -134,6 +136,7 @@ def replicated(replicates: Replicates, outcome: CurveOutcome, measure: Measure) 
     """The curve of every model; its mean over the completions of the rows."""
     kept, memorises = replicates.kept, bool(memorising(replicates).score)
     row_weights = replicates.all_rows[0] * outcome.weights
+    # Of a model that memorises all rows are mostly its own, so the rows left out stand in for them.
     tested = (
         replicates.left_out(kept)
         if memorises

@@ -157,6 +157,7 @@ def calibration_curve(
     predictions = outcome.predicted(replicates.apparent[outcome.response])
     of_rows = predictions.mean(axis=1)
     row_weights = replicates.all_rows[0] * outcome.weights
+    # Rows of weight 0, as those censored early, must not decide where the curve runs.
     points = _grid(of_rows[row_weights > 0]) if at is None else _points(at)
     found = replicated(replicates, outcome, lambda y, x, weights: smoothed(x, y, points, weights))
     corrected = found.corrected
@@ -245,6 +246,7 @@ def grouped(observed: Floats, predicted: Floats, weights: Floats) -> tuple[Calib
     present = weights > 0
     observed, predicted, weights = observed[present], predicted[present], weights[present]
     n_groups = int(np.clip(len(predicted) // ROWS_A_GROUP, 2, MOST_GROUPS))
+    # By rank among all rows: equal predictions have one rank, and so one group.
     rank = np.searchsorted(np.sort(predicted), predicted)
     group = rank * n_groups // max(len(predicted), 1)
     points = []

@@ -117,6 +117,7 @@ def roc_curve(replicates: Replicates, *, of_class: Any = None) -> RocCurve:
         if not (drawn & positive).any() or not (drawn & ~positive).any() or np.isnan(scores[drawn]).any():
             return np.full(N_POINTS + 1, np.nan)
         x, y, area = roc_points(positive[drawn], scores[drawn], weights[drawn])
+        # The area goes along as a last point, so that it is corrected as the curve is.
         return np.append(np.interp(rates, x, y), area)
 
     found = replicated(replicates, outcome, sensitivities_and_area)
