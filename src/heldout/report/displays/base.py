@@ -115,7 +115,8 @@ def embedded(
 
     from heldout.report.displays.svg import PageCanvas
 
-    with mpl.rc_context():
+    # Numbers that overflow are of a damaged file, which its reader refuses.
+    with mpl.rc_context(), np.errstate(over="raise", invalid="ignore"):
         mpl.rcdefaults()
         mpl.rcParams.update(PAGE_STYLE)
         display._page = figure
