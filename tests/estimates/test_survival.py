@@ -167,8 +167,8 @@ LAST = int(Y["years"].argmax())
             id="no probabilities",
         ),
         pytest.param({"predictions": SURVIVAL}, "one risk each, got 3", id="survival for risk"),
-        pytest.param({"response": "decision"}, "response='decision' is for classifications", id="response"),
-        pytest.param({"pos_label": True}, "pos_label=True is for labels", id="pos_label"),
+        pytest.param({"response": "decision"}, "`response='decision'` is for classifications", id="response"),
+        pytest.param({"pos_label": True}, "`pos_label=True` is for labels", id="pos_label"),
         pytest.param({"method": "delong"}, "method 'delong' does not fit: .*; methods that do: .*bbc", id="delong"),
     ],
 )

@@ -102,9 +102,9 @@ def centred(losses: Floats, present: NDArray[np.bool_]) -> Floats:
     """
     finite = losses[np.isfinite(losses)]
     bound = 1e3 * float(np.abs(finite).max(initial=1.0))
-    mine = np.clip(losses[:, present], -bound, bound)
+    part = np.clip(losses[:, present], -bound, bound)
     whole = np.zeros(losses.shape)
-    whole[:, present] = mine - np.median(mine, axis=1, keepdims=True)
+    whole[:, present] = part - np.median(part, axis=1, keepdims=True)
     return whole
 
 
@@ -197,14 +197,14 @@ class LossStandings:
 
     def add_split(self, split: int, wanted: NDArray[np.bool_]) -> None:
         self._narrow(wanted)
-        found, afresh = self._course.added(split)
+        split_losses, afresh = self._course.added(split)
         if afresh:
             self._begin()
-        self._whole = found.losses.dtype == bool
-        counts = self._counts[:, found.units]
-        losses: NDArray[Any] = found.losses[:, self._columns]
-        weights = np.ones(len(found.units)) if found.weights is None else found.weights
-        self._weighted |= found.weights is not None
+        self._whole = split_losses.losses.dtype == bool
+        counts = self._counts[:, split_losses.units]
+        losses: NDArray[Any] = split_losses.losses[:, self._columns]
+        weights = np.ones(len(split_losses.units)) if split_losses.weights is None else split_losses.weights
+        self._weighted |= split_losses.weights is not None
         if self._whole:
             part = _Part(counts, losses.astype(np.float32))
             self._sums += counts @ part.losses

@@ -137,10 +137,10 @@ def next_look(noted: NDArray[np.float64] | None, n_configurations: int) -> NDArr
     >>> next_look(np.array([[5.0, np.nan], [np.nan, np.nan], [np.nan, np.inf]]), 2).tolist()
     [5.0, inf]
     """
-    found = np.full(n_configurations, np.nan)
+    look = np.full(n_configurations, np.nan)
     for row in () if noted is None else noted:
-        found = np.where(np.isnan(row), found, row)
-    return found
+        look = np.where(np.isnan(row), look, row)
+    return look
 
 
 def folds_to_tell(effect: NDArray[np.float64], shared: float, alpha: float, power: float) -> NDArray[np.float64]:
@@ -159,7 +159,7 @@ def folds_to_tell(effect: NDArray[np.float64], shared: float, alpha: float, powe
         wanted = stdtrit(folds - 1, 1 - alpha) + stdtrit(folds - 1, power)
         return np.asarray(effect[which] / np.sqrt(1 / folds + shared) >= wanted)
 
-    found = np.full(len(effect), np.inf)
+    needed = np.full(len(effect), np.inf)
     # With ever more folds the shared rows stay, so an effect below this limit is never found.
     which = np.flatnonzero((effect > 0) & (effect * np.sqrt(1 / shared) > ndtri(1 - alpha) + ndtri(power)))
     least = np.full(len(which), FEWEST_FOLDS - 1.0)
@@ -173,8 +173,8 @@ def folds_to_tell(effect: NDArray[np.float64], shared: float, alpha: float, powe
         middle = np.floor((least + most) / 2)
         enough = suffices(middle, which)
         least, most = np.where(enough, least, middle), np.where(enough, middle, most)
-    found[which] = most
-    return found
+    needed[which] = most
+    return needed
 
 
 class Pairs(NamedTuple):

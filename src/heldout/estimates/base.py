@@ -260,8 +260,8 @@ def conclude(
     # After the value is final: an interval must hold it, and a value of NaN has none.
     interval = holding(value, interval, evidence.metric)
     said |= flags_of_score(evidence.metric, value, interval, evidence.constant)
-    own = [*method.sources, *_sources_of_blocks(method, evidence)]
-    cited = [*own, *evidence.provenance.get("sources", ()), *evidence.metric.sources]
+    of_method = [*method.sources, *_sources_of_blocks(method, evidence)]
+    cited = [*of_method, *evidence.provenance.get("sources", ()), *evidence.metric.sources]
     optimism = before - value if evidence.metric.greater_is_better else value - before
     return Estimate(
         value=value,

@@ -175,8 +175,8 @@ def shrunken(observed: Floats, noise: Floats, possible: ScoreRange, rng: np.rand
     unit = unit_of(observed, noise)
     # Losses such as 1e200 have squares beyond float64: the same in other units.
     if unit != 1:
-        found = shrunken(observed / unit, noise / unit, possible.in_units(unit), rng)
-        return replace(found, values=found.values * unit, noise=found.noise * unit)
+        result = shrunken(observed / unit, noise / unit, possible.in_units(unit), rng)
+        return replace(result, values=result.values * unit, noise=result.noise * unit)
     # The median, because a few configurations that fail to learn would move the mean.
     middle = float(np.median(observed))
     competes = competing(observed)

@@ -86,8 +86,8 @@ class Comparison(Mapping[str, Estimate]):
         common = set.intersection(*said) if len(said) > 1 else set()
         notes = {}
         for name, estimate in self.estimates.items():
-            mine = [flag for flag in estimate.flags if flag not in common and flag not in SEEN_IN_THE_ROW]
-            words = [flag.value.replace("_", " ") for flag in mine]
+            rest = [flag for flag in estimate.flags if flag not in common and flag not in SEEN_IN_THE_ROW]
+            words = [flag.value.replace("_", " ") for flag in rest]
             if estimate.selected != main.selected:
                 words.append(f"of {estimate.selected_name}")
             notes[name] = ", ".join(words)
@@ -96,8 +96,8 @@ class Comparison(Mapping[str, Estimate]):
     @property
     def coverage(self) -> dict[str, Coverage]:
         """What intervals of the methods covered where the truth is known, of those for which it was measured."""
-        known = {name: estimate.coverage for name, estimate in self.estimates.items()}
-        return {name: coverage for name, coverage in known.items() if coverage is not None}
+        by_method = {name: estimate.coverage for name, estimate in self.estimates.items()}
+        return {name: coverage for name, coverage in by_method.items() if coverage is not None}
 
     @property
     def coverage_sentences(self) -> list[str]:
@@ -247,9 +247,9 @@ def compare_estimates(
     inputs = read_inputs(**arguments)
     if methods == "all" and inputs.method is not None:  # with the settings that it had in the search
         chosen[inputs.method.name] = inputs.method
-    found = compare(inputs, chosen)
-    warn_of_all(found, stacklevel=2)
-    return found
+    comparison = compare(inputs, chosen)
+    warn_of_all(comparison, stacklevel=2)
+    return comparison
 
 
 def methods_of(methods: Any) -> dict[str, Method]:
@@ -264,16 +264,16 @@ def methods_of(methods: Any) -> dict[str, Method]:
             f"{', '.join(METHODS)}.",
             argument="methods",
         )
-    found: dict[str, Method] = {}
+    by_name: dict[str, Method] = {}
     for method in map(method_of, methods):
-        if method.name in found:
+        if method.name in by_name:
             raise InputError(
                 f"methods holds '{method.name}' twice; name each by a mapping, such as "
                 f"{{'{method.name}': ..., 'another {method.name}': ...}}.",
                 argument="methods",
             )
-        found[method.name] = method
-    return found
+        by_name[method.name] = method
+    return by_name
 
 
 def compare(inputs: Inputs, methods: Mapping[str, Method]) -> Comparison:

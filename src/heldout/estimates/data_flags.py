@@ -247,9 +247,9 @@ def _aligned(values: Floats, strata: NDArray[np.intp]) -> Floats:
     """Ranks within each stratum, from -1/2 to 1/2."""
     aligned = np.zeros(len(values))
     for stratum in np.unique(strata):
-        mine = strata == stratum
+        rows = strata == stratum
         # Divided by n + 1, so that ranks are symmetric around 0 whatever the size of the stratum.
-        aligned[mine] = rankdata(values[mine]) / (mine.sum() + 1) - 0.5
+        aligned[rows] = rankdata(values[rows]) / (rows.sum() + 1) - 0.5
     return aligned
 
 
@@ -326,9 +326,9 @@ def _flag_of_errors(metric: Metric, matrix: Matrix, predictions: NDArray[Any], w
     """
     weights = np.ones(matrix.truth.n_rows) if matrix.sample_weight is None else matrix.sample_weight
     of_winner = _effective(matrix, predictions[:, 0], weights)
-    others = [_effective(matrix, matrix.predictions[:, column], weights) for column in _some_columns(matrix)]
-    known = [each for each in others if not np.isnan(each)]
-    typical = float(np.median(known)) if known else float("nan")
+    sizes = [_effective(matrix, matrix.predictions[:, column], weights) for column in _some_columns(matrix)]
+    numbers = [each for each in sizes if not np.isnan(each)]
+    typical = float(np.median(numbers)) if numbers else float("nan")
     total = int(np.count_nonzero(weights))
     effective = min(of_winner, typical)
     if not effective < min(FEWEST_SHARE * total, ENOUGH):

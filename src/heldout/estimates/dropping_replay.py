@@ -103,9 +103,9 @@ class _Field:
             resolve_ties_after=rule.resolve_ties_after,
         )
         base = self.matrix.replay
-        kept = {each.name: getattr(base, each.name) for each in fields(SelectionReplay)}
+        members = {each.name: getattr(base, each.name) for each in fields(SelectionReplay)}
         place = np.searchsorted(self.configurations, self.candidates)
-        return RacedSelection(**kept, race=race, place=place), losses is not None
+        return RacedSelection(**members, race=race, place=place), losses is not None
 
     @property
     def n_splits(self) -> int:
@@ -186,10 +186,10 @@ class _Field:
         tested = self._tested(number)[self._used]
         rows = np.flatnonzero(tested & self._predicted[:, present, column].all(axis=1))
         given = self._array[rows][:, present, column]
-        found = np.asarray(metric.losses(self.truth.rows(self._used[rows]), given))
-        whole = np.zeros((len(rows), len(present)), dtype=found.dtype)
-        whole[:, present] = found
-        if found.dtype != bool:
+        present_losses = np.asarray(metric.losses(self.truth.rows(self._used[rows]), given))
+        whole = np.zeros((len(rows), len(present)), dtype=present_losses.dtype)
+        whole[:, present] = present_losses
+        if present_losses.dtype != bool:
             # Differences between configurations alone count in a race; centred losses keep digits in their sums.
             whole = centred(whole.astype(np.float64), present)
         weights = self.matrix.sample_weight
@@ -254,10 +254,10 @@ def _until(
         mask = np.expand_dims(met[:, None, :], tuple(range(3, array.ndim)))
         responses[response] = np.where(mask, array, UNPREDICTED_LABEL if array.dtype.kind in "iu" else np.nan)
     # Failed ones stay failed: a configuration is one of the two.
-    gone = set(range(predictions.n_configurations)) - set(racing.tolist()) - set(predictions.failed)
+    out = set(range(predictions.n_configurations)) - set(racing.tolist()) - set(predictions.failed)
     return replace(
         predictions,
         responses=responses,
         folds=np.where(met, folds, -1).astype(np.int32),
-        dropped=dict.fromkeys(sorted(gone), "it was dropped"),
+        dropped=dict.fromkeys(sorted(out), "it was dropped"),
     )

@@ -167,14 +167,14 @@ def estimate(
         return y_true.estimate_so_far(n_jobs)
     # Nothing is computed again where nothing else is asked: the estimate of the search is the answer, bit by bit.
     if isinstance(y_true, FittedSearch) and y_true.estimate_ is not None and not _set_beside(arguments):
-        own: Estimate = y_true.estimate_
-        return own
+        of_search: Estimate = y_true.estimate_
+        return of_search
     arguments["method"] = None if method is None else method_of(method)
     inputs = read_inputs(**arguments)
     chosen = inputs.method or method_of(_defaults.METHOD)
-    found = answer(chosen, inputs.evidence(chosen))
-    warn_of(found, stacklevel=2)
-    return found
+    result = answer(chosen, inputs.evidence(chosen))
+    warn_of(result, stacklevel=2)
+    return result
 
 
 def _store_at(path: str | PathLike[str]) -> StoredSearch:

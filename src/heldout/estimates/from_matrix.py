@@ -154,8 +154,8 @@ def _segmentations(predictions: HeldOutPredictions, rows: CandidateRows) -> dict
     # Codes that never recur in another repeat, so that a fold is one segment wherever it is.
     of_folds = predictions.folds + repeats * (int(predictions.folds.max()) + 1)
     # Rows in no fold, as the first of a time series, are compared with none.
-    known = rows.in_play & (predictions.folds >= 0)
-    return {"pooled": pooled, "folds": np.where(known, of_folds, -1)[rows.used].astype(np.int32)}
+    in_a_fold = rows.in_play & (predictions.folds >= 0)
+    return {"pooled": pooled, "folds": np.where(in_a_fold, of_folds, -1)[rows.used].astype(np.int32)}
 
 
 def _matrix(columns: MatrixColumns, question: Question, scales: Scales) -> tuple[Matrix, dict[Flag, str]]:

@@ -139,9 +139,9 @@ def estimate_from_scores(
     )
     if halves is not None:
         evidence = replace(evidence, halves=halves[..., evidence.winner])
-    found = answer(chosen, evidence)
-    warn_of(found, stacklevel=2)
-    return found
+    result = answer(chosen, evidence)
+    warn_of(result, stacklevel=2)
+    return result
 
 
 def _parted(held: FoldScores, halvings: Any) -> tuple[FoldScores, Floats | None]:
@@ -265,11 +265,11 @@ def _fold_scores(scores: Any, greater_is_better: bool | None, repeats: Any) -> F
                 raise InputError(
                     f"`{name}=` describes an array, but FoldScores already contain it; leave it out.", argument=name
                 )
-        values, known = _checked_values(scores.values), scores.greater_is_better
+        values, direction = _checked_values(scores.values), scores.greater_is_better
         repeat = np.asarray(scores.repeat)
         if repeat.shape != (len(values),):
             raise InputError(f"FoldScores need the repeat of each of {len(values)} splits, got {repeat.shape}.")
-        return FoldScores(values, known, repeat.astype(np.intp), scores.test_rows)
+        return FoldScores(values, direction, repeat.astype(np.intp), scores.test_rows)
     if not isinstance(greater_is_better, bool | np.bool_):
         raise InputError(
             f"greater_is_better must be True (scores) or False (losses), got {greater_is_better!r}; it is never "

@@ -120,8 +120,8 @@ def read_predictions(
         kind, held = Response.VALUES, _values(array)
     else:
         kind, held = read_response(truth, array, metric, response, threshold)
-    found = HeldOutPredictions({kind: held}, names, labels, truth.classes, truth.positive)
-    return without_infinite(replace(found, training_rows=_training_rows(found, metric)), metric)
+    held_out = HeldOutPredictions({kind: held}, names, labels, truth.classes, truth.positive)
+    return without_infinite(replace(held_out, training_rows=_training_rows(held_out, metric)), metric)
 
 
 def checked_held_out(

@@ -106,15 +106,15 @@ class Inputs:
         """In the user's aggregate; by default all rows together, unless the scores of folds are incomparable."""
         if not self.default_aggregate or not self._may_count_within:
             return self._in(self.question.aggregate)
-        found = self._in("pooled")
-        incomparable = Flag.INCOMPARABLE_FOLDS in found.flags
-        if not incomparable and found.n_rows_used >= ROWS_THAT_TELL:
-            return found
+        pooled = self._in("pooled")
+        incomparable = Flag.INCOMPARABLE_FOLDS in pooled.flags
+        if not incomparable and pooled.n_rows_used >= ROWS_THAT_TELL:
+            return pooled
         try:
             within = self._in("within")
         except InputError:  # no fold holds a pair
-            return found
-        return within if incomparable or Flag.INCOMPARABLE_FOLDS in within.flags else found
+            return pooled
+        return within if incomparable or Flag.INCOMPARABLE_FOLDS in within.flags else pooled
 
     @property
     def _may_count_within(self) -> bool:
@@ -324,8 +324,8 @@ def _others(
     if scales[0] == scales[1]:
         del pairs["aggregate"]  # "auto" and "folds" are the same for a mean over rows
     # None was remembered as "none" for these, so a value beside it is another question.
-    known = {name: pair for name, pair in pairs.items() if pair[0] is not None or name in _MAY_BE_NONE}
-    return {name: (its, value) for name, (its, value) in known.items() if not _is_same(its, value)}
+    comparable = {name: pair for name, pair in pairs.items() if pair[0] is not None or name in _MAY_BE_NONE}
+    return {name: (its, value) for name, (its, value) in comparable.items() if not _is_same(its, value)}
 
 
 def _with_positive(metric: Metric | None, truth: Truth) -> Any:
@@ -448,8 +448,8 @@ def _selected_on(rule: Rule, measured: Metric, truth: Truth) -> dict[str, Metric
             "\"average_rank(metrics=['roc_auc', 'log_loss'])\".",
             argument="selection",
         )
-    found = [_same(check_fits(metric_named(metric), truth), measured) for metric in rule.metrics]
-    return dict(zip(rule.metric_names or (), found, strict=True))
+    metrics = [_same(check_fits(metric_named(metric), truth), measured) for metric in rule.metrics]
+    return dict(zip(rule.metric_names or (), metrics, strict=True))
 
 
 def _same(metric: Metric, measured: Metric) -> Metric:

@@ -84,9 +84,9 @@ def middle_of_columns(scores: NDArray[np.float64], level: float) -> tuple[NDArra
     tail = (1 - level) / 2
     ends = np.full((2, scores.shape[1]), np.nan)
     for column, values in enumerate(scores.T):
-        known = np.sort(values[~np.isnan(values)])
-        if known.size:
-            ends[:, column] = order_statistic(known, tail), order_statistic(known, 1 - tail)
+        numbers = np.sort(values[~np.isnan(values)])
+        if numbers.size:
+            ends[:, column] = order_statistic(numbers, tail), order_statistic(numbers, 1 - tail)
     return ends[0], ends[1]
 
 

@@ -247,11 +247,11 @@ def _by_half(scores: FoldScores | None) -> NDArray[np.float64] | None:
 
 def _flagged(evidence: Evidence, flags: Mapping[Flag, str]) -> Evidence:
     """The evidence with flags of its search; folds of a sorted file differ, and not because they are small."""
-    known = dict(evidence.flags)
+    own_flags = dict(evidence.flags)
     if Flag.SORTED_ROWS in flags:
-        known.pop(Flag.SMALL_FOLDS, None)
-        known = {flag: sentence.replace(OF_FEW_ROWS, "") for flag, sentence in known.items()}
-    return replace(evidence, flags={**known, **flags})
+        own_flags.pop(Flag.SMALL_FOLDS, None)
+        own_flags = {flag: sentence.replace(OF_FEW_ROWS, "") for flag, sentence in own_flags.items()}
+    return replace(evidence, flags={**own_flags, **flags})
 
 
 def _from_fold_scores(

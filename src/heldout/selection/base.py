@@ -196,16 +196,16 @@ def checked_choice(
     [1, -1]
     """
     # A user's function may return anything; a float index, such as 2.0, would hide a mistake.
-    found = np.asarray(chosen)
-    if found.dtype.kind not in "iu" or found.shape != (n_resamples,):
+    array = np.asarray(chosen)
+    if array.dtype.kind not in "iu" or array.shape != (n_resamples,):
         raise SelectionFailedError(
-            f"it must return an integer for each row of scores, shape ({n_resamples},), but returned {found.dtype} "
-            f"of shape {found.shape}"
+            f"it must return an integer for each row of scores, shape ({n_resamples},), but returned {array.dtype} "
+            f"of shape {array.shape}"
         )
-    strangers = (found < least) | (found >= n_configurations)
+    strangers = (array < least) | (array >= n_configurations)
     if strangers.any():
-        raise SelectionFailedError(f"it returned {found[strangers][0]} for {n_configurations} configurations")
-    return found.astype(np.intp, copy=False)
+        raise SelectionFailedError(f"it returned {array[strangers][0]} for {n_configurations} configurations")
+    return array.astype(np.intp, copy=False)
 
 
 def checked_weights(weights: Any, n_columns: int) -> Floats:
@@ -221,18 +221,18 @@ def checked_weights(weights: Any, n_columns: int) -> Floats:
     >>> checked_weights([0.25, 0.75], 2).tolist()
     [0.25, 0.75]
     """
-    found = np.asarray(weights)
-    if found.dtype.kind not in "fiu" or found.shape != (n_columns,):
+    array = np.asarray(weights)
+    if array.dtype.kind not in "fiu" or array.shape != (n_columns,):
         raise SelectionFailedError(
-            f"it must return a weight for each configuration, shape ({n_columns},), but returned {found.dtype} of "
-            f"shape {found.shape}"
+            f"it must return a weight for each configuration, shape ({n_columns},), but returned {array.dtype} of "
+            f"shape {array.shape}"
         )
-    if not (found >= 0).all():
-        raise SelectionFailedError(f"it returned the weight {found[~(found >= 0)][0]}; weights must be at least 0")
-    total = float(found.sum())
+    if not (array >= 0).all():
+        raise SelectionFailedError(f"it returned the weight {array[~(array >= 0)][0]}; weights must be at least 0")
+    total = float(array.sum())
     if total and not abs(total - 1) < _NEAR_ONE:
         raise SelectionFailedError(f"it returned weights of sum {total:.6g}; they must add up to 1, or all be 0")
-    return found.astype(np.float64, copy=False)
+    return array.astype(np.float64, copy=False)
 
 
 _NEAR_ONE = 1e-6

@@ -111,13 +111,13 @@ def p_values(scores: PairedScores) -> Floats:
     Bootstraps in which some candidate has no finite score are left out; candidates without a finite score on all
     rows leave at once, and have p = 0.
     """
-    found = np.zeros(scores.n_candidates)
+    p = np.zeros(scores.n_candidates)
     scored = np.flatnonzero(np.isfinite(scores.observed))
     observed = scores.observed[scored]
     whole = np.isfinite(scores.in_bag[:, scored]).all(axis=1)
     centred = np.ascontiguousarray((scores.in_bag[np.ix_(whole, scored)] - observed).T)
     if not scored.size:
-        return found
+        return p
     shortfall = observed[None, :] - observed[:, None]
     spread = _spreads(centred)
     t = _studentised(shortfall, spread)
@@ -135,9 +135,9 @@ def p_values(scores: PairedScores) -> Floats:
         if imitated.size:
             reached[place] = (imitated >= statistics[place] - 1e-12).mean()
         staying = np.append(staying, newcomer)
-    found[scored[leaving]] = np.maximum.accumulate(reached)
-    found[scored[leaving[-1]]] = 1.0
-    return found
+    p[scored[leaving]] = np.maximum.accumulate(reached)
+    p[scored[leaving[-1]]] = 1.0
+    return p
 
 
 def _spreads(centred: Floats) -> Floats:
@@ -371,15 +371,15 @@ class ConfigurationComparison:
     def _interval(self, defined: Floats, uncorrected: float, *, pays: bool) -> Interval:
         settings = self.evidence.settings
         nowhere = Interval(float("nan"), float("nan"), settings.confidence_level, settings.alternative)
-        found = bootstrap_interval(defined, _DIFFERENCE, settings) or nowhere
-        if not has_no_width(found):
-            return found
+        interval = bootstrap_interval(defined, _DIFFERENCE, settings) or nowhere
+        if not has_no_width(interval):
+            return interval
         least, greatest = self.evidence.metric.range
         width = greatest - least
         if np.isinf(width) or not np.isclose(uncorrected, defined[0], rtol=NO_WIDTH, atol=0):
             return nowhere
         alike = alike_of(self.evidence, pays=pays)
-        return alike.interval(uncorrected, (-width, width), True, found.confidence_level, settings.alternative)
+        return alike.interval(uncorrected, (-width, width), True, interval.confidence_level, settings.alternative)
 
     def _column(self, configuration: str | int) -> int:
         """The candidate column of a configuration as the user names it."""

@@ -349,15 +349,15 @@ def overtuning(
     left_out = scores.out_of_bag - own_controls(scores) if takes_control else scores.out_of_bag
     points = curve_points(n, MOST_POINTS)
     uncorrected, corrected = (_in_order if in_order else _in_any_order)(scores, left_out, n, points)
-    known = ~np.isnan(corrected)
+    has_score = ~np.isnan(corrected)
     sign = 1.0 if greater_is_better else -1.0
     end = corrected[-1]
     return Overtuning(
         metric,
-        points[known],
-        sign * uncorrected[known],
-        sign * corrected[known],
-        float(np.nanmax(corrected) - end) if known.any() else float("nan"),
+        points[has_score],
+        sign * uncorrected[has_score],
+        sign * corrected[has_score],
+        float(np.nanmax(corrected) - end) if has_score.any() else float("nan"),
         greater_is_better,
         None if default is None else _against(scores, left_out, default, name_of_default),
         in_order,

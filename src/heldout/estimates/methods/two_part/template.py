@@ -333,11 +333,11 @@ class TwoPart(Method):
             return np.array([] if column == NONE_CHOSEN else [column], dtype=np.intp)
         score = matrix.replay.scores[0]
         values = tie_exactly(oriented(score.metric, score.all(counts))[0])
-        known = np.sort(values[~np.isnan(values)])[::-1]
-        if not known.size:
+        scores = np.sort(values[~np.isnan(values)])[::-1]
+        if not scores.size:
             return np.array([], dtype=np.intp)
         wanted = max(math.ceil(float(self.candidates) * len(values) - 1e-9), 1)
-        return np.flatnonzero(values >= known[min(wanted, len(known)) - 1])
+        return np.flatnonzero(values >= scores[min(wanted, len(scores)) - 1])
 
     def _tail(self, tail: float, n_finalists: int) -> float:
         """The tail of each of m simultaneous intervals: 1 - (1 - tail)^(1/m) (Šidák 1967)."""
