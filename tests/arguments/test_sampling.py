@@ -96,9 +96,9 @@ REFUSED = {
         {"alpha": Broken()}, 3, "the distributions cannot be drawn from: ZeroDivisionError: no draws today\\.$"
     ),
     "a distribution without its shape": ({"alpha": loguniform}, 3, "cannot be drawn from: TypeError"),
-    "no draws": (ALPHA, 0, "n_iter must be a positive integer, got 0"),
-    "half a draw": (ALPHA, 2.5, "n_iter must be a positive integer, got 2.5"),
-    "truth": (ALPHA, True, "n_iter must be a positive integer, got True"),
+    "no draws": (ALPHA, 0, "n_iter must be an integer of at least 1, got 0"),
+    "half a draw": (ALPHA, 2.5, "n_iter must be an integer of at least 1, got 2.5"),
+    "truth": (ALPHA, True, "n_iter must be an integer of at least 1, got True"),
     "numbers of models": (ALPHA, {"ridge": 2}, "n_iter must be a positive integer for one estimator, got {'ridge'"),
     "a space too large": (
         {f"p{k}": range(10) for k in range(30)}, 3, r"the lists have about 10\^30 combinations, more than"
@@ -121,7 +121,7 @@ REFUSED_MODELS = {
         MODELS,
         None,
         {"ridge": 2, "lasso": 0},
-        "n_iter of 'lasso' must be a positive integer, got 0",
+        "n_iter of 'lasso' must be an integer of at least 1, got 0",
     ),
     "no models": ([], None, 3, "the list of estimators is empty"),
     "a parameter named model": ([("a", Ridge(), {"model": [1]})], None, 3, "'a' has a parameter named 'model'"),

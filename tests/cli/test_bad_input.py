@@ -99,7 +99,10 @@ def test_zero_configurations(command: Command, table: Write, monkeypatch: pytest
 
 @pytest.mark.parametrize("cv", [1, 0, -3])
 def test_fewer_than_two_folds(command: Command, table: Write, cv: int) -> None:
-    refused(command("tune", table(), "--target", "outcome", "--cv", cv), f"--cv must be at least 2, got {cv}")
+    refused(
+        command("tune", table(), "--target", "outcome", "--cv", cv),
+        f"--cv must be an integer of at least 2, got {cv}",
+    )
 
 
 def test_a_metric_that_does_not_fit_the_task(command: Command, table: Write) -> None:
@@ -121,9 +124,9 @@ def test_a_metric_that_does_not_fit_the_task(command: Command, table: Write) -> 
         (["--engine", "there"], "--engine must be local, threads, or the address of a Dask scheduler"),
         (["--fit-timeout", "0"], "--fit-timeout must be a number of seconds above 0"),
         (["--fit-timeout", "9", "--engine", "threads"], "--fit-timeout needs worker processes"),
-        (["--n-jobs", "0"], "--n-jobs must not be 0"),
+        (["--n-jobs", "0"], "--n-jobs must be a number of processes"),
         (["--seed", "-1"], "--seed must be from 0"),
-        (["--repeats", "0"], "--repeats must be at least 1"),
+        (["--repeats", "0"], "--repeats must be an integer of at least 1"),
         (["--confidence-level", "95"], "between 0 and 1, got 95"),
         (["--n-bootstraps", "0"], "--n-bootstraps must be"),
         (["--positive", "maybe"], "--positive must be one of the classes 'no', 'yes', got 'maybe'"),

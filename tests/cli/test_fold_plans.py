@@ -27,7 +27,7 @@ def test_each_plan_has_a_text() -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("1", "cv must be at least 2, got 1"),
+        ("1", "cv must be an integer of at least 2, got 1"),
         ("five", "cv must be a number of folds, auto, loo, holdout"),
         ("auto:3", "got 'auto:3'"),
         ("bootstrap", "got 'bootstrap'"),

@@ -36,6 +36,39 @@ def test_refused_options() -> None:
     assert all("--models must name models of the preset quick (logistic, ridge, " in text for _, text in ends[-2:])
 
 
+WRONG = {
+    ("tune", "compare", "estimate", "validate"): {
+        "method": "magic", "alternative": "more", "confidence-level": "95", "n-jobs": "0", "seed": "-1",
+    },
+    ("tune", "compare", "estimate"): {"selection": "worst", "aggregate": "sums", "n-bootstraps": "0"},
+    ("tune", "compare"): {
+        "cv": "3x", "drop": "all", "inner": "1", "deploy": "some", "search": "magic", "n-iter": "0", "repeats": "0",
+        "engine": "there", "fit-timeout": "0", "task": "ranking",
+    },
+    ("tune",): {
+        "across": "both", "scheme": "one", "feedback": "some", "n-trials": "0", "batch-size": "0", "timeout": "0",
+        "imputations": "1", "block-length": "0", "interval": "wide",
+    },
+    ("estimate",): {"format": "magic", "response": "magic", "control": "maybe", "candidates": "all"},
+    ("validate",): {
+        "interval": "wide", "model": "magic", "imputation-order": "some", "task": "ranking", "bootstraps": "0",
+    },
+}  # fmt: skip
+"""Wrong values of options, by the commands that have them."""
+
+
+def test_a_wrong_value_is_refused_before_anything_heavy_is_imported() -> None:
+    wrong = [
+        (name, option, value)
+        for names, values in WRONG.items()
+        for option, value in values.items()
+        for name in names
+    ]
+    ends = ends_of(*([name, *TABLE, f"--{option}", value] for name, option, value in wrong))
+    for (name, option, value), (code, text) in zip(wrong, ends, strict=True):
+        assert code == 2 and text.startswith(f"Error: --{option} "), f"heldout {name} --{option} {value}: {text}"
+
+
 @pytest.mark.parametrize("name", PRESETS)
 def test_the_models_of_a_preset_are_listed(name: str) -> None:
     made = set()

@@ -89,7 +89,7 @@ def test_options_reach_the_protocol(
             ["--inner", "1"],
             "--inner must be remaining, holdout, holdout:SHARE, or a number of folds of at least 2, got '1'",
         ),
-        (["--across", "some"], "--across must be folds or all, got 'some'"),
+        (["--across", "some"], "--across must be one of folds, all, got 'some'"),
         (
             ["--interval", "percentile"],
             "--interval must be one of auto, nadeau_bengio, bates_hastie_tibshirani, test_part, bootstrap, none",

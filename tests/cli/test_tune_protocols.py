@@ -99,7 +99,7 @@ def test_a_hold_out_is_planned_in_words(command: Command, table: Write) -> None:
 def test_plans_that_are_none_are_refused(command: Command, table: Write) -> None:
     for cv, said in {
         "three": "--cv must be a number of folds, auto, loo, holdout",
-        "-3": "--cv must be at least 2, got -3",
+        "-3": "--cv must be an integer of at least 2, got -3",
         "holdout:2.5": "--cv holdout:2.5: the share must lie between 0 and 1",
     }.items():
         ended = command("tune", table(), *SHOWN, f"--cv={cv}")

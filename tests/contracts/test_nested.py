@@ -370,7 +370,7 @@ def test_a_scorer_that_cannot_be_opened_is_accepted() -> None:
     "settings, message",
     [
         ({"drop": "sequential"}, "`drop='sequential'` plans its own splits"),
-        ({"across": "each"}, "across must be 'folds' or 'all', got 'each'"),
+        ({"across": "each"}, "across must be one of folds, all, got 'each'"),
         (
             {"interval": "percentile"},
             "interval must be one of auto, nadeau_bengio, bates_hastie_tibshirani, test_part, bootstrap, or None",

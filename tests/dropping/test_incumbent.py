@@ -80,7 +80,7 @@ def test_it_needs_a_split_to_save() -> None:
         == "it drops none before 3 splits, and the last of 3 saves nothing"
     )
     assert Aggressive().unfit(accuracy, Course(3, 3)) is None
-    with pytest.raises(InputError, match="n_startup_folds must be a whole number of at least 1, got 0"):
+    with pytest.raises(InputError, match="n_startup_folds must be an integer of at least 1, got 0"):
         Aggressive(n_startup_folds=0)
 
 

@@ -298,8 +298,8 @@ def test_weights_are_refused():
     [
         ({"steps": 6}, r"steps must be at least 7, got 6: .*pi1 = 1.06"),
         ({"steps": 10, "alpha": 0.0001}, "steps must be at least 14, got 10"),
-        ({"steps": 7.0}, "steps must be a whole number"),
-        ({"window": 1}, "window must be a whole number of at least 2"),
+        ({"steps": 7.0}, "steps must be an integer of at least"),
+        ({"window": 1}, "window must be an integer of at least 2"),
         ({"window": 10}, "window must be below `steps=10`, got 10"),
         ({"alpha": 0.5, "beta": 0.5}, r"alpha \+ beta must be below 1"),
         ({"shuffle_folds": True}, "shuffle_folds is not for `drop='sequential'`"),

@@ -106,7 +106,7 @@ def test_what_it_takes():
     assert reason == "it drops none before 7 splits, and the last of 5 saves nothing"
     assert Wilcoxon(p_threshold=0.125).unfit(metric_named("roc_auc"), Course(4, 4))  # 2⁻³ is not below
     assert Wilcoxon(p_threshold=0.13).unfit(metric_named("roc_auc"), Course(4, 4)) is None
-    with pytest.raises(ho.InputError, match="n_startup_folds must be a whole number of at least 2, got 1"):
+    with pytest.raises(ho.InputError, match="n_startup_folds must be an integer of at least 2, got 1"):
         Wilcoxon(n_startup_folds=1)
     with pytest.raises(ho.InputError, match="p_threshold must be a number between 0 and 1, got 0"):
         Wilcoxon(p_threshold=0)

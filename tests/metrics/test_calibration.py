@@ -110,9 +110,9 @@ def test_decisions_are_no_probabilities(metric: Metric) -> None:
 @pytest.mark.parametrize(
     ("wrong", "sentence"),
     [
-        ({"n_bins": 0}, "n_bins must be a whole number of at least 1, got 0"),
-        ({"n_bins": 2.5}, "n_bins must be a whole number"),
-        ({"n_bins": True}, "n_bins must be a whole number"),
+        ({"n_bins": 0}, "n_bins must be an integer of at least 1, got 0"),
+        ({"n_bins": 2.5}, "n_bins must be an integer of at least"),
+        ({"n_bins": True}, "n_bins must be an integer of at least"),
         ({"strategy": "equal"}, "strategy must be one of 'uniform', 'quantile', got 'equal'"),
     ],
     ids=str,

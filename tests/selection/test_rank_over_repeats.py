@@ -61,7 +61,7 @@ def test_every_resample_is_chosen_for_alone():
 
 @pytest.mark.parametrize("last", [0, -1, 1.5, True, "2"])
 def test_last_must_be_a_number_of_repeats(last):
-    with pytest.raises(InputError, match="last must be a whole number of at least 1"):
+    with pytest.raises(InputError, match="last must be an integer of at least 1"):
         RankOverRepeats(last)
 
 

@@ -152,7 +152,7 @@ def test_resuming_nothing_begins_and_says_so(command: Command) -> None:
             "every fold must hold both classes, and of --rows 30 with --prevalence 0.2 only 6 are of the rarer "
             "one, fewer than --folds 10; ask for more rows, or for fewer folds.",
         ),
-        ("--n-jobs 0", "--n-jobs must not be 0; use a number of processes, or -1 for every core."),
+        ("--n-jobs 0", "--n-jobs must be a number of processes, -1 for every core, or None, got 0."),
         ("--seed -1", "--seed must be from 0 to 2**64 - 1, got -1."),
     ],
     ids=lambda value: value.split()[0] if value.count(" ") == 1 else "",

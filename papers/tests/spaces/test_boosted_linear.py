@@ -114,7 +114,7 @@ def test_only_the_logistic_loss_gives_probabilities() -> None:
     ("name", "value", "allowed"),
     [
         ("loss", "square", "one of 'logistic', 'hinge', got 'square'"),
-        ("n_iterations", 0, "a whole number of at least 1, got 0"),
+        ("n_iterations", 0, "an integer of at least 1, got 0"),
         ("learning_rate", 0.0, "a number above 0 and at most 1, got 0.0"),
         ("learning_rate", 1.1, "a number above 0 and at most 1, got 1.1"),
     ],

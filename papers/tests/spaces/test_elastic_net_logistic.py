@@ -164,9 +164,9 @@ def test_columns_that_separate_the_classes_or_never_change() -> None:
     ("settings", "message"),
     [
         ({"lambda_index": 10}, "lambda_index must be below `n_lambdas=10`, got 10"),
-        ({"lambda_index": -1}, "lambda_index must be a whole number of at least 0, got -1"),
+        ({"lambda_index": -1}, "lambda_index must be an integer of at least 0, got -1"),
         ({"l1_ratio": 1.5}, "l1_ratio must be a number of at least 0 and at most 1, got 1.5"),
-        ({"n_lambdas": 0}, "n_lambdas must be a whole number of at least 1, got 0"),
+        ({"n_lambdas": 0}, "n_lambdas must be an integer of at least 1, got 0"),
         ({"lambda_min_ratio": 0.0}, "lambda_min_ratio must be a number above 0 and at most 1, got 0.0"),
     ],
     ids=["place too far", "place", "ratio", "number", "least"],

@@ -75,10 +75,10 @@ def test_it_classifies_as_well_as_expected() -> None:
 @pytest.mark.parametrize(
     ("name", "value", "allowed"),
     [
-        ("n_prototypes", 0, "a whole number of at least 1, got 0"),
+        ("n_prototypes", 0, "an integer of at least 1, got 0"),
         ("steepness", 0, "a number above 0, got 0"),
         ("steepness", float("inf"), "a number above 0, got inf"),
-        ("max_iter", 0, "a whole number of at least 1, got 0"),
+        ("max_iter", 0, "an integer of at least 1, got 0"),
     ],
 )
 def test_parameters_without_meaning_are_refused(name: str, value: object, allowed: str) -> None:

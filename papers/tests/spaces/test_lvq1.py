@@ -61,11 +61,11 @@ def test_the_seed_decides_and_labels_are_the_classes() -> None:
 @pytest.mark.parametrize(
     ("name", "value", "allowed"),
     [
-        ("n_prototypes", 0, "a whole number of at least 1, got 0"),
-        ("n_prototypes", 1.5, "a whole number of at least 1, got 1.5"),
+        ("n_prototypes", 0, "an integer of at least 1, got 0"),
+        ("n_prototypes", 1.5, "an integer of at least 1, got 1.5"),
         ("learning_rate", 0.0, "a number above 0 and at most 1, got 0.0"),
         ("learning_rate", 2, "a number above 0 and at most 1, got 2"),
-        ("steps_per_prototype", True, "a whole number of at least 1, got True"),
+        ("steps_per_prototype", True, "an integer of at least 1, got True"),
     ],
 )
 def test_parameters_without_meaning_are_refused(name: str, value: object, allowed: str) -> None:

@@ -55,7 +55,7 @@ def test_a_preset_of_the_library_is_none() -> None:
             TaskKind.BINARY,
             "preset 'wainer_cawley2021(small=3)': small must be True or",
         ),
-        ("tsamardinos2018(n_trees=0)", TaskKind.BINARY, "n_trees must be a whole number of at least 1, got 0."),
+        ("tsamardinos2018(n_trees=0)", TaskKind.BINARY, "n_trees must be an integer of at least 1, got 0."),
         (
             "wainer2021",
             TaskKind.BINARY,

@@ -97,5 +97,5 @@ def test_what_cannot_be_fitted_is_refused() -> None:
     for value in (0, -1, 0.0, 1.5, "all", True, None):
         with pytest.raises(InputError, match="max_features must be a whole number of at least 1, a share above 0"):
             RandomSubspaceKNN(max_features=value).fit(IRIS, SPECIES)
-    with pytest.raises(InputError, match="n_estimators must be a whole number of at least 1, got 0"):
+    with pytest.raises(InputError, match="n_estimators must be an integer of at least 1, got 0"):
         RandomSubspaceKNN(n_estimators=0).fit(IRIS, SPECIES)

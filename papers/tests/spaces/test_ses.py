@@ -185,8 +185,8 @@ X, Y = np.column_stack([A, B])[:64], (A + C + 0.5 * D)[:64]
     [
         pytest.param({"alpha": 0}, {}, "alpha must be a number between 0 and 1, got 0;", id="alpha 0"),
         pytest.param({"alpha": 1.0}, {}, "alpha must be a number between 0 and 1, got 1.0", id="alpha 1"),
-        pytest.param({"max_k": -1}, {}, "max_k must be a whole number of at least 0, got -1", id="max_k"),
-        pytest.param({"max_k": True}, {}, "max_k must be a whole number of at least 0, got True", id="max_k bool"),
+        pytest.param({"max_k": -1}, {}, "max_k must be an integer of at least 0, got -1", id="max_k"),
+        pytest.param({"max_k": True}, {}, "max_k must be an integer of at least 0, got True", id="max_k bool"),
         pytest.param({"test": "g2"}, {}, "test must be one of 'auto', 'fisher', 'logistic', 'cox'", id="test"),
         pytest.param({}, {"y": np.ones(64)}, "at least 2 classes, got 1", id="one class"),
         pytest.param({"test": "fisher"}, {"y": np.ones(64)}, "the target has the one value 1,", id="one number"),

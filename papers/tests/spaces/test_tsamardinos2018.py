@@ -138,5 +138,5 @@ def test_other_targets_are_refused(target: Any, message: str) -> None:
 
 
 def test_no_trees_are_refused() -> None:
-    with pytest.raises(InputError, match="n_trees must be a whole number of at least 1, got 0"):
+    with pytest.raises(InputError, match="n_trees must be an integer of at least 1, got 0"):
         tsamardinos2018(*untidy(), n_trees=0)

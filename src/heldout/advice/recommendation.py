@@ -14,7 +14,8 @@ import numpy as np
 
 from heldout._notebook import notes
 from heldout._registry import registered
-from heldout._text import counted, is_integer, is_one_of, number_text
+from heldout._text import counted, is_one_of, number_text
+from heldout.data.checks import check_count
 from heldout.data.task import TaskKind
 from heldout.errors import InputError
 from heldout.estimates.coverage import (
@@ -371,8 +372,7 @@ def recommendation(
     counts = {"n_rows": n_rows, "n_configurations": n_configurations, "folds": folds}
     for name, value in counts.items():
         least = 2 if name == "n_rows" else 1
-        if not is_integer(value) or value < least:
-            raise InputError(f"{name} must be an integer of at least {least}, got {value!r}.", argument=name)
+        check_count(name, value, least)
     for name, answer in {"alike": alike, "only_scores": only_scores, "adaptive": adaptive}.items():
         check_answer(name, answer)
     if demand is not None and not is_one_of(demand, DEMANDS):

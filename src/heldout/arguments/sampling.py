@@ -18,6 +18,7 @@ from heldout._streams import numpy_seed
 from heldout._text import counted
 from heldout.configurations import Configurations, checked_entries
 from heldout.data.arrays import shortened
+from heldout.data.checks import check_count
 from heldout.data.limits import MOST_CONFIGURATIONS, refuse_more_than
 from heldout.errors import ArgumentError, HeldoutWarning, InputError, reason_of
 
@@ -141,10 +142,7 @@ def _draws(
 
 
 def _check_number(number: Any, of_model: str) -> None:
-    if isinstance(number, bool) or not isinstance(number, int | np.integer) or number < 1:
-        raise InputError(
-            f"n_iter{of_model} must be a positive integer, got {shortened(number)}.", argument="n_iter"
-        )
+    check_count(f"n_iter{of_model}", number, argument="n_iter")
     refuse_more_than(MOST_CONFIGURATIONS, int(number), "configurations (`n_iter`)", "a smaller `n_iter`")
 
 

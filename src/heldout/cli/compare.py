@@ -12,7 +12,6 @@ from heldout.cli.console import Console
 from heldout.cli.files import folder_for, save_model, write_report_files
 from heldout.cli.options import (
     SectionedCommand,
-    check_choice,
     command_line,
     options_by_argument,
     run_options,
@@ -20,7 +19,9 @@ from heldout.cli.options import (
 )
 from heldout.cli.runs import resumable, run_context, run_session
 from heldout.cli.tune_job import TuneJob, job_of, search_of
-from heldout.cli.tune_options import GRID, RANDOM, TuneOptions, check_models, check_options, inner_named
+from heldout.cli.tune_options import GRID, RANDOM, TuneOptions, check_forms, check_options, inner_named, inner_parts
+from heldout.data.checks import COMPARED_SCORES, METHODS, check_choice
+from heldout.errors import InputError
 
 if TYPE_CHECKING:
     from heldout.execution.search import Search
@@ -179,7 +180,6 @@ def command(ctx: click.Context, /, **values: Any) -> None:
     console = Console(options.as_json, options.quiet, options_by_argument(ctx.command))
     typed = command_line(ctx)
     with run_context(console):
-        check_models(options)
         _check(options)
         folder = folder_for(options.out, options.resume, console)
         job = job_of(options, console)
@@ -200,24 +200,22 @@ def command(ctx: click.Context, /, **values: Any) -> None:
 
 
 def _check(options: CompareOptions) -> None:
-    """Refuse wrong values before anything is read."""
-    from heldout.dropping import strategy_of
-    from heldout.errors import InputError
-    from heldout.estimates import METHODS
-
-    check_choice("--method", options.method, METHODS)
-    if options.search is not None:
-        check_choice("--search", options.search, (GRID, RANDOM))
+    """Refuse wrong values before anything is read, and what no data can make right before that is imported."""
+    of_tune = TuneOptions(**{**_fields_of_tune(options), "inner": _defaults.INNER})  # its own are of a protocol
+    check_forms(of_tune, METHODS, (GRID, RANDOM))
+    inner_parts(options.inner)
+    check_choice("deploy", options.deployed_by, COMPARED_SCORES)
     if len(options.metrics) > 1:
         raise InputError(
             f"--metric: algorithms are compared by one metric, got {len(options.metrics)} "
             f"({', '.join(options.metrics)}); name one."
         )
+    from heldout.dropping import strategy_of
+
     options.settings.check()
     if strategy_of(options.drop) is not None:
         raise InputError(f"--drop {options.drop} plans its own splits; use --drop bootstrap, or leave it out.")
-    # To tune, the inner folds belong to another method.
-    check_options(TuneOptions(**{**_fields_of_tune(options), "inner": "remaining"}))
+    check_options(of_tune)
 
 
 def _fields_of_tune(options: CompareOptions) -> dict[str, Any]:

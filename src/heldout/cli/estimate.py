@@ -11,7 +11,7 @@ import click
 from heldout import _defaults
 from heldout.cli.console import Console, Row
 from heldout.cli.estimate_input import EstimateOptions
-from heldout.cli.file_estimate import FileEstimate, SavedWinner, estimate_file
+from heldout.cli.file_estimate import FileEstimate, SavedWinner, check_forms, estimate_file
 from heldout.cli.files import is_run, run_file_in
 from heldout.cli.options import command_line, options_by_argument, values_typed
 from heldout.cli.result import comparison_lines, estimate_rows
@@ -159,6 +159,7 @@ def command(ctx: click.Context, /, **values: Any) -> None:
     options = EstimateOptions(**values)
     console = Console(options.as_json, options.quiet, options_by_argument(ctx.command))
     with console.noting_warnings():
+        check_forms(options)
         if is_run(Path(options.file)):
             _print(_estimate_of_run(ctx, options), {}, console, None)
             console.check_all_was_printed()

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from numpy.typing import NDArray
 
-from heldout.cli.options import about_option, check_choice
+from heldout.cli.options import about_option
 from heldout.errors import InputError
 
 if TYPE_CHECKING:
@@ -32,7 +32,6 @@ def method_of_text(text: str) -> Method:
     from heldout.estimates import METHODS
 
     name, given = call_in(text) or (text, {})
-    check_choice("--method", name, ("all", *METHODS))
     with about_option("--method", text):
         if name == "all":
             check_known("method", name, given, [])

@@ -7,8 +7,19 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, cast
 
 from heldout import _defaults
+from heldout._streams import entropy_of
 from heldout.cli.estimate_input import configured, fields_of, method_of_text
 from heldout.cli.options import OptionText, about_option, naming
+from heldout.data.checks import (
+    METHODS,
+    RESPONSES,
+    check_aggregate,
+    check_block_length,
+    check_choice,
+    check_format,
+    check_interval_settings,
+    check_rule_names,
+)
 from heldout.errors import InputError
 from heldout.flags import Flag
 
@@ -25,10 +36,39 @@ if TYPE_CHECKING:
     from heldout.report import ReportContent
 
 
-def check_names(options: EstimateOptions) -> None:
-    """Refuse unknown methods and selection rules before anything is read."""
+def check_forms(options: EstimateOptions) -> None:
+    """Refuse names, forms and numbers that nothing has, before scikit-learn is imported."""
+    from heldout.data.calls import call_in
+    from heldout.data.limits import check_jobs
+
+    check_jobs(options.n_jobs)
+    entropy_of(options.seed)
+    if options.method is not None:
+        check_choice("method", (call_in(options.method) or (options.method, {}))[0], ("all", *METHODS))
+    check_rule_names(options.selection or _defaults.SELECTION)
+    check_choice("response", options.response, RESPONSES)
+    if options.aggregate is not None:
+        check_aggregate(options.aggregate)
+    if options.block_length is not None:
+        check_block_length(options.block_length)
+    check_interval_settings(
+        _defaults.BOOTSTRAPS if options.n_bootstraps is None else options.n_bootstraps,
+        _defaults.LEVEL if options.confidence_level is None else options.confidence_level,
+        _defaults.ALTERNATIVE if options.alternative is None else options.alternative,
+    )
+    _control(options.control)
+    _candidates(options.candidates)
+    check_format(options.format)
+
+
+def _check_parts(options: EstimateOptions) -> None:
+    """Refuse what the parts of the library refuse, before anything is read."""
+    from heldout.metrics import metric_named
     from heldout.selection import rule_of
 
+    if options.metric is not None:
+        with about_option("--metric", options.metric):
+            metric_named(options.metric)
     if options.method not in (None, "all"):
         method_of_text(options.method)
     if options.selection is not None:
@@ -227,7 +267,7 @@ def estimate_file(options: EstimateOptions, console: Console, folder: OutputFold
     """Read the file, and estimate; ``folder`` is where files will be written, if any."""
     from heldout.cli.estimate_input import read
 
-    check_names(options)
+    _check_parts(options)
     with naming({"configuration": OptionText("--configuration", "COL")}):
         reading = read(options, console)
     methods = methods_of_options(options, reading)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import re
 import shlex
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, fields, is_dataclass, replace
 from typing import Any, NamedTuple, TypeVar
@@ -43,12 +43,11 @@ class WorkOptions:
 
     def check(self) -> None:
         """Refuse wrong values before anything is read."""
-        from heldout.errors import InputError
+        from heldout._streams import entropy_of
+        from heldout.data.limits import check_jobs
 
-        if self.n_jobs == 0:
-            raise InputError("--n-jobs must not be 0; use a number of processes, or -1 for every core.")
-        if not 0 <= self.seed < 2**64:
-            raise InputError(f"--seed must be from 0 to 2**64 - 1, got {self.seed}.")
+        check_jobs(self.n_jobs)
+        entropy_of(self.seed)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -86,8 +85,8 @@ class RunOptions(WorkOptions):
 
 def _check_engine(engine: str, fit_timeout: float | None) -> None:
     """Refuse an unknown engine, and one that does not go with the other options."""
+    from heldout.data.checks import check_fit_timeout
     from heldout.errors import InputError
-    from heldout.execution.executors.from_joblib import check_fit_timeout
 
     if engine not in (LOCAL, THREADS) and not engine.startswith(_ADDRESSES):
         raise InputError(
@@ -113,14 +112,6 @@ def check_imputations(number: int) -> None:
         raise InputError(
             f"--imputations must be 0 for none, or from 2 to {MOST_IMPUTATIONS}, got {number}; 5 is usual."
         )
-
-
-def check_choice(option: str, value: str, choices: Iterable[str]) -> None:
-    """Refuse a value that is none of the choices."""
-    from heldout.errors import InputError
-
-    if value not in choices:
-        raise InputError(f"{option} must be one of {', '.join(choices)}, got {value!r}.")
 
 
 def names_listed(option: str, *texts: str) -> tuple[str, ...]:

@@ -233,19 +233,7 @@ def models_of_file(path: Path, trust: Sequence[str] = ()) -> Any:
     A Python file is run, as ``python FILE`` would run it; a saved model may hold reviewed types and those in
     ``trust``.
     """
-    check_file(path)
     return _saved(path, trust) if path.suffix == ".skops" else _defined(path)
-
-
-def check_file(path: Path) -> None:
-    """Refuse what is no file of a model, by its name."""
-    if not path.is_file():
-        raise InputError(
-            f"--model must be logistic, linear, cox, or a file (.py or .skops), got {str(path)!r}; there is no "
-            "such file."
-        )
-    if path.suffix not in (".skops", ".py"):
-        raise InputError(f"--model {path} must be a Python file (.py) that defines model, or a .skops file.")
 
 
 def _defined(path: Path) -> Any:

@@ -13,7 +13,7 @@ from heldout.cli.options import SectionedCommand, command_line, options_by_argum
 from heldout.cli.result import estimate_document, search_document, search_rows
 from heldout.cli.runs import resumable, run_context, run_session
 from heldout.cli.tune_job import TuneJob, job_of, protocol_rows, run_protocol, search_of, times_predicted
-from heldout.cli.tune_options import BOOTSTRAP, OPTUNA, TuneOptions, check_models, check_options, is_protocol
+from heldout.cli.tune_options import BOOTSTRAP, OPTUNA, TuneOptions, check_forms, check_options, is_protocol
 
 if TYPE_CHECKING:
     from heldout.cli.files import OutputFolder
@@ -271,7 +271,7 @@ def command(ctx: click.Context, /, **values: Any) -> None:
     console = Console(options.as_json, options.quiet, options_by_argument(ctx.command))
     typed = command_line(ctx)
     with run_context(console):
-        check_models(options)
+        check_forms(options)
         check_options(options)
         folder = folder_for(options.out, options.resume, console)
         job = job_of(options, console)

@@ -153,8 +153,6 @@ def command(ctx: click.Context, /, **values: Any) -> None:
     run.db, model.skops, validation.json and report.html; methods.md, a paragraph for a paper with its BibTeX; and
     card.md, the result for the README of a repository.
     """
-    from heldout.protocols.validation.plan import bytes_recorded
-
     options = ValidateOptions(**values)
     console = Console(options.as_json, options.quiet, options_by_argument(ctx.command))
     typed = command_line(ctx)
@@ -162,7 +160,7 @@ def command(ctx: click.Context, /, **values: Any) -> None:
         check_options(options)
         folder = folder_for(options.out, options.resume, console)
         job = job_of(options, console)
-        with resumable(folder, bytes_recorded(job.plan), typed, options.resume):
+        with resumable(folder, job.n_bytes, typed, options.resume):
             validation = _validate(options, job, folder, console)
             files = _write_files(validation, job, folder, typed, console)
     seconds = console.seconds()

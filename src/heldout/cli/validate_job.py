@@ -5,12 +5,25 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast, get_args
+from typing import TYPE_CHECKING, Any, cast
 
 from heldout import _defaults
 from heldout._text import counted
 from heldout.cli.console import Console
-from heldout.cli.options import RunOptions, check_choice, check_imputations
+from heldout.cli.options import RunOptions, check_imputations
+from heldout.data.checks import (
+    CORRECTIONS,
+    IMPUTATION_ORDERS,
+    REGRESSIONS,
+    RMS,
+    TASKS,
+    TWO_STAGE,
+    VALIDATION_INTERVALS,
+    check_choice,
+    check_count,
+    check_interval_settings,
+)
+from heldout.errors import InputError
 
 if TYPE_CHECKING:
     from heldout.estimates.types import Alternative
@@ -63,46 +76,63 @@ class ValidateJob:
     arguments: ValidationArguments
     plan: ValidationPlan
 
+    @property
+    def n_bytes(self) -> int:
+        """Of the files."""
+        from heldout.protocols.validation.plan import bytes_recorded
+
+        return bytes_recorded(self.plan)
+
 
 def check_options(options: ValidateOptions) -> None:
-    """Refuse wrong values, and options that do not go together, before anything is read."""
-    from heldout.cli.python_file import check_file
-    from heldout.errors import InputError
-    from heldout.estimates.question import check_interval_settings
-    from heldout.protocols.validation.arguments import TWO_STAGE
-    from heldout.protocols.validation.corrections import CORRECTIONS
-    from heldout.protocols.validation.intervals import KINDS, interval_kind
-    from heldout.spaces.regressions import MODELS
-
-    if options.method is not None:
-        check_choice("--method", options.method, ("auto", *CORRECTIONS, TWO_STAGE))
+    """Refuse wrong values, and options that do not go together, before anything is read or imported."""
     options.check()
-    check_interval_settings(options.bootstraps, options.confidence_level, options.alternative)
-    check_choice("--interval", options.interval, ("auto", *KINDS, "none"))
-    interval_kind(_interval(options), "optimism" if options.method == TWO_STAGE else options.method or "auto")
-    if options.inner_bootstraps is not None and not (options.interval == "double" or options.adjust_optimism):
-        raise InputError(
-            "--inner-bootstraps is for --interval double or --adjust-optimism; use one of them, or leave it out."
-        )
-    if options.second_bootstraps is not None and options.method not in (None, "auto", TWO_STAGE):
-        raise InputError("--second-bootstraps is for --method two_stage; use both, or leave it out.")
+    method, interval = options.method or "auto", options.interval
+    check_choice("method", method, ("auto", *CORRECTIONS, TWO_STAGE))
+    check_interval_settings(
+        options.bootstraps, options.confidence_level, options.alternative,
+        usual_bootstraps=_defaults.VALIDATION_BOOTSTRAPS,
+    )  # fmt: skip
+    check_choice("interval", interval, ("auto", *VALIDATION_INTERVALS, "none"))
+    if options.task is not None:
+        check_choice("task", options.task, TASKS)
+    if options.inner_bootstraps is not None:
+        if not (interval == "double" or options.adjust_optimism):
+            raise InputError(
+                "--inner-bootstraps is for --interval double or --adjust-optimism; use one of them, or leave it "
+                "out."
+            )
+        check_count("n_inner_bootstraps", options.inner_bootstraps, 2, "50 is usual")
+    if options.second_bootstraps is not None:
+        if method not in ("auto", TWO_STAGE):
+            raise InputError("--second-bootstraps is for --method two_stage; use both, or leave it out.")
+        check_count("n_second_bootstraps", options.second_bootstraps, 2, "200 is usual")
     for name in options.model:
-        if name not in MODELS:
+        if name not in REGRESSIONS:
             check_file(Path(name))
     if options.trust and not any(name.endswith(".skops") for name in options.model):
         raise InputError("--trust is for --model FILE.skops; use both, or leave it out.")
     _check_imputing(options)
     if options.time and options.event is None:
         raise InputError("--time is for survival, which needs --event COL and times in --target; add --event COL.")
+    _check_parts(options)
+
+
+def check_file(path: Path) -> None:
+    """Refuse what is no file of a model, by its name."""
+    if not path.is_file():
+        raise InputError(
+            f"--model must be logistic, linear, cox, or a file (.py or .skops), got {str(path)!r}; there is no "
+            "such file."
+        )
+    if path.suffix not in (".skops", ".py"):
+        raise InputError(f"--model {path} must be a Python file (.py) that defines model, or a .skops file.")
 
 
 def _check_imputing(options: ValidateOptions) -> None:
-    from heldout.errors import InputError
-    from heldout.imputation.settings import Order
-
     h = options.imputations
     check_imputations(h)
-    check_choice("--imputation-order", options.imputation_order, get_args(Order))
+    check_choice("order", options.imputation_order, IMPUTATION_ORDERS)
     if not h and options.imputation_order != "boot_mi":
         raise InputError("--imputation-order needs --imputations, the number of them; 5 is usual.")
     if not h and options.backward is not None:
@@ -113,6 +143,17 @@ def _check_imputing(options: ValidateOptions) -> None:
         raise InputError("--backward pools p-values, and --imputation-order naive pools nothing; leave one out.")
     if not h and options.outcome_in_evaluation:
         raise InputError("--outcome-in-evaluation needs --imputations, the number of them; 5 is usual.")
+
+
+def _check_parts(options: ValidateOptions) -> None:
+    """Refuse what the parts of the library refuse, before anything is read."""
+    from heldout.metrics import metric_named
+    from heldout.protocols.validation.intervals import interval_kind
+
+    interval_kind(_interval(options), "optimism" if options.method == TWO_STAGE else options.method or "auto")
+    for name in options.metric:
+        if name not in (*OF_A_TIME, RMS):
+            metric_named(name)
 
 
 def job_of(options: ValidateOptions, console: Console) -> ValidateJob:
@@ -192,7 +233,6 @@ def _interval(options: ValidateOptions) -> str | None:
 def _models(options: ValidateOptions, found: TableTask) -> list[Any]:
     """(name, estimator) of each model."""
     from heldout.cli.python_file import models_of_file
-    from heldout.errors import InputError
     from heldout.spaces.regressions import MODELS, regression, usual_model
 
     kind, X = found.task.truth.kind, found.task.X

@@ -13,9 +13,6 @@ from numbers import Integral
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from joblib import cpu_count, effective_n_jobs
-from joblib.parallel import get_active_backend
-
 from heldout.errors import InputError
 
 SHARE = 0.5
@@ -191,6 +188,9 @@ def effective_threads(n_jobs: int | None) -> int:
 
     A worker is already one of many, and the size of a cluster is not a number of threads of this machine.
     """
+    from joblib import cpu_count, effective_n_jobs  # which takes longer to import than a command needs to refuse
+    from joblib.parallel import get_active_backend
+
     check_jobs(n_jobs)
     backend, _ = get_active_backend()
     # Within a worker of joblib, threads of each would multiply.

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from heldout.data.calls import called
+from heldout.data.checks import unknown_drop
 from heldout.data.task import Task
 from heldout.dropping.base import OWN_MEMBERS, Barrier, Dropped, DropRule, Racing, SearchStrategy, Standing, Verdict
 from heldout.dropping.bootstrap import Bootstrap
@@ -81,16 +82,11 @@ def drop_rule_of(drop: Any) -> DropRule | None:
             )
         configured: DropRule = drop  # type: ignore[assignment]
         return configured
-    names = ", ".join(("never", *RULES))
     if isinstance(drop, type):
         raise InputError(
             f"drop must be a rule and not its class; write {drop.__name__}(), got {drop!r}.", argument="drop"
         )
-    raise InputError(
-        f"drop must be one of {names}, with parameters as in 'bootstrap(threshold=0.95)' (in Python also a rule of "
-        f"ho.dropping), got {drop!r}.",
-        argument="drop",
-    )
+    raise unknown_drop(drop)
 
 
 def planned_folds(strategy: SearchStrategy, task: Task, entropy: int) -> Folds:

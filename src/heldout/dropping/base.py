@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heldout._types import Floats
+from heldout.data.checks import check_count
 from heldout.data.task import Task, Truth
 from heldout.errors import InputError
 from heldout.folds.splits import Folds, Place
@@ -352,19 +353,13 @@ class Racing:
     resolve_ties_after: int | None = None
 
     def __post_init__(self) -> None:
-        check_count(self.min_predictions, "min_predictions")
+        check_count("min_predictions", self.min_predictions)
         if not isinstance(self.shuffle_folds, bool | np.bool_):
             raise InputError(
                 f"shuffle_folds must be True or False, got {self.shuffle_folds!r}.", argument="shuffle_folds"
             )
         if self.resolve_ties_after is not None:
-            check_count(self.resolve_ties_after, "resolve_ties_after")
-
-
-def check_count(value: object, name: str, least: int = 1) -> None:
-    """Refuse what is no whole number of at least ``least``."""
-    if not isinstance(value, int | np.integer) or isinstance(value, bool) or value < least:
-        raise InputError(f"{name} must be a whole number of at least {least}, got {value!r}.", argument=name)
+            check_count("resolve_ties_after", self.resolve_ties_after)
 
 
 def check_share(value: object, name: str) -> None:

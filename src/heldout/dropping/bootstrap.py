@@ -9,8 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heldout._streams import stream
+from heldout.data.checks import check_count
 from heldout.data.limits import MOST_BOOTSTRAPS, refuse_more_than
-from heldout.dropping.base import Course, Racing, Standing, Verdict, check_count, check_share, check_word, verdict
+from heldout.dropping.base import Course, Racing, Standing, Verdict, check_share, check_word, verdict
 from heldout.errors import InputError
 from heldout.metrics.base import Metric, oriented, quiet_if_foreign
 from heldout.metrics.custom import OpaqueMetric
@@ -78,7 +79,7 @@ class Bootstrap(Racing):
     def __post_init__(self) -> None:
         super().__post_init__()
         check_share(self.threshold, "threshold")
-        check_count(self.n_bootstraps, "n_bootstraps")
+        check_count("n_bootstraps", self.n_bootstraps)
         refuse_more_than(
             MOST_BOOTSTRAPS, self.n_bootstraps, "bootstraps of a rule of dropping", "fewer: 1000 are usual"
         )

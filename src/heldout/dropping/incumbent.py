@@ -13,7 +13,8 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from heldout.dropping.base import Course, Racing, Standing, Verdict, check_count, verdict
+from heldout.data.checks import check_count
+from heldout.dropping.base import Course, Racing, Standing, Verdict, verdict
 from heldout.metrics.base import Metric
 
 SLACK = 1e-12
@@ -38,7 +39,7 @@ class _AgainstIncumbent(Racing):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        check_count(self.n_startup_folds, "n_startup_folds")
+        check_count("n_startup_folds", self.n_startup_folds)
 
     def unfit(self, metric: Metric, course: Course) -> str | None:
         """It needs a split left to save."""

@@ -20,8 +20,9 @@ from scipy.special import chdtrc
 from heldout._streams import stream
 from heldout._text import is_one_of
 from heldout._types import Floats
+from heldout.data.checks import check_count
 from heldout.data.task import Task, labels_text
-from heldout.dropping.base import Course, Racing, Standing, Verdict, check_count, check_share
+from heldout.dropping.base import Course, Racing, Standing, Verdict, check_share
 from heldout.errors import InputError
 from heldout.folds.splits import Folds, Split
 from heldout.metrics.base import Metric, oriented
@@ -331,8 +332,8 @@ in every step could not be distinguished from one that is so by chance (pi1 = 1.
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        check_count(self.steps, "steps")
-        check_count(self.window, "window", least=2)
+        check_count("steps", self.steps)
+        check_count("window", self.window, 2)
         for share in ("alpha", "beta"):
             check_share(getattr(self, share), share)
         if not is_one_of(self.stopping_level, (1.0,)):

@@ -11,13 +11,13 @@ from numpy.typing import NDArray
 from scipy.special import ndtr
 from scipy.stats import rankdata
 
+from heldout.data.checks import check_count
 from heldout.dropping.base import (
     Course,
     Racing,
     Standing,
     Verdict,
     behind_leader,
-    check_count,
     check_share,
     verdict,
 )
@@ -65,7 +65,7 @@ class Wilcoxon(Racing):
     def __post_init__(self) -> None:
         super().__post_init__()
         check_share(self.p_threshold, "p_threshold")
-        check_count(self.n_startup_folds, "n_startup_folds", least=2)
+        check_count("n_startup_folds", self.n_startup_folds, 2)
 
     def unfit(self, metric: Metric, course: Course) -> str | None:
         """It needs enough fold scores for a small p-value, and a split left to save."""

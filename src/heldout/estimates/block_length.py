@@ -13,7 +13,6 @@ whose autocorrelations are all below 2 √(log10(n) / n), as in the programs of 
 from __future__ import annotations
 
 import math
-import re
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias, cast
 
@@ -22,13 +21,13 @@ import numpy as np
 from heldout._text import is_one_of
 from heldout._types import Floats
 from heldout.data.arrays import shortened
+from heldout.data.checks import BLOCK_TEXT, unknown_blocks
 from heldout.errors import InputError
 from heldout.selection.draws import BLOCK_KINDS, BlockKind
 
 AUTO: Literal["auto"] = "auto"
 BlockLength: TypeAlias = "int | str | Blocks | None"
 """What a user passes for ``Blocks``."""
-_TEXT = re.compile(rf"(?:({'|'.join(BLOCK_KINDS)}):)?({AUTO}|[1-9][0-9]*)")
 
 
 @dataclass(frozen=True)
@@ -85,15 +84,11 @@ def blocks_of(value: Any) -> Blocks | None:
         return value
     if isinstance(value, int | np.integer) and not isinstance(value, bool) and value >= 1:
         return Blocks(int(value))
-    matched = _TEXT.fullmatch(value) if isinstance(value, str) else None
+    matched = BLOCK_TEXT.fullmatch(value) if isinstance(value, str) else None
     if matched is not None:
         kind, length = matched.groups()
         return Blocks(AUTO if length == AUTO else int(length), cast("BlockKind", kind or Blocks().kind))
-    raise InputError(
-        "block_length must be an integer of at least 1, 'auto', or a kind and a length such as 'stationary:12' "
-        f"or 'stationary:auto', got {value!r}; 'auto' is usual.",
-        argument="block_length",
-    )
+    raise unknown_blocks(value)
 
 
 def automatic_length(values: Any, kind: BlockKind = "moving", n_rows: int | None = None) -> float:

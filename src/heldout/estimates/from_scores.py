@@ -14,6 +14,7 @@ from heldout._streams import RandomState
 from heldout._text import counted
 from heldout._types import Floats
 from heldout.data.arrays import array_of, distinct, in_one_order, numbers_of, shortened
+from heldout.data.checks import check_count
 from heldout.data.limits import check_room
 from heldout.errors import InputError
 from heldout.estimates.candidates import adaptive_sentence, failed_sentence
@@ -148,10 +149,7 @@ def _parted(held: FoldScores, halvings: Any) -> tuple[FoldScores, Floats | None]
     """The scores of splits of all rows, and those of halves (halvings, 2, splits, C) where there are such."""
     if halvings is None:
         return held, None
-    if isinstance(halvings, bool) or not isinstance(halvings, int | np.integer) or halvings < 1:
-        raise InputError(
-            f"halvings must be an integer of at least 1, got {halvings!r}; 10 are usual.", argument="halvings"
-        )
+    check_count("halvings", halvings, usual="10 are usual")
     parts = 1 + 2 * int(halvings)
     # Splits of all rows come first, then those of both halves of each halving, as ``paired_hold_out`` makes them.
     if held.n_splits % parts:

@@ -16,6 +16,7 @@ from heldout._text import counted
 from heldout.configurations import are_same
 from heldout.data.arrays import array_of, has_fields, in_one_order
 from heldout.data.calls import call_text
+from heldout.data.checks import check_aggregate
 from heldout.data.limits import FEWER, check_room, enough_memory
 from heldout.data.task import (
     TaskKind,
@@ -50,7 +51,6 @@ from heldout.estimates.question import (
     Question,
     Scales,
     Scored,
-    check_aggregate,
     checked_adaptive,
     settings_of,
 )

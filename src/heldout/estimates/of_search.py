@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heldout import _defaults
+from heldout.data.checks import check_aggregate, check_interval_settings
 from heldout.data.limits import effective_threads
 from heldout.data.task import Truth
 from heldout.dropping.replay import DroppingHistory
@@ -40,8 +41,6 @@ from heldout.estimates.question import (
     AnyAggregate,
     Question,
     Settings,
-    check_aggregate,
-    check_interval_settings,
     scale_of_selection,
 )
 from heldout.estimates.types import Alternative, Estimate

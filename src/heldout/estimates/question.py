@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from heldout import _defaults
 from heldout._streams import RandomState, entropy_of
-from heldout._text import is_one_of
-from heldout.data.limits import MOST_BOOTSTRAPS, effective_threads, refuse_more_than
+from heldout.data.checks import check_interval_settings
+from heldout.data.limits import effective_threads
 from heldout.errors import InputError
 from heldout.estimates.block_length import Blocks, blocks_of
 from heldout.estimates.types import Alternative
@@ -24,8 +24,6 @@ from heldout.selection import Rule
 Aggregate: TypeAlias = Literal["pooled", "folds", "within"]
 Scale: TypeAlias = Literal["pooled", "folds", "within", "aligned"]
 AnyAggregate: TypeAlias = Literal["auto", "folds", "pooled", "within"]
-AGGREGATES: tuple[AnyAggregate, ...] = ("auto", "folds", "pooled", "within")
-ALTERNATIVES = ("two-sided", "greater", "less")
 Scored: TypeAlias = Literal["as asked", "as chosen", "folds", "folds if known"]
 
 
@@ -81,36 +79,6 @@ def settings_of(
         effective_threads(n_jobs),
         blocks_of(block_length),
     )
-
-
-def check_interval_settings(
-    n_bootstraps: int, confidence_level: float, alternative: str, *, usual_bootstraps: int = _defaults.BOOTSTRAPS
-) -> None:
-    """Refuse a number of bootstraps, a level or an alternative that has no meaning."""
-    if isinstance(n_bootstraps, bool) or not isinstance(n_bootstraps, int | np.integer) or n_bootstraps < 1:
-        raise InputError(
-            f"n_bootstraps must be an integer of at least 1, got {n_bootstraps!r}; {usual_bootstraps} is usual.",
-            argument="n_bootstraps",
-        )
-    usual = f"fewer bootstraps: {usual_bootstraps} are usual"
-    refuse_more_than(MOST_BOOTSTRAPS, int(n_bootstraps), "bootstraps", usual)
-    if not isinstance(confidence_level, float | int | np.floating) or not 0 < confidence_level < 1:
-        raise InputError(
-            f"confidence_level must lie between 0 and 1, got {confidence_level!r}; .95 is usual.",
-            argument="confidence_level",
-        )
-    if not is_one_of(alternative, ALTERNATIVES):
-        raise InputError(
-            f"alternative must be one of {', '.join(ALTERNATIVES)}, got {alternative!r}.", argument="alternative"
-        )
-
-
-def check_aggregate(aggregate: Any) -> None:
-    """Refuse what is no aggregate."""
-    if not is_one_of(aggregate, AGGREGATES):
-        raise InputError(
-            f"aggregate must be one of {', '.join(AGGREGATES)}, got {aggregate!r}.", argument="aggregate"
-        )
 
 
 def scale_of_selection(aggregate: AnyAggregate) -> Aggregate:

@@ -12,13 +12,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heldout.data.arrays import missing, numbers_of
+from heldout.data.checks import RESPONSES, check_choice
 from heldout.data.task import TaskKind, Truth, codes_of, labels_text
 from heldout.errors import InputError
 from heldout.metrics.base import Metric, Response
 from heldout.predictions import UNPREDICTED_LABEL
 
 ResponseName: TypeAlias = Literal["auto", "labels", "probabilities", "decision"]
-RESPONSES = ("auto", "labels", "probabilities", "decision")
 ROUNDING = 1e-6
 """How far beyond [0, 1] rounding errors take probabilities, those of a softmax in float32 included."""
 
@@ -46,8 +46,7 @@ def read_response(
 
 def check_settings(response: Any, threshold: Any) -> None:
     """Refuse a response or threshold that has no meaning."""
-    if not isinstance(response, str) or response not in RESPONSES:
-        raise InputError(f"response must be one of {', '.join(RESPONSES)}, got {response!r}.", argument="response")
+    check_choice("response", response, RESPONSES)
     if threshold is None:
         return
     is_number = isinstance(threshold, int | float | np.integer | np.floating) and not isinstance(threshold, bool)

@@ -18,6 +18,7 @@ from sklearn.pipeline import Pipeline
 from heldout._sklearn import params_at, rows_at
 from heldout._streams import numpy_seed
 from heldout.data.arrays import shortened
+from heldout.data.checks import check_count
 from heldout.data.task import Task
 from heldout.errors import InputError
 from heldout.folds.plans import GroupsHeldOut
@@ -64,10 +65,7 @@ class InnerSplit:
             raise InputError(
                 f"share must lie between 0 and 1, got {shortened(share)}; .1 is usual.", argument="share"
             )
-        if isinstance(rounds, bool) or not isinstance(rounds, int | np.integer) or rounds < 1:
-            raise InputError(
-                f"rounds must be an integer of at least 1, got {shortened(rounds)}; 20 is usual.", argument="rounds"
-            )
+        check_count("rounds", rounds, usual="20 is usual")
         # NumPy's numbers would be refused by LightGBM and would make the repr of a search another.
         object.__setattr__(self, "share", float(share))
         object.__setattr__(self, "rounds", int(rounds))

@@ -15,9 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heldout.data.arrays import has_fields
+from heldout.data.checks import check_count
 from heldout.data.task import Task, labels_text
 from heldout.errors import InputError
-from heldout.folds.plans import FoldPlan, KFolds, Pair, Splitter, check_count
+from heldout.folds.plans import FoldPlan, KFolds, Pair, Splitter
 
 AUTO = "auto"
 """What ``cv`` says for this plan."""

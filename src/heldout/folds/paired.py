@@ -15,8 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heldout._streams import entropy_of, numpy_seed
+from heldout.data.checks import check_count
 from heldout.errors import InputError
-from heldout.folds.plans import FoldPlan, HoldOut, Pair, Splitter, check_count, has_classes
+from heldout.folds.plans import FoldPlan, HoldOut, Pair, Splitter, has_classes
 
 
 @dataclass(frozen=True)

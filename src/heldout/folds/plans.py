@@ -30,6 +30,7 @@ from sklearn.utils.multiclass import type_of_target
 
 from heldout._streams import entropy_of, numpy_seed
 from heldout._text import counted
+from heldout.data.checks import check_count
 from heldout.data.limits import MOST_SPLITS, refuse_more_than
 from heldout.data.task import labels_text
 from heldout.errors import InputError
@@ -271,12 +272,6 @@ class Repeated(FoldPlan):
 
     def of_round(self, seed: int, *, stratified: bool, grouped: bool) -> Splitter:
         return self.plan.of_round(seed, stratified=stratified, grouped=grouped)
-
-
-def check_count(name: str, value: object, least: int, advice: str) -> None:
-    """Refuse what is no integer of at least ``least``."""
-    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
-        raise InputError(f"{name} must be an integer of at least {least}, got {value!r}; {advice}.", argument=name)
 
 
 def rounds_of(plan: FoldPlan, repeats: int, entropy: int, *, stratified: bool, grouped: bool) -> Sequence[Splitter]:

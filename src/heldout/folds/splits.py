@@ -22,6 +22,7 @@ from sklearn.model_selection import KFold, StratifiedKFold, TimeSeriesSplit, che
 
 from heldout._streams import numpy_seed
 from heldout.data.arrays import shortened
+from heldout.data.checks import check_count
 from heldout.data.limits import MOST_SPLITS, check_fits, refuse_beyond_memory, refuse_more_than
 from heldout.data.task import Task, TaskKind, labels_text
 from heldout.errors import InputError
@@ -325,8 +326,7 @@ def _check_count(task: Task, cv: Any, repeats: int) -> None:
             else f"cv must be at most the number of rows, {task.n_rows}, got {cv}; use fewer folds.",
             argument="cv",
         )
-    if not isinstance(repeats, int | np.integer) or repeats < 1:
-        raise InputError(f"repeats must be an integer of at least 1, got {repeats!r}.", argument="repeats")
+    check_count("repeats", repeats)
 
 
 def _folds_of_classes(cv: Any) -> int | None:

@@ -18,6 +18,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from heldout._streams import RandomState, entropy_of
 from heldout._types import Floats
 from heldout.data.arrays import array_of, missing
+from heldout.data.checks import check_count
 from heldout.errors import InputError
 from heldout.imputation.tables import Holes, columns_named, holes_of, is_frame
 
@@ -420,10 +421,7 @@ class ChainedImputer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # 
 
     def _rounds(self, holes: Holes) -> int:
         n = self.n_iterations
-        if not isinstance(n, int | np.integer) or n < 1:
-            raise InputError(
-                f"n_iterations must be a whole number of at least 1, got {n!r}.", argument="n_iterations"
-            )
+        check_count("n_iterations", n)
         # With one incomplete column nothing else is drawn, so more rounds change nothing.
         return min(int(n), 1) if int(holes.any(axis=0).sum()) <= 1 else int(n)
 

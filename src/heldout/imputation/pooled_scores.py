@@ -20,6 +20,7 @@ from scipy.special import expit
 from heldout import _defaults
 from heldout._notebook import Strong, cell_interval, table
 from heldout.data.arrays import array_of, numbers_of, shortened
+from heldout.data.checks import check_count
 from heldout.errors import HeldoutWarning, InputError
 from heldout.imputation.coefficients import Coefficients
 from heldout.imputation.rubin import pool_coefficients
@@ -187,10 +188,7 @@ def pool_scores(
             f"no standard error below 0, got {shortened(scores)} and {shortened(standard_errors)}.",
             argument="scores",
         )
-    if isinstance(n_rows, bool) or not isinstance(n_rows, int | np.integer) or n_rows < 2:
-        raise InputError(
-            f"n_rows must be a whole number of at least 2, got {shortened(n_rows)}.", argument="n_rows"
-        )
+    check_count("n_rows", n_rows, 2)
     if isinstance(confidence_level, bool) or not (
         isinstance(confidence_level, Real) and 0 < float(confidence_level) < 1
     ):

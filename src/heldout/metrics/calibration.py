@@ -17,8 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heldout._types import Floats, Weightings
+from heldout.data.checks import check_count
 from heldout.data.task import TaskKind, Truth
-from heldout.errors import InputError
 from heldout.kernels.dispatch import BinnedGaps, LogisticFits, total_weight
 from heldout.kernels.reference_calibration import LineFits
 from heldout.kernels.reference_cox import SLOPE, CoxFits
@@ -117,11 +117,7 @@ class ExpectedCalibrationError(Metric):
     range = (0.0, 1.0)
 
     def __post_init__(self) -> None:
-        whole = isinstance(self.n_bins, int | np.integer) and not isinstance(self.n_bins, bool)
-        if not whole or self.n_bins < 1:
-            raise InputError(
-                f"n_bins must be a whole number of at least 1, got {self.n_bins!r}; 10 is usual.", argument="n_bins"
-            )
+        check_count("n_bins", self.n_bins, usual="10 is usual")
         check_among("strategy", self.strategy, ("uniform", "quantile"))
 
     @property

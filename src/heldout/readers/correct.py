@@ -14,6 +14,7 @@ from heldout import _defaults
 from heldout._streams import RandomState, entropy_of
 from heldout._types import Floats
 from heldout.data.arrays import shortened
+from heldout.data.checks import check_interval_settings
 from heldout.data.task import labels_text
 from heldout.errors import InputError
 from heldout.estimates.base import flags_of_score
@@ -23,7 +24,7 @@ from heldout.estimates.from_scores import checked_share, evidence_of_scores
 from heldout.estimates.input_arrays import FittedSearch
 from heldout.estimates.inputs import warn_of
 from heldout.estimates.methods import answer, method_of
-from heldout.estimates.question import Settings, check_interval_settings, checked_adaptive
+from heldout.estimates.question import Settings, checked_adaptive
 from heldout.estimates.types import Alternative, Estimate
 from heldout.execution.table import mean_over_splits
 from heldout.flags import Flag

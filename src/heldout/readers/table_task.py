@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from heldout._text import counted, is_one_of
 from heldout.data.arrays import check_told_apart, shortened
+from heldout.data.checks import TASKS, check_choice
 from heldout.data.task import Task, TaskKind, Truth, checked_weights, labels_text, truth_of
 from heldout.errors import InputError
 from heldout.readers.columns import (
@@ -32,8 +33,6 @@ from heldout.readers.tables import Table
 from heldout.spaces.presets import MOST_CLASSES
 
 CLASSIFICATION = "classification"
-TASKS = (CLASSIFICATION, "binary", "multiclass", "regression", "survival")
-"""The values of ``--task``; for classification the data decide on the number of classes."""
 
 GREATEST = 1e38
 """Larger numbers are refused."""
@@ -89,8 +88,8 @@ def task_from_table(
     >>> task.truth.kind.value, task.truth.pos_label, task.X.shape
     ('binary', 'malignant', (569, 30))
     """
-    if kind is not None and kind not in TASKS:
-        raise InputError(f"task must be one of {', '.join(TASKS)}, got {kind!r}.", argument="task")
+    if kind is not None:
+        check_choice("task", kind, TASKS)
     column = table.column(target, "the target")
     uses = _uses(target, event, groups, weight)
     group_column = None if groups is None else table.column(groups, "the groups")

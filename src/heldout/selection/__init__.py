@@ -7,6 +7,7 @@ from types import MappingProxyType
 from typing import Any, TypeAlias
 
 from heldout.data.calls import called
+from heldout.data.checks import unknown_selection
 from heldout.errors import InputError
 from heldout.selection.base import (
     NONE_CHOSEN,
@@ -113,11 +114,7 @@ def rule_of(selection: Any) -> Rule:
                 "ho.selection.SelectionRule, which has defaults for them.",
                 argument="selection",
             )
-    raise InputError(
-        f"selection must be one of {', '.join(RULES)}, within(tolerance=0.01) (in Python also a rule of "
-        f"ho.selection, or a function from scores (B, C) to indices (B,)), got {selection!r}.",
-        argument="selection",
-    )
+    raise unknown_selection(selection)
 
 
 def configuration_rule_of(selection: Any) -> SelectionRule:

@@ -386,11 +386,3 @@ def _described(value: Any) -> Any:
 
 def scalar(value: Any) -> bool:
     return isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool | np.bool_)
-
-
-def checked_count(what: str, value: Any, most: float = np.inf) -> None:
-    """Refuse anything but an integer of at least 1, and more than ``most``."""
-    if not isinstance(value, int | np.integer) or isinstance(value, bool) or value < 1:
-        raise InputError(f"{what} must be an integer of at least 1, got {value!r}.")
-    if value > most:
-        raise InputError(f"{what} must be at most {most:,}, got {value:,}.")

@@ -17,13 +17,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heldout._types import Floats, Weightings
+from heldout.data.checks import check_count
 from heldout.data.task import Truth
 from heldout.errors import InputError
 from heldout.metrics.aggregate import AggregateScore
 from heldout.metrics.base import Metric, Statistic, oriented
 from heldout.metrics.row_losses import MeanLoss, OfRowLosses
 from heldout.metrics.signed import Signed, SignedStatistic
-from heldout.selection.base import NONE_CHOSEN, Library, WeightRule, checked_count, checked_weights, tie_exactly
+from heldout.selection.base import NONE_CHOSEN, Library, WeightRule, checked_weights, tie_exactly
 from heldout.selection.choice import Choice, of_weights
 
 CELLS_AT_ONCE = 4_000_000
@@ -178,7 +179,7 @@ class TopK(WeightRule):
     words: ClassVar[str] = "the predictions of the best configurations are averaged"
 
     def __post_init__(self) -> None:
-        checked_count("k of top_k", self.k)
+        check_count("k of top_k", self.k, argument="selection")
 
     def check(self, n_configurations: int, params: Sequence[Mapping[str, Any]], metrics: Sequence[str]) -> None:
         """Refuse to average more than there are."""
@@ -242,7 +243,12 @@ class GreedyEnsemble(WeightRule):
     sources: ClassVar[tuple[str, ...]] = ("caruana2004", "caruana2006")
 
     def __post_init__(self) -> None:
-        checked_count("rounds of greedy_ensemble", self.rounds, most=MOST_ROUNDS)
+        check_count("rounds of greedy_ensemble", self.rounds, argument="selection")
+        if self.rounds > MOST_ROUNDS:
+            raise InputError(
+                f"rounds of greedy_ensemble must be at most {MOST_ROUNDS:,}, got {self.rounds:,}.",
+                argument="selection",
+            )
 
     def weigh(self, library: Library) -> Floats:
         """(C,): how often each configuration was added, as a share."""

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from scipy.stats import rankdata
 
 from heldout._types import Floats
+from heldout.data.checks import check_count
 from heldout.errors import InputError
 from heldout.selection.base import ScoreTable, SelectionRule, first_greatest, scalar, tie_exactly
 
@@ -131,11 +132,8 @@ class RankOverRepeats(SelectionRule):
     reads_repeats: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        whole = isinstance(self.last, int | np.integer) and not isinstance(self.last, bool)
-        if self.last is not None and not (whole and self.last >= 1):
-            raise InputError(
-                f"last must be a whole number of at least 1, or None, got {self.last!r}.", argument="last"
-            )
+        if self.last is not None:
+            check_count("last", self.last)
 
     def __call__(self, table: ScoreTable) -> NDArray[np.intp]:
         if table.repeat_scores is None:

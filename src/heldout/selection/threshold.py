@@ -14,8 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heldout._types import Floats
+from heldout.data.checks import check_count
 from heldout.errors import InputError
-from heldout.selection.base import RuleDeclaration, checked_count
+from heldout.selection.base import RuleDeclaration
 
 MOST_LABELS = 2**26
 """The most labels (rows x configurations x thresholds x repeats) that are held, a byte each."""
@@ -56,7 +57,7 @@ class Threshold(RuleDeclaration):
     words: ClassVar[str] = "configuration and decision threshold are chosen together"
 
     def __post_init__(self) -> None:
-        checked_count("n_thresholds", self.n_thresholds)
+        check_count("n_thresholds", self.n_thresholds)
         if self.grid is not None:
             object.__setattr__(self, "grid", _checked_grid(self.grid))
 

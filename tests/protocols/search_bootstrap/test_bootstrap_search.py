@@ -453,7 +453,7 @@ def unweighted(truth: np.ndarray, predicted: np.ndarray) -> float:
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"scheme": "both"}, "scheme must be 'cvt' or 'models', got 'both'"),
+        ({"scheme": "both"}, "scheme must be one of cvt, models, got 'both'"),
         ({"scheme": "models", "cv": 3}, "takes no cv"),
         ({"scheme": "models", "drop": "bootstrap"}, "takes no drop"),
         ({"n_bootstraps": 0}, "n_bootstraps must be an integer of at least 1"),

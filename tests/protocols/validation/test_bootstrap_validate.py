@@ -392,7 +392,9 @@ def by_hand_of(found: Validation, model: Any) -> np.ndarray:
         pytest.param({"imputation": "mice"}, "imputation must be", id="imputation"),
         pytest.param({"n_second_bootstraps": 5}, "for `method='two_stage'`", id="a second stage of one"),
         pytest.param(
-            {"model": TWO, "method": "two_stage", "n_second_bootstraps": 1}, "from 2 on, got 1", id="one second"
+            {"model": TWO, "method": "two_stage", "n_second_bootstraps": 1},
+            "an integer of at least 2, got 1",
+            id="one second",
         ),
         pytest.param({"adjust_optimism": "yes"}, "must be True or False, got 'yes'", id="adjusts by a word"),
         pytest.param({"adjust_optimism": True, "method": "632"}, "subtracts no optimism", id="adjusts .632"),

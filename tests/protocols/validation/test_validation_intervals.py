@@ -9,13 +9,14 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 from sklearn.neighbors import KNeighborsClassifier
 
+from heldout.data.checks import VALIDATION_INTERVALS
 from heldout.data.task import truth_of
 from heldout.errors import InputError
 from heldout.flags import Flag
 from heldout.metrics import metric_named
 from heldout.metrics.base import Response
 from heldout.protocols.validation.corrections import CORRECTIONS
-from heldout.protocols.validation.intervals import KINDS, hardly_varies, interval_kind, interval_of
+from heldout.protocols.validation.intervals import hardly_varies, interval_kind, interval_of
 from heldout.protocols.validation.replicates import Replicates, ReplicateScores
 from heldout.report.validation_words import INTERVAL_OF_VALIDATION_SENTENCES, INTERVAL_OF_VALIDATION_WORDS
 
@@ -133,11 +134,11 @@ def test_a_few_wild_fits_do_not_hide_a_constant():
 def test_words_for_intervals():
     assert [interval_kind("auto", name) for name in CORRECTIONS] == [*["location_shifted"] * 3, "percentile"]
     assert [interval_kind(None, name) for name in CORRECTIONS] == [None] * 4
-    assert [interval_kind(kind, "oob") for kind in KINDS] == list(KINDS)
-    assert set(INTERVAL_OF_VALIDATION_SENTENCES) == set(INTERVAL_OF_VALIDATION_WORDS) == set(KINDS)
+    assert [interval_kind(kind, "oob") for kind in VALIDATION_INTERVALS] == list(VALIDATION_INTERVALS)
+    assert set(INTERVAL_OF_VALIDATION_SENTENCES) == set(INTERVAL_OF_VALIDATION_WORDS) == set(VALIDATION_INTERVALS)
     with pytest.raises(InputError, match=r"'632'` is corrected once .* use `interval='location_shifted'`"):
         interval_kind("percentile", "632")
-    with pytest.raises(InputError, match="interval must be 'auto', 'location_shifted'"):
+    with pytest.raises(InputError, match="interval must be one of auto, location_shifted"):
         interval_kind("bca", "632")
 
 

@@ -400,7 +400,7 @@ def test_what_does_not_go_together_is_one_sentence(settings: dict[str, Any], sen
 
 
 def test_the_number_of_trials_is_checked() -> None:
-    with pytest.raises(InputError, match="n_trials must be an integer of at least 1, or None, got 0"):
+    with pytest.raises(InputError, match="n_trials must be an integer of at least 1, got 0"):
         CrossFitting(n_trials=0)
 
 

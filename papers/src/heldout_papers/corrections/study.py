@@ -16,8 +16,9 @@ from typing import Any, Protocol
 import numpy as np
 
 from heldout._streams import RandomState, entropy_of
+from heldout.data.checks import check_aggregate
 from heldout.errors import InputError
-from heldout.estimates.question import AGGREGATES, Aggregate
+from heldout.estimates.question import Aggregate
 from heldout.estimates.types import Alternative
 from heldout_papers.corrections import draw_scores
 from heldout_papers.corrections.correlated import correlated_sources
@@ -286,10 +287,7 @@ def _scoring(methods: Any, levels: Any, alternatives: Any, aggregate: Aggregate,
 
 
 def _checked_aggregate(aggregate: Any) -> Aggregate:
-    if aggregate not in AGGREGATES:
-        raise InputError(
-            f"aggregate must be one of {', '.join(AGGREGATES)}, got {aggregate!r}.", argument="aggregate"
-        )
+    check_aggregate(aggregate)
     found: Aggregate = aggregate
     return found
 

@@ -33,14 +33,6 @@ def check_number(parameter: str, value: Any, low: float, high: float = np.inf, *
     raise InputError(f"{parameter} must be a number {least}{most}, got {value!r}.", argument=parameter)
 
 
-def check_count(parameter: str, value: Any, low: int = 1) -> None:
-    """Refuse anything but a whole number of at least ``low``."""
-    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < low:
-        raise InputError(
-            f"{parameter} must be a whole number of at least {low}, got {value!r}.", argument=parameter
-        )
-
-
 class CodedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """A classifier that checks its rows and codes its classes before ``_fit_codes``, and predicts from scores.
 

@@ -19,8 +19,9 @@ from sklearn.linear_model import enet_path
 from sklearn.utils import Tags
 
 from heldout._types import Floats
+from heldout.data.checks import check_count
 from heldout.errors import InputError
-from heldout_papers.spaces.classifiers import Codes, LinearClassifier, check_count, check_number
+from heldout_papers.spaces.classifiers import Codes, LinearClassifier, check_number
 from heldout_papers.spaces.recent import Recent
 
 LEAST_L1_RATIO = 1e-3

@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 
 from heldout._streams import RandomState, entropy_of, stream
 from heldout._types import Floats
-from heldout_papers.spaces.classifiers import Codes, check_count, check_number
+from heldout.data.checks import check_count
+from heldout_papers.spaces.classifiers import Codes, check_number
 from heldout_papers.spaces.prototypes import NearestPrototype, first_prototypes
 
 

@@ -22,6 +22,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from heldout._types import Floats
 from heldout.data.arrays import has_fields
+from heldout.data.checks import check_count
 from heldout.data.task import TaskKind, guess_kind, survival_target, truth_of
 from heldout.errors import InputError
 from heldout.metrics.parameters import check_among, is_number
@@ -145,10 +146,7 @@ class SES(SelectorMixin, BaseEstimator):  # type: ignore[misc]
             raise InputError(
                 f"alpha must be a number between 0 and 1, got {self.alpha!r}; 0.05 is usual.", argument="alpha"
             )
-        if not (isinstance(self.max_k, int | np.integer) and not isinstance(self.max_k, bool) and self.max_k >= 0):
-            raise InputError(
-                f"max_k must be a whole number of at least 0, got {self.max_k!r}; 3 is usual.", argument="max_k"
-            )
+        check_count("max_k", self.max_k, 0, "3 is usual")
         X, test = self._checked(X, y)
         self.max_k_ = min(int(self.max_k), test.most_given())
         found = _SignatureSearch(test, float(np.log(self.alpha)), self.max_k_, X.shape[1])

@@ -12,7 +12,8 @@ import numpy as np
 from sklearn.ensemble import RandomForestClassifier
 
 from heldout._types import Floats
-from heldout_papers.spaces.classifiers import CodedClassifier, Codes, check_count, check_number, rows_to_predict
+from heldout.data.checks import check_count
+from heldout_papers.spaces.classifiers import CodedClassifier, Codes, check_number, rows_to_predict
 
 
 class SquareRootForest(CodedClassifier):

@@ -14,11 +14,11 @@ from typing import Any
 from sklearn.pipeline import Pipeline
 from sklearn.svm import SVC
 
+from heldout.data.checks import check_count
 from heldout.data.task import TaskKind, truth_of
 from heldout.errors import InputError
 from heldout.spaces.preprocessing import default_preprocessing
 from heldout.spaces.presets import Entry
-from heldout_papers.spaces.classifiers import check_count
 from heldout_papers.spaces.constant_without_columns import ConstantWithoutColumns, QuietSES
 from heldout_papers.spaces.elastic_net_logistic import ElasticNetLogistic
 from heldout_papers.spaces.square_root_forest import SquareRootForest

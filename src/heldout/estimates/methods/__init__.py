@@ -8,6 +8,7 @@ from types import MappingProxyType
 from typing import Any, cast
 
 from heldout.data.calls import call_in
+from heldout.data.checks import unknown
 from heldout.data.limits import FEWER, enough_memory
 from heldout.errors import InputError
 from heldout.estimates.base import Method
@@ -87,10 +88,7 @@ def method_of(method: Any) -> Method:
         return METHODS[method]()
     if isinstance(method, Method) and not isinstance(method, type):
         return method
-    raise InputError(
-        f"method must be one of {', '.join(METHODS)} or a method of ho.estimates, got {method!r}.",
-        argument="method",
-    )
+    raise unknown("method", method, METHODS, " or a method of ho.estimates")
 
 
 def method_named(text: str) -> Method:

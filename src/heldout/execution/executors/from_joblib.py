@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from numbers import Real
 from typing import Any
 
 from joblib import effective_n_jobs
 from joblib.parallel import get_active_backend
 
 from heldout import _defaults
+from heldout.data.checks import check_fit_timeout
 from heldout.data.limits import check_jobs
 from heldout.errors import InputError
 from heldout.execution.cells import CellKey, CellResult
@@ -19,8 +19,6 @@ from heldout.execution.executors.local import Elsewhere, Here, Processes, Thread
 _PROCESSES = ("LokyBackend", "MultiprocessingBackend")
 _DASK = "DaskDistributedBackend"
 _MOST_JOBS = 10_000
-_LONGEST = 1e9
-"""Seconds, some 30 years: what clocks and timers of every platform can wait for."""
 
 
 class JoblibExecutor:
@@ -103,20 +101,3 @@ class JoblibExecutor:
     def __repr__(self) -> str:
         limit = "" if self.fit_timeout is None else f", fit_timeout={self.fit_timeout:g}"
         return f"JoblibExecutor(n_jobs={self.n_jobs}{limit})"
-
-
-def check_fit_timeout(fit_timeout: Any) -> None:
-    """Refuse a timeout that is no time."""
-    if fit_timeout is None:
-        return
-    seconds = float(fit_timeout) if isinstance(fit_timeout, Real) else float("nan")
-    if not seconds > 0:
-        raise InputError(
-            f"fit_timeout must be a number of seconds above 0, got {fit_timeout!r}; leave it out for no limit.",
-            argument="fit_timeout",
-        )
-    if seconds > _LONGEST:
-        raise InputError(
-            f"fit_timeout must be at most {_LONGEST:g} seconds, got {fit_timeout!r}; leave it out for no limit.",
-            argument="fit_timeout",
-        )

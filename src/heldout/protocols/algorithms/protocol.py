@@ -11,17 +11,18 @@ import math
 import numbers
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 import numpy as np
 
 from heldout import _defaults
-from heldout._text import counted, is_one_of
+from heldout._text import counted
 from heldout._types import Floats
 from heldout.arguments.search import SearchArguments
 from heldout.configurations import checked_entries
+from heldout.data.checks import COMPARED_SCORES, check_choice, check_interval_settings
 from heldout.errors import InputError
-from heldout.estimates.question import AnyAggregate, check_interval_settings
+from heldout.estimates.question import AnyAggregate
 from heldout.estimates.types import Alternative, Estimate
 from heldout.evaluate import evaluation_of
 from heldout.execution.collect import RaceResults
@@ -57,7 +58,7 @@ from heldout.protocols.algorithms.scores import AlgorithmScorer
 from heldout.protocols.nested.plan import NestedFolds, nested_folds
 
 Deploy = Literal["flat", "corrected", "nested"]
-DEPLOY: tuple[Deploy, ...] = ("nested", "corrected", "flat")
+DEPLOY = cast("tuple[Deploy, ...]", COMPARED_SCORES)
 
 
 def compare_algorithms(
@@ -222,12 +223,7 @@ class AlgorithmSettings:
 
     def check(self) -> None:
         """Refuse wrong values."""
-        if not is_one_of(self.deploy, DEPLOY):
-            raise InputError(
-                f"deploy must be one of {', '.join(DEPLOY)}, got {self.deploy!r}; it names the score that selects "
-                "the algorithm of the model.",
-                argument="deploy",
-            )
+        check_choice("deploy", self.deploy, DEPLOY)
         given: Any = self.relevant
         is_number = isinstance(given, numbers.Real) and not isinstance(given, bool)
         if given is not None and not (is_number and 0 <= given < math.inf):

@@ -14,6 +14,7 @@ from heldout import _defaults
 from heldout._streams import stream
 from heldout._types import Floats
 from heldout.arguments.search import SearchArguments
+from heldout.data.checks import check_count
 from heldout.data.task import Task, labels_text
 from heldout.errors import InputError
 from heldout.estimates.base import MethodDeclaration, conclude
@@ -393,11 +394,7 @@ def learning_curve(
     >>> print(f"{curve.estimate.uncorrected:.3f} {curve.estimate.value:.3f}", curve.names[curve.winner])
     0.973 0.975 KNeighborsClassifier (n_neighbors=9)
     """
-    if isinstance(n_subsamples, bool) or not isinstance(n_subsamples, int | np.integer) or n_subsamples < 2:
-        raise InputError(
-            f"n_subsamples must be an integer of at least 2, got {n_subsamples!r}; 50 are usual.",
-            argument="n_subsamples",
-        )
+    check_count("n_subsamples", n_subsamples, 2, "50 are usual")
     arguments = SearchArguments(
         estimator, param_grid, scoring=scoring, selection=selection, refit=refit, n_jobs=n_jobs, share=share,
         store=store, random_state=random_state, pos_label=pos_label,

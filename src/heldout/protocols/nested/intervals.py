@@ -16,12 +16,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from heldout._types import Floats
-from heldout.errors import InputError
+from heldout.data.checks import NESTED_INTERVALS, check_count
 from heldout.estimates.spread import Spread
 
-NADEAU_BENGIO, BATES, TEST_PART = "nadeau_bengio", "bates_hastie_tibshirani", "test_part"
-BOOTSTRAP = "bootstrap"
-INTERVALS = (NADEAU_BENGIO, BATES, TEST_PART, BOOTSTRAP)
+NADEAU_BENGIO, BATES, TEST_PART, BOOTSTRAP = NESTED_INTERVALS
 AUTO = "auto"
 """``test_part`` of a single outer split; of several ``bootstrap`` where the score is one of all rows together by
 default, and ``nadeau_bengio`` elsewhere."""
@@ -53,12 +51,7 @@ class BatesHastieTibshirani:
     further_draws: int = 0
 
     def __post_init__(self) -> None:
-        draws = self.further_draws
-        if isinstance(draws, bool) or not isinstance(draws, int | np.integer) or draws < 0:
-            raise InputError(
-                f"further_draws must be an integer of at least 0, got {draws!r}; a fifth of the repeats is usual.",
-                argument="further_draws",
-            )
+        check_count("further_draws", self.further_draws, 0, "a fifth of the repeats is usual")
 
 
 @dataclass(frozen=True)

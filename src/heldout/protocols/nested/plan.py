@@ -17,10 +17,10 @@ import numpy as np
 
 from heldout import _defaults
 from heldout._streams import stream
-from heldout._text import is_one_of
+from heldout.data.checks import NESTED_INTERVALS, check_choice, check_interval_settings
 from heldout.data.task import Task
 from heldout.errors import InputError
-from heldout.estimates.question import AnyAggregate, Scales, check_interval_settings
+from heldout.estimates.question import AnyAggregate, Scales
 from heldout.estimates.types import Alternative
 from heldout.execution.search import Search
 from heldout.folds.auto import plan_of_cv
@@ -32,7 +32,6 @@ from heldout.protocols.nested.intervals import (
     AUTO,
     BATES,
     BOOTSTRAP,
-    INTERVALS,
     NADEAU_BENGIO,
     TEST_PART,
     BatesHastieTibshirani,
@@ -358,14 +357,10 @@ class NestedSettings:
 
     def check(self, search: Search) -> None:
         """Refuse, before any fit, settings that do not go together."""
-        if not is_one_of(self.across, ("folds", "all")):
-            raise InputError(f"across must be 'folds' or 'all', got {self.across!r}.", argument="across")
-        if self.interval_name is not None and not is_one_of(self.interval_name, (AUTO, *INTERVALS)):
-            raise InputError(
-                f"interval must be one of {', '.join((AUTO, *INTERVALS))}, or None (in Python also "
-                f"ho.protocols.BatesHastieTibshirani(...)), got {self.interval!r}.",
-                argument="interval",
-            )
+        check_choice("across", self.across, ("folds", "all"))
+        if self.interval_name is not None:
+            more = ", or None (in Python also ho.protocols.BatesHastieTibshirani(...))"
+            check_choice("interval", self.interval_name, (AUTO, *NESTED_INTERVALS), more)
         if self.interval_name == TEST_PART and search.folds.n_splits > 1:
             raise InputError(
                 f"`interval={TEST_PART!r}` is for a single outer split, and here are {search.folds.n_splits}; use "

@@ -8,21 +8,19 @@ from typing import Any, Literal
 from sklearn.base import is_classifier
 
 from heldout import _defaults
-from heldout._text import is_one_of
 from heldout.arguments.search import SearchArguments
 from heldout.configurations import checked_entries
+from heldout.data.checks import SCHEMES, check_choice, check_interval_settings
 from heldout.data.limits import effective_threads
 from heldout.dropping import strategy_of
 from heldout.errors import InputError
-from heldout.estimates.question import AnyAggregate, Settings, check_interval_settings
+from heldout.estimates.question import AnyAggregate, Settings
 from heldout.estimates.types import Alternative
 from heldout.execution.sharing.groups import Share
 from heldout.folds.splits import listed_splits
 from heldout.protocols.search_bootstrap.estimate import SearchBootstrapEstimate
 from heldout.protocols.search_bootstrap.schemes import BootstrapPlan, divides_anew
 from heldout.spaces.procedure import procedure_of
-
-SCHEMES = ("cvt", "models")
 
 
 def bootstrap_search(
@@ -130,8 +128,7 @@ share, verbose
     0.95 20 KNeighborsClassifier(n_neighbors=1)
     """
     check_interval_settings(n_bootstraps, confidence_level, alternative)
-    if not is_one_of(scheme, SCHEMES):
-        raise InputError(f"scheme must be 'cvt' or 'models', got {scheme!r}.", argument="scheme")
+    check_choice("scheme", scheme, SCHEMES)
     listed = cv if divides_anew(cv) or hasattr(cv, "split") else listed_splits(cv)
     if strategy_of(drop) is not None:
         raise InputError(

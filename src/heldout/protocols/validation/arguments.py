@@ -15,9 +15,9 @@ from heldout._text import is_one_of
 from heldout.arguments.parts import check_weights_fit, checked_target, repeatable, routed_to_fit, rows_of, task_of
 from heldout.configurations import Configurations, checked_model, make_configurations
 from heldout.data.arrays import in_one_order
+from heldout.data.checks import RMS, TWO_STAGE, check_count, check_interval_settings
 from heldout.data.task import Task, TaskKind, Truth
 from heldout.errors import InputError
-from heldout.estimates.question import check_interval_settings
 from heldout.estimates.types import Alternative, json_safe
 from heldout.execution.fit import CellContext, Routing, Scoring
 from heldout.execution.responses import available_responses
@@ -33,9 +33,8 @@ from heldout.protocols.validation.corrections import correction_named
 from heldout.protocols.validation.intervals import interval_kind
 from heldout.protocols.validation.plan import ValidationPlan
 from heldout.protocols.validation.replicate import ImputedFit, ReplicateFit
-from heldout.protocols.validation.rows import RMS, rms_metrics
+from heldout.protocols.validation.rows import rms_metrics
 
-TWO_STAGE = "two_stage"
 MOST_INNER = 10_000_000
 DEFAULT_METRICS: Mapping[TaskKind, tuple[str, ...]] = {
     TaskKind.BINARY: (
@@ -145,11 +144,7 @@ class ValidationArguments:
             return 0
         if number is None:
             return self.n_bootstraps
-        if isinstance(number, bool) or not isinstance(number, int | np.integer) or number < 2:
-            raise InputError(
-                f"n_second_bootstraps must be a whole number from 2 on, got {number!r}; 200 is usual.",
-                argument="n_second_bootstraps",
-            )
+        check_count("n_second_bootstraps", number, 2, "200 is usual")
         return int(number)
 
     def _check_adjusts(self, correction: str, interval: str | None) -> None:
@@ -177,11 +172,7 @@ class ValidationArguments:
         if not self._draws_twice(interval):
             return 0
         number = self.n_inner_bootstraps
-        if isinstance(number, bool) or not isinstance(number, int | np.integer) or number < 2:
-            raise InputError(
-                f"n_inner_bootstraps must be a whole number from 2 on, got {number!r}; 50 is usual.",
-                argument="n_inner_bootstraps",
-            )
+        check_count("n_inner_bootstraps", number, 2, "50 is usual")
         if number * n_outer > MOST_INNER:
             name = "adjust_optimism" if self.adjust_optimism else "interval"
             raise InputError(

@@ -14,8 +14,8 @@ from typing import Literal, NamedTuple, TypeAlias, cast
 
 import numpy as np
 
-from heldout._text import is_one_of
 from heldout._types import Floats
+from heldout.data.checks import VALIDATION_INTERVALS, check_choice
 from heldout.errors import InputError
 from heldout.estimates.intervals import bootstrap_interval, has_no_width, order_statistic, within_range
 from heldout.estimates.question import Settings
@@ -25,7 +25,6 @@ from heldout.protocols.validation.replicates import ReplicateScores
 
 IntervalKind: TypeAlias = Literal["location_shifted", "double", "percentile"]
 
-KINDS: tuple[IntervalKind, ...] = ("location_shifted", "double", "percentile")
 SOURCES_OF_INTERVAL: Mapping[IntervalKind, tuple[str, ...]] = {
     "location_shifted": ("noma2021",),
     "double": ("noma2021",),
@@ -61,11 +60,7 @@ def interval_kind(interval: str | None, method: str) -> IntervalKind | None:
     """
     if interval is None:
         return None
-    if not is_one_of(interval, ("auto", *KINDS)):
-        raise InputError(
-            f"interval must be 'auto', {', '.join(map(repr, KINDS))} or None, got {interval!r}.",
-            argument="interval",
-        )
+    check_choice("interval", interval, ("auto", *VALIDATION_INTERVALS), ", or None")
     if interval == "auto":
         return "percentile" if method == "oob" else "location_shifted"
     kind = cast("IntervalKind", interval)

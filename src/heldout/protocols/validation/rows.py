@@ -9,6 +9,7 @@ from types import MappingProxyType
 from typing import Any
 
 from heldout._notebook import TextTable, cell_interval, cell_number, record
+from heldout.data.checks import RMS
 from heldout.data.task import TaskKind
 from heldout.errors import InputError
 from heldout.estimates.types import Estimate, Interval, json_number
@@ -16,7 +17,6 @@ from heldout.flags import Flag
 from heldout.metrics.base import Response
 from heldout.protocols.validation.replicates import Replicates
 
-RMS = "rms"
 """The value of ``metric`` that stands for all of them."""
 
 _INTERCEPT = "calibration_intercept(given_slope=False)"

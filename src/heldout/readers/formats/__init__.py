@@ -5,10 +5,9 @@ Two formats that recognise one export are an error that names both; nothing is g
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Mapping
 
-from heldout.data.arrays import shortened
+from heldout.data.checks import check_format
 from heldout.errors import InputError
 from heldout.readers.formats.autogluon import TABLE_ENDINGS, AutoGluon
 from heldout.readers.formats.base import ColumnUses, Export, PredictionFormat
@@ -50,12 +49,7 @@ def format_of(export: Export, uses: ColumnUses, name: str = "auto") -> Predictio
     A description of all columns by the user comes first. A table that no format recognises is a wide one, and
     a folder of such tables has one for each model.
     """
-    if not isinstance(name, str) or name not in ("auto", *FORMATS):
-        close = difflib.get_close_matches(str(name), FORMATS, n=1)
-        hint = f" Did you mean {close[0]}?" if close else ""
-        raise InputError(
-            f"format must be auto or one of {', '.join(FORMATS)}, got {shortened(name)}.{hint}", argument="format"
-        )
+    check_format(name)
     if name != "auto":
         return FORMATS[name]
     if FORMATS["long"].recognises(export, uses):

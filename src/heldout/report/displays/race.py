@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from typing import Any, Literal, Self, TypeAlias
 
 from heldout._text import counted
+from heldout.data.checks import check_count
 from heldout.errors import InputError
 from heldout.report.configuration_scores import ConfigurationScores, configuration_scores, search_scale
 from heldout.report.displays.base import Display, evaluation_of, names_and_head, pyplot, score_label, value_text
 from heldout.report.race import RaceSummary, race_of
 from heldout.result import Evaluation
 from heldout.scales import BLUE, MUTED, SKY, VERMILLION, Scale
-from heldout.selection.base import checked_count
 
 Ending: TypeAlias = Literal["finished", "dropped", "failed"]
 
@@ -148,7 +148,7 @@ class RaceDisplay(Display):
         -------
         self
         """
-        checked_count("max_configurations", max_configurations)
+        check_count("max_configurations", max_configurations)
         drawn = self.lines[:max_configurations]
         left = len(self.lines) - len(drawn)
         ax = self._axes(ax, width=7.2, height=1.4 + 0.27 * (len(drawn) + 1))

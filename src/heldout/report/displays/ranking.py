@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heldout._text import counted
+from heldout.data.checks import check_count
 from heldout.estimates.paired.compare import ConfigurationComparison
 from heldout.estimates.types import Estimate
 from heldout.report.configuration_scores import ConfigurationScores, compared_scores, configuration_scores
@@ -27,7 +28,6 @@ from heldout.report.displays.base import (
 )
 from heldout.report.estimate_parts import interval_label
 from heldout.scales import BLUE, MUTED, VERMILLION
-from heldout.selection.base import checked_count
 
 MOST_DRAWN = 20
 
@@ -123,7 +123,7 @@ class RankingDisplay(Display):
         -------
         self
         """
-        checked_count("max_configurations", max_configurations)
+        check_count("max_configurations", max_configurations)
         scores, drawn = self.scores, self._drawn(max_configurations)
         ax = self._axes(ax, width=7.2, height=1.7 + 0.3 * (len(drawn) + 1))
         self.drawn_ = drawn

@@ -9,12 +9,12 @@ import numpy as np
 
 from heldout._text import counted
 from heldout.data.arrays import shortened
+from heldout.data.checks import FEEDBACK, check_count
 from heldout.errors import InputError
 from heldout.execution.cross_fit import Obstacle, obstacle_of_folds
 from heldout.folds.splits import Folds
 
 Feedback: TypeAlias = Literal["auto", "all", "cross-fitted"]
-FEEDBACK: tuple[Feedback, ...] = ("auto", "all", "cross-fitted")
 MOST_SHARE = 0.3
 """Of the fits of the search, for the searches that give its estimate."""
 FEWEST_TRIALS = 5
@@ -55,11 +55,8 @@ class CrossFitting:
     n_trials: int | None = None
 
     def __post_init__(self) -> None:
-        n = self.n_trials
-        if n is not None and (isinstance(n, bool) or not isinstance(n, int | np.integer) or n < 1):
-            raise InputError(
-                f"n_trials must be an integer of at least 1, or None, got {n!r}; 15 is usual.", argument="n_trials"
-            )
+        if self.n_trials is not None:
+            check_count("n_trials", self.n_trials, usual="15 is usual")
 
     def trials_of_each(self, folds: Folds, n_trials: int) -> int:
         """How many trials each sampler has, beside a search of ``n_trials``."""

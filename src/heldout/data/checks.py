@@ -1,0 +1,196 @@
+"""Checks of plain values, and the names of parts, without a heavy import.
+
+A command calls them before scikit-learn is imported; the library checks its arguments by the same functions. Parts
+are registered where they are defined, which takes long to import; ``tests/data/test_checks.py`` holds the names of
+both equal.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from difflib import get_close_matches
+from numbers import Real
+from typing import Any
+
+from heldout import _defaults
+from heldout._text import is_integer, is_one_of
+from heldout.data.calls import call_in
+from heldout.data.limits import MOST_BOOTSTRAPS, refuse_more_than
+from heldout.errors import InputError
+
+METHODS = (
+    "cv", "tt", "bbc", "shrinkage", "bbc_f", "naive_bootstrap", "wald_cv", "corrected_t", "conservative_z",
+    "locally_simultaneous", "zoom", "delong", "hanley_mcneil", "tilting", "mabt", "wilson", "clopper_pearson",
+    "hoeffding", "wmc", "wmcs",
+)  # fmt: skip
+SELECTION_RULES = (
+    "best", "one_standard_error", "average_rank", "top_k", "greedy_ensemble", "threshold", "rank_over_repeats",
+)  # fmt: skip
+DROP_RULES = (
+    "bootstrap", "hoeffding_race", "paired", "sequential", "wilcoxon", "forgiving", "aggressive",
+)  # fmt: skip
+TWO_STAGE, RMS = "two_stage", "rms"
+"""Of a validation: a method, and a table of metrics."""
+CORRECTIONS = ("optimism", "632", "632+", "oob")
+REGRESSIONS = ("logistic", "linear", "cox")
+
+AGGREGATES = ("auto", "folds", "pooled", "within")
+ALTERNATIVES = ("two-sided", "greater", "less")
+FORMATS = (
+    "heldout", "wide", "long", "caret", "tidymodels", "mlr3", "scikit_learn", "h2o", "openml", "autogluon", "weka",
+    "orange", "mljar", "tabrepo",
+)  # fmt: skip
+"""Of predictions of tools."""
+RESPONSES = ("auto", "labels", "probabilities", "decision")
+TASKS = ("classification", "binary", "multiclass", "regression", "survival")
+"""For classification the data decide on the number of classes."""
+SCHEMES = ("cvt", "models")
+COMPARED_SCORES = ("nested", "corrected", "flat")
+NESTED_INTERVALS = ("nadeau_bengio", "bates_hastie_tibshirani", "test_part", "bootstrap")
+VALIDATION_INTERVALS = ("location_shifted", "double", "percentile")
+IMPUTATION_ORDERS = ("boot_mi", "mi_boot", "naive")
+FEEDBACK = ("auto", "all", "cross-fitted")
+
+BLOCK_KINDS = ("moving", "stationary")
+BLOCK_TEXT = re.compile(rf"(?:({'|'.join(BLOCK_KINDS)}):)?(auto|[1-9][0-9]*)")
+"""A kind of blocks, which may be left out, and their length."""
+
+_LONGEST = 1e9
+"""Seconds, some 30 years: what clocks and timers of every platform can wait for."""
+
+
+def unknown(argument: str, value: Any, choices: Iterable[str], more: str = "") -> InputError:
+    """The error for a value that is none of the choices; ``more``: what else is allowed."""
+    return InputError(f"{argument} must be one of {', '.join(choices)}{more}, got {value!r}.", argument=argument)
+
+
+def check_choice(argument: str, value: Any, choices: Iterable[str], more: str = "") -> None:
+    """Refuse a value that is none of the choices.
+
+    Examples
+    --------
+    >>> check_choice("across", "both", ("folds", "all"))
+    Traceback (most recent call last):
+        ...
+    heldout.errors.InputError: across must be one of folds, all, got 'both'.
+    """
+    choices = tuple(choices)
+    if not is_one_of(value, choices):
+        raise unknown(argument, value, choices, more)
+
+
+def unknown_selection(selection: Any) -> InputError:
+    """The error for what is no selection rule."""
+    more = " (in Python also a rule of ho.selection, or a function from scores (B, C) to indices (B,))"
+    return unknown("selection", selection, (*SELECTION_RULES, "within(tolerance=0.01)"), more)
+
+
+def unknown_drop(drop: Any) -> InputError:
+    """The error for what is no drop rule."""
+    more = ", with parameters as in 'bootstrap(threshold=0.95)' (in Python also a rule of ho.dropping)"
+    return unknown("drop", drop, ("never", *DROP_RULES), more)
+
+
+def check_rule_names(selection: str, drop: str = "never") -> None:
+    """Refuse texts that begin with no name of a selection rule, and of a drop rule."""
+    if _name_in(selection) not in (*SELECTION_RULES, "within"):
+        raise unknown_selection(selection)
+    if _name_in(drop) not in (*DROP_RULES, "never", "none"):
+        raise unknown_drop(drop)
+
+
+def _name_in(text: str) -> str:
+    """The name that parameters may follow."""
+    return (call_in(text) or (text, {}))[0]
+
+
+def check_format(name: Any) -> None:
+    """Refuse what is no name of a format of predictions."""
+    if not is_one_of(name, ("auto", *FORMATS)):
+        close = get_close_matches(str(name), FORMATS, n=1)
+        hint = f" Did you mean {close[0]}?" if close else ""
+        raise InputError(
+            f"format must be auto or one of {', '.join(FORMATS)}, got {name!r}.{hint}", argument="format"
+        )
+
+
+def unknown_blocks(value: Any) -> InputError:
+    """The error for what names no blocks of rows."""
+    return InputError(
+        "block_length must be an integer of at least 1, 'auto', or a kind and a length such as 'stationary:12' or "
+        f"'stationary:auto', got {value!r}; 'auto' is usual.",
+        argument="block_length",
+    )
+
+
+def check_block_length(text: str) -> None:
+    """Refuse a text that names no blocks of rows."""
+    if not BLOCK_TEXT.fullmatch(text):
+        raise unknown_blocks(text)
+
+
+def check_count(what: str, value: Any, least: int = 1, usual: str = "", argument: str | None = None) -> None:
+    """Refuse what is no integer of at least ``least``.
+
+    Parameters
+    ----------
+    what : str
+        The argument, with words that may follow it.
+    value : object
+    least : int
+    usual : str
+        What is usual, for the end of the sentence.
+    argument : str, optional
+        The argument of the error; by default ``what``.
+
+    Examples
+    --------
+    >>> check_count("repeats", 0, usual="10 are many")
+    Traceback (most recent call last):
+        ...
+    heldout.errors.InputError: repeats must be an integer of at least 1, got 0; 10 are many.
+    """
+    if not is_integer(value) or value < least:
+        end = f"; {usual}" if usual else ""
+        raise InputError(
+            f"{what} must be an integer of at least {least}, got {value!r}{end}.", argument=argument or what
+        )
+
+
+def check_aggregate(aggregate: Any) -> None:
+    """Refuse what is no aggregate."""
+    check_choice("aggregate", aggregate, AGGREGATES)
+
+
+def check_interval_settings(
+    n_bootstraps: Any, confidence_level: Any, alternative: Any, *, usual_bootstraps: int = _defaults.BOOTSTRAPS
+) -> None:
+    """Refuse a number of bootstraps, a level or an alternative that has no meaning."""
+    check_count("n_bootstraps", n_bootstraps, usual=f"{usual_bootstraps} is usual")
+    refuse_more_than(
+        MOST_BOOTSTRAPS, int(n_bootstraps), "bootstraps", f"fewer bootstraps: {usual_bootstraps} are usual"
+    )
+    if not isinstance(confidence_level, Real) or not 0 < float(confidence_level) < 1:
+        raise InputError(
+            f"confidence_level must lie between 0 and 1, got {confidence_level!r}; .95 is usual.",
+            argument="confidence_level",
+        )
+    check_choice("alternative", alternative, ALTERNATIVES)
+
+
+def check_fit_timeout(fit_timeout: Any) -> None:
+    """Refuse a timeout that is no time."""
+    if fit_timeout is None:
+        return
+    seconds = float(fit_timeout) if isinstance(fit_timeout, Real) else float("nan")
+    if not seconds > 0:
+        raise InputError(
+            f"fit_timeout must be a number of seconds above 0, got {fit_timeout!r}; leave it out for no limit.",
+            argument="fit_timeout",
+        )
+    if seconds > _LONGEST:
+        raise InputError(
+            f"fit_timeout must be at most {_LONGEST:g} seconds, got {fit_timeout!r}; leave it out for no limit.",
+            argument="fit_timeout",
+        )
