@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from heldout.data.calls import call_text
+from heldout.data.checks import call_text
 from heldout.estimates.candidates import adaptive_sentence
 from heldout.estimates.methods import method_of
 from heldout.estimates.types import Estimate

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from standings import standing_of, standing_of_scores
 
-from heldout.data.calls import call_text
+from heldout.data.checks import call_text
 from heldout.dropping import RULES, Bootstrap, HoeffdingRace, Paired, Wilcoxon, drop_rule_of
 from heldout.dropping.base import behind_leader
 from heldout.references import REFERENCES

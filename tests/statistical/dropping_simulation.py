@@ -20,7 +20,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.stats import norm
 
-from heldout.data.calls import call_text
+from heldout.data.checks import call_text
 from heldout.dropping import Aggressive, Bootstrap, DropRule, Forgiving, HoeffdingRace, Paired, Wilcoxon
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "dropping"))

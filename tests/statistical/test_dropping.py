@@ -13,7 +13,7 @@ from dropping_simulation import RULES, SETTINGS, VARIANTS, races, standing_of, t
 from scipy.optimize import brentq
 from scipy.stats import binom, multivariate_normal, norm
 
-from heldout.data.calls import call_text
+from heldout.data.checks import call_text
 from heldout.dropping import Bootstrap, HoeffdingRace
 
 RACES, RACES_OF_VARIANTS = 200, 60

@@ -10,7 +10,7 @@ import numpy as np
 
 from heldout.arguments.search import SearchArguments
 from heldout.configurations import Configuration
-from heldout.data.calls import call_in
+from heldout.data.checks import call_in
 from heldout.data.task import TaskKind
 from heldout.errors import InputError
 from heldout.execution.search import Search

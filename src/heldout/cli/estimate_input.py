@@ -28,7 +28,7 @@ def method_of_text(text: str) -> Method:
 
     Raises InputError for an unknown name or parameter, and a wrong value.
     """
-    from heldout.data.calls import call_in, check_known
+    from heldout.data.checks import call_in, check_known
     from heldout.estimates import METHODS
 
     name, given = call_in(text) or (text, {})

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 def check_forms(options: EstimateOptions) -> None:
     """Refuse names, forms and numbers that nothing has, before scikit-learn is imported."""
-    from heldout.data.calls import call_in
+    from heldout.data.checks import call_in
     from heldout.data.limits import check_jobs
 
     check_jobs(options.n_jobs)
@@ -81,7 +81,7 @@ def methods_of_options(options: EstimateOptions, found: EstimateInput) -> dict[s
 
     Where none is named, that of the search that made the predictions.
     """
-    from heldout.data.calls import call_in
+    from heldout.data.checks import call_in
     from heldout.estimates import METHODS
 
     settings, method, own = _settings(options, found), options.method, found.held.remembered.method

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from heldout.data.calls import called
-from heldout.data.checks import unknown_drop
+from heldout.data.checks import called, unknown_drop
 from heldout.data.task import Task
 from heldout.dropping.base import OWN_MEMBERS, Barrier, Dropped, DropRule, Racing, SearchStrategy, Standing, Verdict
 from heldout.dropping.bootstrap import Bootstrap

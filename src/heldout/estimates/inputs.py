@@ -15,8 +15,7 @@ from heldout._streams import DrawnSeed, RandomState
 from heldout._text import counted
 from heldout.configurations import are_same
 from heldout.data.arrays import array_of, has_fields, in_one_order
-from heldout.data.calls import call_text
-from heldout.data.checks import check_aggregate
+from heldout.data.checks import call_text, check_aggregate
 from heldout.data.limits import FEWER, check_room, enough_memory
 from heldout.data.task import (
     TaskKind,

@@ -9,7 +9,7 @@ from difflib import get_close_matches
 from types import MappingProxyType
 from typing import Any
 
-from heldout.data.calls import call_in, check_known
+from heldout.data.checks import call_in, check_known
 from heldout.data.task import Truth
 from heldout.errors import ArgumentError, InputError
 from heldout.metrics.agreement import CohenKappa

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from heldout.data.calls import call_text
+from heldout.data.checks import call_text
 from heldout.data.task import (
     Task,
     TaskKind,

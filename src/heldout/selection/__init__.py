@@ -6,8 +6,7 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any, TypeAlias
 
-from heldout.data.calls import called
-from heldout.data.checks import unknown_selection
+from heldout.data.checks import called, unknown_selection
 from heldout.errors import InputError
 from heldout.selection.base import (
     NONE_CHOSEN,

@@ -8,7 +8,7 @@ from typing import Any
 
 from heldout._papers import attribute_of_papers, of_papers
 from heldout._text import is_one_of
-from heldout.data.calls import call_in, check_known
+from heldout.data.checks import call_in, check_known
 from heldout.data.task import TaskKind
 from heldout.errors import INSTALL_PAPERS, InputError
 from heldout.spaces.presets import PRESETS, Entry

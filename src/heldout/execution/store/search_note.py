@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
 from heldout.configurations import Configuration, Configurations, are_same
-from heldout.data.calls import call_text
+from heldout.data.checks import call_text
 from heldout.data.declared import from_json
 from heldout.data.task import Task, TaskKind, Truth
 from heldout.dropping import drop_rule_of
