@@ -226,3 +226,8 @@ def contrast(one: str, other: str) -> float:
 
     high, low = sorted((luminance(one), luminance(other)), reverse=True)
     return (high + 0.05) / (low + 0.05)
+
+
+def test_arguments_in_flags_are_code(make_evaluation: Make) -> None:
+    content = replace(report_content(make_evaluation()), flags=("Give `groups=`, or `drop='<b>'`.",))
+    assert "<li>Give <code>groups=</code>, or <code>drop=&#39;&lt;b&gt;&#39;</code>.</li>" in render_html(content)

@@ -92,6 +92,13 @@ def bars(counts: Sequence[int]) -> Any:
     return safe(f'<svg class="bars" viewBox="0 0 84 16" aria-hidden="true"><path d="{path}"/></svg>')
 
 
+def code(text: str) -> Any:
+    """A sentence, with what stands in its backquotes as code."""
+    from markupsafe import escape
+
+    return safe(re.sub(r"`([^`]+)`", r"<code>\1</code>", str(escape(printable(text)))))
+
+
 def safe(text: str) -> Any:
     """Our own markup, made of numbers and constants, which is not escaped."""
     from markupsafe import Markup
@@ -108,6 +115,7 @@ FILTERS: Mapping[str, Callable[..., Any]] = {
     "bars": bars,
     "count_text": count_text,
     "breakable": breakable,
+    "code": code,
     "risk": lambda part: minus(risk_text(part)),
     "digits": digits,
     "percent": lambda part: "–" if part is None else f"{100 * part:.1f} %",
