@@ -19,9 +19,9 @@ from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
 import heldout as ho
+from heldout.data.checks import AGGREGATES
 from heldout.errors import HeldoutWarning, InputError
 from heldout.estimates import BBC
-from heldout.estimates.question import AGGREGATES
 from heldout.flags import Flag
 from heldout.selection import AverageRank, OneStandardError, RankOverRepeats, Within
 

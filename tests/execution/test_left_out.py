@@ -187,7 +187,7 @@ def test_listeners_count_the_cells_of_a_block() -> None:
     tally.add(SearchStarted(6, 0, 2, 3, names=("a", "b")))
     tally.add(BlockFinished(block))
     assert tally.done == 6
-    assert tally.best is not None and tally.best[:2] == (1, "b") and tally.best.n_splits == 3
+    assert tally.best is not None and tally.best.name == "b" and tally.best.n_splits == 3
 
 
 def _block() -> CellBlock:

@@ -151,9 +151,9 @@ def test_repeated_hold_outs_have_a_tuning_part_each() -> None:
 @pytest.mark.parametrize(
     ("settings", "said"),
     [
-        ({"cv": ho.protocols.hold_out(0.5)}, "inner='holdout' holds out as many rows as the outer split tests"),
-        ({"inner": "remaining"}, r"use another cv, or inner='holdout' \(a development set\) or inner=<a number of"),
-        ({"cv": 4, "interval": "test_part"}, "interval='test_part' is for a single outer split, and here are 4"),
+        ({"cv": ho.protocols.hold_out(0.5)}, "`inner='holdout'` holds out as many rows as the outer split tests"),
+        ({"inner": "remaining"}, r"use another `cv`, or `inner='holdout'` \(a development set\) or `inner=3`"),
+        ({"cv": 4, "interval": "test_part"}, "`interval='test_part'` is for a single outer split, and here are 4"),
     ],
 )  # fmt: skip
 def test_what_does_not_fit_is_refused(settings, said) -> None:
