@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import heldout as ho
+from heldout.data.checks import check_interval_settings
 from heldout.errors import HeldoutWarning, InputError
 from heldout.estimates.intervals import (
     EXACT_UNITS,
@@ -17,7 +18,7 @@ from heldout.estimates.intervals import (
     out_of_bag_shrinkage,
     percentile_interval,
 )
-from heldout.estimates.question import Settings, check_interval_settings
+from heldout.estimates.question import Settings
 from heldout.metrics import metric_named
 
 SHUFFLED = np.random.default_rng(0).permutation(np.arange(1.0, 1001.0))
