@@ -63,15 +63,19 @@ def scorers_of_search(search: Any) -> tuple[Any, Any]:
 class ScorerParts(NamedTuple):
     """What a scorer of ``make_scorer`` holds. If they go: scorers give fold scores alone."""
 
+    scorer: Any
     function: Any
     sign: int
     arguments: dict[str, Any]
     methods: tuple[str, ...]
     """Names of the methods of models that it calls, in order of preference."""
-    pos_label: Any
-    """Of the function, where the arguments name none."""
     is_its_function: bool
     """False of a derived class that scores otherwise than its function."""
+
+    @property
+    def pos_label(self) -> Any:
+        """Of the arguments or the function's default; a ValueError where the function has no signature."""
+        return self.scorer._get_pos_label()
 
 
 def scorer_parts(scorer: Any) -> ScorerParts | None:
@@ -80,11 +84,11 @@ def scorer_parts(scorer: Any) -> ScorerParts | None:
         return None
     methods = scorer._response_method
     return ScorerParts(
+        scorer,
         scorer._score_func,
         scorer._sign,
         scorer._kwargs,
         (methods,) if isinstance(methods, str) else tuple(methods),
-        scorer._get_pos_label(),
         type(scorer)._score is _Scorer._score,
     )
 

@@ -159,6 +159,10 @@ def test_a_derived_scorer_may_score_by_itself() -> None:
     assert scorer(model, X[:, :1], Y) == -2.0
     parts = _sklearn.scorer_parts(scorer)
     assert parts is not None and not parts.is_its_function
+    without_signature = _sklearn.scorer_parts(OfOneColumn(max, 1, ("predict",)))
+    assert without_signature is not None and without_signature.function is max
+    with pytest.raises(ValueError, match="signature"):
+        _ = without_signature.pos_label
 
 
 def test_boosting_and_forests() -> None:
