@@ -19,31 +19,23 @@ from typing import Any, Protocol, Self, TextIO
 from heldout._text import printable
 from heldout.errors import InputError, MissingExtraError
 from heldout.execution.events import (
-    BarrierPassed,
     BlockFinished,
     CellFinished,
     Event,
-    FitsAdded,
     Listener,
     SearchFinished,
     SearchStarted,
     StageStarted,
-    WorkersLost,
 )
 from heldout.execution.listeners.tally import RunTally
 from heldout.execution.listeners.words import (
-    STAGES,
-    added_line,
-    barrier_line,
     best_words,
     block_line,
     cell_line,
-    computed_line,
     duration,
+    event_line,
     fits_words,
     left_words,
-    lost_line,
-    plan_line,
     remaining_words,
 )
 
@@ -99,27 +91,15 @@ class LiveTable:
         self._stop()
 
     def __call__(self, event: Event) -> None:
-        match event:
-            case SearchStarted():
-                self._started = self._clock()
-                self._say(plan_line(event))
-                self._tally.add(event)
-                self._live.start()
-                return
-            case BarrierPassed():
-                if line := barrier_line(event, self._tally):
-                    self._say(line)
-            case WorkersLost():
-                self._say(lost_line(event))
-            case FitsAdded():
-                self._say(added_line(event))
-            case StageStarted(stage):
-                self._stop()
-                self._say(STAGES.get(stage, stage))
-            case SearchFinished(seconds, fits):
-                self._stop()
-                self._say(computed_line(seconds, fits))
+        if isinstance(event, SearchStarted):
+            self._started = self._clock()
+        elif isinstance(event, StageStarted | SearchFinished):
+            self._stop()
+        if line := event_line(event, self._tally):
+            self._say(line)
         self._tally.add(event)
+        if isinstance(event, SearchStarted):
+            self._live.start()
 
     def draw(self) -> None:
         """Redraw the table."""
@@ -244,29 +224,18 @@ class ProgressLines(Silent):
         self._last_line_done = 0
 
     def __call__(self, event: Event) -> None:
-        match event:
-            case CellFinished() | BlockFinished():
-                self._tally.add(event)
-                # The time that has passed is that of all results that arrive together.
-                waits = isinstance(event, CellFinished) and event.result.n_following
-                if not waits and self._worth_a_line():
-                    self._say(self._where())
-                return
-            case SearchStarted():
-                self._started = self._clock()
-                self._last_line_done = event.n_resumed
-                self._say(plan_line(event))
-            case BarrierPassed():
-                if line := barrier_line(event, self._tally):
-                    self._say(line)
-            case WorkersLost():
-                self._say(lost_line(event))
-            case FitsAdded():
-                self._say(added_line(event))
-            case StageStarted(stage):
-                self._say(STAGES.get(stage, stage))
-            case SearchFinished(seconds, fits):
-                self._say(computed_line(seconds, fits))
+        if isinstance(event, CellFinished | BlockFinished):
+            self._tally.add(event)
+            # The time that has passed is that of all results that arrive together.
+            waits = isinstance(event, CellFinished) and event.result.n_following
+            if not waits and self._worth_a_line():
+                self._say(self._where())
+            return
+        if isinstance(event, SearchStarted):
+            self._started = self._clock()
+            self._last_line_done = event.n_resumed
+        if line := event_line(event, self._tally):
+            self._say(line)
         self._tally.add(event)
 
     def _worth_a_line(self) -> bool:

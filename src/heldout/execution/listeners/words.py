@@ -7,7 +7,15 @@ from collections.abc import Mapping
 
 from heldout._text import bytes_text, counted, number_text
 from heldout.execution.cells import CellBlock, CellResult, CellState
-from heldout.execution.events import BarrierPassed, FitsAdded, SearchStarted, WorkersLost
+from heldout.execution.events import (
+    BarrierPassed,
+    Event,
+    FitsAdded,
+    SearchFinished,
+    SearchStarted,
+    StageStarted,
+    WorkersLost,
+)
 from heldout.execution.listeners.tally import RunTally
 from heldout.execution.sharing.accounts import STEPS, SharedFits
 from heldout.metrics.named import in_sentence, metric_words
@@ -17,6 +25,27 @@ STAGES = {
     "refit": "fitting the winner on all rows",
     "fold models": "keeping the models of the splits",
 }
+
+
+def event_line(event: Event, before: RunTally) -> str:
+    """What is said of an event that concerns the whole run, in one line; empty of others.
+
+    ``before`` is the tally before this event.
+    """
+    match event:
+        case SearchStarted():
+            return plan_line(event)
+        case BarrierPassed():
+            return barrier_line(event, before)
+        case WorkersLost():
+            return lost_line(event)
+        case FitsAdded():
+            return added_line(event)
+        case StageStarted(stage):
+            return STAGES.get(stage, stage)
+        case SearchFinished(seconds, fits):
+            return computed_line(seconds, fits)
+    return ""
 
 
 def shared_line(n_shared: int, n_fits: int, shared: Mapping[str, SharedFits]) -> str:
