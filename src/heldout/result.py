@@ -17,12 +17,11 @@ from heldout.data.task import Task
 from heldout.dropping.base import Barrier, Dropped, dropped_at
 from heldout.errors import InputError
 from heldout.estimates.of_search import Estimation
-from heldout.estimates.paired.overtuning import Default, Overtuning, overtuning_of
+from heldout.estimates.paired.overtuning import DefaultConfiguration, Overtuning, overtuning_of, place_of
 from heldout.estimates.question import Question, Scale
 from heldout.estimates.types import Estimate
 from heldout.execution.cells import CellTable
 from heldout.execution.cross_fit import CrossFit, part_for_estimate
-from heldout.execution.extras import DefaultConfiguration, place_of
 from heldout.execution.fold_models import FoldModels
 from heldout.execution.sharing.accounts import SharedFits, shared_fits
 from heldout.execution.training_size import SmallerTraining
@@ -178,16 +177,11 @@ class Evaluation(WithMethodsText):
         """
         if "entropy" not in self.provenance:
             raise InputError("this record of a search has no seed, from which its bootstraps would be drawn again.")
-        default = self.default or self._estimator_as_passed()
         return overtuning_of(
             self.task.truth,
             self.predictions,
             self.question(),
-            None
-            if default is None
-            else Default(
-                default.configuration.name, default.configuration.params, default.position, default.predictions
-            ),
+            self.default or self._estimator_as_passed(),
             in_order=self._has_order(),
         )
 

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from heldout._notebook import table
-from heldout.configurations import Configuration, Configurations, are_same, checked_entries
+from heldout.configurations import Configuration, Configurations, checked_entries
 from heldout.data.arrays import shortened
 from heldout.dropping.base import Barrier, judged_after
 from heldout.errors import HeldoutWarning, InputError
+from heldout.estimates.paired.overtuning import DefaultConfiguration, place_of
 from heldout.execution.collect import RaceResults
 from heldout.execution.conclusion import ChosenWinner, chosen_in, estimates_of
 from heldout.execution.events import FitsAdded
@@ -23,7 +23,7 @@ from heldout.execution.run import OpenRun, RunSettings, Stop, open_run
 from heldout.execution.search import Search, imputed
 from heldout.execution.training_size import SmallerTraining, competitors, smaller_training_in
 from heldout.folds.splits import Folds
-from heldout.predictions import UNPREDICTED_LABEL, FoldScores, HeldOutPredictions
+from heldout.predictions import FoldScores
 
 
 def scores_in_halves(
@@ -104,53 +104,6 @@ def stop_of(search: Search, n_jobs: int | None = None) -> Stop | None:
     return stop
 
 
-@dataclass(frozen=True, eq=False)
-class DefaultConfiguration:
-    """The configuration that a search is compared with.
-
-    Attributes
-    ----------
-    configuration : Configuration
-    position : int or None
-        Its place among the configurations of the search; None where it is not among them.
-    predictions : HeldOutPredictions or None
-        Of it alone, on the same splits, where it is not among them.
-    folds : Folds or None
-        Of these predictions.
-    n_fits : int
-        That it took beside those of the search.
-    """
-
-    configuration: Configuration
-    position: int | None = None
-    predictions: HeldOutPredictions | None = None
-    folds: Folds | None = None
-    n_fits: int = 0
-
-    def among(self, members: Sequence[Configuration]) -> DefaultConfiguration:
-        """With its place where an adaptive search has proposed it too; its own predictions are not needed then."""
-        place = self.position if self.position is not None else place_of(self.configuration, members)
-        return self if place is None else replace(self, position=place, predictions=None, folds=None)
-
-    def on(self, folds: Folds) -> DefaultConfiguration:
-        """With its predictions on some of the splits, as of a search that ended before its last one."""
-        if self.predictions is None or self.folds is None or folds.n_splits == self.folds.n_splits:
-            return self
-        columns = [self.folds.columns[repeat] for repeat in folds.columns]
-        rows, repeats = np.nonzero(folds.labels < 0)
-        responses = {}
-        for response, array in self.predictions.responses.items():
-            responses[response] = array[:, :, columns]
-            empty = UNPREDICTED_LABEL if array.dtype == np.int32 else np.nan
-            responses[response][rows, :, repeats] = empty
-        found = replace(self.predictions, responses=responses, folds=folds.labels)
-        return replace(self, predictions=found, folds=folds)
-
-    def _repr_html_(self) -> str:
-        place = "not among the configurations" if self.position is None else f"configuration {self.position}"
-        return table([("default configuration", self.configuration.name), ("place", place)])
-
-
 def named_default(estimator: Any, default: Any) -> Configuration:
     """The configuration that ``default`` names.
 
@@ -184,30 +137,6 @@ def named_default(estimator: Any, default: Any) -> Configuration:
             argument="default",
         )
     return named
-
-
-def place_of(wanted: Configuration, members: Sequence[Configuration]) -> int | None:
-    """The position of the first configuration with the same parameters, set or left at the estimator's; else None.
-
-    Examples
-    --------
-    >>> from sklearn.svm import SVC
-    >>> from heldout.configurations import make_configurations
-    >>> template = SVC()
-    >>> members = make_configurations(template, {"C": [0.1, 1, 10]}).members
-    >>> place_of(Configuration(0, {}, template), members), place_of(Configuration(0, {"C": 5}, template), members)
-    (1, None)
-    """
-    base = wanted.template.get_params()
-    full = {**base, **wanted.params}
-    for each in members:
-        # Parameters of a finished estimator are only shown, so they tell nothing of it.
-        if each.has_params or each.model != wanted.model or type(each.template) is not type(wanted.template):
-            continue
-        names = {*each.params, *wanted.params} - {"model"}
-        if all(are_same(each.params.get(name, base.get(name)), full.get(name)) for name in names):
-            return each.position
-    return None
 
 
 def default_configuration(

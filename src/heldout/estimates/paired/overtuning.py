@@ -9,7 +9,7 @@ searches with a test set).
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -20,6 +20,7 @@ from scipy.special import ndtr
 from heldout._notebook import notes, table
 from heldout._text import counted
 from heldout._types import Floats
+from heldout.configurations import Configuration, are_same
 from heldout.data.task import Truth
 from heldout.errors import InputError
 from heldout.estimates.bootstrap import is_unbiased
@@ -28,7 +29,8 @@ from heldout.estimates.from_matrix import gather
 from heldout.estimates.paired.scores import PairedScores, curve_points, mean_best, own_controls, paired_scores
 from heldout.estimates.question import Question
 from heldout.estimates.types import json_number
-from heldout.predictions import HeldOutPredictions
+from heldout.folds.splits import Folds
+from heldout.predictions import UNPREDICTED_LABEL, HeldOutPredictions
 
 MOST_BOOTSTRAPS, LEAST_BOOTSTRAPS = 200, 50
 MOST_WORK = 4e9
@@ -236,28 +238,84 @@ def best_so_far(scores: Floats) -> NDArray[np.intp]:
     return np.maximum.accumulate(np.where(rises, np.arange(filled.shape[1]), -1), axis=1)
 
 
-@dataclass(frozen=True)
-class Default:
-    """The default configuration of a search.
+@dataclass(frozen=True, eq=False)
+class DefaultConfiguration:
+    """The configuration that a search is compared with.
 
     Attributes
     ----------
-    name : str
-    params : mapping
+    configuration : Configuration
     position : int or None
-        Its place among the configurations; None where it is not among them.
+        Its place among the configurations of the search; None where it is not among them.
     predictions : HeldOutPredictions or None
-        Of it alone, where it is not among them.
+        Of it alone, on the same splits, where it is not among them.
+    folds : Folds or None
+        Of these predictions.
+    n_fits : int
+        That it took beside those of the search.
     """
 
-    name: str
-    params: Mapping[str, Any]
-    position: int | None
-    predictions: HeldOutPredictions | None
+    configuration: Configuration
+    position: int | None = None
+    predictions: HeldOutPredictions | None = None
+    folds: Folds | None = None
+    n_fits: int = 0
+
+    def among(self, members: Sequence[Configuration]) -> DefaultConfiguration:
+        """With its place where an adaptive search has proposed it too; its own predictions are not needed then."""
+        place = self.position if self.position is not None else place_of(self.configuration, members)
+        return self if place is None else replace(self, position=place, predictions=None, folds=None)
+
+    def on(self, folds: Folds) -> DefaultConfiguration:
+        """With its predictions on some of the splits, as of a search that ended before its last one."""
+        if self.predictions is None or self.folds is None or folds.n_splits == self.folds.n_splits:
+            return self
+        columns = [self.folds.columns[repeat] for repeat in folds.columns]
+        rows, repeats = np.nonzero(folds.labels < 0)
+        responses = {}
+        for response, array in self.predictions.responses.items():
+            responses[response] = array[:, :, columns]
+            empty = UNPREDICTED_LABEL if array.dtype == np.int32 else np.nan
+            responses[response][rows, :, repeats] = empty
+        found = replace(self.predictions, responses=responses, folds=folds.labels)
+        return replace(self, predictions=found, folds=folds)
+
+    def _repr_html_(self) -> str:
+        place = "not among the configurations" if self.position is None else f"configuration {self.position}"
+        return table([("default configuration", self.configuration.name), ("place", place)])
+
+
+def place_of(wanted: Configuration, members: Sequence[Configuration]) -> int | None:
+    """The position of the first configuration with the same parameters, set or left at the estimator's; else None.
+
+    Examples
+    --------
+    >>> from sklearn.svm import SVC
+    >>> from heldout.configurations import make_configurations
+    >>> template = SVC()
+    >>> members = make_configurations(template, {"C": [0.1, 1, 10]}).members
+    >>> place_of(Configuration(0, {}, template), members), place_of(Configuration(0, {"C": 5}, template), members)
+    (1, None)
+    """
+    base = wanted.template.get_params()
+    full = {**base, **wanted.params}
+    for each in members:
+        # Parameters of a finished estimator are only shown, so they tell nothing of it.
+        if each.has_params or each.model != wanted.model or type(each.template) is not type(wanted.template):
+            continue
+        names = {*each.params, *wanted.params} - {"model"}
+        if all(are_same(each.params.get(name, base.get(name)), full.get(name)) for name in names):
+            return each.position
+    return None
 
 
 def overtuning_of(
-    truth: Truth, predictions: HeldOutPredictions, question: Question, default: Default | None, *, in_order: bool
+    truth: Truth,
+    predictions: HeldOutPredictions,
+    question: Question,
+    default: DefaultConfiguration | None,
+    *,
+    in_order: bool,
 ) -> Overtuning:
     """The overtuning of a search from what it predicted, from at most 200 bootstraps.
 
@@ -279,7 +337,7 @@ def overtuning_of(
     position = -1 if default is None or default.position is None else default.position
     if default is not None and default.predictions is not None:
         predictions = _with_column(predictions, default.predictions)
-        params = [*(question.params or []), dict(default.params)]
+        params = [*(question.params or []), dict(default.configuration.params)]
         evidence = gather(truth, predictions, replace(question, params=params))
         # What the rule chooses among the candidates alone, in the same draws.
         scores = replace(paired_scores(evidence), chosen=chosen.chosen, winner=chosen.winner)
@@ -293,14 +351,14 @@ def overtuning_of(
         greater_is_better=evidence.metric.greater_is_better,
         takes_control=not is_unbiased(evidence.matrix),
         default=column,
-        name_of_default="" if default is None else default.name,
+        name_of_default="" if default is None else default.configuration.name,
         n_tried=chosen.n_candidates,
         in_order=in_order,
     )
     if default is None or column is not None:
         return result
     reason = predictions.out.get(position, "").rstrip(".") or "it has no score"
-    return replace(result, default=DefaultComparison.missing(default.name, reason))
+    return replace(result, default=DefaultComparison.missing(default.configuration.name, reason))
 
 
 def _with_column(predictions: HeldOutPredictions, other: HeldOutPredictions) -> HeldOutPredictions:
