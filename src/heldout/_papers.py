@@ -40,6 +40,7 @@ def attribute_of_papers(module: str, name: str) -> Any:
     """What a module of heldout has from heldout-papers, for its ``__getattr__``."""
     if name not in _NAMES[module].split():
         raise AttributeError(f"module {module!r} has no attribute {name!r}")
-    for extension in of_papers(module).values():
-        return getattr(extension, name)
-    raise MissingPapersError(f"{module}.{name}")
+    extension = next(iter(of_papers(module).values()), None)
+    if extension is None:
+        raise MissingPapersError(f"{module}.{name}")
+    return getattr(extension, name)

@@ -100,7 +100,7 @@ def check_submodels(
     SubmodelCheck(n_fits=6, n_alone=0, difference=0.0, params={'n_estimators': 2}, response='predict')
     """
     groups = _groups(estimator, ParameterGrid(grid))
-    fits: list[_Fit] = []
+    fits: list[ComparedFit] = []
     for train, test in check_cv(cv, y, classifier=is_classifier(estimator)).split(X, y):
         rows = _Rows.of(X, y, fit_params or {}, train, test)
         fits += (fit for group in groups for fit in group.fits(rows))
@@ -128,7 +128,7 @@ class _Rows(NamedTuple):
         return cls(rows_at(X, train), target, of_fit, rows_at(X, test))
 
 
-class _Fit(NamedTuple):
+class ComparedFit(NamedTuple):
     """A separate fit beside the shared one; no ``response`` where the provider leaves it alone."""
 
     difference: float
@@ -145,7 +145,7 @@ class _Group:
     values: list[Value] = field(default_factory=list)
     estimators: list[Any] = field(default_factory=list)
 
-    def fits(self, rows: _Rows) -> Iterator[_Fit]:
+    def fits(self, rows: _Rows) -> Iterator[ComparedFit]:
         shared: Any = self.family.fit_many(
             clone(self.estimators[0]), self.values, _read_only(rows.X), _read_only(rows.y), **rows.fit_params
         )
@@ -159,14 +159,14 @@ class _Group:
                 )
         for j, params in enumerate(self.params):
             if any(ours[j] is None for ours, _ in answers.values()):
-                yield _Fit(0.0, params, "")
+                yield ComparedFit(0.0, params, "")
                 continue
             differences = {
                 name: self._difference(params, name, _array(ours[j]), _array(theirs[j]))
                 for name, (ours, theirs) in answers.items()
             }
             response = max(differences, key=differences.__getitem__)
-            yield _Fit(differences[response], params, response)
+            yield ComparedFit(differences[response], params, response)
 
     def _difference(self, params: dict[str, Any], response: str, ours: NDArray[Any], theirs: NDArray[Any]) -> float:
         """The largest difference between two arrays, relative to the largest number of the second; of labels the
