@@ -168,13 +168,12 @@ def write_report_files(content: ReportContent | ValidationContent, folder: Outpu
 
     ``report.json`` and ``report.html`` are the last files of a command: they show that all others are there.
     """
-    from heldout.methods_text import MethodsText
     from heldout.report import write_report
     from heldout.report.card import card_of
 
     content = all_in_options(content, folder.options)
     files = {
-        "methods": folder.write_text("methods.md", MethodsText(content.methods_text).to_markdown()),
+        "methods": folder.write_text("methods.md", content.methods_text.to_markdown()),
         "card": folder.write_text("card.md", card_of(content)),
     }
     folder.write_json("report.json", content.to_dict())

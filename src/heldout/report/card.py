@@ -19,7 +19,7 @@ from heldout.report.estimate_parts import headline_of, method_sentences
 from heldout.report.facts import citations_of, facts_with_text, reproduction_of, settings_of
 from heldout.report.from_search import comparison_content, report_content
 from heldout.report.from_validation import validation_content
-from heldout.report.paper import evaluation_of_protocol, text_of_estimate
+from heldout.report.paper import evaluation_of_protocol
 from heldout.report.validation_content import ValidationContent
 from heldout.result import Evaluation
 from heldout.scales import scale_of_estimate
@@ -89,7 +89,7 @@ def _estimate_content(estimate: Estimate) -> PageContent:
         settings=settings_of([provenance]),
         flags=tuple(estimate.flags.values()),
         citations=citations_of([estimate], None),
-        methods_text=text_of_estimate(estimate).source,
+        methods_text=estimate.methods_text(),
         reproduction=reproduction_of([provenance]),
     )  # fmt: skip
 

@@ -13,6 +13,7 @@ from heldout._text import ends_text
 from heldout._types import Floats
 from heldout.errors import InputError
 from heldout.estimates.types import json_number, json_safe
+from heldout.methods_text import MethodsText
 from heldout.metrics.named import direction_sentence
 from heldout.report.algorithms import AlgorithmsSummary
 from heldout.report.coefficients import CoefficientList
@@ -200,6 +201,7 @@ class PageContent:
 
     title: str
     headline: Headline
+    methods_text: MethodsText
     facts: tuple[Fact, ...]
     """Rows, configurations or models, folds or bootstraps, fits."""
     parameters: tuple[Parameter, ...] = ()
@@ -209,8 +211,6 @@ class PageContent:
     """How the number was computed, as settings."""
     flags: tuple[str, ...] = ()
     citations: tuple[Citation, ...] = ()
-    methods_text: str = ""
-    """The paragraph for an article, as the ``source`` of a ``MethodsText``."""
     command: str = ""
     """The command line or call; empty if unknown."""
     reproduction: tuple[Fact, ...] = ()

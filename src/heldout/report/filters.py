@@ -8,7 +8,6 @@ from typing import Any
 
 from heldout._text import ends_text, number_text, printable
 from heldout.dropping.words import risk_text
-from heldout.methods_text import MethodsText
 from heldout.metrics.named import in_sentence
 from heldout.report.exploration import script_hash
 from heldout.report.ranking import RankedConfiguration, Ranking, share_text
@@ -124,7 +123,6 @@ FILTERS: Mapping[str, Callable[..., Any]] = {
     "in_sentence": in_sentence,
     "headings": headings,
     "script_hash": script_hash,
-    "paragraph": MethodsText,
     "lines": lines,
 }
 """The filters of the templates by name."""

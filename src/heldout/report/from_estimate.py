@@ -39,7 +39,6 @@ from heldout.report.facts import (
     rows_text,
     settings_of,
 )
-from heldout.report.paper import text_of_estimate
 from heldout.report.ranking import MOST_SHOWN, Ranking, rank_configurations
 from heldout.report.thresholds import drawn_curves, threshold_table
 from heldout.report.words import NO_CANDIDATE, coverage_paragraph, reason_sentence, several_methods_sentence
@@ -97,7 +96,7 @@ def estimate_content(
         settings=settings_of([_with_members(estimate, inputs.predictions.names)]),
         flags=tuple(estimate.flags.values()),
         citations=citations_of(estimates, diagnostics),
-        methods_text=text_of_estimate(estimate).source,
+        methods_text=estimate.methods_text(),
         command=command or "",
         reproduction=reproduction_of([estimate.provenance]),
         delivered=delivered_sentence(

@@ -46,8 +46,6 @@ from heldout.report.facts import (
 )
 from heldout.report.importance import importance_of
 from heldout.report.nested import outer_of
-from heldout.report.paper import text_of_search
-from heldout.report.paper.paragraph import text_of_comparison
 from heldout.report.race import race_of, sources_of
 from heldout.report.ranking import column_means, rank_configurations
 from heldout.report.thresholds import drawn_curves, threshold_table
@@ -125,7 +123,7 @@ def report_content(
         settings=settings_of([provenance, dropping, imputing]),
         flags=flag_sentences(evaluation.estimates, name),
         citations=citations_of(evaluation.estimates.values(), diagnostics, _further_sources(evaluation)),
-        methods_text=text_of_search(evaluation).source,
+        methods_text=evaluation.methods_text(),
         command=command or "",
         reproduction=reproduction_of([evaluation.provenance, provenance]) + _fingerprints(evaluation),
         delivered=delivered_sentence(
@@ -265,6 +263,6 @@ def comparison_content(
     return replace(
         content,
         algorithms=algorithms_of(comparison, content.headline.metric),
-        methods_text=text_of_comparison(comparison).source,
+        methods_text=comparison.methods_text(),
         citations=(*content.citations, *further),
     )

@@ -35,7 +35,6 @@ from heldout.report.facts import (
     settings_of,
 )
 from heldout.report.from_search import flag_sentences
-from heldout.report.paper import text_of_validation
 from heldout.report.ranking import failure_groups
 from heldout.report.validation_content import (
     CandidateRow,
@@ -105,7 +104,7 @@ def validation_content(
         settings=settings_of([_settings(validation, estimate)]),
         flags=flag_sentences(validation.estimates, first),
         citations=citations_of(validation.estimates.values(), None, sources),
-        methods_text=text_of_validation(validation).source,
+        methods_text=validation.methods_text(),
         command=command or "",
         reproduction=reproduction_of([estimate.provenance]),
     )

@@ -19,7 +19,6 @@ from heldout._types import Floats
 from heldout._version import __version__
 from heldout.errors import InputError, MissingExtraError, text_of
 from heldout.estimates.types import Estimate, is_uncorrected, json_safe, optimism_beyond_rounding, was_named
-from heldout.methods_text import MethodsText
 from heldout.protocols.algorithms.comparison import AlgorithmComparison
 from heldout.protocols.validation.estimate import Validation
 from heldout.report.card import card_of, content_of, evaluation_of_result
@@ -239,7 +238,7 @@ def _written(search: Any, content: PageContent, folder: Path, *, report: bool) -
     """The files of a run."""
     estimates = {name: estimate.to_dict() for name, estimate in estimates_in(search).items()}
     texts = {
-        "methods.md": MethodsText(content.methods_text).to_markdown(),
+        "methods.md": content.methods_text.to_markdown(),
         "card.md": card_of(content),
         "estimate.json": json.dumps(json_safe(estimates), indent=1, allow_nan=False),
     }

@@ -15,13 +15,13 @@ from heldout.estimates.question import AGGREGATE_WORDS
 from heldout.estimates.types import Estimate
 from heldout.flags import Flag
 from heldout.folds.splits import Folds
-from heldout.methods_text import cited
 from heldout.metrics.named import in_sentence, metric_named, metric_words
 from heldout.protocols.nested.estimate import INNER_WORDS
 from heldout.protocols.words import method_words
 from heldout.references import PACKAGE
 from heldout.report.estimate_parts import method_sentences
 from heldout.report.facts import setting_text
+from heldout.report.paper.marks import cited
 from heldout.report.paper.parts import counted_of, listed
 from heldout.report.words import level_and_sides
 from heldout.selection import RULES, SELECTION_WORDS

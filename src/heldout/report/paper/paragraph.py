@@ -8,7 +8,7 @@ from heldout._registry import registered
 from heldout.dropping.words import race_sentence
 from heldout.estimates.types import Estimate
 from heldout.flags import Flag
-from heldout.methods_text import MethodsText, cited
+from heldout.methods_text import MethodsText
 from heldout.metrics.named import in_sentence, metric_words
 from heldout.protocols.algorithms.comparison import AlgorithmComparison
 from heldout.protocols.nested.estimate import NestedEstimate
@@ -26,6 +26,7 @@ from heldout.report.paper.estimation import (
     selection_sentence,
     sources_by_use,
 )
+from heldout.report.paper.marks import cited, written
 from heldout.report.paper.parts import (
     counted_of,
     groups_sentence,
@@ -46,8 +47,8 @@ from heldout.result import Evaluation
 
 def text_of_comparison(comparison: AlgorithmComparison) -> MethodsText:
     """The methods text of a comparison of algorithms: that of the search over all, and how they were compared."""
-    return MethodsText(
-        f"{text_of_search(record_of_deployed(comparison)).source} {how_compared(comparison).removesuffix('.')}"
+    return written(
+        f"{_of_search(record_of_deployed(comparison))} {how_compared(comparison).removesuffix('.')}"
         f"{cited(comparison.sources)}. {deployed_sentence(comparison)}"
     )
 
@@ -73,7 +74,7 @@ def text_of_estimate(estimate: Estimate) -> MethodsText:
         software_sentence(provenance.get("versions", {}), None),
         seed_sentence(provenance.get("entropy")),
     ]
-    return MethodsText(" ".join(sentence for sentence in sentences if sentence))
+    return written(" ".join(sentence for sentence in sentences if sentence))
 
 
 def _source(estimate: Estimate) -> str:
@@ -111,6 +112,10 @@ def text_of_search(evaluation: Evaluation, estimate: Estimate | None = None) -> 
     estimate : Estimate, optional
         In place of that of the search: that of the protocol that repeated it.
     """
+    return written(_of_search(evaluation, estimate))
+
+
+def _of_search(evaluation: Evaluation, estimate: Estimate | None = None) -> str:
     estimate = evaluation.estimate if estimate is None else estimate
     unfinished = "" if estimate is None else estimate.flags.get(Flag.UNFINISHED_SEARCH, "")
     sentences = [
@@ -122,7 +127,7 @@ def text_of_search(evaluation: Evaluation, estimate: Estimate | None = None) -> 
         _model(evaluation),
         *_software(evaluation),
     ]
-    return MethodsText(" ".join(sentence for sentence in sentences if sentence))
+    return " ".join(sentence for sentence in sentences if sentence)
 
 
 def _data(evaluation: Evaluation) -> list[str]:
@@ -244,7 +249,7 @@ def text_of_validation(validation: Validation) -> MethodsText:
         software_sentence(estimate.provenance.get("versions", {}), model),
         seed_sentence(estimate.provenance.get("entropy")),
     ]
-    return MethodsText(" ".join(sentence for sentence in sentences if sentence))
+    return written(" ".join(sentence for sentence in sentences if sentence))
 
 
 def _models(validation: Validation, model: str) -> str:

@@ -15,8 +15,8 @@ from heldout._text import counted
 from heldout.configurations import Configuration
 from heldout.data.task import TaskKind, Truth
 from heldout.execution.store.search_note import StoredConfiguration
-from heldout.methods_text import cited
 from heldout.references import PACKAGE
+from heldout.report.paper.marks import cited
 from heldout.scales import plain
 
 MOST_CLASSES = 6
