@@ -146,6 +146,8 @@ def test_the_estimate_file_is_the_estimate(tmp_path: Path) -> None:
     assert estimate["optimism"] == pytest.approx(estimate["uncorrected"] - estimate["value"])
     assert estimate["metric"] == "roc_auc" and estimate["method"] == "shrinkage"
     assert len(estimate["distribution"]) == 50
+    columns = estimate["provenance"]["columns"]
+    assert columns["excluded"] == {"constant": "constant"} and not columns["decimal_comma"]
 
 
 def test_with_json_stdout_is_one_document_and_stderr_the_rest(finished: Any, tmp_path: Path) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, cast
 
 import click
@@ -186,10 +186,16 @@ def command(ctx: click.Context, /, **values: Any) -> None:
         search = search_of(options, job)
         with resumable(folder, _bytes_planned(options, job, search, console), typed, options.resume):
             with run_session(options, folder, console) as running:
+                from heldout.cli.table import with_columns
                 from heldout.protocols.algorithms.protocol import algorithms_of_search
                 from heldout.report import comparison_content
 
                 comparison = algorithms_of_search(search, options.settings, running)
+            comparison = replace(
+                comparison,
+                overall=with_columns(comparison.overall, job.found),
+                evaluation=comparison.evaluation.with_provenance(columns=job.found.columns),
+            )
             files = {"run": folder.run_file, **save_model(comparison.model, folder, console)}
             files["comparison"] = folder.write_json("comparison.json", comparison.to_dict())
             content = comparison_content(comparison, command=typed, title=job.source)

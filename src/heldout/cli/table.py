@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from heldout.cli.console import Console
 
 if TYPE_CHECKING:
+    from heldout.estimates.types import Estimate
     from heldout.readers.table_task import TableTask
     from heldout.readers.tables import Table
 
@@ -36,7 +37,7 @@ def read_task(
     from heldout._text import counted
     from heldout.data.equal_rows import linked, row_numbers
     from heldout.readers.columns import quoted
-    from heldout.readers.predictors import categories_sentence, columns_in_doubt, remarks_on_text
+    from heldout.readers.predictors import categories_sentence, columns_in_doubt
     from heldout.readers.table_task import task_from_table
     from heldout.readers.tables import read_table
 
@@ -65,7 +66,7 @@ def read_task(
         f"{table.name}: {counted(task.n_rows, 'row')}, {counted(task.X.shape[1], 'column')} to predict from."
         + categories_sentence(task.X)
     )
-    for remark in (*table.remarks, *remarks_on_text(task.X)):
+    for remark in found.columns["remarks"]:
         console.note(remark)
     for reason in dict.fromkeys(found.excluded.values()):
         names = [name for name, why in found.excluded.items() if why == reason]
@@ -74,6 +75,11 @@ def read_task(
     if weight is not None and task.sample_weight is None:
         console.note(f"All weights in {weight!r} are equal, so they change nothing.")
     return found, table.name
+
+
+def with_columns(estimate: Estimate, found: TableTask) -> Estimate:
+    """The estimate with what was done to the columns of the table in its record."""
+    return replace(estimate, provenance={**estimate.provenance, "columns": found.columns})
 
 
 def _of_columns(table: Table, predictors: Sequence[str], uses: Mapping[str, str]) -> Table:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -295,6 +296,7 @@ def _bytes_of(job: TuneJob) -> int:
 
 def _evaluate(options: TuneOptions, job: TuneJob, folder: OutputFolder, console: Console) -> tuple[Evaluation, int]:
     """The search, and how many of its fits an earlier run had done."""
+    from heldout.cli.table import with_columns
     from heldout.execution.events import ConfigurationsAdded, Event, SearchStarted
 
     resumed: list[int] = []
@@ -308,7 +310,11 @@ def _evaluate(options: TuneOptions, job: TuneJob, folder: OutputFolder, console:
     search = search_of(options, job)
     with run_session(options, folder, console, count) as running:
         evaluation = _evaluation(options, job, search, folder, running)
-    return evaluation.with_provenance(configurations_from=job.space.search or "list"), sum(resumed)
+    evaluation = evaluation.with_provenance(
+        configurations_from=job.space.search or "list", columns=job.found.columns
+    )
+    estimates = {name: with_columns(estimate, job.found) for name, estimate in evaluation.estimates.items()}
+    return replace(evaluation, estimates=estimates), sum(resumed)
 
 
 def _evaluation(

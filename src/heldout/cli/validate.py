@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -170,10 +171,13 @@ def command(ctx: click.Context, /, **values: Any) -> None:
 
 
 def _validate(options: ValidateOptions, job: ValidateJob, folder: OutputFolder, console: Console) -> Validation:
+    from heldout.cli.table import with_columns
     from heldout.protocols.validation.protocol import validated
 
     with run_session(options, folder, console) as running:
-        return validated(job.arguments, job.plan, running)
+        validation = validated(job.arguments, job.plan, running)
+    estimates = {name: with_columns(estimate, job.found) for name, estimate in validation.estimates.items()}
+    return replace(validation, estimates=estimates)
 
 
 def _write_files(

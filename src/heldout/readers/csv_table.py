@@ -56,6 +56,9 @@ class Dialect:
         return self.path.open("r", encoding=self.encoding, newline="")
 
 
+DECIMAL_COMMA = "Numbers are written with a decimal comma."
+
+
 def read_csv(path: Path) -> tuple[Any, tuple[str, ...]]:
     """The table of a text file as pandas reads it, and remarks on assumptions.
 
@@ -90,7 +93,7 @@ def _dialect_of(path: Path) -> tuple[Dialect, list[str]]:
         delimiter = _delimiter_of(sample)
         decimal = _decimal_of(path, sample, delimiter)
     if decimal == ",":
-        remarks.append("Numbers are written with a decimal comma.")
+        remarks.append(DECIMAL_COMMA)
     return Dialect(path, encoding, delimiter, decimal), remarks
 
 

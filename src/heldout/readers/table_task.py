@@ -28,8 +28,10 @@ from heldout.readers.columns import (
     survival_of_columns,
     text_of,
 )
-from heldout.readers.predictors import excluded_columns
+from heldout.readers.csv_table import DECIMAL_COMMA
+from heldout.readers.predictors import excluded_columns, remarks_on_text
 from heldout.readers.tables import Table
+from heldout.spaces.preprocessing import column_kinds
 from heldout.spaces.presets import MOST_CLASSES
 
 CLASSIFICATION = "classification"
@@ -57,6 +59,10 @@ class TableTask:
     """A sentence: how the target was read, and why."""
     excluded: Mapping[str, str]
     """Columns that are not used, with the reason."""
+    columns: Mapping[str, Any]
+    """What was done to the columns, for the record: which were excluded and why, which hold categories, whether
+    numbers have a decimal comma, and remarks on reading them.
+    """
     event: str | None = None
     """The column of events of a survival task."""
 
@@ -119,7 +125,15 @@ def task_from_table(
         )
     for name in usable.select_dtypes("number").columns:
         _check_size(usable[name], f"column {name!r}")
-    return TableTask(Task(usable, truth, _group_labels(group_column), weights), target, why, excluded, event)
+    columns = {
+        "excluded": {str(name): reason.partition("; to use it")[0] for name, reason in excluded.items()},
+        "categories": list(column_kinds(usable).categorical),
+        "decimal_comma": DECIMAL_COMMA in table.remarks,
+        "remarks": [*table.remarks, *remarks_on_text(usable)],
+    }
+    return TableTask(
+        Task(usable, truth, _group_labels(group_column), weights), target, why, excluded, columns, event
+    )
 
 
 def _uses(target: str, event: str | None, groups: str | None, weight: str | None) -> dict[str, str]:

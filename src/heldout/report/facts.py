@@ -21,7 +21,8 @@ from heldout.report.diagnostics import Diagnostics
 from heldout.selection import SELECTION_WORDS
 
 _ELSEWHERE = {
-    "quantity", "sources", "n_rows", "n_configurations", "n_candidates", "n_repeats", "n_folds", "training_rows",
+    "quantity", "sources", "columns", "n_rows", "n_configurations", "n_candidates", "n_repeats", "n_folds",
+    "training_rows",
 }  # fmt: skip
 _REPRODUCE = {
     "entropy": "Seed",
