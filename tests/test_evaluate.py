@@ -19,7 +19,7 @@ from heldout.data.task import Task, truth_of
 from heldout.errors import HeldoutWarning, InputError
 from heldout.estimates.of_search import Estimation
 from heldout.evaluate import evaluate
-from heldout.execution.events import CellFinished, SearchFinished, SearchStarted, StageStarted
+from heldout.execution.events import CellFinished, RunClosed, SearchFinished, SearchStarted, StageStarted
 from heldout.execution.fit import make_scoring
 from heldout.execution.plan import BYTES_A_CELL, bytes_needed, check_memory
 from heldout.execution.run import RunSettings
@@ -123,8 +123,8 @@ def test_the_record_is_whole() -> None:
     names = ("Scripted (column=0)", "Scripted (column=1)")
     assert events[0] == SearchStarted(n_cells=6, n_resumed=0, n_configurations=2, n_splits=3, names=names)
     assert [type(event) for event in events[1:7]] == [CellFinished] * 6
-    assert events[7:9] == [StageStarted("estimate"), StageStarted("refit")]
-    assert isinstance(events[9], SearchFinished) and events[9].seconds > 0
+    assert events[7:10] == [RunClosed(), StageStarted("estimate"), StageStarted("refit")]
+    assert isinstance(events[10], SearchFinished) and events[10].seconds > 0
     assert found.n_fits == 6 and found.n_fits_saved == 0 and not found.failures
     assert [cell.key for cell in found.cells] == [(j, 0, k) for j in range(2) for k in range(3)]
     assert all(not cell.predictions for cell in found.cells)

@@ -10,10 +10,12 @@ The command line names its options in their place when it prints a sentence or w
 from __future__ import annotations
 
 import re
+import shutil
+import textwrap
 from collections.abc import Iterable
 from math import inf, isinf, isnan
 from numbers import Integral
-from typing import Any
+from typing import Any, TextIO
 
 _CONTROL_CHARACTERS = re.compile(
     "["
@@ -69,6 +71,23 @@ def printable(text: str, keep: str = "") -> str:
     cm\u202e²
     """
     return _CONTROL_CHARACTERS.sub(lambda found: found[0] if found[0] in keep else repr(found[0])[1:-1], text)
+
+
+def wrapped(text: str, stream: TextIO, indent: int = 0) -> str:
+    """The text as a terminal shows it: each line ends between words, and others than the first are indented.
+
+    A log has one line, in which a word can be searched; a word that is longer than the terminal is not broken here.
+    """
+    if not stream.isatty():
+        return text
+    width = shutil.get_terminal_size().columns
+    return textwrap.fill(
+        text,
+        max(width, indent + 20),
+        subsequent_indent=" " * indent,
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
 
 
 def markdown_text(text: str) -> str:

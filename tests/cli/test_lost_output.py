@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from heldout.execution.events import StageStarted
-from heldout.execution.listeners.progress import ProgressLines
+from heldout.execution.listeners.lines import ProgressLines
 
 Write = Callable[..., Path]
 

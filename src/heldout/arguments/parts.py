@@ -40,7 +40,7 @@ from heldout.data.task import (
 from heldout.errors import InputError, input_error, reason_of
 from heldout.execution.events import Listener
 from heldout.execution.fit import Routing
-from heldout.execution.listeners.progress import verbose_listeners
+from heldout.execution.listeners.progress import progress_listeners
 from heldout.execution.run import RunSettings
 from heldout.execution.store import store_of
 from heldout.folds.plans import FoldPlan, KFolds, seeded
@@ -278,7 +278,7 @@ def running_of(
         n_jobs=n_jobs,
         pre_dispatch=pre_dispatch,
         fit_timeout=fit_timeout,
-        listeners=[*verbose_listeners(verbose), *listeners],
+        listeners=[*progress_listeners(verbose), *listeners],
     )
 
 

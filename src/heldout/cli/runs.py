@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import os
 import signal
+import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
@@ -104,7 +105,7 @@ def run_session(
     options: RunOptions, folder: OutputFolder, console: Console, *listeners: Listener
 ) -> Iterator[RunSettings]:
     """How a command fits: with its engine, into the run file of its folder, showing progress."""
-    from heldout.execution.listeners.progress import progress
+    from heldout.execution.listeners.progress import progress_listeners
     from heldout.execution.run import RunSettings
     from heldout.execution.store.sqlite import SQLiteStore
 
@@ -115,16 +116,14 @@ def run_session(
     store = SQLiteStore(
         folder.run_file, accept_changed_code=options.accept_changed_code, one_run=True, terms=options.terms
     )
-    with (
-        fitting_with(options.engine, options.n_jobs),
-        progress(quiet=options.quiet, verbose=options.verbose) as listener,
-    ):
+    verbose = 0 if options.quiet else 1 + options.verbose
+    with fitting_with(options.engine, options.n_jobs):
         yield RunSettings(
             store=store,
             resume=options.resume,
             n_jobs=options.n_jobs,
             fit_timeout=options.fit_timeout,
-            listeners=[listener, *listeners],
+            listeners=[*progress_listeners(verbose, sys.stderr), *listeners],
         )
 
 

@@ -98,6 +98,11 @@ class WorkersLost:
 
 
 @dataclass(frozen=True)
+class RunClosed:
+    """The run makes no more fits: all are done, or an error or Ctrl-C ended it."""
+
+
+@dataclass(frozen=True)
 class StageStarted:
     """The search begins to 'estimate', to 'refit', to keep 'fold models', or what else its words say."""
 
@@ -121,6 +126,7 @@ Event: TypeAlias = (
     | BlockFinished
     | BarrierPassed
     | WorkersLost
+    | RunClosed
     | StageStarted
     | SearchFinished
 )

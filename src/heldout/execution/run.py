@@ -21,7 +21,7 @@ from heldout.estimates.question import Aggregate
 from heldout.execution.barriers import BarrierJudge, unjudged_barrier
 from heldout.execution.cells import CellBlock, CellKey, CellResult, each_cell
 from heldout.execution.collect import RaceOutcome, RaceResults, ResultCollector
-from heldout.execution.events import Event, Listener, SearchStarted
+from heldout.execution.events import Event, Listener, RunClosed, SearchStarted
 from heldout.execution.executors.base import Executor, Work
 from heldout.execution.identity import AdaptivePlan, run_identity
 from heldout.execution.left_out import left_out_blocks
@@ -237,9 +237,12 @@ def open_run(
             planned, resumed.total(), n_configurations, folds.n_splits, names,
             scoring.refit_metric, n_races, may_drop, is_validation, resumed, units, len(folds.halves),
         )  # fmt: skip
-        tell(run_settings.listeners, started)
-        with run_settings.executor or executor_of(run_settings) as executor:
-            yield OpenRun(work, task, run, executor, run_settings)
+        try:
+            tell(run_settings.listeners, started)
+            with run_settings.executor or executor_of(run_settings) as executor:
+                yield OpenRun(work, task, run, executor, run_settings)
+        finally:
+            tell(run_settings.listeners, RunClosed())
 
 
 def _with_means(work: Work, run_settings: RunSettings) -> Work:

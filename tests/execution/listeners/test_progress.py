@@ -1,4 +1,5 @@
 import io
+import sys
 
 from heldout.dropping.base import Barrier, Dropped
 from heldout.execution.cells import CellKey, CellResult, CellState
@@ -10,7 +11,9 @@ from heldout.execution.events import (
     StageStarted,
     WorkersLost,
 )
-from heldout.execution.listeners.progress import LiveTable, ProgressLines, Silent, VerboseListener, progress
+from heldout.execution.listeners.bar import BarOfFits
+from heldout.execution.listeners.lines import ProgressLines
+from heldout.execution.listeners.progress import progress_listeners
 from heldout.execution.listeners.words import computed_line, duration
 
 
@@ -168,7 +171,7 @@ def test_a_validation_fits_models_on_samples(capsys):
     begun = SearchStarted(602, 40, 2, 401, is_validation=True)
     told = "602 fits of 2 models on all rows and on bootstrap samples, of which 40 are done already"
     assert lines_of([begun], Clock(), 1) == [told]
-    listener = VerboseListener(2)
+    (listener,) = progress_listeners(2)
     listener(SearchStarted(201, 0, 1, 201, is_validation=True, names=("logistic",)))
     listener(CellFinished(CellResult(CellKey(0, 3, 0), CellState.DONE, "", 0.25)))
     assert capsys.readouterr().out.splitlines() == [
@@ -179,7 +182,7 @@ def test_a_validation_fits_models_on_samples(capsys):
 
 def test_verbose_prints_the_plan_every_fit_who_left_and_what_was_lost(capsys):
     for verbose in (1, 2):
-        listener = VerboseListener(verbose)
+        (listener,) = progress_listeners(verbose)
         for event in (
             SearchStarted(15, 0, 3, 5, may_drop=True, names=("a", "b", "c")),
             cell(1, test_scores={"score": 0.5}),
@@ -205,19 +208,40 @@ def test_verbose_prints_the_plan_every_fit_who_left_and_what_was_lost(capsys):
 
 
 def test_what_suits_the_stream(monkeypatch):
+    def kind(verbose, stream):
+        return [type(listener) for listener in progress_listeners(verbose, stream)]
+
     monkeypatch.setenv("TERM", "xterm")
-    assert type(progress(io.StringIO())) is ProgressLines
-    assert type(progress(Terminal())) is LiveTable
-    assert type(progress(Terminal(), quiet=True)) is Silent
-    assert type(progress(Terminal(), verbose=True)) is VerboseListener
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    assert kind(0, Terminal()) == []
+    assert kind(1, io.StringIO()) == [ProgressLines]
+    assert kind(1, Terminal()) == [BarOfFits]
+    assert kind(2, Terminal()) == [ProgressLines]
     monkeypatch.setenv("TERM", "dumb")
-    assert type(progress(Terminal())) is ProgressLines
+    assert kind(1, Terminal()) == [ProgressLines]
 
 
 def test_a_terminal_without_rich_gets_lines(monkeypatch):
     monkeypatch.setenv("TERM", "xterm")
-    monkeypatch.setitem(__import__("sys").modules, "rich.console", None)
-    assert type(progress(Terminal())) is ProgressLines
+    monkeypatch.delitem(sys.modules, "heldout.execution.listeners.bar", raising=False)
+    monkeypatch.setitem(sys.modules, "rich.console", None)
+    assert type(*progress_listeners(1, Terminal())) is ProgressLines
+
+
+def test_a_program_without_a_console_is_silent(monkeypatch):
+    monkeypatch.setattr(sys, "stdout", None)
+    assert progress_listeners(1) == []
+
+
+def test_a_line_breaks_between_words_on_a_terminal_and_not_in_a_log(monkeypatch):
+    monkeypatch.setenv("COLUMNS", "40")
+    line = "lost workers (a worker was killed by signal 9); what they had begun is done again"
+    for stream, lines in (
+        (io.StringIO(), [line]),
+        (Terminal(), ["lost workers (a worker was killed by", "signal 9); what they had begun is done", "again"]),
+    ):
+        ProgressLines(stream)(WorkersLost((), "a worker was killed by signal 9"))
+        assert stream.getvalue().splitlines() == lines
 
 
 def test_durations():

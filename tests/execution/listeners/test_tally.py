@@ -4,7 +4,7 @@ import math
 
 from heldout.dropping.base import Barrier, Dropped
 from heldout.execution.cells import CellKey, CellResult, CellState
-from heldout.execution.events import BarrierPassed, CellFinished, SearchStarted, WorkersLost
+from heldout.execution.events import BarrierPassed, CellFinished, SearchStarted
 from heldout.execution.listeners.tally import RunTally
 from heldout.execution.listeners.words import best_words
 
@@ -77,7 +77,9 @@ def test_what_was_done_before_is_no_measure_of_the_pace_here():
     score(tally, 4, 0.1, 0.2)
     assert tally.seconds_left(4.0) == 16.0
     assert "met since it was resumed" not in best_words(begun())
-    assert best_words(tally) == "0.2000 (in 1 split since it was resumed, uncorrected): configuration 1"
+    assert (
+        best_words(tally) == "best so far: 0.2000 (in 1 split since it was resumed, uncorrected): configuration 1"
+    )
 
 
 def test_what_was_done_and_is_now_saved_is_not_left_twice():
@@ -101,7 +103,7 @@ def test_losses_are_shown_in_their_own_units():
         scores = {"r2": 0.9, "neg_root_mean_squared_error": value}
         key = CellKey(configuration, 0, 0)
         tally.add(CellFinished(CellResult(key, CellState.DONE, test_scores=scores)))
-    assert best_words(tally) == "root mean squared error 49.88 (in 1 split, uncorrected): c1"
+    assert best_words(tally) == "best so far: root mean squared error 49.88 (in 1 split, uncorrected): c1"
 
 
 def test_a_score_whose_name_was_not_known_beforehand_decides_if_it_is_the_first():
@@ -109,13 +111,6 @@ def test_a_score_whose_name_was_not_known_beforehand_decides_if_it_is_the_first(
     scores = {"first": 0.25, "second": 0.5}
     tally.add(CellFinished(CellResult(CellKey(0, 0, 0), CellState.DONE, test_scores=scores)))
     assert tally.best.score == 0.25
-
-
-def test_losses_of_workers_are_counted():
-    tally = begun()
-    for reason in ("first", "second"):
-        tally.add(WorkersLost((), reason))
-    assert (tally.n_lost, tally.lost_reason) == (2, "second")
 
 
 def test_a_second_run_begins_anew():

@@ -24,7 +24,6 @@ from heldout.execution.events import (
     Event,
     FitsAdded,
     SearchStarted,
-    WorkersLost,
 )
 from heldout.folds.splits import Place
 
@@ -157,8 +156,6 @@ class RunTally:
     - ``metric``: the scorer that decides.
     - ``n_splits_done``: splits that all remaining configurations have done, as of the last barrier.
     - ``n_remaining``: configurations that remain in the race.
-    - ``n_lost``: how often workers were lost.
-    - ``lost_reason``: why, the last time.
 
     Examples
     --------
@@ -183,8 +180,7 @@ class RunTally:
         self.n_configurations, self.n_splits, self.n_races = event.n_configurations, event.n_splits, event.n_races
         self.may_drop, self.metric = event.may_drop, event.refit_metric
         self.is_validation = event.is_validation
-        self.failed = self.saved = self.n_splits_done = self.n_lost = 0
-        self.lost_reason = ""
+        self.failed = self.saved = self.n_splits_done = 0
         self.n_remaining = event.n_configurations
         self._names = list(event.names)
         self._scores: list[list[float]] = [[] for _ in range(event.n_configurations)]
@@ -214,9 +210,6 @@ class RunTally:
                 dropped = [drop.configuration for drop in event.barrier.dropped]
                 self._out.update(dropped)
                 self._pace.drop(dropped)
-        elif isinstance(event, WorkersLost):
-            self.n_lost += 1
-            self.lost_reason = event.reason
         elif isinstance(event, SearchStarted):
             self._begin(event)
 

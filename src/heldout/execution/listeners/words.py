@@ -212,7 +212,7 @@ def fits_words(tally: RunTally) -> str:
 
 def remaining_words(tally: RunTally) -> str:
     """Configurations that remain in the race."""
-    of_all = f"{tally.n_remaining} of {counted(tally.n_configurations, 'configuration')}"
+    of_all = f"{tally.n_remaining} of {counted(tally.n_configurations, 'configuration')} remain"
     splits = counted(tally.n_splits, "split")
     return of_all + (f" after {tally.n_splits_done} of {splits}" if tally.n_splits_done else "")
 
@@ -226,7 +226,7 @@ def best_words(tally: RunTally) -> str:
     title = "" if tally.metric == "score" else f"{in_sentence(metric_words(tally.metric)[0])} "
     over = f"mean of {best.n_splits} splits" if best.n_splits > 1 else "in 1 split"
     here = " since it was resumed" if tally.resumed else ""
-    return f"{title}{score_text(best.score, tally.metric)} ({over}{here}, uncorrected): {best.name}"
+    return f"best so far: {title}{score_text(best.score, tally.metric)} ({over}{here}, uncorrected): {best.name}"
 
 
 def score_text(score: float, scorer: str) -> str:
@@ -240,7 +240,7 @@ def left_words(tally: RunTally, seconds: float) -> str:
     left = tally.seconds_left(seconds)
     if left is None or not tally.left:
         return ""
-    return f"{'at most ' if tally.may_drop else ''}about {duration(max(round(left), 1))}"
+    return f"{'at most ' if tally.may_drop else ''}about {duration(max(round(left), 1))} left"
 
 
 def command_words(seconds: float) -> str:
@@ -265,9 +265,9 @@ def computed_line(seconds: float, fits: str = "") -> str:
     """The time of a search without reading and writing files, and what part of the fits was for its estimate.
 
     >>> computed_line(52.0)
-    'fits, estimate and refit took 52 s, without reading the table and writing the files'
+    'fits, estimate and refit took 52 s'
     """
-    took = f"fits, estimate and refit took {duration(seconds)}, without reading the table and writing the files"
+    took = f"fits, estimate and refit took {duration(seconds)}"
     return f"{took}; {fits}" if fits else took
 
 
