@@ -56,9 +56,7 @@ DOCUMENTED = (
 )
 OPTIONAL = ("TaskDependent", "OfParts", "Fused", "Failing")
 """Protocols of ``heldout.metrics.base`` in a table of the page ``row-loss-metric``."""
-INTERNAL = frozenset(
-    {"Executor", "DoSplit", "FitsOfSplit", "Progress", "Proposals", "Space", "LeftOut", "PredictionFormat"}
-)
+INTERNAL = frozenset({"Executor", "DoSplit", "FitsOfSplit", "Proposals", "Space", "LeftOut", "PredictionFormat"})
 """Protocols that no argument of a public function takes; the page ``internal`` names them."""
 PLUMBING = frozenset(
     {
