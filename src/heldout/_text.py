@@ -76,18 +76,18 @@ def printable(text: str, keep: str = "") -> str:
 def wrapped(text: str, stream: TextIO, indent: int = 0) -> str:
     """The text as a terminal shows it: each line ends between words, and others than the first are indented.
 
-    A log has one line, in which a word can be searched; a word that is longer than the terminal is not broken here.
+    A log has one line, in which words can be searched. A word that is longer than the terminal stays whole. A text
+    that is indented itself has its other lines two columns further in.
     """
     if not stream.isatty():
         return text
-    width = shutil.get_terminal_size().columns
-    return textwrap.fill(
-        text,
-        max(width, indent + 20),
-        subsequent_indent=" " * indent,
-        break_long_words=False,
-        break_on_hyphens=False,
+    own = len(text) - len(text.lstrip(" "))
+    indent = indent or (own and own + 2)
+    width = max(shutil.get_terminal_size().columns, indent + 20)
+    lines = textwrap.wrap(
+        text, width, subsequent_indent=" " * indent, break_long_words=False, break_on_hyphens=False
     )
+    return "\n".join(lines)
 
 
 def markdown_text(text: str) -> str:

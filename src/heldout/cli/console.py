@@ -22,7 +22,7 @@ from typing import Any, TypeAlias
 
 import click
 
-from heldout._text import printable
+from heldout._text import printable, wrapped
 from heldout.cli.options import OptionText, all_in_options, in_options
 from heldout.errors import HeldoutWarning, InputError
 
@@ -52,13 +52,13 @@ class Console:
     def say(self, text: str) -> None:
         """Print what the command does."""
         if not self.quiet:
-            self._print(self._shown(text), err=self.as_json)
+            self._print(wrapped(self._shown(text), sys.stderr if self.as_json else sys.stdout), err=self.as_json)
 
     def note(self, text: str) -> None:
         """Print a note for the reader of the result, each text once."""
         if not self.quiet and text not in self._noted:
             self._noted.add(text)
-            self._print(f"Note: {self._shown(text)}", err=True)
+            self._print(wrapped(f"Note: {self._shown(text)}", sys.stderr), err=True)
 
     def table(self, rows: Sequence[Row]) -> None:
         """Print the result for people: labels and texts, aligned."""
@@ -67,15 +67,16 @@ class Console:
         width = max(len(printable(label)) for label, _ in rows)
         for label, text in rows:
             first, *others = map(self._shown, [text] if isinstance(text, str) else text)
-            self._print(click.style(f"{printable(label):<{width}}", bold=True) + f"  {first}")
-            for line in others:
-                self._print(" " * (width + 2) + line)
+            line = wrapped(f"{printable(label):<{width}}  {first}", sys.stdout, width + 2)
+            self._print(click.style(line[:width], bold=True) + line[width:])
+            for other in others:
+                self._print(wrapped(" " * (width + 2) + other, sys.stdout))
 
     def lines(self, lines: Sequence[str]) -> None:
         """Print the result for people, as lines."""
         if not self.as_json:
             for line in lines:
-                self._print(self._shown(line))
+                self._print(wrapped(self._shown(line), sys.stdout))
 
     def document(self, document: Mapping[str, Any]) -> None:
         """Print the result for machines."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 import difflib
 import errno
 import importlib
+import sys
 import traceback
 from collections.abc import Mapping
 from contextlib import suppress
@@ -16,7 +17,7 @@ from typing import Any
 import click
 
 from heldout._papers import of_papers
-from heldout._text import printable
+from heldout._text import printable, wrapped
 from heldout.cli.console import discard, echo
 from heldout.cli.options import in_options, options_by_argument
 from heldout.errors import HeldoutError, MissingPapersError, text_of
@@ -117,7 +118,7 @@ class Group(LazyGroup):
         except HeldoutError as error:
             options = options_by_argument(ctx.meta.get(_COMMAND, self))
             text = in_options(str(error), options, getattr(error, "argument", None))
-            _end(ctx, error, f"Error: {printable(text)}", EXIT_BAD_INPUT)
+            _end(ctx, error, wrapped(f"Error: {printable(text)}", sys.stderr), EXIT_BAD_INPUT)
         except KeyboardInterrupt as error:
             _end(ctx, error, f"\n{printable(str(error), keep=chr(10)) or 'Interrupted.'}", EXIT_INTERRUPTED)
         except Exception as error:

@@ -90,7 +90,7 @@ def search_rows(
     seconds: float,
 ) -> list[Row]:
     """Labels and texts about a finished search and the protocol that repeated it."""
-    from heldout.execution.listeners.words import command_words, shared_line, shared_lines
+    from heldout.execution.listeners.words import command_words, shared_line
     from heldout.scales import scale_of
 
     estimate = evaluation.estimate
@@ -116,7 +116,7 @@ def search_rows(
     if shared := evaluation.shared_fits:
         in_all = shared_line(evaluation.n_fits_shared, evaluation.n_fits_of_search, shared)
         where = "" if evaluation.is_one_search else "in the search on all rows "
-        rows.append(("shared", [f"{where}{in_all}", *shared_lines(shared)]))
+        rows.append(("shared", f"{where}{in_all}"))
     if stopped := _stopped(evaluation):
         rows.append(("stopped", stopped))
     if dropped := _dropped(evaluation):

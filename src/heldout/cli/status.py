@@ -132,7 +132,7 @@ def _state(status: FileStatus) -> str:
 def run_rows(run: RunStatus, *, is_one_of_several: bool = False) -> list[Row]:
     """Labels and texts about a run."""
     from heldout._text import counted
-    from heldout.execution.listeners.words import duration, shared_line, shared_lines, work_words
+    from heldout.execution.listeners.words import duration, shared_line, work_words
 
     data = [] if run.n_rows is None else [counted(run.n_rows, "row")]
     if run.is_validation:
@@ -149,7 +149,7 @@ def run_rows(run: RunStatus, *, is_one_of_several: bool = False) -> list[Row]:
     if run.messages:
         rows.append(("errors", _messages(run)))
     if shared := run.shared_fits:
-        rows.append(("shared", [shared_line(run.n_shared, run.n_done, shared), *shared_lines(shared)]))
+        rows.append(("shared", shared_line(run.n_shared, run.n_done, shared)))
     rows.append(("all fits", work_words(run.seconds)))
     if run.n_left and run.cells_per_second and run.seconds_left:
         most = "at most " if run.barriers else ""

@@ -17,7 +17,7 @@ from heldout.execution.events import (
     WorkersLost,
 )
 from heldout.execution.listeners.tally import RunTally
-from heldout.execution.sharing.accounts import STEPS, SharedFits
+from heldout.execution.sharing.accounts import SharedFits
 from heldout.metrics.named import in_sentence, metric_words
 
 STAGES = {
@@ -60,44 +60,12 @@ def shared_line(n_shared: int, n_fits: int, shared: Mapping[str, SharedFits]) ->
     '30 of 30 fits'
     """
     known = [each.seconds for each in shared.values() if each.seconds is not None]
+    seconds, n_bytes = math.fsum(known), sum(each.n_bytes for each in shared.values())
     about = "about" if len(known) == len(shared) else "at least"
-    saved = saved_words(math.fsum(known), sum(each.n_bytes for each in shared.values()), about)
-    return f"{n_shared:,} of {n_fits:,} fits" + (f", {saved}" if known or saved != "nothing saved" else "")
-
-
-def shared_lines(shared: Mapping[str, SharedFits]) -> list[str]:
-    """The same by what was shared.
-
-    Examples
-    --------
-    >>> neighbours, steps = SharedFits(1400, None, 0), SharedFits(80, 32.0, 2**30)
-    >>> for line in shared_lines({"KNeighborsClassifier": neighbours, "steps": steps}):
-    ...     print(line)
-    KNeighborsClassifier: 1,400 fits, time not estimated
-    steps: 80 fits, 32 s and 1.0 GB saved
-    """
-    return [
-        f"{what}: {each.n_fits:,} fit{'s' * (each.n_fits != 1)}, {_saved_of(what, each)}"
-        for what, each in shared.items()
-    ]
-
-
-def _saved_of(what: str, shared: SharedFits) -> str:
-    if shared.seconds is None:
-        return "time not estimated"
-    words = saved_words(shared.seconds, shared.n_bytes, "" if what == STEPS else "about")
-    return words if what == STEPS else f"{words} (estimated)"
-
-
-def saved_words(seconds: float, n_bytes: int, about: str = "") -> str:
-    """What fits saved: some are slower together.
-
-    >>> saved_words(75.0, 0, "about"), saved_words(0.0, 2048), saved_words(-1.0, 0)
-    ('about 1 min 15 s saved', '2 kB saved', 'nothing saved')
-    """
-    parts = [f"{about} {duration(seconds)}".lstrip()] if seconds > 0 else []
-    parts += [bytes_text(n_bytes)] if n_bytes else []
-    return f"{' and '.join(parts) or 'nothing'} saved"
+    saved = [f"{about} {duration(seconds)}"] if seconds > 0 else []  # some are slower together
+    saved += [bytes_text(n_bytes)] if n_bytes else []
+    words = f", {' and '.join(saved) or 'nothing'} saved" if known or saved else ""
+    return f"{n_shared:,} of {n_fits:,} fits{words}"
 
 
 def plan_line(event: SearchStarted) -> str:
