@@ -82,7 +82,7 @@ def test_without_it_a_preset_may_need_it(command: Command, preset: str) -> None:
 def test_without_it_an_advice_simulates_no_worst_case() -> None:
     found = ho.advise(X, Y, (KNeighborsClassifier(), {"n_neighbors": [1, 3]}), seconds=0, random_state=0)
     assert found.worst_case is None and found.recommendation.method == "shrinkage"
-    said = "Biases were not simulated: their study needs heldout-papers (pip install heldout-papers)."
+    said = "Biases at worst were not simulated: their study needs heldout-papers (pip install heldout-papers)."
     assert said in found.warnings
 
 

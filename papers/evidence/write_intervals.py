@@ -186,8 +186,8 @@ SHARES = ["accuracy", "roc_auc"]
 def six_lines() -> str:
     """What a user has, what to ask, what it covers, how wide it is."""
     several, one = (cells(RECOMMENDED, part="tables", kind=kind) for kind in (SEVERAL, "one"))
-    exact = cells(CASES["hold-out, one accuracy"].labels[0], part="hold-out")
-    held_out, scores = cells(RECOMMENDED, part="hold-out"), cells(CASES["fold scores"].labels[0], part="tables")
+    exact = cells(CASES["hold-out, one accuracy"].method, part="hold-out")
+    held_out, scores = cells(RECOMMENDED, part="hold-out"), cells(CASES["fold scores"].method, part="tables")
     published = cells("bbc", part="tables")
     ten = [value for (k, _, _), values in fold_score_coverages().items() if k == "10" for value in values]
     five = f"; with 5 folds {covers(scores)}" if len(scores) else ""

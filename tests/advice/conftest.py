@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+from typing import Any
+
 import pytest
 
-from heldout.advice.costs import BETA, ProtocolBias, WorstCase
+from heldout import studies
 
 BIASES = {"cv": 0.1, "nested_cv": 0.0, "bbc": -0.02, "bced": -0.01}
 
 
 @pytest.fixture(autouse=True)
 def worst_case_without_its_study(monkeypatch: pytest.MonkeyPatch) -> None:
-    def simulated(
-        rows: int, configurations: int, folds: int, entropy: int, *, metric: str, prevalence: float | None
-    ) -> WorstCase:
-        biases = tuple(ProtocolBias(protocol, bias, 0.01) for protocol, bias in BIASES.items())
-        return WorstCase(metric, rows, configurations, folds, 50, BETA, biases)
+    def simulated(*_: Any, **settings: Any) -> SimpleNamespace:
+        rows = [{"protocol": name, "bias": bias, "standard_error": 0.01} for name, bias in BIASES.items()]
+        return SimpleNamespace(rows=lambda: rows)
 
-    monkeypatch.setattr("heldout.advice.adviser.worst_case", simulated)
+    monkeypatch.setattr(studies, "bias", simulated, raising=False)

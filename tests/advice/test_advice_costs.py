@@ -16,24 +16,20 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import heldout as ho
-from heldout.advice.costs import GROWTH, TotalTime, costs_of
-from heldout.advice.problem import SearchProblem, problem_of
+from heldout.advice import Advice
+from heldout.advice.costs import GROWTH, TotalTime
 
 X, Y = make_classification(120, 4, n_informative=3, n_redundant=0, random_state=3)
 NEIGHBOURS = (KNeighborsClassifier(), {"n_neighbors": [1, 5, 9]})
 SEVERAL = [("knn", KNeighborsClassifier(), {"n_neighbors": [1, 5, 9]}), ("nb", GaussianNB(), {})]
-UNKNOWN = TotalTime(math.nan, math.nan, math.nan, math.nan)
 
 
-def problem(configurations, *, cv=5, inner=None, scoring=None, groups=None, rows=120) -> SearchProblem:
-    return problem_of(
-        X[:rows], Y[:rows], configurations,
-        scoring=scoring, cv=cv, inner=inner, groups=groups, n_jobs=None, random_state=0,
-    )  # fmt: skip
+def advised(configurations, *, rows=120, **settings) -> Advice:
+    return ho.advise(X[:rows], Y[:rows], configurations, seconds=0, random_state=0, **settings)
 
 
 def fits(configurations, **settings) -> dict[str, tuple[int, int]]:
-    return {one.protocol: (one.fewest, one.most) for one in costs_of(problem(configurations, **settings), UNKNOWN)}
+    return {one.protocol: (one.fewest, one.most) for one in advised(configurations, **settings).costs}
 
 
 @pytest.mark.parametrize("cv", [3, 5])
@@ -100,20 +96,25 @@ def test_dropping_makes_a_number_of_fits_within_the_counted_range(rows):
 
 
 def test_protocols_that_do_not_apply_are_not_counted():
-    subsampled = problem(NEIGHBOURS, cv=ShuffleSplit(3, random_state=0))
-    opaque = problem(NEIGHBOURS, scoring=lambda model, X, y: 0.5)
-    alone = problem(KNeighborsClassifier())
+    subsampled = advised(NEIGHBOURS, cv=ShuffleSplit(3, random_state=0))
 
-    assert [one.protocol for one in costs_of(subsampled, UNKNOWN)] == ["cv", "bbc", "bced"]
-    assert "test every row once" in subsampled.refusal
-    assert [one.protocol for one in costs_of(opaque, UNKNOWN)] == ["cv", "nested_cv"]
+    assert [one.protocol for one in subsampled.costs] == ["cv", "bbc", "bced"]
+    assert any("not counted" in text and "test every row once" in text for text in subsampled.warnings)
+    assert [*fits(NEIGHBOURS, scoring=lambda model, X, y: 0.5)] == ["cv", "nested_cv"]
     assert "bbc_repeats" not in fits(NEIGHBOURS, cv=ho.protocols.leave_one_out(), rows=30)
-    assert [one.protocol for one in costs_of(alone, UNKNOWN)] == ["cv", "bbc", "bbc_repeats", "nested_cv"]
+    assert [*fits(KNeighborsClassifier())] == ["cv", "bbc", "bbc_repeats", "nested_cv"]
 
 
+@pytest.fixture
+def two_seconds(monkeypatch):
+    """The configurations took 2 s, between 1 and 3."""
+    monkeypatch.setattr("heldout.advice.adviser.total_time", lambda *_: TotalTime(2.0, 1.0, 3.0))
+
+
+@pytest.mark.usefixtures("two_seconds")
 def test_time_by_hand():
     """3 configurations took 2 s on the 96 rows that a fifth of 120 leaves, between 1 and 3."""
-    costs = {one.protocol: one for one in costs_of(problem(NEIGHBOURS), TotalTime(2.0, 1.0, 3.0, 1.0))}
+    costs = {one.protocol: one for one in advised(NEIGHBOURS).costs}
 
     # 5 times all of them, and one of the three on 120 rows, 1.25 times as many.
     assert costs["cv"].seconds == pytest.approx(2 * (5 + 1.25 / 3))
@@ -130,9 +131,8 @@ def test_time_by_hand():
     assert GROWTH == (0, 1, 2)
 
 
+@pytest.mark.usefixtures("two_seconds")
 def test_processes_divide_the_time():
-    two_jobs, total = problem(NEIGHBOURS), TotalTime(2.0, 1.0, 3.0, 1.0)
-
-    for alone, two in zip(costs_of(two_jobs, total), costs_of(two_jobs, total, n_jobs=2), strict=True):
+    for alone, two in zip(advised(NEIGHBOURS).costs, advised(NEIGHBOURS, n_jobs=2).costs, strict=True):
         assert two.high == pytest.approx(alone.high / 2)
         assert two.most == alone.most

@@ -10,7 +10,7 @@ import pytest
 
 from heldout.errors import InputError
 from heldout.estimates import coverage as installed
-from heldout.estimates.coverage import bed_from_csv, installed_bed
+from heldout.estimates.coverage import CellEvidence, from_csv, installed_bed
 from heldout_papers.corrections.advice_evidence import (
     COLUMNS,
     bed_as_csv,
@@ -51,14 +51,14 @@ def test_the_file_holds_real_searches_and_reads_back():
         ("tables", "bbc", 0.1235),
         ("tables", "shrinkage", 0.1235),
     ]
-    assert bed_from_csv(bed_as_csv(found)) == found
+    assert from_csv(CellEvidence, bed_as_csv(found)) == found
 
 
 def test_what_is_not_there_is_an_empty_cell():
     (found, _) = bed_evidence_of(cells(coverage_95=math.nan))
 
     assert math.isnan(found.coverage)
-    assert math.isnan(bed_from_csv(bed_as_csv([found]))[0].coverage)
+    assert math.isnan(from_csv(CellEvidence, bed_as_csv([found]))[0].coverage)
     assert bed_evidence_of(cells(repetitions=0)) == ()
     with pytest.raises(InputError, match="width_ratio_95"):
         bed_evidence_of(cells().drop(columns="width_ratio_95"))
@@ -74,7 +74,7 @@ def test_real_searches_of_the_judging_half_and_of_usual_designs_count(tmp_path):
         tmp_path / "corrections-hold-out.parquet"
     )
 
-    found = bed_from_csv(write_bed_evidence(tmp_path, tmp_path / "bed.csv").read_text(encoding="utf-8"))
+    found = from_csv(CellEvidence, write_bed_evidence(tmp_path, tmp_path / "bed.csv").read_text(encoding="utf-8"))
 
     assert [(one.part, one.rarer) for one in found] == [("hold-out", 20), ("tables", 50), ("tables", 10)]
 
@@ -97,7 +97,7 @@ def test_the_command_writes_the_installed_file(tmp_path, monkeypatch, capsys):
 
     main([str(tmp_path)])
     assert capsys.readouterr().out.strip() == str(tmp_path / "coverage.csv")
-    found = bed_from_csv((tmp_path / "coverage.csv").read_text(encoding="utf-8"))
+    found = from_csv(CellEvidence, (tmp_path / "coverage.csv").read_text(encoding="utf-8"))
     assert [(one.method, one.bias) for one in found] == [("bbc", 0.1235), ("shrinkage", 0.1235), ("cv", 0.5)]
 
     for wrong in ([], [str(tmp_path / "nothing")]):

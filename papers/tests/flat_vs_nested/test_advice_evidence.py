@@ -40,13 +40,15 @@ def test_a_table_by_hand():
 def test_the_written_file_reads_back():
     evidence = (*evidence_of(run_of(("b", "a"))), TableEvidence("a", 9, 1, "full", 12, 6, 1 / 3, -0.25, 0.0))
 
-    assert from_csv(as_csv(evidence)) == evidence
+    assert from_csv(TableEvidence, as_csv(evidence)) == evidence
     assert [line.table for line in evidence] == ["a", "b", "a"]
 
 
 @pytest.mark.pages
 def test_the_installed_evidence_is_that_of_the_kept_runs(tmp_path):
-    written = from_csv(write_evidence(*RUNS, into=tmp_path / "evidence.csv").read_text(encoding="utf-8"))
+    written = from_csv(
+        TableEvidence, write_evidence(*RUNS, into=tmp_path / "evidence.csv").read_text(encoding="utf-8")
+    )
 
     assert len(written) == len(installed_evidence()) > 0
     for mine, kept in zip(written, installed_evidence(), strict=True):
@@ -64,7 +66,7 @@ def test_the_command_writes_the_installed_file(tmp_path, monkeypatch, capsys):
 
     main([str(tmp_path / "run.parquet")])
     assert capsys.readouterr().out.strip() == str(tmp_path / "evidence.csv")
-    assert from_csv((tmp_path / "evidence.csv").read_text(encoding="utf-8")) == evidence_of(run_of())
+    assert from_csv(TableEvidence, (tmp_path / "evidence.csv").read_text(encoding="utf-8")) == evidence_of(run_of())
 
     with pytest.raises(SystemExit, match="give the Parquet file"):
         main([])

@@ -3,41 +3,22 @@
 from __future__ import annotations
 
 import math
-import time
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, replace
+from typing import Any, ClassVar
 
-from heldout._streams import RandomState, stream
-from heldout._text import counted
-from heldout.advice import words as words
-from heldout.advice.costs import (
-    ACCURACY,
-    BBC,
-    BCED,
-    CV,
-    MOST_FOLDS,
-    MOST_ROWS,
-    NESTED,
-    ROC_AUC,
-    SQUARED_ERROR,
-    Cost,
-    ProtocolBias,
-    TotalTime,
-    WorstCase,
-    costs_of,
-    family_times,
-    timed_fits,
-    total_time,
-    worst_case,
-)
-from heldout.advice.evidence import Expected, TableEvidence, expected_change, installed_evidence
-from heldout.advice.problem import SearchProblem, problem_of
-from heldout.advice.recommendation import Situation, check_answer, recommended
-from heldout.advice.result import Advice, time_of
+from heldout._notebook import aligned, notes, table
+from heldout._streams import RandomState
+from heldout.advice.costs import Cost, FamilyTime, costs_of, family_time, timed_fits, total_time
+from heldout.advice.evidence import Expected, expected_change, installed_evidence
+from heldout.advice.problem import SearchProblem, estimator_and_grid, problem_of
+from heldout.advice.recommendation import Recommendation, lines_of, recommendation
+from heldout.advice.words import between, listed, sentences, signed
+from heldout.advice.worst_case import TRUTHS, WorstCase, worst_case_of
+from heldout.arguments.search import SearchArguments
 from heldout.data.limits import check_jobs
 from heldout.data.task import TaskKind
-from heldout.errors import INSTALL_PAPERS, MissingPapersError
-from heldout.estimates.coverage import CellEvidence
+from heldout.estimates.types import frame_of, json_safe
 from heldout.execution.listeners.words import duration
 
 SMALL = 100
@@ -46,11 +27,118 @@ MOST_HYPERPARAMETERS = 3
 """The most tuned hyper-parameters of any algorithm in the evidence."""
 FEW_IN_A_FOLD = 8
 """Rows of a class per fold below which the advice warns."""
-NO_SIMULATION = {
-    "folds": "the simulation needs folds that test every row once, and yours do not",
-    "groups": "there are fewer groups than folds",
-    "papers": f"their study needs heldout-papers ({INSTALL_PAPERS})",
+TITLES = {
+    "cv": "flat cross-validation, uncorrected",
+    "bbc": "bbc",
+    "bced": "bbc with early dropping (bced)",
+    "bbc_repeats": "bbc with 4 repeats",
+    "nested_cv": "nested cross-validation",
+    "nested_cv_families": "nested, each family by itself",
 }
+HEAD = ("", "fits", "time", "bias, at worst")
+"""``TITLES``, ``HEAD``: of the protocols and of the columns in the printed table."""
+
+
+@dataclass(frozen=True, eq=False)
+class Advice:
+    """Which method to use for one search, and what nested cross-validation would cost and probably change.
+
+    Attributes
+    ----------
+    n_rows, n_configurations : int
+    metric : str
+        The metric of the selection.
+    costs : tuple of Cost
+        Fits and time of each protocol that applies.
+    families : tuple of FamilyTime
+        The time of each family's fits.
+    failures : mapping of str to str
+        Configurations that failed while they were timed, with the reason.
+    seconds_spent : float
+        Time spent on these fits.
+    changes : tuple of Expected
+        What nested cross-validation changed on tables like this one, for 3 algorithms and for 12; empty for a
+        single family.
+    worst_case : WorstCase or None
+        Biases if the configurations were independent.
+    recommendation : Recommendation
+        The method and the interval to use, with what they gave in the test bed.
+    auto_folds : int or None
+        The number of folds that ``cv="auto"`` makes of these rows; None where a class has one row.
+    sentences, warnings : tuple of str
+        The conclusions, and where they may not hold.
+    entropy : int
+        The seed that reproduces it.
+    """
+
+    n_rows: int
+    n_configurations: int
+    metric: str
+    costs: tuple[Cost, ...]
+    families: tuple[FamilyTime, ...]
+    failures: Mapping[str, str]
+    seconds_spent: float
+    changes: tuple[Expected, ...]
+    worst_case: WorstCase | None
+    recommendation: Recommendation
+    auto_folds: int | None
+    sentences: tuple[str, ...]
+    warnings: tuple[str, ...]
+    entropy: int
+    sources: ClassVar[tuple[str, ...]] = ("tsamardinos2018", "wainer2021", "cawley2010")
+
+    def cost(self, protocol: str) -> Cost | None:
+        """The cost of one protocol; None where it does not apply.
+
+        Parameters
+        ----------
+        protocol : {"cv", "bbc", "bced", "bbc_repeats", "nested_cv", "nested_cv_families"}
+        """
+        return next((one for one in self.costs if one.protocol == protocol), None)
+
+    def rows(self) -> list[dict[str, Any]]:
+        """A row per protocol: fits, seconds with their range, and the bias in the worst case."""
+        biases = () if self.worst_case is None else self.worst_case.biases
+        of_protocol = {one.protocol: (one.bias, one.standard_error) for one in biases}
+        rows = []
+        for cost in self.costs:
+            bias, error = of_protocol.get(cost.protocol, (math.nan, math.nan))
+            rows.append({**asdict(cost), "bias": bias, "bias_standard_error": error})
+        return rows
+
+    def to_frame(self) -> Any:
+        """The same as a pandas DataFrame (pandas comes with the extra ``app``)."""
+        return frame_of(self.rows(), "Advice.to_frame")
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values for JSON: NaN becomes null."""
+        document = {**asdict(self), "protocols": self.rows(), "sources": self.sources}
+        del document["costs"]
+        plain: dict[str, Any] = json_safe(document)
+        return plain
+
+    def _table(self) -> list[tuple[str, ...]]:
+        """The cells of the printed table."""
+        cells: list[tuple[str, ...]] = []
+        for row in self.rows():
+            expected, ends = row["seconds"], [duration(end) for end in (row["low"], row["high"]) if end == end]
+            time = "" if math.isnan(expected) else f"about {duration(expected)}"
+            if len(set(ends)) == 2:
+                time += " ({} to {})".format(*ends) if time else " to ".join(ends)
+            bias = f"{signed(row['bias'])} ± {row['bias_standard_error']:.3f}" if math.isfinite(row["bias"]) else ""
+            cells.append((TITLES[row["protocol"]], between(row["fewest"], row["most"]), time, bias))
+        return cells
+
+    def __str__(self) -> str:
+        return "\n".join([*lines_of(self.sentences, self.warnings), "", *aligned([HEAD, *self._table()])])
+
+    def __repr__(self) -> str:
+        fits = ", ".join(f"{cost.protocol} {cost.most}" for cost in self.costs)
+        method = self.recommendation.method
+        return f"Advice({self.n_rows} rows, {self.n_configurations} configurations; method: {method}; fits: {fits})"
+
+    def _repr_html_(self) -> str:
+        return notes(self.sentences, self.warnings) + table(self._table(), head=HEAD)
 
 
 def advise(
@@ -125,209 +213,123 @@ def advise(
     [('bbc', 16), ('nested_cv', 81)]
     >>> advice.recommendation.method
     'shrinkage'
-    >>> print(advice.sentences[0])
-    Nested cross-validation makes 81 fits where the search alone makes 16, 5.1 times as many.
+    >>> "Nested cross-validation makes 81 fits where the search alone makes 16." in advice.sentences
+    True
     """
     check_jobs(n_jobs)
-    check_answer("adaptive", adaptive)
-    problem = problem_of(
-        X, y, configurations,
-        scoring=scoring, pos_label=pos_label, cv=cv, inner=inner, groups=groups, n_jobs=n_jobs,
-        random_state=random_state,
-    )  # fmt: skip
+    estimator, grid = estimator_and_grid(configurations, X, y)
+    arguments = SearchArguments(
+        estimator, grid, scoring=scoring, pos_label=pos_label, cv=cv, n_jobs=n_jobs, random_state=random_state
+    )
+    problem = problem_of(arguments.with_search().search_on(X, y, groups), inner)
     return advice_on(problem, seconds, n_jobs, adaptive=adaptive)
 
 
 def advice_on(
-    problem: SearchProblem,
-    seconds: float,
-    n_jobs: int | None = None,
-    *,
-    clock: Callable[[], float] = time.perf_counter,
-    evidence: Sequence[TableEvidence] | None = None,
-    adaptive: bool = False,
-    bed: Sequence[CellEvidence] | None = None,
+    problem: SearchProblem, seconds: float, n_jobs: int | None = None, *, adaptive: bool = False
 ) -> Advice:
-    """The advice on a checked search; ``clock`` returns the seconds since a fixed moment."""
-    fits = timed_fits(problem.search, problem.families, seconds, clock)
-    times = family_times(problem.families, fits)
-    total = total_time(times, fits)
-    simulated, why_not = _worst_case(problem)
-    costs = costs_of(problem, total, n_jobs)
-    known = installed_evidence() if evidence is None else evidence
-    changes = expected_change(known, problem.n_units) if len(problem.families) > 1 else ()
-    names = problem.search.configurations.names
-    spent = sum(one.seconds for one in fits)
-    failures = {names[j]: why for one in fits for j, why in one.failures.items()}
-    n_fitted = sum(len(one.configurations) for one in fits)
-    by_protocol = {one.protocol: one for one in costs}
-    method = recommended(_situation(problem, adaptive), bed)
-    allowed = problem.auto_folds
-    sentences = [
-        *_on_costs(problem, by_protocol),
-        *([_on_folds(problem, allowed)] if allowed else []),
-        *method.sentences,
-        *_on_changes(problem, changes, by_protocol),
-        *_on_biases(problem, simulated),
-        *([words.timing_sentence(n_fitted, len(names), duration(spent))] if fits else []),
-        words.ASSUMED,
-    ]
-    warnings = [
-        *_on_the_data(problem, known),
-        *method.warnings,
-        *([words.no_nesting(problem.refusal)] if problem.nested is None else []),
-        *([words.no_simulation(why_not)] if why_not else []),
-        *_on_times(failures, n_fitted, total),
-    ]
-    return Advice(
-        problem.n_rows, len(names), problem.metric, costs, times, failures, spent, changes, simulated,
-        method, allowed, tuple(sentences), tuple(warnings), problem.search.entropy,
-    )  # fmt: skip
-
-
-def _situation(problem: SearchProblem, adaptive: bool) -> Situation:
-    """What the user will have after the search."""
-    scoring = problem.search.scoring
-    return Situation(
-        metric=scoring.metrics.get(scoring.refit_metric),
+    """The advice on a checked search."""
+    families, search = problem.families, problem.search
+    method = recommendation(
+        problem.metric,
         n_rows=problem.n_units,
         n_configurations=problem.n_configurations,
-        alike=len(problem.families) == 1,
+        alike=len(families) == 1,
         folds=problem.n_folds,
-        only_scores=not problem.is_opened,
+        only_scores=problem.metric is None,
         adaptive=adaptive,
-        kind=problem.search.task.truth.kind,
+    )
+    fits = timed_fits(search, families, seconds)
+    times = tuple(family_time(family, fits) for family in families)
+    simulated, no_simulation = worst_case_of(problem)
+    advice = Advice(
+        n_rows=problem.task.n_rows,
+        n_configurations=problem.n_configurations,
+        metric=problem.metric_name,
+        costs=costs_of(problem, total_time(times, fits), n_jobs),
+        families=times,
+        failures={search.configurations.names[j]: why for fit in fits for j, why in fit.failures.items()},
+        seconds_spent=sum(fit.seconds for fit in fits),
+        changes=expected_change(installed_evidence(), problem.n_units) if len(families) > 1 else (),
+        worst_case=simulated,
+        recommendation=method,
+        auto_folds=problem.auto_folds,
+        sentences=(),
+        warnings=(),
+        entropy=search.entropy,
+    )
+    facts = _facts(problem, advice)
+    return replace(
+        advice,
+        sentences=(*method.sentences, *sentences(_conclusions(problem, advice), **facts)),
+        warnings=(
+            *method.warnings,
+            *sentences(_doubts(problem, facts), **facts),
+            *sentences({"no simulation": bool(no_simulation)}, reason=no_simulation),
+        ),
     )
 
 
-def _worst_case(problem: SearchProblem) -> tuple[WorstCase | None, str]:
-    """The simulation, or the reason why there is none."""
-    if problem.n_configurations < 2:
-        return None, ""  # another sentence says that there is nothing to choose
-    if not problem.search.folds.is_partition or problem.n_folds < 2:
-        return None, NO_SIMULATION["folds"]
-    if problem.n_units < problem.n_folds:
-        return None, NO_SIMULATION["groups"]
-    entropy = stream(problem.search.entropy, "advice")
-    metric, prevalence = _simulated_metric(problem)
-    sizes = problem.n_units, problem.n_configurations, problem.n_folds
-    try:
-        return worst_case(*sizes, entropy, metric=metric, prevalence=prevalence), ""
-    except MissingPapersError:
-        return None, NO_SIMULATION["papers"]
-
-
-def _simulated_metric(problem: SearchProblem) -> tuple[str, float | None]:
-    """The simulated metric that is most like the user's, and the share of the rarest class."""
-    truth, rarest = problem.search.task.truth, problem.rarest_class
-    if truth.kind is TaskKind.REGRESSION:
-        return SQUARED_ERROR, None
-    if problem.metric == ROC_AUC and truth.kind is TaskKind.BINARY and rarest is not None:
-        share = rarest[1] / problem.n_rows
-        # With groups, or more rows than it can handle, the simulation has fewer rows than the user.
-        if round(share * min(problem.n_units, MOST_ROWS)) >= min(problem.n_folds, MOST_FOLDS):
-            return ROC_AUC, share
-    return ACCURACY, None
-
-
-def _on_folds(problem: SearchProblem, allowed: int) -> str:
-    rarest = problem.rarest_class if problem.search.task.groups is None else None
-    return words.folds_sentence(allowed, problem.n_folds, rarest)
-
-
-def _on_costs(problem: SearchProblem, costs: dict[str, Cost]) -> list[str]:
-    """The sentences on what nesting costs, and what to use."""
-    sentences = []
-    if problem.n_configurations == 1:
-        sentences.append(words.ONE_CONFIGURATION)
-    elif NESTED in costs:
-        nested, flat = costs[NESTED], costs[CV]
-        sentences.append(words.cost_sentence(nested.most, flat.most, time_of(nested), time_of(flat)))
-    if not problem.is_opened:
-        return [*sentences, words.opaque_sentence(problem.search.scoring.refit_metric)]
-    if problem.n_configurations == 1:
-        return sentences
-    sentences.append(words.NO_FURTHER_FIT)
-    units = counted(problem.n_units, "row" if problem.search.task.groups is None else "group")
-    if problem.n_units < SMALL:
-        return [*sentences, words.small_sentence(units)]
-    return [*sentences, words.large_sentence(units, costs[BCED].fewest, costs[BCED].most)]
-
-
-def _on_changes(problem: SearchProblem, changes: Sequence[Expected], costs: dict[str, Cost]) -> list[str]:
-    """The sentences on what nesting probably changes."""
-    if len(problem.families) == 1:
-        return [] if problem.n_configurations == 1 else [words.ONE_FAMILY]
-    if not changes:
-        return [words.NO_EVIDENCE]
+def _facts(problem: SearchProblem, advice: Advice) -> dict[str, Any]:
+    """What the sentences name."""
+    families, rows = advice.families, [line.rows // 2 for line in installed_evidence()]
     # The scenario whose number of algorithms, 3 or 12, is nearer to the user's number of families.
-    nearest = min(changes, key=lambda one: abs(math.log(one.algorithms / len(problem.families))))
-    published = nearest.published
-    return [
-        words.change_sentence(
-            tables=nearest.tables,
-            rows=(nearest.least_rows, nearest.most_rows),
-            algorithms=nearest.algorithms,
-            same=_with_range("{:.0%}".format, nearest.same_choice, nearest.same_choice_range),
-            gain=_with_range("{:.3f}".format, nearest.gain, nearest.gain_range),
-            threshold=f"{nearest.threshold:.3f}",
-            difference=_with_range(words.accuracy_text, nearest.difference, nearest.difference_range),
-        ),
-        words.published_sentence(
-            nearest.algorithms, published.tables, nearest.published_rows, published.same_choice,
-            _with_range(words.accuracy_text, published.difference, (published.low, published.high)),
-        ),
-        words.TO_COMPARE,
-    ]  # fmt: skip
+    nearest = min(advice.changes, key=lambda one: abs(math.log(one.algorithms / len(families))), default=None)
+    return {
+        "problem": problem,
+        "advice": advice,
+        "nearest": nearest,
+        "rows": nearest and between(nearest.least_rows, nearest.most_rows),
+        "costs": {cost.protocol: cost for cost in advice.costs},
+        "units": "rows" if problem.task.groups is None else "groups",
+        "truths": advice.worst_case and TRUTHS[advice.worst_case.metric],
+        "n_tried": sum(one.n_fitted + one.n_failed for one in families),
+        "failures": [*advice.failures.items()],
+        "n_failed": len(advice.failures),
+        "untimed": listed([one.name for one in families if math.isnan(one.seconds)]),
+        "once": listed([one.name for one in families if math.isnan(one.variance)]),
+        "wide": listed([one.name for one in families if one.n_hyperparameters > MOST_HYPERPARAMETERS]),
+        "least": min(rows),
+        "most": max(rows),
+    }
 
 
-def _with_range(shown: Callable[[float], str], value: float, between: tuple[float, float]) -> str:
-    return words.range_text(shown(value), *(shown(end) if math.isfinite(end) else "" for end in between))
+def _conclusions(problem: SearchProblem, advice: Advice) -> dict[str, bool]:
+    """Which sentences apply."""
+    several, several_families = advice.n_configurations > 1, len(advice.families) > 1
+    corrects = several and problem.metric is not None
+    allowed = advice.auto_folds or problem.n_folds
+    return {
+        "one configuration": not several,
+        "cost": several and problem.nested is not None,
+        "opaque": problem.metric is None,
+        "no further fit": corrects,
+        "few rows": corrects and problem.n_units < SMALL,
+        "many rows": corrects and problem.n_units >= SMALL,
+        "more folds": allowed > problem.n_folds > 1,
+        "fewer folds": allowed < problem.n_folds,
+        "one family": several and not several_families,
+        "change": several_families,
+        "published": several_families,
+        "to compare": several_families,
+        "worst case": advice.worst_case is not None,
+        "timing": advice.seconds_spent > 0,
+        "assumed": True,
+    }
 
 
-def _on_biases(problem: SearchProblem, simulated: WorstCase | None) -> list[str]:
-    if simulated is None:
-        return []
-    biases = [words.accuracy_text(one.bias, one.standard_error) for one in _biases(simulated)]
-    return [
-        words.worst_case_sentence(
-            words.WORST_CASES[simulated.metric],
-            (simulated.rows, simulated.configurations, simulated.folds),
-            biases,
-            more_rows=problem.n_units > simulated.rows,
-            more=problem.n_configurations > simulated.configurations,
-        )
-    ]
-
-
-def _biases(simulated: WorstCase) -> list[ProtocolBias]:
-    return [one for protocol in (CV, BBC, NESTED) if (one := simulated.of(protocol)) is not None]
-
-
-def _on_the_data(problem: SearchProblem, evidence: Sequence[TableEvidence]) -> list[str]:
-    """The warnings about data that the evidence does not cover."""
-    task, warnings = problem.search.task, []
-    if len(problem.families) > 1:
-        wide = [family for family in problem.families if len(family.tuned) > MOST_HYPERPARAMETERS]
-        warnings += [words.many_hyperparameters(family.name, len(family.tuned)) for family in wide]
-    if task.groups is not None:
-        warnings.append(words.groups_warning(problem.n_units))
-    rarest = problem.rarest_class
-    if rarest is not None and rarest[1] < FEW_IN_A_FOLD * problem.n_folds:
-        warnings.append(words.few_rows_warning(*rarest, problem.n_folds))
-    if not problem.search.folds.exchangeable:
-        warnings.append(words.TIME_ORDER_WARNING)
-    if not problem.matches_evidence:
-        warnings.append(words.metric_warning(problem.metric, task.truth.kind.value))
-    rows = [line.rows // 2 for line in evidence]
-    if len(problem.families) > 1 and rows and not min(rows) <= problem.n_units <= max(rows):
-        warnings.append(words.rows_warning(problem.n_units, min(rows), max(rows)))
-    return warnings
-
-
-def _on_times(failures: dict[str, str], n_fitted: int, total: TotalTime) -> list[str]:
-    warnings = [total.reason] if total.reason and n_fitted else []
-    if failures:
-        name, why = next(iter(failures.items()))
-        warnings.append(words.failures_warning(len(failures), n_fitted, name, why))
-    return warnings
+def _doubts(problem: SearchProblem, facts: Mapping[str, Any]) -> dict[str, bool]:
+    """Which warnings apply."""
+    several, tried, rarest = len(problem.families) > 1, facts["n_tried"] > 0, problem.rarest_class
+    return {
+        "many hyper-parameters": several and bool(facts["wide"]),
+        "groups": problem.task.groups is not None,
+        "rare class": rarest is not None and rarest[1] < FEW_IN_A_FOLD * problem.n_folds,
+        "time order": not problem.search.folds.exchangeable,
+        "unlike the evidence": (problem.kind, problem.metric_name) != (TaskKind.BINARY, "accuracy"),
+        "rows beyond": several and not facts["least"] <= problem.n_units <= facts["most"],
+        "no nesting": problem.nested is None,
+        "no time": tried and bool(facts["untimed"]),
+        "one fit": tried and bool(facts["once"]) and not facts["untimed"],
+        "failures": facts["n_failed"] > 0,
+    }

@@ -6,10 +6,9 @@ run of the study of flat and nested cross-validation.
 
 from __future__ import annotations
 
-import csv
-import io
+import math
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from types import MappingProxyType
@@ -18,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heldout._streams import stream
+from heldout.estimates.coverage import from_csv
 from heldout.estimates.intervals import order_statistic
 
 FILE = "evidence.csv"
@@ -87,17 +87,11 @@ class Published:
 
 PUBLISHED = MappingProxyType(
     {
-        "top3": Published(115, 0.71, -0.004, -0.007, -0.002),
-        "full": Published(115, 0.62, -0.004, -0.007, -0.003),
+        "top3": (Published(115, 0.71, -0.004, -0.007, -0.002), Published(32, 0.80, -0.005, -0.014, -0.002)),
+        "full": (Published(115, 0.62, -0.004, -0.007, -0.003), Published(32, 0.71, -0.004, -0.015, -0.001)),
     }
 )
-PUBLISHED_LARGE = MappingProxyType(
-    {
-        "top3": Published(32, 0.80, -0.005, -0.014, -0.002),
-        "full": Published(32, 0.71, -0.004, -0.015, -0.001),
-    }
-)
-"""Table 3: of tables with at least 2000 rows."""
+"""By scenario: of all tables (table 2), and of those with at least 2000 rows (table 3)."""
 
 
 @dataclass(frozen=True)
@@ -138,18 +132,9 @@ class Expected:
     published_rows: int
 
 
-def from_csv(text: str) -> tuple[TableEvidence, ...]:
-    """The evidence in the text of the installed file."""
-    kinds = {"str": str, "int": int, "float": float}
-    return tuple(
-        TableEvidence(**{field.name: kinds[str(field.type)](line[field.name]) for field in fields(TableEvidence)})
-        for line in csv.DictReader(io.StringIO(text))
-    )
-
-
 @cache
 def installed_evidence() -> tuple[TableEvidence, ...]:
-    return from_csv((files("heldout.advice") / FILE).read_text(encoding="utf-8"))
+    return from_csv(TableEvidence, (files("heldout.advice") / FILE).read_text(encoding="utf-8"))
 
 
 def expected_change(evidence: Sequence[TableEvidence], n_rows: int) -> tuple[Expected, ...]:
@@ -157,40 +142,37 @@ def expected_change(evidence: Sequence[TableEvidence], n_rows: int) -> tuple[Exp
 
     Tables are compared by the ratio of N to half of their rows.
     """
+    is_large = n_rows >= LARGE_TRAINING
     changes = []
     for scenario, published in PUBLISHED.items():
-        mine = [line for line in evidence if line.scenario == scenario]
-        if mine:
-            nearest = _nearest(mine, n_rows)
-            large = n_rows >= LARGE_TRAINING
-            theirs = PUBLISHED_LARGE[scenario] if large else published
-            changes.append(_expected(scenario, nearest, theirs, LARGE_TABLE if large else 0))
+        lines = _nearest([line for line in evidence if line.scenario == scenario], n_rows)
+        if not lines:
+            continue
+        same = np.array([line.same_choice for line in lines])
+        gain = np.abs([line.gain for line in lines])
+        threshold = np.array([line.threshold for line in lines])
+        difference = gain - threshold
+        rows = [line.rows // 2 for line in lines]
+        changes.append(
+            Expected(
+                scenario, lines[0].algorithms, len(lines), min(rows), max(rows), float(same.mean()), _range(same),
+                float(gain.mean()), _range(gain), float(threshold.mean()), float(difference.mean()),
+                _range(difference), published[is_large], LARGE_TABLE if is_large else 0,
+            )
+        )  # fmt: skip
     return tuple(changes)
 
 
 def _nearest(lines: Sequence[TableEvidence], n_rows: int) -> list[TableEvidence]:
     """The nearest by the ratio of rows used for tuning, with all ties: large tables were cut to the same size."""
-    away = np.round(np.abs(np.log([line.rows / 2 / n_rows for line in lines])), 9)
-    limit = np.sort(away)[min(N_NEAREST, len(away)) - 1]
-    return [line for line, far in zip(lines, away.tolist(), strict=True) if far <= limit]
-
-
-def _expected(scenario: str, lines: Sequence[TableEvidence], published: Published, published_rows: int) -> Expected:
-    same = np.array([line.same_choice for line in lines])
-    gain = np.abs([line.gain for line in lines])
-    threshold = np.array([line.threshold for line in lines])
-    rows = [line.rows // 2 for line in lines]
-    return Expected(
-        scenario, lines[0].algorithms, len(lines), min(rows), max(rows), float(same.mean()), _range(same),
-        float(gain.mean()), _range(gain), float(threshold.mean()), float((gain - threshold).mean()),
-        _range(gain - threshold), published, published_rows,
-    )  # fmt: skip
+    away = [round(abs(math.log(line.rows / 2 / n_rows)), 9) for line in lines]
+    return [line for line, far in zip(lines, away, strict=True) if far <= max(sorted(away)[:N_NEAREST])]
 
 
 def _range(values: NDArray[np.float64]) -> tuple[float, float]:
     """The study's interval of the mean; NaN where all tables agree or are too few to show a spread."""
     if len(values) < FEWEST or len(np.unique(values)) < 2:
-        return float("nan"), float("nan")
+        return math.nan, math.nan
     return mean_interval(values, 0)
 
 
@@ -198,7 +180,7 @@ def mean_interval(values: NDArray[np.float64], entropy: int) -> tuple[float, flo
     """The 2.5 and 97.5 % quantiles of means of 5000 bootstraps; NaN for a single value."""
     n = len(values)
     if n < 2:
-        return float("nan"), float("nan")
+        return math.nan, math.nan
     means = np.sort(values[bootstrap_draws(n, entropy)].mean(axis=1))
     tail = (1 - CONFIDENCE) / 2
     return order_statistic(means, tail), order_statistic(means, 1 - tail)

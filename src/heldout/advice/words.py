@@ -1,268 +1,135 @@
-"""The sentences of the advice."""
+"""The sentences of an advice: one table, of which those that apply are filled with facts."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Sequence
+import string
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 from heldout._text import counted, number_text
+from heldout.execution.listeners.words import duration
 
-ADVICE_TITLES = {
-    "cv": "flat cross-validation, uncorrected",
-    "bbc": "bbc",
-    "bced": "bbc with early dropping (bced)",
-    "bbc_repeats": "bbc with 4 repeats",
-    "nested_cv": "nested cross-validation",
-    "nested_cv_families": "nested, each family by itself",
+SENTENCES = {
+    # the method
+    "use": "For {case.have}, use {case.method}. Its interval is {case.interval}.",
+    "adaptive": "Corrections of the predictions replay the choice among the configurations, but not how the "
+    "search proposed them, so part of the optimism remains (docs/methods/estimates.md). If you cannot repeat "
+    "the search, use shrinkage with adaptive=True and report its flag.",
+    "figures": "In {figures.where} its {level:.0%} interval covers {figures.coverage:.3f} ± "
+    "{figures.coverage_error:.3f}, and its bias is {figures.bias:signed} ± {figures.bias_error:small}; a "
+    "positive bias flatters.",
+    "reference": "There bbc with its percentiles covers {reference.coverage:.3f} ± "
+    "{reference.coverage_error:.3f}, with a bias of {reference.bias:signed} ± {reference.bias_error:small}; "
+    "{case.method} has an interval {figures.width_ratio:.2f} times as wide and a root mean square error "
+    "{figures.rmse_ratio:.2f} ± {figures.rmse_ratio_error:.2f} times as large.",
+    # where its figures may not hold
+    "few folds": "A bootstrap of {folds:fold} covers less than its level, which needs {fewest} folds "
+    "(docs/methods/intervals.md).",
+    "another metric": "The test bed has no {metric}; the figures are those of {like}, the metric most like it.",
+    "far": "You have {n_rows:row}, and the nearest cell of the test bed has {figures.rows}.",
+    "covers too little": "In that cell the interval covers {figures.coverage:.3f}, less than its level: take "
+    "it as a lower limit of the uncertainty. {remedy}",
+    "better": "{better.method} covers {better.coverage:.3f} there, at {better.width_ratio:.2f} times the width "
+    "of bbc's percentiles.",
+    "none better": "No method of the test bed holds its level there.",
+    # the fits
+    "one configuration": "There is one configuration, so nothing is chosen: its cross-validated score is not "
+    "optimistic, and nested cross-validation makes the same fits and has nothing to correct.",
+    "cost": "Nested cross-validation makes {costs[nested_cv].most:,} fits where the search alone makes "
+    "{costs[cv].most:,}.",
+    "opaque": "The scorer '{problem.metric_name}' cannot be opened, so shrinkage, bbc and early dropping do "
+    "not apply; nested cross-validation does, and `method='bbc_f'` corrects from the scores of the folds.",
+    "no further fit": "shrinkage and bbc correct the score of the search from the predictions that the search "
+    "makes, at no further fit.",
+    "few rows": "With {problem.n_units:,} {units}, fewer than 100, use as many repeats as time allows, such as "
+    "four: they narrow the interval and improve the choice. Early dropping saves little there, and may drop "
+    "the best configuration (Tsamardinos et al. 2018).",
+    "many rows": "With {problem.n_units:,} {units}, `drop='bootstrap'` gives the same correction for "
+    "{costs[bced].fewest:,} to {costs[bced].most:,} fits. On the article's tables of 500 rows it made a half "
+    "to a fifth of the fits and lost almost nothing (Tsamardinos et al. 2018).",
+    "more folds": "`cv='auto'` makes {advice.auto_folds} folds of these {units}, so that each model trains on "
+    "more of them.",
+    "fewer folds": "`cv='auto'` makes {advice.auto_folds} folds of these {units}, so that each fold can test "
+    "every class.",
+    # what nesting changes
+    "one family": "All configurations are of one estimator. Nested cross-validation then scores the choice "
+    "that flat cross-validation makes, and does not change it.",
+    "change": "On the {nearest.tables} of our tables whose number of rows is nearest to yours ({rows} rows used "
+    "for tuning) flat and nested cross-validation chose the same of {nearest.algorithms} algorithms in "
+    "{nearest.same_choice:.0%} ({nearest.same_choice_range[0]:.0%} to {nearest.same_choice_range[1]:.0%}) of the "
+    "repetitions. On new rows the accuracies of the two choices differed by {nearest.gain:.3f} "
+    "({nearest.gain_range[0]:.3f} to {nearest.gain_range[1]:.3f}) on average; the article's threshold of "
+    "irrelevance is {nearest.threshold:.3f}, and difference minus threshold is {nearest.difference:signed} "
+    "({nearest.difference_range[0]:signed} to {nearest.difference_range[1]:signed}).",
+    "published": "Wainer & Cawley published, of {nearest.published.tables} of their 115 tables and "
+    "{nearest.algorithms} algorithms: the same choice in {nearest.published.same_choice:.0%}, difference minus "
+    "threshold {nearest.published.difference:signed} ({nearest.published.low:signed} to "
+    "{nearest.published.high:signed}).",
+    "to compare": "To show that one algorithm is better than another, as in a publication, nest each by "
+    "itself: flat scores favour algorithms with more to tune, and the agreement above is only about which "
+    "algorithm is best (Wainer & Cawley).",
+    "worst case": "The bias at worst is that of {advice.worst_case.configurations:,} independent "
+    "configurations with {truths} around .6 on {advice.worst_case.rows:,} rows in {advice.worst_case.folds} "
+    "folds; a positive bias flatters. Configurations of a real search resemble each other, which makes it "
+    "smaller. At most 1,000 rows and 2,000 configurations are simulated: more rows make it smaller, and more "
+    "configurations larger.",
+    "timing": "Times rest on {n_tried:,} of {advice.n_configurations:configuration}, each fitted on one split "
+    "and one thread ({advice.seconds_spent:time}); their scores select nothing and are not kept.",
+    "assumed": "All of this assumes that your rows are a random sample of those that the model will predict.",
+    # what the evidence does not cover
+    "many hyper-parameters": "More than 3 hyper-parameters vary in {wide}. In the study no algorithm had more, "
+    "and with many the flat choice overfits (Cawley & Talbot 2010): nest if you choose between algorithms.",
+    "groups": "Your rows come in {problem.n_units:group}, and each group counts here as one row. The tables of "
+    "the evidence have no groups.",
+    "rare class": "Class {problem.rarest_class[0]} has {problem.rarest_class[1]:row} for {problem.n_folds} "
+    "folds: scores of folds are imprecise then, and every choice is partly luck. Repeats or fewer folds help.",
+    "time order": "Your folds follow time, so rows are not exchangeable: bootstraps of the estimate draw "
+    "blocks of them, but early dropping and the evidence treat them as a random sample, which they are not.",
+    "unlike the evidence": "The evidence is about accuracy on tables with two classes; yours is "
+    "{problem.metric_name} of a {problem.kind.value} target.",
+    "rows beyond": "You tune on {problem.n_units:,} rows, and the tables of the evidence on {least:,} to {most:,}.",
+    "no nesting": "Nested cross-validation is not counted: {problem.refusal}",
+    "no simulation": "Biases at worst were not simulated: {reason}.",
+    # why a time is unknown
+    "no time": "No configuration of {untimed} was fitted without failure, so the times are unknown; raise seconds.",
+    "one fit": "There was time to fit only one configuration of {once}, so times have no range; raise seconds.",
+    "failures": "{n_failed} of {n_tried:configuration} that were fitted failed, such as {failures[0][0]}: "
+    "{failures[0][1]}",
 }
-"""Titles of the protocols in the table."""
-ADVICE_HEAD = ("", "fits", "time", "bias, at worst")
-
-NO_FURTHER_FIT = (
-    "shrinkage and bbc correct the score of the search from the predictions that the search makes, at no further "
-    "fit."
-)
-ONE_CONFIGURATION = (
-    "There is one configuration, so nothing is chosen outside its own fits: its cross-validated score is not "
-    "optimistic, and nested cross-validation has nothing to correct and makes the same fits."
-)
-ONE_FAMILY = (
-    "All configurations are of one estimator. Nested cross-validation then scores the choice that flat "
-    "cross-validation makes, and does not change it."
-)
-TO_COMPARE = (
-    "To show that one algorithm is better than another, as in a publication, nest each by itself: flat scores "
-    "favour algorithms with more to tune, and the agreement above is only about which algorithm is best (Wainer & "
-    "Cawley)."
-)
-ASSUMED = "All of this assumes that your rows are a random sample of those that the model will predict."
 
 
-def cost_sentence(nested: int, flat: int, seconds: str, flat_seconds: str) -> str:
-    """What nesting costs, compared with the search alone; times are empty where unknown."""
-    fits = (
-        f"Nested cross-validation makes {nested:,} fits where the search alone makes {flat:,}, "
-        f"{nested / flat:.1f} times as many"
-    )
-    return f"{fits}: {seconds} instead of {flat_seconds}." if seconds and flat_seconds else f"{fits}."
+def sentences(applies: Mapping[str, bool], **facts: Any) -> tuple[str, ...]:
+    """The sentences that apply, in the order of ``applies``, filled with the facts that they name."""
+    return tuple(_FORMATTER.vformat(SENTENCES[name], (), facts) for name, does in applies.items() if does)
 
 
-def time_text(expected: str, low: str, high: str) -> str:
-    """'about 12 s (10 s to 15 s)'."""
-    if not expected:
-        return f"{low} to {high}" if low and high else ""
-    return f"about {expected} ({low} to {high})" if low and high and low != high else f"about {expected}"
+class _Formatter(string.Formatter):
+    """Format as ``str.format`` does, and numbers with a unit: ``{n:row}`` is "1 row" or "2 rows"."""
+
+    def format_field(self, value: Any, format_spec: str) -> str:
+        if value != value:
+            return number_text(None, 3)
+        if format_spec in FORMATS:
+            return FORMATS[format_spec](value)
+        return counted(value, format_spec) if format_spec.isalpha() else format(value, format_spec)
 
 
-def opaque_sentence(scorer: str) -> str:
-    """The protocols that work with a scorer of the user's own."""
-    return (
-        f"The scorer '{scorer}' cannot be opened, so shrinkage, bbc and early dropping do not apply; nested "
-        "cross-validation does, and `method='bbc_f'` corrects from the scores of the folds."
-    )
+def signed(value: float) -> str:
+    """A difference with its sign."""
+    return ("" if value == 0 else "+" if value > 0 else "−") + number_text(abs(value), 3)
 
 
-def small_sentence(units: str) -> str:
-    """The article's advice for little data."""
-    return (
-        f"With {units}, fewer than 100, use as many repeats as time allows, four or so for the interval: they "
-        "narrow it and improve the choice. Early dropping saves little there, and may drop the best "
-        "configuration (Tsamardinos et al. 2018)."
-    )
-
-
-def large_sentence(units: str, fewest: int, most: int) -> str:
-    """The article's advice for more data."""
-    return (
-        f"With {units}, use `drop='bootstrap'`: the same correction for {fewest:,} to {most:,} fits. On the "
-        "article's tables with 500 rows it made a half to a fifth of the fits and lost almost nothing (Tsamardinos "
-        "et al. 2018)."
-    )
-
-
-def change_sentence(
-    *,
-    tables: int,
-    rows: tuple[int, int],
-    algorithms: int,
-    same: str,
-    gain: str,
-    threshold: str,
-    difference: str,
-) -> str:
-    """What nested cross-validation changed on tables like the user's."""
-    on = f"our {tables} tables whose number of rows is nearest to yours" if tables > 1 else "our nearest table"
-    return (
-        f"On {on} ({_between(*rows)} rows used for tuning) flat and nested cross-validation chose the same of "
-        f"{algorithms} algorithms in {same} of the repetitions. On new rows the accuracies of the two choices, "
-        f"averaged over a table's repetitions, differed by {gain} on average; the article's threshold of "
-        f"irrelevance is {threshold}, and difference minus threshold is {difference}."
-    )
-
-
-def published_sentence(algorithms: int, tables: int, least_rows: int, same: float, difference: str) -> str:
-    """The article's own figures."""
-    of = f" of at least {least_rows:,} rows" if least_rows else ""
-    return (
-        f"Published (Wainer & Cawley, {tables} tables{of}, {algorithms} algorithms): the same choice in "
-        f"{same:.0%}, difference minus threshold {difference}."
-    )
-
-
-NO_EVIDENCE = "No evidence is installed on what nested cross-validation changes."
-
-
-WORST_CASES = {
-    "accuracy": ("accuracy", "accuracies around .6"),
-    "roc_auc": ("area under the ROC curve", "areas around .6"),
-    "mean_squared_error": ("squared error, in units of the target's variance,", "R² around .6"),
+FORMATS: dict[str, Callable[[float], str]] = {
+    "time": duration,
+    "signed": signed,
+    "small": lambda value: number_text(value, 3),
 }
-"""The simulated metric, and the true values of the configurations."""
+_FORMATTER = _Formatter()
 
 
-def worst_case_sentence(
-    of: tuple[str, str],
-    sizes: tuple[int, int, int],
-    biases: Sequence[str],
-    *,
-    more_rows: bool,
-    more: bool,
-) -> str:
-    """How biased estimates would be if the configurations were independent.
-
-    Parameters
-    ----------
-    of : (str, str)
-        A value of ``WORST_CASES``.
-    sizes : (int, int, int)
-        Rows, configurations and folds of the simulation.
-    biases : sequence of str
-        Biases of the uncorrected score, bbc and nested cross-validation.
-    more_rows, more : bool
-        Whether the user has more rows, and more configurations, than the simulation.
-    """
-    rows, configurations, folds = sizes
-    cv, bbc, nested = biases
-    limits = []
-    if more_rows:
-        limits.append("you have more rows, so less bias")
-    if more:
-        limits.append("you have more configurations, so more bias")
-    limit = f" ({'; '.join(limits)})" if limits else ""
-    return (
-        f"At worst, if your configurations were independent of each other with {of[1]}: on {rows:,} rows, "
-        f"{configurations:,} configurations and {folds} folds{limit} the uncorrected {of[0]} is off by {cv}, bbc "
-        f"by {bbc}, nested cross-validation by {nested}; positive is too optimistic. Configurations of a real "
-        "search resemble each other, which makes the bias smaller."
-    )
-
-
-def many_hyperparameters(family: str, n: int) -> str:
-    """A family with more hyper-parameters than any in the evidence."""
-    return (
-        f"'{family}' has {n} hyper-parameters that vary. In the study no algorithm had more than 3, and with many "
-        "the flat choice overfits (Cawley & Talbot 2010): nest if you choose between it and others."
-    )
-
-
-def groups_warning(groups: int) -> str:
-    """Rows that come in groups."""
-    return (
-        f"Your rows come in {counted(groups, 'group')}, and each group counts here as one row. The tables of the "
-        "evidence have no groups."
-    )
-
-
-def folds_sentence(allowed: int, folds: int, rarest: tuple[str, int] | None) -> str:
-    """How many folds the rows allow."""
-    why = f"; its smallest class, {rarest[0]}, has {counted(rarest[1], 'row')}" if rarest is not None else ""
-    more = ", so that each model trains on more of the rows" if allowed > folds > 1 else ""
-    return f"`cv='auto'` makes {counted(allowed, 'fold')} of this target{why}{more}."
-
-
-def few_rows_warning(label: str, rows: int, folds: int) -> str:
-    """A rare class."""
-    return (
-        f"Class {label} has {counted(rows, 'row')}, {rows / folds:.3g} per fold: scores of folds are imprecise "
-        "then, and every choice is partly luck. Repeats or fewer folds help."
-    )
-
-
-TIME_ORDER_WARNING = (
-    "Your folds follow time, so rows are not exchangeable: bootstraps of the estimate draw blocks of them, but "
-    "early dropping and the evidence treat them as a random sample, which they are not."
-)
-
-
-def metric_warning(metric: str, kind: str) -> str:
-    """A metric or target unlike that of the evidence."""
-    return f"The evidence is about accuracy on tables with two classes; yours is {metric} of a {kind} target."
-
-
-def rows_warning(rows: int, least: int, most: int) -> str:
-    """More or fewer rows than any table of the evidence."""
-    side = "fewer" if rows < least else "more"
-    return f"You tune on {rows:,} rows, {side} than any table of the evidence ({_between(least, most)})."
-
-
-def failures_warning(failed: int, fitted: int, name: str, why: str) -> str:
-    """Configurations that could not be fitted."""
-    return f"{failed} of {fitted} configurations that were fitted failed, first {name}: {why}"
-
-
-def one_fit_only(families: Sequence[str]) -> str:
-    """Why there is no range."""
-    return (
-        f"There was time to fit only one configuration of {_listed(families)}, so times have no range; raise "
-        "seconds."
-    )
-
-
-def not_reached(families: Sequence[str]) -> str:
-    """Why there is no time."""
-    return f"There was no time to fit {_listed(families)}, so the times are unknown; raise seconds."
-
-
-def all_failed(families: Sequence[str]) -> str:
-    """Why there is no time."""
-    return f"All configurations of {_listed(families)} that were fitted failed, so the times are unknown."
-
-
-def no_simulation(reason: str) -> str:
-    """Why the worst case is missing."""
-    return f"Biases were not simulated: {reason}."
-
-
-def no_nesting(reason: str) -> str:
-    """Why nested cross-validation is not counted."""
-    return f"Nested cross-validation is not counted: {reason}"
-
-
-def timing_sentence(n_fitted: int, n_configurations: int, seconds: str) -> str:
-    """The fits behind the times."""
-    return (
-        f"Times rest on {n_fitted:,} of {counted(n_configurations, 'configuration')}, each fitted on one split "
-        f"and one thread ({seconds}); their scores select nothing and are not kept."
-    )
-
-
-def accuracy_text(value: float, give_or_take: float | None = None) -> str:
-    """A difference of accuracies with its sign; with a standard error."""
-    if not math.isfinite(value):
-        return number_text(None, 3)
-    sign = "" if value == 0 else "+" if value > 0 else "−"
-    text = f"{sign}{number_text(abs(value), 3)}"
-    return text if give_or_take is None else f"{text} ± {number_text(give_or_take, 3)}"
-
-
-def range_text(value: str, low: str, high: str) -> str:
-    """A value with its interval, where there is one."""
-    return f"{value} ({low} to {high})" if low and high else value
-
-
-def _between(least: int, most: int) -> str:
+def between(least: int, most: int) -> str:
     return f"{least:,}" if least == most else f"{least:,} to {most:,}"
 
 
-def _listed(names: Sequence[str]) -> str:
+def listed(names: Sequence[str]) -> str:
     return ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")

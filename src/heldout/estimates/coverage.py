@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
 from functools import cache
 from importlib.resources import files
-from typing import Any
+from typing import Any, TypeVar
 
 from heldout.data.task import TaskKind, Truth
 from heldout.estimates.evidence import Evidence, Matrix
@@ -24,6 +24,8 @@ from heldout.metrics.custom import CustomMetric
 from heldout.metrics.named import metric_named
 from heldout.metrics.signed import unsigned
 from heldout.metrics.within import is_pair_based
+
+Line = TypeVar("Line")
 
 FILE = "coverage.csv"
 REFERENCE = "bbc"
@@ -138,11 +140,12 @@ class CellEvidence:
         return self.coverage + 1.645 * self.coverage_error < LEAST
 
 
-def bed_from_csv(text: str) -> tuple[CellEvidence, ...]:
-    """The evidence in the text of the installed file."""
+def from_csv(kind: type[Line], text: str) -> tuple[Line, ...]:
+    """The lines of an installed file, with the columns that the fields of a dataclass name."""
     kinds: dict[str, Callable[[str], Any]] = {"str": str, "int": _count, "float": _number}
+    columns = {field.name: kinds[str(field.type)] for field in fields(kind)}  # type: ignore[arg-type]
     return tuple(
-        CellEvidence(**{field.name: kinds[str(field.type)](line[field.name]) for field in fields(CellEvidence)})
+        kind(**{name: read(line[name]) for name, read in columns.items()})
         for line in csv.DictReader(io.StringIO(text))
     )
 
@@ -157,17 +160,11 @@ def _number(cell: str) -> float:
 
 @cache
 def installed_bed() -> tuple[CellEvidence, ...]:
-    return bed_from_csv((files("heldout.estimates") / FILE).read_text(encoding="utf-8"))
+    return from_csv(CellEvidence, (files("heldout.estimates") / FILE).read_text(encoding="utf-8"))
 
 
-def metric_in_bed(metric: Metric | None, kind: TaskKind | None = None) -> str:
+def metric_in_bed(metric: Metric) -> str:
     """The metric of the test bed that is most like a metric: one that reads the same predictions.
-
-    Parameters
-    ----------
-    metric : Metric, optional
-        None for a scorer that cannot be opened; then ``kind`` decides.
-    kind : TaskKind, optional
 
     Examples
     --------
@@ -175,8 +172,6 @@ def metric_in_bed(metric: Metric | None, kind: TaskKind | None = None) -> str:
     >>> [metric_in_bed(metric_named(name)) for name in ("f1", "average_precision", "neg_brier_score", "spearman")]
     ['accuracy', 'roc_auc', 'log_loss', 'r2']
     """
-    if metric is None:
-        return "root_mean_squared_error" if kind is TaskKind.REGRESSION else "accuracy"
     reads = metric.responses
     if is_pair_based(metric) or Response.DECISION in reads:
         return "roc_auc"
@@ -191,20 +186,14 @@ def metric_in_bed(metric: Metric | None, kind: TaskKind | None = None) -> str:
 
 
 def nearest_cell(
-    evidence: Sequence[CellEvidence], methods: Sequence[str], *, part: str, kind: str, metric: str, n_rows: int
+    evidence: Sequence[CellEvidence], method: str, *, part: str, kind: str, metric: str, n_rows: int
 ) -> CellEvidence | None:
-    """The cell of a method that is nearest in rows, by their ratio; None where there is none.
-
-    ``methods``: labels, the first of which that has such a cell counts.
-    """
-    for method in methods:
-        place = part, kind, metric, method
-        lines = [one for one in evidence if (one.part, one.kind, one.metric, one.method) == place]
-        if lines:
-            # By the ratio of rows, because coverage changes as much from 40 to 80 rows as from 400 to 800; nine
-            # decimals let 200 and 800 tie for 400.
-            return min(lines, key=lambda one: (round(abs(math.log(one.rows / n_rows)), 9), one.rows))
-    return None
+    """The cell of a method, by its label, that is nearest in rows, by their ratio; None where there is none."""
+    place = part, kind, metric, method
+    lines = [one for one in evidence if (one.part, one.kind, one.metric, one.method) == place]
+    # By the ratio of rows, because coverage changes as much from 40 to 80 rows as from 400 to 800; nine decimals
+    # let 200 and 800 tie for 400.
+    return min(lines, key=lambda one: (round(abs(math.log(one.rows / n_rows)), 9), one.rows), default=None)
 
 
 def coverage_of(estimate: Estimate, evidence: Evidence, label: str) -> Coverage | None:

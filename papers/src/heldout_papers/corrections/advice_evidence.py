@@ -83,7 +83,7 @@ def _rounded(value: Any) -> float:
 
 
 def bed_as_csv(evidence: Sequence[CellEvidence]) -> str:
-    """The text of the installed file, which ``bed_from_csv`` reads; NaN is an empty cell."""
+    """The text of the installed file, which ``from_csv`` reads; NaN is an empty cell."""
     text = io.StringIO()
     writer = csv.DictWriter(text, [field.name for field in fields(CellEvidence)], lineterminator="\n")
     writer.writeheader()
