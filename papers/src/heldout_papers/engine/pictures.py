@@ -49,13 +49,14 @@ class PictureAxis:
             logarithmic(ax, side)
         elif self.scale == "sqrt":
             getattr(ax, f"set_{side}scale")("function", functions=(SCALES["sqrt"], np.square))
+            getattr(ax, f"set_{side}lim")(0)  # a margin below 0 would have a tick
         low, high = getattr(ax, f"get_{side}lim")()
         ticks = [tick for tick in dict.fromkeys(self.ticks) if low <= tick <= high]
         axis = getattr(ax, f"{side}axis")
         if ticks:
             axis.set_ticks(_apart(ticks, SCALES[self.scale], (low, high)))
         elif self.scale != "log":
-            ax.locator_params(axis=side, nbins=6)
+            ax.locator_params(axis=side, nbins=6, steps=(1, 2, 5, 10))  # 0.025 has no text of two decimals
         axis.set_major_formatter(lambda value, _: format(value, self.format).replace("-", "−"))
         getattr(ax, f"set_{side}label")(plain_text(self.title))
 
@@ -128,6 +129,7 @@ class StudyDisplay(Display):
         else:
             surround.x.apply(ax, "x")
         if surround.has_diagonal:
+            ax.autoscale(False)  # the points between which it is drawn are no data
             ax.axline((0, 0), (1, 1), color=MUTED, linestyle=":", linewidth=1.2, zorder=1)
         self._legend()
         return self
