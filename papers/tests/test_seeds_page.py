@@ -269,6 +269,7 @@ SMALL_OPTIONS = {
     "compare": "--n-bootstraps 20",
     "validate": "--bootstraps 6",
     "estimate": "--n-bootstraps 50",
+    "advise": "--seconds 0",
     "study bias": "--rows 20 --configurations 5 --repetitions 2 --folds 5 --bootstraps 20",
     "study search": "--rows 40 --subsamples 1 --repeats 2 --space quick --configurations 3 --bootstraps 20",
     "study intervals": "--rows 50 --configurations 10 --repetitions 2 --bootstraps 50",

@@ -55,9 +55,9 @@ def test_the_whole_advice():
     assert document["protocols"][0]["most"] == 31
     assert document["protocols"][2]["seconds"] is None
     text = str(found)
-    assert all(len(line) <= 80 for line in text.splitlines()[:-7])
+    assert all(len(line) <= 80 for line in text.splitlines())
     assert " ".join(text.split()).count("at no further fit") == 1
-    assert "nested, each family by itself" in found._repr_html_()
+    assert "nested, by family" in found._repr_html_()
     assert repr(found).startswith("Advice(160 rows, 6 configurations; method: shrinkage; fits: cv 31")
 
 
@@ -71,12 +71,12 @@ def test_the_same_seed_gives_the_same_advice():
 def test_the_evidence_is_of_about_as_many_algorithms_as_the_search():
     found = advised()
     (sentence,) = [text for text in found.sentences if "number of rows is nearest to yours" in text]
-    (published,) = [text for text in found.sentences if text.startswith("Wainer & Cawley published")]
+    (published,) = [text for text in found.sentences if "Wainer & Cawley chose" in text]
 
     assert "the same of 3 algorithms in 47%" in sentence
     assert "differed by 0.004 (– to –) on average; the article's threshold of irrelevance is 0.020" in sentence
-    assert "115 of their 115 tables and 3 algorithms" in published
-    assert "71%" in published and "−0.004 (−0.007 to −0.002)" in published
+    assert "On 115 of their 115 tables" in published and "the same of 3 algorithms in 71%" in published
+    assert "−0.004 (−0.007 to −0.002)" in published
 
     many = [(f"knn {k}", KNeighborsClassifier(k), {}) for k in range(1, 12)]
     (sentence,) = [text for text in advised(many).sentences if "number of rows is nearest to yours" in text]
@@ -88,7 +88,7 @@ def test_with_one_family_nesting_changes_nothing():
 
     assert found.changes == ()
     assert any("does not change it" in text for text in found.sentences)
-    assert not any("published" in text for text in found.sentences)
+    assert not any("Wainer" in text for text in found.sentences)
 
 
 def test_with_one_configuration_there_is_nothing_to_choose():

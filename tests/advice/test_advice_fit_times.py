@@ -130,7 +130,7 @@ def test_a_score_that_is_nan_is_a_failure():
 @pytest.mark.parametrize("seconds", [-1, math.nan, math.inf, "10", True, None], ids=repr)
 def test_seconds_are_checked(seconds):
     with pytest.raises(InputError, match="seconds must be a"):
-        timed(TimedClassifier(), seconds)
+        ho.advise(X, Y, TimedClassifier(), seconds=seconds)
 
 
 FAMILIES = (Family("a", ((0,), (1,), (2,), (3,)), ()), Family("b", ((4,), (5,)), ()))

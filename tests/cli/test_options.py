@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from heldout.cli import estimate, tune, validate
+from heldout.cli import advise, estimate, tune, validate
 from heldout.cli.options import options_by_argument
 
 Command = Callable[..., Any]
@@ -33,6 +33,13 @@ TUNE = FITS | {
     "weight": "none", "search": "magic", "n-iter": "0", "n-trials": "0", "timeout": "0", "batch-size": "0",
     "feedback": "some", "models": "magic", "space": "none.py:space", "imputations": "1",
 }  # fmt: skip
+ADVISE = {"seconds": "-1"} | {
+    name: TUNE[name]
+    for name in (
+        "n-jobs", "seed", "metric", "task", "target", "event", "groups", "copies", "keep", "positive",
+        "event-value", "weight", "preset", "models", "space", "search", "n-iter", "cv", "repeats",
+    )
+} | {"inner": "1"}  # fmt: skip
 VALIDATE = FITS | {
     "model": "magic", "trust": "a.B", "time": "1", "predictor": "none", "method": "magic", "bootstraps": "0",
     "imputations": "1", "imputation-order": "some --imputations 5", "interval": "wide",
@@ -56,6 +63,7 @@ COMMANDS = {
     "tune": (tune.command, TUNE),
     "validate": (validate.command, VALIDATE),
     "estimate": (estimate.command, ESTIMATE),
+    "advise": (advise.command, ADVISE),
 }
 CASES = [(name, option, value) for name, (_, values) in COMMANDS.items() for option, value in values.items()]
 

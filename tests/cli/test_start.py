@@ -49,6 +49,10 @@ WRONG = {
         "across": "both", "scheme": "one", "feedback": "some", "n-trials": "0", "batch-size": "0", "timeout": "0",
         "imputations": "1", "block-length": "0", "interval": "wide",
     },
+    ("advise",): {
+        "cv": "3x", "inner": "1", "n-iter": "0", "n-jobs": "0", "repeats": "0", "search": "optuna",
+        "seconds": "nan", "seed": "-1", "task": "ranking",
+    },
     ("estimate",): {"format": "magic", "response": "magic", "control": "maybe", "candidates": "all"},
     ("validate",): {
         "interval": "wide", "model": "magic", "imputation-order": "some", "task": "ranking", "bootstraps": "0",

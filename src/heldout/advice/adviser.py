@@ -16,6 +16,7 @@ from heldout.advice.recommendation import Recommendation, lines_of, recommendati
 from heldout.advice.words import between, listed, sentences, signed
 from heldout.advice.worst_case import TRUTHS, WorstCase, worst_case_of
 from heldout.arguments.search import SearchArguments
+from heldout.data.checks import check_seconds
 from heldout.data.limits import check_jobs
 from heldout.data.task import TaskKind
 from heldout.estimates.types import frame_of, json_safe
@@ -28,12 +29,12 @@ MOST_HYPERPARAMETERS = 3
 FEW_IN_A_FOLD = 8
 """Rows of a class per fold below which the advice warns."""
 TITLES = {
-    "cv": "flat cross-validation, uncorrected",
+    "cv": "uncorrected",
     "bbc": "bbc",
-    "bced": "bbc with early dropping (bced)",
-    "bbc_repeats": "bbc with 4 repeats",
-    "nested_cv": "nested cross-validation",
-    "nested_cv_families": "nested, each family by itself",
+    "bced": "bbc, early dropping",
+    "bbc_repeats": "bbc, 4 repeats",
+    "nested_cv": "nested",
+    "nested_cv_families": "nested, by family",
 }
 HEAD = ("", "fits", "time", "bias, at worst")
 """``TITLES``, ``HEAD``: of the protocols and of the columns in the printed table."""
@@ -217,6 +218,7 @@ def advise(
     True
     """
     check_jobs(n_jobs)
+    check_seconds(seconds)
     estimator, grid = estimator_and_grid(configurations, X, y)
     arguments = SearchArguments(
         estimator, grid, scoring=scoring, pos_label=pos_label, cv=cv, n_jobs=n_jobs, random_state=random_state
@@ -297,7 +299,7 @@ def _facts(problem: SearchProblem, advice: Advice) -> dict[str, Any]:
 def _conclusions(problem: SearchProblem, advice: Advice) -> dict[str, bool]:
     """Which sentences apply."""
     several, several_families = advice.n_configurations > 1, len(advice.families) > 1
-    corrects = several and problem.metric is not None
+    corrects = several and problem.metric is not None and advice.recommendation.case != "adaptive"
     allowed = advice.auto_folds or problem.n_folds
     return {
         "one configuration": not several,

@@ -61,10 +61,9 @@ SENTENCES = {
     "({nearest.gain_range[0]:.3f} to {nearest.gain_range[1]:.3f}) on average; the article's threshold of "
     "irrelevance is {nearest.threshold:.3f}, and difference minus threshold is {nearest.difference:signed} "
     "({nearest.difference_range[0]:signed} to {nearest.difference_range[1]:signed}).",
-    "published": "Wainer & Cawley published, of {nearest.published.tables} of their 115 tables and "
-    "{nearest.algorithms} algorithms: the same choice in {nearest.published.same_choice:.0%}, difference minus "
-    "threshold {nearest.published.difference:signed} ({nearest.published.low:signed} to "
-    "{nearest.published.high:signed}).",
+    "published": "On {nearest.published.tables} of their 115 tables, Wainer & Cawley chose the same of "
+    "{nearest.algorithms} algorithms in {nearest.published.same_choice:.0%}, with a difference minus threshold of "
+    "{nearest.published.difference:signed} ({nearest.published.low:signed} to {nearest.published.high:signed}).",
     "to compare": "To show that one algorithm is better than another, as in a publication, nest each by "
     "itself: flat scores favour algorithms with more to tune, and the agreement above is only about which "
     "algorithm is best (Wainer & Cawley).",

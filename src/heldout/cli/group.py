@@ -27,6 +27,7 @@ COMMANDS = {
     "compare": "heldout.cli.compare",
     "estimate": "heldout.cli.estimate",
     "validate": "heldout.cli.validate",
+    "advise": "heldout.cli.advise",
     "report": "heldout.cli.report",
     "status": "heldout.cli.status",
     "open": "heldout.cli.open",
@@ -202,6 +203,7 @@ def heldout(debug: bool) -> None:
     heldout compare data.csv --target outcome --models forest,boosting
     heldout estimate predictions.csv --target truth --fold fold
     heldout validate data.csv --target outcome --model logistic
+    heldout advise data.csv --target outcome
     heldout open results
     heldout study bias --quick                  (with heldout-papers)
     """

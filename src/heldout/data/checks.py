@@ -12,6 +12,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import MISSING, Field, fields
 from difflib import get_close_matches
+from math import inf
 from numbers import Real
 from typing import Any
 
@@ -264,4 +265,12 @@ def check_fit_timeout(fit_timeout: Any) -> None:
         raise InputError(
             f"fit_timeout must be at most {_LONGEST:g} seconds, got {fit_timeout!r}; leave it out for no limit.",
             argument="fit_timeout",
+        )
+
+
+def check_seconds(seconds: Any) -> None:
+    """Refuse what is no time to spend."""
+    if isinstance(seconds, bool) or not isinstance(seconds, Real) or not 0 <= float(seconds) < inf:
+        raise InputError(
+            f"seconds must be a finite number of at least 0, got {seconds!r}; 0 fits nothing.", argument="seconds"
         )
