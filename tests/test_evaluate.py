@@ -121,7 +121,9 @@ def test_the_record_is_whole() -> None:
     events: list[Any] = []
     found = regression(COLUMNS, TARGET, [0, 1], listeners=[events.append])
     names = ("Scripted (column=0)", "Scripted (column=1)")
-    assert events[0] == SearchStarted(n_cells=6, n_resumed=0, n_configurations=2, n_splits=3, names=names)
+    assert events[0] == SearchStarted(
+        n_cells=6, n_resumed=0, n_configurations=2, n_splits=3, names=names, title="neg_mean_squared_error"
+    )
     assert [type(event) for event in events[1:7]] == [CellFinished] * 6
     assert events[7:10] == [RunClosed(), StageStarted("estimate"), StageStarted("refit")]
     assert isinstance(events[10], SearchFinished) and events[10].seconds > 0

@@ -132,7 +132,7 @@ def _state(status: FileStatus) -> str:
 def run_rows(run: RunStatus, *, is_one_of_several: bool = False) -> list[Row]:
     """Labels and texts about a run."""
     from heldout._text import counted
-    from heldout.execution.listeners.words import duration, shared_line, work_words
+    from heldout.execution.listeners.words import best_words, duration, shared_line, work_words
 
     data = [] if run.n_rows is None else [counted(run.n_rows, "row")]
     if run.is_validation:
@@ -143,7 +143,7 @@ def run_rows(run: RunStatus, *, is_one_of_several: bool = False) -> list[Row]:
     rows: list[Row] = [("run", f"{run.number}, begun {run.created}")] if is_one_of_several else []
     rows += [("data", ", ".join(data)), ("fits", _fits(run))]
     if not run.is_validation:  # a validation scores its models when all are fitted
-        rows.append(("best so far", _best(run) or "none yet"))
+        rows.append(("best so far", best_words(run.best, run.title or "score") or "none yet"))
     if run.barriers:
         rows.append(("dropped", _dropped(run)))
     if run.messages:
@@ -177,17 +177,6 @@ def _fits(run: RunStatus) -> str:
 def _share(part: int, whole: int) -> str:
     # Rounded down: 100% means that all is done.
     return f"{100 * part // whole}%" if whole else "100%"
-
-
-def _best(run: RunStatus) -> str | None:
-    from heldout.execution.listeners.words import score_text
-    from heldout.metrics.named import in_sentence, metric_words
-
-    if run.best is None or run.title is None:
-        return None
-    over = "1 split" if run.best.n_splits == 1 else f"the mean of {run.best.n_splits} splits"
-    title = in_sentence(metric_words(run.title)[0])
-    return f"{title} {score_text(run.best.score, run.title)} ({over}, uncorrected): {run.best.name}"
 
 
 def _dropped(run: RunStatus) -> list[str]:

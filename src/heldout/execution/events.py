@@ -27,6 +27,8 @@ class SearchStarted:
     """Of the configurations."""
     refit_metric: str = "score"
     """The scorer that decides; greater = better."""
+    title: str = ""
+    """Its name where that is another."""
     n_races: int = 1
     """How many races run side by side; a search has one."""
     may_drop: bool = False

@@ -235,7 +235,7 @@ def open_run(
         resumed = Counter(cell.configuration for cell in run.acknowledged() if cell.place in places)
         started = SearchStarted(
             planned, resumed.total(), n_configurations, folds.n_splits, names,
-            scoring.refit_metric, n_races, may_drop, is_validation, resumed, units, len(folds.halves),
+            scoring.refit_metric, decides[1], n_races, may_drop, is_validation, resumed, units, len(folds.halves),
         )  # fmt: skip
         try:
             tell(run_settings.listeners, started)

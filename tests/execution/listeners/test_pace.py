@@ -18,9 +18,11 @@ UNITS = [tuple(range(N_GROUP)), *((N_GROUP + number,) for number in range(N_SING
 A_SPLIT = GROUP_SECONDS + N_SINGLE * SINGLE_SECONDS
 
 
-def cell(configuration: int, split: int, seconds: float, ahead: float = 0.0) -> CellFinished:
+def cell(configuration: int, split: int, seconds: float, ahead: float = 0.0, following: int = 0) -> CellFinished:
     key = CellKey(configuration, 0, split)
-    return CellFinished(CellResult(key, CellState.DONE, fit_seconds=seconds, ahead_seconds=ahead))
+    return CellFinished(
+        CellResult(key, CellState.DONE, fit_seconds=seconds, ahead_seconds=ahead, n_following=following)
+    )
 
 
 def begun(units: Sequence[tuple[int, ...]] = UNITS, n_splits: int = N_SPLITS, **more: int) -> RunTally:
@@ -34,7 +36,8 @@ def a_run() -> Iterator[tuple[float, int, CellFinished]]:
     """Now, the split and the cell, of a group that arrives whole, and then the others one by one."""
     for split in range(N_SPLITS):
         now = split * A_SPLIT + GROUP_SECONDS
-        yield from ((now, split, cell(j, split, GROUP_SECONDS / N_GROUP)) for j in range(N_GROUP))
+        for j in range(N_GROUP):
+            yield now, split, cell(j, split, GROUP_SECONDS / N_GROUP, following=N_GROUP - 1 - j)
         for number in range(N_SINGLE):
             now += SINGLE_SECONDS
             yield now, split, cell(N_GROUP + number, split, SINGLE_SECONDS)
@@ -44,6 +47,8 @@ def test_many_cells_of_one_fit_and_some_slow_ones() -> None:
     tally, of_cells = begun(), []
     for now, split, event in a_run():
         tally.add(event)
+        if event.result.n_following:  # the others arrive at the same time
+            continue
         found, left = tally.seconds_left(now), N_SPLITS * A_SPLIT - now
         assert found is not None
         if split:
@@ -55,10 +60,16 @@ def test_many_cells_of_one_fit_and_some_slow_ones() -> None:
     assert max(ratio for ratio, split in of_cells if split) > 2
 
 
-def test_the_first_cell_of_a_group_stands_for_all_that_come_with_it() -> None:
+def test_the_time_left_is_known_when_all_cells_of_a_group_have_arrived() -> None:
     tally = begun([tuple(range(100))])
-    tally.add(cell(0, 0, 0.4))
+    for j in range(100):
+        tally.add(cell(j, 0, 0.4, following=99 - j))
     assert tally.seconds_left(40.0) == pytest.approx(4 * 40.0)
+    tally.add(cell(0, 1, 0.4, following=99))
+    assert tally.seconds_left(80.0) == pytest.approx(4 * 80.0)  # until the others have arrived
+    for j in range(1, 100):
+        tally.add(cell(j, 1, 0.4, following=99 - j))
+    assert tally.seconds_left(80.0) == pytest.approx(3 * 40.0)
 
 
 def test_steps_that_are_made_for_others_are_no_measure_of_the_pace() -> None:

@@ -9,6 +9,10 @@ from heldout.execution.listeners.tally import RunTally
 from heldout.execution.listeners.words import best_words
 
 
+def best_line(tally):
+    return best_words(tally.best, tally.title, is_resumed=tally.resumed > 0)
+
+
 def begun(n_configurations=3, n_splits=4, **more):
     tally = RunTally()
     names = [f"c{j}" for j in range(n_configurations)]
@@ -59,7 +63,7 @@ def test_nan_failures_and_who_has_left_never_lead():
 def test_nobody_leads_where_all_scores_are_nan():
     tally = begun()
     score(tally, 0, math.nan, math.nan, math.nan)
-    assert tally.best is None and best_words(tally) == ""
+    assert tally.best is None and best_line(tally) == ""
 
 
 def test_fits_saved_and_configurations_alive_follow_the_barriers():
@@ -76,10 +80,8 @@ def test_what_was_done_before_is_no_measure_of_the_pace_here():
     assert tally.seconds_left(100.0) is None
     score(tally, 4, 0.1, 0.2)
     assert tally.seconds_left(4.0) == 16.0
-    assert "met since it was resumed" not in best_words(begun())
-    assert (
-        best_words(tally) == "best so far: 0.2000 (in 1 split since it was resumed, uncorrected): configuration 1"
-    )
+    assert "met since it was resumed" not in best_line(begun())
+    assert best_line(tally) == "0.2000 (1 split since it was resumed, uncorrected): configuration 1"
 
 
 def test_what_was_done_and_is_now_saved_is_not_left_twice():
@@ -103,7 +105,7 @@ def test_losses_are_shown_in_their_own_units():
         scores = {"r2": 0.9, "neg_root_mean_squared_error": value}
         key = CellKey(configuration, 0, 0)
         tally.add(CellFinished(CellResult(key, CellState.DONE, test_scores=scores)))
-    assert best_words(tally) == "best so far: root mean squared error 49.88 (in 1 split, uncorrected): c1"
+    assert best_line(tally) == "root mean squared error 49.88 (1 split, uncorrected): c1"
 
 
 def test_a_score_whose_name_was_not_known_beforehand_decides_if_it_is_the_first():

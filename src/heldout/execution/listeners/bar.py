@@ -99,7 +99,8 @@ class BarOfFits(ProgressLines):
         tally = self._tally
         remaining = remaining_words(tally) if tally.may_drop and tally.n_races == 1 else ""
         yield ", ".join(filter(None, (self._left(), remaining)))
-        yield best_words(tally)
+        if best := best_words(tally.best, tally.title, is_resumed=tally.resumed > 0):
+            yield f"best so far: {best}"
 
 
 class _Bar(Progress):

@@ -1,9 +1,4 @@
-"""The progress of a run as a tally of its events, which tables and logs read.
-
-The best so far is the configuration with the best mean of the deciding scorer over the first splits that at least
-half of the remaining configurations have done. (The first one to do a further split would have no competitor
-there.) This mean is uncorrected, and it may change.
-"""
+"""The progress of a run as a tally of its events, which bars, logs and ``heldout status`` read."""
 
 from __future__ import annotations
 
@@ -13,8 +8,8 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from heldout._types import Floats
 from heldout.execution.cells import CellBlock, CellResult, CellState
 from heldout.execution.events import (
     BarrierPassed,
@@ -28,44 +23,17 @@ from heldout.execution.events import (
 from heldout.folds.splits import Place
 
 
-def _none() -> NDArray[np.float64]:
-    return np.zeros(2)
-
-
 @dataclass
 class _Unit:
-    """The seconds of configurations that are computed together: their own, and those spent ahead for others."""
+    """Configurations that are computed together."""
 
     n_members: int
     """Those that were not dropped."""
     n_splits: float
     """In all; without those of an earlier run."""
-    before: NDArray[np.float64] = field(default_factory=_none)
-    """Seconds on the splits before the present one."""
-    n_before: int = 0
-    place: Place | None = None
-    """The present split."""
-    now: NDArray[np.float64] = field(default_factory=_none)
-    n_now: int = 0
-    """Members that have arrived from it; the others are on their way."""
-
-    def add(self, result: CellResult) -> None:
-        """Count a cell."""
-        if result.key.place != self.place:
-            self.before, self.n_before = self.done, self.n_done
-            self.place, self.now, self.n_now = result.key.place, _none(), 0
-        self.now = self.now + np.array((result.fit_seconds + result.score_seconds, result.ahead_seconds))
-        self.n_now += 1
-
-    @property
-    def done(self) -> NDArray[np.float64]:
-        """Seconds, with those of members that are on their way."""
-        return self.before + self.now * max(self.n_members / max(self.n_now, 1), 1.0)
-
-    @property
-    def n_done(self) -> int:
-        """Splits."""
-        return self.n_before + (self.place is not None)
+    seconds: float = 0.0
+    places: set[Place] = field(default_factory=set)
+    """Of the splits that are done."""
 
 
 class WorkPace:
@@ -95,6 +63,8 @@ class WorkPace:
         self, units: Sequence[Sequence[int]], n_configurations: int, n_splits: float, resumed: Mapping[int, int]
     ) -> None:
         self._in_blocks = 0.0
+        self._ahead = 0.0
+        """Spent on steps that other cells will read."""
         self._units: list[_Unit] = []
         self._unit_of: dict[int, _Unit] = {}
         for members in (*units, *((position,) for position in range(n_configurations))):
@@ -107,7 +77,9 @@ class WorkPace:
         """Count a cell."""
         unit = self._unit_of.get(result.key.configuration)
         if unit is not None:
-            unit.add(result)
+            unit.seconds += result.fit_seconds + result.score_seconds
+            unit.places.add(result.key.place)
+            self._ahead += result.ahead_seconds
 
     def add_block(self, block: CellBlock) -> None:
         """Count a block, which holds all splits of its configurations."""
@@ -123,20 +95,17 @@ class WorkPace:
     @property
     def part_left(self) -> float | None:
         """The work that is left, as a part of what was spent; None where no cell says how long it took."""
-        known = [(unit, *unit.done) for unit in self._units if unit.n_done]
-        ahead = sum(ahead for _, _, ahead in known)
-        spent = sum(seconds for _, seconds, _ in known) + ahead
+        a_split = {id(unit): unit.seconds / len(unit.places) for unit in self._units if unit.places}
+        spent = sum(unit.seconds for unit in self._units) + self._ahead
         if not spent:
             return None
-        spent += self._in_blocks
-        a_split = {id(unit): seconds / unit.n_done for unit, seconds, _ in known}
-        mean = sum(a_split.values()) / len(known)
+        mean = sum(a_split.values()) / len(a_split)
         left = sum(
-            max(unit.n_splits - unit.n_done, 0.0) * a_split.get(id(unit), mean)
+            max(unit.n_splits - len(unit.places), 0.0) * a_split.get(id(unit), mean)
             for unit in self._units
             if unit.n_members
         )
-        return float(max(left - ahead, 0.0) / spent)
+        return float(max(left - self._ahead, 0.0) / (spent + self._in_blocks))
 
 
 class CurrentBest(NamedTuple):
@@ -147,13 +116,41 @@ class CurrentBest(NamedTuple):
     n_splits: int
 
 
+def best_so_far(scores: Floats, names: Sequence[str], out: Iterable[int]) -> CurrentBest | None:
+    """The best mean over the splits that at least half of the configurations with scores have done.
+
+    Only configurations with all these splits count: one with a further split has no competitor there. NaN never
+    wins, and of equals the first does.
+
+    - ``scores``: (configurations, splits); NaN where there is none.
+    - ``out``: configurations that failed or were dropped.
+
+    Examples
+    --------
+    >>> scores = np.array([[0.5, 0.75], [0.25, np.nan], [0.75, np.nan]])
+    >>> best_so_far(scores, "abc", out=[2])
+    CurrentBest(name='a', score=0.625, n_splits=2)
+    >>> best_so_far(scores, "abc", out=[])
+    CurrentBest(name='c', score=0.75, n_splits=1)
+    """
+    has = np.isfinite(scores)
+    has[list(out)] = False
+    together = has.any(axis=0) & (2 * has.sum(axis=0) >= has.any(axis=1).sum())
+    complete = np.flatnonzero(has[:, together].all(axis=1) & together.any())
+    if not len(complete):
+        return None
+    means = scores[complete][:, together].mean(axis=1)
+    best = int(np.argmax(means))
+    return CurrentBest(names[complete[best]], float(means[best]), int(together.sum()))
+
+
 class RunTally:
     """Counts the events of a run.
 
     - ``total``, ``resumed``: planned fits, and those of them that an earlier run had done.
     - ``done``: fits that are done, here or in an earlier run.
     - ``failed``, ``saved``: fits of this run that failed, and planned fits that will not be made.
-    - ``metric``: the scorer that decides.
+    - ``metric``, ``title``: the scorer that decides, and its name.
     - ``n_splits_done``: splits that all remaining configurations have done, as of the last barrier.
     - ``n_remaining``: configurations that remain in the race.
 
@@ -179,14 +176,17 @@ class RunTally:
         self.total, self.resumed, self.done = event.n_cells, event.n_resumed, event.n_resumed
         self.n_configurations, self.n_splits, self.n_races = event.n_configurations, event.n_splits, event.n_races
         self.may_drop, self.metric = event.may_drop, event.refit_metric
+        self.title = event.title or event.refit_metric
         self.is_validation = event.is_validation
         self.failed = self.saved = self.n_splits_done = 0
         self.n_remaining = event.n_configurations
         self._names = list(event.names)
-        self._scores: list[list[float]] = [[] for _ in range(event.n_configurations)]
+        self._scores = np.full((event.n_configurations, event.n_splits), np.nan)
+        self._columns: dict[Place, int] = {}
         self._failed: set[int] = set()
         self._out: set[int] = set()
-        self._in_blocks = 0
+        self._in_blocks = self._n_following = 0
+        self._part_left: float | None = None
         n_splits = event.n_cells / max(event.n_configurations, 1)
         self._pace = WorkPace(event.units, event.n_configurations, n_splits, event.resumed)
 
@@ -223,7 +223,7 @@ class RunTally:
             self.n_configurations += n_more
             self.n_remaining += n_more
             self.total += n_more * self.n_splits
-            self._scores += [[] for _ in range(n_more)]
+            self._scores = np.vstack([self._scores, np.full((n_more, self.n_splits), np.nan)])
 
     @property
     def left(self) -> int:
@@ -239,7 +239,9 @@ class RunTally:
         here = self.done - self.resumed - self._in_blocks
         if not here:
             return None
-        part = self._pace.part_left
+        if not self._n_following:  # of results that arrive together some would stand for all
+            self._part_left = self._pace.part_left
+        part = self._part_left
         if part is None:
             part = self.left / here
         elif self.n_races > 1:  # it is not known which configurations were dropped where
@@ -249,15 +251,8 @@ class RunTally:
     @property
     def best(self) -> CurrentBest | None:
         """The best so far; None before there is a score, and for several races."""
-        if self.n_races > 1:
-            return None
-        running = [(j, scores) for j, scores in enumerate(self._scores) if j not in self._out]
-        level = _done_by_half([len(scores) for _, scores in running])
-        means = [(sum(scores[:level]) / level, -j) for j, scores in running if len(scores) >= level]
-        if not means:
-            return None
-        score, negative = max(means)  # of equals the first
-        return CurrentBest(self.name_of(-negative), score, level)
+        names = [self.name_of(j) for j in range(len(self._scores))]
+        return None if self.n_races > 1 else best_so_far(self._scores, names, self._out)
 
     def name_of(self, configuration: int) -> str:
         """The name of a configuration; its number where names are unknown."""
@@ -270,6 +265,7 @@ class RunTally:
 
     def _count(self, result: CellResult) -> None:
         self.done += 1
+        self._n_following = result.n_following
         self._pace.add(result)
         configuration = result.key.configuration
         if result.state is CellState.FAILED:
@@ -280,25 +276,19 @@ class RunTally:
         scores = result.test_scores
         # The score names of a callable are known only from its results; the first one then decides.
         score = scores.get(self.metric, next(iter(scores.values()), math.nan))
-        if not math.isnan(score):
-            self._scores[configuration].append(score)
+        self._put(configuration, result.key.place, score)
 
     def _count_block(self, block: CellBlock) -> None:
         self.done += block.n_cells
         self._in_blocks += block.n_cells
         self._pace.add_block(block)
         scores = block.test_scores.get(self.metric, next(iter(block.test_scores.values())))
-        for configuration, own in zip(block.configurations, scores, strict=True):
-            self._scores[configuration] += own[~np.isnan(own)].tolist()
+        for configuration, row in zip(block.configurations, scores, strict=True):
+            for place, score in zip(block.places, row, strict=True):
+                self._put(configuration, place, score)
 
-
-def _done_by_half(counts: Sequence[int]) -> int:
-    """How many splits at least half of these have done; at least one.
-
-    Examples
-    --------
-    >>> _done_by_half([2, 2, 1]), _done_by_half([2, 1, 1]), _done_by_half([1, 0, 0]), _done_by_half([])
-    (2, 1, 1, 1)
-    """
-    ordered = sorted(counts, reverse=True)
-    return max(ordered[(len(ordered) - 1) // 2], 1) if ordered else 1
+    def _put(self, configuration: int, place: Place, score: float) -> None:
+        column = self._columns.setdefault(place, len(self._columns))
+        # Further splits are of fits that follow those of the plan.
+        if column < self._scores.shape[1] and not math.isnan(score):
+            self._scores[configuration, column] = score

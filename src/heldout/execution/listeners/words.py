@@ -16,7 +16,7 @@ from heldout.execution.events import (
     StageStarted,
     WorkersLost,
 )
-from heldout.execution.listeners.tally import RunTally
+from heldout.execution.listeners.tally import CurrentBest, RunTally
 from heldout.execution.sharing.accounts import SharedFits
 from heldout.metrics.named import in_sentence, metric_words
 
@@ -185,22 +185,23 @@ def remaining_words(tally: RunTally) -> str:
     return of_all + (f" after {tally.n_splits_done} of {splits}" if tally.n_splits_done else "")
 
 
-def best_words(tally: RunTally) -> str:
-    """The best so far: the score first, because a name may be too long for a line."""
-    best = tally.best
+def best_words(best: CurrentBest | None, title: str, *, is_resumed: bool = False) -> str:
+    """The best so far: the score first, because a name may be too long for a line; empty without one.
+
+    ``title``: the name of the scorer, or "score", as scikit-learn calls one without a name.
+
+    Examples
+    --------
+    >>> best_words(CurrentBest("C=1", -49.876, 5), "neg_root_mean_squared_error")
+    'root mean squared error 49.88 (mean of 5 splits, uncorrected): C=1'
+    """
     if best is None:
         return ""
-    # scikit-learn calls a scorer without a name "score".
-    title = "" if tally.metric == "score" else f"{in_sentence(metric_words(tally.metric)[0])} "
-    over = f"mean of {best.n_splits} splits" if best.n_splits > 1 else "in 1 split"
-    here = " since it was resumed" if tally.resumed else ""
-    return f"best so far: {title}{score_text(best.score, tally.metric)} ({over}{here}, uncorrected): {best.name}"
-
-
-def score_text(score: float, scorer: str) -> str:
-    """A score as text; a loss in its own units."""
-    shown = -score if scorer.startswith("neg_") else score
-    return number_text(shown, _decimals(shown))
+    score = -best.score if title.startswith("neg_") else best.score  # a loss in its own units
+    name = "" if title == "score" else f"{in_sentence(metric_words(title)[0])} "
+    over = f"mean of {best.n_splits} splits" if best.n_splits > 1 else "1 split"
+    here = " since it was resumed" if is_resumed else ""
+    return f"{name}{number_text(score, _decimals(score))} ({over}{here}, uncorrected): {best.name}"
 
 
 def left_words(tally: RunTally, seconds: float) -> str:

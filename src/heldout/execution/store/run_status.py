@@ -10,9 +10,11 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import NamedTuple
 
+import numpy as np
+
 from heldout.data.declared import from_json, of_type
 from heldout.execution.cells import CellKey, CellResult, CellState
-from heldout.execution.listeners.tally import CurrentBest, WorkPace
+from heldout.execution.listeners.tally import CurrentBest, WorkPace, best_so_far
 from heldout.execution.sharing.accounts import SharedFits, shared_fits
 from heldout.execution.store.block_rows import block_numbers, read_block
 from heldout.execution.store.schema import scores_on_test, scores_text, shared_of
@@ -272,43 +274,19 @@ def _n_saved(cells: Sequence[_Cell], barriers: Sequence[_Barrier], dropped: Sequ
 
 
 def _best(
-    cells: Sequence[_Cell],
-    metric: str | None,
-    names: Mapping[int, str],
-    dropped: set[int],
-    n_splits: int | None,
+    cells: Sequence[_Cell], metric: str | None, names: Mapping[int, str], out: set[int], n_splits: int | None
 ) -> CurrentBest | None:
-    """The best mean over the splits that at least half of the remaining configurations have done.
-
-    Only configurations with all these splits count: one with a further split has no competitor there. NaN never
-    wins.
-    """
-    scores: dict[int, dict[Place, float]] = defaultdict(dict)
-    out = set(dropped)
+    # Fits that follow the splits of the plan have later places.
+    places = sorted({(cell.repeat, cell.fold) for cell in cells})[:n_splits]
+    rows, columns = ({key: number for number, key in enumerate(keys)} for keys in (names, places))
+    scores = np.full((len(rows), len(columns)), np.nan)
+    failed = set[int]()
     for cell in cells:
         if cell.state == CellState.FAILED:
-            out.add(cell.configuration)
-        else:
-            score = scores_on_test(cell.scores).get(metric or "", math.nan)
-            if math.isfinite(score):
-                scores[cell.configuration][cell.repeat, cell.fold] = score
-    in_play = {configuration: of for configuration, of in scores.items() if configuration not in out}
-    times: dict[Place, int] = defaultdict(int)
-    for of in in_play.values():
-        for split in of:
-            times[split] += 1
-    # Fits that follow the splits of the plan have later places.
-    met = sorted(split for split, n in times.items() if 2 * n >= len(in_play))[:n_splits]
-    means = {
-        configuration: math.fsum(of[split] for split in met) / len(met)
-        for configuration, of in in_play.items()
-        if met and all(split in of for split in met)
-    }
-    if not means:
-        return None
-    # names are in order of position: of equals the first leads, as in a search.
-    leader = max((key for key in names if key in means), key=means.__getitem__)
-    return CurrentBest(names[leader], means[leader], len(met))
+            failed.add(cell.configuration)
+        elif (column := columns.get((cell.repeat, cell.fold))) is not None:
+            scores[rows[cell.configuration], column] = scores_on_test(cell.scores).get(metric or "", np.nan)
+    return best_so_far(scores, list(names.values()), [rows[key] for key in out | failed])
 
 
 def _barriers(
