@@ -108,7 +108,7 @@ def test_protocols_that_do_not_apply_are_not_counted():
 @pytest.fixture
 def two_seconds(monkeypatch):
     """The configurations took 2 s, between 1 and 3."""
-    monkeypatch.setattr("heldout.advice.adviser.total_time", lambda *_: TotalTime(2.0, 1.0, 3.0))
+    monkeypatch.setattr("heldout.advice.costs.total_time", lambda *_: TotalTime(2.0, 1.0, 3.0))
 
 
 @pytest.mark.usefixtures("two_seconds")

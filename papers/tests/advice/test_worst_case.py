@@ -10,7 +10,7 @@ from sklearn.linear_model import LogisticRegression, Ridge
 
 import heldout as ho
 from heldout._streams import stream
-from heldout.advice.worst_case import BETA, MOST_REPETITIONS, N_BOOTSTRAPS
+from heldout.advice.costs import BETA, MOST_REPETITIONS, N_BOOTSTRAPS
 from heldout_papers import bias
 
 CLASSES = np.arange(60) % 10 < 3

@@ -3,24 +3,22 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any, ClassVar
 
 from heldout._notebook import aligned, notes, table
 from heldout._streams import RandomState
-from heldout.advice.costs import Cost, FamilyTime, costs_of, family_time, timed_fits, total_time
+from heldout.advice.costs import Cost, FamilyTime, WorstCase, costs_of, family_time, timed_fits, worst_case_of
 from heldout.advice.evidence import Expected, expected_change, installed_evidence
 from heldout.advice.problem import SearchProblem, estimator_and_grid, problem_of
 from heldout.advice.recommendation import Recommendation, lines_of, recommendation
-from heldout.advice.words import between, listed, sentences, signed
-from heldout.advice.worst_case import TRUTHS, WorstCase, worst_case_of
+from heldout.advice.words import CONCLUSIONS, DOUBTS, between, said
 from heldout.arguments.search import SearchArguments
 from heldout.data.checks import check_seconds
 from heldout.data.limits import check_jobs
 from heldout.data.task import TaskKind
 from heldout.estimates.types import frame_of, json_safe
-from heldout.execution.listeners.words import duration
 
 SMALL = 100
 """Rows below which the article advises repeats rather than dropping."""
@@ -97,38 +95,20 @@ class Advice:
         """
         return next((one for one in self.costs if one.protocol == protocol), None)
 
-    def rows(self) -> list[dict[str, Any]]:
-        """A row per protocol: fits, seconds with their range, and the bias in the worst case."""
-        biases = () if self.worst_case is None else self.worst_case.biases
-        of_protocol = {one.protocol: (one.bias, one.standard_error) for one in biases}
-        rows = []
-        for cost in self.costs:
-            bias, error = of_protocol.get(cost.protocol, (math.nan, math.nan))
-            rows.append({**asdict(cost), "bias": bias, "bias_standard_error": error})
-        return rows
-
     def to_frame(self) -> Any:
-        """The same as a pandas DataFrame (pandas comes with the extra ``app``)."""
-        return frame_of(self.rows(), "Advice.to_frame")
+        """A row per protocol: fits, seconds, bias in the worst case (pandas comes with the extra ``app``)."""
+        return frame_of([asdict(cost) for cost in self.costs], "Advice.to_frame")
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values for JSON: NaN becomes null."""
-        document = {**asdict(self), "protocols": self.rows(), "sources": self.sources}
-        del document["costs"]
-        plain: dict[str, Any] = json_safe(document)
-        return plain
+        document: dict[str, Any] = json_safe({**asdict(self), "sources": self.sources})
+        return {"protocols": document.pop("costs"), **document}
 
     def _table(self) -> list[tuple[str, ...]]:
         """The cells of the printed table."""
-        cells: list[tuple[str, ...]] = []
-        for row in self.rows():
-            expected, ends = row["seconds"], [duration(end) for end in (row["low"], row["high"]) if end == end]
-            time = "" if math.isnan(expected) else f"about {duration(expected)}"
-            if len(set(ends)) == 2:
-                time += " ({} to {})".format(*ends) if time else " to ".join(ends)
-            bias = f"{signed(row['bias'])} ± {row['bias_standard_error']:.3f}" if math.isfinite(row["bias"]) else ""
-            cells.append((TITLES[row["protocol"]], between(row["fewest"], row["most"]), time, bias))
-        return cells
+        return [
+            (TITLES[one.protocol], between(one.fewest, one.most), one.time, one.bias_text) for one in self.costs
+        ]
 
     def __str__(self) -> str:
         return "\n".join([*lines_of(self.sentences, self.warnings), "", *aligned([HEAD, *self._table()])])
@@ -243,12 +223,12 @@ def advice_on(
     )
     fits = timed_fits(search, families, seconds)
     times = tuple(family_time(family, fits) for family in families)
-    simulated, no_simulation = worst_case_of(problem)
+    simulated, not_simulated = worst_case_of(problem)
     advice = Advice(
-        n_rows=problem.task.n_rows,
+        n_rows=search.task.n_rows,
         n_configurations=problem.n_configurations,
-        metric=problem.metric_name,
-        costs=costs_of(problem, total_time(times, fits), n_jobs),
+        metric=search.scoring.refit_metric if problem.metric is None else problem.metric.name,
+        costs=costs_of(problem, times, fits, simulated, n_jobs),
         families=times,
         failures={search.configurations.names[j]: why for fit in fits for j, why in fit.failures.items()},
         seconds_spent=sum(fit.seconds for fit in fits),
@@ -260,78 +240,74 @@ def advice_on(
         warnings=(),
         entropy=search.entropy,
     )
-    facts = _facts(problem, advice)
+    facts = {
+        **_facts_of_search(problem, advice),
+        **_facts_of_evidence(problem, advice),
+        **_facts_of_times(advice),
+        "not_simulated": not_simulated,
+    }
     return replace(
         advice,
-        sentences=(*method.sentences, *sentences(_conclusions(problem, advice), **facts)),
-        warnings=(
-            *method.warnings,
-            *sentences(_doubts(problem, facts), **facts),
-            *sentences({"no simulation": bool(no_simulation)}, reason=no_simulation),
-        ),
+        sentences=(*method.sentences, *said(CONCLUSIONS, facts)),
+        warnings=(*method.warnings, *said(DOUBTS, facts)),
     )
 
 
-def _facts(problem: SearchProblem, advice: Advice) -> dict[str, Any]:
-    """What the sentences name."""
-    families, rows = advice.families, [line.rows // 2 for line in installed_evidence()]
+def _facts_of_search(problem: SearchProblem, advice: Advice) -> dict[str, Any]:
+    n, several, groups = problem.n_units, problem.n_configurations > 1, problem.search.task.groups is not None
+    corrects = several and problem.metric is not None and advice.recommendation.case != "adaptive"
+    allowed, rarest = advice.auto_folds or problem.n_folds, problem.rarest_class
+    return {
+        "advice": advice,
+        "one configuration": not several,
+        "nested": several and advice.cost("nested_cv"),
+        "flat": advice.cost("cv"),
+        "bced": advice.cost("bced"),
+        "opaque": problem.metric is None and advice.metric,
+        "corrects": corrects,
+        "units": "groups" if groups else "rows",
+        "few": corrects and n < SMALL and n,
+        "many": corrects and n >= SMALL and n,
+        "n_folds": problem.n_folds,
+        "more_folds": allowed > problem.n_folds > 1 and allowed,
+        "one family": several and len(problem.families) == 1,
+        "groups": groups and n,
+        "rare": rarest and rarest[1] < FEW_IN_A_FOLD * problem.n_folds and rarest,
+        "time order": not problem.search.folds.exchangeable,
+        "refusal": problem.refusal,
+    }
+
+
+def _facts_of_evidence(problem: SearchProblem, advice: Advice) -> dict[str, Any]:
+    n, families = problem.n_units, advice.families
     # The scenario whose number of algorithms, 3 or 12, is nearer to the user's number of families.
     nearest = min(advice.changes, key=lambda one: abs(math.log(one.algorithms / len(families))), default=None)
+    rows = [line.rows // 2 for line in installed_evidence()]
+    kind = problem.search.task.truth.kind
+    is_like = kind is TaskKind.BINARY and advice.metric == "accuracy"
     return {
-        "problem": problem,
-        "advice": advice,
         "nearest": nearest,
         "rows": nearest and between(nearest.least_rows, nearest.most_rows),
-        "costs": {cost.protocol: cost for cost in advice.costs},
-        "units": "rows" if problem.task.groups is None else "groups",
-        "truths": advice.worst_case and TRUTHS[advice.worst_case.metric],
-        "n_tried": sum(one.n_fitted + one.n_failed for one in families),
+        "worst": advice.worst_case,
+        "wide": nearest and _names(families, lambda one: one.n_hyperparameters > MOST_HYPERPARAMETERS),
+        "unlike": not is_like and kind.value,
+        "beyond": nearest and not min(rows) <= n <= max(rows) and n,
+        "evidence": between(min(rows), max(rows)),
+    }
+
+
+def _facts_of_times(advice: Advice) -> dict[str, Any]:
+    tried = sum(one.n_fitted + one.n_failed for one in advice.families)
+    untimed = _names(advice.families, lambda one: math.isnan(one.seconds))
+    return {
+        "tried": tried,
         "failures": [*advice.failures.items()],
         "n_failed": len(advice.failures),
-        "untimed": listed([one.name for one in families if math.isnan(one.seconds)]),
-        "once": listed([one.name for one in families if math.isnan(one.variance)]),
-        "wide": listed([one.name for one in families if one.n_hyperparameters > MOST_HYPERPARAMETERS]),
-        "least": min(rows),
-        "most": max(rows),
+        "untimed": tried and untimed,
+        "once": tried and not untimed and _names(advice.families, lambda one: math.isnan(one.variance)),
     }
 
 
-def _conclusions(problem: SearchProblem, advice: Advice) -> dict[str, bool]:
-    """Which sentences apply."""
-    several, several_families = advice.n_configurations > 1, len(advice.families) > 1
-    corrects = several and problem.metric is not None and advice.recommendation.case != "adaptive"
-    allowed = advice.auto_folds or problem.n_folds
-    return {
-        "one configuration": not several,
-        "cost": several and problem.nested is not None,
-        "opaque": problem.metric is None,
-        "no further fit": corrects,
-        "few rows": corrects and problem.n_units < SMALL,
-        "many rows": corrects and problem.n_units >= SMALL,
-        "more folds": allowed > problem.n_folds > 1,
-        "fewer folds": allowed < problem.n_folds,
-        "one family": several and not several_families,
-        "change": several_families,
-        "published": several_families,
-        "to compare": several_families,
-        "worst case": advice.worst_case is not None,
-        "timing": advice.seconds_spent > 0,
-        "assumed": True,
-    }
-
-
-def _doubts(problem: SearchProblem, facts: Mapping[str, Any]) -> dict[str, bool]:
-    """Which warnings apply."""
-    several, tried, rarest = len(problem.families) > 1, facts["n_tried"] > 0, problem.rarest_class
-    return {
-        "many hyper-parameters": several and bool(facts["wide"]),
-        "groups": problem.task.groups is not None,
-        "rare class": rarest is not None and rarest[1] < FEW_IN_A_FOLD * problem.n_folds,
-        "time order": not problem.search.folds.exchangeable,
-        "unlike the evidence": (problem.kind, problem.metric_name) != (TaskKind.BINARY, "accuracy"),
-        "rows beyond": several and not facts["least"] <= problem.n_units <= facts["most"],
-        "no nesting": problem.nested is None,
-        "no time": tried and bool(facts["untimed"]),
-        "one fit": tried and bool(facts["once"]) and not facts["untimed"],
-        "failures": facts["n_failed"] > 0,
-    }
+def _names(families: Sequence[FamilyTime], has: Callable[[FamilyTime], bool]) -> str:
+    names = [one.name for one in families if has(one)]
+    return ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")

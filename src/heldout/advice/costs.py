@@ -1,4 +1,8 @@
-"""The cost of each protocol: the exact number of fits, and their time as a multiple of a measured total."""
+"""The cost of each protocol, and its bias at worst.
+
+Fits are counted; their time is a multiple of a measured total. Biases are those of independent configurations, by
+simulation.
+"""
 
 from __future__ import annotations
 
@@ -13,10 +17,17 @@ import numpy as np
 from joblib import effective_n_jobs
 from scipy.stats import t as student
 
+from heldout import studies
+from heldout._streams import stream
+from heldout._text import number_text
 from heldout.advice.problem import Family, SearchProblem
+from heldout.advice.words import signed
+from heldout.data.task import TaskKind
 from heldout.dropping.base import judged_after
 from heldout.dropping.bootstrap import Bootstrap
+from heldout.errors import INSTALL_PAPERS, MissingPapersError
 from heldout.execution.cells import CellResult, CellState
+from heldout.execution.listeners.words import duration
 from heldout.execution.search import Search
 from heldout.folds.splits import Split
 
@@ -217,19 +228,45 @@ class Cost:
         Number of fits. They differ where the data decide how many configurations are dropped.
     seconds, low, high : float
         Time of all fits, divided by the number of processes, with a range; NaN where it is unknown.
+    bias, bias_standard_error : float
+        In the worst case; NaN where it was not simulated.
     """
 
     protocol: str
     fewest: int
     most: int
-    seconds: float = math.nan
-    low: float = math.nan
-    high: float = math.nan
+    seconds: float
+    low: float
+    high: float
+    bias: float
+    bias_standard_error: float
+
+    @property
+    def time(self) -> str:
+        """The time in words; empty where it is unknown."""
+        ends = dict.fromkeys(duration(end) for end in (self.low, self.high) if math.isfinite(end))
+        between = " to ".join(ends) if len(ends) == 2 else ""
+        if math.isnan(self.seconds):
+            return between
+        return f"about {duration(self.seconds)}" + (f" ({between})" if between else "")
+
+    @property
+    def bias_text(self) -> str:
+        known = math.isfinite(self.bias)
+        return f"{signed(self.bias)} ± {number_text(self.bias_standard_error, 3)}" if known else ""
 
 
-def costs_of(problem: SearchProblem, total: TotalTime, n_jobs: int | None = None) -> tuple[Cost, ...]:
-    """The cost of every protocol that applies; ``total`` is the time of all configurations on the first split."""
-    costs = []
+def costs_of(
+    problem: SearchProblem,
+    times: Sequence[FamilyTime],
+    fits: Sequence[TimedFit],
+    worst_case: WorstCase | None,
+    n_jobs: int | None,
+) -> tuple[Cost, ...]:
+    """The cost of every protocol that applies, from the times of fits on the first split."""
+    total, costs = total_time(times, fits), []
+    simulated = () if worst_case is None else worst_case.biases
+    biases = {one.protocol: (one.bias, one.standard_error) for one in simulated}
     for protocol, searched, single, n_searched, fewest in _fits(problem):
         most = n_searched * len(searched) + len(single)
         least = most if fewest is None else fewest + len(single)
@@ -239,10 +276,10 @@ def costs_of(problem: SearchProblem, total: TotalTime, n_jobs: int | None = None
             / (problem.n_configurations * at_once)
             for power in GROWTH
         )
-        slow, fast = max(low, high), min(low, high)
         # How many are dropped is unknown beforehand: there is no expected time, only a range that always holds.
         expected = total.seconds * middle if least == most else math.nan
-        costs.append(Cost(protocol, least, most, expected, total.low * fast * least / most, total.high * slow))
+        ends = total.low * min(low, high) * least / most, total.high * max(low, high)
+        costs.append(Cost(protocol, least, most, expected, *ends, *biases.get(protocol, (math.nan, math.nan))))
     return tuple(costs)
 
 
@@ -258,7 +295,12 @@ def _fits(problem: SearchProblem) -> Iterator[tuple[str, tuple[int, ...], tuple[
     Splits on each of which several configurations are fitted, those on which one is, the number of the several, and
     the smallest number of their fits if configurations may be dropped.
     """
-    folds, nested, c, last = problem.search.folds, problem.nested, problem.n_configurations, problem.task.n_rows
+    folds, nested, c, last = (
+        problem.search.folds,
+        problem.nested,
+        problem.n_configurations,
+        problem.search.task.n_rows,
+    )
     outer = _training(folds.splits)
     yield "cv", outer, (last,), c, None
     if problem.metric is not None:
@@ -293,3 +335,87 @@ def fewest_fits(problem: SearchProblem) -> int:
         if judged[done - 1] and len(predicted) >= Bootstrap().min_predictions:
             return problem.n_configurations * done + len(splits) - done
     return problem.n_configurations * len(splits)
+
+
+TRUTHS = {"accuracy": "accuracies", "roc_auc": "areas under the ROC curve", "mean_squared_error": "R²"}
+"""The metrics that the study can simulate, and what the true values of configurations are."""
+BETA = (9.0, 6.0)
+"""Beta distribution of the true values: mean .6, the article's case with the largest biases."""
+MOST_ROWS, MOST_CONFIGURATIONS, MOST_FOLDS = 1000, 2000, 20
+MOST_REPETITIONS, FEWEST_REPETITIONS = 50, 12
+CELLS_OF_ACCURACY, CELLS_OF_OTHERS = 25_000_000, 5_000_000
+"""Predictions in all repetitions together, which take a second or two."""
+N_BOOTSTRAPS = 200
+
+
+@dataclass(frozen=True)
+class ProtocolBias:
+    """The optimism of a protocol's estimate, on average; below 0 where the estimate is too pessimistic."""
+
+    protocol: str
+    bias: float
+    standard_error: float
+
+
+@dataclass(frozen=True)
+class WorstCase:
+    """The result of the simulation.
+
+    Attributes
+    ----------
+    metric : str
+        "accuracy", "roc_auc", or "mean_squared_error" in units of the target's variance.
+    rows, configurations, folds, repetitions : int
+        Sizes of the simulation: the user's, limited to what takes a few seconds.
+    beta : (float, float)
+        Parameters of the distribution of true accuracies, areas or R².
+    biases : tuple of ProtocolBias
+    """
+
+    metric: str
+    rows: int
+    configurations: int
+    folds: int
+    repetitions: int
+    beta: tuple[float, float]
+    biases: tuple[ProtocolBias, ...]
+
+    @property
+    def truths(self) -> str:
+        return TRUTHS[self.metric]
+
+
+def worst_case_of(problem: SearchProblem) -> tuple[WorstCase | None, str]:
+    """The worst case, or the reason why there is none, which is empty where there is nothing to choose."""
+    if problem.n_configurations < 2:
+        return None, ""
+    if not problem.search.folds.is_partition or problem.n_folds < 2:
+        return None, "the simulation needs folds that test every row once, and yours do not"
+    rows, configurations = min(problem.n_units, MOST_ROWS), min(problem.n_configurations, MOST_CONFIGURATIONS)
+    folds = min(problem.n_folds, MOST_FOLDS, rows)
+    metric, prevalence = _metric(problem, rows, folds)
+    cells = CELLS_OF_ACCURACY if metric == "accuracy" else CELLS_OF_OTHERS
+    repetitions = int(np.clip(cells // (rows * configurations), FEWEST_REPETITIONS, MOST_REPETITIONS))
+    try:
+        study = studies.bias(
+            rows, configurations, [BETA],
+            metric=metric, prevalence=prevalence, repetitions=repetitions, folds=folds, n_bootstraps=N_BOOTSTRAPS,
+            protocols=("cv", "nested_cv", "bbc", "bced"), random_state=stream(problem.search.entropy, "advice"),
+        )  # fmt: skip
+    except MissingPapersError:
+        return None, f"their study needs heldout-papers ({INSTALL_PAPERS})"
+    biases = (ProtocolBias(row["protocol"], row["bias"], row["standard_error"]) for row in study.rows())
+    return WorstCase(metric, rows, configurations, folds, repetitions, BETA, tuple(biases)), ""
+
+
+def _metric(problem: SearchProblem, rows: int, folds: int) -> tuple[str, float | None]:
+    """The simulated metric that is most like the user's, and the share of the rarest class."""
+    task, rarest = problem.search.task, problem.rarest_class
+    if task.truth.kind is TaskKind.REGRESSION:
+        return "mean_squared_error", None
+    is_area = problem.metric is not None and problem.metric.name == "roc_auc"
+    if is_area and task.truth.kind is TaskKind.BINARY and rarest is not None:
+        share = rarest[1] / task.n_rows
+        if round(share * rows) >= folds:
+            return "roc_auc", share
+    return "accuracy", None

@@ -13,7 +13,6 @@ from heldout import _defaults
 from heldout.arguments.search import SearchArguments
 from heldout.configurations import Configuration
 from heldout.data.checks import call_in
-from heldout.data.task import Task, TaskKind
 from heldout.errors import InputError
 from heldout.execution.search import Search
 from heldout.folds.auto import events_of, number_of_folds
@@ -50,21 +49,14 @@ class SearchProblem:
     """Why there are none; empty otherwise."""
 
     @property
-    def task(self) -> Task:
-        return self.search.task
-
-    @property
-    def kind(self) -> TaskKind:
-        return self.task.truth.kind
-
-    @property
     def n_configurations(self) -> int:
         return len(self.search.configurations)
 
     @cached_property
     def n_units(self) -> int:
         """The number of independent units: groups where there are any, else rows."""
-        return self.task.n_rows if self.task.groups is None else len(np.unique(self.task.groups))
+        task = self.search.task
+        return task.n_rows if task.groups is None else len(np.unique(task.groups))
 
     @property
     def n_folds(self) -> int:
@@ -74,7 +66,7 @@ class SearchProblem:
     @property
     def auto_folds(self) -> int | None:
         """The number of folds that ``cv="auto"`` makes of these rows; None where it can make none."""
-        task = self.task
+        task = self.search.task
         classes = np.asarray(task.target) if task.truth.kind.is_classification else None
         try:
             return number_of_folds(task.n_rows, classes, task.groups, events=events_of(task.target))
@@ -87,13 +79,9 @@ class SearchProblem:
         return self.search.scoring.metrics.get(self.search.scoring.refit_metric)
 
     @property
-    def metric_name(self) -> str:
-        return self.search.scoring.refit_metric if self.metric is None else self.metric.name
-
-    @property
     def rarest_class(self) -> tuple[str, int] | None:
         """The rarest class and its number of rows; None for a target without classes."""
-        truth = self.task.truth
+        truth = self.search.task.truth
         if truth.classes is None or not truth.kind.is_classification:
             return None
         counts = truth.class_counts()

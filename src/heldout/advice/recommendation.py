@@ -7,6 +7,7 @@ import math
 import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
+from functools import partial
 from types import MappingProxyType
 from typing import Any, Literal, TypeAlias
 
@@ -14,13 +15,12 @@ import numpy as np
 
 from heldout._notebook import notes
 from heldout._registry import registered
-from heldout.advice.words import sentences
+from heldout.advice.words import ANSWER, ANSWER_DOUBTS, NO_REMEDY, REMEDY, said
 from heldout.data.checks import check_choice, check_count
 from heldout.errors import InputError
 from heldout.estimates import coverage
 from heldout.estimates.coverage import CellEvidence
 from heldout.estimates.types import frame_of, json_safe
-from heldout.metrics.base import Metric
 from heldout.metrics.named import metric_named
 
 
@@ -233,30 +233,34 @@ def recommendation(
         check_choice("demand", demand, ("nested_cv", "bbc"), ", or None")
     named = None if metric is None else metric_named(metric)
     metric = None if named is None else named.name
-    name = _case(metric, n_configurations == 1, folds, only_scores, adaptive, demand)
-    case = CASES[name]
-    kind = coverage.ONE if n_configurations == 1 else coverage.ALIKE if alike and folds > 1 else coverage.VARIED
-    part = coverage.HOLD_OUT if folds == 1 else coverage.TABLES
-    figures, reference, like = _figures(case, named, part=part, kind=kind, n_rows=n_rows)
-    conclusions = {
-        "use": True,
-        "adaptive": name == "adaptive",
-        "figures": figures is not None,
-        "reference": reference not in (None, figures),
-    }
-    doubts = {
-        "few folds": name == "fold scores" and folds < FEWEST_FOLDS,
-        "another metric": figures is not None and like != str(metric).removeprefix("neg_"),
-        "far": figures is not None and abs(math.log(n_rows / figures.rows)) > math.log(coverage.FAR),
-        "covers too little": figures is not None and figures.covers_too_little,
-    }
+    case = _case(metric, n_configurations == 1, folds, only_scores, adaptive, demand)
+    like = "" if named is None else coverage.metric_in_bed(named)
+    nearest = partial(
+        coverage.nearest_cell,
+        coverage.installed_bed(),
+        part=coverage.HOLD_OUT if folds == 1 else coverage.TABLES,
+        kind=coverage.ONE if n_configurations == 1 else coverage.ALIKE if alike and folds > 1 else coverage.VARIED,
+        metric=like,
+    )
+    row = CASES[case]
+    figures = nearest(coverage.REFERENCE if demand == "bbc" else row.method, n_rows=n_rows)
+    reference = figures and nearest(coverage.REFERENCE, n_rows=figures.rows)
     facts = {
-        "case": case, "figures": figures, "reference": reference, "metric": metric, "like": like, "folds": folds,
-        "n_rows": n_rows, "level": coverage.LEVEL, "fewest": FEWEST_FOLDS, "remedy": figures and _remedy(figures),
-    }  # fmt: skip
+        "case": row,
+        "adaptive": case == "adaptive",
+        "figures": figures,
+        "level": coverage.LEVEL,
+        "reference": reference if reference != figures else None,
+        "few_folds": folds if case == "fold scores" and folds < FEWEST_FOLDS else None,
+        "fewest": FEWEST_FOLDS,
+        "metric": metric,
+        "like": like if figures and like != str(metric).removeprefix("neg_") else None,
+        "far": n_rows if figures and abs(math.log(n_rows / figures.rows)) > math.log(coverage.FAR) else None,
+        "remedy": figures and _remedy(figures),
+    }
     return Recommendation(
-        name, case.method, case.interval, case.ask.format(metric=metric), metric, int(n_rows),
-        int(n_configurations), figures, reference, sentences(conclusions, **facts), sentences(doubts, **facts),
+        case, row.method, row.interval, row.ask.format(metric=metric), metric, int(n_rows), int(n_configurations),
+        figures, reference, said(ANSWER, facts), said(ANSWER_DOUBTS, facts),
     )  # fmt: skip
 
 
@@ -267,23 +271,6 @@ def lines_of(texts: Sequence[str], doubts: Sequence[str]) -> list[str]:
         for text in marked
         for line in textwrap.wrap(text, WIDTH, subsequent_indent="  ", break_on_hyphens=False)
     ]
-
-
-def _figures(
-    case: Case, metric: Metric | None, *, part: str, kind: str, n_rows: int
-) -> tuple[CellEvidence | None, CellEvidence | None, str]:
-    """What the method and ``bbc`` gave in the nearest cell, and the metric of that cell."""
-    if metric is None:
-        return None, None, ""
-    like, bed = coverage.metric_in_bed(metric), coverage.installed_bed()
-    for label in (case.method, case.method.partition("(")[0]):
-        figures = coverage.nearest_cell(bed, label, part=part, kind=kind, metric=like, n_rows=n_rows)
-        if figures is not None:
-            bbc = coverage.nearest_cell(
-                bed, coverage.REFERENCE, part=part, kind=kind, metric=like, n_rows=figures.rows
-            )
-            return figures, bbc, like
-    return None, None, like
 
 
 def _case(
@@ -302,8 +289,10 @@ def _case(
 
 
 def _remedy(figures: CellEvidence) -> str:
-    """The narrowest interval of the cell that holds its level."""
-    able = [cell for cell in coverage.installed_bed() if cell.place == figures.place]
-    able = [cell for cell in able if cell.coverage > figures.coverage and not cell.covers_too_little]
+    """The narrowest interval of the cell that holds its level, if that of the figures does not."""
+    if not figures.covers_too_little:
+        return ""
+    cells = [cell for cell in coverage.installed_bed() if cell.place == figures.place]
+    able = [cell for cell in cells if cell.coverage > figures.coverage and not cell.covers_too_little]
     better = min(able, key=lambda cell: cell.width_ratio, default=None)
-    return sentences({"better": better is not None, "none better": better is None}, better=better)[0]
+    return NO_REMEDY if better is None else REMEDY.format(**asdict(better))
