@@ -36,15 +36,11 @@ class BarOfFits(ProgressLines):
 
     - ``console``: of a terminal or a notebook.
     - ``clock``: seconds, from any origin.
-    - ``is_ticking``: whether a thread draws on a terminal; otherwise call ``draw``.
     """
 
-    def __init__(
-        self, console: Console, clock: Callable[[], float] = time.monotonic, *, is_ticking: bool = True
-    ) -> None:
+    def __init__(self, console: Console, clock: Callable[[], float] = time.monotonic) -> None:
         super().__init__(clock=clock)
         self._console = console
-        self._is_ticking = is_ticking
         self._bar: Progress | None = None
         self._handle: Any = None
         """Of the bar in a notebook."""
@@ -69,7 +65,7 @@ class BarOfFits(ProgressLines):
             self._bar.refresh()
 
     def _start(self) -> None:
-        self._bar = _Bar(self._tally, self._lines, self._console, self._is_ticking)
+        self._bar = _Bar(self._tally, self._lines, self._console)
         if self._console.is_jupyter:  # there rich would need ipywidgets to redraw
             from IPython.display import display
 
@@ -106,15 +102,12 @@ class BarOfFits(ProgressLines):
 class _Bar(Progress):
     """A line with the bar and the fits done, and the lines of its listener below."""
 
-    def __init__(
-        self, tally: RunTally, lines: Callable[[], Iterable[str]], console: Console, is_ticking: bool
-    ) -> None:
+    def __init__(self, tally: RunTally, lines: Callable[[], Iterable[str]], console: Console) -> None:
         self._tally, self._lines = tally, lines
         super().__init__(
             BarColumn(bar_width=None),
             TextColumn("{task.description}", markup=False),
             console=console,
-            auto_refresh=is_ticking,
             refresh_per_second=DRAWN_PER_SECOND,
             # Output to a file or a pipe must not be redirected to the terminal.
             redirect_stdout=sys.stdout.isatty(),
@@ -129,7 +122,7 @@ class _Bar(Progress):
             self.update(task, total=tally.total, completed=done, description=fits_words(tally))
         yield self.make_tasks_table(self.tasks)
         for line in filter(None, self._lines()):
-            yield Text(printable(line), no_wrap=True, overflow="ellipsis")
+            yield Text(printable(line))
 
 
 class _Unfailing:
