@@ -10,7 +10,7 @@ import click
 from heldout import _defaults
 from heldout.cli import tune
 from heldout.cli.console import Console
-from heldout.cli.options import SectionedCommand, options_by_argument
+from heldout.cli.options import SectionedCommand, grid_or_random, options_by_argument
 from heldout.cli.runs import run_context
 from heldout.cli.tune_options import GRID, RANDOM, TuneOptions, check_forms, check_options, inner_named, inner_parts
 from heldout.data.checks import check_seconds
@@ -29,13 +29,9 @@ _OF_TUNE = {"data", "n_jobs", "seed", "as_json", "quiet"}.union(*SECTIONS.values
     sections=SECTIONS,
     name="advise",
     short_help="Say which method to use for a search of a table, and what it would cost.",
-    params=[parameter for parameter in tune.command.params if parameter.name in _OF_TUNE],
+    params=tune.shared_parameters(_OF_TUNE),
 )
-@click.option(
-    "--search",
-    metavar="KIND",
-    help="grid: every combination of the listed values; random: --n-iter of them in all. By default grid.",
-)
+@grid_or_random
 @click.option(
     "--adaptive",
     is_flag=True,
@@ -55,8 +51,7 @@ def command(ctx: click.Context, /, *, adaptive: bool, seconds: float, **values: 
     DATA is a CSV or Parquet file, or example:breast_cancer (also iris, wine, digits, diabetes). The options are
     those of heldout tune. The fits select nothing and estimate nothing, and no file is written.
     """
-    defaults = tune.command.make_context("tune", ["DATA", "--target", "COL"]).params
-    options = TuneOptions(**{**defaults, "n_bootstraps": _defaults.BOOTSTRAPS, **values})
+    options = TuneOptions(**{**tune.default_values(), "n_bootstraps": _defaults.BOOTSTRAPS, **values})
     console = Console(options.as_json, options.quiet, options_by_argument(tune.command))
     with run_context(console):
         check_seconds(seconds)

@@ -8,15 +8,10 @@ from typing import TYPE_CHECKING, Any, cast
 import click
 
 from heldout import _defaults
+from heldout.cli import tune
 from heldout.cli.console import Console
 from heldout.cli.files import folder_for, save_model, write_report_files
-from heldout.cli.options import (
-    SectionedCommand,
-    command_line,
-    options_by_argument,
-    run_options,
-    table_options,
-)
+from heldout.cli.options import SectionedCommand, command_line, grid_or_random, options_by_argument
 from heldout.cli.runs import resumable, run_context, run_session
 from heldout.cli.tune_job import TuneJob, job_of, search_of
 from heldout.cli.tune_options import GRID, RANDOM, TuneOptions, check_forms, check_options, inner_named, inner_parts
@@ -29,19 +24,19 @@ if TYPE_CHECKING:
     from heldout.protocols.algorithms.protocol import AlgorithmSettings, Deploy
 
 SECTIONS = {
-    "The data": ("target", "event", "task", "positive", "groups", "copies", "weight", "keep"),
+    "The data": tune.SECTIONS["The data"],
     "What is compared": ("preset", "models", "space", "search", "n_iter"),
     "How it is scored and chosen": ("metric", "aggregate", "selection", "cv", "repeats", "inner", "drop", "share"),
     "What is concluded": ("method", "n_bootstraps", "confidence_level", "alternative", "relevant", "deployed_by"),
 }
 """The options of the help by section; the others are about running."""
 
-_OF_TUNE_ALONE = {
-    "n_trials": None, "timeout": None, "batch_size": None, "feedback": None, "stop_when_useless": None,
-    "across": "folds", "interval": None, "training_size_correction": False,
-    "scheme": "cvt", "deploy": "all", "stop_when_width": None,
+_OF_TUNE = {
+    "data", "n_iter", "preset", "models", "space", "cv", "repeats", "inner", "drop", "share", "selection",
+    "aggregate", "confidence_level", "alternative", "engine", "fit_timeout", "verbose", "accept_changed_code",
+    "n_jobs", "seed", "out", "resume", "as_json", "quiet", *SECTIONS["The data"],
 }  # fmt: skip
-"""The options of tune that a comparison does not have, at their defaults."""
+"""The parameters that tune has too."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -64,9 +59,8 @@ class CompareOptions(TuneOptions):
     sections=SECTIONS,
     name="compare",
     short_help="Compare algorithms on a table and choose the one to deploy.",
+    params=tune.shared_parameters(_OF_TUNE),
 )
-@click.argument("data")
-@table_options
 @click.option(
     "--metric",
     metavar="NAME",
@@ -74,75 +68,7 @@ class CompareOptions(TuneOptions):
     help="The metric to compare by: a scorer of scikit-learn, or a metric of heldout. By default roc_auc, accuracy "
     "(several classes), r2 or concordance_index (survival).",
 )
-@click.option(
-    "--search",
-    metavar="KIND",
-    help="grid: every combination of the listed values; random: --n-iter of them in all. By default grid.",
-)
-@click.option("--n-iter", type=int, metavar="N", help="Of random: how many configurations to draw; by default 60.")
-@click.option(
-    "--preset",
-    default="quick",
-    show_default=True,
-    metavar="NAME",
-    help="The models and values to try: quick, standard, boosted, tsamardinos2018 or wainer_cawley2021, as in "
-    "heldout tune.",
-)
-@click.option(
-    "--models",
-    metavar="NAMES",
-    help="Only these models of the preset or the space, at least two, as in 'forest,boosting'; a wrong name lists "
-    "them all.",
-)
-@click.option(
-    "--space",
-    metavar="FILE.py:NAME",
-    help="Own models in place of a preset. FILE.py is run, with all that it contains. NAME in it is a list of "
-    "(name, estimator, grid or distributions), or a function of X and y that returns one.",
-)
-@click.option(
-    "--cv",
-    default="5",
-    show_default=True,
-    metavar="FOLDS",
-    help="Number of folds, of the flat and the corrected scores and outside of the nested ones; or another plan of "
-    "heldout tune.",
-)
-@click.option("--repeats", type=int, default=1, show_default=True, help="How often to draw the folds.")
-@click.option(
-    "--inner",
-    default=_defaults.INNER,
-    show_default=True,
-    metavar="FOLDS",
-    help="The inner folds of the nested scores: the remaining outer ones, one holdout (of as many rows as an "
-    "outer fold, or holdout:SHARE), or a number of new ones.",
-)
-@click.option(
-    "--drop",
-    default="never",
-    show_default=True,
-    metavar="RULE",
-    help="When to drop losing configurations of an algorithm, as in heldout tune: never, bootstrap, and so on.",
-)
-@click.option(
-    "--share",
-    type=click.Choice(["exact", "tolerance", "no"]),
-    default=_defaults.SHARE,
-    show_default=True,
-    help="Which work configurations share, as in heldout tune.",
-)
-@click.option(
-    "--selection",
-    default=_defaults.SELECTION,
-    show_default=True,
-    metavar="NAME",
-    help="How the configuration of an algorithm is chosen, as in heldout tune.",
-)
-@click.option(
-    "--aggregate",
-    metavar="NAME",
-    help="Score of a configuration, flat, corrected and nested: auto, folds, pooled or within, as in heldout tune.",
-)
+@grid_or_random
 @click.option(
     "--method",
     default=_defaults.METHOD,
@@ -167,7 +93,6 @@ class CompareOptions(TuneOptions):
     metavar="SCORE",
     help="Which score selects the algorithm of the model: nested, corrected or flat.",
 )
-@run_options
 @click.pass_context
 def command(ctx: click.Context, /, **values: Any) -> None:
     """Compare algorithms on DATA by flat, corrected and nested scores on the same folds, and fit the one to deploy.
@@ -176,7 +101,7 @@ def command(ctx: click.Context, /, **values: Any) -> None:
     run.db, model.skops, comparison.json, report.html, methods.md (a paragraph for a paper) and card.md (the result
     for the README of a repository).
     """
-    options = CompareOptions(**{**values, **_OF_TUNE_ALONE})
+    options = CompareOptions(**{**tune.default_values(), **values})
     console = Console(options.as_json, options.quiet, options_by_argument(ctx.command))
     typed = command_line(ctx)
     with run_context(console):

@@ -239,6 +239,14 @@ _OF_TABLES: list[Option] = [
 ]
 
 
+grid_or_random: Option = click.option(
+    "--search",
+    metavar="KIND",
+    help="grid: every combination of the listed values; random: --n-iter of them in all. By default grid.",
+)
+"""Of commands that read a search with fixed configurations only."""
+
+
 def table_options(command: Command) -> Command:
     """A command with the options of every command that reads a table to search on it."""
     return with_options(command, _OF_TABLES)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -285,6 +286,16 @@ def command(ctx: click.Context, /, **values: Any) -> None:
     console.table(search_rows(evaluation, files, n_resumed, of_protocol, seconds=seconds))
     console.document({**search_document(evaluation, files, job, seconds=seconds), "n_fits_resumed": n_resumed})
     console.check_all_was_printed(f"the files are in {folder.path}")
+
+
+def shared_parameters(names: Collection[str]) -> list[click.Parameter]:
+    """The argument and the options of tune that another command has too."""
+    return [parameter for parameter in command.params if parameter.name in names]
+
+
+def default_values() -> dict[str, Any]:
+    """The values of all parameters where only DATA and the target are typed, for commands that lack some."""
+    return command.make_context("tune", ["DATA", "--target", "COL"]).params
 
 
 def _bytes_of(job: TuneJob) -> int:
