@@ -114,7 +114,11 @@ class Group(LazyGroup):
     def invoke(self, ctx: click.Context) -> Any:
         try:
             return super().invoke(ctx)
-        except (click.ClickException, click.exceptions.Exit, click.Abort):
+        except (click.exceptions.Exit, click.Abort):
+            raise
+        except click.ClickException as error:
+            text = wrapped(f"Error: {error.format_message()}", sys.stderr).removeprefix("Error: ")
+            error.format_message = lambda: text  # type: ignore[method-assign]
             raise
         except HeldoutError as error:
             options = options_by_argument(ctx.meta.get(_COMMAND, self))
