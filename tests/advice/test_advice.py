@@ -70,7 +70,7 @@ def test_the_same_seed_gives_the_same_advice():
 
 def test_the_evidence_is_of_about_as_many_algorithms_as_the_search():
     found = advised()
-    (sentence,) = [text for text in found.sentences if "number of rows is nearest to yours" in text]
+    (sentence,) = [text for text in found.sentences if "most similar number of rows" in text]
     (published,) = [text for text in found.sentences if "Wainer & Cawley chose" in text]
 
     assert "the same of 3 algorithms in 47%" in sentence
@@ -79,7 +79,7 @@ def test_the_evidence_is_of_about_as_many_algorithms_as_the_search():
     assert "−0.004 (−0.007 to −0.002)" in published
 
     many = [(f"knn {k}", KNeighborsClassifier(k), {}) for k in range(1, 12)]
-    (sentence,) = [text for text in advised(many).sentences if "number of rows is nearest to yours" in text]
+    (sentence,) = [text for text in advised(many).sentences if "most similar number of rows" in text]
     assert "the same of 12 algorithms" in sentence
 
 

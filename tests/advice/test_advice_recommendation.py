@@ -120,8 +120,8 @@ def test_the_sentences_have_the_figures_of_the_cell():
         "In 400 real searches on 100 rows (50 of the rarer class) with 57 configurations of several estimators "
         "(accuracy) its 95% interval covers 0.950 ± 0.011, and its bias is −0.010 ± 0.002; a positive bias "
         "flatters.",
-        "There bbc with its percentiles covers 0.950 ± 0.011, with a bias of −0.010 ± 0.002; shrinkage has an "
-        "interval 0.80 times as wide and a root mean square error 0.90 ± 0.02 times as large.",
+        "There bbc's percentiles cover 0.950 ± 0.011, with a bias of −0.010 ± 0.002; the interval of shrinkage is "
+        "0.80 times as wide, and its root mean square error 0.90 ± 0.02 times as large.",
     )
     assert len(of(demand="bbc").sentences) == 2, "bbc is not compared with itself"
 

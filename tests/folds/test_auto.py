@@ -73,7 +73,7 @@ def test_protocols_take_it() -> None:
 def test_advice_says_which() -> None:
     advice = ho.advise(X, RARE, (KNeighborsClassifier(), {"n_neighbors": [1, 3]}), cv=3, seconds=0)
     assert advice.auto_folds == 4
-    assert "`cv='auto'` makes 4 folds of these rows, so that each model trains on more of them." in advice.sentences
+    assert "`cv='auto'` makes 4 folds, so that each model trains on more of the rows." in advice.sentences
 
 
 def test_too_many_folds_name_it() -> None:
