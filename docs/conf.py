@@ -187,9 +187,21 @@ def write_llms_txt(app: Sphinx, failure: Exception | None) -> None:
     (Path(app.outdir) / "llms.txt").write_text("\n".join([*lines, ""]), encoding="utf-8")
 
 
+def keep_numbers_whole(app: Sphinx, page: str, source: list[str]) -> None:
+    """As Sphinx calls it for a page."""
+    source[0] = with_whole_numbers(source[0])
+
+
+def with_whole_numbers(text: str) -> str:
+    """In tables a number stays on one line with its standard error, and N with its value."""
+    rows = re.compile(r"^\|.*", flags=re.MULTILINE)
+    return rows.sub(lambda row: re.sub(r" (±) |(?<=\b[NC]) (=) ", "\u00a0\\1\\2\u00a0", row[0]), text)
+
+
 def setup(app: Sphinx) -> dict[str, Any]:
     """Sphinx calls this once."""
     app.add_html_math_renderer("mathml", (write_inline_formula, None), (write_formula, None))
+    app.connect("source-read", keep_numbers_whole)
     app.connect("autodoc-skip-member", leave_out)
     app.connect("autodoc-process-docstring", add_inherited_fields, priority=400)  # before numpydoc reads it
     app.connect("autodoc-process-docstring", list_flags, priority=400)

@@ -48,13 +48,25 @@ def test_the_switcher_knows_this_version() -> None:
     assert all(set(entry) == {"name", "version", "url"} for entry in versions)
 
 
+def of_conf(name: str) -> Any:
+    """A function of conf.py, which itself needs Sphinx."""
+    tree = ast.parse((DOCS / "conf.py").read_text(encoding="utf-8"))
+    (function,) = [node for node in tree.body if getattr(node, "name", "") == name]
+    names: dict[str, Any] = {"re": re}
+    exec(compile(ast.Module([function], []), "conf.py", "exec"), names)
+    return names[name]
+
+
+def test_numbers_of_a_table_stay_on_one_line() -> None:
+    text = "A mean, .1 ± .2.\n\n| mean ± error | C = 1 |\n| --- | --- |\n| .1 ± .2 (N = 20) | C = 5 |\n"
+    assert of_conf("with_whole_numbers")(text).replace("\u00a0", "~") == (
+        "A mean, .1 ± .2.\n\n| mean~±~error | C~=~1 |\n| --- | --- |\n| .1~±~.2 (N~=~20) | C~=~5 |\n"
+    )
+
+
 def test_each_page_begins_with_a_title_and_a_paragraph() -> None:
     """llms.txt takes the paragraph."""
-    tree = ast.parse((DOCS / "conf.py").read_text(encoding="utf-8"))
-    (function,) = [node for node in tree.body if getattr(node, "name", "") == "first_paragraph"]
-    names: dict[str, Any] = {"re": re}
-    exec(compile(ast.Module([function], []), "conf.py", "exec"), names)  # conf.py itself needs Sphinx
-    first_paragraph = names["first_paragraph"]
+    first_paragraph = of_conf("first_paragraph")
     texts = {
         name: text for name, text in pages().items() if name != "changelog" and not text.startswith("``heldout")
     }

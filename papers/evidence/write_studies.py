@@ -70,7 +70,7 @@ def all_configurations() -> str:
         whole, dropping = by["cv", 1]["models"].to_numpy(), by["bced", 1]["models"].to_numpy()
         early, speed = by["bced", 1]["early"].median(), np.median(whole / dropping)
         rows.append([name, f"{len(whole)}", *cells, f"{early:.0%}", f"{speed:.1f}"])
-    head = ["rows", "sub-samples", *PROTOCOLS.values(), "dropped after two folds (median)", "speed-up (median)"]
+    head = ["rows", "sub-samples", *PROTOCOLS.values(), "dropped", "speed-up"]
     return f"{table(head, rows)}\n\n{held_by_intervals(frame)}"
 
 
