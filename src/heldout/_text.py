@@ -73,21 +73,27 @@ def printable(text: str, keep: str = "") -> str:
     return _CONTROL_CHARACTERS.sub(lambda found: found[0] if found[0] in keep else repr(found[0])[1:-1], text)
 
 
-def wrapped(text: str, stream: TextIO, indent: int = 0) -> str:
-    """The text as a terminal shows it: each line ends between words, and others than the first are indented.
+def width_of(stream: TextIO) -> int | None:
+    """Columns of a terminal; None of a log, which has one line for each text, in which words can be searched."""
+    return shutil.get_terminal_size().columns if stream.isatty() else None
 
-    A log has one line, in which words can be searched. A word that is longer than the terminal stays whole. A text
-    that is indented itself has its other lines two columns further in.
+
+def wrapped(text: str, stream: TextIO, indent: int = 0) -> str:
+    """The text as a terminal shows it, all lines but the first indented.
+
+    A text that is indented itself has its other lines two columns further in.
     """
-    if not stream.isatty():
-        return text
     own = len(text) - len(text.lstrip(" "))
-    indent = indent or (own and own + 2)
-    width = max(shutil.get_terminal_size().columns, indent + 20)
-    lines = textwrap.wrap(
-        text, width, subsequent_indent=" " * indent, break_long_words=False, break_on_hyphens=False
-    )
-    return "\n".join(lines)
+    width, indent = width_of(stream), indent or (own and own + 2)
+    return "\n".join(folded(text, width and max(width, indent + 20), indent))
+
+
+def folded(text: str, width: int | None, indent: int = 2) -> list[str]:
+    """A text in lines that end between words; one line without a width. A word that is too long stays whole."""
+    if width is None:
+        return [text]
+    margin = " " * indent
+    return textwrap.wrap(text, width, subsequent_indent=margin, break_long_words=False, break_on_hyphens=False)
 
 
 def markdown_text(text: str) -> str:

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from heldout._notebook import notes, table
+from heldout._record import Shown
 from heldout.data.arrays import shortened
 from heldout.data.task import Truth
 from heldout.errors import InputError
@@ -86,7 +86,7 @@ class SearchQuestion:
 
 
 @dataclass(frozen=True, eq=False)
-class HeldOutPredictions:
+class HeldOutPredictions(Shown):
     """Predictions of N rows by C configurations in R repeats, one array per response.
 
     Attributes
@@ -145,16 +145,18 @@ class HeldOutPredictions:
     flags: Mapping[Flag, str] = field(default_factory=dict)
     question: SearchQuestion | None = None
 
-    def _repr_html_(self) -> str:
-        candidates = self.n_configurations - len(self.out)
-        left = [f"{len(self.out)} of them failed or were dropped; {candidates} are candidates."] if self.out else []
-        rows = [
-            ("rows", self.n_rows),
-            ("configurations", self.n_configurations),
-            ("repeats", self.n_repeats),
-            ("responses", ", ".join(self.responses)),
-        ]
-        return table(rows, caption="held-out predictions") + notes(left)
+    _title = "held-out predictions"
+    _shown = "rows=n_rows configurations=n_configurations repeats=n_repeats responses=listed_responses"
+
+    @property
+    def listed_responses(self) -> str:
+        """The names of the responses."""
+        return ", ".join(self.responses)
+
+    @property
+    def _notes(self) -> list[str]:
+        left = self.n_configurations - len(self.out)
+        return [f"{len(self.out)} of them failed or were dropped; {left} are candidates."] if self.out else []
 
     @property
     def n_rows(self) -> int:
@@ -284,7 +286,7 @@ SLACK = 1e-12
 
 
 @dataclass(frozen=True, eq=False)
-class FoldScores:
+class FoldScores(Shown):
     """A matrix of splits x configurations, in the metric's own direction and units.
 
     Attributes
@@ -312,9 +314,8 @@ class FoldScores:
     def __repr__(self) -> str:
         return f"FoldScores({self.n_splits} splits, {self.n_configurations} configurations)"
 
-    def _repr_html_(self) -> str:
-        rows = [("splits", self.n_splits), ("configurations", self.n_configurations)]
-        return table(rows, caption="fold scores")
+    _title = "fold scores"
+    _shown = "splits=n_splits configurations=n_configurations"
 
     @property
     def n_splits(self) -> int:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from heldout._notebook import notes, table
+from heldout._record import Shown, TextTable, fields_table
 from heldout._registry import function_of
 from heldout.configurations import Configuration, Configurations
 from heldout.data.task import Task
@@ -38,7 +38,7 @@ MOST_AT_ONCE = 2_000_000
 
 
 @dataclass(frozen=True, eq=False)
-class Evaluation(WithMethodsText):
+class Evaluation(Shown, WithMethodsText):
     """A finished search, stage by stage.
 
     Attributes
@@ -250,17 +250,14 @@ class Evaluation(WithMethodsText):
         """The same record, with more about its origin."""
         return replace(self, provenance={**self.provenance, **more})
 
-    def _repr_html_(self) -> str:
-        rows = [
-            ("configurations", len(self.configurations)),
-            ("winner", self.configurations[self.winner].name),
-            ("fits", self.n_fits),
-            *([("fits for the estimate", self.part_for_estimate)] if self.part_for_estimate else []),
-            ("fits saved by dropping", self.n_fits_saved),
-            ("failed configurations", len(self.failures)),
-        ]
-        first = "" if self.estimate is None else self.estimate._repr_html_()
-        return first + table(rows, caption="search") + notes(self.overtuning_sentences)
+    def tables(self) -> list[TextTable]:
+        part = "fits_for_the_estimate=part_for_estimate" if self.part_for_estimate else ""
+        shown = f"winner fits=n_fits {part} fits_saved_by_dropping=n_fits_saved configurations failed"
+        numbers = {name: getattr(self, name) for name in ("n_fits", "part_for_estimate", "n_fits_saved")}
+        numbers["winner"] = self.configurations[self.winner].name
+        numbers |= {"configurations": len(self.configurations), "failed": len(self.failures)}
+        estimate = [] if self.estimate is None else self.estimate.tables()
+        return [*estimate, fields_table(numbers, shown, "search", self.overtuning_sentences)]
 
     @property
     def overtuning_sentences(self) -> list[str]:

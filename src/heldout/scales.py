@@ -14,9 +14,10 @@ from typing import Annotated, Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from heldout._record import json_number
 from heldout.data.declared import Between
 from heldout.errors import InputError, plain_values
-from heldout.estimates.types import Estimate, Interval, json_number
+from heldout.estimates.types import Estimate, Interval, decimals_of
 from heldout.metrics.base import Metric
 from heldout.metrics.named import metric_named, metric_words
 
@@ -112,13 +113,10 @@ def scale_of(
     """
     title, definition = metric_words(metric)
     negated = metric.startswith("neg_") and greater_is_better
-    decimals = decimals_for(_uncertainty(estimate, list(scores)))
-    if estimate is not None and decimals_for(abs(estimate.optimism)) > decimals:
-        decimals += 1  # so that a small optimism does not vanish in rounding
     ends = sorted(-end + 0.0 for end in possible) if negated else possible
     least, greatest = map(json_number, ends)
     better, sign = greater_is_better != negated, -1 if negated else 1
-    return Scale(title, definition, better, sign, decimals, ideal, least, greatest)
+    return Scale(title, definition, better, sign, decimals_of(estimate, scores), ideal, least, greatest)
 
 
 def scale_of_metric(metric: Metric, estimate: Estimate | None = None, scores: Iterable[float] = ()) -> Scale:
@@ -154,33 +152,6 @@ def reach_of(
     low, high = min(values), max(values)
     margin = share * (high - low) or 0.01 * abs(low) or 1.0
     return max(low - margin, possible[0]), min(high + margin, possible[1])
-
-
-def _uncertainty(estimate: Estimate | None, scores: list[float]) -> float:
-    """A width that shows which digits of a score are meaningful."""
-    if estimate is not None and estimate.interval is not None:
-        width = estimate.interval.high - estimate.interval.low
-        if math.isfinite(width) and width > 0:
-            return width
-    finite = [score for score in scores if math.isfinite(score)]
-    spread = float(np.std(finite)) if len(finite) > 1 else 0.0
-    if spread:
-        return 4 * spread
-    known = [abs(value) for value in (finite if estimate is None else [estimate.value, estimate.uncorrected])]
-    return max((value for value in known if math.isfinite(value) and value), default=1.0) / 10
-
-
-def decimals_for(width: float) -> int:
-    """Decimals that show two significant digits of a width; 0 without one.
-
-    Examples
-    --------
-    >>> [decimals_for(width) for width in (0.001, 0.03, 0.4, 3.1, 250.0)]
-    [4, 3, 2, 1, 0]
-    """
-    if not (math.isfinite(width) and width > 0):
-        return 0
-    return min(max(1 - math.floor(math.log10(width)), 0), 6)
 
 
 def plain(value: Any) -> str:

@@ -143,7 +143,7 @@ def coefficients() -> Any:
 
 
 def number(value: float) -> str:
-    return f"{value:.4g}"
+    return f"{value:.2f}"[:4]
 
 
 def prediction_table() -> Any:

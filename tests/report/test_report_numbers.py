@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from heldout._text import number_text
-from heldout.estimates.types import Estimate, Interval
+from heldout.estimates.types import Estimate, Interval, decimals_for
 from heldout.metrics.named import direction_sentence, in_sentence, metric_words
 from heldout.report.words import optimism_sentence
-from heldout.scales import decimals_for, plain, scale_of
+from heldout.scales import plain, scale_of
 
 
 def estimate(value: float, low: float, high: float, optimism: float) -> Estimate:

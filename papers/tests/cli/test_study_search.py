@@ -15,7 +15,7 @@ import pandas as pd
 import pytest
 from study_options import typed_options
 
-from heldout.estimates.types import json_safe
+from heldout._record import json_safe
 from heldout_papers import SearchStudy
 from heldout_papers.cli.search import OPTIONS, search_arguments
 from heldout_papers.spaces.tsamardinos2018 import tsamardinos2018

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any, ClassVar
 
-from heldout._notebook import aligned, notes, table
+from heldout._record import aligned, frame_of, json_safe, notes, table
 from heldout._streams import RandomState
 from heldout.advice.costs import Cost, FamilyTime, WorstCase, costs_of, family_time, timed_fits, worst_case_of
 from heldout.advice.evidence import Expected, expected_change, installed_evidence
@@ -18,7 +18,6 @@ from heldout.arguments.search import SearchArguments
 from heldout.data.checks import check_seconds
 from heldout.data.limits import check_jobs
 from heldout.data.task import TaskKind
-from heldout.estimates.types import frame_of, json_safe
 
 SMALL = 100
 """Rows below which the article advises repeats rather than dropping."""

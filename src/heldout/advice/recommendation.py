@@ -13,14 +13,13 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
-from heldout._notebook import notes
+from heldout._record import frame_of, json_safe, notes
 from heldout._registry import registered
 from heldout.advice.words import ANSWER, ANSWER_DOUBTS, NO_REMEDY, REMEDY, said
 from heldout.data.checks import check_choice, check_count
 from heldout.errors import InputError
 from heldout.estimates import coverage
 from heldout.estimates.coverage import CellEvidence
-from heldout.estimates.types import frame_of, json_safe
 from heldout.metrics.named import metric_named
 
 

@@ -125,7 +125,8 @@ def command(ctx: click.Context, /, **values: Any) -> None:
             files["comparison"] = folder.write_json("comparison.json", comparison.to_dict())
             content = comparison_content(comparison, command=typed, title=job.source)
             files |= write_report_files(content, folder)
-    console.lines([*comparison.lines(), f"Files: {', '.join(str(path) for path in files.values())}"])
+    console.show(comparison.tables())
+    console.table([("files", [str(path) for path in files.values()])])
     console.document(_document(comparison, job, {name: str(path) for name, path in files.items()}, console))
     console.check_all_was_printed(f"the files are in {folder.path}")
 

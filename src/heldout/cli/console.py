@@ -17,12 +17,13 @@ import time
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, redirect_stdout, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
 import click
 
-from heldout._text import printable, wrapped
+from heldout._record import TextTable
+from heldout._text import printable, width_of, wrapped
 from heldout.cli.options import OptionText, all_in_options, in_options
 from heldout.errors import HeldoutWarning, InputError
 
@@ -71,6 +72,13 @@ class Console:
             self._print(click.style(line[:width], bold=True) + line[width:])
             for other in others:
                 self._print(wrapped(" " * (width + 2) + other, sys.stdout))
+
+    def show(self, tables: Sequence[TextTable]) -> None:
+        """Print the result for people: the tables of a record."""
+        for place, part in enumerate([] if self.as_json else tables):
+            notes = tuple(in_options(note, self.options) for note in part.notes)
+            shown = replace(part, title=in_options(part.title, self.options), notes=notes)
+            self._print("\n".join([*([""] if place else []), *shown.lines(width_of(sys.stdout))]))
 
     def lines(self, lines: Sequence[str]) -> None:
         """Print the result for people, as lines."""

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from heldout import _defaults
-from heldout.cli.console import Console, Row
+from heldout.cli.console import Console
 from heldout.cli.estimate_input import EstimateOptions
 from heldout.cli.file_estimate import FileEstimate, SavedWinner, check_forms, estimate_file
 from heldout.cli.files import is_run, run_file_in
 from heldout.cli.options import command_line, options_by_argument, values_typed
-from heldout.cli.result import comparison_lines, estimate_rows
+from heldout.cli.result import estimate_rows
 
 if TYPE_CHECKING:
     from heldout.cli.files import OutputFolder
@@ -221,16 +221,14 @@ def _write_files(folder: OutputFolder, answer: FileEstimate, command: str) -> di
 def _print(
     result: Estimate | Comparison, files: dict[str, str], console: Console, saved: SavedWinner | None
 ) -> None:
-    from heldout.estimates.types import Estimate, was_named
+    from heldout.estimates.types import Estimate
 
-    paths: list[Row] = [("files", list(files.values()))] if files else []
     main = result if isinstance(result, Estimate) else result[result.main]
-    of_model = [] if saved is None else [saved.row(main)]
-    if isinstance(result, Estimate):
-        of = "configuration" if was_named(result) else "winner"
-        console.table([(of, result.selected_name), *of_model, *estimate_rows(result), *paths])
-    else:
-        console.lines(comparison_lines(result))
-        if of_model or paths:
-            console.table([*of_model, *paths])
+    rows = estimate_rows(main) if isinstance(result, Estimate) else []
+    rows += [] if saved is None else [saved.row(main)]
+    rows += [("files", list(files.values()))] if files else []
+    if not isinstance(result, Estimate):
+        console.show(result.tables())
+    if rows:
+        console.table(rows)
     console.document(result.to_dict() | ({} if saved is None else {"saved_model": saved.to_dict(main)}))

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any
 
+from heldout._record import value_text
 from heldout._text import counted, number_text
 
 if TYPE_CHECKING:
     from heldout.cli.console import Row
     from heldout.cli.tune_job import TuneJob
-    from heldout.estimates.comparison import Comparison
-    from heldout.estimates.types import Estimate, Interval
+    from heldout.estimates.types import Estimate
     from heldout.result import Evaluation
 
 
@@ -22,91 +20,40 @@ MOST_TIMES = 5
 
 
 def estimate_rows(estimate: Estimate) -> list[Row]:
-    """Labels and texts about an estimate."""
-    from heldout.estimates.types import optimism_beyond_rounding
-    from heldout.scales import scale_of
-
-    rows = [("metric", str(estimate.metric))]
-    decimals = scale_of(str(estimate.metric), True, estimate).decimals
-    if estimate.method == "cv":
-        rows.append(("uncorrected", _number(estimate.uncorrected, decimals)))
-    else:
-        rows += [
-            (value_label(estimate), f"{_number(estimate.value, decimals)} by {estimate.method}"),
-            ("interval", "none" if estimate.interval is None else _interval(estimate.interval, decimals)),
-            *([] if estimate.coverage is None else [("coverage", str(estimate.coverage))]),
-            ("uncorrected", _number(estimate.uncorrected, decimals)),
-            ("optimism", _number(optimism_beyond_rounding(estimate), decimals)),
-        ]
-    if estimate.constant is not None:
-        constant = _number(estimate.constant, decimals)
-        rows.append(("constant", f"{constant} by a model that predicts the same for every row"))
-    notes = list(estimate.flags.values())
-    return rows + ([("note" if len(notes) == 1 else "notes", notes)] if notes else [])
-
-
-def value_label(estimate: Estimate) -> str:
-    """The label of the value: corrected, or value where it is uncorrected or needs no correction."""
-    from heldout.estimates.types import is_uncorrected, was_named
-
-    return "value" if is_uncorrected(estimate) or was_named(estimate) else "corrected"
-
-
-def comparison_lines(comparison: Comparison) -> list[str]:
-    """The table of several methods, the main one marked, with its notes and why the others do not apply."""
-    from heldout._notebook import aligned
-    from heldout.estimates.comparison import HEADINGS
-    from heldout.scales import scale_of
-
-    main = comparison[comparison.main]
-    decimals = scale_of(str(main.metric), True, main).decimals
-    headings = tuple(_interval_heading(comparison) if heading == "interval" else heading for heading in HEADINGS)
-    lines = [f"{main.metric} of {main.selected_name}", ""]
-    lines += aligned([headings, *comparison.rows(decimals)])
-    if comparison.coverage:
-        lines += ["", *comparison.coverage_sentences]
-    if main.flags:
-        lines += ["", f"About {comparison.main}:", *(f"- {sentence}" for sentence in main.flags.values())]
-    if comparison.refused:
-        lines += ["", "These do not apply:"]
-        lines += aligned([(f"- {name}:", reason) for name, reason in comparison.refused.items()])
-    return lines
-
-
-def _interval_heading(comparison: Comparison) -> str:
-    interval = next((found.interval for found in comparison.values() if found.interval is not None), None)
-    if interval is None:
-        return "interval"
-    sides = "" if interval.alternative == "two-sided" else f", {interval.alternative}"
-    return f"interval ({interval.confidence_level * 100:.4g}%{sides})"
+    """Labels and texts about an estimate, the result first."""
+    result, *others = estimate.tables()
+    rows: list[Row] = [*((label, text) for label, text in result.rows), ("metric", result.title)]
+    if result.notes:
+        rows.append(("note" if len(result.notes) == 1 else "notes", result.notes))
+    return rows + [(part.title, replace(part, title="").lines(None)) for part in others]
 
 
 def search_rows(
     evaluation: Evaluation,
     files: dict[str, str],
     n_resumed: int,
-    of_protocol: Sequence[Row] = (),
     *,
     seconds: float,
 ) -> list[Row]:
-    """Labels and texts about a finished search and the protocol that repeated it."""
+    """Labels and texts about a finished search."""
+    from heldout.estimates.types import decimals_of
     from heldout.execution.listeners.words import command_words, shared_line
-    from heldout.scales import scale_of
 
     estimate = evaluation.estimate
-    rows = [("winner", evaluation.configurations[evaluation.winner].name)]
+    rows: list[Row] = []
     if estimate is None:
         scores = evaluation.fold_scores[evaluation.refit_metric].values[:, evaluation.winner]
-        decimals = scale_of(str(evaluation.refit_metric), True, scores=scores.tolist()).decimals
+        decimals = decimals_of(None, scores.tolist())
         shown = number_text(float(scores.mean()), decimals)
         rows.append(("uncorrected", f"{shown} (no estimate: --method none)"))
     else:
-        if estimate.selected != evaluation.winner:
-            rows.append(("estimate of", estimate.selected_name))
         rows += estimate_rows(estimate)
+        if estimate.selected != evaluation.winner:
+            rows = [("estimate of" if label == "winner" else label, text) for label, text in rows]
+    if "winner" not in dict(rows):
+        rows.append(("winner", evaluation.configurations[evaluation.winner].name))
     if others := _other_estimates(evaluation):
         rows.append(("also", others))
-    rows += of_protocol
     before = f" ({n_resumed:,} of them before)" if n_resumed else ""
     failed = f", {counted(len(evaluation.failures), 'configuration')} failed" if evaluation.failures else ""
     done = f"{evaluation.n_fits:,} done{before}"
@@ -142,7 +89,7 @@ def search_document(
     evaluation: Evaluation, files: dict[str, str], job: TuneJob, *, seconds: float
 ) -> dict[str, Any]:
     """The fields of the estimate and of the run."""
-    from heldout.estimates.types import json_safe
+    from heldout._record import json_safe
 
     estimate = estimate_document(evaluation)
     winner = evaluation.configurations[evaluation.winner]
@@ -176,16 +123,17 @@ def search_document(
 
 def _other_estimates(evaluation: Evaluation) -> list[str]:
     """A line for each metric that did not choose, with its own notes below it."""
-    from heldout.scales import scale_of
+    from heldout.estimates.types import decimals_of
 
     main, lines = evaluation.estimate, []
     for name, estimate in evaluation.estimates.items():
         if name == evaluation.refit_metric:
             continue
-        decimals = scale_of(str(estimate.metric), True, estimate).decimals
-        value = f"{estimate.metric} {_number(estimate.value, decimals)}"
-        interval = "" if estimate.interval is None else f", {_interval(estimate.interval, decimals)}"
-        lines.append(f"{value}{interval}, uncorrected {_number(estimate.uncorrected, decimals)}")
+        decimals = decimals_of(estimate)
+        value = f"{estimate.metric} {value_text(estimate.value, decimals=decimals)}"
+        interval = estimate.interval
+        ends = "" if interval is None else f", {interval.ends_text(decimals)} ({interval.level_text})"
+        lines.append(f"{value}{ends}, uncorrected {value_text(estimate.uncorrected, decimals=decimals)}")
         said = () if main is None else main.flags.values()
         lines += [f"  {note}" for note in estimate.flags.values() if note not in said]
     return lines
@@ -228,15 +176,3 @@ def _stopped(evaluation: Evaluation) -> str:
     width = evaluation.barriers[-1].width
     wide = "" if width is None else f": the interval is {width:.3g} wide"  # a run file does not hold it
     return f"after {after} of {planned}{wide}"
-
-
-def _number(value: float, decimals: int) -> str:
-    return number_text(value, decimals) if math.isfinite(value) else "none"
-
-
-def _interval(interval: Interval, decimals: int) -> str:
-    sides = "" if interval.alternative == "two-sided" else f", {interval.alternative}"
-    low, high = (
-        number_text(end, decimals) if math.isfinite(end) else str(end) for end in (interval.low, interval.high)
-    )
-    return f"{low} to {high} ({interval.confidence_level * 100:.4g}% confidence{sides})"

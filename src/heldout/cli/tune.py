@@ -14,7 +14,7 @@ from heldout.cli.files import folder_for, save_model, write_predictions, write_r
 from heldout.cli.options import SectionedCommand, command_line, options_by_argument, run_options, table_options
 from heldout.cli.result import estimate_document, search_document, search_rows
 from heldout.cli.runs import resumable, run_context, run_session
-from heldout.cli.tune_job import TuneJob, job_of, protocol_rows, run_protocol, search_of, times_predicted
+from heldout.cli.tune_job import TuneJob, job_of, run_protocol, search_of, times_predicted
 from heldout.cli.tune_options import BOOTSTRAP, OPTUNA, TuneOptions, check_forms, check_options, is_protocol
 
 if TYPE_CHECKING:
@@ -282,8 +282,7 @@ def command(ctx: click.Context, /, **values: Any) -> None:
             evaluation, n_resumed = _evaluate(options, job, folder, console)
             files = _write_files(evaluation, job, options.selection, folder, typed, console)
     seconds = console.seconds()
-    of_protocol = protocol_rows(evaluation.estimate)
-    console.table(search_rows(evaluation, files, n_resumed, of_protocol, seconds=seconds))
+    console.table(search_rows(evaluation, files, n_resumed, seconds=seconds))
     console.document({**search_document(evaluation, files, job, seconds=seconds), "n_fits_resumed": n_resumed})
     console.check_all_was_printed(f"the files are in {folder.path}")
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, cast
 
 from heldout import _defaults
-from heldout.cli.console import Console, Row
+from heldout.cli.console import Console
 from heldout.cli.tune_options import BOOTSTRAP, TuneOptions, is_protocol, nested_settings
 
 if TYPE_CHECKING:
@@ -17,7 +16,7 @@ if TYPE_CHECKING:
     from heldout.configurations import Configurations
     from heldout.data.task import Task
     from heldout.estimates.question import AnyAggregate
-    from heldout.estimates.types import Alternative, Estimate
+    from heldout.estimates.types import Alternative
     from heldout.execution.fit import Routing, Scoring
     from heldout.execution.fold_models import DeployedModel
     from heldout.execution.run import RunSettings
@@ -295,37 +294,3 @@ def _bootstrapped(options: TuneOptions, search: Search, running: RunSettings) ->
     classifier = search.task.truth.kind.is_classification
     plan = BootstrapPlan(search, settings, options.fold_plan, options.repeats, classifier)
     return plan.run_models(running) if options.scheme == "models" else plan.run_cvt(running)
-
-
-def protocol_rows(estimate: Estimate | None) -> list[Row]:
-    """Which configurations the outer folds or bootstraps chose, for the table of results."""
-    from heldout.protocols.nested.estimate import NestedEstimate
-    from heldout.protocols.search_bootstrap.estimate import SearchBootstrapEstimate
-
-    if isinstance(estimate, SearchBootstrapEstimate):
-        return _chosen_by_bootstraps(estimate)
-    if not isinstance(estimate, NestedEstimate) or not estimate.agreement.wins:
-        return []
-    chosen = [
-        f"{times} of {len(estimate.outer_folds)}: {estimate.agreement.names[configuration]}"
-        for configuration, times in estimate.agreement.wins.items()
-    ]
-    rows: list[Row] = [("outer folds", _first(chosen))]
-    if estimate.provenance["across"] == "all":
-        means = estimate.mean_inner_scores
-        rows.append(("inner means", _first([f"{means[j]:.4g}: {estimate.names[j]}" for j in estimate.ranked])))
-    return rows
-
-
-def _first(lines: list[str]) -> list[str]:
-    """The first lines, and how many more there are."""
-    return [*lines[:3], f"and {len(lines) - 3} more"] if len(lines) > 4 else lines
-
-
-def _chosen_by_bootstraps(estimate: SearchBootstrapEstimate) -> list[Row]:
-    names = [each.selected_name for each in estimate.bootstraps if each.selected is not None]
-    counts = sorted(Counter(names).items(), key=lambda item: -item[1])
-    if not counts:
-        return []
-    lines = [f"{times} of {len(estimate.bootstraps)}: {name}" for name, times in counts[:3]]
-    return [("bootstraps", lines + ([f"and {len(counts) - 3} more"] if len(counts) > 3 else []))]

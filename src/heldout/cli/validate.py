@@ -18,7 +18,7 @@ from heldout.cli.validate_job import (
     check_options,
     job_of,
     validation_document,
-    validation_lines,
+    validation_rows,
 )
 
 if TYPE_CHECKING:
@@ -165,7 +165,8 @@ def command(ctx: click.Context, /, **values: Any) -> None:
             validation = _validate(options, job, folder, console)
             files = _write_files(validation, job, folder, typed, console)
     seconds = console.seconds()
-    console.lines(validation_lines(validation, files, seconds=seconds))
+    console.show(validation.tables())
+    console.table(validation_rows(validation, files, seconds=seconds))
     console.document(validation_document(validation, files, job, seconds=seconds))
     console.check_all_was_printed(f"the files are in {folder.path}")
 

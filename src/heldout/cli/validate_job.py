@@ -26,6 +26,7 @@ from heldout.data.checks import (
 from heldout.errors import InputError
 
 if TYPE_CHECKING:
+    from heldout.cli.console import Row
     from heldout.estimates.types import Alternative
     from heldout.protocols.validation.arguments import ValidationArguments
     from heldout.protocols.validation.estimate import Validation
@@ -267,13 +268,13 @@ def _written(time: float) -> str:
     return f"{time:g}" if float(f"{time:g}") == time else repr(time)
 
 
-def validation_lines(validation: Validation, files: Mapping[str, str], *, seconds: float) -> list[str]:
-    """The tables and notes of the validation, and the files."""
+def validation_rows(validation: Validation, files: Mapping[str, str], *, seconds: float) -> list[Row]:
+    """What the validation cost, and the files."""
     from heldout.execution.listeners.words import command_words
 
     failed = f", {counted(len(validation.failures), 'bootstrap')} failed" if validation.failures else ""
     fits = f"{counted(validation.n_fits, 'fit')}{failed}"
-    return ["", *str(validation).splitlines(), "", fits, command_words(seconds), *files.values()]
+    return [("fits", fits), ("time", command_words(seconds)), ("files", list(files.values()))]
 
 
 def validation_document(

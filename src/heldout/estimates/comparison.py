@@ -6,18 +6,14 @@ all of them share the draws.
 
 from __future__ import annotations
 
-import math
 import warnings
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
 from heldout import _defaults
-from heldout._notebook import Strong, aligned, line, notes, table
+from heldout._record import Record, TextTable, cells, frame_of, rows_table
 from heldout._streams import RandomState
-from heldout._text import number_text
 from heldout.errors import HeldoutWarning, InputError, reason_of
 from heldout.estimates.base import Method
 from heldout.estimates.block_length import BlockLength
@@ -26,21 +22,18 @@ from heldout.estimates.inputs import WARNED, Inputs, read_inputs
 from heldout.estimates.methods import METHODS, estimate_by, method_of, unfit
 from heldout.estimates.question import AnyAggregate
 from heldout.estimates.responses import ResponseName
-from heldout.estimates.types import Alternative, Coverage, Estimate, Interval, frame_of
+from heldout.estimates.types import Alternative, Coverage, Estimate, decimals_of
 from heldout.flags import Flag
 
 MAIN = _defaults.METHOD
 """The method whose row is marked where it applies and a search had no other; else the first with an interval."""
 
-SIGNIFICANT_DIGITS = 4
 SEEN_IN_THE_ROW = (Flag.NO_INTERVAL, Flag.OTHER_CONFIGURATION)
 """Flags that need no note where interval and winner are shown."""
 
-HEADINGS = ("", "method", "value", "interval", "uncorrected", "optimism", "note")
-
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Comparison(Mapping[str, Estimate]):
+class Comparison(Record, Mapping[str, Estimate]):
     """Estimates of one question by several methods: a mapping from the method's name to its ``Estimate``.
 
     Attributes
@@ -109,58 +102,34 @@ class Comparison(Mapping[str, Estimate]):
             sentences.append(f"In {cell}, {LEVEL:.0%} intervals covered: {shares}.")
         return sentences
 
-    def rows(self, decimals: int | None = None) -> list[tuple[str, ...]]:
-        """The table as text, a tuple of ``HEADINGS`` a method; ``>`` marks the main one."""
-        if decimals is None:
-            decimals = _decimals(self.estimates.values())
-        notes = self.notes
-
-        def shown(value: float) -> str:
-            return number_text(value, decimals) if math.isfinite(value) else "none"
-
-        return [
-            (
-                ">" if name == self.main else "",
-                name,
-                shown(estimate.value),
-                _interval_text(estimate.interval, decimals),
-                shown(estimate.uncorrected),
-                shown(estimate.optimism),
-                notes[name],
-            )
-            for name, estimate in self.estimates.items()
-        ]
+    _without = "preferred"
+    _more = "main"
+    _columns = "value interval coverage=coverage.share uncorrected optimism selected_name n_rows_used flags"
 
     def to_frame(self) -> Any:
         """One row a method as a pandas DataFrame (pandas comes with the extra ``app``)."""
-        nowhere = Interval(np.nan, np.nan, np.nan)
-        return frame_of(
-            [
-                {
-                    "method": name,
-                    "value": estimate.value,
-                    "low": (estimate.interval or nowhere).low,
-                    "high": (estimate.interval or nowhere).high,
-                    "coverage": np.nan if estimate.coverage is None else estimate.coverage.share,
-                    "uncorrected": estimate.uncorrected,
-                    "optimism": estimate.optimism,
-                    "selected_name": estimate.selected_name,
-                    "n_rows_used": estimate.n_rows_used,
-                    "flags": ", ".join(estimate.flags),
-                    "quantity": estimate.provenance.get("quantity", ""),
-                }
-                for name, estimate in self.estimates.items()
-            ],
-            "Comparison.to_frame",
-        )
+        rows = [
+            {"method": name, **cells(one, self._columns), "quantity": one.provenance.get("quantity", "")}
+            for name, one in self.estimates.items()
+        ]
+        return frame_of(rows, "Comparison.to_frame")
 
-    def to_dict(self) -> dict[str, Any]:
-        """Plain values for JSON: NaN and infinities become null, arrays lists."""
-        return {
-            "main": self.main,
-            "estimates": {name: estimate.to_dict() for name, estimate in self.estimates.items()},
-            "refused": dict(self.refused),
-        }
+    def tables(self) -> list[TextTable]:
+        main, notes = self.estimates[self.main], self.notes
+        rows = [{"name": name, "of": one, "note": notes[name]} for name, one in self.estimates.items()]
+        shown = rows_table(
+            rows,
+            "method=name value=of.value interval=of.interval uncorrected=of.uncorrected optimism=of.optimism note",
+            f"{main.metric} of {main.selected_name}",
+            [
+                *self.coverage_sentences,
+                *(f"{self.main}: {sentence}" for sentence in main.flags.values()),
+                *(f"{name} does not apply: {reason}" for name, reason in self.refused.items()),
+            ],
+            decimals_of(main),
+            main=list(self.estimates).index(self.main),
+        )
+        return [shown]
 
     # The names alone: a whole estimate a method would fill a screen.
     def __repr__(self) -> str:
@@ -168,17 +137,7 @@ class Comparison(Mapping[str, Estimate]):
         return f"Comparison({self.estimates[self.main].metric}: {', '.join(self.estimates)}{others})"
 
     def __str__(self) -> str:
-        main = self.estimates[self.main]
-        lines = [f"{main.metric}, {main.selected_name}", *aligned([HEADINGS, *self.rows()])]
-        lines += self.coverage_sentences
-        return "\n".join([*lines, *(f"{name} does not apply: {reason}" for name, reason in self.refused.items())])
-
-    def _repr_html_(self) -> str:
-        main = self.estimates[self.main]
-        rows = [[Strong(cell) if mark else cell for cell in cells] for mark, *cells in self.rows()]
-        others = notes(f"{name} does not apply: {reason}" for name, reason in self.refused.items())
-        shown = table(rows, head=HEADINGS[1:], caption=f"{main.metric}, {main.selected_name}")
-        return shown + "".join(line(sentence) for sentence in self.coverage_sentences) + others
+        return self.text()
 
 
 def compare_estimates(
@@ -307,20 +266,3 @@ def warn_of_all(comparison: Comparison, *, stacklevel: int) -> None:
     ]
     for sentence in dict.fromkeys(sentences):
         warnings.warn(HeldoutWarning(sentence), stacklevel=stacklevel + 1)
-
-
-def _interval_text(interval: Interval | None, decimals: int) -> str:
-    if interval is None:
-        return "none"
-    low, high = (
-        number_text(end, decimals) if math.isfinite(end) else str(end) for end in (interval.low, interval.high)
-    )
-    return f"{low} to {high}"
-
-
-def _decimals(estimates: Iterable[Estimate]) -> int:
-    """Decimals that show the greatest value with four significant digits."""
-    values = [abs(value) for estimate in estimates for value in (estimate.value, estimate.uncorrected)]
-    # Values near 0 would ask for endless decimals: .1 is the least size that counts.
-    greatest = max((value for value in values if math.isfinite(value) and value), default=1.0)
-    return min(max(SIGNIFICANT_DIGITS - 1 - math.floor(math.log10(max(greatest, 0.1))), 0), 12)

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass, field
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from heldout import _defaults
-from heldout._notebook import Strong, line, notes, table
+from heldout._record import Record, TextTable, fields_table, interval_text
 from heldout._registry import function_of
-from heldout.errors import MissingExtraError
 from heldout.flags import Flag
 from heldout.methods_text import WithMethodsText
 
@@ -21,7 +20,7 @@ Alternative: TypeAlias = Literal["two-sided", "greater", "less"]
 
 
 @dataclass(frozen=True)
-class Interval:
+class Interval(Record):
     """A confidence interval in the metric's own units.
 
     Attributes
@@ -45,21 +44,16 @@ class Interval:
     def __contains__(self, value: float) -> bool:
         return self.low <= value <= self.high
 
-    def to_dict(self) -> dict[str, Any]:
-        """JSON-safe: what is not finite becomes null."""
-        return {
-            "low": json_number(self.low),
-            "high": json_number(self.high),
-            "confidence_level": self.confidence_level,
-            "alternative": self.alternative,
-        }
+    def ends_text(self, decimals: int | None = None) -> str:
+        return interval_text(self.low, self.high, decimals)
 
-    def _repr_html_(self) -> str:
-        return line(Strong(self))
+    @property
+    def level_text(self) -> str:
+        side = "" if self.alternative == "two-sided" else f", {self.alternative}"
+        return f"{100 * self.confidence_level:.4g}%{side}"
 
     def __str__(self) -> str:
-        side = "" if self.alternative == "two-sided" else f", {self.alternative}"
-        return f"[{self.low:.4g}, {self.high:.4g}] ({100 * self.confidence_level:.4g}%{side})"
+        return f"[{self.low:.4g}, {self.high:.4g}] ({self.level_text})"
 
 
 @dataclass(frozen=True)
@@ -86,7 +80,7 @@ class Coverage:
 
 
 @dataclass(frozen=True, eq=False)
-class Estimate(WithMethodsText):
+class Estimate(Record, WithMethodsText):
     """The performance of the selected configuration, corrected for having been selected.
 
     Attributes
@@ -144,50 +138,26 @@ class Estimate(WithMethodsText):
     constant: float | None = None
     coverage: Coverage | None = None
 
-    def to_dict(self) -> dict[str, Any]:
-        """Plain values for JSON: NaN and infinities become null, arrays lists."""
-        return {
-            "value": json_number(self.value),
-            "interval": None if self.interval is None else self.interval.to_dict(),
-            "coverage": None if self.coverage is None else asdict(self.coverage),
-            "uncorrected": json_number(self.uncorrected),
-            "optimism": json_number(self.optimism),
-            "constant": None if self.constant is None else json_number(self.constant),
-            "standard_error": None if self.standard_error is None else json_number(self.standard_error),
-            "selected": self.selected,
-            "selected_name": self.selected_name,
-            "metric": self.metric,
-            "method": self.method,
-            "n_rows_used": self.n_rows_used,
-            "distribution": _numbers(self.distribution),
-            "selection_frequency": _numbers(self.selection_frequency),
-            "flags": [{"flag": flag.value, "message": message} for flag, message in self.flags.items()],
-            "provenance": json_safe(self.provenance),
-        }
+    _columns = (
+        "metric method value interval coverage=coverage.share uncorrected optimism constant selected selected_name"
+        " n_rows_used flags"
+    )
 
-    def to_frame(self) -> Any:
-        """One row as a pandas DataFrame (pandas comes with the extra ``app``)."""
-        interval = self.interval
-        return frame_of(
-            [
-                {
-                    "metric": self.metric,
-                    "method": self.method,
-                    "value": self.value,
-                    "low": np.nan if interval is None else interval.low,
-                    "high": np.nan if interval is None else interval.high,
-                    "coverage": np.nan if self.coverage is None else self.coverage.share,
-                    "uncorrected": self.uncorrected,
-                    "optimism": self.optimism,
-                    "constant": np.nan if self.constant is None else self.constant,
-                    "selected": self.selected,
-                    "selected_name": self.selected_name,
-                    "n_rows_used": self.n_rows_used,
-                    "flags": ", ".join(self.flags),
-                }
-            ],
-            "Estimate.to_frame",
+    def tables(self) -> list[TextTable]:
+        result = (
+            "uncorrected" if self.method == "cv" else f"{value_label(self)}=value interval uncorrected optimism"
         )
+        winner = "configuration" if was_named(self) else "winner"
+        rows = " rows=n_rows_used" if self.n_rows_used else ""
+        known = "" if self.constant is None else " constant_model=constant"
+        shown = fields_table(
+            replace(self, optimism=optimism_beyond_rounding(self)),
+            f"{result}{known} {winner}=selected_name{rows}",
+            f"{self.metric} by {self.method}",
+            decimals=decimals_of(self),
+            notes=[*([str(self.coverage)] if self.coverage else []), *self.flags.values()],
+        )
+        return [shown]
 
     def plot(self, ax: Any = None, **kwargs: Any) -> Any:
         """Draw it beside the uncorrected score, with its bootstraps.
@@ -221,19 +191,6 @@ class Estimate(WithMethodsText):
             f"(uncorrected {self.uncorrected:.4g}, {self.selected_name}){flags}"
         )
 
-    def _repr_html_(self) -> str:
-        rows = [
-            ("value" if is_uncorrected(self) or was_named(self) else "corrected", Strong(f"{self.value:.4g}")),
-            ("interval", "none" if self.interval is None else self.interval),
-            ("uncorrected", f"{self.uncorrected:.4g}"),
-            ("optimism", f"{optimism_beyond_rounding(self):.4g}"),
-            *([] if self.constant is None else [("constant model", f"{self.constant:.4g}")]),
-            ("selected", self.selected_name),
-            ("rows", self.n_rows_used or "unknown"),
-        ]
-        measured = "" if self.coverage is None else line(str(self.coverage))
-        return table(rows, caption=f"{self.metric} by {self.method}") + measured + notes(self.flags.values())
-
 
 def is_uncorrected(estimate: Estimate) -> bool:
     """Whether its own flags say that it is optimistic for having been chosen."""
@@ -246,39 +203,45 @@ def optimism_beyond_rounding(estimate: Estimate) -> float:
     return 0.0 if abs(estimate.optimism) < 1e-12 * size else estimate.optimism
 
 
-def frame_of(rows: Any, asker: str) -> Any:
-    """A pandas DataFrame of rows or columns."""
-    try:
-        import pandas as pd
-    except ImportError:
-        raise MissingExtraError(asker, "app") from None
-    return pd.DataFrame(rows)
-
-
 def was_named(estimate: Estimate) -> bool:
     """Whether it is of a configuration that was named beforehand, in a two-part method without a first part."""
     return estimate.provenance.get("n_rows_choosing") == 0
 
 
-def json_number(number: float) -> float | None:
-    """A float that JSON can hold, else None."""
-    return float(number) if math.isfinite(number) else None
+def value_label(estimate: Estimate) -> str:
+    """The label of the value: corrected, or value where it is uncorrected or needs no correction."""
+    return "value" if is_uncorrected(estimate) or was_named(estimate) else "corrected"
 
 
-def _numbers(array: NDArray[np.float64] | None) -> list[float | None] | None:
-    return None if array is None else [json_number(number) for number in array.tolist()]
+def decimals_of(estimate: Estimate | None, scores: Iterable[float] = ()) -> int:
+    """Decimals that the uncertainty of an estimate, or else of its fold scores, allows."""
+    decimals = decimals_for(_uncertainty(estimate, list(scores)))
+    # One more, so that a small optimism does not vanish in rounding.
+    return decimals + (estimate is not None and decimals_for(abs(estimate.optimism)) > decimals)
 
 
-def json_safe(value: Any) -> Any:
-    """``value`` in JSON's own types."""
-    if isinstance(value, Mapping):
-        return {str(key): json_safe(item) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [json_safe(item) for item in value]
-    if isinstance(value, np.ndarray):
-        return json_safe(value.tolist())
-    if isinstance(value, float | np.floating):  # the item of a long double is itself
-        return json_number(float(value))
-    if isinstance(value, np.generic):
-        return json_safe(value.item())
-    return value if value is None or isinstance(value, bool | int | str) else str(value)
+def _uncertainty(estimate: Estimate | None, scores: list[float]) -> float:
+    """A width that shows which digits of a score are meaningful."""
+    if estimate is not None and estimate.interval is not None:
+        width = estimate.interval.high - estimate.interval.low
+        if math.isfinite(width) and width > 0:
+            return width
+    finite = [score for score in scores if math.isfinite(score)]
+    spread = float(np.std(finite)) if len(finite) > 1 else 0.0
+    if spread:
+        return 4 * spread
+    known = [abs(value) for value in (finite if estimate is None else [estimate.value, estimate.uncorrected])]
+    return max((value for value in known if math.isfinite(value) and value), default=1.0) / 10
+
+
+def decimals_for(width: float) -> int:
+    """Decimals that show two significant digits of a width; 0 without one.
+
+    Examples
+    --------
+    >>> [decimals_for(width) for width in (0.001, 0.03, 0.4, 3.1, 250.0)]
+    [4, 3, 2, 1, 0]
+    """
+    if not (math.isfinite(width) and width > 0):
+        return 0
+    return min(max(1 - math.floor(math.log10(width)), 0), 6)

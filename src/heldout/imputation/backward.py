@@ -22,7 +22,7 @@ from scipy.stats import t as student
 from sklearn.base import BaseEstimator, TransformerMixin, clone, is_classifier, is_regressor
 from sklearn.pipeline import Pipeline
 
-from heldout._notebook import line
+from heldout._record import Record
 from heldout._text import is_one_of
 from heldout._types import Floats
 from heldout.data.arrays import shortened
@@ -42,7 +42,7 @@ class RemovedTerm(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Selection:
+class Selection(Record):
     """The result of a backward selection.
 
     Attributes
@@ -60,13 +60,6 @@ class Selection:
     def kept_or_not(self) -> dict[str, float]:
         """1 for each term that was kept, 0 for each that was removed."""
         return {**dict.fromkeys(self.kept, 1.0), **{term.name: 0.0 for term in self.removed}}
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
-        return {"kept": list(self.kept), "removed": [term._asdict() for term in self.removed]}
-
-    def _repr_html_(self) -> str:
-        return line(str(self))
 
     def __str__(self) -> str:
         kept = ", ".join(self.kept) or "no column"

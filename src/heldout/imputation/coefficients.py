@@ -6,9 +6,8 @@ inverse of an information tells how uncertain it is.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy.special import expit
@@ -17,7 +16,7 @@ from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.pipeline import Pipeline
 
 from heldout import _defaults
-from heldout._notebook import TextTable, cell_interval, cell_number, cell_p_value
+from heldout._record import Record, TextTable, cells, frame_of, interval_text, points, rows_table
 from heldout._types import Floats
 from heldout.data.task import survival_target
 from heldout.errors import InputError
@@ -216,60 +215,71 @@ def _named(
 MOST_COEFFICIENTS = 30
 
 
-class CoefficientSet(Protocol):
-    """p coefficients with what is known of their uncertainty; NaN where nothing is.
+class LinearCoefficients(Record):
+    """p coefficients with what is known of their uncertainty, on which its subclasses say more."""
 
-    - ``ratio``: what exp(value) is: ``odds ratio``, ``hazard ratio``, or empty.
-    - ``title``, ``notes``: of the table.
-    - ``more_columns``: further columns, as text.
-    """
+    names: tuple[str, ...]
+    values: Floats
+    covariance: Floats | None
+    df: Floats | float
+    ratio: str
+    _more_shown: ClassVar[str] = ""
 
     @property
-    def names(self) -> tuple[str, ...]: ...
+    def standard_errors(self) -> Floats:
+        """(p,); NaN where there are none."""
+        return np.full(len(self.names), np.nan) if self.covariance is None else np.sqrt(np.diag(self.covariance))
+
     @property
-    def values(self) -> Floats: ...
-    @property
-    def standard_errors(self) -> Floats: ...
-    @property
-    def p_values(self) -> Floats: ...
-    @property
-    def ratio(self) -> str: ...
-    @property
-    def title(self) -> str: ...
-    @property
-    def notes(self) -> tuple[str, ...]: ...
-    @property
-    def more_columns(self) -> Mapping[str, list[str]]: ...
+    def p_values(self) -> Floats:
+        """(p,): of Student's t or the normal test that the coefficient is 0; NaN where there are none."""
+        return student_p_values(self.values, self.standard_errors, self.df)
+
     def intervals(self, level: float = _defaults.LEVEL) -> Floats:
-        """(p, 2)."""
+        """(p, 2): low and high of each coefficient; NaN where there are none.
 
+        Raises
+        ------
+        InputError
+            When ``level`` is not between 0 and 1.
+        """
+        return student_intervals(self.values, self.standard_errors, self.df, level)
 
-def coefficient_table(found: CoefficientSet, level: float = _defaults.LEVEL) -> TextTable:
-    """A row a coefficient: its value and uncertainty, and its odds or hazard ratio with the interval of that."""
-    has_intervals = bool(np.isfinite(found.standard_errors).any())
-    columns = {"value": [cell_number(value) for value in found.values.tolist()]}
-    if has_intervals:
-        columns["standard error"] = [cell_number(error) for error in found.standard_errors.tolist()]
-    shown = [bool(not found.ratio or name != INTERCEPT) for name in found.names]
-    if found.ratio:
-        ratios = zip(_exp(found.values), shown, strict=True)
-        columns[found.ratio] = [cell_number(ratio) if there else "" for ratio, there in ratios]
-    if has_intervals:
-        ends = found.intervals(level)
-        pairs = _exp(ends) if found.ratio else ends.tolist()
-        columns[f"interval ({level * 100:.4g}%)"] = [
-            cell_interval(*pair) if there else "" for pair, there in zip(pairs, shown, strict=True)
-        ]
-        columns["p"] = [cell_p_value(value) for value in found.p_values.tolist()]
-    columns |= found.more_columns
-    rows = tuple(zip(found.names, *columns.values(), strict=True))
-    notes = found.notes
-    if len(rows) > MOST_COEFFICIENTS:
-        notes = (f"... and {len(rows) - MOST_COEFFICIENTS} more, in validation.json and .to_frame().", *notes)
-    return TextTable(found.title, ("", *columns), rows[:MOST_COEFFICIENTS], notes)
+    def to_frame(self, level: float = _defaults.LEVEL) -> Any:
+        """A row a coefficient, as a pandas DataFrame (pandas comes with the extra ``app``)."""
+        low, high = self.intervals(level).T
+        columns = {"name": self.names, "value": self.values, "standard_error": self.standard_errors}
+        columns |= {"low": low, "high": high, **cells(self, self._columns)}
+        return frame_of(columns, f"{type(self).__name__}.to_frame")
 
+    def tables(self) -> list[TextTable]:
+        return [self.table()]
 
-def _exp(values: Floats) -> list[Any]:
-    with np.errstate(over="ignore"):
-        listed: list[Any] = np.exp(values).tolist()
-    return listed
+    def table(self, level: float = _defaults.LEVEL) -> TextTable:
+        """A row a coefficient: value and uncertainty, and the odds or hazard ratio with the interval of that."""
+        ends = self.intervals(level)
+        with np.errstate(over="ignore"):
+            ratios, ends = np.exp(self.values), np.exp(ends) if self.ratio else ends
+        columns = {
+            "name": np.array(self.names, dtype=object),
+            "value": self.values,
+            "standard_error": self.standard_errors,
+            "p_value": self.p_values,
+            "ratio": ratios,
+            "low": ends[:, 0],
+            "high": ends[:, 1],
+            **{name: getattr(self, name) for name in self._more_shown.split()},
+        }
+        rows = points(columns, " ".join(columns))
+        for row in rows:
+            row["interval"] = interval_text(row["low"], row["high"])
+            if self.ratio and row["name"] == INTERCEPT:  # its odds compare nothing
+                row["ratio"] = row["interval"] = ""
+        ratio = f"{self.ratio.replace(' ', '_')}=ratio" if self.ratio else ""
+        shown = f"=name value {ratio}"
+        if np.isfinite(self.standard_errors).any():
+            shown = f"=name value standard_error {ratio} interval_({level * 100:.4g}%)=interval p=p_value"
+        return rows_table(rows, f"{shown} {self._more_shown}", self._title, self._notes, most=MOST_COEFFICIENTS)
+
+    def __str__(self) -> str:
+        return self.text()

@@ -8,7 +8,7 @@ error is carried over by the slope of the scale at the score (the delta method).
 from __future__ import annotations
 
 import warnings
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from math import isfinite, log
 from numbers import Real
 from typing import Any
@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike
 from scipy.special import expit
 
 from heldout import _defaults
-from heldout._notebook import Strong, cell_interval, table
+from heldout._record import Record
 from heldout.data.arrays import array_of, numbers_of, shortened
 from heldout.data.checks import check_count
 from heldout.errors import HeldoutWarning, InputError
@@ -79,7 +79,7 @@ class PoolingScale:
 
 
 @dataclass(frozen=True)
-class PooledScore:
+class PooledScore(Record):
     """A score pooled over H imputations.
 
     Attributes
@@ -115,13 +115,7 @@ class PooledScore:
     df: float
     variance_from_missing: float
 
-    def to_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
-        numbers = {
-            name: value if not isinstance(value, float) or isfinite(value) else None
-            for name, value in asdict(self).items()
-        }
-        return {**numbers, "scores": list(self.scores), "standard_errors": list(self.standard_errors)}
+    _shown = "pooled=value low high degrees_of_freedom=df variance_from_missing"
 
     def __str__(self) -> str:
         level = f"{self.confidence_level * 100:.4g}%"
@@ -130,14 +124,10 @@ class PooledScore:
             f"{len(self.scores)} imputations"
         )
 
-    def _repr_html_(self) -> str:
-        rows = [
-            ("pooled", Strong(f"{self.value:.4g}")),
-            (f"interval ({self.confidence_level * 100:.4g}%)", cell_interval(self.low, self.high)),
-            ("degrees of freedom", f"{self.df:.1f}"),
-            ("variance from missing", f"{self.variance_from_missing:.0%}"),
-        ]
-        return table(rows, caption=f"{self.metric}, pooled over {len(self.scores)} imputations")
+    @property
+    def _title(self) -> str:
+        level = f"{self.confidence_level * 100:.4g}%"
+        return f"{self.metric}, pooled over {len(self.scores)} imputations, with its {level} interval"
 
 
 def pool_scores(

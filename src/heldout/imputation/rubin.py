@@ -8,18 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
-from heldout import _defaults
 from heldout._types import Floats
-from heldout.errors import InputError, MissingExtraError
-from heldout.imputation.coefficients import Coefficients, coefficient_table, student_intervals, student_p_values
+from heldout.errors import InputError
+from heldout.imputation.coefficients import Coefficients, LinearCoefficients
 
 
 @dataclass(frozen=True, eq=False)
-class PooledCoefficients:
+class PooledCoefficients(LinearCoefficients):
     """Coefficients pooled over H imputations, p of them.
 
     Attributes
@@ -59,78 +57,19 @@ class PooledCoefficients:
     ratio: str = ""
     caveats: tuple[str, ...] = ()
 
-    @property
-    def standard_errors(self) -> Floats:
-        """(p,): square roots of T's diagonal."""
-        return np.sqrt(np.diag(self.covariance))
+    _without = "covariance within between caveats"
+    _more = "standard_errors p_values"
+    _more_shown = "df variance_from_missing"
+    _columns = "df variance_from_missing fmi"
 
     @property
-    def p_values(self) -> Floats:
-        """(p,): of Student's t test that the coefficient is 0."""
-        return student_p_values(self.values, self.standard_errors, self.df)
-
-    @property
-    def title(self) -> str:
-        """Of its table."""
+    def _title(self) -> str:
         return f"Coefficients of the model of all rows, pooled over {self.n_imputations} imputations"
 
     @property
-    def notes(self) -> tuple[str, ...]:
-        """Below its table: what the intervals take for granted."""
+    def _notes(self) -> tuple[str, ...]:
+        """What the intervals take for granted."""
         return self.caveats
-
-    @property
-    def more_columns(self) -> dict[str, list[str]]:
-        """Of its table: degrees of freedom, and λ."""
-        shares = [f"{share:.0%}" for share in self.variance_from_missing.tolist()]
-        return {"df": [f"{df:.1f}" for df in self.df.tolist()], "variance from missing": shares}
-
-    def intervals(self, level: float = _defaults.LEVEL) -> Floats:
-        """(p, 2): low and high of each coefficient, by Student's t.
-
-        Raises
-        ------
-        InputError
-            When ``level`` is not between 0 and 1.
-        """
-        return student_intervals(self.values, self.standard_errors, self.df, level)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain values for JSON, one list per column of the table."""
-        columns = {
-            "values": self.values, "standard_errors": self.standard_errors, "df": self.df,
-            "p_values": self.p_values, "variance_from_missing": self.variance_from_missing, "fmi": self.fmi,
-        }  # fmt: skip
-        listed = {
-            name: [number if np.isfinite(number) else None for number in column.tolist()]
-            for name, column in columns.items()
-        }
-        return {"names": list(self.names), **listed, "n_imputations": self.n_imputations, "ratio": self.ratio}
-
-    def to_frame(self, level: float = _defaults.LEVEL) -> Any:
-        """A row a coefficient, as a pandas DataFrame (pandas comes with the extra ``app``)."""
-        try:
-            import pandas as pd
-        except ImportError:
-            raise MissingExtraError("PooledCoefficients.to_frame", "app") from None
-        low, high = self.intervals(level).T
-        columns = {
-            "name": self.names,
-            "value": self.values,
-            "standard_error": self.standard_errors,
-            "low": low,
-            "high": high,
-            "df": self.df,
-            "variance_from_missing": self.variance_from_missing,
-            "fmi": self.fmi,
-        }
-        return pd.DataFrame(columns)
-
-    def __str__(self) -> str:
-        return "\n".join(coefficient_table(self).lines())
-
-    def _repr_html_(self) -> str:
-        return coefficient_table(self).html(strong="value")
 
 
 def pool_coefficients(each: Sequence[Coefficients | None], n_rows: int) -> PooledCoefficients | None:

@@ -8,7 +8,7 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from heldout._notebook import line, notes, table
+from heldout._record import Shown, TextTable, fields_table
 from heldout._text import counted
 from heldout.data.task import TaskKind, Truth
 from heldout.estimates.input_arrays import checked_held_out, read_as, refuse_labels, threshold_of_reading
@@ -48,7 +48,7 @@ class Source:
 
 
 @dataclass(frozen=True, eq=False)
-class PredictionTable:
+class PredictionTable(Shown):
     """True values of N rows and held-out predictions of them by C configurations in R repeats.
 
     Attributes
@@ -177,11 +177,8 @@ class PredictionTable:
         size = repr(self.held) if self.held is not None else f"{counted(len(self.truth), 'row')}"
         return f"PredictionTable({self.source.name!r}, {self.source.format}: {size})"
 
-    def _repr_html_(self) -> str:
+    def tables(self) -> list[TextTable]:
         columns = 0 if self.columns is None else self.columns.frame.shape[1]
-        shown = (
-            self.held._repr_html_()
-            if self.held is not None
-            else table([("rows", len(self.truth)), ("columns", columns)])
-        )
-        return line(str(self.source)) + shown + notes(self.remarks)
+        size = {"rows": len(self.truth), "columns": columns}
+        shown = [fields_table(size, "rows columns")] if self.held is None else self.held.tables()
+        return [TextTable(str(self.source)), *shown, TextTable(notes=tuple(self.remarks))]

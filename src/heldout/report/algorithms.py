@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from heldout._record import json_number
 from heldout._text import counted
-from heldout.estimates.types import Interval, json_number
+from heldout.estimates.types import Interval
 from heldout.protocols.algorithms.comparison import AlgorithmComparison, AlgorithmDifference, ComparedAlgorithm
 from heldout.result import Evaluation
 from heldout.scales import Scale

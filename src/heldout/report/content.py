@@ -9,10 +9,10 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from heldout._record import json_number, json_safe
 from heldout._text import ends_text
 from heldout._types import Floats
 from heldout.errors import InputError
-from heldout.estimates.types import json_number, json_safe
 from heldout.methods_text import MethodsText
 from heldout.metrics.named import direction_sentence
 from heldout.report.algorithms import AlgorithmsSummary

@@ -10,12 +10,13 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from heldout._record import json_number
 from heldout._text import counted, number_text
 from heldout.estimates.base import quantity_sentence
 from heldout.estimates.bootstrap import CONTROL
 from heldout.estimates.comparison import SEEN_IN_THE_ROW
 from heldout.estimates.methods.bbc import CALIBRATED_INTERVAL
-from heldout.estimates.types import Estimate, is_uncorrected, json_number, optimism_beyond_rounding, was_named
+from heldout.estimates.types import Estimate, is_uncorrected, optimism_beyond_rounding, was_named
 from heldout.flags import Flag
 from heldout.metrics.named import in_sentence, metric_words
 from heldout.protocols.nested.estimate import INTERVAL_SENTENCES, nested_sentence

@@ -10,9 +10,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from heldout._record import json_safe
 from heldout.data.task import TaskKind, Truth
 from heldout.estimates.question import AGGREGATE_WORDS
-from heldout.estimates.types import Estimate, json_safe
+from heldout.estimates.types import Estimate
 from heldout.metrics.base import Metric, positive_of
 from heldout.protocols.nested.estimate import ACROSS_WORDS, INNER_WORDS, INTERVAL_WORDS, TEST_PART_WORDS
 from heldout.references import REFERENCES

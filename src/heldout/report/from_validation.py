@@ -8,9 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from heldout._record import json_number
 from heldout._text import number_text
 from heldout.estimates.base import quantity_sentence
-from heldout.estimates.types import Estimate, json_number
+from heldout.estimates.types import Estimate
 from heldout.imputation.pooled import PooledModel
 from heldout.imputation.rubin import PooledCoefficients
 from heldout.metrics.named import in_sentence

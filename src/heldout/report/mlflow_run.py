@@ -14,11 +14,12 @@ from typing import Any
 
 import numpy as np
 
+from heldout._record import json_safe
 from heldout._text import printable
 from heldout._types import Floats
 from heldout._version import __version__
 from heldout.errors import InputError, MissingExtraError, text_of
-from heldout.estimates.types import Estimate, is_uncorrected, json_safe, optimism_beyond_rounding, was_named
+from heldout.estimates.types import Estimate, is_uncorrected, optimism_beyond_rounding, was_named
 from heldout.protocols.algorithms.comparison import AlgorithmComparison
 from heldout.protocols.validation.estimate import Validation
 from heldout.report.card import card_of, content_of, evaluation_of_result

@@ -15,6 +15,7 @@ from heldout._text import number_text
 from heldout.dropping.words import remaining_caption, remaining_summary
 from heldout.errors import InputError, MissingExtraError
 from heldout.estimates.base import quantity_sentence
+from heldout.estimates.types import decimals_for
 from heldout.metrics.named import direction_sentence
 from heldout.protocols.algorithms.comparison import AlgorithmComparison
 from heldout.protocols.learning.curve import LearningCurve
@@ -54,7 +55,7 @@ from heldout.report.words import (
     residual_sentence,
 )
 from heldout.result import Evaluation
-from heldout.scales import Scale, decimals_for, scale_of
+from heldout.scales import Scale, scale_of
 
 
 def write_report(

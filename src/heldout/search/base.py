@@ -21,7 +21,7 @@ from sklearn.base import is_classifier
 from sklearn.utils.metadata_routing import MethodMapping
 from sklearn.utils.validation import check_is_fitted
 
-from heldout._notebook import notes
+from heldout._record import notes
 from heldout._sklearn import (
     CONSTRAINTS_OF_SEARCH,
     BaseSearchCV,

@@ -11,7 +11,6 @@ from dataclasses import replace
 from typing import Any, Self
 
 from heldout import _defaults
-from heldout._notebook import line
 from heldout.arguments.search import SearchArguments
 from heldout.configurations import are_same, checked_model, kind_of
 from heldout.data.arrays import shortened
@@ -56,7 +55,7 @@ class OpenSearch:
     def _repr_html_(self) -> str:
         if self._found is not None:
             return self._found._repr_html_()
-        return line("An open search: finish() chooses the winner and estimates its performance.")
+        return "<p>An open search: finish() chooses the winner and estimates its performance.</p>"
 
     def evaluate(self, estimator: Any, params: dict[str, Any] | None = None) -> float:
         """Fit a configuration on all splits, or find its fits in the store, and score it.

@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
+from heldout._record import frame_of
 from heldout._types import Floats
-from heldout.estimates.types import frame_of
 from heldout_papers.bias.setting import BiasSetting
 from heldout_papers.engine.batches import Columns
 from heldout_papers.engine.results import check_columns

@@ -129,8 +129,8 @@ def _leave_parquet(frame: Any, name: str, out: OutputFolder) -> Path:
 
 
 def _document(result: StudyResult, page: StudyPage) -> dict[str, Any]:
+    from heldout._record import json_safe
     from heldout._version import __version__
-    from heldout.estimates.types import json_safe
 
     return {
         "study": result.name,

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from heldout.estimates.types import frame_of
+from heldout._record import frame_of
 from heldout_papers.corrections.matrix import BedCell
 from heldout_papers.corrections.summary import rows_of_cell
 from heldout_papers.engine.batches import Columns

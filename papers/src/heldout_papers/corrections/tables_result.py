@@ -10,9 +10,9 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from heldout._record import frame_of
 from heldout.errors import InputError
 from heldout.estimates.coverage import ALIKE, ONE, TABLES, VARIED
-from heldout.estimates.types import frame_of
 from heldout_papers.corrections.designs import DESIGNS
 from heldout_papers.corrections.draw_scores import ROW
 from heldout_papers.corrections.matrix import BedCell, moderate

@@ -9,8 +9,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
+from heldout._record import frame_of
 from heldout.errors import InputError
-from heldout.estimates.types import frame_of
 from heldout_papers.engine.batches import Columns
 
 if TYPE_CHECKING:

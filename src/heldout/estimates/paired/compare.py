@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heldout import _defaults
-from heldout._notebook import Strong, line, notes, table
+from heldout._record import Record, Shown, TextTable, frame_of, rows_table
 from heldout._streams import RandomState
 from heldout._types import Floats
 from heldout.errors import HeldoutWarning, InputError
@@ -37,7 +37,7 @@ from heldout.estimates.paired.scores import (
 )
 from heldout.estimates.question import AnyAggregate
 from heldout.estimates.responses import ResponseName
-from heldout.estimates.types import Alternative, Interval, frame_of, json_number
+from heldout.estimates.types import Alternative, Interval
 from heldout.flags import Flag
 from heldout.metrics.base import oriented
 from heldout.metrics.custom import OpaqueMetric
@@ -45,7 +45,7 @@ from heldout.selection.base import Best
 
 
 @dataclass(frozen=True, eq=False)
-class ConfidenceSet:
+class ConfidenceSet(Record):
     """Configurations not distinguishable from the best at a level.
 
     Attributes
@@ -69,13 +69,7 @@ class ConfidenceSet:
     def __len__(self) -> int:
         return len(self.names)
 
-    def to_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
-        return {
-            "names": list(self.names),
-            "p_values": [json_number(p) for p in self.p_values.tolist()],
-            "confidence_level": self.confidence_level,
-        }
+    _without = "members"
 
     def __repr__(self) -> str:
         return f"ConfidenceSet({self})"
@@ -91,10 +85,10 @@ class ConfidenceSet:
             f"(at {self.confidence_level:.0%})"
         )
 
-    def _repr_html_(self) -> str:
+    def tables(self) -> list[TextTable]:
         more = len(self) - MOST_SHOWN
         others = [f"and {more} more: .names has all"] if more > 0 else []
-        return line(Strong(self._sentence)) + notes([*self.names[:MOST_SHOWN], *others])
+        return [TextTable(self._sentence, notes=(*self.names[:MOST_SHOWN], *others))]
 
 
 def p_values(scores: PairedScores) -> Floats:
@@ -187,7 +181,7 @@ _DIFFERENCE = OpaqueMetric("difference of scores")
 
 
 @dataclass(frozen=True, eq=False)
-class ConfigurationComparison:
+class ConfigurationComparison(Shown):
     """The configurations of one matrix, compared in the bootstraps that ``ho.estimate`` draws.
 
     Attributes
@@ -329,23 +323,28 @@ class ConfigurationComparison:
         takes_control = matrix is not None and not is_unbiased(matrix)
         return optimism_curve(self.scores, points.astype(np.intp), sign, takes_control=takes_control)
 
+    @property
+    def _rows(self) -> list[dict[str, Any]]:
+        """A row a configuration, best first."""
+        members, scores = self.confidence_set(), np.full(len(self.names), np.nan)
+        scores[self.evidence.candidates] = self.scores.observed
+        columns = {
+            "configuration": np.array(self.names, dtype=object),
+            "score": oriented(self.evidence.metric, scores),
+            "probability_best": self.probability_best,
+            "p_value": members.p_values,
+            "in_confidence_set": members.members,
+        }
+        order = np.argsort(-scores, kind="stable")
+        return [
+            dict(zip(columns, row, strict=True))
+            for row in zip(*(one[order].tolist() for one in columns.values()), strict=True)
+        ]
+
     def to_frame(self) -> Any:
         """A row a configuration, best first: score, probability of being best, p-value (pandas: extra ``app``)."""
-        found = self.confidence_set()
-        scores = np.full(len(self.names), np.nan)
-        scores[self.evidence.candidates] = oriented(self.evidence.metric, self.scores.observed)
-        frame = frame_of(
-            {
-                "configuration": list(self.names),
-                self.evidence.metric.name: scores,
-                "probability_best": self.probability_best,
-                "p_value": found.p_values,
-                "in_confidence_set": found.members,
-            },
-            "ConfigurationComparison.to_frame",
-        )
-        best_first = not self.evidence.metric.greater_is_better
-        return frame.sort_values(self.evidence.metric.name, ascending=best_first, kind="stable", ignore_index=True)
+        frame = frame_of(self._rows, "ConfigurationComparison.to_frame")
+        return frame.rename(columns={"score": self.evidence.metric.name})
 
     def __repr__(self) -> str:
         return f"ConfigurationComparison({self})"
@@ -353,16 +352,10 @@ class ConfigurationComparison:
     def __str__(self) -> str:
         return f"{self.winner} won among {len(self.names)}; {self.confidence_set()}"
 
-    def _repr_html_(self) -> str:
-        found, metric, best = self.confidence_set(), self.evidence.metric, self.probability_best
-        headings = ("configuration", metric.name, "probability best", "p-value", "in the confidence set")
-        rows = []
-        for column in np.argsort(-self.scores.observed, kind="stable")[:MOST_SHOWN].tolist():
-            j = int(self.evidence.candidates[column])
-            score = oriented(metric, self.scores.observed[[column]])[0]
-            member = "yes" if found.members[j] else "no"
-            rows.append((self.names[j], f"{score:.4g}", f"{best[j]:.3f}", f"{found.p_values[j]:.3f}", member))
-        return table(rows, head=headings, caption=str(self)) + notes(self.flags.values())
+    def tables(self) -> list[TextTable]:
+        shown = "configuration score probability_best p-value=p_value in_the_confidence_set=in_confidence_set"
+        title = f"{self.evidence.metric.name}: {self}"
+        return [rows_table(self._rows, shown, title, self.flags.values(), most=MOST_SHOWN)]
 
     @cached_property
     def _p_values(self) -> Floats:

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtr
 
-from heldout._notebook import notes, table
+from heldout._record import Record, Shown, points, thinned
 from heldout._text import counted
 from heldout._types import Floats
 from heldout.configurations import Configuration, are_same
@@ -28,7 +28,6 @@ from heldout.estimates.centres import ScoreRange, shrunken
 from heldout.estimates.from_matrix import gather
 from heldout.estimates.paired.scores import PairedScores, curve_points, mean_best, own_controls, paired_scores
 from heldout.estimates.question import Question
-from heldout.estimates.types import json_number
 from heldout.folds.splits import Folds
 from heldout.predictions import UNPREDICTED_LABEL, HeldOutPredictions
 
@@ -42,7 +41,7 @@ ROUNDING = 1e-12
 
 
 @dataclass(frozen=True)
-class DefaultComparison:
+class DefaultComparison(Record):
     """The winner beside the default configuration.
 
     Attributes
@@ -77,23 +76,9 @@ class DefaultComparison:
         nan = float("nan")
         return cls(name, nan, nan, nan, nan, reason)
 
-    def _repr_html_(self) -> str:
-        return table(list(self.to_dict().items()))
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
-        return {
-            "name": self.name,
-            "observed": json_number(self.observed),
-            "standard_error": json_number(self.standard_error),
-            "gain": json_number(self.gain),
-            "probability_worse": json_number(self.probability_worse),
-            "reason": self.reason,
-        }
-
 
 @dataclass(frozen=True, eq=False)
-class Overtuning:
+class Overtuning(Record):
     """What the search bought with each further configuration, in the metric's own direction and units.
 
     The level of ``corrected`` is that of ``bbc``, not of the search's estimate: it is the change that counts.
@@ -194,32 +179,17 @@ class Overtuning:
             f"configurations to {self.corrected[-1]:.4g} at {self.n_configurations[-1]})"
         )
 
-    def _repr_html_(self) -> str:
-        last = len(self.corrected) - 1
-        shown = sorted({*range(0, last, last // MOST_SHOWN + 1), last})
-        columns = (self.n_configurations, self.uncorrected, self.corrected)
-        rows = [
-            (tried, f"{best:.4g}", f"{chosen:.4g}")
-            for tried, best, chosen in zip(*(column[shown] for column in columns), strict=True)
-        ]
-        said = [each for each in (self.sentence, self.sentence_on_default) if each]
-        return table(rows, head=("configurations tried", "on the rows that chose", "on rows left out")) + notes(
-            said
-        )
+    _without = "greater_is_better"
+    _more = "enough sentence"
+    _shown = "configurations_tried=n_configurations on_the_rows_that_chose=uncorrected on_rows_left_out=corrected"
 
-    def to_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
-        return {
-            "metric": self.metric,
-            "n_configurations": self.n_configurations.tolist(),
-            "uncorrected": [json_number(each) for each in self.uncorrected.tolist()],
-            "corrected": [json_number(each) for each in self.corrected.tolist()],
-            "overtuning": json_number(self.overtuning),
-            "enough": self.enough,
-            "in_order": self.in_order,
-            "sentence": self.sentence,
-            "default": None if self.default is None else self.default.to_dict(),
-        }
+    @property
+    def _rows(self) -> list[Any]:
+        return thinned(points(self, "n_configurations uncorrected corrected"), MOST_SHOWN)
+
+    @property
+    def _notes(self) -> list[str]:
+        return [each for each in (self.sentence, self.sentence_on_default) if each]
 
 
 def best_so_far(scores: Floats) -> NDArray[np.intp]:
@@ -239,7 +209,7 @@ def best_so_far(scores: Floats) -> NDArray[np.intp]:
 
 
 @dataclass(frozen=True, eq=False)
-class DefaultConfiguration:
+class DefaultConfiguration(Shown):
     """The configuration that a search is compared with.
 
     Attributes
@@ -280,9 +250,7 @@ class DefaultConfiguration:
         found = replace(self.predictions, responses=responses, folds=folds.labels)
         return replace(self, predictions=found, folds=folds)
 
-    def _repr_html_(self) -> str:
-        place = "not among the configurations" if self.position is None else f"configuration {self.position}"
-        return table([("default configuration", self.configuration.name), ("place", place)])
+    _shown = "default_configuration=configuration.name place=position"
 
 
 def place_of(wanted: Configuration, members: Sequence[Configuration]) -> int | None:

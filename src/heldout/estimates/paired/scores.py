@@ -15,11 +15,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaln
 
-from heldout._notebook import Strong, table
+from heldout._record import Record, points, thinned
 from heldout._types import Floats
 from heldout.estimates.bootstrap import check_matrix_drawable, draws_of, map_draws
 from heldout.estimates.evidence import Evidence
-from heldout.estimates.types import Interval, json_number
+from heldout.estimates.types import Interval
 from heldout.metrics.base import oriented
 from heldout.selection.base import NONE_CHOSEN, tie_exactly
 from heldout.selection.draws import out_of_bag
@@ -89,7 +89,7 @@ def paired_scores(evidence: Evidence) -> PairedScores:
 
 
 @dataclass(frozen=True, eq=False)
-class Difference:
+class Difference(Record):
     """The difference of two configurations' performance, positive where the first is better.
 
     Attributes
@@ -117,16 +117,11 @@ class Difference:
     probability_better: float
     distribution: Floats
 
-    def to_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
-        return {
-            "first": self.first,
-            "second": self.second,
-            "value": json_number(self.value),
-            "interval": self.interval.to_dict(),
-            "uncorrected": json_number(self.uncorrected),
-            "probability_better": json_number(self.probability_better),
-        }
+    _without = "distribution"
+    _shown = (
+        "difference=value interval uncorrected_difference=uncorrected"
+        " probability_that_the_first_is_better=probability_better"
+    )
 
     def __repr__(self) -> str:
         return f"Difference({self})"
@@ -140,14 +135,9 @@ class Difference:
             f"it is better with probability {self.probability_better:.3g}"
         )
 
-    def _repr_html_(self) -> str:
-        rows = [
-            ("difference", Strong(f"{self.value:.4g}")),
-            ("interval", self.interval),
-            ("uncorrected difference", f"{self.uncorrected:.4g}"),
-            ("probability that the first is better", f"{self.probability_better:.3g}"),
-        ]
-        return table(rows, caption=f"{self.first} compared with {self.second}; above 0 the first is better")
+    @property
+    def _title(self) -> str:
+        return f"{self.first} compared with {self.second}; above 0 the first is better"
 
 
 def differences(scores: PairedScores, first: int, second: int, fixed: frozenset[int]) -> Floats:
@@ -205,7 +195,7 @@ MOST_POINTS_SHOWN = 10
 
 
 @dataclass(frozen=True, eq=False)
-class OptimismCurve:
+class OptimismCurve(Record):
     """Means over all ways to have tried c of the C configurations, in the metric's own direction and units.
 
     Attributes
@@ -231,24 +221,11 @@ class OptimismCurve:
             f"{self.optimism[-1]:.4g} at {self.n_configurations[-1]})"
         )
 
-    def _repr_html_(self) -> str:
-        last = len(self.optimism) - 1
-        shown = sorted({*range(0, last, last // MOST_POINTS_SHOWN + 1), last})
-        columns = (self.n_configurations, self.uncorrected, self.corrected, self.optimism)
-        rows = [
-            (tried, f"{best:.4g}", f"{chosen:.4g}", Strong(f"{flattery:.4g}"))
-            for tried, best, chosen, flattery in zip(*(column[shown] for column in columns), strict=True)
-        ]
-        return table(rows, head=("configurations tried", "uncorrected", "on rows left out", "optimism"))
+    _shown = "configurations_tried=n_configurations uncorrected on_rows_left_out=corrected optimism"
 
-    def to_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
-        return {
-            "n_configurations": self.n_configurations.tolist(),
-            "uncorrected": self.uncorrected.tolist(),
-            "corrected": self.corrected.tolist(),
-            "optimism": self.optimism.tolist(),
-        }
+    @property
+    def _rows(self) -> list[Any]:
+        return thinned(points(self, "n_configurations uncorrected corrected optimism"), MOST_POINTS_SHOWN)
 
 
 def curve_points(n_candidates: int, most: int = 60) -> NDArray[np.intp]:

@@ -17,6 +17,7 @@ import sklearn.metrics
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
+from heldout._record import json_safe
 from heldout.configurations import Configuration, Configurations, are_same
 from heldout.data.checks import call_text
 from heldout.data.declared import from_json
@@ -26,7 +27,7 @@ from heldout.errors import HeldoutError, InputError
 from heldout.estimates.methods import label_of, method_named
 from heldout.estimates.of_search import Estimation
 from heldout.estimates.question import Aggregate
-from heldout.estimates.types import Alternative, json_safe
+from heldout.estimates.types import Alternative
 from heldout.execution.fit import Scoring
 from heldout.execution.search import Search
 from heldout.execution.store.base import SearchNote

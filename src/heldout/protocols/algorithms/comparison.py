@@ -11,11 +11,11 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy.special import stdtr
 
-from heldout._notebook import Strong, line, notes, record, table
+from heldout._record import Record, TextTable, json_number, rows_table
 from heldout._text import counted, number_text
 from heldout._types import Floats
 from heldout.estimates.spread import interval_around, nadeau_bengio
-from heldout.estimates.types import Estimate, Interval, frame_of, is_uncorrected, json_number, json_safe
+from heldout.estimates.types import Estimate, Interval, is_uncorrected
 from heldout.methods_text import WithMethodsText
 from heldout.metrics.custom import OpaqueMetric
 from heldout.result import Evaluation
@@ -27,7 +27,7 @@ ARTICLE, GIVEN = "article", "given"
 
 
 @dataclass(frozen=True)
-class AlgorithmDifference:
+class AlgorithmDifference(Record):
     """How much better the nested score of one algorithm is than that of another.
 
     Attributes
@@ -55,27 +55,11 @@ class AlgorithmDifference:
     adjusted_p_value: float
     is_relevant: bool | None
 
-    def to_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
-        return {
-            "first": self.first,
-            "second": self.second,
-            "value": json_number(self.value),
-            "interval": self.interval.to_dict(),
-            "p_value": json_number(self.p_value),
-            "adjusted_interval": self.adjusted_interval.to_dict(),
-            "adjusted_p_value": json_number(self.adjusted_p_value),
-            "is_relevant": self.is_relevant,
-        }
-
     def __str__(self) -> str:
         words = {None: "", True: "; above the threshold", False: "; within the threshold"}[self.is_relevant]
         is_only = self.interval.confidence_level == self.adjusted_interval.confidence_level
         together = "" if is_only else f", for all pairs together {self.adjusted_interval}"
         return f"{self.first} against {self.second}: {self.words} {self.interval}{together}{words}"
-
-    def _repr_html_(self) -> str:
-        return line(str(self))
 
     @property
     def words(self) -> str:
@@ -87,7 +71,7 @@ class AlgorithmDifference:
 
 
 @dataclass(frozen=True)
-class Relevance:
+class Relevance(Record):
     """What the nested selection gains over the flat one, and the threshold from which a difference is relevant.
 
     Attributes
@@ -107,18 +91,6 @@ class Relevance:
     threshold: float
     source: str
     is_relevant: bool | None
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
-        return {
-            "gain": json_number(self.gain),
-            "threshold": json_number(self.threshold),
-            "source": self.source,
-            "is_relevant": self.is_relevant,
-        }
-
-    def _repr_html_(self) -> str:
-        return line(str(self))
 
     def __str__(self) -> str:
         if self.is_relevant is None:
@@ -212,7 +184,7 @@ def differences_of(
 
 
 @dataclass(frozen=True)
-class FitCosts:
+class FitCosts(Record):
     """What the scores of an algorithm cost.
 
     Attributes
@@ -232,16 +204,9 @@ class FitCosts:
     nested_fits: int
     nested_seconds: float
 
-    def _repr_html_(self) -> str:
-        return record(vars(self))
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
-        return {**json_safe(vars(self))}
-
 
 @dataclass(frozen=True, eq=False)
-class ComparedAlgorithm:
+class ComparedAlgorithm(Record):
     """One algorithm: an estimator with its grid. Scores are in the metric's own direction.
 
     Attributes
@@ -292,43 +257,19 @@ class ComparedAlgorithm:
         """The interval of the corrected score."""
         return None if self.corrected is None else self.corrected.interval
 
-    def _repr_html_(self) -> str:
-        rows = [
-            ("flat", f"{self.flat:.4g}", "none"),
-            ("corrected", f"{self.corrected_value:.4g}", self.corrected_interval or "none"),
-            ("nested", Strong(f"{self.nested:.4g}"), self.nested_interval or "none"),
-        ]
-        said = notes([self.reason] if self.reason else [])
-        return table(rows, head=("score", "value", "interval"), caption=self.name) + said
+    _more = "corrected=corrected_value corrected_interval"
+    _shown = (
+        "nested nested_interval corrected=corrected_value corrected_interval flat configuration=flat_name"
+        " configurations=n_configurations reason"
+    )
 
-    def to_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
-        found: dict[str, Any] = json_safe(
-            {
-                "name": self.name,
-                "n_configurations": self.n_configurations,
-                "flat": self.flat,
-                "flat_name": self.flat_name,
-                "flat_params": self.flat_params,
-                "corrected": self.corrected_value,
-                "corrected_interval": _interval_dict(self.corrected_interval),
-                "nested": self.nested,
-                "nested_interval": _interval_dict(self.nested_interval),
-                "outer_scores": list(self.outer_scores),
-                "outer_names": list(self.outer_names),
-                "costs": self.costs.to_dict(),
-                "reason": self.reason,
-            }
-        )
-        return found
-
-
-def _interval_dict(interval: Interval | None) -> dict[str, Any] | None:
-    return None if interval is None else interval.to_dict()
+    @property
+    def _title(self) -> str:
+        return self.name
 
 
 @dataclass(frozen=True)
-class AlgorithmSelections:
+class AlgorithmSelections(Record):
     """Which algorithm each score selects; None where no algorithm has that score.
 
     Attributes
@@ -340,8 +281,10 @@ class AlgorithmSelections:
     corrected: str | None
     nested: str | None
 
-    def _repr_html_(self) -> str:
-        return line(self.sentence)
+    _more = "agree"
+
+    def __str__(self) -> str:
+        return self.sentence
 
     @property
     def agree(self) -> bool:
@@ -356,13 +299,9 @@ class AlgorithmSelections:
         texts = (f"{name} selects {value or 'none'}" for name, value in vars(self).items())
         return f"The scores disagree: {', '.join(texts)}."
 
-    def to_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
-        return {**vars(self), "agree": self.agree}
-
 
 @dataclass(frozen=True, eq=False, repr=False)
-class AlgorithmComparison(WithMethodsText):
+class AlgorithmComparison(Record, WithMethodsText):
     """Algorithms compared on the same folds.
 
     Attributes
@@ -425,64 +364,42 @@ class AlgorithmComparison(WithMethodsText):
         costs = [each.costs for each in self.algorithms]
         return sum(each.flat_fits + each.nested_fits for each in costs) + (self.model is not None)
 
-    def to_frame(self) -> Any:
-        """A row an algorithm, as a pandas DataFrame (pandas comes with the extra ``app``)."""
-        rows = []
-        for each in self.algorithms:
-            rows.append(
-                {
-                    "algorithm": each.name,
-                    "configurations": each.n_configurations,
-                    "flat": each.flat,
-                    "corrected": each.corrected_value,
-                    **_ends("corrected", each.corrected_interval),
-                    "nested": each.nested,
-                    **_ends("nested", each.nested_interval),
-                    **vars(each.costs),
-                    "configuration": each.flat_name,
-                }
-            )
-        return frame_of(rows, "AlgorithmComparison.to_frame")
+    _without = "model evaluation"
+    _more = "n_fits sources"
+    _columns = (
+        "algorithm=name configurations=n_configurations flat corrected=corrected_value corrected_interval nested"
+        " nested_interval flat_fits=costs.flat_fits flat_seconds=costs.flat_seconds nested_fits=costs.nested_fits"
+        " nested_seconds=costs.nested_seconds configuration=flat_name"
+    )
 
-    def to_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
-        return {
-            "metric": self.metric,
-            "greater_is_better": self.greater_is_better,
-            "method": self.method,
-            "algorithms": [each.to_dict() for each in self.algorithms],
-            "selections": self.selections.to_dict(),
-            "differences": [each.to_dict() for each in self.differences],
-            "relevance": self.relevance.to_dict(),
-            "overall": self.overall.to_dict(),
-            "deployed": self.deployed,
-            "deployed_name": self.deployed_name,
-            "n_folds": self.n_folds,
-            "n_fits": self.n_fits,
-            "n_fits_saved": self.n_fits_saved,
-            "notes": list(self.notes),
-            "sources": list(self.sources),
-        }
+    @property
+    def _rows(self) -> tuple[ComparedAlgorithm, ...]:
+        return self.algorithms
 
     def __repr__(self) -> str:
         names = ", ".join(each.name for each in self.algorithms)
         return f"AlgorithmComparison({self.metric} of {names}; deployed: {self.deployed_name})"
 
     def __str__(self) -> str:
-        return "\n".join(self.lines())
+        return self.text()
 
-    def _repr_html_(self) -> str:
-        shown = []
-        for each in self.algorithms:
-            cells = [
-                each.name, _number(each.flat), _number(each.corrected_value), each.corrected_interval or "none",
-                _number(each.nested), each.nested_interval or "none",
-            ]  # fmt: skip
-            shown.append([Strong(cell) if each.name == self.deployed else cell for cell in cells])
-        head = ("algorithm", "flat", "corrected", "interval", "nested", "interval")
-        said = [text.strip() for text in [self.headline, *self.lines()[2 + len(self.algorithms) :]]]
-        caption = f"{self.deployed_name}: {self.metric} {self.overall.value:.4g} {self.overall.interval or ''}"
-        return table(shown, head=head, caption=caption.rstrip()) + notes(said)
+    def tables(self) -> list[TextTable]:
+        """The model to deploy, and the scores of each algorithm by itself on the same outer folds."""
+        rows = [
+            {"one": one, "fits": f"{one.costs.flat_fits:,}+{one.costs.nested_fits:,}"} for one in self.algorithms
+        ]
+        shown = (
+            "algorithm=one.name flat=one.flat corrected=one.corrected_value interval=one.corrected_interval"
+            " nested=one.nested interval_of_nested=one.nested_interval fits"
+        )
+        sentences = [self.selections.sentence, *map(str, [self.relevance, *self.differences]), self.flattery]
+        if self.n_fits_saved:
+            sentences.append(f"Dropping saved {counted(self.n_fits_saved, 'fit')}.")
+        notes = [*filter(None, sentences), *(f"Note: {note}" for note in self.notes)]
+        algorithms, folds = counted(len(rows), "algorithm"), counted(self.n_folds, "outer fold")
+        title = f"{self.metric} of {algorithms}, each by itself, on the same {folds}; fits of flat + nested scores"
+        main = [one.name for one in self.algorithms].index(self.deployed)
+        return [TextTable(self.headline), rows_table(rows, shown, title, notes, main=main)]
 
     @property
     def headline(self) -> str:
@@ -518,25 +435,6 @@ class AlgorithmComparison(WithMethodsText):
             f"flatters by about {_number(excess)}: the model to deploy is expected at {_number(value)}."
         )
 
-    def lines(self) -> list[str]:
-        """The result in plain words, line by line, without times."""
-        folds = counted(self.n_folds, "outer fold")
-        algorithms = counted(len(self.algorithms), "algorithm")
-        found = [self.headline, f"{self.metric} of {algorithms}, each by itself, on the same {folds}:"]
-        for each in self.algorithms:
-            found.append(
-                f"  {each.name}: flat {_number(each.flat)}, corrected {_number(each.corrected_value)}"
-                f"{_after(each.corrected_interval)}, nested {_number(each.nested)}{_after(each.nested_interval)}; "
-                f"{counted(each.costs.flat_fits, 'fit')} and {each.costs.nested_fits} more for nested"
-            )
-        found += [self.selections.sentence, str(self.relevance)]
-        found += [f"  {each}" for each in self.differences]
-        if self.flattery:
-            found.append(self.flattery)
-        if self.n_fits_saved:
-            found.append(f"Dropping saved {counted(self.n_fits_saved, 'fit')}.")
-        return found + [f"Note: {note}" for note in self.notes]
-
 
 def _number(value: float) -> str:
     return number_text(json_number(value), 4)
@@ -544,9 +442,3 @@ def _number(value: float) -> str:
 
 def _after(interval: Interval | None) -> str:
     return "" if interval is None else f" {interval}"
-
-
-def _ends(name: str, interval: Interval | None) -> dict[str, float]:
-    nowhere = float("nan")
-    ends = (nowhere, nowhere) if interval is None else (interval.low, interval.high)
-    return {f"{name}_low": ends[0], f"{name}_high": ends[1]}

@@ -10,9 +10,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.optimize import minimize_scalar
 
-from heldout._notebook import Strong, notes, table
+from heldout._record import Record, TextTable, rows_table
 from heldout._types import Floats
-from heldout.estimates.types import Estimate, frame_of, json_number
+from heldout.estimates.types import Estimate, decimals_of
 
 LEAST_SIZES = 3
 """Of as many coefficients."""
@@ -175,7 +175,7 @@ class CurvePoint:
 
 
 @dataclass(frozen=True, eq=False)
-class LearningCurve:
+class LearningCurve(Record):
     """Every configuration at every training size.
 
     Attributes
@@ -255,49 +255,47 @@ class LearningCurve:
             return None
         return int(np.nanargmax(scores) if self.greater_is_better else np.nanargmin(scores))
 
-    def to_frame(self) -> Any:
-        """A row a configuration and size, as a pandas DataFrame (pandas comes with the extra ``app``)."""
-        return frame_of([vars(point) for point in self.rows], "LearningCurve.to_frame")
+    _without = "best_possible names sizes scores laws model"
+    _more = "n_subsamples best_at_n_rows points=rows curves=laws"
+    _columns = "configuration name size mean standard_error n"
 
-    def to_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
-        return {
-            "metric": self.metric,
-            "greater_is_better": self.greater_is_better,
-            "n_rows": self.n_rows,
-            "n_subsamples": self.scores.shape[1],
-            "n_fits": self.n_fits,
-            "winner": self.winner,
-            "best_at_n_rows": self.best_at(self.n_rows),
-            "points": [
-                {
-                    **vars(point),
-                    "mean": json_number(point.mean),
-                    "standard_error": json_number(point.standard_error),
-                }
-                for point in self.rows
-            ],
-            "curves": [None if law is None else law_as_dict(law) for law in self.laws],
-            "failures": {str(j): why for j, why in self.failures.items()},
-            "estimate": self.estimate.to_dict(),
-        }
+    @property
+    def n_subsamples(self) -> int:
+        return self.scores.shape[1]
+
+    @property
+    def best_at_n_rows(self) -> int | None:
+        """The configuration whose curve is the best at N."""
+        return self.best_at(self.n_rows)
+
+    @property
+    def _rows(self) -> tuple[CurvePoint, ...]:
+        return self.rows
 
     def __repr__(self) -> str:
         return (
             f"LearningCurve({len(self.names)} configurations at {len(self.sizes)} training sizes, "
-            f"{self.scores.shape[1]} subsamples each, {self.n_fits} fits, {self.estimate})"
+            f"{self.n_subsamples} subsamples each, {self.n_fits} fits, {self.estimate})"
         )
 
-    def _repr_html_(self) -> str:
-        j, curve = self.winner, self.at
-        rows: list[tuple[str, ...]] = [
-            (f"{size:g}", f"{self.mean[s, j]:.4g}", f"{self.standard_error[s, j]:.2g}", f"{curve(size)[j]:.4g}")
-            for s, size in enumerate(self.sizes.tolist())
+    def tables(self) -> list[TextTable]:
+        rows = [
+            {"size": f"{size:g}", "mean": mean, "error": error, "curve": self.at(size)[self.winner]}
+            for size, mean, error in zip(
+                self.sizes.tolist(), self.mean[:, self.winner], self.standard_error[:, self.winner], strict=True
+            )
         ]
-        rows.append((f"{self.n_rows} (all)", "", "", Strong(f"{curve(self.n_rows)[j]:.4g}")))
-        caption = f"{self.metric} of {self.names[j]} by training rows"
-        head = ("training rows", "mean", "standard error", "curve")
-        return self.estimate._repr_html_() + table(rows, head=head, caption=caption) + notes(self._remarks())
+        whole = {
+            "size": f"{self.n_rows} (all)",
+            "mean": "",
+            "error": "",
+            "curve": self.at(self.n_rows)[self.winner],
+        }
+        title = f"{self.metric} of {self.names[self.winner]} by training rows"
+        shown = "training_rows=size curve mean standard_error=error"
+        decimals = decimals_of(self.estimate)
+        curve = rows_table([*rows, whole], shown, title, self._remarks(), decimals, main=len(rows))
+        return [*self.estimate.tables(), curve]
 
     def _remarks(self) -> list[str]:
         best = self.best_at(self.n_rows)
@@ -305,11 +303,6 @@ class LearningCurve:
         if best is None or best == self.winner:
             return failed
         return [f"The curve of {self.names[best]} is better at {self.n_rows} rows.", *failed]
-
-
-def law_as_dict(law: PowerLaw) -> dict[str, float | None]:
-    """Plain values for JSON."""
-    return {name: json_number(value) for name, value in vars(law).items()}
 
 
 def summarised(scores: Floats) -> tuple[Floats, Floats]:

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heldout import _defaults
+from heldout._record import json_safe
 from heldout._streams import stream
 from heldout._types import Floats
 from heldout.arguments.search import SearchArguments
@@ -41,7 +42,6 @@ from heldout.protocols.learning.curve import (
     LearningCurve,
     PowerLaw,
     fit_power_law,
-    law_as_dict,
     summarised,
 )
 from heldout.protocols.words import QUANTITY_IPL
@@ -244,7 +244,7 @@ def estimate_of(
             "training_rows": float(n_rows),
             "training_sizes": sizes.tolist(),
             "n_subsamples": scores.shape[1],
-            "curve": None if law is None else law_as_dict(law),
+            "curve": json_safe(law),
         },
     )  # fmt: skip
 

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from heldout._notebook import notes, record, table
+from heldout._record import Record, TextTable, frame_of, json_number, rows_table
 from heldout.dropping.base import Barrier
-from heldout.estimates.types import Estimate, frame_of, json_number, json_safe
+from heldout.estimates.types import Estimate
 from heldout.metrics.named import in_sentence
 from heldout.result import Evaluation
 
@@ -21,7 +21,7 @@ MOST_SHOWN = 20
 
 
 @dataclass(frozen=True, eq=False)
-class OuterFold:
+class OuterFold(Record):
     """One outer fold: the search on the other rows, and the score of its winner on the rows of the fold.
 
     Attributes
@@ -69,32 +69,29 @@ class OuterFold:
     barriers: tuple[Barrier, ...] = ()
     reason: str = ""
 
-    def _repr_html_(self) -> str:
-        return record(self.to_dict())
+    _without = "training_rows test_rows barriers"
+    _more = "n_training_rows n_test_rows n_dropped"
+    _shown = (
+        "outer_score=score inner_score configuration=tested_name repeat fold n_training_rows n_test_rows reason"
+    )
 
-    def to_dict(self) -> dict[str, Any]:
-        """Plain values for JSON; rows as their numbers."""
-        return {
-            "repeat": self.repeat,
-            "fold": self.fold,
-            "selected": self.selected,
-            "selected_name": self.selected_name,
-            "tested": self.tested,
-            "tested_name": self.tested_name,
-            "inner_scores": [json_number(score) for score in self.inner_scores.tolist()],
-            "inner_score": json_number(self.inner_score),
-            "score": json_number(self.score),
-            "scores": json_safe(self.scores),
-            "n_training_rows": len(np.unique(self.training_rows)),
-            "n_test_rows": len(self.test_rows),
-            "failures": json_safe(self.failures),
-            "n_dropped": sum(len(barrier.dropped) for barrier in self.barriers),
-            "reason": self.reason,
-        }
+    @property
+    def n_training_rows(self) -> int:
+        """Distinct ones."""
+        return len(np.unique(self.training_rows))
+
+    @property
+    def n_test_rows(self) -> int:
+        return len(self.test_rows)
+
+    @property
+    def n_dropped(self) -> int:
+        """Configurations that were dropped in that search."""
+        return sum(len(barrier.dropped) for barrier in self.barriers)
 
 
 @dataclass(frozen=True)
-class Agreement:
+class Agreement(Record):
     """How often the outer folds chose the same configuration.
 
     Attributes
@@ -116,15 +113,22 @@ class Agreement:
     names: Mapping[int, str]
     share: float
 
-    def _repr_html_(self) -> str:
-        rows = [(self.names[j], times) for j, times in self.wins.items()]
-        agree = f"{self.share:.0%} of the outer folds chose the commonest configuration"
-        return table(rows, head=("configuration", "outer folds"), caption=agree)
+    _without = "wins names"
+    _more = "chosen"
+    _shown = "configuration=name outer_folds=wins"
 
-    def to_dict(self) -> dict[str, Any]:
-        """Plain values for JSON: one record per configuration."""
-        chosen = [{"configuration": j, "name": self.names[j], "wins": times} for j, times in self.wins.items()]
-        return {"share": json_number(self.share), "chosen": chosen}
+    @property
+    def chosen(self) -> list[dict[str, Any]]:
+        """Each configuration that was chosen, by number and name, and how often."""
+        return [{"configuration": j, "name": self.names[j], "wins": times} for j, times in self.wins.items()]
+
+    @property
+    def _rows(self) -> list[dict[str, Any]]:
+        return self.chosen
+
+    @property
+    def _title(self) -> str:
+        return f"{self.share:.0%} of the outer folds chose the commonest configuration"
 
 
 def agreement_of(winners: Sequence[int | None], names: Sequence[str]) -> Agreement:
@@ -176,50 +180,32 @@ class NestedEstimate(Estimate):
         """
         return np.stack([fold.inner_scores for fold in self.outer_folds]).mean(axis=0)
 
-    def _repr_html_(self) -> str:
-        rows = [
-            (
-                f"{fold.repeat + 1}, {fold.fold + 1}", fold.tested_name or fold.reason, f"{fold.inner_score:.4g}",
-                f"{fold.score:.4g}",
-            )
-            for fold in self.outer_folds[:MOST_SHOWN]
-        ]  # fmt: skip
-        more = len(self.outer_folds) - len(rows)
-        head = ("repeat, fold", "configuration", "inner score", "outer score")
-        return (
-            super()._repr_html_()
-            + table(rows, head=head, caption="outer folds")
-            + notes([f"and {more} more: .to_frame() has all"] if more else [])
-        )
+    _without = "names greater_is_better model evaluation"
+    _columns = (
+        "repeat fold tested tested_name inner_score score selected selected_name n_training_rows n_test_rows"
+        " n_dropped reason"
+    )
+
+    @property
+    def _rows(self) -> tuple[OuterFold, ...]:
+        return self.outer_folds
+
+    def tables(self) -> list[TextTable]:
+        shown = "repeat fold configuration=tested_name inner_score outer_score=score reason"
+        folds = rows_table(self.outer_folds, shown, "outer folds", most=MOST_SHOWN)
+        if self.provenance.get("across") != "all":
+            return [*super().tables(), *self.agreement.tables(), folds]
+        means = [{"configuration": self.names[j], "mean": self.mean_inner_scores[j]} for j in self.ranked]
+        shown = "configuration mean_inner_score=mean"
+        return [*super().tables(), folds, rows_table(means, shown, "inner means", most=MOST_SHOWN)]
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values for JSON: those of every estimate, the outer folds and their agreement."""
-        return {
-            **super().to_dict(),
-            "outer_folds": [fold.to_dict() for fold in self.outer_folds],
-            "agreement": self.agreement.to_dict(),
-            "mean_inner_scores": [
-                {"configuration": j, "name": name, "score": json_number(score)}
-                for j, (name, score) in enumerate(zip(self.names, self.mean_inner_scores.tolist(), strict=True))
-            ],
-            "n_fits": self.n_fits,
-            "n_fits_saved": self.n_fits_saved,
-        }
-
-    def to_frame(self) -> Any:
-        """A row an outer fold, as a pandas DataFrame (pandas comes with the extra ``app``).
-
-        ``inner_score`` and ``score`` are of the configuration ``tested``, which stands before them. ``selected``,
-        the winner of the fold's own search, comes after them; with ``across="all"`` it may be another.
-        """
-        columns = ("repeat", "fold", "tested", "tested_name", "inner_score", "score", "selected", "selected_name",
-                   "n_training_rows", "n_test_rows", "n_dropped", "reason")  # fmt: skip
-        rows = [
-            {name: value for name in columns for value in [fold.to_dict()[name]]}
-            | {"inner_score": fold.inner_score, "score": fold.score}
-            for fold in self.outer_folds
+        scores = [
+            {"configuration": j, "name": name, "score": json_number(score)}
+            for j, (name, score) in enumerate(zip(self.names, self.mean_inner_scores.tolist(), strict=True))
         ]
-        return frame_of(rows, "NestedEstimate.to_frame")
+        return {**super().to_dict(), "mean_inner_scores": scores}
 
     def configurations_frame(self) -> Any:
         """A row a configuration, as a pandas DataFrame, the best mean inner score first.

@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heldout import _defaults
-from heldout._notebook import notes, record, table
-from heldout.estimates.types import Estimate, frame_of, json_number, json_safe
+from heldout._record import Record, TextTable, rows_table
+from heldout.estimates.types import Estimate
 from heldout.result import Evaluation
 
 MOST_SHOWN = 20
@@ -20,7 +20,7 @@ MOST_SHOWN = 20
 
 
 @dataclass(frozen=True, eq=False)
-class Bootstrap:
+class Bootstrap(Record):
     """One bootstrap sample: the configuration chosen on it, and its score on the rows left out.
 
     Attributes
@@ -55,22 +55,16 @@ class Bootstrap:
     scores: Mapping[str, float] = field(default_factory=dict)
     reason: str = ""
 
-    def _repr_html_(self) -> str:
-        return record(self.to_dict())
+    _without = "drawn left_out"
+    _more = "n_distinct_rows n_left_out"
 
-    def to_dict(self) -> dict[str, Any]:
-        """Plain values for JSON; rows as their numbers."""
-        return {
-            "number": self.number,
-            "selected": self.selected,
-            "selected_name": self.selected_name,
-            "in_bag_score": json_number(self.in_bag_score),
-            "out_of_bag_score": json_number(self.out_of_bag_score),
-            "scores": json_safe(self.scores),
-            "n_distinct_rows": len(np.unique(self.drawn)),
-            "n_left_out": len(self.left_out),
-            "reason": self.reason,
-        }
+    @property
+    def n_distinct_rows(self) -> int:
+        return len(np.unique(self.drawn))
+
+    @property
+    def n_left_out(self) -> int:
+        return len(self.left_out)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -96,37 +90,15 @@ class SearchBootstrapEstimate(Estimate):
     n_fits: int = 0
     n_fits_saved: int = 0
 
-    def _repr_html_(self) -> str:
+    _without = "model evaluation"
+    _columns = "bootstrap=number selected selected_name in_bag_score out_of_bag_score n_left_out reason"
+
+    @property
+    def _rows(self) -> tuple[Bootstrap, ...]:
+        return self.bootstraps
+
+    def tables(self) -> list[TextTable]:
         chosen = Counter(each.selected_name for each in self.bootstraps if each.selected is not None)
-        rows = chosen.most_common(MOST_SHOWN)
-        more = [f"and {len(chosen) - len(rows)} more: .to_frame() has all"] if len(chosen) > len(rows) else []
-        chosen_by = table(rows, head=("configuration", "bootstraps"), caption="chosen by the bootstraps")
-        return super()._repr_html_() + chosen_by + notes(more)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain values for JSON: those of every estimate, and the bootstraps."""
-        return {
-            **super().to_dict(),
-            "scheme": self.scheme,
-            "bootstraps": [each.to_dict() for each in self.bootstraps],
-            "n_fits": self.n_fits,
-            "n_fits_saved": self.n_fits_saved,
-        }
-
-    def to_frame(self) -> Any:
-        """A row a bootstrap, as a pandas DataFrame (pandas comes with the extra ``app``)."""
-        return frame_of(
-            [
-                {
-                    "bootstrap": each.number,
-                    "selected": each.selected,
-                    "selected_name": each.selected_name,
-                    "in_bag_score": each.in_bag_score,
-                    "out_of_bag_score": each.out_of_bag_score,
-                    "n_left_out": len(each.left_out),
-                    "reason": each.reason,
-                }
-                for each in self.bootstraps
-            ],
-            "SearchBootstrapEstimate.to_frame",
-        )
+        rows = [{"configuration": name, "bootstraps": times} for name, times in chosen.most_common()]
+        title = "chosen by the bootstraps"
+        return [*super().tables(), rows_table(rows, "configuration bootstraps", title, most=MOST_SHOWN)]

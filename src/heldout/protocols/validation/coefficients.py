@@ -21,19 +21,15 @@ from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import OneHotEncoder
 
-from heldout import _defaults
-from heldout._notebook import cell_p_value
+from heldout._record import value_text
 from heldout._types import Floats
-from heldout.estimates.types import frame_of, json_number
 from heldout.imputation.coefficients import (
     HAZARD_RATIO,
     INTERCEPT,
     ODDS_RATIO,
-    coefficient_table,
+    LinearCoefficients,
     coefficients_of,
     is_unpenalised,
-    student_intervals,
-    student_p_values,
 )
 from heldout.imputation.rubin import PooledCoefficients
 from heldout.imputation.tables import missing_counts
@@ -49,7 +45,7 @@ class LikelihoodTest(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class FittedCoefficients:
+class FittedCoefficients(LinearCoefficients):
     """The p coefficients of a linear model.
 
     Attributes
@@ -89,34 +85,17 @@ class FittedCoefficients:
     caveats: tuple[str, ...] = ()
     likelihood_ratio: LikelihoodTest | None = None
 
-    @property
-    def standard_errors(self) -> Floats:
-        """(p,); NaN where there are none."""
-        return np.full(len(self.names), np.nan) if self.covariance is None else np.sqrt(np.diag(self.covariance))
+    _without = "covariance"
+    _more = "standard_errors p_values"
+    _columns = "p_value=p_values"
 
     @property
-    def p_values(self) -> Floats:
-        """(p,): of Wald's test that the coefficient is 0; NaN where there are none."""
-        return student_p_values(self.values, self.standard_errors, self.df)
-
-    def intervals(self, level: float = _defaults.LEVEL) -> Floats:
-        """(p, 2): low and high of each coefficient, by Wald; NaN where there are none.
-
-        Raises
-        ------
-        InputError
-            When ``level`` is not between 0 and 1.
-        """
-        return student_intervals(self.values, self.standard_errors, self.df, level)
-
-    @property
-    def title(self) -> str:
-        """Of its table."""
+    def _title(self) -> str:
         log_odds = f" (log-odds of {self.of})" if self.of else " (log hazards)" if self.ratio else ""
         return f"Coefficients of the model of all rows{log_odds}"
 
     @property
-    def notes(self) -> tuple[str, ...]:
+    def _notes(self) -> tuple[str, ...]:
         """Below its table: what the numbers are of, the test of all, and why there are no intervals."""
         notes = []
         if self.references:
@@ -127,7 +106,7 @@ class FittedCoefficients:
             steps = " and ".join(self.rescaled_by)
             notes.append(f"They are in the units that {steps} {makes}, not in those of the table.")
         if (test := self.likelihood_ratio) is not None:
-            p = cell_p_value(test.p_value)
+            p = value_text(test.p_value, "p_value")
             p = p if p.startswith("<") else f"= {p}"
             notes.append(f"Likelihood ratio χ² = {test.statistic:.2f}, {test.df} degrees of freedom, p {p}.")
         if self.covariance is not None:
@@ -135,43 +114,6 @@ class FittedCoefficients:
         if self.reason:
             notes.append(f"No intervals: {self.reason[0].lower()}{self.reason[1:]}.")
         return tuple(notes)
-
-    @property
-    def more_columns(self) -> dict[str, list[str]]:
-        """Of its table: none."""
-        return {}
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain values for JSON, one list per column of the table."""
-        columns = {"values": self.values, "standard_errors": self.standard_errors, "p_values": self.p_values}
-        test = self.likelihood_ratio
-        return {
-            "names": list(self.names),
-            **{name: [json_number(number) for number in column.tolist()] for name, column in columns.items()},
-            "df": json_number(self.df),
-            "ratio": self.ratio,
-            "of": self.of,
-            "reason": self.reason,
-            "references": dict(self.references),
-            "rescaled_by": list(self.rescaled_by),
-            "caveats": list(self.caveats),
-            "likelihood_ratio": None if test is None else test._asdict(),
-        }
-
-    def to_frame(self, level: float = _defaults.LEVEL) -> Any:
-        """A row a coefficient, as a pandas DataFrame (pandas comes with the extra ``app``)."""
-        low, high = self.intervals(level).T
-        columns = {
-            "name": self.names, "value": self.values, "standard_error": self.standard_errors, "low": low,
-            "high": high, "p_value": self.p_values,
-        }  # fmt: skip
-        return frame_of(columns, "FittedCoefficients.to_frame")
-
-    def __str__(self) -> str:
-        return "\n".join(coefficient_table(self).lines())
-
-    def _repr_html_(self) -> str:
-        return coefficient_table(self).html(strong="value")
 
 
 FILLED_IN = "Missing values were filled in once, and the intervals take them for measured ones."

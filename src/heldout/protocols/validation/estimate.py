@@ -8,13 +8,13 @@ from typing import Any, Literal
 
 from numpy.typing import ArrayLike
 
-from heldout._notebook import TextTable, aligned, notes
+from heldout._record import Record, TextTable, frame_of
 from heldout._text import counted
 from heldout.errors import InputError
-from heldout.estimates.types import Estimate, Interval, frame_of
+from heldout.estimates.types import Estimate, Interval
 from heldout.flags import Flag
 from heldout.imputation.backward import Selection
-from heldout.imputation.coefficients import ODDS_RATIO, coefficient_table
+from heldout.imputation.coefficients import ODDS_RATIO
 from heldout.imputation.pooled import PooledModel
 from heldout.imputation.rubin import PooledCoefficients
 from heldout.methods_text import WithMethodsText
@@ -39,7 +39,7 @@ from heldout.spaces.regressions import MODELS
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Validation(WithMethodsText):
+class Validation(Record, WithMethodsText):
     """A validated model.
 
     Attributes
@@ -210,33 +210,8 @@ class Validation(WithMethodsText):
         rows = [{"model": each.name, **row.cells()} for each in self.candidates for row in each.rows.values()]
         return frame_of(rows, "Validation.to_frame")
 
-    def to_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
-        return {
-            "method": self.method,
-            "n_bootstraps": self.n_bootstraps,
-            "n_second_bootstraps": self.n_second_bootstraps,
-            "selected": self.selected,
-            "selected_name": self.selected_name,
-            "estimates": {name: estimate.to_dict() for name, estimate in self.estimates.items()},
-            "rows": {name: row.to_dict() for name, row in self.rows.items()},
-            "candidates": [
-                {
-                    "name": each.name,
-                    "rows": {name: row.to_dict() for name, row in each.rows.items()},
-                    "n_failed": len(each.failures),
-                    "reason": each.reason,
-                }
-                for each in self.candidates
-            ],
-            "coefficients": None if self.coefficients is None else self.coefficients.to_dict(),
-            "selection": None if self.selection is None else self.selection.to_dict(),
-            "selection_frequency": dict(self.selection_frequency),
-            "failures": {str(number): message for number, message in self.failures.items()},
-            "n_fits": self.n_fits,
-            "flags": [{"flag": flag.value, "message": message} for flag, message in self.flags.items()],
-            "settings": dict(self.settings),
-        }
+    _without = "model replicates metrics"
+    _more = "selection selection_frequency"
 
     def __repr__(self) -> str:
         shown = "; ".join(
@@ -247,15 +222,7 @@ class Validation(WithMethodsText):
         return f"Validation({self._title}: {shown})"
 
     def __str__(self) -> str:
-        scores, *others = self._tables()
-        lines = [scores.title, "", *aligned([scores.headings, *scores.rows])]
-        lines += [line for each in others for line in ("", *each.lines())]
-        remarks = self._remarks()
-        return "\n".join([*lines, *([""] if remarks else []), *(f"- {remark}" for remark in remarks)])
-
-    def _repr_html_(self) -> str:
-        scores, *others = self._tables()
-        return scores.html(strong="corrected") + "".join(each.html() for each in others) + notes(self._remarks())
+        return self.text()
 
     @property
     def methods(self) -> tuple[str, ...]:
@@ -272,15 +239,15 @@ class Validation(WithMethodsText):
         bootstraps = counted(self.replicates.n_replicates, "bootstrap")
         return f"{self.selected_name} by {' and '.join(self.methods)}, {bootstraps}"
 
-    def _tables(self) -> list[TextTable]:
-        """The scores; of several models the others; of a linear one the coefficients."""
-        found = [score_table(self._title, self.rows, self.method, adjusts=self.adjusts)]
+    def tables(self) -> list[TextTable]:
+        """The scores; of several models the others; of a linear one the coefficients; what to know of them."""
+        shown = [score_table(self._title, self.rows, self.method, adjusts=self.adjusts)]
         if len(self.candidates) > 1:
-            found.append(candidate_table(self.candidates, tuple(self.rows)))
+            shown.append(candidate_table(self.candidates, tuple(self.rows)))
         if self.coefficients is not None:
             coefficients = self.coefficient_table()
-            found.append(replace(coefficients, notes=(*coefficients.notes, *self._selection_notes())))
-        return found
+            shown.append(replace(coefficients, notes=(*coefficients.notes, *self._selection_notes())))
+        return [*shown, TextTable(notes=tuple(self._remarks()))]
 
     def coefficient_table(self) -> TextTable:
         """The coefficients as text.
@@ -292,7 +259,7 @@ class Validation(WithMethodsText):
         """
         if self.coefficients is None:
             raise InputError(f"{self.selected_name} has no coefficients: it is not one linear predictor.")
-        shown = coefficient_table(self.coefficients, float(self.settings.get("confidence_level", 0.95)))
+        shown = self.coefficients.table(float(self.settings.get("confidence_level", 0.95)))
         if len(self.candidates) == 1 or "p" not in shown.headings:
             return shown
         chosen = f"The intervals ignore that the model was chosen among {len(self.candidates)}."

@@ -8,11 +8,11 @@ from math import isfinite
 from types import MappingProxyType
 from typing import Any
 
-from heldout._notebook import TextTable, cell_interval, cell_number, record
+from heldout._record import Record, TextTable, cells, rows_table, value_text
 from heldout.data.checks import RMS
 from heldout.data.task import TaskKind
 from heldout.errors import InputError
-from heldout.estimates.types import Estimate, Interval, json_number
+from heldout.estimates.types import Estimate, Interval
 from heldout.flags import Flag
 from heldout.metrics.base import Response
 from heldout.protocols.validation.replicates import Replicates
@@ -94,7 +94,7 @@ def _cells(row: Mapping[str, Any]) -> dict[str, Any]:
 
 
 @dataclass(frozen=True)
-class ValidationRow:
+class ValidationRow(Record):
     """One metric of one model, in the metric's own direction and units.
 
     Attributes
@@ -143,52 +143,34 @@ class ValidationRow:
     inner_optimism: float = float("nan")
     adjusted_optimism: float = float("nan")
 
+    _without = "no_information weight inner_optimism adjusted_optimism"
+    _columns = (
+        "metric apparent in_bootstrap on_original out_of_bag no_information weight inner_optimism adjusted_optimism"
+        " optimism corrected interval n=n_successful method"
+    )
+    _shown = "corrected interval apparent in_bootstrap on_original out_of_bag optimism n=n_successful method"
+
+    @property
+    def _title(self) -> str:
+        return self.metric
+
     def to_dict(self) -> dict[str, Any]:
         """Plain values for JSON."""
-        numbers = {
-            name: json_number(getattr(self, name))
-            for name in ("apparent", "in_bootstrap", "on_original", "out_of_bag", "optimism", "corrected")
-        }
-        interval = None if self.interval is None else self.interval.to_dict()
-        return {
-            "metric": self.metric,
-            "method": self.method,
-            **numbers,
-            **self.of_the_correction,
-            "interval": interval,
-            "n_successful": self.n_successful,
-        }
-
-    def _repr_html_(self) -> str:
-        return record(self.cells())
+        return {**super().to_dict(), **self.of_the_correction}
 
     @property
     def of_the_correction(self) -> dict[str, float]:
         """What only some corrections are made of."""
-        names = ("no_information", "weight", "inner_optimism", "adjusted_optimism")
-        return {name: value for name in names if isfinite(value := getattr(self, name))}
+        return {name: value for name in self._without.split() if isfinite(value := getattr(self, name))}
 
     def cells(self) -> dict[str, Any]:
-        """A row of a table."""
-        interval = self.interval
-        return {
-            "metric": self.metric,
-            "apparent": self.apparent,
-            "in_bootstrap": self.in_bootstrap,
-            "on_original": self.on_original,
-            "out_of_bag": self.out_of_bag,
-            **self.of_the_correction,
-            "optimism": self.optimism,
-            "corrected": self.corrected,
-            "low": float("nan") if interval is None else interval.low,
-            "high": float("nan") if interval is None else interval.high,
-            "n": self.n_successful,
-            "method": self.method,
-        }
+        """A row of a table, without what its correction is not made of."""
+        absent = set(self._without.split()) - self.of_the_correction.keys()
+        return {name: value for name, value in cells(self, self._columns).items() if name not in absent}
 
 
 @dataclass(frozen=True, eq=False)
-class Candidate:
+class Candidate(Record):
     """One of several models, validated on the samples that all of them share.
 
     Attributes
@@ -206,6 +188,13 @@ class Candidate:
     rows: Mapping[str, ValidationRow]
     failures: Mapping[int, str] = field(default_factory=dict)
     reason: str = ""
+
+    _without = "failures"
+    _more = "n_failed"
+
+    @property
+    def n_failed(self) -> int:
+        return len(self.failures)
 
 
 _OF_SAMPLES = ("in_bootstrap", "on_original")
@@ -227,28 +216,21 @@ def score_table(title: str, rows: Mapping[str, ValidationRow], method: str, *, a
     have several, and a column for it.
     """
     between = _BETWEEN.get(method, ("out_of_bag",)) + (("inner_optimism",) if adjusts else ())
-    numbers = ("apparent", *between, "optimism", "corrected")
-    interval = next((row.interval for row in rows.values() if row.interval is not None), None)
-    heading = "interval" if interval is None else f"interval ({interval.confidence_level * 100:.4g}%)"
-    by_row = ("method",) if method == "auto" else ()
-    headings = ("metric", *by_row, *(name.replace("_", " ") for name in numbers), heading, "n")
     labels = rms_labels(rows)
-    cells = (
-        (labels.get(name, row.metric), *(getattr(row, each) for each in by_row), *_score_cells(row, numbers))
-        for name, row in rows.items()
+    listed = [{"label": labels.get(name, name), "row": row} for name, row in rows.items()]
+    by_row = " method=row.method" if method == "auto" else ""
+    made_of = " ".join(f"{name}=row.{name}" for name in between)
+    shown = (
+        f"metric=label corrected=row.corrected interval=row.interval apparent=row.apparent {made_of}"
+        f" optimism=row.optimism n=row.n_successful{by_row}"
     )
-    return TextTable(title, headings, tuple(cells))
-
-
-def _score_cells(row: ValidationRow, numbers: Sequence[str]) -> tuple[str, ...]:
-    interval = "none" if row.interval is None else cell_interval(row.interval.low, row.interval.high)
-    return (*(cell_number(getattr(row, name)) for name in numbers), interval, str(row.n_successful))
+    return rows_table(listed, shown, title)
 
 
 def candidate_table(candidates: Sequence[Candidate], metrics: Sequence[str]) -> TextTable:
     """A row a model; those that could not be fitted are in the notes, with the reason."""
     rows = tuple(
-        (each.name, *(cell_number(each.rows[name].corrected) for name in metrics))
+        (each.name, *(value_text(each.rows[name].corrected) for name in metrics))
         for each in candidates
         if each.rows
     )

@@ -12,10 +12,10 @@ from xml.sax.saxutils import escape
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from heldout._record import frame_of
 from heldout._text import number_text, printable
 from heldout.data.arrays import shortened
 from heldout.errors import InputError, MissingExtraError
-from heldout.estimates.types import frame_of
 from heldout.metrics.named import direction_sentence
 from heldout.report.parameters import ParameterAxis
 from heldout.result import Evaluation

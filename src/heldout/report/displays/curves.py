@@ -12,13 +12,14 @@ from typing import Any, ClassVar, Self, TypeVar
 
 import numpy as np
 
+from heldout._record import json_number
 from heldout._types import Floats
 from heldout.data.task import TaskKind, Truth
 from heldout.errors import InputError
 from heldout.estimates.inputs import read_inputs
 from heldout.estimates.paired.compare import index_of_name
 from heldout.estimates.question import AGGREGATE_WORDS
-from heldout.estimates.types import Estimate, json_number
+from heldout.estimates.types import Estimate
 from heldout.flags import Flag
 from heldout.metrics.base import Response, positive_of
 from heldout.metrics.named import in_sentence, metric_words

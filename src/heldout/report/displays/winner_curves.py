@@ -12,6 +12,7 @@ from heldout._text import number_text
 from heldout._types import Floats
 from heldout.data.task import TaskKind
 from heldout.errors import InputError
+from heldout.estimates.types import decimals_for
 from heldout.metrics.base import Response
 from heldout.protocols.validation.curves.calibration import calibration_curve
 from heldout.protocols.validation.curves.decision import decision_curve
@@ -36,7 +37,7 @@ from heldout.report.displays.curves import (
     probability_axes,
     reference_line,
 )
-from heldout.scales import MUTED, SKY, decimals_for
+from heldout.scales import MUTED, SKY
 
 
 @dataclass(eq=False, repr=False)

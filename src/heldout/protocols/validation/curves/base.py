@@ -14,12 +14,11 @@ from typing import Any, ClassVar, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from heldout._notebook import notes, table
+from heldout._record import Record, frame_of, points
 from heldout._types import Floats
 from heldout.data.task import TaskKind, labels_text
 from heldout.errors import InputError
 from heldout.estimates.intervals import order_statistic
-from heldout.estimates.types import frame_of, json_safe
 from heldout.flags import Flag
 from heldout.metrics.base import Response
 from heldout.protocols.draws import drawn_rows
@@ -95,33 +94,17 @@ class Replicated:
         return ends[0], ends[1]
 
 
-class CurveTable:
-    """What every corrected curve shows of itself: one row per point, and its flags.
-
-    Curves are frozen dataclasses with ``name`` and ``flags``; a curve says which of its
-    fields are columns, and its numbers.
-    """
+class CurveTable(Record):
+    """What every corrected curve shows of itself: one row per point in its frame, its numbers, and its flags."""
 
     name: str
     confidence_level: ClassVar[float] = CONFIDENCE_LEVEL
     flags: Mapping[Flag, str]
-    _columns: ClassVar[tuple[str, ...]]
-    _numbers: ClassVar[tuple[str, ...]] = ()
+    _more = "confidence_level"
 
     def to_frame(self) -> Any:
         """A row a point, as a pandas DataFrame (pandas comes with the extra ``app``)."""
-        return frame_of({name: getattr(self, name) for name in self._columns}, f"{type(self).__name__}.to_frame")
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
-        shown = ("name", *self._columns, "confidence_level", *self._numbers)
-        flags = [{"flag": flag.value, "message": text} for flag, text in self.flags.items()]
-        plain: dict[str, Any] = json_safe({**{name: getattr(self, name) for name in shown}, "flags": flags})
-        return plain
-
-    def _as_html(self, caption: str, numbers: Mapping[str, float]) -> str:
-        rows = [(name, f"{number:.4g}") for name, number in numbers.items()]
-        return table(rows, caption=caption) + notes(self.flags.values())
+        return frame_of(points(self, self._columns), f"{type(self).__name__}.to_frame")
 
 
 def _mean(values: Floats) -> Floats:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -17,7 +17,6 @@ from numpy.typing import ArrayLike, NDArray
 from heldout._types import Floats
 from heldout.data.task import TaskKind
 from heldout.errors import InputError
-from heldout.estimates.types import json_safe
 from heldout.flags import Flag
 from heldout.kernels.reference_lowess import Lowess
 from heldout.metrics.base import Response
@@ -98,12 +97,9 @@ class CalibrationCurve(CurveTable):
         """(m,): where everything comes true as predicted."""
         return self.predicted
 
-    _columns: ClassVar = ("predicted", "apparent", "corrected", "low", "high", "n_replicates")
-    _numbers: ClassVar = ("mean_absolute_error", "mean_squared_error", "quantile_90")
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
-        return {**super().to_dict(), "groups": json_safe([vars(group) for group in self.groups])}
+    _without = "of_rows"
+    _columns = "predicted apparent corrected low high n_replicates"
+    _shown = "mean_absolute_error mean_squared_error 90_%_of_absolute_errors_up_to=quantile_90"
 
     def __repr__(self) -> str:
         of = f" of {self.name}" if self.name else ""
@@ -112,13 +108,9 @@ class CalibrationCurve(CurveTable):
             f"{self.mean_absolute_error:.4g}, {int(self.n_replicates.max(initial=0))} replicates)"
         )
 
-    def _repr_html_(self) -> str:
-        errors = {
-            "mean absolute error": self.mean_absolute_error,
-            "mean squared error": self.mean_squared_error,
-            "90 % of absolute errors up to": self.quantile_90,
-        }
-        return self._as_html(f"Calibration {self.name}".strip(), errors)
+    @property
+    def _title(self) -> str:
+        return f"Calibration {self.name}".strip()
 
 
 def calibration_curve(

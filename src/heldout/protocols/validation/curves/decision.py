@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from heldout._notebook import notes, table
+from heldout._record import points, thinned
 from heldout._types import Floats
 from heldout.data.task import TaskKind
 from heldout.errors import InputError
@@ -20,6 +20,7 @@ from heldout.protocols.validation.curves.calibration import calibrated_outcome
 from heldout.protocols.validation.replicates import Replicates
 
 SOURCES = ("vickers2006",)
+MOST_SHOWN = 10
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,17 +55,19 @@ class DecisionCurve(CurveTable):
     n_replicates: NDArray[np.intp]
     flags: Mapping[Flag, str] = field(default_factory=dict)
 
-    _columns: ClassVar = ("threshold", "apparent", "corrected", "act_on_all", "low", "high", "n_replicates")
+    _columns = "threshold apparent corrected act_on_all low high n_replicates"
+    _shown = "threshold corrected apparent act_on_all"
 
     def __repr__(self) -> str:
         return f"DecisionCurve({len(self.threshold)} thresholds of acting on {self.name})"
 
-    def _repr_html_(self) -> str:
-        tenth = range(0, len(self.threshold), max(len(self.threshold) // 10, 1))
-        columns = (self.threshold, self.apparent, self.corrected, self.act_on_all)
-        rows = [[f"{column[place]:.4g}" for column in columns] for place in tenth]
-        head = ("threshold", "apparent", "corrected", "act on all")
-        return table(rows, head=head, caption=f"Net benefit {self.name}") + notes(self.flags.values())
+    @property
+    def _rows(self) -> list[Any]:
+        return thinned(points(self, self._columns), MOST_SHOWN)
+
+    @property
+    def _title(self) -> str:
+        return f"Net benefit {self.name}"
 
 
 def decision_curve(

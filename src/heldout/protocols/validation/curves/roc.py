@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -62,8 +62,8 @@ class RocCurve(CurveTable):
     area_corrected: float
     flags: Mapping[Flag, str] = field(default_factory=dict)
 
-    _columns: ClassVar = ("false_positive_rate", "apparent", "corrected", "low", "high", "n_replicates")
-    _numbers: ClassVar = ("area_apparent", "area_corrected")
+    _columns = "false_positive_rate apparent corrected low high n_replicates"
+    _shown = "area,_corrected=area_corrected area,_apparent=area_apparent"
 
     def __repr__(self) -> str:
         return (
@@ -71,9 +71,9 @@ class RocCurve(CurveTable):
             f"corrected, {int(self.n_replicates.max(initial=0))} replicates)"
         )
 
-    def _repr_html_(self) -> str:
-        areas = {"area, apparent": self.area_apparent, "area, corrected": self.area_corrected}
-        return self._as_html(f"ROC curve {self.name}", areas)
+    @property
+    def _title(self) -> str:
+        return f"ROC curve {self.name}"
 
 
 def roc_curve(replicates: Replicates, *, of_class: Any = None) -> RocCurve:
