@@ -62,10 +62,8 @@ class Shown:
             return [TextTable(str(self))]
         if shown and (not self._rows or self._rows[0] is not self):
             return [rows_table(self._rows, shown, self._title, self._notes)]
-        single = [
-            name for name, value in vars(self).items() if isinstance(value, str | float | int) and value != ""
-        ]
-        return [fields_table(self, shown or " ".join(single), self._title, self._notes)]
+        present = " ".join(name for name in _single(self).split() if getattr(self, name) != "")
+        return [fields_table(self, shown or present, self._title, self._notes)]
 
     def _repr_html_(self) -> str:
         return "".join(part.html() for part in self.tables())
@@ -83,7 +81,7 @@ class Record(Shown):
     _more: ClassVar[str] = ""
     """What it holds beside fields."""
     _columns: ClassVar[str] = ""
-    """Of the frame, of each of ``_rows``."""
+    """Of the frame, of each of ``_rows``; by default the fields that are single numbers or texts."""
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values for JSON: NaN and infinities become null, arrays lists."""
@@ -92,11 +90,17 @@ class Record(Shown):
 
     def to_frame(self) -> Any:
         """A pandas DataFrame (pandas comes with the extra ``app``)."""
-        return frame_of([cells(row, self._columns) for row in self._rows], f"{type(self).__name__}.to_frame")
+        rows = [cells(row, self._columns or _single(row)) for row in self._rows]
+        return frame_of(rows, f"{type(self).__name__}.to_frame")
 
 
 def _pairs(words: str) -> list[tuple[str, str]]:
     return [(name, path or name) for name, _, path in (word.partition("=") for word in words.split())]
+
+
+def _single(record: Any) -> str:
+    """The fields that are one number or text."""
+    return " ".join(name for name, value in vars(record).items() if isinstance(value, str | float | int))
 
 
 def read(row: Any, path: str) -> Any:
@@ -246,6 +250,7 @@ class TextTable:
     Effects
          value
     age  0.05
+    <BLANKLINE>
     Per year of age, and
       months count.
     """
@@ -262,12 +267,12 @@ class TextTable:
         if self.headings and self.main is not None:
             marks = [">" if place == self.main else "\xa0" for place in range(-1, len(self.rows))]
             rows = [(mark + row[0], *row[1:]) for mark, row in zip(marks, rows, strict=True)]
-        title = folded(printable(self.title), width) if self.title else []
-        return [
-            *title,
-            *aligned(rows, width),
-            *(line for note in self.notes for line in folded(printable(note), width)),
+        parts = [
+            folded(printable(self.title), width) if self.title else [],
+            [*aligned(rows, width), *([""] if self.notes else [])] if rows else [],
+            *(folded(printable(note), width) for note in self.notes),
         ]
+        return [line for part in parts for line in part]
 
     def html(self) -> str:
         """For a notebook."""
@@ -331,13 +336,14 @@ def aligned(rows: Sequence[Sequence[str]], width: int | None = WIDTH) -> list[st
         [printable(cell).replace(" to ", "\xa0to\xa0") for cell in column] for column in zip(*rows, strict=True)
     ]
     least = [max(len(word) for cell in column for word in cell.split(" ")) for column in columns]
-    ends = list(accumulate(size + 2 for size in least))
-    if width and len(columns) > 2 and ends[-1] - 2 > width:
-        n = max(sum(end - 2 <= width for end in ends), 2)
+    gap = 1 if width and sum(least) + 2 * (len(least) - 1) > width else 2
+    ends = [end - gap for end in accumulate(size + gap for size in least)]
+    if width and len(columns) > 2 and ends[-1] > width:
+        n = max(sum(end <= width for end in ends), 2)
         rest = [(row[0], *row[n:]) for row in rows]
         return [*aligned([row[:n] for row in rows], width), "", *aligned(rest, width)]
     widths = [max(map(len, column)) for column in columns]
-    while width and sum(widths) + 2 * (len(widths) - 1) > width:
+    while width and sum(widths) + gap * (len(widths) - 1) > width:
         wide = [place for place, size in enumerate(widths) if size > least[place]]
         if not wide:
             break
@@ -346,7 +352,7 @@ def aligned(rows: Sequence[Sequence[str]], width: int | None = WIDTH) -> list[st
     for row in zip(*columns, strict=True):
         parts = [folded(cell, size or 1, 0) for cell, size in zip(row, widths, strict=True)]
         lines += [
-            "  ".join(f"{part:<{size}}" for part, size in zip(line, widths, strict=True)).rstrip()
+            (" " * gap).join(f"{part:<{size}}" for part, size in zip(line, widths, strict=True)).rstrip()
             for line in zip_longest(*parts, fillvalue="")
         ]
     return [line.replace("\xa0", " ") for line in lines]

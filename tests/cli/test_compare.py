@@ -52,7 +52,7 @@ def test_it_compares_and_resumes(command: Command, table: Write, tmp_path: Path)
     ended = compare(command, path, "--out", "out")
     assert ended.code == 0, ended
     assert "16 fits in all." in ended.out  # 3 · 3 in folds, 2 · 3 without pairs of folds, and the model
-    assert "accuracy of 2 algorithms, each by itself, on the same 3 outer folds:" in ended.out
+    assert "accuracy of 2 algorithms, each by itself, on the same 3 outer folds\n" in ended.out
     kept = json.loads((tmp_path / "out" / "comparison.json").read_text())
     # The terminal, the page, the card and the document have one number of the model to deploy.
     value = kept["overall"]["value"]

@@ -26,8 +26,9 @@ def estimate() -> ho.Estimate:
 def test_every_number_has_the_digits_of_the_report(estimate: ho.Estimate) -> None:
     rows = dict(estimate_rows(estimate))
 
-    assert rows["corrected"] == f"{estimate.value:.3f} by shrinkage"
-    assert rows["interval"].startswith(f"{estimate.interval.low:.3f} to {estimate.interval.high:.3f} (95% ")
+    assert rows["corrected"] == f"{estimate.value:.3f}" and rows["metric"] == "roc_auc by shrinkage"
+    assert rows["interval (95%)"] == f"{estimate.interval.low:.3f} to {estimate.interval.high:.3f}"
+    assert list(rows)[:2] == ["corrected", "interval (95%)"]
     assert rows["uncorrected"] == f"{estimate.uncorrected:.3f}"
     assert rows["optimism"].startswith(f"{estimate.optimism:.3f}"[:4])
 
@@ -35,7 +36,7 @@ def test_every_number_has_the_digits_of_the_report(estimate: ho.Estimate) -> Non
 def test_what_could_not_be_computed_is_none(estimate: ho.Estimate) -> None:
     rows = dict(estimate_rows(replace(estimate, value=float("nan"), optimism=float("nan"), interval=None)))
 
-    assert rows["corrected"] == "none by shrinkage" and rows["interval"] == "none" and rows["optimism"] == "none"
+    assert rows["corrected"] == "none" and rows["interval"] == "none" and rows["optimism"] == "none"
 
 
 def test_what_was_named_beforehand_is_not_called_corrected() -> None:
@@ -44,7 +45,12 @@ def test_what_was_named_beforehand_is_not_called_corrected() -> None:
     method = ho.estimates.DeLong(evaluation_share=1.0, configuration=1)
     rows = dict(estimate_rows(ho.estimate(y, rng.random((60, 3)), metric="roc_auc", method=method, random_state=0)))
 
-    assert rows["value"].endswith(" by delong") and "corrected" not in rows and float(rows["optimism"]) == 0
+    assert (
+        rows["metric"].endswith(" by delong")
+        and "value" in rows
+        and "corrected" not in rows
+        and float(rows["optimism"]) == 0
+    )
 
 
 @pytest.mark.parametrize("selected", [0, 1])

@@ -75,7 +75,7 @@ def test_the_model_of_the_run_is_named(command: Command, run: Callable[..., Path
     model = ho.load_model(path.with_name("model.skops"))
     n = model.get_params()["kneighborsclassifier__n_neighbors"]
     ended = estimated(command, path)
-    assert f"saved model  the same ({path.with_name('model.skops')})" in ended.out
+    assert f"saved model     the same ({path.with_name('model.skops')})" in ended.out
     document = json.loads(estimated(command, path, "--json").out)
     assert document["saved_model"] == {
         "configuration": f"near (n_neighbors={n})",
@@ -95,7 +95,7 @@ def test_another_configuration_is_flagged_with_the_reason(command: Command, run:
         "estimate by brier_score."
     )
     ended = estimated(command, path, "--metric", "brier_score")
-    assert f"saved model  {model} (" in ended.out and "the run selected by roc_auc" in ended.out
+    assert f"saved model     {model} (" in ended.out and "the run selected by roc_auc" in ended.out
 
 
 def test_of_all_methods_each_is_compared(command: Command, run: Callable[..., Path]) -> None:

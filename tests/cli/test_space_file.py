@@ -313,7 +313,7 @@ def test_trials_of_a_function_are_estimated(command: Command, table: Write, own:
     assert "Plan: 4 configurations proposed by Optuna x 3 folds = 12 fits, seed 0." in ended.out
     assert "The search was adaptive" in ended.out
     (winner,) = [line for line in ended.out.splitlines() if line.startswith("winner")]
-    assert winner.startswith("winner       Pipeline (C=")
+    assert winner.startswith("winner          Pipeline (C=")
 
 
 def test_a_model_that_skops_cannot_save_costs_no_other_file(

@@ -165,7 +165,7 @@ def test_with_json_stdout_is_one_document_and_stderr_the_rest(finished: Any, tmp
 def test_quiet_prints_the_result_alone(command: Command, table: Write) -> None:
     ended = tune(command, table(), "--quiet")
 
-    assert ended.out.startswith("winner") and ended.err == ""
+    assert ended.out.startswith("corrected") and ended.err == ""
 
 
 def test_the_same_seed_gives_the_same_estimate_and_another_seed_another(command: Command, table: Write) -> None:

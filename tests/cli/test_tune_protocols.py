@@ -132,7 +132,7 @@ def test_the_bootstrap_of_the_search(
     again = command(*told, "--resume")
     assert again.code == 0, again.err
     assert f"({fits - 1} of them before)" in again.out
-    assert "of 4: logistic" in again.out
+    assert "\nchosen by the bootstraps\nconfiguration " in again.out
 
 
 def test_options_of_another_method_are_refused(command: Command, table: Write) -> None:

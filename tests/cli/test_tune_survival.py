@@ -64,7 +64,7 @@ def test_a_study_becomes_a_model_an_estimate_and_a_report(command: Command, stud
 def test_survival_probabilities_are_kept_at_the_times_of_the_metric(command: Command, study: Path) -> None:
     ended = tune(command, study, "--metric", BRIER)
     predictions = study.parent / "out" / "predictions.parquet"
-    assert "metric       neg_integrated_brier_score" in ended.out
+    assert "metric          neg_integrated_brier_score" in ended.out
     assert "cox (alpha=1) = until 0.6" in read_table(str(predictions)).frame.columns
     again = command("estimate", predictions, "--json")
     saved = json.loads((study.parent / "out" / "estimate.json").read_text())

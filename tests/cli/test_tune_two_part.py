@@ -21,7 +21,7 @@ def test_delong_in_the_table_the_file_and_the_report(command: Command, table: Wr
         "--alternative", "greater", "--confidence-level", "0.9",
     )  # fmt: skip
     assert ended.code == 0, ended
-    assert " by delong" in ended.out and "(90% confidence, greater)" in ended.out
+    assert " by delong" in ended.out and "\ninterval (90%, greater)  " in ended.out
     estimate = json.loads((tmp_path / "out" / "estimate.json").read_text())
     assert estimate["method"] == "delong" and estimate["interval"]["high"] == 1
     assert estimate["provenance"]["n_rows_evaluated"] == 15

@@ -136,15 +136,17 @@ def test_the_text_is_a_table(asked: dict[str, Any]) -> None:
     found = ho.compare_estimates(**asked | {"folds": None}, methods=["cv", "tt", "bbc"])
     lines = str(found).splitlines()
 
-    assert lines[0] == f"roc_auc, {found['bbc'].selected_name}"
-    assert lines[1].split() == ["method", "value", "interval", "uncorrected", "optimism", "note"]
-    assert lines[2].split()[:3] == ["cv", f"{found['cv'].value:.4f}", "none"]
-    assert lines[3].split()[:3] == [">", "bbc", f"{found['bbc'].value:.4f}"]
-    assert lines[4].startswith(
-        "In 75 real searches on 100 rows (47 of the rarer class) with 10 configurations of one estimator (roc_auc)"
-    )
-    assert lines[5] == "tt does not apply: it compares scores fold by fold; give `folds=`, one label per row"
-    assert lines[1].index("interval") == lines[3].index(f"{found['bbc'].interval.low:.4f}")
+    assert lines[0] == f"roc_auc of {found['bbc'].selected_name}"
+    assert lines[1].split() == ["method", "value", "interval", "(95%)", "uncorrected", "optimism", "note"]
+    assert lines[2].split()[:3] == ["cv", f"{found['cv'].value:.3f}", "none"]
+    assert lines[3].split()[:2] == [">bbc", f"{found['bbc'].value:.3f}"]
+    assert lines[5].startswith("In 75 real searches on 100 rows (47 of the rarer class) with 10 configurations")
+    assert lines[6].startswith("  of one estimator (roc_auc)")
+    assert lines[-2:] == [
+        "tt does not apply: it compares scores fold by fold; give `folds=`, one label per",
+        "  row",
+    ]
+    assert lines[1].index("interval") == lines[3].index(f"{found['bbc'].interval.low:.3f}")
     assert repr(found) == "Comparison(roc_auc: cv, bbc; 1 do not apply)"
     assert found._repr_html_().count("<tr") == 3
 
@@ -172,4 +174,4 @@ def test_the_coverage_beside_is_that_of_the_nearest_cell(asked: dict[str, Any]) 
     assert frame["coverage"]["bbc"] == bbc.coverage and math.isnan(frame["coverage"]["tt"])
     for sentence, method in zip(found.coverage_sentences, ["bbc", "wald_cv"], strict=True):  # of other searches
         assert sentence.endswith(f"95% intervals covered: {method} {found.coverage[method].share:.3f}.")
-        assert sentence in str(found) and sentence in found._repr_html_()
+        assert sentence in found.text(None) and sentence in found._repr_html_()

@@ -71,7 +71,7 @@ def test_fold_scores_know_direction_repeats_and_rows():
     same = of(-SCORES, greater_is_better=False, repeats=list("aaaabbbb"), method="bbc_f")
     np.testing.assert_array_equal(found.distribution, same.distribution)
     assert (found.n_rows_used, same.n_rows_used) == (100, 0)
-    assert "unknown" in same._repr_html_() and same.to_dict()["n_rows_used"] == 0
+    assert ">rows<" not in same._repr_html_() and same.to_dict()["n_rows_used"] == 0
     for setting in ({"greater_is_better": False}, {"repeats": [0] * 8, "greater_is_better": None}):
         with pytest.raises(ho.InputError, match="FoldScores already contain it; leave it out"):
             of(held, **setting)

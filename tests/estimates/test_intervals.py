@@ -234,4 +234,4 @@ def test_the_text_of_an_interval_names_its_level(alternative: str, text: str) ->
     )  # fmt: skip
     assert str(estimate.interval).endswith(text)
     assert str(estimate.interval) in repr(estimate)
-    assert str(estimate.interval) in estimate._repr_html_()
+    assert f">interval {text[2:]}<" in estimate._repr_html_()

@@ -18,14 +18,16 @@ import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, redirect_stdout, suppress
 from dataclasses import dataclass, field, replace
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import click
 
-from heldout._record import TextTable
 from heldout._text import printable, width_of, wrapped
 from heldout.cli.options import OptionText, all_in_options, in_options
 from heldout.errors import HeldoutWarning, InputError
+
+if TYPE_CHECKING:
+    from heldout._record import TextTable
 
 Row: TypeAlias = tuple[str, str | Sequence[str]]
 """A label and its text, of one line or several."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from heldout._record import value_text
@@ -21,11 +21,11 @@ MOST_TIMES = 5
 
 def estimate_rows(estimate: Estimate) -> list[Row]:
     """Labels and texts about an estimate, the result first."""
-    result, *others = estimate.tables()
+    result = estimate.tables()[0]
     rows: list[Row] = [*((label, text) for label, text in result.rows), ("metric", result.title)]
     if result.notes:
         rows.append(("note" if len(result.notes) == 1 else "notes", result.notes))
-    return rows + [(part.title, replace(part, title="").lines(None)) for part in others]
+    return rows
 
 
 def search_rows(

@@ -283,6 +283,8 @@ def command(ctx: click.Context, /, **values: Any) -> None:
             files = _write_files(evaluation, job, options.selection, folder, typed, console)
     seconds = console.seconds()
     console.table(search_rows(evaluation, files, n_resumed, seconds=seconds))
+    if evaluation.estimate is not None:
+        console.show(evaluation.estimate.tables()[1:])
     console.document({**search_document(evaluation, files, job, seconds=seconds), "n_fits_resumed": n_resumed})
     console.check_all_was_printed(f"the files are in {folder.path}")
 

@@ -273,7 +273,7 @@ def validation_rows(validation: Validation, files: Mapping[str, str], *, seconds
     from heldout.execution.listeners.words import command_words
 
     failed = f", {counted(len(validation.failures), 'bootstrap')} failed" if validation.failures else ""
-    fits = f"{counted(validation.n_fits, 'fit')}{failed}"
+    fits = f"{validation.n_fits:,}{failed}"
     return [("fits", fits), ("time", command_words(seconds)), ("files", list(files.values()))]
 
 

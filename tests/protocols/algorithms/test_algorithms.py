@@ -372,7 +372,7 @@ def test_a_notebook_shows_every_algorithm_and_what_to_deploy() -> None:
     page = found._repr_html_()
     assert page.count("<tr>") == 3
     for each in found.algorithms:
-        assert f"{each.nested:.4f}" in page and str(each.nested_interval) in page
+        assert f"{each.nested:.4f}" in page and each.nested_interval.ends_text() in page
     assert "&lt;one&gt;" in page and "<one>" not in page
     deployed = found.deployed.replace("<", "&lt;").replace(">", "&gt;")
     assert f"<strong>{deployed}</strong>" in page and "Deploy " in page
@@ -381,4 +381,4 @@ def test_a_notebook_shows_every_algorithm_and_what_to_deploy() -> None:
     page = nested._repr_html_()
     assert page.startswith("<table><caption>accuracy by nested_cv</caption>")
     assert page.count("KNeighborsClassifier (n_neighbors=") >= 20 and "and 1 more" in page
-    assert f"<td>{nested.outer_folds[0].score:.4g}</td>" in page
+    assert f"<td>{nested.outer_folds[0].score:.4f}</td>" in page

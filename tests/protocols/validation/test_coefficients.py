@@ -114,7 +114,7 @@ def test_intervals_say_what_they_take_for_granted() -> None:
     table.iloc[0, 1] = np.nan
     model = make_pipeline(SimpleImputer(), StandardScaler(), PolynomialFeatures(1, include_bias=False), LOGISTIC)
     found = ho.bootstrap_validate(model, table, Y, groups=np.arange(60) // 2, n_bootstraps=5, random_state=0)
-    text = str(found)
+    text = found.text(None)
     for sentence in (
         "They are in the units that StandardScaler and PolynomialFeatures make,",
         "Missing values were filled in once, and the intervals take them for measured ones.",

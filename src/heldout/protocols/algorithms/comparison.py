@@ -385,21 +385,30 @@ class AlgorithmComparison(Record, WithMethodsText):
 
     def tables(self) -> list[TextTable]:
         """The model to deploy, and the scores of each algorithm by itself on the same outer folds."""
-        rows = [
-            {"one": one, "fits": f"{one.costs.flat_fits:,}+{one.costs.nested_fits:,}"} for one in self.algorithms
-        ]
         shown = (
-            "algorithm=one.name flat=one.flat corrected=one.corrected_value interval=one.corrected_interval"
-            " nested=one.nested interval_of_nested=one.nested_interval fits"
+            "algorithm=name corrected=corrected_value interval=corrected_interval nested"
+            " interval_of_nested=nested_interval flat"
         )
-        sentences = [self.selections.sentence, *map(str, [self.relevance, *self.differences]), self.flattery]
+        sentences = [
+            self.selections.sentence,
+            *map(str, [self.relevance, *self.differences]),
+            self.flattery,
+            self._fits,
+        ]
         if self.n_fits_saved:
             sentences.append(f"Dropping saved {counted(self.n_fits_saved, 'fit')}.")
         notes = [*filter(None, sentences), *(f"Note: {note}" for note in self.notes)]
-        algorithms, folds = counted(len(rows), "algorithm"), counted(self.n_folds, "outer fold")
-        title = f"{self.metric} of {algorithms}, each by itself, on the same {folds}; fits of flat + nested scores"
+        algorithms, folds = counted(len(self.algorithms), "algorithm"), counted(self.n_folds, "outer fold")
+        title = f"{self.metric} of {algorithms}, each by itself, on the same {folds}"
         main = [one.name for one in self.algorithms].index(self.deployed)
-        return [TextTable(self.headline), rows_table(rows, shown, title, notes, main=main)]
+        return [TextTable(self.headline), rows_table(self.algorithms, shown, title, notes, main=main)]
+
+    @property
+    def _fits(self) -> str:
+        of_each = (
+            f"{one.costs.flat_fits:,} of {one.name} and {one.costs.nested_fits:,} more" for one in self.algorithms
+        )
+        return f"Fits of flat and corrected scores, and more for nested ones: {', '.join(of_each)}."
 
     @property
     def headline(self) -> str:
