@@ -61,7 +61,7 @@ INTERNAL = frozenset({"Executor", "DoSplit", "FitsOfSplit", "Proposals", "Space"
 PLUMBING = frozenset(
     {
         *("MethodDeclaration", "RuleDeclaration", "Sums", "PairStatistic", "PairBased", "SharesOfPairs"),
-        *("KnownPredictions", "StoredSearch", "Equation", "CoefficientSet"),
+        *("KnownPredictions", "StoredSearch", "Equation"),
         *("Branch", "SimulatedStandings", "SimulatedCourse", "ResponseRequest", "ResponseContext", "FittedSearch"),
     }
 )

@@ -62,7 +62,7 @@ def test_a_frame_has_both_ends_of_an_interval_and_numbers_for_what_is_missing(es
 
     assert len(frame) == 1 and frame["value"][0] == estimate.value
     assert frame[["low", "high", "coverage", "constant"]].isna().all(axis=None)
-    assert (frame[["low", "high", "coverage", "constant"]].dtypes == float).all()
+    assert all(frame[name].dtype.kind == "f" for name in ("low", "high", "coverage", "constant"))
     assert estimate.to_frame().loc[0, ["low", "high"]].tolist() == list(estimate.interval)
 
 

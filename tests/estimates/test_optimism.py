@@ -478,4 +478,4 @@ def test_an_optimism_that_rounding_leaves_is_shown_as_none() -> None:
     left = replace(found, uncorrected=0.9, value=0.9 + 1e-16, optimism=-1.1e-16)
     assert "<td>0.000</td>" in left._repr_html_() and ("optimism", "0.000") in estimate_rows(left)
     small = replace(found, uncorrected=3e-9, value=4e-9, optimism=-1e-9)
-    assert "<td>-1.0e-09</td>" in small._repr_html_()
+    assert "<td>-1e-09</td>" in small._repr_html_()

@@ -29,7 +29,7 @@ def test_the_estimate_comes_first() -> None:
     page = shown(search.fit(X, Y))
     assert page.startswith("<table><caption>accuracy by shrinkage</caption>")
     estimate = search.estimate_
-    for text in (f"{estimate.value:.2f}", estimate.interval.ends_text(2)[:4], f"{estimate.uncorrected:.2f}"):
+    for text in (f"{number:.4f}"[:4] for number in (estimate.value, estimate.interval.low, estimate.uncorrected)):
         assert text in page[: page.index("<style>")]
     assert "(90%)" in page and "sk-estimator" in page
     for sentence in estimate.flags.values():  # 30 bootstraps are few

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from heldout._record import value_text
 from heldout._text import counted, number_text
 
 if TYPE_CHECKING:
@@ -123,6 +122,7 @@ def search_document(
 
 def _other_estimates(evaluation: Evaluation) -> list[str]:
     """A line for each metric that did not choose, with its own notes below it."""
+    from heldout._record import value_text
     from heldout.estimates.types import decimals_of
 
     main, lines = evaluation.estimate, []
