@@ -10,7 +10,7 @@ from heldout.execution.listeners.words import best_words
 
 
 def best_line(tally):
-    return best_words(tally.best, tally.title, is_resumed=tally.resumed > 0)
+    return best_words(tally.best, tally.plan.refit_metric, is_resumed=tally.resumed > 0)
 
 
 def begun(n_configurations=3, n_splits=4, **more):

@@ -93,9 +93,10 @@ class BarOfFits(ProgressLines):
     def _lines(self) -> Iterator[str]:
         """What the bar says below its first line."""
         tally = self._tally
-        remaining = remaining_words(tally) if tally.may_drop and tally.n_races == 1 else ""
+        remaining = remaining_words(tally) if tally.plan.may_drop and tally.n_races == 1 else ""
         yield ", ".join(filter(None, (self._left(), remaining)))
-        if best := best_words(tally.best, tally.title, is_resumed=tally.resumed > 0):
+        title = tally.plan.title or tally.plan.refit_metric
+        if best := best_words(tally.best, title, is_resumed=tally.resumed > 0):
             yield f"best so far: {best}"
 
 

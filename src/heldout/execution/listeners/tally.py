@@ -150,7 +150,7 @@ class RunTally:
     - ``total``, ``resumed``: planned fits, and those of them that an earlier run had done.
     - ``done``: fits that are done, here or in an earlier run.
     - ``failed``, ``saved``: fits of this run that failed, and planned fits that will not be made.
-    - ``metric``, ``title``: the scorer that decides, and its name.
+    - ``plan``: the event with which the run began.
     - ``n_splits_done``: splits that all remaining configurations have done, as of the last barrier.
     - ``n_remaining``: configurations that remain in the race.
 
@@ -173,11 +173,9 @@ class RunTally:
         self._begin(SearchStarted(0, 0, 0, 0))
 
     def _begin(self, event: SearchStarted) -> None:
+        self.plan = event
         self.total, self.resumed, self.done = event.n_cells, event.n_resumed, event.n_resumed
-        self.n_configurations, self.n_splits, self.n_races = event.n_configurations, event.n_splits, event.n_races
-        self.may_drop, self.metric = event.may_drop, event.refit_metric
-        self.title = event.title or event.refit_metric
-        self.is_validation = event.is_validation
+        self.n_configurations, self.n_races = event.n_configurations, event.n_races
         self.failed = self.saved = self.n_splits_done = 0
         self.n_remaining = event.n_configurations
         self._names = list(event.names)
@@ -222,8 +220,8 @@ class RunTally:
         if n_more > 0:  # it was unknown how many there would be
             self.n_configurations += n_more
             self.n_remaining += n_more
-            self.total += n_more * self.n_splits
-            self._scores = np.vstack([self._scores, np.full((n_more, self.n_splits), np.nan)])
+            self.total += n_more * self.plan.n_splits
+            self._scores = np.vstack([self._scores, np.full((n_more, self.plan.n_splits), np.nan)])
 
     @property
     def left(self) -> int:
@@ -275,14 +273,14 @@ class RunTally:
             return
         scores = result.test_scores
         # The score names of a callable are known only from its results; the first one then decides.
-        score = scores.get(self.metric, next(iter(scores.values()), math.nan))
+        score = scores.get(self.plan.refit_metric, next(iter(scores.values()), math.nan))
         self._put(configuration, result.key.place, score)
 
     def _count_block(self, block: CellBlock) -> None:
         self.done += block.n_cells
         self._in_blocks += block.n_cells
         self._pace.add_block(block)
-        scores = block.test_scores.get(self.metric, next(iter(block.test_scores.values())))
+        scores = block.test_scores.get(self.plan.refit_metric, next(iter(block.test_scores.values())))
         for configuration, row in zip(block.configurations, scores, strict=True):
             for place, score in zip(block.places, row, strict=True):
                 self._put(configuration, place, score)

@@ -98,7 +98,7 @@ def barrier_line(event: BarrierPassed, before: RunTally) -> str:
         return ""
     splits = counted(barrier.after, "split")
     if before.n_races == 1:
-        splits = f"{barrier.after} of {counted(before.n_splits, 'split')}"
+        splits = f"{barrier.after} of {counted(before.plan.n_splits, 'split')}"
     race = "" if before.n_races == 1 else f"race {event.race + 1} of {before.n_races}, "
     failed = before.failed_among([drop.configuration for drop in barrier.dropped])
     dropped = len(barrier.dropped) - failed
@@ -131,18 +131,18 @@ def cell_line(result: CellResult, tally: RunTally) -> str:
     'fit 1 of 10: C=10, repeat 0, fold 3: accuracy=0.9625 (0.25 s)'
     """
     configuration, repeat, fold = result.key
-    where = sample_words(repeat, fold) if tally.is_validation else f"repeat {repeat}, fold {fold}"
+    where = sample_words(repeat, fold) if tally.plan.is_validation else f"repeat {repeat}, fold {fold}"
     scores = ", ".join(f"{name}={_scores_text(name, result)}" for name in result.test_scores)
     words = f"failed ({result.message})" if result.state is CellState.FAILED else scores or "done"
-    number = f"fit {tally.done} of {'at most ' if tally.may_drop else ''}{tally.total}"
+    number = f"fit {tally.done} of {'at most ' if tally.plan.may_drop else ''}{tally.total}"
     return f"{number}: {tally.name_of(configuration)}, {where}: {words} ({duration(result.fit_seconds)})"
 
 
 def _scores_text(name: str, result: CellResult) -> str:
-    test = number_text(result.test_scores[name], _decimals(result.test_scores[name]))
+    test = _score_text(result.test_scores[name])
     if name not in result.train_scores:
         return test
-    return f"(train={number_text(result.train_scores[name], _decimals(result.train_scores[name]))}, test={test})"
+    return f"(train={_score_text(result.train_scores[name])}, test={test})"
 
 
 def block_line(block: CellBlock, tally: RunTally) -> str:
@@ -181,7 +181,7 @@ def fits_words(tally: RunTally) -> str:
 def remaining_words(tally: RunTally) -> str:
     """Configurations that remain in the race."""
     of_all = f"{tally.n_remaining} of {counted(tally.n_configurations, 'configuration')} remain"
-    splits = counted(tally.n_splits, "split")
+    splits = counted(tally.plan.n_splits, "split")
     return of_all + (f" after {tally.n_splits_done} of {splits}" if tally.n_splits_done else "")
 
 
@@ -201,7 +201,7 @@ def best_words(best: CurrentBest | None, title: str, *, is_resumed: bool = False
     name = "" if title == "score" else f"{in_sentence(metric_words(title)[0])} "
     over = f"mean of {best.n_splits} splits" if best.n_splits > 1 else "1 split"
     here = " since it was resumed" if is_resumed else ""
-    return f"{name}{number_text(score, _decimals(score))} ({over}{here}, uncorrected): {best.name}"
+    return f"{name}{_score_text(score)} ({over}{here}, uncorrected): {best.name}"
 
 
 def left_words(tally: RunTally, seconds: float) -> str:
@@ -209,7 +209,7 @@ def left_words(tally: RunTally, seconds: float) -> str:
     left = tally.seconds_left(seconds)
     if left is None or not tally.left:
         return ""
-    return f"{'at most ' if tally.may_drop else ''}about {duration(max(round(left), 1))} left"
+    return f"{'at most ' if tally.plan.may_drop else ''}about {duration(max(round(left), 1))} left"
 
 
 def command_words(seconds: float) -> str:
@@ -256,8 +256,7 @@ def duration(seconds: float) -> str:
     return f"{whole // 3600} h {whole % 3600 // 60} min"
 
 
-def _decimals(score: float) -> int:
-    """The decimals for four significant digits; four below 1."""
-    if not math.isfinite(score) or abs(score) < 1:
-        return 4
-    return max(3 - math.floor(math.log10(abs(score))), 0)
+def _score_text(score: float) -> str:
+    """Four significant digits; four decimals below 1."""
+    is_small = not math.isfinite(score) or abs(score) < 1
+    return number_text(score, 4 if is_small else max(3 - math.floor(math.log10(abs(score))), 0))
