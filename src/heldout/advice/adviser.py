@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
-from heldout._record import aligned, frame_of, json_safe, notes, table
+from heldout._record import Record, TextTable
 from heldout._streams import RandomState
 from heldout.advice.costs import Cost, FamilyTime, WorstCase, costs_of, family_time, timed_fits, worst_case_of
 from heldout.advice.evidence import Expected, expected_change, installed_evidence
 from heldout.advice.problem import SearchProblem, estimator_and_grid, problem_of
-from heldout.advice.recommendation import Recommendation, lines_of, recommendation
+from heldout.advice.recommendation import Recommendation, recommendation
 from heldout.advice.words import CONCLUSIONS, DOUBTS, between, said
 from heldout.arguments.search import SearchArguments
 from heldout.data.checks import check_seconds
@@ -38,7 +38,7 @@ HEAD = ("", "fits", "time", "bias, at worst")
 
 
 @dataclass(frozen=True, eq=False)
-class Advice:
+class Advice(Record):
     """Which method to use for one search, and what nested cross-validation would cost and probably change.
 
     Attributes
@@ -84,6 +84,8 @@ class Advice:
     warnings: tuple[str, ...]
     entropy: int
     sources: ClassVar[tuple[str, ...]] = ("tsamardinos2018", "wainer2021", "cawley2010")
+    _without = "costs"
+    _more = "protocols=costs"
 
     def cost(self, protocol: str) -> Cost | None:
         """The cost of one protocol; None where it does not apply.
@@ -94,31 +96,25 @@ class Advice:
         """
         return next((one for one in self.costs if one.protocol == protocol), None)
 
-    def to_frame(self) -> Any:
-        """A row per protocol: fits, seconds, bias in the worst case (pandas comes with the extra ``app``)."""
-        return frame_of([asdict(cost) for cost in self.costs], "Advice.to_frame")
+    @property
+    def _rows(self) -> tuple[Cost, ...]:
+        return self.costs
 
-    def to_dict(self) -> dict[str, Any]:
-        """Plain values for JSON: NaN becomes null."""
-        document: dict[str, Any] = json_safe({**asdict(self), "sources": self.sources})
-        return {"protocols": document.pop("costs"), **document}
-
-    def _table(self) -> list[tuple[str, ...]]:
-        """The cells of the printed table."""
-        return [
+    def tables(self) -> list[TextTable]:
+        """The sentences, the warnings, and a row per protocol."""
+        rows = [
             (TITLES[one.protocol], between(one.fewest, one.most), one.time, one.bias_text) for one in self.costs
         ]
+        doubts = [f"! {text}" for text in self.warnings]
+        return [TextTable(notes=(*self.sentences, *doubts)), TextTable("", HEAD, tuple(rows))]
 
     def __str__(self) -> str:
-        return "\n".join([*lines_of(self.sentences, self.warnings), "", *aligned([HEAD, *self._table()])])
+        return self.text()
 
     def __repr__(self) -> str:
         fits = ", ".join(f"{cost.protocol} {cost.most}" for cost in self.costs)
         method = self.recommendation.method
         return f"Advice({self.n_rows} rows, {self.n_configurations} configurations; method: {method}; fits: {fits})"
-
-    def _repr_html_(self) -> str:
-        return notes(self.sentences, self.warnings) + table(self._table(), head=HEAD)
 
 
 def advise(

@@ -246,9 +246,10 @@ class Cost:
         """The time in words; empty where it is unknown."""
         ends = dict.fromkeys(duration(end) for end in (self.low, self.high) if math.isfinite(end))
         between = " to ".join(ends) if len(ends) == 2 else ""
-        if math.isnan(self.seconds):
-            return between
-        return f"about {duration(self.seconds)}" + (f" ({between})" if between else "")
+        expected = "" if math.isnan(self.seconds) else f"about {duration(self.seconds)}"
+        # A line of the table may end between the two, and not inside a time.
+        parts = [expected, f"({between})" if between and expected else between]
+        return " ".join(part.replace(" ", "\xa0") for part in parts if part)
 
     @property
     def bias_text(self) -> str:

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import html
 import math
-import textwrap
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from functools import partial
 from types import MappingProxyType
@@ -13,7 +11,7 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
-from heldout._record import frame_of, json_safe, notes
+from heldout._record import Record, TextTable
 from heldout._registry import registered
 from heldout.advice.words import ANSWER, ANSWER_DOUBTS, NO_REMEDY, REMEDY, said
 from heldout.data.checks import check_choice, check_count
@@ -98,14 +96,13 @@ CASES: Mapping[str, Case] = MappingProxyType(
     }
 )  # fmt: skip
 """Every case by its name."""
-WIDTH = 80
 FEWEST_FOLDS = 10
 """Folds below which a bootstrap of folds covers less than its level."""
 Demand: TypeAlias = Literal["nested_cv", "bbc"]
 
 
 @dataclass(frozen=True, eq=False)
-class Recommendation:
+class Recommendation(Record):
     """A method and its interval for what a user has, with its evidence.
 
     Attributes
@@ -141,29 +138,21 @@ class Recommendation:
     sentences: tuple[str, ...]
     warnings: tuple[str, ...]
 
-    def rows(self) -> list[dict[str, Any]]:
+    @property
+    def _rows(self) -> list[CellEvidence]:
         """What the recommended method and ``bbc`` gave in the cell: none, one or two rows."""
-        cells = {cell.method: asdict(cell) for cell in (self.figures, self.reference) if cell is not None}
-        return list(cells.values())
+        return list(dict.fromkeys(cell for cell in (self.figures, self.reference) if cell is not None))
 
-    def to_frame(self) -> Any:
-        """The same as a pandas DataFrame (pandas comes with the extra ``app``)."""
-        return frame_of(self.rows(), "Recommendation.to_frame")
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain values for JSON: NaN becomes null."""
-        document: dict[str, Any] = json_safe(asdict(self))
-        return document
+    def tables(self) -> list[TextTable]:
+        """The call, the sentences and the warnings."""
+        return [TextTable(self.ask), TextTable(notes=(*self.sentences, *(f"! {text}" for text in self.warnings)))]
 
     def __str__(self) -> str:
-        return "\n".join([self.ask, "", *lines_of(self.sentences, self.warnings)])
+        return self.text()
 
     def __repr__(self) -> str:
         covers = "" if self.figures is None else f"; covers {self.figures.coverage:.3f}"
         return f"Recommendation({self.method!r} for {CASES[self.case].have}{covers})"
-
-    def _repr_html_(self) -> str:
-        return f"<pre>{html.escape(self.ask)}</pre>" + notes(self.sentences, self.warnings)
 
 
 @registered("recommendation")
@@ -261,15 +250,6 @@ def recommendation(
         case, row.method, row.interval, row.ask.format(metric=metric), metric, int(n_rows), int(n_configurations),
         figures, reference, said(ANSWER, facts), said(ANSWER_DOUBTS, facts),
     )  # fmt: skip
-
-
-def lines_of(texts: Sequence[str], doubts: Sequence[str]) -> list[str]:
-    marked = [f"- {text}" for text in texts] + [f"! {text}" for text in doubts]
-    return [
-        line
-        for text in marked
-        for line in textwrap.wrap(text, WIDTH, subsequent_indent="  ", break_on_hyphens=False)
-    ]
 
 
 def _case(

@@ -67,6 +67,6 @@ def command(ctx: click.Context, /, *, adaptive: bool, seconds: float, **values: 
 
         problem = problem_of(search_of(options, job_of(options, console)), inner)
         advice = advice_on(problem, seconds, options.n_jobs, adaptive=adaptive)
-    console.lines(str(advice).splitlines())
+    console.show(advice.tables())
     console.document(advice.to_dict())
     console.check_all_was_printed()
