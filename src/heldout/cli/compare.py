@@ -12,6 +12,7 @@ from heldout.cli import tune
 from heldout.cli.console import Console
 from heldout.cli.files import folder_for, save_model, write_report_files
 from heldout.cli.options import SectionedCommand, command_line, grid_or_random, options_by_argument
+from heldout.cli.result import run_document
 from heldout.cli.runs import resumable, run_context, run_session
 from heldout.cli.tune_job import TuneJob, job_of, search_of
 from heldout.cli.tune_options import GRID, RANDOM, TuneOptions, check_forms, check_options, inner_named, inner_parts
@@ -20,7 +21,6 @@ from heldout.errors import InputError
 
 if TYPE_CHECKING:
     from heldout.execution.search import Search
-    from heldout.protocols.algorithms.comparison import AlgorithmComparison
     from heldout.protocols.algorithms.protocol import AlgorithmSettings, Deploy
 
 SECTIONS = {
@@ -127,7 +127,7 @@ def command(ctx: click.Context, /, **values: Any) -> None:
             files |= write_report_files(content, folder)
     console.show(comparison.tables())
     console.table([("files", [str(path) for path in files.values()])])
-    console.document(_document(comparison, job, {name: str(path) for name, path in files.items()}, console))
+    console.document({**comparison.to_dict(), **run_document(job.found, files, console.seconds())})
     console.check_all_was_printed(f"the files are in {folder.path}")
 
 
@@ -169,17 +169,3 @@ def _bytes_planned(options: CompareOptions, job: TuneJob, search: Search, consol
     )
     cells = job.task.n_rows * job.folds.n_repeats * n_configurations + tested
     return 8 * cells * (max(job.task.truth.n_classes, 1) + 1)
-
-
-def _document(
-    comparison: AlgorithmComparison, job: TuneJob, files: dict[str, str], console: Console
-) -> dict[str, Any]:
-    return {
-        **comparison.to_dict(),
-        "task": job.task.truth.kind.value,
-        "n_rows": job.task.n_rows,
-        "columns": list(job.task.X.columns),
-        "set_aside": dict(job.found.excluded),
-        "seconds": {"command": console.seconds()},
-        "files": files,
-    }

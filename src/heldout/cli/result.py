@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from heldout._text import counted, number_text
@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from heldout.cli.console import Row
     from heldout.cli.tune_job import TuneJob
     from heldout.estimates.types import Estimate
+    from heldout.readers.table_task import TableTask
     from heldout.result import Evaluation
 
 
@@ -90,34 +91,42 @@ def search_document(
     """The fields of the estimate and of the run."""
     from heldout._record import json_safe
 
-    estimate = estimate_document(evaluation)
     winner = evaluation.configurations[evaluation.winner]
+    of_run = run_document(job.found, files, seconds)
     document: dict[str, Any] = json_safe(
         {
-            **estimate,
+            **estimate_document(evaluation),
+            **of_run,
+            "seconds": {**evaluation.seconds, **of_run["seconds"]},
             "winner": {"name": winner.name, "params": winner.params},
-            "task": job.task.truth.kind.value,
-            "n_rows": job.task.n_rows,
-            "columns": list(job.task.X.columns),
-            "set_aside": job.found.excluded,
             "n_configurations": len(evaluation.configurations),
             "n_fits": evaluation.n_fits,
             "n_fits_for_estimate": 0 if evaluation.cross_fit is None else evaluation.cross_fit.n_fits,
             "n_fits_saved": evaluation.n_fits_saved,
             "n_fits_shared": evaluation.n_fits_shared,
-            "shared_fits": {what: asdict(each) for what, each in evaluation.shared_fits.items()},
+            "shared_fits": evaluation.shared_fits,
             "dropped": {
-                str(position): {"after": dropped.after, "reason": dropped.reason}
+                position: {"after": dropped.after, "reason": dropped.reason}
                 for position, dropped in evaluation.dropped.items()
                 if position not in evaluation.failures
             },
             "stopped_after": _stopped_after(evaluation),
-            "failures": {str(position): reason for position, reason in evaluation.failures.items()},
-            "seconds": {**evaluation.seconds, "command": seconds},
-            "files": files,
+            "failures": evaluation.failures,
         }
     )
     return document
+
+
+def run_document(found: TableTask, files: Mapping[str, Any], seconds: float) -> dict[str, Any]:
+    """The fields of a run on a table, beside those of its result."""
+    return {
+        "task": found.task.truth.kind.value,
+        "n_rows": found.task.n_rows,
+        "columns": list(found.task.X.columns),
+        "set_aside": dict(found.excluded),
+        "seconds": {"command": seconds},
+        "files": {name: str(path) for name, path in files.items()},
+    }
 
 
 def _other_estimates(evaluation: Evaluation) -> list[str]:

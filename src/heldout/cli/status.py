@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 import time
-from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -213,21 +212,8 @@ def _more(n: int) -> list[str]:
 
 def document_of(status: FileStatus) -> dict[str, Any]:
     """The whole status as JSON."""
-    runs = [
-        asdict(run)
-        | {
-            "best": run.best and run.best._asdict(),
-            "barriers": [
-                asdict(barrier) | {"left": [left._asdict() for left in barrier.left]} for barrier in run.barriers
-            ],
-            "n_left": run.n_left,
-        }
-        for run in status.runs
-    ]
-    return {
-        "path": str(status.path),
-        "state": status.state.value,
-        "owner": status.owner,
-        "n_bytes": status.n_bytes,
-        "runs": runs,
-    }
+    from heldout._record import json_safe
+
+    runs = [{**vars(run), "n_left": run.n_left} for run in status.runs]
+    document: dict[str, Any] = json_safe({**vars(status), "state": status.state.value, "runs": runs})
+    return document

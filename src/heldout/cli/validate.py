@@ -11,13 +11,13 @@ from heldout import _defaults
 from heldout.cli.console import Console
 from heldout.cli.files import folder_for, save_model, write_report_files
 from heldout.cli.options import EVENT_VALUE_HELP, command_line, options_by_argument, run_options
+from heldout.cli.result import run_document
 from heldout.cli.runs import resumable, run_context, run_session
 from heldout.cli.validate_job import (
     ValidateJob,
     ValidateOptions,
     check_options,
     job_of,
-    validation_document,
     validation_rows,
 )
 
@@ -167,7 +167,7 @@ def command(ctx: click.Context, /, **values: Any) -> None:
     seconds = console.seconds()
     console.show(validation.tables())
     console.table(validation_rows(validation, files, seconds=seconds))
-    console.document(validation_document(validation, files, job, seconds=seconds))
+    console.document({**validation.to_dict(), **run_document(job.found, files, seconds)})
     console.check_all_was_printed(f"the files are in {folder.path}")
 
 

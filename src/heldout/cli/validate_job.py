@@ -275,18 +275,3 @@ def validation_rows(validation: Validation, files: Mapping[str, str], *, seconds
     failed = f", {counted(len(validation.failures), 'bootstrap')} failed" if validation.failures else ""
     fits = f"{validation.n_fits:,}{failed}"
     return [("fits", fits), ("time", command_words(seconds)), ("files", list(files.values()))]
-
-
-def validation_document(
-    validation: Validation, files: Mapping[str, str], job: ValidateJob, *, seconds: float
-) -> dict[str, Any]:
-    """The fields of the validation and of the run."""
-    return {
-        **validation.to_dict(),
-        "task": job.plan.task.truth.kind.value,
-        "n_rows": job.plan.task.n_rows,
-        "columns": list(job.found.task.X.columns),
-        "set_aside": dict(job.found.excluded),
-        "seconds": {"command": seconds},
-        "files": dict(files),
-    }
