@@ -71,9 +71,9 @@ def test_an_example_worked_by_hand() -> None:
     assert found.relevance.is_relevant and compared(OWN, relevant=0.1).relevance.is_relevant is False
     assert found.deployed_name == "column" and found.model.label is None
     assert compared(OWN, deploy="flat").model.label == 1
-    assert "The scores disagree: flat selects constant" in str(found)
+    assert "The scores disagree: flat selects constant" in found.text(None)
     # The method "cv" corrects nothing, and the first line says so.
-    assert str(found).startswith("Deploy column: accuracy 0.5000, not corrected for the choice among all ")
+    assert found.text(None).startswith("Deploy column: accuracy 0.5000, not corrected for the choice among all ")
 
 
 def test_differences_by_hand() -> None:
@@ -196,7 +196,7 @@ def test_dropping_is_that_of_separate_searches(aggregate: Any) -> None:
         assert each.flat == search.best_score_ and corrected.value == search.estimate_.value
         assert set(corrected.flags) == set(search.estimate_.flags)
         assert each.nested == nested.value and each.costs.flat_fits == search.n_fits_
-    assert found.n_fits_saved > 0 and f"Dropping saved {found.n_fits_saved} fits." in str(found)
+    assert found.n_fits_saved > 0 and f"Dropping saved {found.n_fits_saved} fits." in found.text(None)
     # Of the evaluation every configuration's results are those of its own algorithm.
     predictions = found.evaluation.predictions
     assert set(predictions.dropped) and not set(predictions.dropped) & set(predictions.failed)

@@ -115,7 +115,7 @@ class SamplingPipeline(Pipeline):  # type: ignore[misc]
 def test_coefficients_that_cannot_be_read_are_none_with_the_reason(model: Any) -> None:
     found = ho.bootstrap_validate(model, X, Y, n_bootstraps=8, random_state=0, metric="roc_auc")
     assert found.coefficients is None and np.isfinite(found.value)
-    assert Flag.NO_COEFFICIENTS in found.flags and found.flags[Flag.NO_COEFFICIENTS] in str(found)
+    assert Flag.NO_COEFFICIENTS in found.flags and found.flags[Flag.NO_COEFFICIENTS] in found.text(None)
 
 
 @pytest.mark.parametrize(

@@ -146,7 +146,7 @@ def test_two_stages_choose_and_estimate_by_the_method_of_each_model() -> None:
 def test_every_output_says_which_method_a_row_has() -> None:
     found = validated(FOREST, NOISE, metric=["roc_auc", "calibration_intercept"])
     assert found.method == "auto" and found.methods == ("632+", "oob")
-    assert "by 632+ and oob" in str(found) and "method" in str(found).splitlines()[2]
+    assert "by 632+ and oob" in str(found) and found.text(None).splitlines()[1].endswith(" method")
     assert [row["method"] for row in found.to_dict()["rows"].values()] == ["632+", "oob"]
     assert found.to_frame()["method"].tolist() == ["632+", "oob"]
     assert [each.method for each in found.estimates.values()] == ["632+", "oob"]
