@@ -56,7 +56,7 @@ def test_lines_end_between_words(table: Write) -> None:
 def test_the_result_comes_before_what_is_said_of_shared_fits_in_one_line(table: Write) -> None:
     tune = ["tune", str(table()), "--target", "outcome", "--n-jobs", "1", "--n-bootstraps", "50"]
     labels = [line.split("  ")[0] for line in said(*tune, stream=io.StringIO)[0]]
-    assert labels.index("interval") < labels.index("fits")
+    assert labels.index("corrected") < labels.index("interval (95%)") < labels.index("shared")
     assert labels[labels.index("shared") + 1]  # one line
 
 
