@@ -62,7 +62,7 @@ def test_algorithms_of_an_article_are_compared(command: Command, table: Write) -
     ended = command("compare", table(), *FEW, "--preset", "wainer_cawley2021", "--models", "nb,sda")
     assert ended.code == 0, ended
     assert (
-        "roc_auc of 2 algorithms, each by itself, on the same 3 outer folds:" in ended.out
+        "roc_auc of 2 algorithms, each by itself, on the same 3 outer folds\n" in ended.out
         and "Deploy " in ended.out
     )
 
