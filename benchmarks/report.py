@@ -27,7 +27,7 @@ from sklearn.datasets import load_breast_cancer
 from sklearn.linear_model import LogisticRegression
 
 import heldout as ho
-from heldout.report import render_html, report_content
+from heldout.report import facts, render_html
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "report"))
 from many_configurations import with_many_configurations
@@ -96,7 +96,7 @@ def main() -> None:
     search = ho.HeldOutSearchCV(
         LogisticRegression(max_iter=5000), {"C": [0.01, 1.0]}, scoring="roc_auc", random_state=0
     ).fit(X, y)
-    content = with_many_configurations(report_content(search.evaluation_), arguments.configurations)
+    content = with_many_configurations(facts(search.evaluation_), arguments.configurations)
     started = time.process_time()
     page = render_html(content)
     print(f"{arguments.configurations:,} configurations: {len(page.encode()) / 1e6:.2f} MB, "

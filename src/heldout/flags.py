@@ -20,6 +20,11 @@ class Flag(StrEnum):
         member.sentence = sentence
         return member
 
+    @property
+    def heading(self) -> str:
+        """The condition in a few words for people, such as "Failed configurations"."""
+        return _HEADINGS.get(self.value, self.value.replace("_", " ").capitalize())
+
     UNCORRECTED = (
         "uncorrected",
         "The winner was selected from {chosen_from} by its score on these same predictions, so the score is "
@@ -554,3 +559,23 @@ class Flag(StrEnum):
     def filled(self, **places: Any) -> str:
         """The sentence with its places filled."""
         return self.sentence.format(**places)
+
+
+_HEADINGS = {
+    "uncorrected": "Not corrected for selection",
+    "upside_down": "Scores upside down",
+    "incomparable_folds": "Folds on different scales",
+    "scale_of_value": "Two scales of the score",
+    "folds_unknown": "Folds not known",
+    "groups_not_given": "Groups not used",
+    "no_control": "No control for few rows",
+    "memorises": "Model memorises its rows",
+    "stratified": "Drawn within classes",
+    "redrawn": "Samples drawn again",
+    "training_size_corrected": "Corrected for training size",
+    "training_size_uncorrected": "Not corrected for training size",
+    "tt_beyond_range": "Corrected beyond the range",
+    "no_spread": "Bootstraps without spread",
+    "few_rows_carry": "Few rows carry the score",
+}
+"""Where the name of the flag says too little to people."""

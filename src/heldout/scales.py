@@ -9,19 +9,17 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from heldout._record import json_number
-from heldout.data.declared import Between
 from heldout.errors import InputError, plain_values
 from heldout.estimates.types import Estimate, Interval, decimals_of
 from heldout.metrics.base import Metric
 from heldout.metrics.named import metric_named, metric_words
 
-Decimals: TypeAlias = Annotated[int, Between(0, 20)]
 Dash: TypeAlias = tuple[float, ...]
 """Lengths of the dashes of a line and of the gaps between them; empty for a solid line."""
 
@@ -47,9 +45,9 @@ class Scale:
     """What it measures; empty for a metric of the user's own."""
     greater_is_better: bool
     """The direction of the numbers shown."""
-    sign: Annotated[int, Between(-1, 1)] = 1
+    sign: int = 1
     """-1 for scikit-learn's ``neg_`` losses, which are negative and shown as positive losses."""
-    decimals: Decimals = 3
+    decimals: int = 3
     ideal: float | None = None
     """The best value of a metric without a better direction."""
     least: float | None = None

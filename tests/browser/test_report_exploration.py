@@ -17,8 +17,8 @@ from sklearn.datasets import make_classification
 from sklearn.linear_model import LogisticRegression
 from sklearn.neighbors import KNeighborsClassifier
 
-from heldout.report import render_html, report_content
-from heldout.report.content import ReportContent
+from heldout.report import facts, render_html
+from heldout.report.entries import Facts
 from heldout.report.ranking import MOST_SHOWN
 from heldout.search import HeldOutSearchCV
 
@@ -29,7 +29,7 @@ READER = (Path(__file__).parent / "reader.js").read_text(encoding="utf-8")
 
 
 @pytest.fixture(scope="module")
-def content() -> ReportContent:
+def content() -> Facts:
     X, y = make_classification(150, 6, n_informative=3, flip_y=0.1, random_state=0)
     neighbours = {"n_neighbors": list(range(1, 39, 2)), "weights": ["uniform", "distance"]}
     models = [
@@ -39,11 +39,11 @@ def content() -> ReportContent:
     search = HeldOutSearchCV(
         models, scoring="roc_auc", return_train_score=True, n_bootstraps=100, random_state=0
     ).fit(X, y)
-    return report_content(search.evaluation_, title=LOGISTIC)
+    return facts(search.evaluation_, title=LOGISTIC)
 
 
 @pytest.fixture(scope="module")
-def found(content: ReportContent, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+def found(content: Facts, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     folder = tmp_path_factory.mktemp("reader")
     page = html.escape(render_html(content))
     frames = "".join(
@@ -66,12 +66,12 @@ def found(content: ReportContent, tmp_path_factory: pytest.TempPathFactory) -> d
     return result
 
 
-def names_of(content: ReportContent) -> list[str]:
+def names_of(content: Facts) -> list[str]:
     assert content.ranking is not None
     return [row.name for row in content.ranking.shown]
 
 
-def test_the_page_opens_with_the_first_and_says_how_many(content: ReportContent, found: dict[str, Any]) -> None:
+def test_the_page_opens_with_the_first_and_says_how_many(content: Facts, found: dict[str, Any]) -> None:
     names = names_of(content)
     assert len(names) == 44 and found["first"]["controls"]
     assert found["first"]["names"] == names[:MOST_SHOWN]
@@ -87,7 +87,7 @@ def test_it_sorts_by_controls_and_by_the_heads_of_columns(found: dict[str, Any])
     assert pooled == sorted(pooled, reverse=True) and again == sorted(pooled)
 
 
-def test_it_filters_by_family_name_and_values(content: ReportContent, found: dict[str, Any]) -> None:
+def test_it_filters_by_family_name_and_values(content: Facts, found: dict[str, Any]) -> None:
     assert content.ranking is not None
     rows = content.ranking.shown
     of_family = [row.name for row in rows if row.family == found["family"]]
@@ -101,7 +101,7 @@ def test_it_filters_by_family_name_and_values(content: ReportContent, found: dic
     assert found["ofValue"] == [row.name for row in rows if row.parameters.get("weights") == "uniform"]
 
 
-def test_marks_link_the_table_and_every_figure(content: ReportContent, found: dict[str, Any]) -> None:
+def test_marks_link_the_table_and_every_figure(content: Facts, found: dict[str, Any]) -> None:
     assert content.ranking is not None
     rows = {row.index: row for row in content.ranking.shown}
     assert found["dots"] > 3 * len(rows)  # by rank, in order, on training rows, and slices
@@ -130,10 +130,10 @@ def test_names_are_literal_and_the_console_is_silent(found: dict[str, Any]) -> N
     assert len(found["console"]) == 1 and "the reader is done" in found["console"][0]
 
 
-def test_without_scripts_the_page_is_a_static_report(content: ReportContent, found: dict[str, Any]) -> None:
+def test_without_scripts_the_page_is_a_static_report(content: Facts, found: dict[str, Any]) -> None:
     still = found["still"]
     assert content.ranking is not None
-    assert still["rows"] == len(content.ranking.shown) - content.ranking.n_more
+    assert still["rows"] == len(content.ranking.shown) - sum(row.is_more for row in content.ranking.shown)
     assert still["all"] == len(content.ranking.shown)
     assert still["controls"] == still["buttons"] == 0
     assert still["links"] and still["defaults"] == [False]

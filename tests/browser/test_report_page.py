@@ -25,19 +25,9 @@ import heldout as ho
 from heldout.estimates.comparison import compare, methods_of
 from heldout.estimates.inputs import read_inputs
 from heldout.protocols import learning_curve
-from heldout.report import (
-    ReportContent,
-    ValidationContent,
-    estimate_content,
-    render_html,
-    report_content,
-    validation_content,
-)
-from heldout.report.from_search import comparison_content
-from heldout.report.race import SplitsNeeded
-from heldout.report.ranking import FailureGroup
+from heldout.report import facts, file_facts, render_html
+from heldout.report.entries import Facts
 from heldout.report.render import render_learning_curve
-from heldout.report.validation_content import CandidateRow
 from heldout.search import HeldOutSearchCV
 
 pytestmark = MARKS
@@ -95,7 +85,7 @@ def measured(pages: dict[str, str], widths: tuple[int, ...], folder: Path) -> di
 
 
 @cache
-def searched(kind: str) -> ReportContent:
+def searched(kind: str) -> Facts:
     """A small real search."""
     if kind == "regression":
         X, y = make_regression(200, 4, noise=20, random_state=0)
@@ -127,78 +117,89 @@ def searched(kind: str) -> ReportContent:
         scoring = ["neg_log_loss", "accuracy"]
         search = HeldOutSearchCV(models, scoring=scoring, refit="neg_log_loss", n_bootstraps=200, random_state=0)
     search.fit(X, y)
-    return report_content(search.evaluation_, command="heldout tune data.csv --target y " * 6, title="data.csv")
+    return facts(search.evaluation_, command="heldout tune data.csv --target y " * 6, title="data.csv")
 
 
 @cache
-def compared() -> ReportContent:
+def compared() -> Facts:
     """Several methods' answers on predictions alone."""
     rng = np.random.default_rng(0)
     y = rng.integers(0, 2, 200)
     scores = 1 / (1 + np.exp(-y[:, None] * rng.random(12) - rng.normal(size=(200, 12))))
     inputs = read_inputs(y, scores, metric="roc_auc", folds=np.arange(200) % 10, n_bootstraps=200, random_state=0)
     comparison = compare(inputs, methods_of("all"))
-    return estimate_content(
+    return file_facts(
         comparison["bbc"], inputs, comparison=comparison, command="heldout estimate p.csv", title="p.csv"
     )
 
 
-def unwieldy(content: ReportContent) -> ReportContent:
+def unwieldy(content: Facts) -> Facts:
     """The same content with very long names, none with a place to break."""
     long = "a_very_long_name_without_any_place_to_break_" * 4
     assert content.ranking is not None
-    rows = tuple(replace(row, name=f"{long}{row.index}") for row in content.ranking.shown)
+    rows = tuple(Facts(row, name=f"{long}{row.index}") for row in content.ranking.shown)
     race = content.race
     assert race is not None
-    race = replace(
+    race = Facts(
         race,
-        barriers=tuple(replace(row, leader=long) for row in race.barriers),
-        dropped=tuple(replace(row, name=f"{long}{row.index}", why=long) for row in race.dropped),
-        needed=(SplitsNeeded(long, 12),),
+        barriers=tuple(Facts(row, leader=long) for row in race.barriers),
+        dropped=tuple(Facts(row, name=f"{long}{row.index}", why=long) for row in race.dropped),
+        needed=(Facts(name=long, folds=12),),
         needed_sentence="How many more splits:",
     )
     flags = (f"{long}: something was excluded", *content.flags)
-    return replace(
+    return Facts(
         content,
         title=long,
-        headline=replace(content.headline, winner=long, value=1234567.25, uncorrected=1234568.5),
+        headline=Facts(content.headline, winner=long, value=1234567.25, uncorrected=1234568.5),
         race=race,
-        ranking=replace(content.ranking, shown=rows),
+        ranking=Facts(content.ranking, shown=rows),
         flags=flags,
-        parameters=tuple(replace(p, text=long) for p in content.parameters[:3]) + content.parameters[3:],
+        parameters=tuple(Facts(p, text=long) for p in content.parameters[:3]) + content.parameters[3:],
     )
 
 
-def validated() -> ValidationContent:
+def validated() -> Facts:
     """A model validated on rows with missing values, and very long names."""
     X, y = make_classification(150, 4, n_informative=3, n_redundant=0, flip_y=0.1, random_state=0)
     X[np.random.default_rng(0).random(X.shape) < 0.1] = np.nan
     found = ho.bootstrap_validate(LogisticRegression(C=np.inf), X, y, n_bootstraps=10, imputation=2, random_state=0)
-    content = validation_content(found, command="heldout validate data.csv --target y " * 6, title="data.csv")
+    content = facts(found, command="heldout validate data.csv --target y " * 6, title="data.csv")
     long = "a_very_long_name_without_any_place_to_break_" * 4
     assert content.coefficients is not None
     first, *others = content.coefficients.rows
-    coefficients = replace(content.coefficients, rows=((long, *first[1:]), *others))
-    return replace(
+    coefficients = Facts(content.coefficients, rows=((long, *first[1:]), *others))
+    return Facts(
         content,
         candidates=tuple(
-            CandidateRow(f"{long}{n}", n == 0, 0.9, 0.1, 0.8, 0.7, 0.9, 2, reason=long * n) for n in range(2)
+            Facts(
+                name=f"{long}{n}",
+                is_selected=n == 0,
+                apparent=0.9,
+                optimism=0.1,
+                corrected=0.8,
+                low=0.7,
+                high=0.9,
+                failed=2,
+                reason=long * n,
+            )
+            for n in range(2)
         ),
         candidates_sentence="Two models.",
-        failures=(FailureGroup(long, tuple(str(n) for n in range(20)), 12),),
+        failures=(Facts(message=long, names=tuple(str(n) for n in range(20)), unnamed=12),),
         failures_sentence="Some failed.",
         coefficients=coefficients,
     )
 
 
-def algorithms() -> ReportContent:
+def algorithms() -> Facts:
     """Three algorithms compared, of which one has a very long name."""
     X, y = make_classification(120, 4, n_informative=3, n_redundant=0, flip_y=0.2, random_state=0)
     long = "a_very_long_name_without_any_place_to_break_" * 3
     models = [(name, LogisticRegression(C=c), {"fit_intercept": [True, False]}) for name, c in
               (("first", 1.0), (long, 0.01), ("third", 10.0))]  # fmt: skip
     found = ho.compare_algorithms(models, X, y, cv=4, n_bootstraps=50, random_state=0)
-    return comparison_content(found, command="heldout compare data.csv --target y " * 4, title="data.csv")
+    return facts(found, command="heldout compare data.csv --target y " * 4, title="data.csv")
 
 
 def learning_curve_page() -> str:
@@ -211,7 +212,7 @@ def learning_curve_page() -> str:
 
 
 @cache
-def content_of(kind: str) -> ReportContent | ValidationContent:
+def content_of(kind: str) -> Facts | Facts:
     if kind == "compared":
         return compared()
     if kind == "validated":

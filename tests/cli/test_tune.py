@@ -107,10 +107,8 @@ def test_every_time_says_which_time_it_is(command: Command, finished: Any, tmp_p
     spent = stored_seconds(tmp_path / "out" / "run.db").values()
     in_words = work_words(sum(map(sum, spent)))
     assert f"all fits     {in_words}\n" in command("status", "out").out
-    facts = {
-        fact["label"]: fact["text"] for fact in json.loads((tmp_path / "out" / "report.json").read_text())["facts"]
-    }
-    assert facts["Time of all fits"] == in_words
+    labelled = json.loads((tmp_path / "out" / "report.json").read_text())["facts"]
+    assert labelled["Time of all fits"] == in_words
 
 
 def test_a_calibrated_interval_is_that_of_the_estimate_from_the_file(command: Command, table: Write) -> None:

@@ -20,7 +20,7 @@ from heldout.dropping.base import Course
 from heldout.errors import HeldoutWarning, InputError
 from heldout.execution.executors.from_joblib import JoblibExecutor
 from heldout.flags import Flag
-from heldout.report import report_content
+from heldout.report import facts
 
 pytestmark = pytest.mark.filterwarnings("ignore:The rows look ordered")  # a column numbers them
 
@@ -277,7 +277,7 @@ def test_a_rule_that_could_never_drop_says_so() -> None:
         f"Nothing could be dropped: min_predictions is {len(Y):,}, and {n_before:,} rows came before the last "
         "split."
     )
-    race = report_content(never.evaluation_).race
+    race = facts(never.evaluation_).race
     assert race is not None
     assert race.how == "All configurations ran on all splits, one split after another."
     assert race.quiet.startswith(f"The rule could not drop any: it applies once {len(Y)} rows are predicted")

@@ -127,11 +127,11 @@ def test_it_goes_with_dropping():
     made = search(0.16, drop="bootstrap(threshold=0.9)").fit(X, Y)
     assert made.evaluation_.barriers[-1].stopped
     assert Flag.STOPPED_EARLY in made.estimate_.flags
-    from heldout.report import report_content
+    from heldout.report import facts
 
-    race = report_content(made.evaluation_).race
+    race = facts(made.evaluation_).race
     assert race is not None and "no wider than 0.16, and the search stopped" in race.stopped
-    assert report_content(search(0.16).fit(X, Y).evaluation_).race is None
+    assert facts(search(0.16).fit(X, Y).evaluation_).race is None
 
 
 def test_a_random_search_has_it_too():

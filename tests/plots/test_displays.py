@@ -21,7 +21,7 @@ from sklearn.svm import SVC
 
 import heldout as ho
 from heldout.errors import InputError, MissingExtraError
-from heldout.report import report_content
+from heldout.report import facts
 from heldout.report.displays.base import name_text
 
 SENTENCE = r"^a plot needs packages of the extra 'plot': pip install 'heldout\[plot\]'$"
@@ -85,7 +85,7 @@ def test_what_is_no_fitted_search_is_refused(display: type, wrong: Any, error: t
 
 def test_the_corrected_score_is_drawn_as_the_report_shows_it(search: Any) -> None:
     display = search.plot()
-    content = report_content(search.evaluation_)
+    content = facts(search.evaluation_)
     assert isinstance(display, ho.plots.CorrectedScoreDisplay)
     assert (display.value, display.low, display.high) == (search.corrected_score_, *search.confidence_interval_)
     assert display.distribution == content.distribution

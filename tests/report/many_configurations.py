@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 
 from heldout.report.configuration_parts import parts_in_name
-from heldout.report.content import ReportContent
+from heldout.report.entries import Facts
 from heldout.report.ranking import rank_configurations
 
 
-def with_many_configurations(content: ReportContent, number: int = 2000, splits: int = 10) -> ReportContent:
+def with_many_configurations(content: Facts, number: int = 2000, splits: int = 10) -> Facts:
     """The same content with a ranking of so many random configurations of five families."""
     rng = np.random.default_rng(0)
     families = ("logistic regression", "nearest neighbours", "random forest", "gradient boosting", "kernel svm")
@@ -27,4 +25,4 @@ def with_many_configurations(content: ReportContent, number: int = 2000, splits:
         winner=int(scores.mean(axis=0).argmax()), failures={}, by_mean=True,
         parts=[parts_in_name(name) for name in names], train=scores.mean(axis=0) + 0.05,
     )  # fmt: skip
-    return replace(content, ranking=ranking)
+    return Facts(content, ranking=ranking)

@@ -13,7 +13,7 @@ from sklearn.neighbors import KNeighborsClassifier
 
 import heldout as ho
 from heldout._text import markdown_text
-from heldout.report import report_content
+from heldout.report import facts
 from heldout.report.card import card_of
 from heldout.result import Evaluation
 
@@ -32,7 +32,7 @@ def test_the_card_of_a_search(make_evaluation: Make) -> None:
     assert np.allclose(shown, wanted, atol=6e-3) and estimate.constant == 0.5
     assert "corrected for the selection (" in first and "95 % confidence interval" in first
     assert "| Log loss |" in card and "| Configurations | 6, 1 failed |" in card and "| Seed |" in card
-    assert all(markdown_text(sentence) in card for sentence in report_content(made).flags)
+    assert all(markdown_text(flag.text) in card for flag in facts(made).flags)
     assert "### How to reproduce it" in card and "Time of" not in card
 
 
@@ -42,7 +42,7 @@ def test_a_score_that_nothing_corrected_is_called_that(make_evaluation: Make) ->
 
 
 def test_what_the_user_wrote_is_no_markup(make_evaluation: Make) -> None:
-    card = card_of(report_content(make_evaluation(name=HOSTILE), command="heldout tune", title=HOSTILE))
+    card = card_of(facts(make_evaluation(name=HOSTILE), command="heldout tune", title=HOSTILE))
     assert "<script" not in card.replace("\\<", "") and not re.search(r"(?<!\\)[*`](?!\*|\w)bold", card)
     assert "```bash\nheldout tune\n```" in card
     tables = [line for line in card.splitlines() if line.startswith("| ")]

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import pandas as pd
 import pytest
 from scipy.sparse import csr_matrix
 from scipy.stats import spearmanr
 
-from heldout.report.columns import BINS, MOST_COLUMNS, ColumnSummary, columns_of
+from heldout.report.columns import BINS, MOST_COLUMNS, columns_of
+from heldout.report.entries import Facts
 
 
 def test_a_table_by_hand() -> None:
@@ -34,14 +33,91 @@ def test_a_table_by_hand() -> None:
         5,
         2,
     )
-    assert tuple(replace(each, counts=(), correlation=None) for each in found.listed) == (
-        ColumnSummary("age", "numbers", 1, 3, 30.5, 40.0, 50.0),
-        ColumnSummary("count", "whole numbers", 0, 3, 1.0, 2.0, 5.0),
-        ColumnSummary("town", "categories", 1, 2, most_common="Ulm"),
-        ColumnSummary("seen", "yes or no", 0, 2, most_common="True"),
-        ColumnSummary("mixed", "numbers", 1, 2, 1.0, 1.0, 2.5),
-        ColumnSummary("nullable", "whole numbers", 1, 3, 1.0, 3.0, 4.0),
-        ColumnSummary("day", "times", 1, 2),
+    assert tuple(Facts(each, counts=(), correlation=None) for each in found.listed) == (
+        Facts(
+            name="age",
+            kind="numbers",
+            missing=1,
+            distinct=3,
+            low=30.5,
+            median=40.0,
+            high=50.0,
+            most_common="",
+            counts=(),
+            correlation=None,
+        ),
+        Facts(
+            name="count",
+            kind="whole numbers",
+            missing=0,
+            distinct=3,
+            low=1.0,
+            median=2.0,
+            high=5.0,
+            most_common="",
+            counts=(),
+            correlation=None,
+        ),
+        Facts(
+            name="town",
+            kind="categories",
+            missing=1,
+            distinct=2,
+            most_common="Ulm",
+            low=None,
+            median=None,
+            high=None,
+            counts=(),
+            correlation=None,
+        ),
+        Facts(
+            name="seen",
+            kind="yes or no",
+            missing=0,
+            distinct=2,
+            most_common="True",
+            low=None,
+            median=None,
+            high=None,
+            counts=(),
+            correlation=None,
+        ),
+        Facts(
+            name="mixed",
+            kind="numbers",
+            missing=1,
+            distinct=2,
+            low=1.0,
+            median=1.0,
+            high=2.5,
+            most_common="",
+            counts=(),
+            correlation=None,
+        ),
+        Facts(
+            name="nullable",
+            kind="whole numbers",
+            missing=1,
+            distinct=3,
+            low=1.0,
+            median=3.0,
+            high=4.0,
+            most_common="",
+            counts=(),
+            correlation=None,
+        ),
+        Facts(
+            name="day",
+            kind="times",
+            missing=1,
+            distinct=2,
+            low=None,
+            median=None,
+            high=None,
+            most_common="",
+            counts=(),
+            correlation=None,
+        ),
     )
 
 

@@ -19,25 +19,25 @@ from heldout.estimates.methods.bbc import BBC
 from heldout.execution.cells import CellKey, CellResult, CellState, CellTable, Saving
 from heldout.metrics import metric_named
 from heldout.references import REFERENCES
-from heldout.report import estimate_content, render_html, report_content
-from heldout.report.content import ReportContent
-from heldout.report.estimate_parts import distribution_of
-from heldout.report.facts import _moment, positive_text, rows_text
+from heldout.report import facts, file_facts, render_html
+from heldout.report.entries import Facts
+from heldout.report.headline import distribution_of
+from heldout.report.settings import _moment, positive_text, rows_text
 from heldout.result import Evaluation
 from heldout.scales import scale_of
 
 Make = Callable[..., Evaluation]
 
 
-def labels(content: ReportContent) -> dict[str, str]:
-    return {entry.label: entry.text for entry in (*content.facts, *content.settings, *content.reproduction)}
+def labels(content: Facts) -> dict[str, str]:
+    return {**content.facts, **content.settings, **content.reproduction}
 
 
 def test_the_headline_is_the_estimate(make_evaluation: Make) -> None:
     evaluation = make_evaluation()
     estimate = evaluation.estimate
     assert estimate is not None and estimate.interval is not None
-    head = report_content(evaluation).headline
+    head = facts(evaluation).headline
     assert (head.value, head.uncorrected, head.optimism) == (
         estimate.value,
         estimate.uncorrected,
@@ -45,7 +45,7 @@ def test_the_headline_is_the_estimate(make_evaluation: Make) -> None:
     )
     assert (head.low, head.high) == (estimate.interval.low, estimate.interval.high)
     assert head.interval_label == "95 % confidence interval"
-    assert head.is_corrected
+    assert head.label == "corrected"
     assert head.winner == evaluation.configurations.names[evaluation.winner]
     assert "6 configurations" in head.sentence
 
@@ -57,13 +57,13 @@ def test_an_estimate_of_another_configuration_than_the_winner_names_it(make_eval
     other = (evaluation.winner + 1) % 6
     name = evaluation.configurations.names[other]
     chose_itself = replace(estimate, method="delong", selected=other, selected_name=name)
-    head = report_content(replace(evaluation, estimates={"roc_auc": chose_itself})).headline
+    head = facts(replace(evaluation, estimates={"roc_auc": chose_itself})).headline
 
     assert head.winner == name and f"selected among 6, {name}:" in head.quote
 
 
 def test_facts_count_what_was_done(make_evaluation: Make) -> None:
-    content = report_content(make_evaluation(failures={1: "boom"}, repeats=2), command="heldout tune x.csv")
+    content = facts(make_evaluation(failures={1: "boom"}, repeats=2), command="heldout tune x.csv")
     said = labels(content)
     assert said["Rows"] == "120 (ill: 60, well: 60)"
     assert said["Positive class"] == "well"
@@ -88,7 +88,7 @@ def test_shared_fits_are_counted_by_what_they_shared(make_evaluation: Make) -> N
         for fold in range(4):
             cells.put(fold, CellResult(CellKey(j, 0, fold), CellState.DONE, shared=shared if j < 3 else {}))
     evaluation = replace(make_evaluation(), cells=cells)
-    content = report_content(evaluation)
+    content = facts(evaluation)
     assert labels(content)["Shared fits"] == "12 of 24 fits, at least 41 s and 12.0 MB saved"
     assert [(row.name, row.fits, row.seconds, row.n_bytes) for row in content.shared] == [
         ("Equal steps", 12, "6 s", "12.0 MB"),
@@ -97,11 +97,9 @@ def test_shared_fits_are_counted_by_what_they_shared(make_evaluation: Make) -> N
         ("SVC", 12, "none", "–"),
     ]
     assert "not estimated" in render_html(content)
-    of_protocol = report_content(replace(evaluation, n_fits=120))
+    of_protocol = facts(replace(evaluation, n_fits=120))
     assert labels(of_protocol)["Shared fits of the search on all rows"].startswith("12 of 24 fits")
-    assert not report_content(make_evaluation()).shared and "Shared fits" not in render_html(
-        report_content(make_evaluation())
-    )
+    assert not facts(make_evaluation()).shared and "Shared fits" not in render_html(facts(make_evaluation()))
 
 
 def test_numeric_labels_are_distinct_from_counts() -> None:
@@ -116,7 +114,7 @@ def test_moments_are_written_for_people() -> None:
 
 def test_fingerprints_are_the_parts_own(make_evaluation: Make) -> None:
     evaluation = make_evaluation()
-    said = labels(report_content(evaluation))
+    said = labels(facts(evaluation))
     assert said["Fingerprint of rows"] == evaluation.task.fingerprint()
     assert said["Fingerprint of folds"] == evaluation.folds.fingerprint()
     assert len(said["Fingerprint of configurations"]) == 64
@@ -124,17 +122,16 @@ def test_fingerprints_are_the_parts_own(make_evaluation: Make) -> None:
 
 def test_fingerprints_in_provenance_are_not_repeated(make_evaluation: Make) -> None:
     evaluation = replace(make_evaluation(), provenance={"fingerprint_of_rows": "abc"})
-    entries = [e.text for e in report_content(evaluation).reproduction if e.label == "Fingerprint of rows"]
-    assert entries == ["abc"]
+    assert facts(evaluation).reproduction["Fingerprint of rows"] == "abc"
 
 
 def test_versions_are_shown(make_evaluation: Make) -> None:
-    assert f"heldout {ho.__version__}" in labels(report_content(make_evaluation()))["Versions"]
+    assert f"heldout {ho.__version__}" in labels(facts(make_evaluation()))["Versions"]
 
 
 def test_ranking_is_the_searchs_own(make_evaluation: Make) -> None:
     evaluation = make_evaluation()
-    estimate, ranking = evaluation.estimate, report_content(evaluation).ranking
+    estimate, ranking = evaluation.estimate, facts(evaluation).ranking
     assert estimate is not None and estimate.selection_frequency is not None and ranking is not None
     first = ranking.shown[0]
     assert (first.index, first.is_winner) == (evaluation.winner, True)
@@ -146,7 +143,7 @@ def test_ranking_is_the_searchs_own(make_evaluation: Make) -> None:
 
 
 def test_parameters_in_full_what_the_search_set_first(make_evaluation: Make) -> None:
-    parameters = report_content(make_evaluation()).parameters
+    parameters = facts(make_evaluation()).parameters
     assert [(p.name, p.text) for p in parameters if p.searched] == [("model", "model"), ("C", "5.0")]
     others = {p.name: p.text for p in parameters if not p.searched}
     assert others["max_iter"] == "100"
@@ -157,7 +154,7 @@ def test_negated_losses_are_shown_in_their_own_units(make_evaluation: Make) -> N
     evaluation = make_evaluation("regression", ("neg_root_mean_squared_error",))
     estimate = evaluation.estimate
     assert estimate is not None and estimate.interval is not None
-    content = report_content(evaluation)
+    content = facts(evaluation)
     head = content.headline
     assert (head.value, head.low, head.high) == (
         -estimate.value, -estimate.interval.high, -estimate.interval.low,
@@ -180,30 +177,30 @@ def test_a_metric_of_the_other_class_is_named_beside_the_class_of_the_curves() -
 
 def test_an_open_end_is_infinite(make_evaluation: Make) -> None:
     losses = make_evaluation("regression", ("neg_mean_absolute_error",), alternative="less")
-    content = report_content(losses)
+    content = facts(losses)
     low, high = content.headline.interval_text.split(" to ")
     assert float(low) > 0 and high == "∞"
     assert f"{low} to ∞" in render_html(content)
 
 
 def test_one_sided_intervals_say_so(make_evaluation: Make) -> None:
-    head = report_content(make_evaluation(alternative="greater")).headline
+    head = facts(make_evaluation(alternative="greater")).headline
     assert head.interval_label == "95 % one-sided confidence interval"
     assert head.high == 1.0
 
 
 def test_several_metrics_each_with_its_estimate(make_evaluation: Make) -> None:
     evaluation = make_evaluation(metrics=("roc_auc", "neg_log_loss", "accuracy"))
-    rows = {row.name: row for row in report_content(evaluation).metrics}
+    rows = {row.name: row for row in facts(evaluation).metrics}
     assert [name for name, row in rows.items() if row.chose] == ["roc_auc"]
     assert rows["neg_log_loss"].value == -evaluation.estimates["neg_log_loss"].value
     assert rows["neg_log_loss"].metric.greater_is_better is False
-    assert report_content(make_evaluation()).metrics == ()
+    assert facts(make_evaluation()).metrics == ()
 
 
 def test_no_estimate_leaves_the_uncorrected_score(make_evaluation: Make) -> None:
     evaluation = make_evaluation(method=None)
-    content = report_content(evaluation)
+    content = facts(evaluation)
     assert content.headline.value is None
     assert content.headline.uncorrected == pytest.approx(
         evaluation.fold_scores["roc_auc"].values[:, evaluation.winner].mean()
@@ -218,9 +215,9 @@ def test_an_undefined_estimate_is_no_number(make_evaluation: Make) -> None:
     assert estimate is not None
     flagged = dict.fromkeys([_flag("undefined")], "No estimate: because.")
     undefined = replace(estimate, value=float("nan"), optimism=float("nan"), interval=None, flags=flagged)
-    content = report_content(replace(evaluation, estimates={"roc_auc": undefined}))
+    content = facts(replace(evaluation, estimates={"roc_auc": undefined}))
     assert (content.headline.value, content.distribution) == (None, None)
-    assert content.flags == ("No estimate: because.",)
+    assert [flag.text for flag in content.flags] == ["No estimate: because."]
     json.dumps(content.to_dict(), allow_nan=False)
 
 
@@ -232,10 +229,10 @@ def _flag(value: str) -> Any:
 
 @pytest.mark.parametrize("method", ["cv", "tt"])
 def test_methods_without_interval_or_distribution(make_evaluation: Make, method: str) -> None:
-    content = report_content(make_evaluation(method=method))
+    content = facts(make_evaluation(method=method))
     assert content.headline.interval_text == ""
     assert content.distribution is None
-    assert content.headline.is_corrected is (method == "tt")
+    assert (content.headline.label == "corrected") == (method == "tt")
     assert content.method[0].endswith(".")
 
 
@@ -243,8 +240,8 @@ def test_only_the_sources_that_were_used_are_cited(make_evaluation: Make) -> Non
     evaluation = make_evaluation("regression", ("r2",), method="tt")
     assert evaluation.estimate is not None
     used = {REFERENCES[key].doi for key in evaluation.estimate.provenance["sources"]}
-    assert {work.doi for work in report_content(evaluation).citations} == used
-    with_calibration = {work.doi for work in report_content(make_evaluation()).citations}
+    assert {work.doi for work in facts(evaluation).citations} == used
+    with_calibration = {work.doi for work in facts(make_evaluation()).citations}
     assert REFERENCES["wilson1927"].doi in with_calibration
 
 
@@ -256,7 +253,7 @@ def test_content_is_plain_and_repeatable(
     make_evaluation: Make, kind: str, metric: str, classes: tuple[str, ...]
 ) -> None:
     first, second = (
-        json.dumps(report_content(make_evaluation(kind, (metric,), classes=classes)).to_dict(), allow_nan=False)
+        json.dumps(facts(make_evaluation(kind, (metric,), classes=classes)).to_dict(), allow_nan=False)
         for _ in range(2)
     )
     assert first == second
@@ -290,7 +287,7 @@ def test_a_bare_estimate_gives_what_predictions_allow(make_evaluation: Make) -> 
         truth.labels(), shares, metric="roc_auc", folds=predictions.folds, n_bootstraps=100, random_state=1
     )
     estimate = answer(BBC(), asked.evidence(BBC()))
-    content = estimate_content(estimate, asked, title="a file")
+    content = file_facts(estimate, asked, title="a file")
     assert content.title == "a file"
     assert content.headline.value == estimate.value
     assert content.ranking is not None
@@ -298,9 +295,9 @@ def test_a_bare_estimate_gives_what_predictions_allow(make_evaluation: Make) -> 
     assert content.ranking.shown[0].pooled == pytest.approx(estimate.uncorrected)
     assert content.parameters == ()
     assert "Fits" not in labels(content)
-    assert content.methods == () and content.refused == () and content.methods_sentence == ""
+    assert content.methods == () and content.refused == {} and content.methods_sentence == ""
     without_folds = replace(asked.predictions, folds=None, failed={0: "set aside"})
-    bare = estimate_content(estimate, replace(asked, predictions=without_folds))
+    bare = file_facts(estimate, replace(asked, predictions=without_folds))
     assert bare.ranking is not None
     assert bare.ranking.columns == ("pooled", "selected")
     assert bare.ranking.failures[0].message == "set aside"
@@ -318,7 +315,7 @@ def asked_of(metric: str = "roc_auc", y: Any = None, **settings: Any) -> Any:
 def test_a_comparison_explains_and_cites_each_method() -> None:
     asked = asked_of()
     comparison = compare(asked, methods_of("all"))
-    content = estimate_content(comparison["shrinkage"], asked, comparison=comparison)
+    content = file_facts(comparison["shrinkage"], asked, comparison=comparison)
 
     assert [row.name for row in content.methods] == list(comparison)
     assert [row.name for row in content.methods if row.is_main] == ["shrinkage"]
@@ -328,7 +325,7 @@ def test_a_comparison_explains_and_cites_each_method() -> None:
         assert (row.low, row.high) == (tuple(found.interval) if found.interval else (None, None))
         assert row.winner == ("" if found.selected == comparison["shrinkage"].selected else found.selected_name)
         assert len(row.how) == 2 and row.title != row.name
-    assert [entry.text for entry in content.refused] == [
+    assert list(content.refused.values()) == [
         f"{reason[0].upper()}{reason[1:]}." for reason in comparison.refused.values()
     ]
     used = {key for found in comparison.values() for key in found.provenance["sources"]}
@@ -341,16 +338,16 @@ def test_a_comparison_explains_and_cites_each_method() -> None:
 def test_headlines_say_whether_the_number_is_corrected(method: str) -> None:
     asked = asked_of()
     estimate = answer(method_of(method), asked.evidence(method_of(method)))
-    head = estimate_content(estimate, asked).headline
+    head = file_facts(estimate, asked).headline
 
-    assert head.is_corrected == (method != "naive_bootstrap")
+    assert (head.label == "corrected") == (method != "naive_bootstrap")
     assert ("uncorrected for selection" in head.quote) == (method == "naive_bootstrap")
     assert ("was not corrected" in head.sentence) == (method == "naive_bootstrap")
 
 
-def content_by(method: Any, metric: str = "roc_auc", **settings: Any) -> ReportContent:
+def content_by(method: Any, metric: str = "roc_auc", **settings: Any) -> Facts:
     asked = asked_of(metric, **settings)
-    return estimate_content(answer(method, asked.evidence(method)), asked)
+    return file_facts(answer(method, asked.evidence(method)), asked)
 
 
 @pytest.mark.parametrize("method", ["shrinkage", "bbc"])
@@ -367,7 +364,7 @@ def test_what_was_named_beforehand_owes_nothing_to_selection() -> None:
     head = content.headline
 
     assert head.value == head.uncorrected and head.optimism == 0
-    assert (head.label, head.is_corrected) == ("named beforehand", False)
+    assert (head.label, head.label == "corrected") == ("named beforehand", False)
     assert head.sentence.startswith(
         "The configuration was named before its predictions were seen, so selection cannot have made its ROC AUC of"
     )
@@ -402,7 +399,7 @@ def test_the_best_of_finalists_is_not_called_corrected(method: Any) -> None:
 
 def test_every_setting_has_a_label_and_words_of_its_own() -> None:
     for method in map(method_of, ("delong", "bbc_f", "naive_bootstrap", "tt")):
-        said = {entry.label: entry.text for entry in content_by(method).settings}
+        said = content_by(method).settings
         assert not [label for label in said if label.startswith("N ") or label in ("Level for each", "Unit")]
         assert not {"pooled", "folds", "best"} & set(said.values())
 
@@ -410,21 +407,21 @@ def test_every_setting_has_a_label_and_words_of_its_own() -> None:
 def test_an_ensemble_has_members_and_no_pictures_of_one_of_them() -> None:
     asked = asked_of(selection=ho.selection.TopK(3))
     estimate = answer(BBC(), asked.evidence(BBC()))
-    content = estimate_content(estimate, asked)
+    content = file_facts(estimate, asked)
 
     assert content.diagnostics is None
     assert content.ranking is not None and not any(row.is_winner for row in content.ranking.shown)
     assert labels(content)["Weights"].count("configuration ") == 3
     assert content.headline.quote.startswith("ROC AUC of the ensemble of 3 configurations selected among 5:")
     assert content.headline.sentence.startswith("Building an ensemble from 5 configurations")
-    assert content.ranking.how.endswith("mean weight in ensembles built on resampled rows.")
+    assert content.ranking.weighs and "mean weight in ensembles built on resampled rows." in render_html(content)
 
 
 def test_facts_of_survival_count_the_events() -> None:
     y = np.array([(event, time) for event, time in zip([True, True, False] * 20, range(1, 61), strict=True)],
                  dtype=[("event", bool), ("time", float)])  # fmt: skip
     asked = asked_of("concordance_index", y)
-    content = estimate_content(answer(BBC(), asked.evidence(BBC())), asked)
+    content = file_facts(answer(BBC(), asked.evidence(BBC())), asked)
 
     assert labels(content)["Rows"] == "60 (40 with the event)"
     assert content.diagnostics is None or content.diagnostics.roc == ()

@@ -11,14 +11,8 @@ from heldout.data.task import truth_of
 from heldout.kernels.reference_curves import roc_points
 from heldout.metrics.base import Response
 from heldout.predictions import HeldOutPredictions
-from heldout.report.diagnostics import (
-    MOST_CLASS_CURVES,
-    MOST_CURVE_POINTS,
-    MOST_SCATTER_POINTS,
-    Diagnostics,
-    diagnose,
-    wilson,
-)
+from heldout.report.diagnostics import MOST_CLASS_CURVES, MOST_CURVE_POINTS, MOST_SCATTER_POINTS, diagnose, wilson
+from heldout.report.entries import Facts
 
 
 def held(response: Response, array: np.ndarray, **rest: object) -> HeldOutPredictions:
@@ -26,7 +20,7 @@ def held(response: Response, array: np.ndarray, **rest: object) -> HeldOutPredic
     return HeldOutPredictions({response: array}, names, **rest)  # type: ignore[arg-type]
 
 
-def found(diagnostics: Diagnostics | None) -> Diagnostics:
+def found(diagnostics: Facts | None) -> Facts:
     assert diagnostics is not None
     return diagnostics
 

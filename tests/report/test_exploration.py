@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable
-from dataclasses import replace
 
 import pytest
 from many_configurations import with_many_configurations
 
-from heldout.report import ReportContent, render_html, report_content
+from heldout.report import facts, render_html
 from heldout.report.displays.configurations import MOST_LINES
+from heldout.report.entries import Facts
 from heldout.report.exploration import MOST_SLICES, explore
 from heldout.report.ranking import MOST_SHOWN
 from heldout.result import Evaluation
@@ -20,11 +20,11 @@ Make = Callable[..., Evaluation]
 
 
 @pytest.fixture(scope="module")
-def many(make_evaluation: Make) -> ReportContent:
-    return with_many_configurations(report_content(make_evaluation()))
+def many(make_evaluation: Make) -> Facts:
+    return with_many_configurations(facts(make_evaluation()))
 
 
-def test_a_page_on_two_thousand_configurations_is_below_three_megabytes(many: ReportContent) -> None:
+def test_a_page_on_two_thousand_configurations_is_below_three_megabytes(many: Facts) -> None:
     page = render_html(many)
     assert len(page.encode()) < 3e6
     body = page[page.index('id="ranking"') :]
@@ -35,24 +35,23 @@ def test_a_page_on_two_thousand_configurations_is_below_three_megabytes(many: Re
     assert "more configurations scored" not in page
 
 
-def test_the_data_of_the_script_are_the_rows_of_the_table(many: ReportContent) -> None:
+def test_the_data_of_the_script_are_the_rows_of_the_table(many: Facts) -> None:
     assert many.ranking is not None
-    few = replace(many.ranking, shown=many.ranking.shown[:30])
+    few = Facts(many.ranking, shown=many.ranking.shown[:30])
     explored = explore(few, many.headline.metric)
     data = json.loads(explored.data)
-    assert [row[0] for row in data["rows"]] == [row.index for row in few.shown]
-    assert [explored.best[row[1]].family for row in data["rows"]] == [row.family for row in few.shown]
-    for row, known in zip(data["rows"], few.shown, strict=True):
-        assert row[2:7] == pytest.approx(
-            [known.mean, known.spread, known.train, known.pooled, known.selected], rel=1e-6
-        )
-        assert dict(zip(explored.parameters, row[7], strict=True)) == dict(known.parameters)
+    assert data["index"] == [row.index for row in few.shown]
+    assert [explored.best[family].family for family in data["family"]] == [row.family for row in few.shown]
+    for name in ("mean", "spread", "train", "pooled", "selected"):
+        assert data[name] == pytest.approx([row[name] for row in few.shown], rel=1e-6)
+    for values, row in zip(data["values"], few.shown, strict=True):
+        assert dict(zip(explored.parameters, values, strict=True)) == dict(row.parameters)
     assert len(explored.slices) + explored.slices_left_out == 20 <= MOST_SLICES
 
 
-def test_every_dot_names_its_configuration(many: ReportContent) -> None:
+def test_every_dot_names_its_configuration(many: Facts) -> None:
     assert many.ranking is not None
-    few = replace(many.ranking, shown=many.ranking.shown[:30])
+    few = Facts(many.ranking, shown=many.ranking.shown[:30])
     explored = explore(few, many.headline.metric)
     indices = {row.index for row in few.shown}
     for svg in (explored.ranked, explored.ordered, explored.trained):
@@ -68,10 +67,10 @@ def test_every_dot_names_its_configuration(many: ReportContent) -> None:
     assert {int(index) for index in re.findall(r'data-c="(\d+)"', svg)} == of_family
 
 
-def test_parameters_together_show_the_best_of_each_family_in_shades(many: ReportContent) -> None:
+def test_parameters_together_show_the_best_of_each_family_in_shades(many: Facts) -> None:
     assert many.ranking is not None
     scale = many.headline.metric
-    few = replace(many.ranking, shown=many.ranking.shown[:400])
+    few = Facts(many.ranking, shown=many.ranking.shown[:400])
     explored = explore(few, scale)
     assert [family for family, *_ in explored.together] == list(dict.fromkeys(row.family for row in few.shown))
     of_family = [row for row in few.shown if row.family == explored.together[0][0]]
@@ -93,13 +92,13 @@ def test_parameters_together_show_the_best_of_each_family_in_shades(many: Report
 
 
 def test_one_configuration_has_nothing_to_explore(make_evaluation: Make) -> None:
-    content = report_content(make_evaluation(configurations=1))
+    content = facts(make_evaluation(configurations=1))
     assert explore(content.ranking, content.headline.metric).script == ""
     assert explore(None, content.headline.metric).data == ""
 
 
 def test_defaults_are_folded_and_sections_are_in_the_contents(make_evaluation: Make) -> None:
-    page = render_html(report_content(make_evaluation()))
+    page = render_html(facts(make_evaluation()))
     assert re.search(r"<details>\s*<summary>\d+ left at their defaults</summary>", page)
     contents = re.search(r'<nav class="contents".*?</nav>', page, re.S)
     assert contents is not None

@@ -12,12 +12,13 @@ from sklearn.svm import SVC
 from heldout.configurations import make_configurations
 from heldout.report.configuration_parts import ConfigurationParts, parts_in_name, parts_of
 from heldout.report.displays.configurations import slices_of
+from heldout.report.entries import Facts
 from heldout.report.estimator_parameters import parameters_of
-from heldout.report.ranking import RankedConfiguration, best_of_families, rank_configurations
+from heldout.report.ranking import best_of_families, rank_configurations
 from heldout.scales import scale_of
 
 
-def ranked(parts: list[ConfigurationParts], scores: list[float]) -> tuple[RankedConfiguration, ...]:
+def ranked(parts: list[ConfigurationParts], scores: list[float]) -> tuple[Facts, ...]:
     names = [f"c{j}" for j in range(len(parts))]
     return rank_configurations(
         names, scale_of("roc_auc", True), fold_scores=np.array([scores, scores]), pooled=None,

@@ -15,18 +15,17 @@ import numpy as np
 import pytest
 from drawn import elements
 
-from heldout.report.content import Distribution
-from heldout.report.diagnostics import CalibrationGroups, CurvePoints, Residuals
 from heldout.report.displays.base import Display, embedded
 from heldout.report.displays.corrected_score import CorrectedScoreDisplay
 from heldout.report.displays.pages import FittedDisplay, ResidualsDisplay
 from heldout.report.displays.winner_curves import CalibrationDisplay, PrecisionRecallDisplay, RocCurveDisplay
+from heldout.report.entries import Facts
 from heldout.scales import MORE_SERIES, SERIES, scale_of
 
 
 def score(value: float, uncorrected: float, low: float | None = 0.1, high: float | None = 0.9) -> Display:
     scale, edges = scale_of("roc_auc", True), tuple(n / 10 for n in range(11))
-    bars = Distribution(edges, (1,) * 10, 10)
+    bars = Facts(edges=edges, counts=(1,) * 10, bootstraps=10)
     return CorrectedScoreDisplay(scale, value, uncorrected, low, high, "95 % interval", distribution=bars)
 
 
@@ -82,7 +81,10 @@ def test_classes_differ_by_dash_and_colour_and_are_labelled_with_their_area() ->
     looks = SERIES + MORE_SERIES
     assert len({colour for colour, _ in looks}) == len({dash for _, dash in looks}) == len(looks)
     display = RocCurveDisplay.of_points(
-        [CurvePoints(f"<{n}> $", 0, (0.0, 1.0), (0.0, 1.0), n / 10, 0.5) for n in range(7)]
+        [
+            Facts(name=f"<{n}> $", repeat=0, x=(0.0, 1.0), y=(0.0, 1.0), area=n / 10, prevalence=0.5)
+            for n in range(7)
+        ]
     )
     svg = embedded(display, "k", "ROC curve")
     assert {f"<{n}> $: area {n / 10:.3f}" for n in range(7)} <= set(texts_of(svg))
@@ -92,20 +94,22 @@ def test_classes_differ_by_dash_and_colour_and_are_labelled_with_their_area() ->
 
 def test_names_in_any_script_are_drawn_without_a_warning() -> None:
     display = RocCurveDisplay.of_points(
-        [CurvePoints("\u60a3\u8005 \U0001f600", 0, (0.0, 1.0), (0.0, 1.0), 0.5, 0.5)]
+        [Facts(name="\u60a3\u8005 \U0001f600", repeat=0, x=(0.0, 1.0), y=(0.0, 1.0), area=0.5, prevalence=0.5)]
     )
     assert "\u60a3\u8005 \U0001f600: area 0.500" in texts_of(embedded(display, "k", "ROC curve"))
 
 
 def test_constant_predictions_can_be_drawn() -> None:
-    residuals = Residuals((0.0, 0.0), (0.0, 0.0), ((0.0, 0.0),), 0.0, 0.0)
+    residuals = Facts(predicted=(0.0, 0.0), truth=(0.0, 0.0), medians=((0.0, 0.0),), half=0.0, most=0.0)
     for display in (FittedDisplay(residuals), ResidualsDisplay(residuals)):
         svg = embedded(display, "k", "Residuals")
         assert "nan" not in svg.lower() and svg.count("<circle") >= 2
 
 
 def test_the_area_below_precision_is_the_average_precision() -> None:
-    curve = CurvePoints("", 0, (0.0, 0.5, 0.5, 1.0), (1.0, 1.0, 0.5, 2 / 3), 0.5 + 0.5 * 2 / 3, 0.5)
+    curve = Facts(
+        name="", repeat=0, x=(0.0, 0.5, 0.5, 1.0), y=(1.0, 1.0, 0.5, 2 / 3), area=0.5 + 0.5 * 2 / 3, prevalence=0.5
+    )
     svg = embedded(PrecisionRecallDisplay.of_points([curve]), "k", "Precision")
     path = max((node["d"] for node in elements(svg, "path") if "stroke" in node), key=len)
     points = [tuple(map(float, point.split(","))) for point in re.split("[ML]", path) if point]
@@ -121,7 +125,7 @@ def test_a_frame_has_the_numbers_drawn() -> None:
     frame = score(0.5, 0.6).frame()
     assert frame[frame["series"] == "corrected 0.50"]["x"].tolist() == [0.5, 0.5]
     assert frame["y"].sum() >= 10  # a count of 1 in each of ten bars
-    groups = CalibrationGroups((), (1.0, 2.0))
+    groups = Facts(groups=(), histogram=(1.0, 2.0))
     assert np.isclose(CalibrationDisplay.of_groups(groups).frame()["x"], [0.0, 1.0]).all()
     assert not plt.get_fignums()
 
@@ -134,8 +138,8 @@ def test_matplotlib_loads_late_and_needs_no_home(tmp_path: Path) -> None:
         "from heldout.report.displays.base import embedded\n"
         "display = ho.plots.OptimismCurveDisplay\n"
         "from heldout.report.displays.pages import FittedDisplay\n"
-        "from heldout.report.diagnostics import Residuals\n"
-        "embedded(FittedDisplay(Residuals((0.0,), (1.0,), (), 0.0, 0.0)), 'k', 'Title')\n"
+        "from heldout.report.entries import Facts\n"
+        "embedded(FittedDisplay(Facts(predicted=(0.0,), truth=(1.0,))), 'k', 'Title')\n"
         "assert 'matplotlib.pyplot' not in sys.modules\n"
     )
     home = tmp_path / "file"

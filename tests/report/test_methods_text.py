@@ -19,7 +19,7 @@ from sklearn.tree import DecisionTreeClassifier
 import heldout as ho
 from heldout.estimates.methods import METHODS
 from heldout.references import PACKAGE, REFERENCES, bibtex_of
-from heldout.report.from_search import comparison_content
+from heldout.report.facts import facts
 
 PIPE = make_pipeline(StandardScaler(), KNeighborsClassifier())
 
@@ -170,7 +170,7 @@ def test_a_validation() -> None:
 def test_compared_algorithms_say_what_is_corrected() -> None:
     entries = [("knn", KNeighborsClassifier(), {"n_neighbors": [1, 5]}), ("line", LogisticRegression(), {})]
     compared = ho.compare_algorithms(entries, *data(), cv=3, n_bootstraps=50, random_state=0)
-    content = comparison_content(compared)
+    content = facts(compared)
     assert compared.methods_text() == content.methods_text
     assert "corrects for the choice among all configurations of the 2 algorithms" in content.methods_text.text
     assert "on the same 3 outer folds" in content.methods_text.text

@@ -12,9 +12,9 @@ from sklearn.linear_model import Ridge
 from sklearn.neighbors import KNeighborsClassifier
 
 import heldout as ho
-from heldout.data.declared import of_type
 from heldout.protocols import NestedEstimate
-from heldout.report import ReportContent, report_content
+from heldout.report import facts
+from heldout.report.entries import Facts, facts_of_json
 from heldout.report.render import render_html
 
 
@@ -26,8 +26,8 @@ def searched(model: Any = None, grid: Any = None, **settings: Any) -> NestedEsti
     return ho.nested_cv(model or KNeighborsClassifier(), X, y, grid or {"n_neighbors": [1, 3, 9, 21]}, **settings)
 
 
-def content_of(found: NestedEstimate) -> ReportContent:
-    return report_content(replace(found.evaluation, estimates={found.evaluation.refit_metric: found}))
+def content_of(found: NestedEstimate) -> Facts:
+    return facts(replace(found.evaluation, estimates={found.evaluation.refit_metric: found}))
 
 
 def test_every_outer_fold_has_its_row_with_the_scores_of_the_estimate() -> None:
@@ -56,15 +56,15 @@ def test_the_page_shows_it_and_the_data_survive_json() -> None:
     assert '<h2 id="outer">Outer folds</h2>' in page and ">Configuration</th>" in page
     assert "The interval is that of Bates, Hastie and Tibshirani" in page
     assert "resampled rows" not in page  # nothing was
-    again = of_type(ReportContent, json.loads(json.dumps(content.to_dict(), allow_nan=False)))
-    assert again == content and render_html(again) == page
+    again = facts_of_json(json.dumps(content.to_dict(), allow_nan=False))
+    assert again.to_dict() == content.to_dict() and render_html(again) == page
 
 
 @pytest.mark.parametrize("across", ["folds", "all"])
 def test_the_deployed_configuration_is_named(across: str) -> None:
     content = content_of(searched(across=across))
     outer = content.outer
-    assert content.headline.is_corrected == (across == "folds")
+    assert (content.headline.label == "corrected") == (across == "folds")
     assert ("the choice had seen the same rows" in content.headline.sentence) == (across == "all")
     assert ("one configuration that was best over all inner folds" in outer.how) == (across == "all")
     assert [row.is_deployed for row in outer.inner_means] == (
@@ -82,7 +82,7 @@ def test_agreement_of_all_folds_is_stated() -> None:
 
 def test_a_search_has_no_such_section() -> None:
     found = searched()
-    assert report_content(found.evaluation).outer is None
+    assert facts(found.evaluation).outer is None
 
 
 def test_the_race_and_its_time_are_those_of_the_search_on_all_rows() -> None:
@@ -94,15 +94,15 @@ def test_the_race_and_its_time_are_those_of_the_search_on_all_rows() -> None:
     )
     assert (content.race.fits, content.race.saved) == (alone.n_fits, alone.n_fits_saved)
     assert content.race.how.endswith("This is the search on all rows; the other searches dropped separately.")
-    facts = {entry.label: entry.text for entry in content.facts}
-    assert facts["Fits"] == f"{found.n_fits}, {found.n_fits_saved} saved"
-    assert "Time of the search on all rows" in facts and "Time of all fits" not in facts
+    labelled = content.facts
+    assert labelled["Fits"] == f"{found.n_fits}, {found.n_fits_saved} saved"
+    assert "Time of the search on all rows" in labelled and "Time of all fits" not in labelled
 
 
 def test_a_search_by_itself_is_the_only_one() -> None:
-    content = report_content(searched(drop=ho.dropping.Bootstrap(min_predictions=20, threshold=0.5)).evaluation)
+    content = facts(searched(drop=ho.dropping.Bootstrap(min_predictions=20, threshold=0.5)).evaluation)
     assert "all rows" not in content.race.how
-    assert "Time of all fits" in {entry.label for entry in content.facts}
+    assert "Time of all fits" in content.facts
 
 
 def test_the_record_of_a_search_prints_itself_in_a_line() -> None:

@@ -8,8 +8,8 @@ from dataclasses import replace
 from sklearn.linear_model import LogisticRegression
 from sklearn.svm import SVC
 
-from heldout.report import report_content
-from heldout.report.estimate_parts import calibration_advice, delivered_sentence
+from heldout.report import facts
+from heldout.report.headline import calibration_advice, delivered_sentence
 from heldout.result import Evaluation
 
 Make = Callable[..., Evaluation]
@@ -17,17 +17,15 @@ Make = Callable[..., Evaluation]
 
 def test_what_the_estimate_means_for_the_model(make_evaluation: Make) -> None:
     evaluation = make_evaluation()
-    assert report_content(evaluation).delivered == (
+    assert facts(evaluation).delivered == (
         "No model was fitted on all 120 rows; the estimate is of models fitted on about 90 rows, and such a model "
         "is expected to score the same on new rows of the same kind, or a little better where more rows help."
     )
-    assert report_content(make_evaluation(method="cv")).delivered.endswith(
+    assert facts(make_evaluation(method="cv")).delivered.endswith(
         "such a model may score worse on new rows, as the estimate is not corrected for the selection."
     )
     fitted = replace(evaluation, model=LogisticRegression())
-    assert report_content(fitted).delivered.startswith(
-        "The delivered model is fitted on all 120 rows; the estimate"
-    )
+    assert facts(fitted).delivered.startswith("The delivered model is fitted on all 120 rows; the estimate")
     assert "of that very model" in delivered_sentence(evaluation.estimate, 120, source="search", is_bounded=True)
     assert delivered_sentence(evaluation.estimate, 120, source="file").startswith(
         "The file holds predictions and no"
@@ -40,7 +38,7 @@ def test_what_the_estimate_means_for_the_model(make_evaluation: Make) -> None:
 
 
 def test_calibration_is_shown_or_the_page_says_what_shows_it(make_evaluation: Make) -> None:
-    assert report_content(make_evaluation()).no_calibration == ""
+    assert facts(make_evaluation()).no_calibration == ""
     assert "gives decision values and no probabilities" in calibration_advice(SVC(), "search")
     assert "kept no probabilities" in calibration_advice(LogisticRegression(), "search")
     assert "give a file of predicted probabilities" in calibration_advice(None, "file")

@@ -19,7 +19,7 @@ from heldout.errors import InputError
 from heldout.estimates.from_matrix import gather
 from heldout.estimates.paired.overtuning import overtuning
 from heldout.estimates.paired.scores import PairedScores, paired_scores
-from heldout.report.from_search import report_content
+from heldout.report.facts import facts
 
 X, Y = make_classification(120, 6, n_informative=3, flip_y=0.2, random_state=0)
 GRID = {"C": [1e-4, 1e-2, 1.0, 100.0]}
@@ -202,7 +202,7 @@ def test_the_order_of_a_grid_means_nothing_and_that_of_a_random_search_does() ->
 
 def test_the_report_shows_what_further_search_gained_and_no_second_level() -> None:
     made = search(grid={"C": [*np.logspace(-5, 3, 12)]}).fit(X, Y)
-    found, curve = made.evaluation_.overtuning, report_content(made.evaluation_).overtuning
+    found, curve = made.evaluation_.overtuning, facts(made.evaluation_).overtuning
     assert curve is not None
     assert curve.uncorrected[0] == curve.corrected[0] == 0
     assert curve.corrected == pytest.approx(found.corrected - found.corrected[0])

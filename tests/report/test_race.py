@@ -18,10 +18,10 @@ from heldout.dropping.base import Barrier, Dropped
 from heldout.dropping.bootstrap import Bootstrap
 from heldout.predictions import FoldScores
 from heldout.references import REFERENCES
-from heldout.report import render_html, report_content
+from heldout.report import facts, render_html
 from heldout.report.displays.base import embedded
 from heldout.report.displays.pages import SplitsDisplay
-from heldout.report.race import RaceSummary
+from heldout.report.entries import Facts
 from heldout.result import Evaluation
 
 Make = Callable[..., Evaluation]
@@ -66,17 +66,17 @@ def race(make_evaluation: Make) -> Evaluation:
 
 @pytest.fixture(scope="module")
 def page(race: Evaluation) -> str:
-    return render_html(report_content(race))
+    return render_html(facts(race))
 
 
-def summary_of(evaluation: Evaluation) -> RaceSummary:
-    summary = report_content(evaluation).race
+def summary_of(evaluation: Evaluation) -> Facts:
+    summary = facts(evaluation).race
     assert summary is not None
     return summary
 
 
 def test_without_barriers_there_is_no_race(make_evaluation: Make) -> None:
-    content = report_content(make_evaluation())
+    content = facts(make_evaluation())
     assert content.race is None
     assert "The race" not in render_html(content)
 
@@ -139,14 +139,14 @@ def test_a_reason_of_another_kind_is_shown_unchanged(make_evaluation: Make) -> N
 
 
 def test_dropped_configurations_are_neither_ranked_nor_failed(race: Evaluation) -> None:
-    content = report_content(race)
+    content = facts(race)
     assert content.ranking is not None
     assert {row.index for row in content.ranking.shown} == {3, 4}
     assert content.ranking.failures == ()
-    facts = {entry.label: entry.text for entry in content.facts}
-    assert facts["Configurations"] == "6, 4 dropped"
-    assert facts["Fits"] == "17, 7 saved"
-    settings = {entry.label: entry.text for entry in content.settings}
+    labelled = content.facts
+    assert labelled["Configurations"] == "6, 4 dropped"
+    assert labelled["Fits"] == "17, 7 saved"
+    settings = content.settings
     assert settings["Dropping"] == "bootstrap (threshold 0.99, min_predictions 50)"
 
 
@@ -154,14 +154,14 @@ def test_failed_configurations_were_not_dropped(make_evaluation: Make) -> None:
     searched = make_evaluation(failures={1: "ValueError: no"})
     failed = Dropped(1, 1, float("nan"), "it failed: ValueError: no")
     worse = Dropped(0, 1, 1.0, BECAUSE.replace("0.998", "1"))
-    content = report_content(raced(searched, (Barrier(1, 60, 6, 4, (failed, worse), 0.0),)))
+    content = facts(raced(searched, (Barrier(1, 60, 6, 4, (failed, worse), 0.0),)))
     assert content.race is not None and content.ranking is not None
     row = content.race.barriers[0]
     assert (row.dropped, row.failed, row.go_on) == (1, 1, 4)
     assert [(left.index, left.why) for left in content.race.dropped] == [(0, "worse in every bootstrap")]
     assert [failure.message for failure in content.ranking.failures] == ["ValueError: no"]
-    facts = {entry.label: entry.text for entry in content.facts}
-    assert facts["Configurations"] == "6, 1 dropped, 1 failed"
+    labelled = content.facts
+    assert labelled["Configurations"] == "6, 1 dropped, 1 failed"
 
 
 def test_with_failures_only_there_is_no_probability(make_evaluation: Make) -> None:
@@ -171,14 +171,14 @@ def test_with_failures_only_there_is_no_probability(make_evaluation: Make) -> No
 
 
 def test_the_headline_counts_those_left_and_names_those_dropped(race: Evaluation) -> None:
-    head = report_content(race).headline
+    head = facts(race).headline
     assert "of 2 configurations (4 more were dropped early)" in head.sentence
     assert "selected among 2 (another 4 dropped early)" in head.quote
 
 
 def test_the_headline_names_the_only_configuration_left(make_evaluation: Make) -> None:
     made = raced(make_evaluation(), (barrier(2, 6, [0, 1, 2, 3, 5]),))
-    head = report_content(made).headline
+    head = facts(made).headline
     assert head.sentence.startswith("All 5 others were dropped, so")
     assert "cannot have made" not in head.sentence and "only configuration" not in head.quote
 
@@ -200,8 +200,8 @@ def test_none_dropped_and_a_search_that_stopped_early(make_evaluation: Make) -> 
         "After 2 of 8 splits the rule found no more differences, and the race ended for the 5 configurations."
     )
     assert summary_of(ended).alive == (6, 5, 0, 0, 0, 0, 0, 0)
-    facts = {entry.label: entry.text for entry in report_content(ended).facts}
-    assert facts["Folds"] == "4 of 8 splits"
+    texts = facts(ended).facts
+    assert texts["Folds"] == "4 of 8 splits"
 
 
 def test_splits_needed_are_listed_nearest_first(make_evaluation: Make) -> None:
@@ -211,12 +211,12 @@ def test_splits_needed_are_listed_nearest_first(make_evaluation: Make) -> None:
     names = made.configurations.names
     assert [(row.name, row.folds) for row in summary.needed] == [(names[3], 2), (names[1], 7)]
     assert summary.needed_sentence.endswith("For the one other no number of splits is enough.")
-    page = render_html(report_content(made))
+    page = render_html(facts(made))
     assert "<dd>2 more</dd>" in page and "<dd>7 more</dd>" in page
 
 
 def test_the_rule_is_cited(race: Evaluation) -> None:
-    dois = {work.doi for work in report_content(replace(race, estimates={})).citations}
+    dois = {work.doi for work in facts(replace(race, estimates={})).citations}
     assert REFERENCES["tsamardinos2018"].doi in dois
 
 
@@ -229,7 +229,7 @@ def test_the_page_holds_the_race_and_every_name(page: str) -> None:
 
 def test_of_many_the_first_are_shown_and_the_others_are_there(make_evaluation: Make) -> None:
     made = raced(make_evaluation(configurations=40), (barrier(1, 40, list(range(35))),))
-    page = render_html(report_content(made))
+    page = render_html(facts(made))
     start = page.index("<summary>The other 15</summary>")
     hidden = page[start : page.index("</details>", start)]
     assert hidden.count("worse in 0.998") == 15
@@ -237,7 +237,7 @@ def test_of_many_the_first_are_shown_and_the_others_are_there(make_evaluation: M
 
 
 def test_the_content_comes_back_from_json(race: Evaluation, page: str, tmp_path: Any) -> None:
-    content = report_content(race)
+    content = facts(race)
     path = tmp_path / "report.json"
     path.write_text(json.dumps(content.to_dict(), allow_nan=False), encoding="utf-8")
     assert render_html(read_content(path)) == page
@@ -248,7 +248,7 @@ def test_the_bars_are_as_high_as_configurations_and_their_numbers_do_not_meet(
     race: Evaluation, splits: int
 ) -> None:
     alive = tuple(max(200 - 3 * n, 20) for n in range(splits))
-    summary = replace(summary_of(race), alive=alive, configurations=200)
+    summary = Facts(summary_of(race), alive=alive, configurations=200)
     svg = embedded(SplitsDisplay(summary), "k", "Splits")
     bars = [node["d"] for node in elements(svg, "path") if node.get("fill") == "var(--sky)"][
         1:

@@ -6,13 +6,14 @@ import numpy as np
 import pytest
 
 from heldout.report.configuration_parts import ConfigurationParts
-from heldout.report.ranking import MOST_SHOWN, Ranking, rank_configurations, share_text
+from heldout.report.entries import Facts
+from heldout.report.ranking import MOST_SHOWN, rank_configurations, share_text
 from heldout.scales import Scale, scale_of
 
 AUC, LOSS = scale_of("roc_auc", True), scale_of("log_loss", False)
 
 
-def rank(scores: np.ndarray, scale: Scale = AUC, **changes: object) -> Ranking:
+def rank(scores: np.ndarray, scale: Scale = AUC, **changes: object) -> Facts:
     settings: dict[str, object] = {
         "fold_scores": scores, "pooled": None, "selected": None, "winner": 0, "failures": {}, "by_mean": True,
     } | changes  # fmt: skip
@@ -36,7 +37,7 @@ def test_losses_rank_the_lowest_first_and_negated_ones_are_turned() -> None:
     turned = rank(-losses, scale_of("neg_log_loss", True))
     assert [(row.name, row.mean) for row in turned.shown] == [("c1", 0.2), ("c0", 0.5), ("c2", 0.9)]
     assert all(row.spread is None for row in turned.shown)  # of a single fold score
-    assert turned.how.startswith("Ranked by the score on the held-out rows of the only split.")
+    assert turned.ranked_by == "split"
 
 
 def test_undefined_folds_are_left_out_and_nan_never_ranks_first() -> None:
@@ -54,13 +55,13 @@ def test_all_are_listed_and_of_very_many_the_rest_is_summed_up(monkeypatch: pyte
     scores = np.linspace(1.0, 0.5, 40)[None, :]
     selected = np.full(40, 1 / 40)
     ranking = rank(scores, winner=35, selected=selected)
-    assert [row.rank for row in ranking.shown] == [*range(1, 41)] and ranking.rest == ""
+    assert [row.rank for row in ranking.shown] == [*range(1, 41)] and ranking.rest is None
     assert [row.rank for row in ranking.shown if not row.is_more] == [*range(1, MOST_SHOWN + 1), 36]
-    assert ranking.n_more == 19
     monkeypatch.setattr("heldout.report.ranking.MOST_LISTED", 30)
     short = rank(scores, winner=35, selected=selected)
     assert [row.rank for row in short.shown] == [*range(1, 31), 36]
-    assert short.rest == "9 more configurations scored from 0.62 to 0.50, selected in 22 % of the bootstraps."
+    assert (short.rest.n, short.rest.selected) == (9, pytest.approx(9 / 40))
+    assert (short.rest.best, short.rest.worst) == (pytest.approx(0.615, abs=0.001), 0.5)
     monkeypatch.setattr("heldout.report.ranking.MOST_LETTERS", 25)
     assert len(rank(scores, selected=selected).shown) == MOST_SHOWN  # never fewer than are shown at first
 

@@ -9,7 +9,6 @@ import json
 import re
 import sys
 from collections.abc import Callable
-from dataclasses import replace
 from html.parser import HTMLParser
 from importlib.resources import files
 from itertools import pairwise
@@ -20,7 +19,8 @@ import pytest
 
 from heldout import scales
 from heldout.errors import InputError, MissingExtraError
-from heldout.report import render_html, report_content, write_report
+from heldout.report import facts, render_html, write_report
+from heldout.report.entries import Facts
 from heldout.report.ranking import best_of_families
 from heldout.result import Evaluation
 
@@ -59,7 +59,7 @@ def pages(make_evaluation: Make) -> list[str]:
     """Pages that between them show every part."""
     classes = tuple(f"class {HOSTILE} {n}" for n in range(3))
     return [
-        render_html(report_content(evaluation, title=HOSTILE, command=HOSTILE))
+        render_html(facts(evaluation, title=HOSTILE, command=HOSTILE))
         for evaluation in (
             make_evaluation(metrics=("roc_auc", "neg_log_loss"), failures={1: HOSTILE}, name=HOSTILE, repeats=2),
             make_evaluation("multiclass", ("accuracy",), classes=classes, name=HOSTILE),
@@ -90,7 +90,7 @@ def test_pages_load_nothing(pages: list[str]) -> None:
         templates = files("heldout.report") / "templates"
         assert explore == (templates / "explore.js").read_text(encoding="utf-8").strip()
         assert copy == (templates / "copy.js").read_text(encoding="utf-8").strip()
-        assert json.loads(data)["rows"]
+        assert json.loads(data)["index"]
 
 
 def test_what_the_user_wrote_is_escaped(pages: list[str]) -> None:
@@ -102,17 +102,17 @@ def test_what_the_user_wrote_is_escaped(pages: list[str]) -> None:
 
 
 def test_a_page_with_a_single_configuration_has_nothing_to_explore(make_evaluation: Make) -> None:
-    text = render_html(report_content(make_evaluation(configurations=1)))
+    text = render_html(facts(make_evaluation(configurations=1)))
     assert "configurations-data" not in text and text.count("<script>") == 1  # which copies
 
 
 def test_names_of_families_and_parameters_are_literal_in_data_and_figures(make_evaluation: Make) -> None:
     evaluation = make_evaluation()
-    content = report_content(evaluation)
+    content = facts(evaluation)
     hostile = "</script>{{ 7 * 7 }}'\\\""
     assert content.ranking is not None
     rows = tuple(
-        replace(
+        Facts(
             row,
             name=hostile,
             family=f"{hostile}{row.rank % 2}",
@@ -120,11 +120,11 @@ def test_names_of_families_and_parameters_are_literal_in_data_and_figures(make_e
         )
         for row in content.ranking.shown
     )
-    ranking = replace(content.ranking, shown=rows, families=best_of_families(rows))
-    text = render_html(replace(content, ranking=ranking))
+    ranking = Facts(content.ranking, shown=rows, families=best_of_families(rows))
+    text = render_html(Facts(content, ranking=ranking))
     assert text.count("</script>") == 3 and "49" not in re.findall(r"<h3>.*?</h3>", text)
     (data,) = re.findall(r'<script type="application/json"[^>]*>(.*?)</script>', text, re.S)
-    assert [row[7] for row in json.loads(data)["rows"]] == [[f"{hostile}{row.rank}", row.rank] for row in rows]
+    assert json.loads(data)["values"] == [[f"{hostile}{row.rank}", row.rank] for row in rows]
     assert Page(text).open == []
 
 
@@ -147,16 +147,16 @@ def test_pages_are_well_formed_and_accessible(pages: list[str]) -> None:
 
 
 def test_the_same_content_gives_the_same_bytes(make_evaluation: Make, tmp_path: Path) -> None:
-    content = report_content(make_evaluation(metrics=("roc_auc", "accuracy"), repeats=2))
+    content = facts(make_evaluation(metrics=("roc_auc", "accuracy"), repeats=2))
     first = write_report(content, tmp_path / "a.html").read_bytes()
-    render_html(report_content(make_evaluation("multiclass", ("accuracy",), classes=("a", "b", "c"))))
+    render_html(facts(make_evaluation("multiclass", ("accuracy",), classes=("a", "b", "c"))))
     assert write_report(content, tmp_path / "b.html").read_bytes() == first
     assert write_report(make_evaluation(metrics=("roc_auc", "accuracy"), repeats=2), tmp_path / "c.html")
     assert (tmp_path / "c.html").read_bytes() == first
 
 
 def test_the_headline_is_on_the_page(make_evaluation: Make) -> None:
-    content = report_content(make_evaluation())
+    content = facts(make_evaluation())
     text = render_html(content)
     head = content.headline
     assert f'<p class="value">{head.value:.{head.metric.decimals}f}</p>' in text
@@ -165,7 +165,7 @@ def test_the_headline_is_on_the_page(make_evaluation: Make) -> None:
 
 
 def test_a_folder_that_is_not_there_is_one_sentence(make_evaluation: Make, tmp_path: Path) -> None:
-    content = report_content(make_evaluation())
+    content = facts(make_evaluation())
     with pytest.raises(InputError, match=r"could not be written to '.*nowhere.*': no such file or directory; give"):
         write_report(content, tmp_path / "nowhere" / "report.html")
 
@@ -177,18 +177,15 @@ def test_a_full_or_read_only_disk_is_one_sentence(
     def refuse(*_: Any, **__: Any) -> None:
         raise OSError(code, "No space left on device")
 
-    content = report_content(make_evaluation(method="cv"))
+    content = facts(make_evaluation(method="cv"))
     monkeypatch.setattr(Path, "write_text", refuse)
     with pytest.raises(InputError, match=r"could not be written .*: no space left on device; give a path"):
         write_report(content, tmp_path / "report.html")
 
 
-@pytest.mark.parametrize("module", ["matplotlib.figure", "jinja2"])
-def test_a_missing_package_names_the_extra(
-    make_evaluation: Make, monkeypatch: pytest.MonkeyPatch, module: str
-) -> None:
-    content = report_content(make_evaluation())
-    monkeypatch.setitem(sys.modules, module, None)
+def test_a_missing_package_names_the_extra(make_evaluation: Make, monkeypatch: pytest.MonkeyPatch) -> None:
+    content = facts(make_evaluation())
+    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
     with pytest.raises(MissingExtraError, match=r"heldout\[app\]"):
         render_html(content)
 
@@ -229,5 +226,7 @@ def contrast(one: str, other: str) -> float:
 
 
 def test_arguments_in_flags_are_code(make_evaluation: Make) -> None:
-    content = replace(report_content(make_evaluation()), flags=("Give `groups=`, or `drop='<b>'`.",))
-    assert "<li>Give <code>groups=</code>, or <code>drop=&#39;&lt;b&gt;&#39;</code>.</li>" in render_html(content)
+    content = Facts(facts(make_evaluation()), flags=(Facts(title="T", text="Give `groups=`, or `drop='<b>'`."),))
+    assert "<li><b>T.</b> Give <code>groups=</code>, or <code>drop=&#39;&lt;b&gt;&#39;</code>.</li>" in render_html(
+        content
+    )

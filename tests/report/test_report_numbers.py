@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from heldout._text import number_text
 from heldout.estimates.types import Estimate, Interval, decimals_for
 from heldout.metrics.named import direction_sentence, in_sentence, metric_words
-from heldout.report.words import optimism_sentence
+from heldout.report.headline import headline_of
 from heldout.scales import plain, scale_of
 
 
@@ -95,14 +97,34 @@ def test_a_metric_that_is_best_at_one_value_has_no_better_direction() -> None:
     assert direction_sentence(True, scale_of("roc_auc", True).ideal) == "Higher is better."
 
 
-def test_an_optimism_too_small_to_be_shown_is_said_in_words():
-    assert optimism_sentence("accuracy", 0.88834, 0.88827, 7e-5, 10) == (
-        "Choosing the best of 10 configurations hardly made its accuracy optimistic: "
-        "0.888 before and after the correction."
+@pytest.mark.parametrize(
+    ("value", "optimism", "half", "said"),
+    [
+        (0.88827, 7e-5, 5e-4, "hardly made its accuracy optimistic: 0.888"),
+        (
+            0.9066,
+            0.0011,
+            0.015,
+            "nothing to correct here: choosing the best of 8 configurations changed its accuracy",
+        ),
+        (0.87, 0.02, 0.05, "look 0.020 better"),
+    ],
+)
+def test_an_optimism_too_small_to_be_shown_is_said_in_words(
+    value: float, optimism: float, half: float, said: str
+) -> None:
+    found = Estimate(
+        value,
+        Interval(value - half, value + half, 0.95),
+        value + optimism,
+        optimism,
+        None,
+        0,
+        "a",
+        "accuracy",
+        "bbc",
+        10,
     )
-    assert "look 0.020 better" in optimism_sentence("accuracy", 0.89, 0.87, 0.02, 10)
-    assert optimism_sentence("ROC AUC", 0.9077, 0.9066, 0.0011, 8, decimals=4, width=0.03) == (
-        "There is nothing to correct here: choosing the best of 8 configurations changed its ROC AUC by 0.0011, "
-        "far less than the interval is wide."
-    )
-    assert "look 0.020 better" in optimism_sentence("accuracy", 0.89, 0.87, 0.02, 10, width=0.1)
+    shown = {"uncorrected": None, "winner": "a", "candidates": 8, "rows": 10, "folds": "5 folds"}
+    scale = replace(scale_of("accuracy", True), decimals=3)
+    assert said in headline_of(found, scale, **shown).sentence

@@ -6,14 +6,8 @@ import numpy as np
 from sklearn.datasets import make_classification
 from sklearn.neighbors import KNeighborsClassifier
 
-from heldout.report.diagnostics import CurvePoints
-from heldout.report.thresholds import (
-    MOST_PRECISION_POINTS,
-    PROBABILITIES,
-    ThresholdRow,
-    drawn_curves,
-    threshold_rows,
-)
+from heldout.report.entries import Facts
+from heldout.report.thresholds import MOST_PRECISION_POINTS, PROBABILITIES, drawn_curves, threshold_rows
 
 
 def test_a_class_alone_has_no_thresholds() -> None:
@@ -22,11 +16,11 @@ def test_a_class_alone_has_no_thresholds() -> None:
 
 def test_long_curves_keep_both_ends_and_short_ones_all_points() -> None:
     share = tuple(np.linspace(0, 1, 5000).tolist())
-    curve = CurvePoints("", 0, share, share[::-1], 0.5, 0.5)
+    curve = Facts(name="", repeat=0, x=share, y=share[::-1], area=0.5, prevalence=0.5)
     (found,) = drawn_curves((curve,))
     assert len(found.x) <= MOST_PRECISION_POINTS
     assert (found.x[0], found.x[-1], found.y[-1]) == (0.0, 1.0, 0.0)
-    short = CurvePoints("", 0, (0.0, 0.5, 1.0), (1.0, 1.0, 0.5), 0.5, 0.5)
+    short = Facts(name="", repeat=0, x=(0.0, 0.5, 1.0), y=(1.0, 1.0, 0.5), area=0.5, prevalence=0.5)
     assert drawn_curves((short,)) == (short,)
 
 
@@ -35,8 +29,24 @@ def test_a_threshold_by_hand() -> None:
     scores = np.array([0.9, 0.45, 0.55, 0.5, np.nan])[:, None]
     rows = {row.threshold: row for row in threshold_rows(positive, scores, np.ones(5), probabilities=True)}
     assert tuple(rows) == PROBABILITIES
-    assert rows[0.5] == ThresholdRow(0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5)
-    assert rows[0.95] == ThresholdRow(0.95, 0.0, 0.0, 1.0, None, 0.5, 0.0)
+    assert rows[0.5] == Facts(
+        threshold=0.5,
+        flagged=0.5,
+        recall=0.5,
+        specificity=0.5,
+        precision=0.5,
+        negative_predictive_value=0.5,
+        f1=0.5,
+    )
+    assert rows[0.95] == Facts(
+        threshold=0.95,
+        flagged=0.0,
+        recall=0.0,
+        specificity=1.0,
+        precision=None,
+        negative_predictive_value=0.5,
+        f1=0.0,
+    )
     assert rows[0.05].negative_predictive_value is None
 
 

@@ -16,11 +16,13 @@ from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.neighbors import KNeighborsClassifier
 
 import heldout as ho
-from heldout.data.declared import of_type
 from heldout.protocols.validation.estimate import Validation
 from heldout.references import REFERENCES
-from heldout.report import ValidationContent, render_html, validation_content, write_report
+from heldout.report import facts, render_html, write_report
 from heldout.report.displays.base import embedded
+from heldout.report.displays.pages import OptimismDisplay
+from heldout.report.displays.winner_curves import CalibrationDisplay, DecisionCurveDisplay, RocCurveDisplay
+from heldout.report.entries import Facts, facts_of_json
 
 
 def rows(n: int = 80) -> tuple[Any, Any]:
@@ -41,12 +43,12 @@ def validation() -> Validation:
 
 
 @pytest.fixture(scope="module")
-def content(validation: Validation) -> ValidationContent:
-    return validation_content(validation, title="people.csv", command="heldout validate people.csv")
+def content(validation: Validation) -> Facts:
+    return facts(validation, title="people.csv", command="heldout validate people.csv")
 
 
 @pytest.fixture(scope="module")
-def page(content: ValidationContent) -> str:
+def page(content: Facts) -> str:
     return render_html(content)
 
 
@@ -73,16 +75,17 @@ class Moody(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 # --- Content ------------------------------------------------------------------------------------------------
 
 
-def test_the_table_holds_the_rows_of_the_validation(validation: Validation, content: ValidationContent) -> None:
-    assert [row.name for row in content.table] == ["roc_auc", "brier_score"]
-    for shown, row in zip(content.table, validation.rows.values(), strict=True):
-        for name in ("apparent", "in_bootstrap", "on_original", "out_of_bag", "optimism", "corrected"):
-            assert getattr(shown, name) == getattr(row, name)
+def test_the_table_holds_the_rows_of_the_validation(validation: Validation, content: Facts) -> None:
+    assert [row.name for row in content.metrics] == ["roc_auc", "brier_score"]
+    for shown, row in zip(content.metrics, validation.rows.values(), strict=True):
+        for name in ("apparent", "in_bootstrap", "on_original", "out_of_bag", "optimism"):
+            assert shown[name] == getattr(row, name)
+        assert shown.value == row.corrected
         assert (shown.low, shown.high, shown.n) == (*row.interval, 20)
     assert "subtracted from apparent" in content.table_sentence
 
 
-def test_the_headline_is_of_the_first_metric(validation: Validation, content: ValidationContent) -> None:
+def test_the_headline_is_of_the_first_metric(validation: Validation, content: Facts) -> None:
     head, estimate = content.headline, validation.estimates["roc_auc"]
     assert (head.value, head.uncorrected, head.optimism) == (
         estimate.value,
@@ -92,12 +95,12 @@ def test_the_headline_is_of_the_first_metric(validation: Validation, content: Va
     text = f"{estimate.value:.{head.metric.decimals}f}"
     assert text in head.sentence and text in head.quote
     assert "by the optimism bootstrap (20 samples)" in head.quote and "80 rows" in head.quote
-    assert {entry.label: entry.text for entry in content.facts} == {
+    assert content.facts == {
         "Rows": "80 (ill: 50, well: 30)", "Positive class": "well", "Bootstraps": "20", "Fits": "22",
     }  # fmt: skip
 
 
-def test_the_curves_are_those_of_the_validation(validation: Validation, content: ValidationContent) -> None:
+def test_the_curves_are_those_of_the_validation(validation: Validation, content: Facts) -> None:
     (roc,), (calibration,), (decision,) = content.roc, content.calibration, content.decision
     found, line = validation.roc_curve(), validation.calibration_curve()
     assert f"{found.area_apparent:.3f}" == f"{validation.rows['roc_auc'].apparent:.3f}"
@@ -114,32 +117,32 @@ def test_the_curves_are_those_of_the_validation(validation: Validation, content:
     }
 
 
-def test_the_optimism_is_that_of_the_table(validation: Validation, content: ValidationContent) -> None:
+def test_the_optimism_is_that_of_the_table(validation: Validation, content: Facts) -> None:
     assert content.optimism is not None
     assert content.optimism.mean == pytest.approx(validation.rows["roc_auc"].optimism)
     assert sum(content.optimism.counts) == 20
-    loss = validation_content(validated(metric="brier_score"))
-    assert loss.optimism is not None and loss.optimism.mean == pytest.approx(loss.table[0].optimism)
-    left_out = validation_content(validated(method="632", metric="roc_auc"))
-    assert left_out.optimism is not None and "left out" in left_out.optimism.caption
+    loss = facts(validated(metric="brier_score"))
+    assert loss.optimism is not None and loss.optimism.mean == pytest.approx(loss.metrics[0].optimism)
+    left_out = facts(validated(method="632", metric="roc_auc"))
+    assert left_out.optimism is not None and not left_out.optimism.is_of_own_samples
     assert left_out.optimism.mean > content.optimism.mean
     assert "not by the .632 bootstrap" in left_out.curves_sentence and "not by" not in content.curves_sentence
-    assert "Rows never left out" not in {entry.label for entry in left_out.settings}
+    assert "Rows never left out" not in left_out.settings
 
 
 def test_the_table_of_point632_plus_has_the_numbers_that_make_it() -> None:
     found = validated(method="632+", metric=["roc_auc", "brier_score"])
-    content = validation_content(found)
-    area, loss = content.table
+    content = facts(found)
+    area, loss = content.metrics
     assert area.weight == found.rows["roc_auc"].weight and area.no_information == 0.5
-    assert None not in (loss.corrected, loss.weight, loss.apparent, loss.out_of_bag, loss.no_information)
+    assert None not in (loss.value, loss.weight, loss.apparent, loss.out_of_bag, loss.no_information)
     bounded = min(loss.out_of_bag or 0, loss.no_information or 0)
     made = (1 - (loss.weight or 0)) * (loss.apparent or 0) + (loss.weight or 0) * bounded
-    assert loss.corrected == pytest.approx(made)
+    assert loss.value == pytest.approx(made)
     page = render_html(content)
     assert ">No information</th>" in page and 'data-label="weight"' in page
     assert "(1 - weight) × apparent" in content.table_sentence
-    plain = render_html(validation_content(validated(method="632", metric="brier_score")))
+    plain = render_html(facts(validated(method="632", metric="brier_score")))
     assert "No information" not in plain and ".368 apparent + .632 out of bag" in plain
 
 
@@ -147,28 +150,28 @@ def test_of_several_models_each_has_its_row() -> None:
     found = validated(
         [("logistic", LogisticRegression()), ("neighbours", KNeighborsClassifier(30))], method="two_stage"
     )
-    content = validation_content(found)
+    content = facts(found)
     assert [(row.name, row.is_selected) for row in content.candidates] == [
         ("logistic", True), ("neighbours", False),
     ]  # fmt: skip
     first = found.candidates[0].rows["roc_auc"]
-    assert content.candidates[0].corrected == first.corrected != found.rows["roc_auc"].corrected
+    assert content.candidates[0].value == first.corrected != found.rows["roc_auc"].corrected
     assert content.headline.value == found.rows["roc_auc"].corrected
     assert "Its score above is from new samples" in content.candidates_sentence
-    assert any("chosen" in flag for flag in content.flags)
+    assert any("chosen" in flag.text for flag in content.flags)
     assert '<span class="tag">chosen</span>' in render_html(content)
 
 
 def test_bootstraps_that_failed_are_listed_by_message() -> None:
     found = validated(Moody(), metric="roc_auc")
-    content = validation_content(found)
+    content = facts(found)
     (failure,) = content.failures
     assert 0 < len(found.failures) < 20
     assert failure.names == tuple(str(number + 1) for number in sorted(found.failures))
     assert "too <much>" in failure.message
-    assert f"{len(found.failures)} of 20 bootstraps gave no model" in content.failures_sentence
-    assert content.table[0].n == 20 - len(found.failures)
+    assert content.metrics[0].n == 20 - len(found.failures)
     page = render_html(content)
+    assert f"{len(found.failures)} of 20 bootstraps gave no model" in page
     assert "too &lt;much&gt;" in page and "too <much>" not in page
 
 
@@ -178,7 +181,7 @@ def test_pooled_coefficients_have_their_table() -> None:
     found = ho.bootstrap_validate(
         LogisticRegression(C=np.inf), X, y, metric="roc_auc", n_bootstraps=3, imputation=2, random_state=0
     )
-    content, pooled = validation_content(found), found.coefficients
+    content, pooled = facts(found), found.coefficients
     part = content.coefficients
     assert part is not None and pooled is not None
     assert "imputed 2 times, in each bootstrap sample separately" in content.imputation_sentence
@@ -197,14 +200,14 @@ def test_pooled_coefficients_have_their_table() -> None:
 
 def test_a_regression_and_several_classes_have_their_curves() -> None:
     X, _ = rows()
-    values = validation_content(
+    values = facts(
         ho.bootstrap_validate(LinearRegression(), X, 100 * X[:, 0], metric="r2", n_bootstraps=5, random_state=0)
     )
     (line,) = values.calibration
     assert not values.roc and not values.decision and line.name == ""
     assert line.ends[0] < -100 and line.ends[1] > 100
     classes = np.array(["red", "green", "blue"])[np.arange(80) % 3]
-    several = validation_content(
+    several = facts(
         ho.bootstrap_validate(LogisticRegression(), X, classes, metric="log_loss", n_bootstraps=5, random_state=0)
     )
     assert [curve.name for curve in several.calibration] == ["blue", "green", "red"]
@@ -225,10 +228,10 @@ def test_survival_is_drawn_at_the_middle_of_its_times() -> None:
         n_bootstraps=5,
         random_state=0,
     )
-    content = validation_content(found)
+    content = facts(found)
     for (curve,) in (content.calibration, content.decision):
         assert curve.name == "event by 1"
-    assert not content.roc and content.facts[0].text == "80 (64 with the event)"
+    assert not content.roc and content.facts["Rows"] == "80 (64 with the event)"
 
 
 def test_numeric_labels_are_shown_as_classes() -> None:
@@ -236,12 +239,12 @@ def test_numeric_labels_are_shown_as_classes() -> None:
     found = ho.bootstrap_validate(
         LogisticRegression(), X, (y == "ill").astype(int), metric="roc_auc", n_bootstraps=5, random_state=0
     )
-    assert validation_content(found).roc[0].name == "class 1"
+    assert facts(found).roc[0].name == "class 1"
 
 
 def test_without_a_corrected_score_nothing_is_quoted(validation: Validation) -> None:
     estimate = replace(validation.estimates["roc_auc"], value=np.nan, interval=None, optimism=np.nan)
-    head = validation_content(replace(validation, estimates={**validation.estimates, "roc_auc": estimate})).headline
+    head = facts(replace(validation, estimates={**validation.estimates, "roc_auc": estimate})).headline
     assert head.value is None and head.quote == ""
     assert head.sentence.startswith("No corrected ROC AUC was computed.")
 
@@ -249,8 +252,8 @@ def test_without_a_corrected_score_nothing_is_quoted(validation: Validation) -> 
 # --- Page ---------------------------------------------------------------------------------------------------
 
 
-def test_the_data_survive_json_and_give_the_same_page(content: ValidationContent, page: str) -> None:
-    again = of_type(ValidationContent, json.loads(json.dumps(content.to_dict(), allow_nan=False)))
+def test_the_data_survive_json_and_give_the_same_page(content: Facts, page: str) -> None:
+    again = facts_of_json(json.dumps(content.to_dict(), allow_nan=False))
     assert again.to_dict() == content.to_dict() and render_html(again) == page
 
 
@@ -276,9 +279,10 @@ def test_all_sections_stand_in_order(page: str) -> None:
 # --- Pictures -----------------------------------------------------------------------------------------------
 
 
-def test_apparent_is_dashed_and_corrected_solid(content: ValidationContent) -> None:
-    for display in (content.roc[0], content.calibration[0], content.decision[0]):
-        svg = embedded(display, "k", "A curve")
+def test_apparent_is_dashed_and_corrected_solid(content: Facts) -> None:
+    kinds = RocCurveDisplay, CalibrationDisplay, DecisionCurveDisplay
+    for kind, (curve,) in zip(kinds, (content.roc, content.calibration, content.decision), strict=True):
+        svg = embedded(kind(**curve), "k", "A curve")
         paths = elements(svg, "path")
         looks = {(node.get("stroke"), "stroke-dasharray" in node) for node in paths}
         assert ("var(--blue)", False) in looks and ("var(--vermillion)", True) in looks
@@ -287,17 +291,17 @@ def test_apparent_is_dashed_and_corrected_solid(content: ValidationContent) -> N
         assert "apparent" in texts and "corrected" in texts
 
 
-def test_points_without_a_value_break_nothing(content: ValidationContent) -> None:
-    display = content.calibration[0]
-    apparent, line = display.lines
-    nowhere = replace(line, y=(None,) * 50, low=(None,) * 50, high=(None,) * 50)
-    partly = replace(line, y=(None, *line.y[1:]), low=(None, *line.low[1:]))
+def test_points_without_a_value_break_nothing(content: Facts) -> None:
+    (curve,) = content.calibration
+    apparent, line = curve.lines
+    nowhere = Facts(line, y=(None,) * 50, low=(None,) * 50, high=(None,) * 50)
+    partly = Facts(line, y=(None, *line.y[1:]), low=(None, *line.low[1:]))
     for changed in (nowhere, partly):
-        svg = embedded(replace(display, lines=(apparent, changed)), "k", "Calibration")
+        svg = embedded(CalibrationDisplay(**{**curve, "lines": (apparent, changed)}), "k", "Calibration")
         assert "nan" not in svg.lower() and "null" not in svg
 
 
-def test_the_mean_of_the_optimism_is_marked(content: ValidationContent) -> None:
+def test_the_mean_of_the_optimism_is_marked(content: Facts) -> None:
     assert content.optimism is not None
-    svg = embedded(replace(content.optimism, mean=-0.02), "k", "Optimism")
+    svg = embedded(OptimismDisplay(Facts(content.optimism, mean=-0.02)), "k", "Optimism")
     assert any(node["text"].startswith("mean −0.02") for node in elements(svg, "text"))

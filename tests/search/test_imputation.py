@@ -20,7 +20,7 @@ from heldout.errors import InputError
 from heldout.imputation.chained import ChainedImputer
 from heldout.imputation.imputed_model import ImputedModel
 from heldout.imputation.settings import Imputation
-from heldout.report import report_content
+from heldout.report import facts
 
 N = 60
 RNG = np.random.default_rng(5)
@@ -66,11 +66,11 @@ def test_the_held_out_predictions_are_pooled_over_imputations_of_the_training_ro
 
 def test_the_report_says_how_often_rows_were_imputed() -> None:
     found = search()
-    content = report_content(found.evaluation_)
-    assert {fact.label: fact.text for fact in content.settings}["Imputations of every fit"] == "2"
+    content = facts(found.evaluation_)
+    assert content.settings["Imputations of every fit"] == "2"
     assert any("Multiple imputation" in work.text for work in content.citations)
-    plain = report_content(ho.HeldOutSearchCV(LogisticRegression(), GRID, **SETTINGS).fit(WHOLE, Y).evaluation_)
-    assert "Imputations of every fit" not in {fact.label for fact in plain.settings}
+    plain = facts(ho.HeldOutSearchCV(LogisticRegression(), GRID, **SETTINGS).fit(WHOLE, Y).evaluation_)
+    assert "Imputations of every fit" not in plain.settings
     nested = ho.nested_cv(LogisticRegression(), X, Y, cv=2, imputation=2, random_state=0)
     assert nested.provenance["n_imputations"] == 2 and "rubin1987" in nested.provenance["sources"]
 

@@ -113,7 +113,7 @@ def command(ctx: click.Context, /, **values: Any) -> None:
             with run_session(options, folder, console) as running:
                 from heldout.cli.table import with_columns
                 from heldout.protocols.algorithms.protocol import algorithms_of_search
-                from heldout.report import comparison_content
+                from heldout.report import facts
 
                 comparison = algorithms_of_search(search, options.settings, running)
             comparison = replace(
@@ -123,7 +123,7 @@ def command(ctx: click.Context, /, **values: Any) -> None:
             )
             files = {"run": folder.run_file, **save_model(comparison.model, folder, console)}
             files["comparison"] = folder.write_json("comparison.json", comparison.to_dict())
-            content = comparison_content(comparison, command=typed, title=job.source)
+            content = facts(comparison, command=typed, title=job.source)
             files |= write_report_files(content, folder)
     console.show(comparison.tables())
     console.table([("files", [str(path) for path in files.values()])])

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from heldout.estimates.question import Aggregate
     from heldout.estimates.types import Alternative, Estimate
     from heldout.readers.own_metadata import ColumnRoles
-    from heldout.report import ReportContent
+    from heldout.report.entries import Facts
 
 
 def check_forms(options: EstimateOptions) -> None:
@@ -251,10 +251,10 @@ class FileEstimate:
 
         return self.result if isinstance(self.result, Comparison) else None
 
-    def content(self, command: str) -> ReportContent:
-        from heldout.report import estimate_content
+    def content(self, command: str) -> Facts:
+        from heldout.report import file_facts
 
-        return estimate_content(
+        return file_facts(
             self.main,
             self.inputs,
             comparison=self.comparison,

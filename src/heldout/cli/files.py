@@ -17,8 +17,7 @@ if TYPE_CHECKING:
     from heldout.cli.console import Console
     from heldout.cli.options import OptionText
     from heldout.metrics.base import Metric
-    from heldout.report import ReportContent
-    from heldout.report.validation_content import ValidationContent
+    from heldout.report.entries import Facts
     from heldout.result import Evaluation
 
 SPARE_BYTES = 32 * 2**20
@@ -163,7 +162,7 @@ def save_model(model: Any, folder: OutputFolder, console: Console) -> dict[str, 
     return {"model": path}
 
 
-def write_report_files(content: ReportContent | ValidationContent, folder: OutputFolder) -> dict[str, Path]:
+def write_report_files(content: Facts, folder: OutputFolder) -> dict[str, Path]:
     """The texts for a paper and a repository, and the report, by their kind.
 
     ``report.json`` and ``report.html`` are the last files of a command: they show that all others are there.

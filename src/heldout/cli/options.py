@@ -383,11 +383,12 @@ def in_options(text: str, options: Mapping[str, OptionText], argument: str | Non
 
 
 def all_in_options(value: Any, options: Mapping[str, OptionText]) -> Any:
-    """A document or the content of a report, with ``in_options`` of every text in it."""
+    """A document or facts of a report, with ``in_options`` of every text in it."""
     if isinstance(value, str):
         return in_options(value, options)
     if isinstance(value, Mapping):
-        return {key: all_in_options(part, options) for key, part in value.items()}
+        parts = {key: all_in_options(part, options) for key, part in value.items()}
+        return type(value)(parts) if isinstance(value, dict) else parts
     if isinstance(value, list | tuple):
         return type(value)(all_in_options(part, options) for part in value)
     if is_dataclass(value) and not isinstance(value, type):

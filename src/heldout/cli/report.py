@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -11,8 +11,7 @@ from heldout.cli.console import Console
 from heldout.errors import InputError, text_of
 
 if TYPE_CHECKING:
-    from heldout.report import ReportContent
-    from heldout.report.validation_content import ValidationContent
+    from heldout.report.entries import Facts
 
 MOST_BYTES = 2**29
 
@@ -36,7 +35,6 @@ def command(folder: str, destination: str | None) -> None:
     if target.is_dir():
         raise InputError(f"--to {target} is a folder; name a file, such as {target / 'report.html'}.")
     console = Console()
-    content: ReportContent | ValidationContent
     if _is_unfinished(source):
         content = content_so_far(source.with_name("run.db"), console, f"heldout report {source.parent}")
     else:
@@ -54,7 +52,7 @@ def _is_unfinished(source: Path) -> bool:
     return not source.exists() and (source.parent / "run.db").exists()
 
 
-def content_so_far(run_file: Path, console: Console, command: str) -> ReportContent:
+def content_so_far(run_file: Path, console: Console, command: str) -> Facts:
     """The content from what is complete in a run file.
 
     Raises StoreError as ``search_so_far``.
@@ -62,21 +60,20 @@ def content_so_far(run_file: Path, console: Console, command: str) -> ReportCont
     from heldout.evaluate import evaluation_so_far
     from heldout.execution.store.so_far import search_so_far
     from heldout.flags import Flag
-    from heldout.report import report_content
+    from heldout.report import facts
 
     stored = search_so_far(run_file)
     with console.noting_warnings():
         evaluation = evaluation_so_far(stored)
     if Flag.UNFINISHED_SEARCH in stored.flags:
         console.note(stored.flags[Flag.UNFINISHED_SEARCH])
-    return report_content(evaluation, command=command)
+    return facts(evaluation, command=command)
 
 
-def read_content(path: Path) -> ReportContent | ValidationContent:
+def read_content(path: Path) -> Facts:
     """The content that ``heldout tune``, ``heldout validate`` or ``heldout estimate --out`` saved."""
-    from heldout.data.declared import UNREADABLE, from_json, of_type
-    from heldout.report import ReportContent
-    from heldout.report.validation_content import ValidationContent
+    from heldout.data.declared import UNREADABLE
+    from heldout.report.entries import facts_of_json
 
     remedy = "give the folder that heldout tune, compare, validate, or estimate --out, wrote its files to"
     if not path.parent.is_dir():
@@ -85,12 +82,9 @@ def read_content(path: Path) -> ReportContent | ValidationContent:
         raise InputError(f"{path.parent} holds no {path.name}: {remedy}.")
     try:
         _check_file(path)
-        document = from_json(Any, path.read_text(encoding="utf-8"))
-        kind = ValidationContent if "table_sentence" in document else ReportContent
-        content: ReportContent | ValidationContent = of_type(kind, document)
+        return facts_of_json(path.read_text(encoding="utf-8"))
     except UNREADABLE as error:
         raise InputError(_unlike_any(path, error)) from None
-    return content
 
 
 def _check_file(path: Path) -> None:
@@ -103,7 +97,7 @@ def _check_file(path: Path) -> None:
         raise ValueError(f"it has {path.stat().st_size / 2**20:,.0f} MiB, and no report has {MOST_BYTES >> 20}")
 
 
-def page_of(path: Path, content: ReportContent | ValidationContent) -> str:
+def page_of(path: Path, content: Facts) -> str:
     from heldout.data.declared import UNREADABLE
     from heldout.errors import MissingExtraError
     from heldout.report.render import render_html

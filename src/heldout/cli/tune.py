@@ -346,7 +346,7 @@ def _write_files(
     evaluation: Evaluation, job: TuneJob, selection: str, folder: OutputFolder, command: str, console: Console
 ) -> dict[str, str]:
     """The paths of the files by their kind."""
-    from heldout.report import report_content
+    from heldout.report import facts
     from heldout.report.importance import unfit_for_importance
 
     files = {"run": folder.run_file, **save_model(evaluation.model, folder, console)}
@@ -363,5 +363,5 @@ def _write_files(
         files["estimate"] = folder.write_json("estimate.json", estimate_document(evaluation))
     if evaluation.fold_models is not None and (reason := unfit_for_importance(evaluation)):
         console.note(f"The report has no importance of the columns: {reason}.")
-    files |= write_report_files(report_content(evaluation, command=command, title=job.source), folder)
+    files |= write_report_files(facts(evaluation, command=command, title=job.source), folder)
     return {name: str(path) for name, path in files.items()}

@@ -185,9 +185,9 @@ def _write_files(
     validation: Validation, job: ValidateJob, folder: OutputFolder, command: str, console: Console
 ) -> dict[str, str]:
     """The paths of the files by their kind."""
-    from heldout.report.from_validation import validation_content
+    from heldout.report import facts
 
     files = {"run": folder.run_file, **save_model(validation.model, folder, console)}
     files["validation"] = folder.write_json("validation.json", validation.to_dict())
-    files |= write_report_files(validation_content(validation, command=command, title=job.source), folder)
+    files |= write_report_files(facts(validation, command=command, title=job.source), folder)
     return {name: str(path) for name, path in files.items()}

@@ -155,21 +155,6 @@ def dropped_heading_sentence(dropped: int) -> str:
     )
 
 
-def remaining_caption(saved: int, planned: int) -> str:
-    """The caption of the figure of configurations by split."""
-    share = number_text(100 * saved / max(planned, 1), 0)
-    return (
-        f"Configurations that were fitted on each split, in the order in which the splits ran. The pale part shows "
-        f"the saved fits: {saved:,} of {planned:,}, {share} %."
-    )
-
-
-def remaining_summary(remaining: tuple[int, ...], planned: int) -> str:
-    """The text alternative of that figure."""
-    counts = ", ".join(f"{count:,}" for count in remaining)
-    return f"Bars, one per split: {counts} configurations were fitted on {planned} splits."
-
-
 def needed_sentence(after: int, finite: int, endless: int) -> str:
     """How many more splits it would take to separate the remaining configurations from the leader.
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
-from heldout._record import json_number
 from heldout._text import counted
-from heldout.estimates.types import Interval
 from heldout.protocols.algorithms.comparison import AlgorithmComparison, AlgorithmDifference, ComparedAlgorithm
+from heldout.report.entries import Facts
 from heldout.result import Evaluation
 from heldout.scales import Scale
 
@@ -15,62 +14,11 @@ OF_DEPLOYED = "best of the deployed algorithm"
 """The rule by which the winner was selected, where another algorithm has a better flat score."""
 
 
-@dataclass(frozen=True)
-class AlgorithmRow:
-    """An algorithm and its scores, in the metric's own units."""
-
-    name: str
-    configurations: int
-    is_deployed: bool
-    flat: float | None
-    corrected: float | None
-    corrected_low: float | None
-    corrected_high: float | None
-    nested: float | None
-    nested_low: float | None
-    nested_high: float | None
-    flat_fits: int
-    nested_fits: int
-    reason: str
-    """Why a score is missing; empty if none is."""
-
-
-@dataclass(frozen=True)
-class DifferenceRow:
-    """Two algorithms: how the first compares with the second, in words, with the intervals of the difference."""
-
-    first: str
-    second: str
-    words: str
-    low: float | None
-    high: float | None
-    adjusted_low: float | None
-    adjusted_high: float | None
-    is_relevant: bool | None
-
-
-@dataclass(frozen=True)
-class AlgorithmsSummary:
-    """All algorithms."""
-
-    how: str
-    rows: tuple[AlgorithmRow, ...]
-    selections: str
-    relevance: str
-    differences_sentence: str
-    differences: tuple[DifferenceRow, ...]
-    has_adjusted: bool
-    """Whether there are several pairs, so that intervals for all together are others."""
-    overall: str
-    """By how much the best nested score flatters; empty if it is unknown."""
-    notes: tuple[str, ...]
-
-
-def algorithms_of(comparison: AlgorithmComparison, scale: Scale) -> AlgorithmsSummary:
+def algorithms_of(comparison: AlgorithmComparison, scale: Scale) -> Facts:
     """The section of a comparison; ``scale`` is that of its metric."""
     differences = tuple(_difference(each) for each in comparison.differences)
     level = f"{100 * comparison.differences[0].interval.confidence_level:.4g} %" if differences else ""
-    return AlgorithmsSummary(
+    return Facts(
         how=how_compared(comparison),
         rows=tuple(_row(each, scale, each.name == comparison.deployed) for each in comparison.algorithms),
         selections=comparison.selections.sentence,
@@ -123,30 +71,28 @@ def deployed_sentence(comparison: AlgorithmComparison) -> str:
     )
 
 
-def _row(each: ComparedAlgorithm, scale: Scale, is_deployed: bool) -> AlgorithmRow:
-    corrected, nested = scale.ends(each.corrected_interval), scale.ends(each.nested_interval)
-    return AlgorithmRow(
-        name=each.name,
-        configurations=each.n_configurations,
+def _row(algorithm: ComparedAlgorithm, scale: Scale, is_deployed: bool) -> Facts:
+    return Facts(
+        name=algorithm.name,
+        configurations=algorithm.n_configurations,
         is_deployed=is_deployed,
-        flat=scale.shown(each.flat),
-        corrected=scale.shown(each.corrected_value),
-        corrected_low=corrected[0],
-        corrected_high=corrected[1],
-        nested=scale.shown(each.nested),
-        nested_low=nested[0],
-        nested_high=nested[1],
-        flat_fits=each.costs.flat_fits,
-        nested_fits=each.costs.nested_fits,
-        reason=each.reason,
+        flat=scale.shown(algorithm.flat),
+        corrected=scale.shown(algorithm.corrected_value),
+        corrected_interval=scale.ends(algorithm.corrected_interval),
+        nested=scale.shown(algorithm.nested),
+        nested_interval=scale.ends(algorithm.nested_interval),
+        flat_fits=algorithm.costs.flat_fits,
+        nested_fits=algorithm.costs.nested_fits,
+        reason=algorithm.reason,
     )
 
 
-def _difference(each: AlgorithmDifference) -> DifferenceRow:
-    return DifferenceRow(
-        each.first, each.second, each.words, *_ends(each.interval), *_ends(each.adjusted_interval), each.is_relevant
+def _difference(difference: AlgorithmDifference) -> Facts:
+    return Facts(
+        first=difference.first,
+        second=difference.second,
+        words=difference.words,
+        interval=tuple(difference.interval),
+        adjusted_interval=tuple(difference.adjusted_interval),
+        is_relevant=difference.is_relevant,
     )
-
-
-def _ends(interval: Interval) -> tuple[float | None, float | None]:
-    return json_number(interval.low), json_number(interval.high)

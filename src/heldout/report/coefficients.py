@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
 
@@ -12,33 +11,12 @@ from sklearn.svm import SVC, NuSVC
 
 from heldout._types import Floats
 from heldout.execution.fold_models import FoldModels
+from heldout.report.entries import Facts
 
 MOST_COEFFICIENTS = 100
 
 
-@dataclass(frozen=True)
-class Coefficient:
-    """What the delivered model has for a column; its spread is the standard deviation over the fold models."""
-
-    name: str
-    of_class: str
-    """The class that a positive one speaks for, such as "a" or "a against b"; empty for a regression."""
-    value: float
-    spread: float | None
-
-
-@dataclass(frozen=True)
-class CoefficientList:
-    """Coefficients or importances of the delivered model, the largest first."""
-
-    listed: tuple[Coefficient, ...]
-    total: int
-    """How many the model has."""
-    splits: int = 0
-    """Fold models behind the spread."""
-
-
-def coefficients_of(model: Any, fold_models: FoldModels | None, classes: tuple[str, ...]) -> CoefficientList | None:
+def coefficients_of(model: Any, fold_models: FoldModels | None, classes: tuple[str, ...]) -> Facts | None:
     """The coefficients of a fitted linear model; None for a model without coefficients.
 
     ``classes``: the labels of a classification in the order of the model's.
@@ -46,7 +24,7 @@ def coefficients_of(model: Any, fold_models: FoldModels | None, classes: tuple[s
     return _listed(model, fold_models, "coef_", classes)
 
 
-def own_importances_of(model: Any, fold_models: FoldModels | None) -> CoefficientList | None:
+def own_importances_of(model: Any, fold_models: FoldModels | None) -> Facts | None:
     """The ``feature_importances_`` of a fitted model: of scikit-learn's trees the mean decrease of the impurity.
 
     None for a model without any.
@@ -56,7 +34,7 @@ def own_importances_of(model: Any, fold_models: FoldModels | None) -> Coefficien
 
 def _listed(
     model: Any, fold_models: FoldModels | None, attribute: str, classes: tuple[str, ...] = ()
-) -> CoefficientList | None:
+) -> Facts | None:
     known = _values(model, attribute)
     if known is None:
         return None
@@ -66,13 +44,20 @@ def _listed(
     same = [other for other_names, other in others if other_names == names and other.shape == values.shape]
     spreads = np.std(same, axis=0) if len(same) > 1 else None
     entries = [
-        Coefficient(name, of_class, float(values[k, j]), None if spreads is None else float(spreads[k, j]))
+        Facts(
+            name=name,
+            of_class=of_class,
+            value=float(values[k, j]),
+            spread=None if spreads is None else float(spreads[k, j]),
+        )
         for k, of_class in enumerate(_spoken_for(model, classes, len(values)))
         for j, name in enumerate(names)
     ]
     entries.sort(key=lambda entry: -abs(entry.value))
-    return CoefficientList(
-        tuple(entries[:MOST_COEFFICIENTS]), len(entries), len(same) if spreads is not None else 0
+    return Facts(
+        listed=tuple(entries[:MOST_COEFFICIENTS]),
+        total=len(entries),
+        splits=len(same) if spreads is not None else 0,
     )
 
 

@@ -3,29 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from scipy.stats import rankdata
 
 from heldout._types import Floats
+from heldout.report.entries import Facts
 
 MOST_ROWS = 2000
 """Rows that correlations are computed from, evenly spaced among all."""
 LEAST_ROWS = 3
 
 
-@dataclass(frozen=True)
-class Correlation:
-    """The column that goes most with another one."""
-
-    column: str
-    coefficient: float
-    """Spearman's, from -1 to 1."""
-
-
-def strongest_correlations(names: Sequence[str], columns: Sequence[Floats]) -> tuple[Correlation | None, ...]:
+def strongest_correlations(names: Sequence[str], columns: Sequence[Floats]) -> tuple[Facts | None, ...]:
     """For each column of numbers (N,) the other one with the largest rank correlation by size; None without any.
 
     A pair is compared on the rows where neither is missing (NaN); ranks are those among a column's known values.
@@ -34,7 +25,7 @@ def strongest_correlations(names: Sequence[str], columns: Sequence[Floats]) -> t
     --------
     >>> rising = np.array([1.0, 2.0, 3.0, np.nan])
     >>> strongest_correlations(["a", "b"], [rising, -(rising**3)])[0]
-    Correlation(column='b', coefficient=-1.0)
+    Facts(column='b', coefficient=-1.0)
     """
     if len(columns) < 2:
         return (None,) * len(columns)
@@ -45,7 +36,9 @@ def strongest_correlations(names: Sequence[str], columns: Sequence[Floats]) -> t
     np.fill_diagonal(coefficients, 0.0)
     best = np.abs(coefficients).argmax(axis=1)
     return tuple(
-        Correlation(names[other], float(coefficients[column, other])) if coefficients[column, other] else None
+        Facts(column=names[other], coefficient=float(coefficients[column, other]))
+        if coefficients[column, other]
+        else None
         for column, other in enumerate(best)
     )
 
@@ -72,41 +65,7 @@ MOST_COLUMNS = 200
 """Columns that a report lists; those with missing values first."""
 
 
-@dataclass(frozen=True)
-class ColumnSummary:
-    """One column of the data."""
-
-    name: str
-    kind: str
-    """numbers, whole numbers, categories, yes or no, or times."""
-    missing: int
-    distinct: int
-    low: float | None = None
-    median: float | None = None
-    high: float | None = None
-    """``low``, ``median``, ``high``: of numbers; None for other columns."""
-    most_common: str = ""
-    """The most frequent value of a column of categories."""
-    counts: tuple[int, ...] = ()
-    """How many numbers are in each of ``BINS`` equal parts of the range; else how frequent values are."""
-    correlation: Correlation | None = None
-    """With another column of numbers."""
-
-
-@dataclass(frozen=True)
-class DataColumns:
-    """The columns of the data, and how many values are missing in all of them."""
-
-    rows: int
-    total: int
-    missing: int
-    columns_with_gaps: int
-    rows_with_gaps: int
-    listed: tuple[ColumnSummary, ...]
-    """In their order; of very many columns those with most missing values and then the first."""
-
-
-def columns_of(X: Any) -> DataColumns | None:
+def columns_of(X: Any) -> Facts | None:
     """The columns of a table or array (N, columns); None for data that have no columns, such as texts.
 
     A sparse matrix is summarised by its size: its zeros are values.
@@ -116,7 +75,7 @@ def columns_of(X: Any) -> DataColumns | None:
     rows, total = int(X.shape[0]), int(X.shape[1])
     if hasattr(X, "tocsc"):
         missing = int(np.isnan(X.data).sum()) if X.data.dtype.kind == "f" else 0
-        return DataColumns(rows, total, missing, 0, 0, ())
+        return Facts(rows=rows, total=total, missing=missing, columns_with_gaps=0, rows_with_gaps=0, listed=())
     arrays = _arrays(X)
     gaps = [_missing(array) for _, array in arrays]
     counts = [int(gap.sum()) for gap in gaps]
@@ -126,15 +85,22 @@ def columns_of(X: Any) -> DataColumns | None:
     places = sorted(range(total), key=lambda place: (-counts[place], place))[:MOST_COLUMNS]
     shown = [(*arrays[place], gaps[place]) for place in sorted(places)]
     listed = _correlated([_summary(*each) for each in shown], [_numbers(*each[1:]) for each in shown])
-    return DataColumns(rows, total, sum(counts), sum(count > 0 for count in counts), int(any_gap.sum()), listed)
+    return Facts(
+        rows=rows,
+        total=total,
+        missing=sum(counts),
+        columns_with_gaps=sum(count > 0 for count in counts),
+        rows_with_gaps=int(any_gap.sum()),
+        listed=listed,
+    )
 
 
-def _correlated(summaries: list[ColumnSummary], numbers: list[Any]) -> tuple[ColumnSummary, ...]:
+def _correlated(summaries: list[Facts], numbers: list[Any]) -> tuple[Facts, ...]:
     """The summaries, those of numbers with their correlations."""
     places = [place for place, values in enumerate(numbers) if values is not None]
     found = strongest_correlations([summaries[n].name for n in places], [numbers[n] for n in places])
     for place, correlation in zip(places, found, strict=True):
-        summaries[place] = replace(summaries[place], correlation=correlation)
+        summaries[place]["correlation"] = correlation
     return tuple(summaries)
 
 
@@ -184,25 +150,33 @@ def _numbers(array: Any, gap: Any) -> Any:
     return np.where(np.isfinite(numbers), numbers, np.nan)
 
 
-def _summary(name: str, array: Any, gap: Any) -> ColumnSummary:
+def _summary(name: str, array: Any, gap: Any) -> Facts:
     known, missing = _known(array, gap), int(gap.sum())
-    kind = known.dtype.kind
-    if kind == "b":
+    kind, more = "times", {}
+    if known.dtype.kind == "b":
         known = known.astype(str)
-        return ColumnSummary(name, "yes or no", missing, len(np.unique(known)), **_frequent(known))
-    if kind in "mM":
-        return ColumnSummary(name, "times", missing, len(np.unique(known)))
-    if kind not in "fiu":
-        texts = np.array([str(value) for value in known.tolist()], dtype=str)
-        return ColumnSummary(name, "categories", missing, len(np.unique(texts)), **_frequent(texts))
-    finite = known[np.isfinite(known)]
+        kind, more = "yes or no", _frequent(known)
+    elif known.dtype.kind in "fiu":
+        kind, more = _numbers_summary(known[np.isfinite(known)])
+    elif known.dtype.kind not in "mM":
+        known = np.array([str(value) for value in known.tolist()], dtype=str)
+        kind, more = "categories", _frequent(known)
+    distinct = len(np.unique(known))
+    return Facts({"name": name, "kind": kind, "missing": missing, "distinct": distinct, **_NOTHING, **more})
+
+
+_NOTHING = {"low": None, "median": None, "high": None, "most_common": "", "counts": (), "correlation": None}
+"""What only some kinds of columns have."""
+
+
+def _numbers_summary(finite: Floats) -> tuple[str, dict[str, Any]]:
     if not finite.size:
-        return ColumnSummary(name, "numbers", missing, len(np.unique(known)))
-    whole = bool((finite == np.floor(finite)).all())
+        return "numbers", {}
     low, median, high = (float(value) for value in np.quantile(finite, [0.0, 0.5, 1.0]))
-    kind = "whole numbers" if whole else "numbers"
-    counts = tuple(np.histogram(finite, BINS)[0].tolist()) if low < high and np.isfinite(high - low) else ()
-    return ColumnSummary(name, kind, missing, len(np.unique(known)), low, median, high, counts=counts)
+    is_range = low < high and np.isfinite(high - low)
+    counts = tuple(np.histogram(finite, BINS)[0].tolist()) if is_range else ()
+    kind = "whole numbers" if bool((finite == np.floor(finite)).all()) else "numbers"
+    return kind, {"low": low, "median": median, "high": high, "counts": counts}
 
 
 def _frequent(texts: Any) -> dict[str, Any]:

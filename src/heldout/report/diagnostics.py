@@ -6,7 +6,6 @@ They concern one configuration and need no model. Repeats do not count as more r
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
 from math import sqrt
 from statistics import NormalDist
 from typing import TypeAlias
@@ -20,6 +19,7 @@ from heldout.kernels.reference_curves import net_benefit, precision_recall_point
 from heldout.metrics.base import Response
 from heldout.predictions import UNPREDICTED_LABEL, HeldOutPredictions
 from heldout.protocols.validation.curves.decision import checked_thresholds
+from heldout.report.entries import Facts
 
 MOST_CURVE_POINTS = 300
 MOST_SCATTER_POINTS = 1000
@@ -28,101 +28,34 @@ MOST_CLASS_CURVES = 7
 ROWS_A_GROUP = 20
 
 
-@dataclass(frozen=True)
-class CurvePoints:
-    """True over false positive rate, or precision over recall from the highest threshold to the lowest."""
-
-    name: str
-    """The class that is compared with all others; empty for a binary task."""
-    repeat: int
-    x: tuple[float, ...]
-    y: tuple[float, ...]
-    area: float
-    """Below it: of precision the sum of the precisions, each times the recall that it adds, as scikit-learn's."""
-    prevalence: float
-    """Share of the positive rows: the precision of guessing."""
-
-
-@dataclass(frozen=True)
-class CalibrationGroup:
-    """Rows of similar predicted probability, the observed share, and its 95 % Wilson interval."""
-
-    predicted: float
-    observed: float
-    low: float
-    high: float
-    rows: float
-
-
-@dataclass(frozen=True)
-class CalibrationGroups:
-    """Observed shares by predicted probability."""
-
-    groups: tuple[CalibrationGroup, ...]
-    histogram: tuple[float, ...]
-    """Rows by predicted probability in 20 equal steps from 0 to 1 (mean over repeats)."""
-
-
-@dataclass(frozen=True)
-class ConfusionMatrix:
-    """Rows by true (down) and predicted (across) class, mean over repeats."""
-
-    classes: tuple[str, ...]
-    counts: tuple[tuple[float, ...], ...]
-
-
-@dataclass(frozen=True)
-class Residuals:
-    """Predictions of a regression and the truth, in the first repeat; a sample of the rows if they are many."""
-
-    predicted: tuple[float, ...]
-    truth: tuple[float, ...]
-    """``predicted``, ``truth``: values of the rows in the scatter plots."""
-    medians: tuple[tuple[float, float], ...]
-    """Median prediction and median residual of groups of equal size."""
-    half: float
-    most: float
-    """``half``, ``most``: 50th and 95th percentile of the absolute residuals."""
-
-
-@dataclass(frozen=True)
-class Diagnostics:
-    """The diagnostics that the stored responses allow."""
-
-    name: str
-    repeats: int
-    rows: int
-    roc: tuple[CurvePoints, ...] = ()
-    calibration: CalibrationGroups | None = None
-    confusion: ConfusionMatrix | None = None
-    residuals: Residuals | None = None
-
-    @property
-    def drawn(self) -> int:
-        """Rows of the scatter plots."""
-        return self.rows if self.residuals is None else len(self.residuals.truth)
-
-
 def diagnose(
     truth: Truth, predictions: HeldOutPredictions, winner: int, sample_weight: Floats | None = None
-) -> Diagnostics | None:
+) -> Facts | None:
     """All diagnostics that the winner's held-out predictions allow; None if they allow none."""
     responses = {name: array[:, winner] for name, array in predictions.responses.items()}
     weights = np.ones(truth.n_rows) if sample_weight is None else sample_weight
     probabilities = responses.get(Response.PROBABILITIES)
     ranks = first_predicted(probabilities, responses.get(Response.DECISION))
-    diagnostics = Diagnostics(predictions.names[winner], predictions.n_repeats, truth.n_rows)
+    roc: tuple[Facts, ...] = ()
+    calibration = confusion = residuals = None
     if truth.kind.is_classification:
-        diagnostics = replace(
-            diagnostics,
-            roc=class_curves(truth, ranks, weights, _roc_points),
-            calibration=_calibration(truth, probabilities, weights) if truth.kind is TaskKind.BINARY else None,
-            confusion=_confusion(truth, responses.get(Response.LABELS), probabilities),
-        )
+        roc = class_curves(truth, ranks, weights, _roc_points)
+        calibration = _calibration(truth, probabilities, weights) if truth.kind is TaskKind.BINARY else None
+        confusion = _confusion(truth, responses.get(Response.LABELS), probabilities)
     elif truth.kind is TaskKind.REGRESSION and Response.VALUES in responses:
-        diagnostics = replace(diagnostics, residuals=_residuals(truth.values, responses[Response.VALUES][:, 0]))
-    parts = diagnostics.roc, diagnostics.calibration, diagnostics.confusion, diagnostics.residuals
-    return diagnostics if any(parts) else None
+        residuals = _residuals(truth.values, responses[Response.VALUES][:, 0])
+    if not (roc or calibration or confusion or residuals):
+        return None
+    return Facts(
+        name=predictions.names[winner],
+        repeats=predictions.n_repeats,
+        rows=truth.n_rows,
+        drawn=truth.n_rows if residuals is None else len(residuals.truth),  # rows of the scatter plots
+        roc=roc,
+        calibration=calibration,
+        confusion=confusion,
+        residuals=residuals,
+    )
 
 
 def first_predicted(*arrays: Floats | None) -> Floats | None:
@@ -134,9 +67,7 @@ PointsOf: TypeAlias = Callable[[NDArray[np.bool_], Floats, Floats], tuple[Floats
 """From which rows are positive, their scores and weights to x, y and the area below; None where it is undefined."""
 
 
-def class_curves(
-    truth: Truth, ranks: Floats | None, weights: Floats, points_of: PointsOf
-) -> tuple[CurvePoints, ...]:
+def class_curves(truth: Truth, ranks: Floats | None, weights: Floats, points_of: PointsOf) -> tuple[Facts, ...]:
     """A curve a repeat of a binary task, or a class in the first repeat: of many those with the least areas."""
     if ranks is None or not truth.kind.is_classification:
         return ()
@@ -155,7 +86,11 @@ def class_curves(
         if points is not None:
             share = float(np.average(is_of[present], weights=weights[present]))
             x, y, area = points
-            curves.append(CurvePoints(name, repeat, tuple(x.tolist()), tuple(y.tolist()), area, share))
+            curves.append(
+                Facts(
+                    name=name, repeat=repeat, x=tuple(x.tolist()), y=tuple(y.tolist()), area=area, prevalence=share
+                )
+            )
     if truth.kind is not TaskKind.BINARY and len(curves) > MOST_CLASS_CURVES:
         curves = sorted(curves, key=lambda curve: curve.area)[:MOST_CLASS_CURVES]
     return tuple(curves)
@@ -187,6 +122,14 @@ def class_names(truth: Truth) -> tuple[str, ...]:
     return tuple(str(label) for label in ([] if truth.classes is None else truth.classes.tolist()))
 
 
+def two_classes(truth: Truth) -> tuple[str, ...]:
+    """The positive and the negative class of a binary task as text; empty for another."""
+    if truth.kind is not TaskKind.BINARY or truth.positive is None:
+        return ()
+    names = class_names(truth)
+    return names[truth.positive], names[1 - truth.positive]
+
+
 def wilson(share: float, rows: float) -> tuple[float, float]:
     """Wilson's 95 % interval for a share of ``rows`` rows.
 
@@ -201,7 +144,7 @@ def wilson(share: float, rows: float) -> tuple[float, float]:
     return max(centre - half, 0.0), min(centre + half, 1.0)
 
 
-def _calibration(truth: Truth, probabilities: Floats | None, weights: Floats) -> CalibrationGroups | None:
+def _calibration(truth: Truth, probabilities: Floats | None, weights: Floats) -> Facts | None:
     if probabilities is None or np.isnan(probabilities).all():
         return None
     positive = (truth.values == truth.positive)[:, None] & np.ones(probabilities.shape, dtype=bool)
@@ -220,14 +163,20 @@ def _calibration(truth: Truth, probabilities: Floats | None, weights: Floats) ->
         share = float(np.average(happened[inside], weights=mine))
         rows = float(mine.sum() ** 2 / (mine**2).sum() / repeats)
         low, high = wilson(share, rows)
-        groups.append(CalibrationGroup(float(np.average(predicted[inside], weights=mine)), share, low, high, rows))
+        groups.append(
+            Facts(
+                predicted=float(np.average(predicted[inside], weights=mine)),
+                observed=share,
+                low=low,
+                high=high,
+                rows=rows,
+            )
+        )
     histogram = np.histogram(predicted, bins=20, range=(0, 1))[0] / repeats
-    return CalibrationGroups(tuple(groups), tuple(histogram.round(2).tolist()))
+    return Facts(groups=tuple(groups), histogram=tuple(histogram.round(2).tolist()))
 
 
-def _confusion(
-    truth: Truth, labels: NDArray[np.int32] | None, probabilities: Floats | None
-) -> ConfusionMatrix | None:
+def _confusion(truth: Truth, labels: NDArray[np.int32] | None, probabilities: Floats | None) -> Facts | None:
     """Counts of predicted labels, or else of labels from probabilities (above one half, or the largest)."""
     if labels is not None and (labels != UNPREDICTED_LABEL).any():
         predicted = labels
@@ -243,7 +192,7 @@ def _confusion(
     np.add.at(counts, (codes[present], predicted[present]), 1.0)
     repeats = present.sum() / max(present.any(axis=1).sum(), 1)
     rows = (counts / repeats).round(2).tolist()
-    return ConfusionMatrix(class_names(truth), tuple(tuple(row) for row in rows))
+    return Facts(classes=class_names(truth), counts=tuple(tuple(row) for row in rows))
 
 
 def _labels_from(truth: Truth, probabilities: Floats) -> NDArray[np.int32]:
@@ -257,7 +206,7 @@ def _labels_from(truth: Truth, probabilities: Floats) -> NDArray[np.int32]:
     return np.where(unknown, UNPREDICTED_LABEL, best).astype(np.int32)
 
 
-def _residuals(truth: Floats, predicted: Floats) -> Residuals | None:
+def _residuals(truth: Floats, predicted: Floats) -> Facts | None:
     present = np.flatnonzero(np.isfinite(predicted))
     if not present.size:
         return None
@@ -270,7 +219,7 @@ def _residuals(truth: Floats, predicted: Floats) -> Residuals | None:
     n_groups = int(np.clip(len(truth) // ROWS_A_GROUP, 1, 10))
     by_prediction = np.array_split(np.argsort(predicted, kind="stable"), n_groups)
     half, most = np.quantile(np.abs(residuals), [0.5, 0.95])
-    return Residuals(
+    return Facts(
         predicted=tuple(predicted[drawn].tolist()),
         truth=tuple(truth[drawn].tolist()),
         medians=tuple((float(np.median(predicted[g])), float(np.median(residuals[g]))) for g in by_prediction),
@@ -279,21 +228,9 @@ def _residuals(truth: Floats, predicted: Floats) -> Residuals | None:
     )
 
 
-@dataclass(frozen=True)
-class NetBenefit:
-    """Net benefit a row of acting on probabilities from each threshold on, mean over repeats."""
-
-    name: str
-    """The class that one acts on."""
-    thresholds: tuple[float, ...]
-    net_benefit: tuple[float, ...]
-    act_on_all: tuple[float, ...]
-    """Of acting on every row; acting on none has 0."""
-
-
 def precision_recall_of(
     truth: Truth, predictions: HeldOutPredictions, configuration: int, sample_weight: Floats | None = None
-) -> tuple[CurvePoints, ...]:
+) -> tuple[Facts, ...]:
     """Precision over recall; empty without scores of classes."""
     responses = [predictions.responses.get(kind) for kind in (Response.PROBABILITIES, Response.DECISION)]
     ranks = first_predicted(*(None if array is None else array[:, configuration] for array in responses))
@@ -306,7 +243,7 @@ def net_benefit_of(
     predictions: HeldOutPredictions,
     configuration: int,
     sample_weight: Floats | None = None,
-) -> NetBenefit | None:
+) -> Facts | None:
     """Net benefit of a binary task's probabilities by threshold; None without any."""
     points = checked_thresholds(None)
     probabilities = predictions.responses.get(Response.PROBABILITIES)
@@ -324,9 +261,9 @@ def net_benefit_of(
         return None
     share = float(np.mean(shares))
     of_all = share - (1 - share) * points / (1 - points)
-    return NetBenefit(
-        str(truth.pos_label),
-        tuple(points.tolist()),
-        tuple(np.mean(benefits, axis=0).tolist()),
-        tuple(of_all.tolist()),
+    return Facts(
+        name=str(truth.pos_label),
+        thresholds=tuple(points.tolist()),
+        net_benefit=tuple(np.mean(benefits, axis=0).tolist()),
+        act_on_all=tuple(of_all.tolist()),
     )

@@ -6,17 +6,17 @@ import inspect
 from collections.abc import Mapping
 from typing import Any
 
-from heldout.report.content import Parameter
+from heldout.report.entries import Facts
 from heldout.scales import plain
 
 _CONTAINERS = ("steps", "transformers", "transformer_list", "estimators")
 
 
-def parameters_of(estimator: Any) -> tuple[Parameter, ...]:
+def parameters_of(estimator: Any) -> tuple[Facts, ...]:
     """All parameters of an estimator, except those that contain others."""
     whole = estimator.get_params(deep=True) if hasattr(estimator, "get_params") else {}
     return tuple(
-        Parameter(name, plain(whole[name]), False, _is_default(estimator, whole, name))
+        Facts(name=name, text=plain(whole[name]), searched=False, is_default=_is_default(estimator, whole, name))
         for name in sorted(whole)
         if not (hasattr(whole[name], "get_params") or name.rpartition("__")[2] in _CONTAINERS)
     )

@@ -17,7 +17,7 @@ from typing import Any
 from heldout._text import printable
 from heldout.report.displays import configurations as drawn
 from heldout.report.displays.configurations import MOST_DOTS, FamilySlice, has_bar, slices_of
-from heldout.report.ranking import FamilyBest, RankedConfiguration, Ranking
+from heldout.report.entries import Facts
 from heldout.scales import Scale
 
 MOST_SLICES = 24
@@ -30,7 +30,7 @@ class Exploration:
 
     colours: dict[str, tuple[str, bool]] = field(default_factory=dict)
     """Of each family: the colour of its dots, and whether they are filled."""
-    best: tuple[FamilyBest, ...] = ()
+    best: tuple[Facts, ...] = ()
     """Of several families."""
     ranked: str = ""
     ordered: str = ""
@@ -54,7 +54,7 @@ class Exploration:
         return page_script() if self.data else ""
 
 
-def explore(ranking: Ranking | None, scale: Scale) -> Exploration:
+def explore(ranking: Facts | None, scale: Scale) -> Exploration:
     """The exploration of a ranking; nothing of a single configuration."""
     if ranking is None or len(ranking.shown) < 2:
         return Exploration()
@@ -94,7 +94,7 @@ def _together(parts: Sequence[FamilySlice], scale: Scale) -> tuple[tuple[str, st
     return tuple(figures)
 
 
-def _varied(rows: Sequence[RankedConfiguration]) -> tuple[str, ...]:
+def _varied(rows: Sequence[Facts]) -> tuple[str, ...]:
     values: dict[str, set[str]] = {}
     for row in rows:
         for name, value in row.parameters.items():
@@ -102,21 +102,25 @@ def _varied(rows: Sequence[RankedConfiguration]) -> tuple[str, ...]:
     return tuple(name for name, seen in values.items() if len(seen) > 1)
 
 
-def _data(ranking: Ranking, scale: Scale) -> str:
-    """The table as JSON that may stand inside a page: no text can end the element that holds it."""
-    parameters = _varied(ranking.shown)
-    families = dict.fromkeys(row.family for row in ranking.shown)
+def _data(ranking: Facts, scale: Scale) -> str:
+    """The table's columns as JSON that may stand inside a page: no text can end the element that holds it."""
+    rows, parameters = ranking.shown, _varied(ranking.shown)
+    families = dict.fromkeys(row.family for row in rows)
     place = {family: number for number, family in enumerate(families)}  # as the page offers them
-    rows = [
-        [
-            row.index,
-            place[row.family],
-            *(_rounded(value) for value in (row.mean, row.spread, row.train, row.pooled, row.selected)),
-            [_plain(row.parameters.get(name)) if name in row.parameters else None for name in parameters],
-        ]
-        for row in ranking.shown
-    ]
-    text = json.dumps({"rows": rows, "greater": scale.greater_is_better}, separators=(",", ":"), allow_nan=False)
+    columns = {
+        name: [_rounded(row[name]) for row in rows] for name in ("mean", "spread", "train", "pooled", "selected")
+    }
+    document = {
+        **columns,
+        "index": [row.index for row in rows],
+        "family": [place[row.family] for row in rows],
+        "values": [
+            [_plain(row.parameters.get(name)) if name in row.parameters else None for name in parameters]
+            for row in rows
+        ],
+        "greater": scale.greater_is_better,
+    }
+    text = json.dumps(document, separators=(",", ":"), allow_nan=False)
     for letter in "<>&":
         text = text.replace(letter, f"\\u{ord(letter):04x}")
     return text

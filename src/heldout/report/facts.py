@@ -1,256 +1,389 @@
-"""Facts, settings, sources and provenance of a number, as labels with texts."""
+"""``facts``: what a result says, as one dictionary, over which page, card and texts are templates."""
 
 from __future__ import annotations
 
-import math
-import re
-from collections.abc import Iterable, Mapping, Sequence
+import hashlib
+from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from heldout._record import json_safe
-from heldout.data.task import TaskKind, Truth
-from heldout.estimates.question import AGGREGATE_WORDS
+from heldout._record import json_number
+from heldout._sklearn import BaseSearchCV
+from heldout._text import bytes_text
+from heldout._types import Floats
+from heldout.configurations import NotHashableError
+from heldout.data.arrays import shortened
+from heldout.data.task import TaskKind
+from heldout.errors import InputError
 from heldout.estimates.types import Estimate
-from heldout.metrics.base import Metric, positive_of
-from heldout.protocols.nested.estimate import ACROSS_WORDS, INNER_WORDS, INTERVAL_WORDS, TEST_PART_WORDS
-from heldout.references import REFERENCES
-from heldout.report.content import Citation, Fact
-from heldout.report.diagnostics import Diagnostics
-from heldout.selection import SELECTION_WORDS
+from heldout.execution.listeners.words import duration, shared_line, work_words
+from heldout.execution.sharing.accounts import STEPS, SharedFits
+from heldout.protocols.algorithms.comparison import AlgorithmComparison
+from heldout.protocols.validation.estimate import Validation
+from heldout.report.algorithms import algorithms_of, record_of_deployed
+from heldout.report.coefficients import coefficients_of, own_importances_of
+from heldout.report.columns import columns_of
+from heldout.report.configuration_parts import parts_of
+from heldout.report.configuration_scores import search_scale
+from heldout.report.diagnostics import class_names, diagnose, precision_recall_of, two_classes
+from heldout.report.entries import OPTIONAL, Facts
+from heldout.report.estimator_parameters import parameters_of
+from heldout.report.headline import (
+    calibration_advice,
+    delivered_sentence,
+    distribution_of,
+    headline_of,
+    method_sentences,
+    number_facts,
+)
+from heldout.report.importance import importance_of
+from heldout.report.nested import outer_of
+from heldout.report.paper import evaluation_of_protocol
+from heldout.report.race import race_of, sources_of
+from heldout.report.ranking import column_means, rank_configurations
+from heldout.report.settings import (
+    citations_of,
+    configurations_text,
+    drop_text,
+    flag_facts,
+    folds_text,
+    positive_text,
+    reproduction_of,
+    rows_text,
+    settings_of,
+    with_text,
+)
+from heldout.report.thresholds import drawn_curves, threshold_table
+from heldout.report.validation_facts import validation_facts
+from heldout.result import Evaluation
+from heldout.scales import Scale, plain, scale_of_estimate
 
-_ELSEWHERE = {
-    "quantity", "sources", "columns", "n_rows", "n_configurations", "n_candidates", "n_repeats", "n_folds",
-    "training_rows",
-}  # fmt: skip
-_REPRODUCE = {
-    "entropy": "Seed",
-    "kernels": "Kernels",
-    "versions": "Versions",
-    "python": "Python",
-    "platform": "Platform",
-    "started": "Started",
-    "finished": "Finished",
-    "when": "Date",
-    "date": "Date",
-    "command": "Command",
-}
-_SETTINGS = {
-    "task": "Task",
-    "pos_label": "Positive class",
-    "aggregate": "Score of a configuration",
-    "selection": "Selection rule",
-    "ties": "Ties",
-    "grouped": "Groups drawn whole",
-    "weighted": "Rows weighted",
-    "n_bootstraps": "Bootstraps",
-    "n_imputations": "Imputations of every fit",
-    "n_second_bootstraps": "Bootstraps of the second stage",
-    "inner_optimism": "Optimism by bootstraps of the bootstraps",
-    "adjusted_optimism": "Adjusted optimism",
-    "optimism_adjusted": "Optimism adjusted",
-    "redrawn": "Draws redrawn",
-    "n_folds_used": "Folds used",
-    "selection_settings": "Settings of the rule",
-    "winner_chosen_on": "Winner chosen by",
-    "n_rows_choosing": "Rows that choose",
-    "n_rows_evaluated": "Rows that score",
-    "evaluation_share": "Their share",
-    "candidates": "Sent on to them",
-    "n_finalists": "Finalists",
-    "level_for_each": "Confidence level for each",
-    "aggregate_of_value": "Value and interval from",
-    "scale_of_value": "Value, interval and uncorrected score from",
-    "aggregate_out_of_bag": "Score of rows left out",
-    "unit": "What is drawn",
-    "effective_rows": "Effective rows",
-    "half_width": "Half width of the interval",
-    "distance_to_best": "Distance to the best, at most",
-    "n_draws": "Draws",
-    "inner": "Inner folds",
-    "across": "Fitted in the outer folds",
-    "interval": "Interval by",
-    "control": "Control for few rows",
-    "control_size": "Subtracted for few rows",
-    "control_choices": "Configurations it was measured on",
-    "n_outer_folds": "Outer folds",
-    "test_to_training_rows": "Test rows for each training row",
-    "bates_hastie_tibshirani": "Measured for the interval",
-    "interval_of_test_part": "Interval of the test part by",
-    "monte_carlo_error": "Monte Carlo error",
-    "averaged": "Rows left out averaged",
-    "n_never_left_out": "Rows never left out",
-    "no_information": "Score without information",
-    "relative_overfitting": "Relative overfitting",
-    "weight": "Weight of the rows left out",
-    "training_size_correction": "Correction for training size",
-    "as_published": "By the published formula",
-}
-_MOST_LISTED = 8
-_NOTHING = [("redrawn", 0), ("n_never_left_out", 0), ("n_rows_choosing", 0), ("across", "folds")]
-"""Settings that are not shown: nothing happened."""
-_WORDS: dict[str, Mapping[str, str]] = {
-    "aggregate": AGGREGATE_WORDS,
-    "aggregate_of_value": AGGREGATE_WORDS,
-    "scale_of_value": AGGREGATE_WORDS,
-    "aggregate_out_of_bag": AGGREGATE_WORDS,
-    "winner_chosen_on": AGGREGATE_WORDS,
-    "selection": SELECTION_WORDS,
-    "candidates": {"best": "the best one"},
-    "inner": INNER_WORDS,
-    "across": ACROSS_WORDS,
-    "interval": INTERVAL_WORDS,
-    "interval_of_test_part": TEST_PART_WORDS,
-    "control": {"auto": "where few rows change the score", "True": "always"},
-}
+NO_FINGERPRINT = "none: a parameter has no canonical form"
 
 
-def folds_text(folds: NDArray[np.int32] | None, n_splits: int | None) -> str:
-    """Folds and repeats in words.
+def facts(result: Any, *, command: str = "", title: str = "") -> Facts:
+    """What a result says, in JSON's types, scales of metrics and a methods text apart.
 
-    Examples
-    --------
-    >>> of_folds, hold_out = np.array([[0], [1]], dtype=np.int32), np.array([[0], [-1]], dtype=np.int32)
-    >>> folds_text(of_folds, None), folds_text(hold_out, None)
-    ('2 folds', 'one hold-out')
+    Parameters
+    ----------
+    result : fitted search, Evaluation, Estimate, Validation or AlgorithmComparison
+    command : str
+        The command line or call that made it.
+    title : str
+        Such as the name of the data.
+
+    Raises
+    ------
+    InputError
+        When it is no result, or a search that is not fitted or kept no predictions.
     """
-    if folds is None:
-        return "held-out predictions"
-    repeats = folds.shape[1]
-    each = int(folds[:, 0].max()) + 1
-    if n_splits is not None and n_splits != each * repeats:
-        return f"{n_splits} splits"
-    if each == 1:
-        return "one hold-out" if repeats == 1 else f"{repeats} hold-outs"
-    return f"{each} folds" if repeats == 1 else f"{repeats} × {each} folds"
-
-
-def drop_text(drop: Mapping[str, Any] | None) -> str:
-    """The drop rule with its settings; empty without one.
-
-    Examples
-    --------
-    >>> drop_text({"rule": "bootstrap", "threshold": 0.99, "shuffle_folds": False})
-    'bootstrap (threshold 0.99, shuffle_folds no)'
-    """
-    if not drop:
-        return ""
-    settings = setting_text({key: value for key, value in drop.items() if key != "rule"})
-    return f"{drop.get('rule', '')} ({settings})" if settings else str(drop.get("rule", ""))
-
-
-def configurations_text(total: int, failed: int, dropped: int) -> str:
-    """The number of configurations, and how many of them were dropped or failed."""
-    out = (f", {n:,} {how}" for n, how in ((dropped, "dropped"), (failed, "failed")) if n)
-    return f"{total:,}{''.join(out)}"
-
-
-def rows_text(truth: Truth) -> str:
-    """The number of rows, in total and by class."""
-    rows = f"{truth.n_rows:,}"
-    if truth.kind is TaskKind.SURVIVAL:
-        return f"{rows} ({int(truth.values['event'].sum()):,} with the event)"
-    if truth.kind is TaskKind.REGRESSION or truth.classes is None:
-        return rows
-    counts = truth.class_counts()
-    if len(counts) > 4:
-        return f"{rows} in {len(counts)} classes"
-    numbers = truth.classes.dtype.kind in "iufb"  # "65 1" would be two numbers side by side
-    named = [f"class {label}" if numbers else str(label) for label in truth.classes.tolist()]
-    of_class = ", ".join(f"{label}: {count:,}" for label, count in zip(named, counts.tolist(), strict=True))
-    return f"{rows} ({of_class})"
-
-
-def facts_with_text(facts: Iterable[tuple[str, str]]) -> tuple[Fact, ...]:
-    """Labels and their texts, without those whose text is empty."""
-    return tuple(Fact(label, text) for label, text in facts if text)
-
-
-def positive_text(truth: Truth, metrics: Iterable[Metric | None]) -> str:
-    """The positive class, and that of each metric which calls another one positive; empty if there is none."""
-    if truth.positive is None or truth.classes is None:
-        return ""
-    others = [
-        f"of {metric.name} {truth.classes[code]}"
-        for metric in metrics
-        if metric is not None and (code := positive_of(metric, truth)) not in (None, truth.positive)
-    ]
-    own = str(truth.pos_label)
-    return f"of the curves and tables {own}, {', '.join(others)}" if others else own
-
-
-def citations_of(
-    estimates: Iterable[Estimate], diagnostics: Diagnostics | None, others: Iterable[str] = ()
-) -> tuple[Citation, ...]:
-    """The sources of the numbers shown, each once; ``others`` are keys of further sources."""
-    keys = [key for estimate in estimates for key in estimate.provenance.get("sources", ())]
-    keys += others
-    if diagnostics is not None and diagnostics.calibration is not None:
-        keys.append("wilson1927")
-    works = [REFERENCES[key] for key in dict.fromkeys(keys)]
-    return tuple(Citation(str(work).removesuffix(f" doi:{work.doi}"), work.doi) for work in works)
-
-
-def settings_of(records: Sequence[Mapping[str, Any]]) -> tuple[Fact, ...]:
-    """The settings in provenance."""
-    rows = []
-    for key, value in _items(records):
-        if key in _ELSEWHERE or key in _REPRODUCE or "fingerprint" in key:
-            continue
-        text = _WORDS.get(key, {}).get(str(value)) or setting_text(f"{value:,}" if type(value) is int else value)
-        if text and value is not False and (key, value) not in _NOTHING:
-            rows.append(Fact(_SETTINGS.get(key, key.replace("_", " ").capitalize()), text))
-    return tuple(rows)
-
-
-def reproduction_of(records: Sequence[Mapping[str, Any]]) -> tuple[Fact, ...]:
-    """Seed, versions and times in provenance."""
-    return tuple(
-        Fact(_REPRODUCE.get(key, key.replace("_", " ").capitalize()), _moment(text))
-        for key, value in _items(records)
-        if (key in _REPRODUCE or "fingerprint" in key) and (text := setting_text(value))
+    origin = {"command": command, "title": title}
+    if isinstance(result, AlgorithmComparison):
+        return Facts(_comparison_facts(result), **origin)
+    evaluation = evaluation_of_result(result)
+    if evaluation is not None:
+        return Facts(_search_facts(evaluation), **origin)
+    if isinstance(result, Validation):
+        return Facts(validation_facts(result), **origin)
+    if isinstance(result, Estimate):
+        return Facts(_estimate_facts(result), **origin)
+    remedy = ""
+    if isinstance(result, BaseSearchCV):
+        ours = hasattr(result, "keep_predictions")
+        remedy = "; fit it first" if ours else "; ho.correct makes an estimate of a search of scikit-learn"
+    raise InputError(
+        "a fitted search of heldout, an estimate, a validation or a comparison of algorithms is needed, got "
+        f"{shortened(result)}{remedy}."
     )
 
 
-def _moment(text: str) -> str:
-    """A time of ISO 8601 in UTC in readable form; any other text unchanged."""
-    found = re.fullmatch(r"(\d{4}-\d\d-\d\d)T(\d\d:\d\d:\d\d)(\.\d+)?\+00:00", text)
-    return f"{found[1]} {found[2]} UTC" if found else text
+def evaluation_of_result(result: Any) -> Evaluation | None:
+    """The record of the search behind a result; None if there is none.
 
-
-def _items(records: Sequence[Mapping[str, Any]]) -> list[tuple[str, Any]]:
-    """Items of several records, each key once."""
-    merged: dict[str, Any] = {}
-    for record in records:
-        for key, value in record.items():
-            merged.setdefault(str(key), json_safe(value))
-    return list(merged.items())
-
-
-def setting_text(value: Any) -> str:
-    """A setting as people read it; empty for None.
-
-    Examples
-    --------
-    >>> setting_text({"relative": True, "complexity": [0.5] * 40 + [3]})
-    'relative yes, complexity 41 numbers from 0.5 to 3'
+    Raises InputError for a search that kept no record.
     """
-    match value:
-        case None:
-            return ""
-        case bool():
-            return "yes" if value else "no"
-        case dict():
-            return ", ".join(f"{key} {text}" for key, item in value.items() if (text := setting_text(item)))
-        case list() if len(value) > _MOST_LISTED and all(type(item) in (int, float) for item in value):
-            finite = [item for item in value if math.isfinite(item)] or [math.nan]
-            return f"{len(value):,} numbers from {setting_text(min(finite))} to {setting_text(max(finite))}"
-        case list():
-            return ", ".join(setting_text(item) for item in value)
-        case float():
-            return f"{value:.6g}"
-        case int():
-            return str(value)
-    return str(value)
+    if isinstance(result, Evaluation):
+        return result
+    if isinstance(result, AlgorithmComparison):
+        return result.evaluation
+    repeated = evaluation_of_protocol(result)
+    if repeated is not None:
+        return replace(repeated, estimates={repeated.refit_metric: result})
+    if not hasattr(result, "evaluation_"):
+        return None
+    if result.evaluation_ is None:
+        raise InputError("this needs the held-out predictions of the search; search with `keep_predictions=True`.")
+    evaluation: Evaluation = result.evaluation_
+    return evaluation
+
+
+def _estimate_facts(estimate: Estimate) -> Facts:
+    """What is known of an estimate without the predictions behind it."""
+    provenance, rows = estimate.provenance, estimate.n_rows_used
+    scale, _ = scale_of_estimate(estimate)
+    n = int(provenance.get("n_candidates", 1))
+    headline = headline_of(
+        estimate,
+        scale,
+        uncorrected=estimate.uncorrected,
+        winner=estimate.selected_name,
+        candidates=n,
+        rows=rows,
+        folds="held-out predictions" if rows else "scores of splits",
+    )
+    return Facts(
+        OPTIONAL,
+        kind="estimate",
+        headline=headline,
+        facts=with_text(
+            {
+                "Rows": f"{rows:,}" if rows else "",
+                "Configurations": f"{int(provenance.get('n_configurations', n)):,}",
+            }
+        ),
+        method=method_sentences(estimate),
+        settings=settings_of([provenance]),
+        flags=flag_facts({"": estimate}, ""),
+        citations=citations_of([estimate], None),
+        methods_text=estimate.methods_text(),
+        reproduction=reproduction_of([provenance]),
+    )
+
+
+def _search_facts(evaluation: Evaluation) -> Facts:
+    name, estimate, winner = evaluation.refit_metric, evaluation.estimate, evaluation.winner
+    truth, model = evaluation.task.truth, evaluation.model
+    scale = search_scale(evaluation, name)
+    failures = {**evaluation.predictions.failed, **evaluation.failures}
+    dropped = set(evaluation.predictions.dropped) - set(failures)
+    folds = _folds_text(evaluation)
+    provenance = {} if estimate is None else estimate.provenance
+    dropping = {"dropping": drop_text(evaluation.provenance.get("drop"))}
+    imputing = {key: evaluation.provenance[key] for key in ("n_imputations",) if key in evaluation.provenance}
+    outer = outer_of(estimate, scale)
+    ranking = _ranking(evaluation, scale, failures, dropped, is_nested=outer is not None)
+    chosen = next((row for row in ranking.shown if row.is_winner), None)
+    shown = None if chosen is None else chosen.pooled if chosen.mean is None else chosen.mean
+    predictions = truth, evaluation.predictions, winner, evaluation.task.sample_weight
+    diagnostics = diagnose(*predictions)
+    candidates = len(evaluation.configurations) - len(failures) - len(dropped)
+    headline = headline_of(
+        estimate,
+        scale,
+        uncorrected=None if shown is None else scale.sign * shown,
+        # A two-part method may have selected another configuration than the search; the number is of that one.
+        winner=evaluation.configurations.names[winner] if estimate is None else estimate.selected_name,
+        candidates=candidates,
+        rows=evaluation.task.n_rows,
+        folds=folds,
+        dropped=len(dropped),
+        classes=two_classes(truth),
+    )
+    return Facts(
+        OPTIONAL,
+        kind="search",
+        headline=headline,
+        facts=_labelled(evaluation, len(failures), len(dropped), folds),
+        distribution=distribution_of(estimate, scale),
+        metrics=_metric_rows(evaluation),
+        race=race_of(evaluation, scale),
+        outer=outer,
+        ranking=ranking,
+        parameters=_parameters(evaluation),
+        diagnostics=diagnostics,
+        shared=tuple(_shared_row(what, each) for what, each in evaluation.shared_fits.items()),
+        method=method_sentences(estimate),
+        settings=settings_of([provenance, dropping, imputing]),
+        flags=flag_facts(evaluation.estimates, name),
+        citations=citations_of(evaluation.estimates.values(), diagnostics, _further_sources(evaluation)),
+        methods_text=evaluation.methods_text(),
+        reproduction=reproduction_of([evaluation.provenance, provenance]) | _fingerprints(evaluation),
+        delivered=delivered_sentence(
+            estimate,
+            evaluation.task.n_rows,
+            source="search",
+            is_corrected=headline.label != "uncorrected" or candidates + len(dropped) == 1,
+            is_fitted=model is not None,
+            is_bounded=evaluation.provenance.get("deploy") == "bounded",
+        ),
+        precision_recall=drawn_curves(precision_recall_of(*predictions)),
+        thresholds=threshold_table(*predictions),
+        no_calibration=_no_calibration(evaluation, diagnostics),
+        columns=columns_of(evaluation.task.X),
+        treatment=evaluation.provenance.get("columns"),
+        overtuning=_overtuning(evaluation),
+        importance=importance_of(evaluation),
+        coefficients=coefficients_of(model, evaluation.fold_models, class_names(truth)),
+        own_importances=own_importances_of(model, evaluation.fold_models),
+    )
+
+
+def _ranking(
+    evaluation: Evaluation, scale: Scale, failures: Mapping[int, str], dropped: set[int], *, is_nested: bool
+) -> Facts:
+    name, estimate = evaluation.refit_metric, evaluation.estimate
+    fold_scores = evaluation.fold_scores.get(name)
+    return rank_configurations(
+        evaluation.configurations.names,
+        scale,
+        fold_scores=None if fold_scores is None else fold_scores.values,
+        pooled=evaluation.within_scores.get(name, evaluation.pooled_scores.get(name)),
+        # How often outer folds selected a configuration is shown with them; it is not a replay on resampled rows.
+        selected=None if estimate is None or is_nested else estimate.selection_frequency,
+        winner=evaluation.winner,
+        failures=failures,
+        by_mean=evaluation.estimation.aggregate not in ("pooled", "within"),  # the scale that chose
+        within=name in evaluation.within_scores,
+        dropped=dropped,
+        parts=parts_of(evaluation.configurations),
+        train=_train_means(evaluation, name),
+    )
+
+
+def _overtuning(evaluation: Evaluation) -> Facts | None:
+    """What further search bought; None where it is not known, and of fewer than two configurations.
+
+    By how much the best of so many is better than the first, on the rows that chose it and on those left out: a
+    second level beside the estimate of the search would answer no question of its own.
+    """
+    try:
+        overtuning = evaluation.overtuning
+    except InputError:
+        return None
+    if len(overtuning.n_configurations) < 2:
+        return None
+    sign = 1 if overtuning.greater_is_better else -1
+    gains = {
+        name: tuple(json_number(sign * (score - scores[0])) for score in scores.tolist())
+        for name, scores in (("uncorrected", overtuning.uncorrected), ("corrected", overtuning.corrected))
+    }
+    return Facts(
+        gains,
+        scale=search_scale(evaluation, evaluation.refit_metric),
+        n_configurations=tuple(overtuning.n_configurations.tolist()),
+        in_order=overtuning.in_order,
+        sentences=tuple(evaluation.overtuning_sentences),
+    )
+
+
+def _no_calibration(evaluation: Evaluation, diagnostics: Facts | None) -> str:
+    is_binary = evaluation.task.truth.kind is TaskKind.BINARY
+    if not is_binary or (diagnostics is not None and diagnostics.calibration is not None):
+        return ""
+    return calibration_advice(evaluation.configurations[evaluation.winner].fresh(), "search")
+
+
+def _train_means(evaluation: Evaluation, name: str) -> Floats | None:
+    """Each configuration's mean score on the rows that trained it (C,); None if these scores were not computed."""
+    column = evaluation.cells.train_scores.get(name)
+    return None if column is None or np.isnan(column.values).all() else column_means(column.values.T)
+
+
+def _further_sources(evaluation: Evaluation) -> list[str]:
+    return [*sources_of(evaluation), *evaluation.provenance.get("sources_of_imputation", ())]
+
+
+def _metric_rows(evaluation: Evaluation) -> tuple[Facts, ...]:
+    """The estimates of a search with several metrics; empty for a single one."""
+    if len(evaluation.estimates) < 2:
+        return ()
+    return tuple(
+        Facts(
+            number_facts(estimate, search_scale(evaluation, name)),
+            name=name,
+            chose=name == evaluation.refit_metric,
+        )
+        for name, estimate in evaluation.estimates.items()
+    )
+
+
+def _folds_text(evaluation: Evaluation) -> str:
+    """Folds and repeats; for a search that stopped early, how many of the splits were used."""
+    done = evaluation.folds.n_splits
+    planned = evaluation.provenance.get("n_splits_planned", done)
+    if done < planned:
+        return f"{done} of {planned} splits"
+    return folds_text(evaluation.predictions.folds, done)
+
+
+def _labelled(evaluation: Evaluation, failed: int, dropped: int, folds: str) -> dict[str, str]:
+    fits = evaluation.part_for_estimate or (f"{evaluation.n_fits:,}" if evaluation.n_fits else "")
+    if fits and evaluation.n_fits_saved:
+        fits += f", {evaluation.n_fits_saved:,} saved"
+    # Summed over all fits, so a resumed run shows the same as an uninterrupted one.
+    columns = evaluation.cells.columns
+    seconds = float(columns["fit_seconds"].sum() + columns["score_seconds"].sum())
+    n_timed = evaluation.n_fits_of_search
+    is_whole = evaluation.is_one_search
+    what = "all fits" if is_whole else "the search on all rows"
+    shared = evaluation.shared_fits
+    in_all = shared_line(evaluation.n_fits_shared, n_timed, shared) if shared else ""
+    return with_text(
+        {
+            "Rows": rows_text(evaluation.task.truth),
+            "Positive class": positive_text(evaluation.task.truth, evaluation.metrics.values()),
+            "Configurations": configurations_text(len(evaluation.configurations), failed, dropped),
+            "Folds": folds,
+            "Fits": fits,
+            "Shared fits" if is_whole else "Shared fits of the search on all rows": in_all,
+            f"Time of {what}": work_words(seconds) if seconds else "",
+        }
+    )
+
+
+def _shared_row(what: str, shared: SharedFits) -> Facts:
+    seconds = "not estimated" if shared.seconds is None else "none"
+    if shared.seconds is not None and shared.seconds > 0:
+        seconds = duration(shared.seconds) if what == STEPS else f"about {duration(shared.seconds)}"
+    return Facts(
+        name="Equal steps" if what == STEPS else what,
+        fits=shared.n_fits,
+        seconds=seconds,
+        n_bytes=bytes_text(shared.n_bytes) if shared.n_bytes else "–",
+    )
+
+
+def _parameters(evaluation: Evaluation) -> tuple[Facts, ...]:
+    """All parameters of the winner, those that the search set first."""
+    winner = evaluation.configurations[evaluation.winner]
+    searched = {name: value for name, value in winner.params.items() if not (name == "model" and winner.model)}
+    rows = {"model": winner.model} if winner.model else {}
+    rows |= dict(sorted(searched.items()))
+    return (
+        *(Facts(name=name, text=plain(value), searched=True, is_default=False) for name, value in rows.items()),
+        *(row for row in parameters_of(winner.fresh()) if row.name not in searched),
+    )
+
+
+def _fingerprints(evaluation: Evaluation) -> dict[str, str]:
+    """The fingerprints of rows, folds and configurations that provenance does not list already."""
+
+    def configurations() -> str:
+        try:
+            ids = "".join(key for key, _ in evaluation.configurations.identities())
+        except NotHashableError:
+            return NO_FINGERPRINT
+        return hashlib.sha256(ids.encode()).hexdigest()
+
+    parts = {
+        "rows": evaluation.task.fingerprint,
+        "folds": evaluation.folds.fingerprint,
+        "configurations": configurations,
+    }
+    listed = " ".join(str(key) for key in evaluation.provenance if "fingerprint" in str(key))
+    return {f"Fingerprint of {name}": make() for name, make in parts.items() if name not in listed}
+
+
+def _comparison_facts(comparison: AlgorithmComparison) -> Facts:
+    """Those of the search over all algorithms, whose number is corrected for the choice among all of them."""
+    content = _search_facts(record_of_deployed(comparison))
+    known = {citation.text for citation in content.citations}
+    further = [each for each in citations_of([], None, comparison.sources) if each.text not in known]
+    return Facts(
+        content,
+        algorithms=algorithms_of(comparison, content.headline.metric),
+        methods_text=comparison.methods_text(),
+        citations=(*content.citations, *further),
+    )

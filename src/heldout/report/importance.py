@@ -8,7 +8,7 @@ of them leaves the other.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -25,6 +25,7 @@ from heldout.execution.responses import coded_responses, fold_scores, has_respon
 from heldout.execution.threads import single_threaded
 from heldout.folds.splits import Split
 from heldout.metrics.base import Metric, Response
+from heldout.report.entries import Facts
 from heldout.result import Evaluation
 
 REFIT_AGREEMENT = 1e-8
@@ -117,25 +118,6 @@ MOST_PERMUTED_ROWS = 2000
 """Held-out rows of a split; of more a fixed sample."""
 
 
-@dataclass(frozen=True)
-class ColumnImportance:
-    """How much worse the score is with a column shuffled, in the metric's units."""
-
-    column: str
-    mean: float
-    spread: float | None
-    """``mean``, ``spread``: mean and standard deviation over the splits; a single split has no spread."""
-
-
-@dataclass(frozen=True)
-class Importance:
-    """The importance of all columns, the most important first."""
-
-    columns: tuple[ColumnImportance, ...]
-    splits: int
-    permutations: int
-
-
 def unfit_for_importance(evaluation: Evaluation) -> str:
     """Why the importance of the columns cannot be computed, as the end of a sentence; empty if it can."""
     X = evaluation.task.X
@@ -151,7 +133,7 @@ def unfit_for_importance(evaluation: Evaluation) -> str:
     return ""
 
 
-def importance_of(evaluation: Evaluation) -> Importance | None:
+def importance_of(evaluation: Evaluation) -> Facts | None:
     """The importance of every column for the winner's fold models; None without these, or where it is unfit."""
     models, metric = evaluation.fold_models, evaluation.metrics.get(evaluation.refit_metric)
     X = evaluation.task.X
@@ -170,8 +152,8 @@ def importance_of(evaluation: Evaluation) -> Importance | None:
     spread = lost.std(axis=0).tolist() if len(lost) > 1 else [None] * len(mean)
     names = column_names(X)
     order = np.argsort(-mean, kind="stable")
-    columns = tuple(ColumnImportance(names[j], float(mean[j]), spread[j]) for j in order)
-    return Importance(columns, len(per_split), PERMUTATIONS)
+    columns = tuple(Facts(column=names[j], mean=float(mean[j]), spread=spread[j]) for j in order)
+    return Facts(columns=columns, splits=len(per_split), permutations=PERMUTATIONS)
 
 
 def column_names(X: Any) -> tuple[str, ...]:

@@ -22,10 +22,10 @@ from heldout.errors import InputError, MissingExtraError, text_of
 from heldout.estimates.types import Estimate, is_uncorrected, optimism_beyond_rounding, was_named
 from heldout.protocols.algorithms.comparison import AlgorithmComparison
 from heldout.protocols.validation.estimate import Validation
-from heldout.report.card import card_of, content_of, evaluation_of_result
-from heldout.report.content import PageContent, ReportContent
+from heldout.report.card import card_of
+from heldout.report.entries import Facts
+from heldout.report.facts import evaluation_of_result, facts
 from heldout.report.render import write_report
-from heldout.report.validation_content import ValidationContent
 from heldout.result import Evaluation
 from heldout.scales import plain
 
@@ -131,7 +131,7 @@ def log_to_mlflow(
         from mlflow.exceptions import MlflowException
     except ImportError:
         raise MissingExtraError("ho.log_to_mlflow", "mlflow") from None
-    content = content_of(search)
+    content = facts(search)
     with tempfile.TemporaryDirectory() as folder:
         files = _written(search, content, Path(folder), report=report)
         try:
@@ -150,7 +150,7 @@ def log_to_mlflow(
     return str(run_id)
 
 
-def _new_run(client: Any, experiment: str | None, content: PageContent) -> str:
+def _new_run(client: Any, experiment: str | None, content: Facts) -> str:
     """The id of a new run with the winner's name, in an experiment, which is made if there is none of this name."""
     experiment_id = "0"  # MLflow's default
     if experiment is not None:
@@ -160,7 +160,7 @@ def _new_run(client: Any, experiment: str | None, content: PageContent) -> str:
     return str(run.info.run_id)
 
 
-def _log(client: Any, run_id: str, search: Any, content: PageContent, files: list[Path]) -> None:
+def _log(client: Any, run_id: str, search: Any, content: Facts, files: list[Path]) -> None:
     for key, value in _params(content):
         client.log_param(run_id, key, value)
     for name, estimate in estimates_in(search).items():
@@ -213,14 +213,16 @@ def scores_of(name: str, estimate: Estimate) -> dict[str, float]:
     return {name: float(number) for name, number in numbers.items() if math.isfinite(number)}
 
 
-def _params(content: PageContent) -> list[tuple[str, str]]:
+def _params(content: Facts) -> list[tuple[str, str]]:
     """The winner, its parameters that were searched, and the settings, as MLflow takes them."""
     pairs = [
         ("winner", content.headline.winner),
         ("metric", content.headline.metric.title),
         ("method", content.headline.method),
         *((parameter.name, parameter.text) for parameter in content.parameters if parameter.searched),
-        *((fact.label, fact.text) for fact in (*content.settings, *content.facts, *content.reproduction)),
+        *content.settings.items(),
+        *content.facts.items(),
+        *content.reproduction.items(),
     ]
     taken = {_key(name): _short(printable(text)) for name, text in reversed(pairs) if text}
     return list(reversed(taken.items()))
@@ -235,7 +237,7 @@ def _key(name: str) -> str:
     return re.sub(r"[^\w\-. /]", "_", name)
 
 
-def _written(search: Any, content: PageContent, folder: Path, *, report: bool) -> list[Path]:
+def _written(search: Any, content: Facts, folder: Path, *, report: bool) -> list[Path]:
     """The files of a run."""
     estimates = {name: estimate.to_dict() for name, estimate in estimates_in(search).items()}
     texts = {
@@ -249,6 +251,6 @@ def _written(search: Any, content: PageContent, folder: Path, *, report: bool) -
     for name, text in texts.items():
         (folder / name).write_text(text, encoding="utf-8", newline="\n")
     paths = [folder / name for name in texts]
-    if report and isinstance(content, ReportContent | ValidationContent):
+    if report and content.kind != "estimate":
         paths.append(write_report(content, folder / "report.html"))
     return paths

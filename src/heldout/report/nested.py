@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from heldout._text import number_text
@@ -15,76 +13,13 @@ from heldout.protocols.nested.estimate import (
     inner_against_outer_sentence,
     outer_folds_sentence,
 )
+from heldout.report.entries import Facts
 from heldout.scales import Scale
 
 MOST_CHOSEN = 10
-MOST_FOLDS = 20
 
 
-@dataclass(frozen=True)
-class OuterRow:
-    """An outer fold."""
-
-    place: str
-    """Its number, from 1, and its repeat if there are several."""
-    rows: int
-    """Test rows."""
-    winner: str
-    """The fitted configuration: the inner winner, or the one configuration for all; empty if there was none."""
-    inner: float | None
-    outer: float | None
-    """``inner``, ``outer``: its scores, in the metric's own units."""
-
-
-@dataclass(frozen=True)
-class ChosenRow:
-    """A configuration that some outer folds selected."""
-
-    name: str
-    wins: int
-    share: float
-    is_deployed: bool
-
-
-@dataclass(frozen=True)
-class InnerMeanRow:
-    """A configuration and its mean inner score over all outer folds."""
-
-    name: str
-    mean: float | None
-    is_deployed: bool
-
-
-@dataclass(frozen=True)
-class OuterSummary:
-    """All outer folds."""
-
-    how: str
-    chosen: tuple[ChosenRow, ...]
-    """The most frequent first."""
-    unnamed: int
-    """The number of others that were selected."""
-    agreement: str
-    folds: tuple[OuterRow, ...]
-    means: str
-    """A sentence that compares inner and outer scores."""
-    inner_means: tuple[InnerMeanRow, ...] = ()
-    """The best first; where they chose one configuration for all folds."""
-    inner_means_more: int = 0
-    """The number of other configurations."""
-
-    @property
-    def first(self) -> tuple[OuterRow, ...]:
-        """The folds that are always visible."""
-        return self.folds[:MOST_FOLDS]
-
-    @property
-    def others(self) -> tuple[OuterRow, ...]:
-        """The folds that are visible on request."""
-        return self.folds[MOST_FOLDS:]
-
-
-def outer_of(estimate: Estimate | None, scale: Scale) -> OuterSummary | None:
+def outer_of(estimate: Estimate | None, scale: Scale) -> Facts | None:
     """The outer folds of an estimate; None if it has none."""
     if not isinstance(estimate, NestedEstimate):
         return None
@@ -93,11 +28,16 @@ def outer_of(estimate: Estimate | None, scale: Scale) -> OuterSummary | None:
     one_for_all = estimate.provenance.get("across") == "all"
     is_alone = len(folds[0].inner_scores) == 1
     chosen = [
-        ChosenRow(agreement.names[j], wins, wins / sum(agreement.wins.values()), j == estimate.selected)
+        Facts(
+            name=agreement.names[j],
+            wins=wins,
+            share=wins / sum(agreement.wins.values()),
+            is_deployed=j == estimate.selected,
+        )
         for j, wins in agreement.wins.items()
     ]
     rows = tuple(
-        OuterRow(
+        Facts(
             place=f"{fold.fold + 1}" + (f" of repeat {fold.repeat + 1}" if n_repeats > 1 else ""),
             rows=len(fold.test_rows),
             winner=fold.tested_name,
@@ -106,7 +46,7 @@ def outer_of(estimate: Estimate | None, scale: Scale) -> OuterSummary | None:
         )
         for fold in folds
     )
-    return OuterSummary(
+    return Facts(
         how=outer_folds_sentence(len(folds), n_repeats, one_for_all=one_for_all, is_alone=is_alone),
         chosen=tuple(chosen[:MOST_CHOSEN]),
         unnamed=max(len(chosen) - MOST_CHOSEN, 0),
@@ -126,15 +66,15 @@ def outer_of(estimate: Estimate | None, scale: Scale) -> OuterSummary | None:
     )
 
 
-def _inner_means(estimate: NestedEstimate, scale: Scale) -> tuple[InnerMeanRow, ...]:
+def _inner_means(estimate: NestedEstimate, scale: Scale) -> tuple[Facts, ...]:
     means = estimate.mean_inner_scores
     return tuple(
-        InnerMeanRow(estimate.names[j], scale.shown(float(means[j])), j == estimate.selected)
+        Facts(name=estimate.names[j], mean=scale.shown(float(means[j])), is_deployed=j == estimate.selected)
         for j in estimate.ranked[:MOST_CHOSEN]
     )
 
 
-def _means(rows: tuple[OuterRow, ...], scale: Scale, *, one_for_all: bool) -> str:
+def _means(rows: tuple[Facts, ...], scale: Scale, *, one_for_all: bool) -> str:
     inner = [row.inner for row in rows if row.inner is not None]
     outer = [row.outer for row in rows if row.outer is not None]
     if not inner or not outer:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -23,89 +22,13 @@ from heldout.dropping.words import (
     stopped_sentence,
     tight_sentence,
 )
+from heldout.report.entries import Facts
 from heldout.report.ranking import MOST_SHOWN
 from heldout.result import Evaluation
 from heldout.scales import Scale
 
 
-@dataclass(frozen=True)
-class BarrierRow:
-    """The decisions after one split."""
-
-    after: int
-    rows: int
-    """``after``, ``rows``: splits done, and rows predicted by then."""
-    before: int
-    dropped: int
-    failed: int
-    go_on: int
-    """``before``, ``dropped``, ``failed``, ``go_on``: configurations before it, those dropped, those failed, and
-    those that continue."""
-    leader: str
-    risk: float | None
-    """Estimated probability that the best was among those dropped; None if unknown."""
-
-
-@dataclass(frozen=True)
-class DroppedRow:
-    """A configuration that was dropped."""
-
-    index: int
-    name: str
-    after: int
-    """Splits on which it was fitted."""
-    why: str
-    mean: float | None
-    spread: float | None
-    """``mean``, ``spread``: mean and standard deviation of its scores on those splits."""
-
-
-@dataclass(frozen=True)
-class SplitsNeeded:
-    """The number of splits needed to distinguish a configuration from the current best."""
-
-    name: str
-    folds: int
-
-
-@dataclass(frozen=True)
-class RaceSummary:
-    """All decisions of a search that could drop configurations."""
-
-    how: str
-    barriers: tuple[BarrierRow, ...]
-    """Those at which a configuration was dropped or failed."""
-    quiet: str
-    """A sentence on the others."""
-    stopped: str
-    """A sentence if the rule stopped the search; empty otherwise."""
-    alive: tuple[int, ...]
-    """Configurations fitted on each planned split, in the order of the splits."""
-    configurations: int
-    fits: int
-    saved: int
-    risk: float | None
-    """Sum over the barriers, at most 1; None if none was dropped."""
-    risk_sentence: str
-    dropped: tuple[DroppedRow, ...]
-    """Latest first, and better first among those dropped together."""
-    dropped_sentence: str
-    needed: tuple[SplitsNeeded, ...] = ()
-    """The nearest first."""
-    needed_sentence: str = ""
-
-    @property
-    def first(self) -> tuple[DroppedRow, ...]:
-        """The configurations dropped last, which are always visible."""
-        return self.dropped[:MOST_SHOWN]
-
-    @property
-    def others(self) -> tuple[DroppedRow, ...]:
-        """The other ones, visible on request."""
-        return self.dropped[MOST_SHOWN:]
-
-
-def race_of(evaluation: Evaluation, scale: Scale) -> RaceSummary | None:
+def race_of(evaluation: Evaluation, scale: Scale) -> Facts | None:
     """The decisions of a search; None if no configuration could be dropped."""
     barriers = evaluation.barriers
     if not barriers or not evaluation.provenance.get("drop"):
@@ -125,7 +48,7 @@ def race_of(evaluation: Evaluation, scale: Scale) -> RaceSummary | None:
     # The counts of the evaluation include all searches of a protocol; these are of this search alone.
     fits, configurations = sum(alive), len(evaluation.configurations)
     saved = configurations * planned - fits
-    return RaceSummary(
+    return Facts(
         how=race_sentence(
             str(settings.get("rule", "")),
             least,
@@ -158,10 +81,10 @@ def sources_of(evaluation: Evaluation) -> tuple[str, ...]:
     return () if rule is None else tuple(rule.sources)
 
 
-def _row(barrier: Barrier, evaluation: Evaluation, failed: Mapping[int, str]) -> BarrierRow:
+def _row(barrier: Barrier, evaluation: Evaluation, failed: Mapping[int, str]) -> Facts:
     n_failed = sum(left.configuration in failed for left in barrier.dropped)
     dropped = len(barrier.dropped) - n_failed
-    return BarrierRow(
+    return Facts(
         after=barrier.after,
         rows=barrier.n_rows,
         before=barrier.n_before,
@@ -190,7 +113,7 @@ def _alive(barriers: tuple[Barrier, ...], planned: int) -> tuple[int, ...]:
     return tuple((on + [on[-1]] * planned)[:planned])
 
 
-def _dropped(evaluation: Evaluation, scale: Scale, failed: Mapping[int, str], rule: str) -> tuple[DroppedRow, ...]:
+def _dropped(evaluation: Evaluation, scale: Scale, failed: Mapping[int, str], rule: str) -> tuple[Facts, ...]:
     scores = evaluation.fold_scores.get(evaluation.refit_metric)
     values = None if scores is None else scores.values
     known: Any = RULES.get(rule)
@@ -201,7 +124,7 @@ def _dropped(evaluation: Evaluation, scale: Scale, failed: Mapping[int, str], ru
             continue
         mean, spread = _mean_and_spread(values, left.configuration)
         rows.append(
-            DroppedRow(
+            Facts(
                 index=left.configuration,
                 name=evaluation.configurations.names[left.configuration],
                 after=left.after,
@@ -212,7 +135,7 @@ def _dropped(evaluation: Evaluation, scale: Scale, failed: Mapping[int, str], ru
         )
     towards_better = -1 if scale.greater_is_better else 1
 
-    def place(row: DroppedRow) -> tuple[int, float, int]:
+    def place(row: Facts) -> tuple[int, float, int]:
         return -row.after, math.inf if row.mean is None else towards_better * row.mean, row.index
 
     return tuple(sorted(rows, key=place))
@@ -224,11 +147,11 @@ def _mean_and_spread(values: Floats | None, configuration: int) -> tuple[float, 
     return (float(scores.mean()), float(scores.std())) if scores.size else (math.nan, math.nan)
 
 
-def _needed(barrier: Barrier, evaluation: Evaluation) -> tuple[SplitsNeeded, ...]:
+def _needed(barrier: Barrier, evaluation: Evaluation) -> tuple[Facts, ...]:
     """The nearest first."""
     finite = {j: int(folds) for j, folds in barrier.folds_needed.items() if math.isfinite(folds)}
     nearest = sorted(finite, key=lambda j: (finite[j], j))[:MOST_SHOWN]
-    return tuple(SplitsNeeded(evaluation.configurations.names[j], finite[j]) for j in nearest)
+    return tuple(Facts(name=evaluation.configurations.names[j], folds=finite[j]) for j in nearest)
 
 
 def _needed_sentence(barrier: Barrier) -> str:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -11,7 +9,8 @@ from heldout._types import Floats
 from heldout.data.task import TaskKind, Truth
 from heldout.metrics.base import Response
 from heldout.predictions import HeldOutPredictions
-from heldout.report.diagnostics import CurvePoints, first_predicted
+from heldout.report.diagnostics import first_predicted
+from heldout.report.entries import Facts
 
 MOST_PRECISION_POINTS = 300
 PROBABILITIES = (0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95)
@@ -20,35 +19,9 @@ SHARES = (0.95, 0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3, 0.2, 0.1, 0.05)
 """Shares of rows above the thresholds of a table of decision values, which also has the 0 that ``predict`` uses."""
 
 
-@dataclass(frozen=True)
-class ThresholdRow:
-    """What follows from calling the rows above it positive, as a ``Threshold`` does; None where it is undefined."""
-
-    threshold: float
-    flagged: float
-    """Share of rows that are called positive."""
-    recall: float | None
-    specificity: float | None
-    precision: float | None
-    negative_predictive_value: float | None
-    """Share of the rows that are called negative which are so."""
-    f1: float | None
-
-
-@dataclass(frozen=True)
-class ThresholdTable:
-    """What follows at each threshold, the lowest first."""
-
-    rows: tuple[ThresholdRow, ...]
-    positive: str
-    """The class that is called positive."""
-    of_probabilities: bool
-    """Whether the thresholds are probabilities rather than decision values."""
-
-
 def threshold_table(
     truth: Truth, predictions: HeldOutPredictions, configuration: int, sample_weight: Floats | None = None
-) -> ThresholdTable | None:
+) -> Facts | None:
     """The table of one configuration's held-out predictions; all repeats count together.
 
     None but for a binary task with probabilities or decision values. Thresholds of probabilities are round numbers;
@@ -65,26 +38,28 @@ def threshold_table(
         return None
     weights = np.ones(truth.n_rows) if sample_weight is None else sample_weight
     rows = threshold_rows(truth.values == truth.positive, scores, weights, probabilities=scores is probabilities)
-    return ThresholdTable(rows, str(truth.pos_label), scores is probabilities) if rows else None
+    return (
+        Facts(rows=rows, positive=str(truth.pos_label), of_probabilities=scores is probabilities) if rows else None
+    )
 
 
-def drawn_curves(curves: tuple[CurvePoints, ...]) -> tuple[CurvePoints, ...]:
+def drawn_curves(curves: tuple[Facts, ...]) -> tuple[Facts, ...]:
     """The curves with few enough points, closer at the beginning, where precision jumps."""
     return tuple(_thinned(curve) for curve in curves)
 
 
-def _thinned(curve: CurvePoints) -> CurvePoints:
+def _thinned(curve: Facts) -> Facts:
     points = len(curve.x)
     power = 1.0 if points <= MOST_PRECISION_POINTS else 1.5
     steps = np.linspace(0.0, 1.0, min(points, MOST_PRECISION_POINTS)) ** power
     kept = np.unique(np.rint(steps * (points - 1)).astype(int)).tolist()
     x, y = (tuple(round(values[n], 5) for n in kept) for values in (curve.x, curve.y))
-    return replace(curve, x=x, y=y)
+    return Facts({**curve, "x": x, "y": y})
 
 
 def threshold_rows(
     positive: NDArray[np.bool_], scores: Floats, weights: Floats, *, probabilities: bool
-) -> tuple[ThresholdRow, ...]:
+) -> tuple[Facts, ...]:
     """The rows from scores (N, R) of a binary task; none without rows of both classes."""
     called = np.broadcast_to(positive[:, None], scores.shape)
     weighed = np.broadcast_to(weights[:, None], scores.shape)
@@ -100,13 +75,13 @@ def threshold_rows(
     return tuple(_threshold_row(float(threshold), flat, truth, weight) for threshold in thresholds)
 
 
-def _threshold_row(threshold: float, scores: Floats, truth: NDArray[np.bool_], weight: Floats) -> ThresholdRow:
+def _threshold_row(threshold: float, scores: Floats, truth: NDArray[np.bool_], weight: Floats) -> Facts:
     flagged = scores > threshold
     hits, alarms, missed, quiet = (
         float(weight[flagged_so & truly].sum())
         for flagged_so, truly in ((flagged, truth), (flagged, ~truth), (~flagged, truth), (~flagged, ~truth))
     )
-    return ThresholdRow(
+    return Facts(
         threshold=threshold,
         flagged=(hits + alarms) / float(weight.sum()),
         recall=_share(hits, hits + missed),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from heldout._text import counted, number_text
+from heldout._text import number_text
 from heldout.metrics.named import in_sentence
 from heldout.protocols.words import method_words
 
@@ -58,29 +58,6 @@ def validation_sentence(
     return f"{start}. From rows that bootstrap samples left out{weighted}, the corrected score is {after}."
 
 
-def no_validation_sentence(title: str) -> str:
-    """For a headline that has only the apparent score."""
-    return (
-        f"No corrected {in_sentence(title)} was computed. The apparent one is on the rows that the model was "
-        "fitted on, so it is optimistic."
-    )
-
-
-def quotable_validation_sentence(
-    title: str, value: str, interval: str, apparent: str, method: str, bootstraps: int, rows: int, model: str
-) -> str:
-    """The result as a sentence to quote."""
-    return (
-        f"{title} of {model}: {value}{interval}, corrected for optimism by {method_words(method).name} "
-        f"({bootstraps:,} samples) from {apparent} apparent, on {counted_rows(rows)}."
-    )
-
-
-def counted_rows(rows: int) -> str:
-    """'1 row', '1,200 rows'."""
-    return f"{rows:,} {'row' if rows == 1 else 'rows'}"
-
-
 FORMULAS = {
     "oob": " Corrected is out of bag.",
     "632": " Corrected is .368 apparent + .632 out of bag.",
@@ -127,16 +104,6 @@ def candidates_sentence(title: str, n_models: int, *, two_stages: bool) -> str:
     best = f"the best corrected {in_sentence(title)}"
     start = f"{n_models} models were bootstrapped on the same samples, and the one with {best} was selected."
     return f"{start} Its score above is from new samples." if two_stages else start
-
-
-OPTIMISM_CAPTION = (
-    "How much better each bootstrap's model looked on its own sample than on all rows. The solid line is the mean, "
-    "which is the optimism; the dotted line is 0."
-)
-LEFT_OUT_CAPTION = (
-    "How much better each bootstrap's model looked on its own sample than on the rows that the sample left out. "
-    "The solid line is the mean; the dotted line is 0."
-)
 
 
 def corrected_curves_sentence(method: str, level: float, *, memorises: bool = False) -> str:
@@ -191,8 +158,3 @@ POOLED_SENTENCE = (
     "(λ), not the share of values that are missing."
 )
 RATIO_SENTENCE = " The intervals are those of the ratios."
-
-
-def failures_sentence(failed: int, total: int) -> str:
-    """The number of replicates without a model."""
-    return f"{failed:,} of {counted(total, 'bootstrap')} gave no model; they are left out of all means."

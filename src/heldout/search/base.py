@@ -260,7 +260,7 @@ class BaseHeldOutSearch(BaseSearchCV):  # type: ignore[misc]
                 "`importance='refit'` needs the rows, which a search does not keep; give `X`.",
                 argument="importance",
             )
-        from heldout.report import report_content, write_report
+        from heldout.report import write_report
         from heldout.report.importance import refitted_winner, unfit_for_importance, with_rows
 
         evaluation = kept if X is None else with_rows(kept, X)
@@ -270,7 +270,7 @@ class BaseHeldOutSearch(BaseSearchCV):  # type: ignore[misc]
             evaluation = replace(evaluation, fold_models=refitted_winner(evaluation))
         if importance == "none":
             evaluation = replace(evaluation, fold_models=None)
-        write_report(report_content(evaluation), Path(path))
+        write_report(evaluation, Path(path))
         return Path(path)
 
     def plot(self, ax: Any = None, **kwargs: Any) -> Any:

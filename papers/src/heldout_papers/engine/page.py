@@ -14,9 +14,9 @@ import numpy as np
 from heldout._text import counted
 from heldout._version import __version__
 from heldout.references import REFERENCES
-from heldout.report.content import Citation, Fact
-from heldout.report.filters import safe
-from heldout.report.render import filled, written
+from heldout.report.entries import Facts
+from heldout.report.render import written
+from heldout.report.templating import filled, safe
 from heldout_papers.engine.claims import Claim
 from heldout_papers.engine.pictures import Picture
 
@@ -105,20 +105,20 @@ class StudyPage:
         return f"{n} of {counted(len(self.claims), 'claim')} {self.tested.of} {hold}{self.tested.rest}."
 
     @property
-    def citations(self) -> tuple[Citation, ...]:
+    def citations(self) -> tuple[Facts, ...]:
         works = [REFERENCES[key] for key in self.sources]
-        return tuple(Citation(str(work).removesuffix(f" doi:{work.doi}"), work.doi) for work in works)
+        return tuple(Facts(text=str(work).removesuffix(f" doi:{work.doi}"), doi=work.doi) for work in works)
 
     @property
-    def reproduction(self) -> tuple[Fact, ...]:
+    def reproduction(self) -> dict[str, str]:
         versions = {"heldout": __version__, "NumPy": np.__version__, **self.versions}
-        machine = (Fact("Machine", f"{platform.machine()}, {platform.system()}"),) if self.with_machine else ()
-        return (
-            Fact("Seed", str(self.entropy)),
-            Fact("Versions", ", ".join(f"{name} {version}" for name, version in versions.items())),
-            Fact("Python", platform.python_version()),
-            *machine,
-        )
+        machine = {"Machine": f"{platform.machine()}, {platform.system()}"} if self.with_machine else {}
+        return {
+            "Seed": str(self.entropy),
+            "Versions": ", ".join(f"{name} {version}" for name, version in versions.items()),
+            "Python": platform.python_version(),
+            **machine,
+        }
 
 
 def shown(value: float, form: str) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -11,8 +11,9 @@ import numpy as np
 from heldout._text import counted, number_text
 from heldout.report.configuration_parts import eighths_of
 from heldout.report.displays.base import Display, embedded, parameter_ticks, plain_text, shortened_name
+from heldout.report.entries import Facts
 from heldout.report.parameters import ParameterAxis, axis_of
-from heldout.report.ranking import RankedConfiguration, by_family
+from heldout.report.ranking import by_family
 from heldout.scales import BLUE, INK, MORE_SERIES, MUTED, SERIES, VERMILLION, Scale, reach_of
 
 
@@ -22,7 +23,7 @@ class FamilySlice:
 
     family: str
     axis: ParameterAxis
-    configurations: tuple[RankedConfiguration, ...]
+    configurations: tuple[Facts, ...]
     leaders: tuple[int, ...]
     """Places of the best configuration of each step, in the order of the values."""
 
@@ -33,12 +34,12 @@ class FamilySlice:
         return max(best) - min(best)
 
 
-def slices_of(rows: Sequence[RankedConfiguration]) -> tuple[FamilySlice, ...]:
+def slices_of(rows: Sequence[Facts]) -> tuple[FamilySlice, ...]:
     """The slices of all parameters with several values; families by their best, parameters by their reach.
 
     Parameters
     ----------
-    rows : sequence of RankedConfiguration
+    rows : sequence of Facts
         The best first; those without a score are left out.
     """
     slices: list[FamilySlice] = []
@@ -49,7 +50,7 @@ def slices_of(rows: Sequence[RankedConfiguration]) -> tuple[FamilySlice, ...]:
     return tuple(slices)
 
 
-def _slice(family: str, name: str, members: Sequence[RankedConfiguration]) -> FamilySlice | None:
+def _slice(family: str, name: str, members: Sequence[Facts]) -> FamilySlice | None:
     """None for a parameter with a single value."""
     rows = [row for row in members if name in row.parameters]
     axis = axis_of(name, name, [row.index for row in rows], [row.parameters[name] for row in rows])
@@ -70,7 +71,7 @@ MOST_BESIDE = 5
 """Parameters beside each other."""
 _SHADES = 5
 _FAMILY_COLOURS = tuple(colour for colour, _ in SERIES + MORE_SERIES)
-Rows = Sequence[RankedConfiguration]
+Rows = Sequence[Facts]
 
 
 @dataclass(frozen=True)
@@ -142,7 +143,7 @@ def ordered_svg(rows: Rows, scale: Scale, *, key: str) -> str:
 
 def trained_svg(rows: Rows, scale: Scale, *, key: str) -> str:
     """The score on held-out rows over that on training rows."""
-    both = [replace(row, score=row.mean) for row in rows if row.train is not None and row.mean is not None]
+    both = [Facts({**row, "score": row.mean}) for row in rows if row.train is not None and row.mean is not None]
     if not both:
         return ""
     places = {row.index: row.train for row in both if row.train is not None}
@@ -232,16 +233,14 @@ def shared_by(parts: Sequence[FamilySlice]) -> int:
     return len(set.intersection(*({row.index for row in part.configurations} for part in parts)))
 
 
-def has_bar(row: RankedConfiguration) -> bool:
+def has_bar(row: Facts) -> bool:
     """Whether its score is a mean over folds, whose standard deviation can be drawn."""
     return row.spread is not None and row.mean is not None and row.score == row.mean
 
 
-def spread_bars(
-    ax: Any, placed: Sequence[tuple[float, RankedConfiguration]], scale: Scale, colour: str
-) -> list[float]:
+def spread_bars(ax: Any, placed: Sequence[tuple[float, Facts]], scale: Scale, colour: str) -> list[float]:
     """Bars of one standard deviation, and their ends; of very many none, which would only be a grey area."""
-    ends = [scale.within(row.mean + sign * row.spread) for _, row in placed for sign in (-1, 1)]  # type: ignore[operator]
+    ends = [scale.within(row.mean + sign * row.spread) for _, row in placed for sign in (-1, 1)]
     if len(placed) <= MOST_DOTS:
         x = [place for at, _ in placed for place in (at, at, np.nan)]
         y = [height for n in range(len(placed)) for height in (*ends[2 * n : 2 * n + 2], np.nan)]
@@ -273,7 +272,7 @@ def _families(rows: Rows, places: dict[int, float]) -> list[Dots]:
     return layers
 
 
-def _shaded(rows: Rows, points: Callable[[RankedConfiguration], list[tuple[float, float]]]) -> list[Dots]:
+def _shaded(rows: Rows, points: Callable[[Facts], list[tuple[float, float]]]) -> list[Dots]:
     """Layers of the best fifth of the rows, the second and so on; ``points``: the dots of a row."""
     layers = []
     for n in range(_SHADES):

@@ -12,7 +12,6 @@ from heldout.errors import InputError
 from heldout.estimates.types import Estimate, is_uncorrected, was_named
 from heldout.protocols.validation.estimate import Validation
 from heldout.report.configuration_scores import search_scale
-from heldout.report.content import Distribution, Headline
 from heldout.report.displays.base import (
     Display,
     Style,
@@ -27,8 +26,8 @@ from heldout.report.displays.base import (
     value_text,
 )
 from heldout.report.displays.ranking import RankingDisplay
-from heldout.report.estimate_parts import distribution_of, interval_label
-from heldout.report.words import distribution_label
+from heldout.report.entries import Facts
+from heldout.report.headline import distribution_label, distribution_of, interval_label
 from heldout.scales import BAND, BLUE, SKY, VERMILLION, Scale, scale_of_estimate, scale_of_metric
 
 
@@ -53,7 +52,7 @@ class CorrectedScoreDisplay(Display):
         Of the winner.
     label, uncorrected_label : str
         What ``value`` and ``uncorrected`` are: "corrected" and "uncorrected", of a validation "apparent".
-    distribution : Distribution or None
+    distribution : Facts or None
         The bootstrapped scores as a histogram; None for methods without one.
     bar_label : str
         What the bootstrapped scores are.
@@ -87,7 +86,7 @@ class CorrectedScoreDisplay(Display):
     bar_label: str = ""
     label: str = "corrected"
     uncorrected_label: str = "uncorrected"
-    distribution: Distribution | None = None
+    distribution: Facts | None = None
     knows_direction: bool = True
 
     @classmethod
@@ -263,7 +262,7 @@ class CorrectedScoreDisplay(Display):
         return min(known), max(known)
 
 
-def corrected_score(headline: Headline, distribution: Distribution) -> CorrectedScoreDisplay:
+def corrected_score(headline: Facts, distribution: Facts) -> CorrectedScoreDisplay:
     """The display of a page's number."""
     assert headline.value is not None and headline.uncorrected is not None, "bootstraps have scores"
     bars = distribution_label(distribution.bootstraps, headline.method)

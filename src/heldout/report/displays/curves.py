@@ -26,7 +26,6 @@ from heldout.metrics.named import in_sentence, metric_words
 from heldout.predictions import HeldOutPredictions, is_predicted
 from heldout.protocols.validation.estimate import Validation
 from heldout.protocols.validation.replicates import Replicates
-from heldout.report.diagnostics import CurvePoints
 from heldout.report.displays.base import (
     Display,
     Style,
@@ -40,7 +39,8 @@ from heldout.report.displays.base import (
     pyplot,
     styled,
 )
-from heldout.report.estimate_parts import is_ensemble
+from heldout.report.entries import Facts
+from heldout.report.headline import is_ensemble
 from heldout.result import Evaluation
 from heldout.scales import BAND, BLUE, MORE_SERIES, MUTED, SERIES, VERMILLION
 
@@ -82,7 +82,7 @@ def looks(lines: Sequence[CurveLine]) -> list[dict[str, Any]]:
     ]
 
 
-def curve_lines(curves: Sequence[CurvePoints], measure: str, of_search: str = "") -> tuple[CurveLine, ...]:
+def curve_lines(curves: Sequence[Facts], measure: str, of_search: str = "") -> tuple[CurveLine, ...]:
     """The lines of curves: one a class, or one a repeat, of which the first has the mean area."""
     lines = []
     for curve in curves:

@@ -28,7 +28,7 @@ from heldout.report.displays.base import (
     score_label,
     two_lines,
 )
-from heldout.report.estimate_parts import interval_label
+from heldout.report.headline import interval_label
 from heldout.result import Evaluation
 from heldout.scales import BAND, MUTED, Scale
 

@@ -10,10 +10,8 @@ import numpy as np
 from heldout._text import number_text
 from heldout.metrics.named import in_sentence
 from heldout.protocols.learning.curve import LearningCurve
-from heldout.report.content import OvertuningCurve
-from heldout.report.diagnostics import Residuals
 from heldout.report.displays.base import Display, configurations_axis, name_text, plain_text, two_lines
-from heldout.report.race import RaceSummary
+from heldout.report.entries import Facts
 from heldout.scales import BAND, BLUE, INK, MORE_SERIES, MUTED, SERIES, SKY, VERMILLION, Scale, reach_of
 
 MOST_CURVES = 5
@@ -26,7 +24,7 @@ MOST_NUMBERS = 12
 class SplitsDisplay(Display):
     """A bar per split: the configurations fitted on it and, pale above them, those that had been dropped."""
 
-    race: RaceSummary
+    race: Facts
 
     def plot(self, ax: Any = None) -> SplitsDisplay:
         """Draw it on these axes, or a new figure's."""
@@ -55,7 +53,7 @@ class SplitsDisplay(Display):
 class GainsDisplay(Display):
     """By how much the best of so many configurations is better than the first: on two kinds of rows."""
 
-    curve: OvertuningCurve
+    curve: Facts
 
     def plot(self, ax: Any = None) -> GainsDisplay:
         """Draw it on these axes, or a new figure's."""
@@ -72,7 +70,7 @@ class GainsDisplay(Display):
 class FittedDisplay(Display):
     """Truth over prediction."""
 
-    residuals: Residuals
+    residuals: Facts
 
     def plot(self, ax: Any = None) -> FittedDisplay:
         """Draw it on these axes, or a new figure's."""
@@ -88,7 +86,7 @@ class FittedDisplay(Display):
 class ResidualsDisplay(Display):
     """Truth minus prediction over prediction, with the medians of groups."""
 
-    residuals: Residuals
+    residuals: Facts
 
     def plot(self, ax: Any = None) -> ResidualsDisplay:
         """Draw it on these axes, or a new figure's."""
@@ -122,20 +120,16 @@ def _row_dots(ax: Any, x: Any, y: Any) -> None:
 class OptimismDisplay(Display):
     """Histogram of the optimism over the bootstraps, with its mean and 0 marked."""
 
-    metric: Scale
-    edges: tuple[float, ...]
-    counts: tuple[int, ...]
-    mean: float
-    caption: str
+    optimism: Facts
 
     def plot(self, ax: Any = None) -> OptimismDisplay:
         """Draw it on these axes, or a new figure's."""
-        ax = self._axes(ax)
-        ax.stairs(self.counts, self.edges, fill=True, color=SKY, label="bootstraps")
+        ax, optimism = self._axes(ax), self.optimism
+        ax.stairs(optimism.counts, optimism.edges, fill=True, color=SKY, label="bootstraps")
         ax.axvline(0, color=MUTED, linestyle=":", linewidth=1.4)
-        mean = number_text(self.mean, self.metric.decimals).replace("-", "−")
-        ax.axvline(self.mean, color=BLUE, linewidth=2, label=f"mean {mean}")
-        ax.set(xlabel=f"optimism, {self.metric.title}", ylabel="bootstraps")
+        mean = number_text(optimism.mean, optimism.metric.decimals).replace("-", "−")
+        ax.axvline(optimism.mean, color=BLUE, linewidth=2, label=f"mean {mean}")
+        ax.set(xlabel=f"optimism, {optimism.metric.title}", ylabel="bootstraps")
         ax.locator_params(axis="y", integer=True)
         ax.grid(visible=False, axis="x")
         self._legend()

@@ -10,7 +10,8 @@ from heldout.data.checks import check_count
 from heldout.errors import InputError
 from heldout.report.configuration_scores import ConfigurationScores, configuration_scores, search_scale
 from heldout.report.displays.base import Display, evaluation_of, names_and_head, pyplot, score_label, value_text
-from heldout.report.race import RaceSummary, race_of
+from heldout.report.entries import Facts
+from heldout.report.race import race_of
 from heldout.result import Evaluation
 from heldout.scales import BLUE, MUTED, SKY, VERMILLION, Scale
 
@@ -32,7 +33,7 @@ class RaceLine:
     is_winner: bool
 
 
-def race_lines(evaluation: Evaluation, race: RaceSummary, scores: ConfigurationScores) -> tuple[RaceLine, ...]:
+def race_lines(evaluation: Evaluation, race: Facts, scores: ConfigurationScores) -> tuple[RaceLine, ...]:
     """All configurations: the winner, the others that finished from best to worst, then the last dropped first."""
     done = sum(alive > 0 for alive in race.alive)
     failed = {**evaluation.predictions.failed, **evaluation.failures}
@@ -78,7 +79,7 @@ class RaceDisplay(Display):
     ----------
     lines : tuple of RaceLine
         All configurations, in the order in which they are drawn.
-    race : RaceSummary
+    race : Facts
         The decisions at every barrier, and the fits saved.
     metric : Scale
 
@@ -101,7 +102,7 @@ class RaceDisplay(Display):
     """
 
     lines: tuple[RaceLine, ...]
-    race: RaceSummary
+    race: Facts
     metric: Scale
 
     @classmethod

@@ -26,7 +26,7 @@ from heldout.report.displays.base import (
     score_label,
     value_text,
 )
-from heldout.report.estimate_parts import interval_label
+from heldout.report.headline import interval_label
 from heldout.scales import BLUE, MUTED, VERMILLION
 
 MOST_DRAWN = 20

@@ -37,7 +37,7 @@ from heldout.report.displays.base import (
     styled,
     value_text,
 )
-from heldout.report.estimate_parts import interval_label
+from heldout.report.headline import interval_label
 from heldout.scales import BAND, BLUE, ORANGE, VERMILLION, Scale, scale_of_metric
 from heldout.selection.base import NONE_CHOSEN
 from heldout.selection.threshold import Threshold

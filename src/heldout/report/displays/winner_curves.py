@@ -20,13 +20,7 @@ from heldout.protocols.validation.curves.roc import roc_curve
 from heldout.protocols.validation.estimate import Validation
 from heldout.protocols.validation.replicates import Replicates
 from heldout.report import validation_words as words
-from heldout.report.diagnostics import (
-    CalibrationGroups,
-    CurvePoints,
-    diagnose,
-    net_benefit_of,
-    precision_recall_of,
-)
+from heldout.report.diagnostics import diagnose, net_benefit_of, precision_recall_of
 from heldout.report.displays.base import class_text, plain_text
 from heldout.report.displays.curves import (
     UNCORRECTED,
@@ -37,6 +31,7 @@ from heldout.report.displays.curves import (
     probability_axes,
     reference_line,
 )
+from heldout.report.entries import Facts
 from heldout.scales import MUTED, SKY
 
 
@@ -78,7 +73,7 @@ class RocCurveDisplay(CurvesDisplay):
     _needed: ClassVar = "decisions or probabilities (which 'roc_auc' and 'neg_log_loss' read)"
 
     @classmethod
-    def of_points(cls, curves: Sequence[CurvePoints], of_search: str = "") -> Self:
+    def of_points(cls, curves: Sequence[Facts], of_search: str = "") -> Self:
         """The display of these curves; ``of_search``: the search's own numbers."""
         return cls(curve_lines(curves, "area", of_search))
 
@@ -145,7 +140,7 @@ class PrecisionRecallDisplay(CurvesDisplay):
     _needed: ClassVar = "decisions or probabilities (which 'roc_auc' and 'neg_log_loss' read)"
 
     @classmethod
-    def of_points(cls, curves: Sequence[CurvePoints], of_search: str = "") -> Self:
+    def of_points(cls, curves: Sequence[Facts], of_search: str = "") -> Self:
         """The display of these curves; ``of_search``: the search's own numbers."""
         share = curves[0].prevalence if curves and not curves[0].name else None
         return cls(curve_lines(curves, "average precision", of_search), prevalence=share)
@@ -230,7 +225,7 @@ class CalibrationDisplay(CurvesDisplay):
     groups: tuple[tuple[float, float], ...] = ()
 
     @classmethod
-    def of_groups(cls, calibration: CalibrationGroups) -> Self:
+    def of_groups(cls, calibration: Facts) -> Self:
         """The display of these groups of rows."""
         groups = calibration.groups
         line = CurveLine(

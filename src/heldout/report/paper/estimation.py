@@ -19,11 +19,10 @@ from heldout.metrics.named import in_sentence, metric_named, metric_words
 from heldout.protocols.nested.estimate import INNER_WORDS
 from heldout.protocols.words import method_words
 from heldout.references import PACKAGE
-from heldout.report.estimate_parts import method_sentences
-from heldout.report.facts import setting_text
+from heldout.report.headline import level_and_sides, method_sentences
 from heldout.report.paper.marks import cited
 from heldout.report.paper.parts import counted_of, listed
-from heldout.report.words import level_and_sides
+from heldout.report.settings import setting_text
 from heldout.selection import RULES, SELECTION_WORDS
 
 

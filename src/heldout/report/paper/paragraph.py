@@ -17,7 +17,7 @@ from heldout.protocols.validation.estimate import Validation
 from heldout.protocols.words import method_words
 from heldout.report import validation_words as words
 from heldout.report.algorithms import deployed_sentence, how_compared, record_of_deployed
-from heldout.report.facts import drop_text
+from heldout.report.headline import level_and_sides
 from heldout.report.paper.estimation import (
     estimate_sentences,
     nested_words,
@@ -41,7 +41,7 @@ from heldout.report.paper.parts import (
     winner_words,
 )
 from heldout.report.race import sources_of
-from heldout.report.words import level_and_sides
+from heldout.report.settings import drop_text
 from heldout.result import Evaluation
 
 

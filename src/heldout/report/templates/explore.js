@@ -5,14 +5,14 @@
   const table = document.getElementById("ranking");
   if (!holder || !table) return;
   const byId = (id) => document.getElementById(id);
-  const { rows, greater } = JSON.parse(holder.textContent);
+  const { greater, ...columns } = JSON.parse(holder.textContent);
   const MOST_SHOWN = 20, NEAR = 24;
   const body = table.tBodies[0];
   const entries = [...body.rows].map((row, place) => {
-    const [index, family, mean, spread, train, pooled, selected, values] = rows[place];
+    const entry = Object.fromEntries(Object.entries(columns).map(([name, column]) => [name, column[place]]));
     const name = row.querySelector("th.name").firstChild.textContent.trim();
     const rank = Number(row.cells[0].textContent), wins = row.classList.contains("winner");
-    return { row, rank, index, family, mean, spread, train, pooled, selected, values, name, wins };
+    return { ...entry, row, rank, name, wins };
   });
   const byIndex = new Map(entries.map((entry) => [entry.index, entry]));
   const firstOfFamily = new Set();

@@ -15,7 +15,7 @@ from sklearn.tree import DecisionTreeRegressor
 
 import heldout as ho
 from heldout.flags import Flag
-from heldout.report.from_validation import validation_content
+from heldout.report.facts import facts
 
 RNG = np.random.default_rng(1)
 N = 100
@@ -152,8 +152,8 @@ def test_every_output_says_which_method_a_row_has() -> None:
     assert [each.method for each in found.estimates.values()] == ["632+", "oob"]
     text = found.methods_text().text
     assert "by the .632+ bootstrap" in text and "by the out-of-bag bootstrap" in text and "memorises" in text
-    content = validation_content(found)
-    assert [row.method for row in content.table] == [".632+ bootstrap", "Out-of-bag bootstrap"]
+    content = facts(found)
+    assert [row.method_title for row in content.metrics] == [".632+ bootstrap", "Out-of-bag bootstrap"]
     assert "(Out-of-bag bootstrap)" in str(ho.report_card(found))
     assert "rows that its sample left out" in content.curves_sentence
     assert float(content.roc[0].lines[1].label.split()[-1]) == pytest.approx(0.5, abs=0.1)

@@ -1,16 +1,21 @@
-"""How templates write values: numbers, names, and our own markup."""
+"""Templates of pages and of Markdown, and how they write values: numbers, names, and our own markup."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
 from typing import Any
 
-from heldout._text import ends_text, number_text, printable
+from heldout._text import ends_text, markdown_text, number_text, printable
 from heldout.dropping.words import risk_text
 from heldout.metrics.named import in_sentence
+from heldout.protocols.words import method_words
+from heldout.report.entries import Facts
 from heldout.report.exploration import script_hash
-from heldout.report.ranking import RankedConfiguration, Ranking, share_text
+from heldout.report.ranking import share_text
 from heldout.scales import PAGE_COLOURS
 
 _TICKS_WIDTH, _MOST_TICKS = 120, 40_000
@@ -62,7 +67,7 @@ def breakable(name: str) -> Any:
     return Markup("__<wbr>").join(escape(part) for part in name.split("__"))
 
 
-def ticks(row: RankedConfiguration, ranking: Ranking) -> Any:
+def ticks(row: Facts, ranking: Facts) -> Any:
     """Fold scores as ticks and their mean as a dot, on one scale for all rows."""
     low, high = ranking.low, ranking.high
     if low is None or high is None:
@@ -125,4 +130,56 @@ FILTERS: Mapping[str, Callable[..., Any]] = {
     "script_hash": script_hash,
     "lines": lines,
 }
-"""The filters of the templates by name."""
+"""The filters of pages by name."""
+
+
+def filled(template: str | Path, values: Mapping[str, Any]) -> str:
+    """A page: a template of the package by its name, or of another file, in the style of all pages."""
+    environment = _environment(is_page=True)
+    if isinstance(template, Path):
+        read = environment.from_string(template.read_text(encoding="utf-8"))
+    else:
+        read = environment.get_template(template)
+    page: str = read.render(css=safe(source("report.css").strip()), **values)
+    return page
+
+
+def markdown_of(template: str, values: Mapping[str, Any]) -> str:
+    """A Markdown template, filled with values in which nothing is markup."""
+    text: str = _environment(is_page=False).get_template(template).render(**values)
+    return text
+
+
+@cache
+def _environment(*, is_page: bool) -> Any:
+    """The templates, each read once."""
+    import jinja2
+
+    environment = jinja2.Environment(
+        autoescape=is_page,
+        undefined=jinja2.StrictUndefined,
+        finalize=finalized if is_page else _finalized_markdown,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        loader=jinja2.FunctionLoader(source),
+    )
+    environment.filters.update(FILTERS if is_page else _OF_MARKDOWN)
+    return environment
+
+
+def _finalized_markdown(value: Any) -> Any:
+    return markdown_text(value) if type(value) is str else value
+
+
+_OF_MARKDOWN: Mapping[str, Callable[..., Any]] = {
+    "number_text": number_text,
+    "ends_text": ends_text,
+    "method_name": lambda method: method_words(method).name,
+    "raw": safe,
+    "code_line": lambda text: safe(printable(text)),
+}
+
+
+def source(name: str) -> str:
+    """The text of a template."""
+    return (files("heldout.report") / "templates" / name).read_text(encoding="utf-8")

@@ -1,4 +1,4 @@
-"""From an estimate from predictions alone, and those of other methods, to the content of a report."""
+"""``file_facts``: what an estimate says from predictions that others made, beside those of other methods."""
 
 from __future__ import annotations
 
@@ -10,69 +10,67 @@ import numpy as np
 
 from heldout._types import Floats
 from heldout.data.task import TaskKind
-from heldout.estimates.comparison import Comparison
+from heldout.estimates.comparison import SEEN_IN_THE_ROW, Comparison
 from heldout.estimates.evidence import Evidence
 from heldout.estimates.from_matrix import gather
 from heldout.estimates.inputs import Inputs
 from heldout.estimates.question import Aggregate
 from heldout.estimates.types import Estimate
+from heldout.metrics.named import in_sentence
 from heldout.protocols.words import method_words
 from heldout.report.configuration_parts import parts_in_name
-from heldout.report.content import Fact, MethodRow, ReportContent
-from heldout.report.diagnostics import Diagnostics, diagnose, precision_recall_of
-from heldout.report.estimate_parts import (
+from heldout.report.diagnostics import diagnose, precision_recall_of, two_classes
+from heldout.report.entries import OPTIONAL, Facts
+from heldout.report.headline import (
     calibration_advice,
     delivered_sentence,
     distribution_of,
     headline_of,
     is_ensemble,
-    method_row,
     method_sentences,
+    number_facts,
 )
-from heldout.report.facts import (
+from heldout.report.ranking import MOST_SHOWN, rank_configurations
+from heldout.report.settings import (
     citations_of,
     configurations_text,
-    facts_with_text,
+    flag_facts,
     folds_text,
     positive_text,
     reproduction_of,
     rows_text,
     settings_of,
+    with_text,
 )
-from heldout.report.ranking import MOST_SHOWN, Ranking, rank_configurations
 from heldout.report.thresholds import drawn_curves, threshold_table
-from heldout.report.words import NO_CANDIDATE, coverage_paragraph, reason_sentence, several_methods_sentence
 from heldout.scales import Scale, scale_of_metric
 
+NO_CANDIDATE = "it lacks predictions that others have, so it was not a candidate"
 
-def estimate_content(
-    estimate: Estimate,
-    inputs: Inputs,
-    *,
-    comparison: Comparison | None = None,
-    command: str | None = None,
-    title: str | None = None,
-) -> ReportContent:
-    """The content of the report on an estimate from predictions alone.
+
+def file_facts(
+    estimate: Estimate, inputs: Inputs, *, comparison: Comparison | None = None, command: str = "", title: str = ""
+) -> Facts:
+    """What an estimate from predictions alone says.
 
     ``inputs`` is the question that it answers, and ``comparison`` holds the answers of all methods where there are
     several. ``command`` is the command line or call that made it, ``title`` such as the name of the file.
     """
+    truth, predictions = inputs.truth, inputs.predictions
     within = estimate.provenance.get("aggregate") == "within"
     shown_in: Aggregate = "within" if within else "pooled"
-    evidence = gather(inputs.truth, inputs.predictions, replace(inputs.question, aggregate=shown_in))
+    evidence = gather(truth, predictions, replace(inputs.question, aggregate=shown_in))
     out = set(range(len(evidence.names))) - set(evidence.candidates.tolist())
-    dropped = out & inputs.predictions.dropped.keys() - inputs.predictions.failed.keys()
-    failures = {index: inputs.predictions.failed.get(index, NO_CANDIDATE) for index in sorted(out - dropped)}
+    dropped = out & predictions.dropped.keys() - predictions.failed.keys()
+    failures = {index: predictions.failed.get(index, NO_CANDIDATE) for index in sorted(out - dropped)}
     pooled = _pooled(evidence)
     metric, weights = inputs.question.metric, inputs.question.sample_weight
-    shown = pooled[evidence.candidates].tolist()
-    scale = scale_of_metric(metric, estimate, shown)
+    scale = scale_of_metric(metric, estimate, pooled[evidence.candidates].tolist())
     # The figures show the predictions of one configuration; an ensemble is not one of them.
     single = not is_ensemble(estimate)
-    diagnostics = diagnose(inputs.truth, inputs.predictions, estimate.selected, weights) if single else None
-    folds = folds_text(inputs.predictions.folds, None)
-    estimates = [estimate] if comparison is None else [estimate, *comparison.values()]
+    shown = truth, predictions, estimate.selected, weights
+    diagnostics = diagnose(*shown) if single else None
+    folds = folds_text(predictions.folds, None)
     headline = headline_of(
         estimate,
         scale,
@@ -82,45 +80,69 @@ def estimate_content(
         rows=estimate.n_rows_used,
         folds=folds,
         dropped=len(dropped),
+        classes=two_classes(truth),
     )
-    ranking = _ranking(estimate, evidence, pooled, failures, dropped, scale)
-    shown_predictions = inputs.truth, inputs.predictions, estimate.selected, weights
-    content = ReportContent(
-        title=title or "",
+    return Facts(
+        {**OPTIONAL, **_methods(comparison, scale)},
+        kind="estimate",
         headline=headline,
-        facts=_facts(inputs, len(failures), len(dropped), folds),
+        facts=_labelled(inputs, len(failures), len(dropped), folds),
         distribution=distribution_of(estimate, scale),
-        ranking=ranking,
+        ranking=_ranking(estimate, evidence, pooled, failures, dropped, scale),
         diagnostics=diagnostics,
         method=method_sentences(estimate),
-        settings=settings_of([_with_members(estimate, inputs.predictions.names)]),
-        flags=tuple(estimate.flags.values()),
-        citations=citations_of(estimates, diagnostics),
+        settings=settings_of([_with_members(estimate, predictions.names)]),
+        flags=flag_facts({"": estimate}, ""),
+        citations=citations_of([estimate, *(() if comparison is None else comparison.values())], diagnostics),
         methods_text=estimate.methods_text(),
-        command=command or "",
         reproduction=reproduction_of([estimate.provenance]),
         delivered=delivered_sentence(
             estimate,
             estimate.n_rows_used,
             source="file",
-            is_corrected=headline.is_corrected or headline.is_named or evidence.n_candidates + len(dropped) == 1,
+            is_corrected=headline.label != "uncorrected" or evidence.n_candidates + len(dropped) == 1,
         ),
-        precision_recall=drawn_curves(precision_recall_of(*shown_predictions)) if single else (),
-        thresholds=threshold_table(*shown_predictions) if single else None,
+        precision_recall=drawn_curves(precision_recall_of(*shown)) if single else (),
+        thresholds=threshold_table(*shown) if single else None,
         no_calibration=calibration_advice(None, "file") if _lacks_calibration(inputs, diagnostics) else "",
+        command=command,
+        title=title,
     )
+
+
+def _methods(comparison: Comparison | None, scale: Scale) -> dict[str, Any]:
+    """The answers of several methods, what their intervals covered, and why others do not apply."""
     if comparison is None:
-        return content
-    return replace(
-        content,
-        methods=_method_rows(comparison, scale),
-        methods_sentence=several_methods_sentence(scale.title, comparison.main),
-        methods_coverage=coverage_paragraph(comparison.coverage_sentences),
-        refused=_refused(comparison),
-    )
+        return {}
+    main, measured = comparison[comparison.main], comparison.coverage_sentences
+    lead = ["How often intervals held the truth was measured where it is known."] if measured else []
+    return {
+        "methods": tuple(
+            Facts(
+                number_facts(estimate, scale),
+                name=name,
+                title=method_words(name).title,
+                is_main=name == comparison.main,
+                winner="" if estimate.selected == main.selected else estimate.selected_name,
+                notes=tuple(text for flag, text in estimate.flags.items() if flag not in SEEN_IN_THE_ROW),
+                how=method_sentences(estimate),
+            )
+            for name, estimate in comparison.items()
+        ),
+        "methods_sentence": (
+            f"The {in_sentence(scale.title)} of the selected configuration by every method that applies, all on "
+            f"the same predictions; this report is about the one by {method_words(comparison.main).name}. The "
+            "methods estimate different quantities, explained below: choose one before looking at the numbers."
+        ),
+        "methods_coverage": " ".join([*lead, *measured]),
+        "refused": {
+            method_words(name).title: f"{reason[:1].upper()}{reason[1:].rstrip('.')}."
+            for name, reason in comparison.refused.items()
+        },
+    }
 
 
-def _lacks_calibration(inputs: Inputs, diagnostics: Diagnostics | None) -> bool:
+def _lacks_calibration(inputs: Inputs, diagnostics: Facts | None) -> bool:
     """Whether a single configuration of a binary task has decision values and no probabilities."""
     is_binary = inputs.truth.kind is TaskKind.BINARY
     return is_binary and diagnostics is not None and bool(diagnostics.roc) and diagnostics.calibration is None
@@ -143,7 +165,7 @@ def _ranking(
     failures: dict[int, str],
     dropped: set[int],
     scale: Scale,
-) -> Ranking:
+) -> Facts:
     folds = evidence.fold_scores
     return rank_configurations(
         evidence.names,
@@ -175,32 +197,15 @@ def _over_all(scores: Floats, evidence: Evidence) -> Floats:
     return spread
 
 
-def _method_rows(comparison: Comparison, scale: Scale) -> tuple[MethodRow, ...]:
-    main = comparison[comparison.main]
-    return tuple(
-        method_row(
-            name, estimate, scale, main=name == comparison.main, same_winner=estimate.selected == main.selected
-        )
-        for name, estimate in comparison.items()
-    )
-
-
-def _refused(comparison: Comparison) -> tuple[Fact, ...]:
-    return tuple(
-        Fact(method_words(name).title, reason_sentence(reason)) for name, reason in comparison.refused.items()
-    )
-
-
-def _facts(inputs: Inputs, failed: int, dropped: int, folds: str) -> tuple[Fact, ...]:
+def _labelled(inputs: Inputs, failed: int, dropped: int, folds: str) -> dict[str, str]:
     predictions = inputs.predictions
-    configurations = configurations_text(predictions.n_configurations, failed, dropped)
-    facts = [
-        ("Rows", rows_text(inputs.truth)),
-        ("Positive class", positive_text(inputs.truth, [inputs.question.metric])),
-        ("Configurations", configurations),
-    ]
-    if predictions.folds is not None:
-        facts.append(("Folds", folds))
-    elif predictions.n_repeats > 1:
-        facts.append(("Repeats", str(predictions.n_repeats)))
-    return facts_with_text(facts)
+    several = predictions.folds is None and predictions.n_repeats > 1
+    return with_text(
+        {
+            "Rows": rows_text(inputs.truth),
+            "Positive class": positive_text(inputs.truth, [inputs.question.metric]),
+            "Configurations": configurations_text(predictions.n_configurations, failed, dropped),
+            "Folds": "" if predictions.folds is None else folds,
+            "Repeats": str(predictions.n_repeats) if several else "",
+        }
+    )

@@ -1,0 +1,327 @@
+"""``validation_facts``: what a validation says."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from heldout._record import json_number
+from heldout._text import counted, number_text
+from heldout.data.task import TaskKind, Truth
+from heldout.errors import InputError
+from heldout.estimates.base import quantity_sentence
+from heldout.estimates.types import Estimate
+from heldout.imputation.pooled import PooledModel
+from heldout.imputation.rubin import PooledCoefficients
+from heldout.metrics.base import Metric, Response, oriented
+from heldout.metrics.named import in_sentence
+from heldout.protocols.validation.corrections.memorising import memorising
+from heldout.protocols.validation.curves import calibration as calibration_curves
+from heldout.protocols.validation.curves import decision as decision_curves
+from heldout.protocols.validation.curves import roc as roc_curves
+from heldout.protocols.validation.curves.base import CONFIDENCE_LEVEL
+from heldout.protocols.validation.estimate import Validation
+from heldout.protocols.validation.replicates import Replicates
+from heldout.protocols.validation.rows import Candidate, ValidationRow
+from heldout.protocols.words import frequency_sentence, method_words
+from heldout.report import validation_words as words
+from heldout.report.diagnostics import two_classes
+from heldout.report.displays.winner_curves import CalibrationDisplay, DecisionCurveDisplay, RocCurveDisplay
+from heldout.report.effects import effect_sentence
+from heldout.report.entries import Facts, facts_of_fields
+from heldout.report.estimator_parameters import parameters_of
+from heldout.report.headline import number_facts
+from heldout.report.ranking import failure_groups
+from heldout.report.settings import (
+    citations_of,
+    flag_facts,
+    positive_text,
+    reproduction_of,
+    rows_text,
+    settings_of,
+    with_text,
+)
+from heldout.scales import Scale, scale_of_metric
+
+_IN_THE_TABLE = {
+    "apparent", "out_of_bag", "optimism", "n", "n_successful", "n_redraws", "confidence_level", "alternative",
+}  # fmt: skip
+
+
+def validation_facts(validation: Validation) -> Facts:
+    first = next(iter(validation.rows))
+    estimate, replicates, model = validation.estimates[first], validation.replicates, validation.model
+    scales = {name: _scale(validation, name) for name in validation.rows}
+    curves = {
+        roc_curves.SOURCES: _roc(replicates),
+        calibration_curves.SOURCES: _calibration(replicates),
+        decision_curves.SOURCES: _decision(replicates),
+    }
+    sources = [key for keys, displays in curves.items() if displays for key in keys]
+    roc, calibration, decision = (tuple(map(facts_of_fields, displays)) for displays in curves.values())
+    methods = validation.methods
+    return Facts(
+        kind="validation",
+        headline=_headline(validation, estimate, scales[first]),
+        facts=_labelled(validation),
+        metrics=tuple(
+            _metric_row(row, scales[name], validation.estimates[name], several=len(methods) > 1)
+            for name, row in validation.rows.items()
+        ),
+        adjusts=validation.adjusts,
+        table_sentence=words.validation_table_sentence(methods, adjusts=validation.adjusts),
+        **_models(validation, first, scales[first]),
+        imputation_sentence=_imputation_sentence(validation),
+        coefficients=_coefficients(validation),
+        curves_sentence=words.corrected_curves_sentence(
+            estimate.method, CONFIDENCE_LEVEL, memorises=bool(memorising(replicates).score)
+        )
+        if sources
+        else "",
+        roc=roc,
+        calibration=calibration,
+        decision=decision,
+        optimism=_optimism(replicates, validation.metrics[first], scales[first], estimate.method),
+        failures=failure_groups(validation.failures, lambda number: f"{number + 1}"),
+        n_failures=len(validation.failures),
+        n_bootstraps=replicates.n_replicates,
+        parameters=parameters_of(model.members[0] if isinstance(model, PooledModel) else model),
+        method=_method(estimate, validation),
+        settings=settings_of([_settings(validation, estimate)]),
+        flags=flag_facts(validation.estimates, first),
+        citations=citations_of(validation.estimates.values(), None, sources),
+        methods_text=validation.methods_text(),
+        reproduction=reproduction_of([estimate.provenance]),
+        treatment=estimate.provenance.get("columns"),
+    )
+
+
+def _scale(validation: Validation, name: str) -> Scale:
+    metric, estimate = validation.metrics[name], validation.estimates[name]
+    # Without an interval the spread of the replicates' scores shows which digits are meaningful.
+    spread = [] if estimate.interval is not None else validation.replicates.scores(metric).on_original.tolist()
+    return scale_of_metric(metric, estimate, spread)
+
+
+def _headline(validation: Validation, estimate: Estimate, scale: Scale) -> Facts:
+    """The uncorrected score of the headline is the apparent one."""
+    numbers = number_facts(estimate, scale)
+    value, apparent, name = numbers.value, numbers.uncorrected, validation.selected_name
+    if value is None or apparent is None:
+        sentence = (
+            f"No corrected {in_sentence(scale.title)} was computed. The apparent one is on the rows that the model "
+            "was fitted on, so it is optimistic."
+        )
+        return Facts(numbers, winner=name, effect="", sentence=sentence, quote="")
+    row = validation.rows.get(estimate.metric)
+    n = validation.n_bootstraps if row is None else row.n_successful
+    interval = f" ({numbers.interval_label} {numbers.interval_text})" if numbers.interval_text else ""
+    return Facts(
+        numbers,
+        label="corrected",
+        winner=name,
+        effect=effect_sentence(estimate.metric, value, two_classes(validation.replicates.truth)),
+        sentence=words.validation_sentence(
+            in_sentence(scale.title), apparent, value, estimate.optimism, estimate.method, n, scale.decimals
+        ),
+        quote=(
+            f"{scale.title} of {name}: {number_text(value, scale.decimals)}{interval}, corrected for optimism by "
+            f"{method_words(estimate.method).name} ({n:,} samples) from {number_text(apparent, scale.decimals)} "
+            f"apparent, on {counted(estimate.n_rows_used, 'row')}."
+        ),
+    )
+
+
+def _labelled(validation: Validation) -> dict[str, str]:
+    failed, completions = len(validation.failures), validation.replicates.n_completions
+    bootstraps = f"{validation.replicates.n_replicates:,}" + (f", {failed:,} failed" if failed else "")
+    if validation.n_second_bootstraps:
+        bootstraps = f"{validation.n_bootstraps:,} to choose the model; {bootstraps} to estimate it"
+    n_models = len(validation.candidates)
+    truth = validation.replicates.truth
+    return with_text(
+        {
+            "Rows": rows_text(truth),
+            "Positive class": positive_text(truth, validation.metrics.values()),
+            "Models": f"{n_models:,}" if n_models > 1 else "",
+            "Bootstraps": bootstraps,
+            "Imputations": f"{completions:,}" if completions > 1 else "",
+            "Fits": f"{validation.n_fits:,}" if validation.n_fits else "",
+        }
+    )
+
+
+def _metric_row(row: ValidationRow, scale: Scale, estimate: Estimate, *, several: bool) -> Facts:
+    """One metric's line in the table that users of R's rms know; ``several`` methods corrected the metrics."""
+    scores = ("apparent", "in_bootstrap", "on_original", "out_of_bag", "no_information")
+    low, high = scale.ends(row.interval)
+    return Facts(
+        {name: scale.shown(getattr(row, name)) for name in scores},
+        name=row.metric,
+        metric=scale,
+        method_title=method_words(row.method).title if several else "",
+        optimism=json_number(row.optimism),
+        inner_optimism=json_number(row.inner_optimism),
+        value=scale.shown(row.corrected),
+        low=low,
+        high=high,
+        n=row.n_successful,
+        weight=json_number(row.weight),
+        uncorrected=scale.shown(row.apparent),
+        constant=scale.shown(estimate.constant),
+    )
+
+
+def _models(validation: Validation, metric: str, scale: Scale) -> dict[str, Any]:
+    """The models of which one was chosen; none of a single one."""
+    if len(validation.candidates) < 2:
+        return {"candidates": (), "candidates_sentence": ""}
+    sentence = words.candidates_sentence(
+        scale.title, len(validation.candidates), two_stages=validation.n_second_bootstraps > 0
+    )
+    rows = tuple(
+        _candidate(candidate, metric, scale, is_selected=place == validation.selected)
+        for place, candidate in enumerate(validation.candidates)
+    )
+    return {"candidates": rows, "candidates_sentence": sentence}
+
+
+def _candidate(candidate: Candidate, metric: str, scale: Scale, *, is_selected: bool) -> Facts:
+    row = candidate.rows.get(metric)
+    low, high = scale.ends(None if row is None else row.interval)
+    return Facts(
+        name=candidate.name,
+        is_selected=is_selected,
+        apparent=None if row is None else scale.shown(row.apparent),
+        optimism=None if row is None else json_number(row.optimism),
+        value=None if row is None else scale.shown(row.corrected),
+        low=low,
+        high=high,
+        failed=len(candidate.failures),
+        reason=candidate.reason,
+    )
+
+
+def _imputation_sentence(validation: Validation) -> str:
+    imputation = validation.settings.get("imputation")
+    if not imputation or validation.replicates.n_completions < 2:
+        return ""
+    sentence = words.imputation_sentence(validation.replicates.n_completions, str(imputation["order"]))
+    if validation.selection is None:
+        return sentence
+    frequency = frequency_sentence(validation.selection_frequency)
+    return f"{sentence} {validation.selection} {words.SELECTED_ANEW} {frequency}"
+
+
+def _coefficients(validation: Validation) -> Facts | None:
+    found = validation.coefficients
+    if found is None:
+        return None
+    table = validation.coefficient_table()
+    sentence = f"{table.title}."
+    if isinstance(found, PooledCoefficients):
+        sentence = words.POOLED_SENTENCE
+    elif not found.reason:
+        sentence = f"{table.title}, with intervals by Wald."
+    if found.ratio and "p" in table.headings:
+        sentence += words.RATIO_SENTENCE
+    return Facts(sentence=sentence, headings=table.headings[1:], rows=table.rows, notes=table.notes)
+
+
+def _method(estimate: Estimate, validation: Validation) -> tuple[str, ...]:
+    """How the number was computed, and what it estimates."""
+    provenance: Mapping[str, Any] = estimate.provenance
+    quantity, rows = provenance.get("quantity"), provenance.get("training_rows")
+    kind = str(provenance.get("interval"))
+    sentences = (
+        *(method_words(method).sentence(validation.n_bootstraps) for method in validation.methods),
+        words.ADJUSTED_SENTENCE if provenance.get("optimism_adjusted") else "",
+        "" if estimate.interval is None else words.INTERVAL_OF_VALIDATION_SENTENCES.get(kind, ""),
+        quantity_sentence(str(quantity), rows) if quantity else "",
+    )
+    return tuple(sentence for sentence in sentences if sentence)
+
+
+def _settings(validation: Validation, estimate: Estimate) -> dict[str, Any]:
+    """Provenance without the numbers in the table."""
+    settings = {
+        key: f"{value:.3g}" if isinstance(value, float) and np.isfinite(value) else value
+        for key, value in estimate.provenance.items()
+        if key not in _IN_THE_TABLE
+    }
+    kind = str(settings.get("interval"))
+    settings["interval"] = words.INTERVAL_OF_VALIDATION_WORDS.get(kind, "") if estimate.interval else ""
+    return settings
+
+
+MOST_CLASSES = 4
+"""Classes that are drawn if there are several."""
+MOST_OPTIMISM_BINS = 30
+FROM_OWN_SAMPLES = ("optimism", "two_stage")
+"""Methods whose optimism is the score on a model's own sample minus the score on all rows."""
+
+
+def _roc(replicates: Replicates) -> tuple[RocCurveDisplay, ...]:
+    """The ROC curves of a classification with scores or probabilities, one per class if there are several."""
+    truth, recorded = replicates.truth, replicates.on_original.keys()
+    if not truth.kind.is_classification or not {Response.DECISION, Response.PROBABILITIES} & recorded:
+        return ()
+    return tuple(RocCurveDisplay.of_replicates(replicates, of_class=of_class) for of_class in _classes(truth))
+
+
+def _calibration(replicates: Replicates) -> tuple[CalibrationDisplay, ...]:
+    """Calibration of probabilities, values, or survival at the middle time; none if rows are too few."""
+    needed = {TaskKind.REGRESSION: Response.VALUES, TaskKind.SURVIVAL: Response.SURVIVAL}
+    if needed.get(replicates.truth.kind, Response.PROBABILITIES) not in replicates.on_original:
+        return ()
+    try:
+        return tuple(CalibrationDisplay.of_replicates(replicates, **part) for part in _curve_settings(replicates))
+    except InputError:  # ten rows or fewer allow no curve
+        return ()
+
+
+def _decision(replicates: Replicates) -> tuple[DecisionCurveDisplay, ...]:
+    """Decision curves of two classes, or of survival at the middle time."""
+    needed = {TaskKind.BINARY: Response.PROBABILITIES, TaskKind.SURVIVAL: Response.SURVIVAL}
+    if needed.get(replicates.truth.kind) not in replicates.on_original:
+        return ()
+    return tuple(DecisionCurveDisplay.of_replicates(replicates, **part) for part in _curve_settings(replicates))
+
+
+def _curve_settings(replicates: Replicates) -> Sequence[dict[str, Any]]:
+    """The arguments of each curve: a class, a time, or none."""
+    if replicates.truth.kind is TaskKind.SURVIVAL:
+        times = replicates.times
+        return [{"time": times[len(times) // 2]}] if times else []
+    return [{"of_class": each} for each in _classes(replicates.truth)]
+
+
+def _classes(truth: Truth) -> Sequence[Any]:
+    if truth.kind is not TaskKind.MULTICLASS or truth.classes is None:
+        return [None]
+    listed: list[Any] = truth.classes.tolist()
+    return listed[:MOST_CLASSES]
+
+
+def _optimism(replicates: Replicates, metric: Metric, scale: Scale, method: str) -> Facts | None:
+    """The distribution of the optimism over the bootstraps; None if it is always unknown."""
+    scores = replicates.scores(metric)
+    own = method in FROM_OWN_SAMPLES
+    optimism = oriented(metric, scores.in_bootstrap - (scores.on_original if own else scores.out_of_bag))
+    optimism = optimism[np.isfinite(optimism)]
+    if not optimism.size:
+        return None
+    low, high = float(optimism.min()), float(optimism.max())
+    if high - low <= 1e-12 * max(abs(low), abs(high), 1e-300):
+        low, high = low - 0.5, high + 0.5
+    bins = int(np.clip(2 * np.sqrt(optimism.size), 5, MOST_OPTIMISM_BINS))
+    counts, edges = np.histogram(optimism, bins=bins, range=(low, high))
+    return Facts(
+        metric=scale,
+        edges=tuple(edges.tolist()),
+        counts=tuple(counts.tolist()),
+        mean=float(optimism.mean()),
+        is_of_own_samples=own,
+    )
