@@ -90,9 +90,9 @@ def test_the_best_nested_score_says_by_how_much_it_flatters() -> None:
     excess = best.nested - found.overall.value
     assert excess > 0
     sentence = f"{best.nested:.4f} of {best.name}, is the best of 4 and flatters by about {excess:.4f}"
-    assert sentence in str(found) and sentence in facts(found).algorithms.overall
+    assert sentence in found.text(None) and sentence in facts(found).algorithms.overall
     same = replace(found, overall=replace(found.overall, value=best.nested - 1e-16))
-    assert "flatters" not in str(same)
+    assert "flatters" not in same.text(None)
 
 
 def test_a_pair_has_no_second_interval() -> None:
