@@ -16,7 +16,6 @@ import numpy as np
 
 from heldout._record import json_safe
 from heldout._text import printable
-from heldout._types import Floats
 from heldout._version import __version__
 from heldout.errors import InputError, MissingExtraError, text_of
 from heldout.estimates.types import Estimate, is_uncorrected, optimism_beyond_rounding, was_named
@@ -36,47 +35,26 @@ def configurations_csv(evaluation: Evaluation) -> str:
     Its number, name, parameters (as JSON) and status; on how many splits it was scored; the mean and the standard
     deviation over these splits of every scorer, in its own direction; and the share of bootstraps that selected it.
     """
-    estimate, n = evaluation.estimate, len(evaluation.configurations)
-    frequency = None if estimate is None else estimate.selection_frequency
-    columns: dict[str, list[Any]] = {
-        "configuration": list(range(n)),
-        "name": list(evaluation.configurations.names),
-        "params": [
-            json.dumps({key: _plain(value) for key, value in each.items()})
-            for each in evaluation.configurations.params
-        ],
-        "status": [_status(evaluation, place) for place in range(n)],
+    estimate, configurations = evaluation.estimate, evaluation.configurations
+    # What comes last counts: a winner of a search can be dropped, and a failed configuration is nothing else.
+    status = dict.fromkeys(range(len(configurations)), "compared") | {evaluation.winner: "winner"}
+    status |= dict.fromkeys(evaluation.predictions.dropped, "dropped")
+    status |= dict.fromkeys((*evaluation.failures, *evaluation.predictions.failed), "failed")
+    columns: dict[str, Any] = {
+        "configuration": list(status),
+        "name": configurations.names,
+        "params": [json.dumps(dict(params), default=plain) for params in configurations.params],
+        "status": list(status.values()),
         "splits": np.isfinite(evaluation.fold_scores[evaluation.refit_metric].values).sum(axis=0).tolist(),
     }
     for name, scores in evaluation.fold_scores.items():
-        columns[f"mean_{name}"] = [_number(np.mean, column) for column in scores.values.T]
-        columns[f"sd_{name}"] = [_number(np.std, column) for column in scores.values.T]
-    if frequency is not None:
-        columns["selected"] = frequency.tolist()
-    out = io.StringIO(newline="")
-    writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(columns)
-    writer.writerows(zip(*columns.values(), strict=True))
-    return out.getvalue()
-
-
-def _plain(value: Any) -> Any:
-    """A value as JSON has it, and any other as text."""
-    return value if value is None or isinstance(value, bool | int | float | str) else plain(value)
-
-
-def _number(of: Any, scores: Floats) -> Any:
-    """A number of the scores that are known; an empty cell where there are none."""
-    known = scores[np.isfinite(scores)]
-    return float(of(known)) if known.size else ""
-
-
-def _status(evaluation: Evaluation, place: int) -> str:
-    if place in evaluation.failures or place in evaluation.predictions.failed:
-        return "failed"
-    if place in evaluation.predictions.dropped:
-        return "dropped"
-    return "winner" if place == evaluation.winner else "compared"
+        known = np.ma.masked_invalid(scores.values)
+        columns[f"mean_{name}"], columns[f"sd_{name}"] = known.mean(axis=0).tolist(), known.std(axis=0).tolist()
+    if estimate is not None and estimate.selection_frequency is not None:
+        columns["selected"] = estimate.selection_frequency.tolist()
+    text = io.StringIO(newline="")
+    csv.writer(text, lineterminator="\n").writerows([columns, *zip(*columns.values(), strict=True)])
+    return text.getvalue()
 
 
 _LONGEST = 500
@@ -131,47 +109,43 @@ def log_to_mlflow(
         from mlflow.exceptions import MlflowException
     except ImportError:
         raise MissingExtraError("ho.log_to_mlflow", "mlflow") from None
-    content = facts(search)
+    said, estimates = facts(search), estimates_in(search)
+    flags = dict.fromkeys(flag.value for estimate in estimates.values() for flag in estimate.flags)
     with tempfile.TemporaryDirectory() as folder:
-        files = _written(search, content, Path(folder), report=report)
+        files = _files(search, said, Path(folder), report=report)
         try:
             active = mlflow.active_run() if experiment is None and tracking_uri is None else None
             client = mlflow.MlflowClient(tracking_uri)
-            run_id = active.info.run_id if active is not None else _new_run(client, experiment, content)
-            _log(client, run_id, search, content, files)
+            run_id = (
+                active.info.run_id if active is not None else _new_run(client, experiment, said.headline.winner)
+            )
+            for key, text in _params(said).items():
+                client.log_param(run_id, key, text)
+            for name, estimate in estimates.items():
+                for key, number in scores_of(name, estimate).items():
+                    client.log_metric(run_id, key, number)
+            client.set_tag(run_id, "heldout.version", __version__)
+            if flags:
+                client.set_tag(run_id, "heldout.flags", ", ".join(flags))
+            for path in files:
+                client.log_artifact(run_id, str(path))
             if active is None:
                 client.set_terminated(run_id)  # without this the run would show as running
         except MlflowException as error:
-            reason = text_of(error)
             raise InputError(
-                f"MLflow could not log to {tracking_uri or mlflow.get_tracking_uri()}: {reason}",
+                f"MLflow could not log to {tracking_uri or mlflow.get_tracking_uri()}: {text_of(error)}",
                 argument="tracking_uri",
             ) from error
     return str(run_id)
 
 
-def _new_run(client: Any, experiment: str | None, content: Facts) -> str:
-    """The id of a new run with the winner's name, in an experiment, which is made if there is none of this name."""
+def _new_run(client: Any, experiment: str | None, name: str) -> str:
+    """The id of a new run of a name, in an experiment, which is made if there is none of this name."""
     experiment_id = "0"  # MLflow's default
     if experiment is not None:
-        found = client.get_experiment_by_name(experiment)
-        experiment_id = client.create_experiment(experiment) if found is None else found.experiment_id
-    run = client.create_run(experiment_id, run_name=content.headline.winner)
-    return str(run.info.run_id)
-
-
-def _log(client: Any, run_id: str, search: Any, content: Facts, files: list[Path]) -> None:
-    for key, value in _params(content):
-        client.log_param(run_id, key, value)
-    for name, estimate in estimates_in(search).items():
-        for key, number in scores_of(name, estimate).items():
-            client.log_metric(run_id, key, number)
-    client.set_tag(run_id, "heldout.version", __version__)
-    flags = dict.fromkeys(flag.value for estimate in estimates_in(search).values() for flag in estimate.flags)
-    if flags:
-        client.set_tag(run_id, "heldout.flags", ", ".join(flags))
-    for path in files:
-        client.log_artifact(run_id, str(path))
+        known = client.get_experiment_by_name(experiment)
+        experiment_id = client.create_experiment(experiment) if known is None else known.experiment_id
+    return str(client.create_run(experiment_id, run_name=name).info.run_id)
 
 
 def estimates_in(result: Any) -> Mapping[str, Estimate]:
@@ -213,23 +187,19 @@ def scores_of(name: str, estimate: Estimate) -> dict[str, float]:
     return {name: float(number) for name, number in numbers.items() if math.isfinite(number)}
 
 
-def _params(content: Facts) -> list[tuple[str, str]]:
+def _params(said: Facts) -> dict[str, str]:
     """The winner, its parameters that were searched, and the settings, as MLflow takes them."""
-    pairs = [
-        ("winner", content.headline.winner),
-        ("metric", content.headline.metric.title),
-        ("method", content.headline.method),
-        *((parameter.name, parameter.text) for parameter in content.parameters if parameter.searched),
-        *content.settings.items(),
-        *content.facts.items(),
-        *content.reproduction.items(),
-    ]
-    taken = {_key(name): _short(printable(text)) for name, text in reversed(pairs) if text}
-    return list(reversed(taken.items()))
-
-
-def _short(text: str) -> str:
-    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
+    pairs = {
+        **said.reproduction,
+        **said.facts,
+        **said.settings,
+        **{parameter.name: parameter.text for parameter in said.parameters if parameter.searched},
+        "method": said.headline.method,
+        "metric": said.headline.metric.title,
+        "winner": said.headline.winner,
+    }
+    texts = {_key(name): printable(text) for name, text in pairs.items() if text}
+    return {name: text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…" for name, text in texts.items()}
 
 
 def _key(name: str) -> str:
@@ -237,20 +207,16 @@ def _key(name: str) -> str:
     return re.sub(r"[^\w\-. /]", "_", name)
 
 
-def _written(search: Any, content: Facts, folder: Path, *, report: bool) -> list[Path]:
+def _files(search: Any, said: Facts, folder: Path, *, report: bool) -> list[Path]:
     """The files of a run."""
-    estimates = {name: estimate.to_dict() for name, estimate in estimates_in(search).items()}
     texts = {
-        "methods.md": content.methods_text.to_markdown(),
-        "card.md": card_of(content),
-        "estimate.json": json.dumps(json_safe(estimates), indent=1, allow_nan=False),
+        "methods.md": said.methods_text.to_markdown(),
+        "card.md": card_of(said),
+        "estimate.json": json.dumps(json_safe(estimates_in(search)), indent=1, allow_nan=False),
     }
-    evaluation = evaluation_of_result(search)
-    if evaluation is not None:
+    if (evaluation := evaluation_of_result(search)) is not None:
         texts["configurations.csv"] = configurations_csv(evaluation)
     for name, text in texts.items():
         (folder / name).write_text(text, encoding="utf-8", newline="\n")
-    paths = [folder / name for name in texts]
-    if report and content.kind != "estimate":
-        paths.append(write_report(content, folder / "report.html"))
-    return paths
+    page = [write_report(said, folder / "report.html")] if report and said.kind != "estimate" else []
+    return [*(folder / name for name in texts), *page]
