@@ -128,7 +128,7 @@ def test_repeats_in_another_order_need_the_row(command: Command, repeats: dict[s
     )  # fmt: skip
 
     assert ended.code == 2
-    assert "are not of the same rows in the same order" in ended.last and "with --row COL" in ended.last
+    assert "has two values of the target" in ended.last and "with --row COL" in ended.last
 
 
 def test_rows_matched_by_order_are_noted(command: Command, tmp_path: Path) -> None:

@@ -8,17 +8,17 @@ import numpy as np
 import pandas as pd
 import pytest
 
+import heldout as ho
 from heldout.data.task import Truth, truth_of
 from heldout.errors import InputError
 from heldout.metrics import metric_named
 from heldout.readers.prediction_columns import check_kinds, prediction_columns_of, remarks_on_whole_numbers
-from heldout.readers.predictions import predictions_from_table
-from heldout.readers.tables import Table
+from heldout.readers.prediction_table import PredictionTable
 
 N = 12
 
 
-def foreign(**columns: Any) -> Table:
+def foreign(**columns: Any) -> pd.DataFrame:
     rng = np.random.default_rng(2)
     base = {
         "truth": rng.integers(0, 2, N),
@@ -28,11 +28,15 @@ def foreign(**columns: Any) -> Table:
         "m1": rng.random(N),
         "m2": rng.random(N),
     }
-    return Table("p.csv", pd.DataFrame({**base, **columns}))
+    return pd.DataFrame({**base, **columns})
+
+
+def wide(frame: pd.DataFrame, **uses: Any) -> PredictionTable:
+    return ho.read_predictions(frame, "wide", target="truth", **uses)
 
 
 def test_every_column_that_is_not_named_is_a_configuration() -> None:
-    found = predictions_from_table(foreign(), "truth", fold="fold", group="site", weight="w", exclude=["m2"])
+    found = wide(foreign(), fold="fold", group="site", weight="w", exclude=["m2"])
 
     assert list(found.columns.frame) == ["m1"]
     np.testing.assert_array_equal(found.folds, np.arange(N) % 4)
@@ -46,29 +50,29 @@ def test_every_column_that_is_not_named_is_a_configuration() -> None:
         ({}, {"fold": "Folds"}, "no column 'Folds' to use as the folds; the nearest name is 'fold'"),
         ({}, {"fold": "fold", "group": "fold"}, "column 'fold' was named for two uses"),
         ({}, {"fold": "fold", "exclude": ["m1", "m2", "site", "w"]}, "no column of predictions besides"),
-        ({"m2": np.nan}, {"fold": "fold"}, "'m2' of p.csv has no predictions at all"),
+        ({"m2": np.nan}, {"fold": "fold"}, "'m2' of the table has no predictions at all"),
         ({"w": "heavy"}, {"fold": "fold", "weight": "w"}, "weights column 'w' must hold numbers, got 'heavy'"),
     ],
 )
 def test_what_cannot_be_read_is_refused(columns: dict[str, Any], arguments: dict[str, Any], said: str) -> None:
     with pytest.raises(InputError, match=said):
-        predictions_from_table(foreign(**columns), "truth", **arguments)
+        wide(foreign(**columns), **arguments)
 
 
 def test_rows_of_no_fold_were_not_held_out() -> None:
     held_out = np.arange(N) < 4
     some = {name: np.where(held_out, 0.5, np.nan) for name in ("fold", "m1", "m2")}
-    found = predictions_from_table(foreign(**some), "truth", fold="fold", exclude=["site", "w"])
+    found = wide(foreign(**some), fold="fold", exclude=["site", "w"])
     assert np.isnan(found.folds[~held_out]).all() and (found.folds[held_out] == 0.5).all()
 
     with pytest.raises(InputError, match=r"'fold' \(the folds\) has a missing value in 8 rows with predictions"):
-        predictions_from_table(foreign(fold=some["fold"]), "truth", fold="fold", exclude=["site", "w"])
+        wide(foreign(fold=some["fold"]), fold="fold", exclude=["site", "w"])
 
 
 def test_events_and_times_are_one_structured_target() -> None:
     seen = [1, 0, True, "TRUE", "false", 0.0] * 2
-    found = predictions_from_table(
-        foreign(truth=np.arange(1, N + 1), died=np.array(seen, dtype=object)), "truth", event="died", fold="fold",
+    found = wide(
+        foreign(truth=np.arange(1, N + 1), died=np.array(seen, dtype=object)), event="died", fold="fold",
         exclude=["site", "w"],
     )  # fmt: skip
 
@@ -89,7 +93,7 @@ def test_events_and_times_are_one_structured_target() -> None:
 )
 def test_events_that_are_none_are_refused(columns: dict[str, Any], said: str) -> None:
     with pytest.raises(InputError, match=said):
-        predictions_from_table(foreign(**columns), "truth", event="died", fold="fold", exclude=["site", "w"])
+        wide(foreign(**columns), event="died", fold="fold", exclude=["site", "w"])
 
 
 def checked(found: Any, truth: Truth, metric: str) -> None:
@@ -97,7 +101,7 @@ def checked(found: Any, truth: Truth, metric: str) -> None:
 
 
 def read(**columns: Any) -> Any:
-    return predictions_from_table(foreign(**columns), "truth", fold="fold", exclude=["site", "w"])
+    return wide(foreign(**columns), fold="fold", exclude=["site", "w"])
 
 
 def test_text_among_numbers_is_refused_with_its_row() -> None:
@@ -128,7 +132,7 @@ def test_the_metric_is_guessed_from_target_and_predictions() -> None:
 
 
 def test_whole_numbers_among_scores_are_remarked_on() -> None:
-    found = predictions_from_table(foreign(age=np.arange(N)[::-1]), "truth", fold="fold")
+    found = wide(foreign(age=np.arange(N)[::-1]), fold="fold")
     site, age = remarks_on_whole_numbers(found.columns)
 
     assert site.startswith("Column 'site' is read as a configuration, although it holds whole numbers")
@@ -145,7 +149,7 @@ def test_whole_numbers_among_scores_are_remarked_on() -> None:
     ids=["scores", "labels", "counts"],
 )
 def test_what_may_be_predictions_is_not_remarked_on(columns: dict[str, Any]) -> None:
-    found = predictions_from_table(foreign(**columns), "truth", fold="fold")
+    found = wide(foreign(**columns), fold="fold")
     assert remarks_on_whole_numbers(found.columns) == ()
 
 
@@ -153,13 +157,13 @@ def test_what_may_be_predictions_is_not_remarked_on(columns: dict[str, Any]) -> 
 def test_an_identifier_is_never_a_configuration(column: dict[str, Any]) -> None:
     (name,) = column
     with pytest.raises(InputError, match=rf"column '{name}' holds whole numbers that identify or count lines"):
-        predictions_from_table(foreign(**column), "truth", fold="fold")
+        wide(foreign(**column), fold="fold")
     for use in (
         {"row": name} if name == "place" else {"group": name},
         {"exclude": [name]},
-        {"predictions": ["m1"]},
+        {"prediction": ["m1"]},
     ):
-        predictions_from_table(foreign(**column), "truth", fold="fold", **use)
+        wide(foreign(**column), fold="fold", **use)
 
 
 @pytest.mark.parametrize("name, option", [("rep", "repeat"), ("Patient_ID", "group"), ("row_id", "row")])
@@ -167,4 +171,4 @@ def test_names_that_no_configuration_has_are_refused_with_their_option(name: str
     with pytest.raises(
         InputError, match=f"column '{name}' would be read as a configuration.*use --{option} {name}"
     ):
-        predictions_from_table(foreign(**{name: np.arange(N)}), "truth", fold="fold", group="site")
+        wide(foreign(**{name: np.arange(N)}), fold="fold", group="site")

@@ -8,13 +8,13 @@ import numpy as np
 import pandas as pd
 import pytest
 
+import heldout as ho
 from heldout.data.task import truth_of
 from heldout.errors import InputError
 from heldout.metrics import metric_named
+from heldout.readers.formats.plain import MATCHED_BY_ORDER
 from heldout.readers.prediction_columns import held_out, prediction_columns_of
 from heldout.readers.prediction_table import PredictionTable
-from heldout.readers.predictions import MATCHED_BY_ORDER, predictions_from_table
-from heldout.readers.tables import Table
 
 N, R = 10, 3
 
@@ -40,8 +40,8 @@ def long(shuffled: bool) -> pd.DataFrame:
 
 def read(frame: pd.DataFrame, row: str | None = "id", **more: Any) -> PredictionTable:
     exclude = [] if row else ["id"]
-    return predictions_from_table(
-        Table("p.csv", frame), "y", fold="fold", repeat="rep", row=row, group="site", exclude=exclude, **more
+    return ho.read_predictions(
+        frame, "wide", target="y", fold="fold", repeat="rep", row=row, group="site", exclude=exclude, **more
     )
 
 
@@ -82,7 +82,7 @@ def changed(line: int, column: str, value: Any) -> pd.DataFrame:
         (
             long(True),
             None,
-            "repeats r0 and r1 are not of the same rows in the same order: the target .* with --row COL",
+            "row 1 has two values of the target .column 'y'.: .* with --row COL",
         ),
         (
             long(False).drop(index=25),
@@ -92,13 +92,13 @@ def changed(line: int, column: str, value: Any) -> pd.DataFrame:
         (
             long(False).drop(index=25),
             None,
-            "repeat r0 has 10 rows and repeat r2 9; each repeat must contain the same rows",
+            "row 10 of repeat r2 is in no line; each repeat must hold the same rows",
         ),
         (changed(3, "id", "p4"), "id", "row p4 of repeat r0 is in two lines, 4 and 5"),
         (
             changed(17, "y", 0.5),
             "id",
-            "two values of the target .column 'y'.: .* in repeat r0 and 0.5 in repeat r1",
+            "two values of the target .column 'y'.: .* in line 10 and 0.5 in line 18",
         ),
         (changed(17, "site", 9), "id", "two values of the groups .column 'site'."),
         (changed(17, "rep", None), "id", "column 'rep' .the repeats. has 1 missing value in 30 rows"),
@@ -111,11 +111,11 @@ def test_repeats_of_other_rows_are_refused(frame: pd.DataFrame, row: str | None,
 
 
 def test_rows_that_recur_without_a_repeat_are_refused() -> None:
-    table = Table("p.csv", long(False))
+    table = long(False)
 
-    with pytest.raises(InputError, match=r"row p0 is in more than one line .11 is the second.; .* --repeat COL"):
-        predictions_from_table(table, "y", fold="fold", row="id", exclude=["rep", "site"])
+    with pytest.raises(InputError, match=r"row p0 is in two lines, 1 and 11; .* --repeat COL"):
+        ho.read_predictions(table, "wide", target="y", fold="fold", row="id", exclude=["rep", "site"])
     with pytest.raises(
         InputError, match=r"column 'id' would be read as a configuration.* use --row id, or --exclude id"
     ):
-        predictions_from_table(table, "y", fold="fold", repeat="rep")
+        ho.read_predictions(table, "wide", target="y", fold="fold", repeat="rep")

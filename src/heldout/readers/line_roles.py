@@ -25,6 +25,7 @@ from heldout.readers.lines import (
     configuration_key,
     flag_of_rows,
     line_key,
+    lines_of_cells,
     natural_order,
     numbered_rows,
     repeats_of_resamples,
@@ -68,18 +69,14 @@ def grid_of_lines(
     the keys are from.
     """
     of_line = _repeat_of_line(rows, resamples, repeats)
-    shape = (len(rows.labels), int(of_line.max()) + 1, len(configurations.labels))
-    # One number a cell, so that two lines of one cell are found by sorting.
-    place = np.ravel_multi_index((rows.codes, of_line, configurations.codes), shape)
-    order = np.argsort(place, kind="stable")
-    again = np.flatnonzero(np.diff(place[order]) == 0)
-    if again.size:
-        keys = [key for key in (rows, repeats or resamples, configurations) if key is not None]
-        _refuse_repeated(keys, int(order[again[0]]), int(order[again[0] + 1]), columns)
-    lines = np.full(shape, -1, dtype=np.intp)
-    # A cell without a line stays -1.
-    lines.reshape(-1)[place] = np.arange(len(place))
-    folds = None if resamples is None else _folds(rows, resamples, of_line, shape[:2])
+    shape = (len(rows.labels), int(of_line.max()) + 1)
+    lines = lines_of_cells(
+        [rows, LineKey("repeat", of_line, range(shape[1])), configurations],
+        f"{columns} tell lines apart: name the column that distinguishes these with `configuration=` (export it if "
+        "it is missing), or leave one of the lines out",
+        shown=[key for key in (rows, repeats or resamples, configurations) if key is not None],
+    )
+    folds = None if resamples is None else _folds(rows, resamples, of_line, shape)
     grid = LineGrid(lines, folds, tuple(map(str, configurations.labels)))
     return _of_complete_configurations(grid, rows, columns)
 
@@ -90,16 +87,6 @@ def _repeat_of_line(rows: LineKey, resamples: LineKey | None, repeats: LineKey |
     if resamples is None:
         return np.zeros(len(rows.codes), dtype=np.intp)
     return repeats_of_resamples(rows.codes, resamples.codes, len(rows.labels))[resamples.codes]
-
-
-def _refuse_repeated(keys: Sequence[LineKey], one: int, two: int, columns: str) -> None:
-    first, second = sorted((one + 1, two + 1))
-    cell = " of ".join(key.text(key.codes[one]) for key in keys if len(key.labels) > 1)
-    raise InputError(
-        f"{cell or keys[0].text(0)} is in two lines, {first} and {second} ({columns}); name the column that "
-        "distinguishes them with `configuration=` (export it if it is "
-        "missing), or leave one of the lines out."
-    )
 
 
 def _folds(
@@ -272,7 +259,7 @@ def predictions_of_lines(
     lines, first = grid.lines.reshape(len(grid.lines), -1), grid.first
     for what, column in (("the target", roles.target), ("the groups", roles.group), ("the weights", roles.weight)):
         if column is not None:
-            check_same(what, frame[column], lines, frame[roles.row])
+            check_same(what, frame[column], lines, rows)
     truth = labels_of_column(frame[roles.target])[first]
     known = KnownClasses.of_columns(frame, roles.target, roles.labels, roles.probabilities)
     n_rows = roles.n_rows or numbered_rows(rows.labels, math.inf)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -170,18 +170,24 @@ def _setting_key(column: Any) -> LineKey:
     return LineKey("configuration", np.where(missing, len(labels), codes), [*labels, None])
 
 
-def lines_of_cells(keys: Sequence[LineKey], remedies: tuple[str, str]) -> NDArray[np.intp]:
-    """The line of each cell, with an axis for each key; a cell in two lines, or in none, is refused.
+def lines_of_cells(
+    keys: Sequence[LineKey], again: str, missing: str | None = None, *, shown: Sequence[LineKey] = ()
+) -> NDArray[np.intp]:
+    """The line of each cell, with an axis for each key, -1 where a cell is in no line.
 
     Parameters
     ----------
-    remedies : (str, str)
-        What to do about a cell in two lines, and about a cell in none.
+    again : str
+        What to do about a cell in two lines, which is refused.
+    missing : str, optional
+        What to do about a cell in no line, which is then refused too.
+    shown : sequence of LineKey
+        The keys that name a line in the refusal, by default ``keys``.
 
     Examples
     --------
     >>> row = LineKey("row", np.array([1, 0, 0, 1]), ["a", "b"])
-    >>> lines_of_cells([row, LineKey("repeat", np.array([0, 1, 0, 1]), [1, 2])], ("fix it", "fill it in")).tolist()
+    >>> lines_of_cells([row, LineKey("repeat", np.array([0, 1, 0, 1]), [1, 2])], "fix it", "fill it in").tolist()
     [[2, 1], [0, 3]]
     """
     shape = tuple(len(key.labels) for key in keys)
@@ -193,68 +199,41 @@ def lines_of_cells(keys: Sequence[LineKey], remedies: tuple[str, str]) -> NDArra
     numbers = np.ravel_multi_index([key.codes for key in keys], shape)
     order = np.argsort(numbers, kind="stable")
     placed = numbers[order]
-    again = np.flatnonzero(placed[1:] == placed[:-1])
-    if again.size:
-        first, second = sorted(int(order[again[0] + i]) + 1 for i in (0, 1))
-        raise InputError(
-            f"{_cell(keys, shape, int(placed[again[0]]))} is in two lines, {first} and {second}; {remedies[0]}."
-        )
-    if len(placed) < math.prod(shape):
+    twice = np.flatnonzero(placed[1:] == placed[:-1])
+    if twice.size:
+        first, second = (int(line) for line in order[twice[0] : twice[0] + 2])
+        cell = _cell(shown or keys, [key.codes[first] for key in shown or keys])
+        raise InputError(f"{cell} is in two lines, {first + 1} and {second + 1}; {again}.")
+    absent = math.prod(shape) - len(placed)
+    if missing is not None and absent:
         gaps = np.flatnonzero(placed != np.arange(len(placed)))
         gap = int(gaps[0]) if gaps.size else len(placed)
-        missing = math.prod(shape) - len(placed)
-        more = f" (one of {missing} that are missing)" if missing > 1 else ""
-        raise InputError(f"{_cell(keys, shape, gap)} is in no line{more}; {remedies[1]}.")
-    return order.reshape(shape)
+        more = f" (one of {absent} that are missing)" if absent > 1 else ""
+        raise InputError(f"{_cell(keys, np.unravel_index(gap, shape))} is in no line{more}; {missing}.")
+    lines = np.full(shape, -1, dtype=np.intp)
+    lines.reshape(-1)[placed] = order
+    return lines
 
 
-def _cell(keys: Sequence[LineKey], shape: tuple[int, ...], number: int) -> str:
-    codes = [int(code) for code in np.unravel_index(number, shape)]
-    named = [key.text(code) for key, code in zip(keys, codes, strict=True) if len(key.labels) > 1]
+def _cell(keys: Sequence[LineKey], codes: Sequence[Any]) -> str:
+    named = [key.text(int(code)) for key, code in zip(keys, codes, strict=True) if len(key.labels) > 1]
     return " of ".join(named or [keys[0].text(0)])
 
 
-def places_of_repeats(repeat: Any, row: Any, shared: Mapping[str, Any], n_lines: int) -> NDArray[np.intp]:
-    """The line of each row in each repeat.
-
-    Parameters
-    ----------
-    repeat, row : pandas.Series of n_lines values or None
-        The repeat and the row of each line.
-    shared : mapping of str to pandas.Series
-        Columns that are equal in all repeats of a row: the target, its group and weight.
-
-    Returns
-    -------
-    ndarray of int, shape (N, R)
-        Sorted by the names of rows and repeats if rows have names, else in the order of the file.
-    """
-    if repeat is None:
-        if row is not None:
-            _check_once(row)
-        return np.arange(n_lines, dtype=np.intp)[:, None]
-    repeats = line_key("repeat", repeat)
-    places = _by_order(repeats) if row is None else _by_row(repeats, row)
-    for what, column in shared.items():
-        check_agree(what, column, places, repeats.labels, row)
-    return places
-
-
-def check_same(what: str, column: Any, places: NDArray[np.intp], rows: Any) -> None:
-    """Refuse rows with two values of a column; ``places`` (N, n) has lines of each row, -1 for none."""
-    codes = column.factorize()[0][places]
-    codes = np.where(places < 0, codes[np.arange(len(codes)), (places >= 0).argmax(axis=1)][:, None], codes)
+def check_same(what: str, column: Any, lines: NDArray[np.intp], rows: LineKey) -> None:
+    """Refuse rows with two values of a column; ``lines`` (N, n) has lines of each row, -1 for none."""
+    codes = column.factorize()[0][lines]
+    codes = np.where(lines < 0, codes[np.arange(len(codes)), (lines >= 0).argmax(axis=1)][:, None], codes)
     differs = np.argwhere(codes != codes[:, :1])
     if not differs.size:
         return
-    row = places[differs[0][0]]
-    first, other = int(row[row >= 0][0]), int(row[differs[0][1]])
-    one, two = sorted((first, other))
+    place, other = differs[0]
+    first = lines[place][lines[place] >= 0][0]
+    one, two = sorted((int(first), int(lines[place, other])))
     raise InputError(
-        f"row {plain(rows.iloc[one])} has two values of {what} (column {column.name!r}): "
-        f"{plain(column.iloc[one])} in "
-        f"line {one + 1} and {plain(column.iloc[two])} in line {two + 1}; fix the file, or name the column that "
-        "numbers the rows with --row."
+        f"row {plain(rows.labels[rows.codes[one]])} has two values of {what} (column {column.name!r}): "
+        f"{plain(column.iloc[one])} in line {one + 1} and {plain(column.iloc[two])} in line {two + 1}; fix the "
+        "file, or name the column that numbers the rows with --row COL."
     )
 
 
@@ -274,57 +253,3 @@ def flag_of_rows(n_rows: int, n_predicted: int, source: str) -> dict[Flag, str]:
     """The flag of rows without a prediction, if there are some."""
     flag, missing = Flag.ROWS_NOT_HELD_OUT, n_rows - n_predicted
     return {flag: flag.filled(source=source, missing=missing, total=n_rows)} if missing > 0 else {}
-
-
-def _by_order(repeats: LineKey) -> NDArray[np.intp]:
-    labels, counts = repeats.labels, np.bincount(repeats.codes, minlength=len(repeats.labels))
-    odd = np.flatnonzero(counts != counts[0])
-    if odd.size:
-        raise InputError(
-            f"repeat {labels[0]!s} has {counts[0]} rows and repeat {labels[odd[0]]!s} {counts[odd[0]]}; each "
-            "repeat must contain the same rows: leave out the others, or name the column of row names with "
-            "--row COL."
-        )
-    return np.argsort(repeats.codes, kind="stable").astype(np.intp).reshape(len(labels), -1).T
-
-
-def _by_row(repeats: LineKey, row: Any) -> NDArray[np.intp]:
-    return lines_of_cells(
-        [line_key("row", row), repeats],
-        (
-            "a repeat holds each row once: fix the file, name other columns with --row and --repeat, or, if the "
-            "lines are of several configurations, name the column that identifies them with --configuration COL",
-            "each repeat must hold the same rows: leave out the rows that are missing in some repeat",
-        ),
-    )
-
-
-def _check_once(row: Any) -> None:
-    again = row.duplicated().to_numpy()
-    if again.any():
-        first = int(again.argmax())
-        raise InputError(
-            f"row {row.iloc[first]!s} is in more than one line ({first + 1} is the second); if the lines are "
-            "of several repeats, name the column that numbers them with --repeat COL; if they are of several "
-            "configurations, the column that identifies them with --configuration COL."
-        )
-
-
-def check_agree(what: str, column: Any, places: NDArray[np.intp], labels: Any, row: Any) -> None:
-    """Refuse rows (N, R) for which a column differs between repeats."""
-    values = column.to_numpy()[places]
-    differs = np.argwhere(values != values[:, :1])
-    if not differs.size:
-        return
-    place, where = differs[0]
-    first, other = int(places[place, 0]), int(places[place, where])
-    if row is None:
-        raise InputError(
-            f"repeats {labels[0]!s} and {labels[where]!s} are not of the same rows in the same order: {what} "
-            f"(column {column.name!r}) is {plain(column.iloc[first])} in row {first + 1} of the file and "
-            f"{plain(column.iloc[other])} in row {other + 1}; name the column of row names with --row COL."
-        )
-    raise InputError(
-        f"row {row.iloc[first]!s} has two values of {what} (column {column.name!r}): {column.iloc[first]!s} in "
-        f"repeat {labels[0]!s} and {column.iloc[other]!s} in repeat {labels[where]!s}; fix the file."
-    )

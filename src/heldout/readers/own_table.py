@@ -6,7 +6,7 @@ classes.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from itertools import chain
 from typing import Any
@@ -40,7 +40,7 @@ from heldout.readers.columns import (
     plain,
     survival_of_columns,
 )
-from heldout.readers.lines import LineKey, check_agree, lines_of_cells
+from heldout.readers.lines import LineKey, check_same, lines_of_cells
 from heldout.readers.own_metadata import READERS, ColumnRoles
 from heldout.readers.prediction_arrays import check_probabilities
 from heldout.readers.prediction_table import PredictionTable, Source
@@ -49,6 +49,12 @@ from heldout.readers.tables import Table
 OWN_COLUMNS = ("row", "repeat", "fold", "group", "weight")
 """The columns before the target and the configurations."""
 
+_SAME = (
+    "names", "positive", "exchangeable", "training_rows", "training_range", "grouped", "adaptive", "test_share",
+)  # fmt: skip
+"""What the roles of columns and the predictions have under the same name."""
+_SETTINGS = ("aggregate", "n_bootstraps", "confidence_level", "alternative", "drop")
+"""What the settings of a search and its question have under the same name."""
 AS_WRITTEN = "use the file as heldout tune wrote it"
 AS_CSV = f"{AS_WRITTEN}, or save it as CSV and name its columns"
 
@@ -104,21 +110,15 @@ def table_of_predictions(
         "metric": full_name(metric),
         "response": response.value,
         "classes": None if classes is None else _listed(classes),
-        "positive": predictions.positive,
         "times": list(times_of(metric)),
-        "names": list(predictions.names),
         "columns": outputs,
-        "failed": {str(position): reason for position, reason in predictions.failed.items()},
-        "dropped": {str(position): reason for position, reason in predictions.dropped.items()},
-        "exchangeable": predictions.exchangeable,
-        "training_rows": predictions.training_rows,
-        "training_range": predictions.training_range,
-        "grouped": predictions.grouped,
-        "adaptive": predictions.adaptive,
-        "test_share": predictions.test_share,
         "rows": n_rows,
         "repeats": n_repeats,
         "settings": _settings_of(predictions),
+    }
+    roles |= {name: getattr(predictions, name) for name in _SAME}
+    roles |= {
+        name: {str(j): why for j, why in getattr(predictions, name).items()} for name in ("failed", "dropped")
     }
     return pd.DataFrame(columns), roles
 
@@ -131,35 +131,37 @@ def predictions_from_own_table(table: Table) -> PredictionTable:
     assert table.roles is not None, "called only for tables with roles"
     frame, roles = table.frame, table.roles
     _check_columns(table, roles)
-    places = _places(table, roles)
-    once = _once_a_row(table, roles, places)
+    rows, repeats = _counted(table, "row", roles.rows), _counted(table, "repeat", roles.repeats)
+    lines = lines_of_cells(
+        [rows, repeats],
+        f"each row has one line in each repeat: {AS_WRITTEN}",
+        f"the file was cut or filtered: {AS_CSV}",
+    )
+    uses = {roles.target: "the target", "group": "the groups", "weight": "the weights"}
+    uses |= {} if roles.event is None else {roles.event: "the event"}
+    for name in uses.keys() & {*frame.columns}:
+        check_complete(frame[name], uses[name])
+        check_same(uses[name], frame[name], lines, rows)
+    once = frame.iloc[lines[:, 0]].reset_index(drop=True)
     classes = None if roles.classes is None else np.asarray(roles.classes)
-    array = np.ascontiguousarray(_predictions_of(table, roles, classes)[places].swapaxes(1, 2))
+    array = np.ascontiguousarray(_predictions_of(frame, roles, classes)[lines].swapaxes(1, 2))
     if roles.response in (Response.PROBABILITIES, Response.SURVIVAL):
         check_probabilities(array, roles.names, of_classes=roles.response is Response.PROBABILITIES)
     truth = _true_values(roles, once, classes)
-    groups = checked_groups(labels_of_column(once.get("group")), len(places))
-    weights = checked_weights(None if "weight" not in once else once["weight"].to_numpy(), len(places))
+    groups = checked_groups(labels_of_column(once.get("group")), len(once))
+    weights = checked_weights(once["weight"].to_numpy() if "weight" in once else None, len(once))
+    folds = _counted(table, "fold", len(frame), low=-1).codes.astype(np.int32)[lines] if "fold" in frame else None
     predictions = HeldOutPredictions(
         responses={roles.response: array},
-        names=roles.names,
-        folds=_folds(frame["fold"], places) if "fold" in frame else None,
+        folds=folds,
         classes=classes,
-        positive=roles.positive,
         failed=roles.failed,
         dropped=roles.dropped,
-        exchangeable=roles.exchangeable,
-        training_rows=roles.training_rows,
-        training_range=roles.training_range,
-        grouped=roles.grouped,
-        adaptive=roles.adaptive,
         times=roles.times,
-        test_share=roles.test_share,
         question=replace(_question(roles, truth), groups=groups, sample_weight=weights),
+        **{name: getattr(roles, name) for name in _SAME},
     )
-    return PredictionTable(
-        truth, predictions, predictions.folds, groups=groups, sample_weight=weights, source=Source(table.name)
-    )
+    return PredictionTable(truth, predictions, folds, groups, weights, Source(table.name))
 
 
 def _settings_of(predictions: HeldOutPredictions) -> dict[str, Any]:
@@ -176,16 +178,11 @@ def _settings_of(predictions: HeldOutPredictions) -> dict[str, Any]:
     if question.method is not None and texts["method"] is None:
         lost = question.method.name
     return texts | {
-        "aggregate": question.aggregate,
         "entropy": None if question.entropy is None else int(question.entropy),
-        "n_bootstraps": question.n_bootstraps,
-        "confidence_level": question.confidence_level,
-        "alternative": question.alternative,
         "block_length": None if question.block_length is None else str(question.block_length),
-        "drop": question.drop,
-        "winner": question.winner,
         "flags": {flag.value: text for flag, text in question.flags.items()},
         "beyond": f"'{lost}', of which the file has no more than the name" if lost else question.beyond,
+        **{name: getattr(question, name) for name in (*_SETTINGS, "winner")},
     }
 
 
@@ -215,21 +212,17 @@ def _question(roles: ColumnRoles, target: NDArray[Any]) -> SearchQuestion:
     rule = texts.get("selection")
     return SearchQuestion(
         metric=metric,
-        aggregate=settings.aggregate,
         method=texts.get("method"),
         selection=rule,
         rule=rule,
-        n_bootstraps=settings.n_bootstraps,
-        confidence_level=settings.confidence_level,
-        alternative=settings.alternative,
         entropy=settings.entropy,
         block_length=texts.get("block_length"),
-        drop=settings.drop,
         truth=truth,
         names=roles.names,
         winner=None if rule is None else settings.winner,
         flags={flag: settings.flags[flag] for flag in Flag if flag in settings.flags},
         beyond=settings.beyond,
+        **{name: getattr(settings, name) for name in _SETTINGS},
     )
 
 
@@ -245,70 +238,33 @@ def check_repeats_used(table: Table, repeat: str | None) -> None:
 def _check_columns(table: Table, roles: ColumnRoles) -> None:
     """Refuse a table with a column that is missing, or that its metadata does not name."""
     expected = ["row", "repeat", roles.target, *([roles.event] if roles.event else []), *chain(*roles.columns)]
-    absent = [name for name in expected if name not in table.frame]
+    absent = [
+        f"no column {name!r}, which its metadata 'heldout' names" for name in expected if name not in table.frame
+    ]
+    strange = {*table.frame} - {*expected, *OWN_COLUMNS}
+    absent += [f"a column {name!r}, which its metadata 'heldout' does not name" for name in sorted(strange)]
     if absent:
-        raise InputError(f"{table.name} has no column {absent[0]!r}, which its metadata 'heldout' names; {AS_CSV}.")
-    strange = [name for name in table.frame if name not in {*expected, *OWN_COLUMNS}]
-    if strange:
-        raise InputError(
-            f"{table.name} has a column {strange[0]!r}, which its metadata 'heldout' does not name; {AS_CSV}."
-        )
+        raise InputError(f"{table.name} has {absent[0]}; {AS_CSV}.")
 
 
-def _places(table: Table, roles: ColumnRoles) -> NDArray[np.intp]:
-    """(N, R): the line of each row in each repeat."""
-    keys = [_numbered(table, "row", roles.rows), _numbered(table, "repeat", roles.repeats)]
-    return lines_of_cells(
-        keys,
-        (
-            f"each row has one line in each repeat: {AS_WRITTEN}",
-            f"the file was cut or filtered: {AS_CSV}",
-        ),
-    )
+def _counted(table: Table, noun: str, size: int | None, low: int = 0) -> LineKey:
+    """The key with a column of whole numbers from ``low``, below ``size`` if that is known."""
+    import pandas as pd
 
-
-def _numbered(table: Table, noun: str, size: int | None) -> LineKey:
-    """The key with a column that counts from 0, up to ``size`` if that is known."""
     column = table.frame[noun]
-    if column.dtype.kind not in "iu" or column.min() < 0 or column.max() >= 2**62:
-        stranger = _first_stranger(column)
+    numbers = pd.to_numeric(column, errors="coerce").to_numpy(dtype=np.float64, na_value=np.nan)
+    most = 2**53 if size is None else size
+    odd = ~((numbers >= low) & (numbers < most) & (numbers % 1 == 0))
+    if odd.any():
         raise InputError(
-            f"column {noun!r} of {table.name} must number the {noun}s from 0, got {stranger!s}; {AS_CSV}."
+            f"column {noun!r} of {table.name} must number the {noun}s from {low} to {most - 1}, got "
+            f"{column.iloc[int(odd.argmax())]!s}; {AS_CSV}."
         )
-    number = int(column.max()) + 1 if size is None else size
-    if column.max() >= number:
-        raise InputError(
-            f"column {noun!r} of {table.name} must be from 0 to {number - 1} by its metadata 'heldout', got "
-            f"{column.max()!s}; {AS_CSV}."
-        )
-    return LineKey(noun, column.to_numpy().astype(np.intp), range(number))
+    codes = numbers.astype(np.intp)
+    return LineKey(noun, codes, range(int(codes.max()) + 1 if size is None else size))
 
 
-def _first_stranger(column: Any) -> Any:
-    """The first value that is not a whole number from 0, or the first value."""
-    return next((value for value in column if not _counts(value)), column.iloc[0])
-
-
-def _counts(value: Any) -> bool:
-    numeric = isinstance(value, int | float | np.integer | np.floating) and bool(np.isfinite(value))
-    return numeric and 0 <= value < 2**62 and int(value) == value
-
-
-def _once_a_row(table: Table, roles: ColumnRoles, places: NDArray[np.intp]) -> dict[str, Any]:
-    """The columns that are equal in all repeats of a row: name → (N,)."""
-    uses = {roles.target: "the target", "group": "the groups", "weight": "the weights"}
-    uses |= {} if roles.event is None else {roles.event: "the event"}
-    once = {}
-    for name, use in uses.items():
-        if name in table.frame:
-            column = table.frame[name]
-            check_complete(column, use)
-            check_agree(use, column, places, range(places.shape[1]), table.frame["row"])
-            once[name] = column.iloc[places[:, 0]].reset_index(drop=True)
-    return once
-
-
-def _true_values(roles: ColumnRoles, once: Mapping[str, Any], classes: NDArray[Any] | None) -> NDArray[Any]:
+def _true_values(roles: ColumnRoles, once: Any, classes: NDArray[Any] | None) -> NDArray[Any]:
     """The target: labels of the classes, numbers, or times and events."""
     target = once[roles.target]
     if roles.event is not None:
@@ -319,32 +275,17 @@ def _true_values(roles: ColumnRoles, once: Mapping[str, Any], classes: NDArray[A
     return classes[_codes(target, classes)]
 
 
-def _predictions_of(table: Table, roles: ColumnRoles, classes: NDArray[Any] | None) -> NDArray[Any]:
+def _predictions_of(frame: Any, roles: ColumnRoles, classes: NDArray[Any] | None) -> NDArray[Any]:
     """(lines, C) or (lines, C, n_classes or n_times), labels as codes."""
+    heads = [*chain(*roles.columns)]
     if roles.response is Response.LABELS:
         assert classes is not None, "labels are of classes"
-        lines = [_codes(table.frame[head], classes) for (head,) in roles.columns]
-        return np.stack(lines, axis=1)
-    for head in chain(*roles.columns):
-        if table.frame[head].notna().any():  # a failed configuration has missing values only, of no type
-            check_numbers(table.frame[head], "the predictions")
-    values = table.frame[list(chain(*roles.columns))].to_numpy(dtype=np.float64)
-    shape = (len(values), len(roles.columns))
-    return values.reshape(*shape, -1) if roles.several else values
-
-
-def _folds(column: Any, places: NDArray[np.intp]) -> NDArray[np.int32]:
-    """(N, R), -1 where a row was not held out."""
-    labels = column.to_numpy()
-    if labels.dtype.kind not in "iu":
-        stranger = _first_stranger(column)
-        raise InputError(f"column {column.name!r} must number the folds from 0, got {stranger!s}; {AS_WRITTEN}.")
-    if labels.min() < -1 or labels.max() >= len(labels):
-        raise InputError(
-            f"column {column.name!r} must number the folds from 0, with -1 where a row was not held out, got "
-            f"{labels.min()} to {labels.max()}; {AS_WRITTEN}."
-        )
-    return np.asarray(labels[places].astype(np.int32))
+        return np.stack([_codes(frame[head], classes) for head in heads], axis=1)
+    for head in heads:
+        if frame[head].notna().any():  # a failed configuration has missing values only, of no type
+            check_numbers(frame[head], "the predictions")
+    values = frame[heads].to_numpy(dtype=np.float64)
+    return values.reshape(len(values), len(roles.columns), -1) if roles.several else values
 
 
 def _truth_columns(truth: Truth, target: str, event: str | None) -> dict[str, NDArray[Any]]:

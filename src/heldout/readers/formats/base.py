@@ -63,6 +63,13 @@ class Export:
         return table
 
 
+_PURPOSES = {
+    "target": "the target", "event": "the event", "fold": "the folds", "repeat": "the repeats", "row": "the rows",
+    "group": "the groups", "weight": "the weights", "configuration": "the configurations",
+    "predictions": "the predictions", "exclude": "one to leave out",
+}  # fmt: skip
+
+
 @dataclass(frozen=True, eq=False)
 class ColumnUses:
     """What the user says about an export: names of columns, or for some of them arrays with a value a row."""
@@ -103,6 +110,18 @@ class ColumnUses:
             named[use] = free_name(use, frame.columns)
             frame = frame.assign(**{named[use]: array})
         return replace(table, frame=frame), replace(self, **named)
+
+    def purposes_in(self, table: Table) -> dict[str, str]:
+        """What each column is for that the user names; refused where one is missing, or has two uses."""
+        purposes: dict[str, str] = {}
+        for use, purpose in _PURPOSES.items():
+            names = getattr(self, use)
+            for name in (names,) if isinstance(names, str) else names or ():
+                table.column(name, purpose)
+                if name in purposes:
+                    raise InputError(f"column {name!r} was named for two uses; a column has one.")
+                purposes[name] = purpose
+        return purposes
 
     def configuration_in(self, table: Table, *own: str) -> tuple[str, ...]:
         """The columns of configurations: those that the user names, and the tool's ``own`` as far as they exist."""

@@ -17,7 +17,7 @@ from heldout.data.arrays import array_of, column_of, in_one_order
 from heldout.errors import InputError
 from heldout.readers.formats.autogluon import holds_ensemble
 from heldout.readers.formats.base import ColumnUses, Export
-from heldout.readers.formats.plain import predictions_of_wide
+from heldout.readers.formats.plain import predictions_from_table
 from heldout.readers.prediction_table import PredictionTable, Source
 from heldout.readers.tables import table_of_frame
 
@@ -68,7 +68,7 @@ class ScikitLearn:
             sizes = ", ".join(f"{name}: {len(array)}" for name, array in arrays.items())
             raise InputError(f"the arrays must be of the same rows, got {sizes} rows.")
         table = table_of_frame(pd.DataFrame(dict(columns)), "the arrays")
-        return predictions_of_wide(table, uses, Source("the arrays", self.name, self.title))
+        return predictions_from_table(table, uses, Source("the arrays", self.name, self.title))
 
 
 def _is_series(value: Any) -> bool:
