@@ -115,7 +115,7 @@ _PACKAGES["optuna"] = "heldout.search.optuna"
 
 locate(
     {
-        "methods text": "heldout.report.paper",
+        "methods text": "heldout.report.study",
         "plot": "heldout.report.displays.corrected_score",
         "recommendation": "heldout.advice",
         "store": "heldout.execution.store",

@@ -22,6 +22,12 @@ GIVEN_ONE_TRAINING_SET = "the performance on new rows, given the one training pa
 TRAINED_AS_THESE = "the performance on new rows, with models trained as those behind these predictions,"
 
 
+ALONE = (
+    "There was one candidate and no selection to correct, and {bootstraps} bootstrap samples of its held-out "
+    "predictions showed how much its score varies."
+)
+
+
 @dataclass(frozen=True)
 class MethodWords:
     """A method in words.
@@ -33,39 +39,17 @@ class MethodWords:
     name : str
         Within a sentence.
     how : str
-        How the method arrives at its number, with a place ``{bootstraps}`` where it draws some; empty for a method
-        of the user's own.
-    how_alone : str, default=""
-        The same where there was one candidate, if that is another sentence.
-    parts : tuple of (str, tuple of str), default=()
-        Of a method of this package, which has its key among its sources: what published works define of it, each as
-        a noun, and their keys.
-    tested : str, default="docs/evidence/study-corrections.md"
-        The page with its bias and coverage.
+        How the method arrives at its number, as a sentence of a methods section, with a place ``{bootstraps}``
+        where it draws some; empty for a method of the user's own.
     """
 
     title: str
     name: str
     how: str
-    how_alone: str = ""
-    parts: tuple[tuple[str, tuple[str, ...]], ...] = ()
-    tested: str = "docs/evidence/study-corrections.md"
 
-    def sentence(
-        self, bootstraps: int | None, *, finalists: int = 1, named: bool = False, alone: bool = False
-    ) -> str:
-        """How the method arrives at its number.
-
-        Parameters
-        ----------
-        finalists : int
-            Of a two-part method: how many configurations the first part of the rows passed on.
-        named : bool
-            Of a two-part method: whether the configuration was named beforehand, so that there was no first part.
-        alone : bool
-            Whether there was one candidate, so that no selection is replayed.
-        """
-        how = self.how_alone if alone and self.how_alone else self.how
+    def sentence(self, bootstraps: int | None, *, alone: bool = False) -> str:
+        """How it arrived at its number; ``alone``: of one candidate, so that nothing was selected."""
+        how = ALONE if alone and "{bootstraps}" in self.how else self.how
         return how.format(bootstraps=f"{bootstraps or 0:,}")
 
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from heldout.estimates.base import MethodWords
 from heldout.estimates.methods import METHODS
+from heldout.estimates.types import Estimate
 
 QUANTITY_NESTED = (
     "the expected performance, over training sets of the size of an outer fold's training part, of the whole "
@@ -41,96 +42,75 @@ PROTOCOL_WORDS: Mapping[str, MethodWords] = {
         "Nested cross-validation",
         "nested cross-validation",
         (
-            "The whole search was repeated once for each outer fold, without its rows. The winner of each search "
-            "was fitted on all other rows and scored on those of the fold. The estimate is the mean of these "
-            "scores: no row took part in selecting what it scored."
+            "The whole search was repeated without each outer fold, its winner was scored on that fold, and the "
+            "estimate was the mean of these scores."
         ),
     ),
-    "cross_fitting": MethodWords(
-        "Cross-fitting",
-        "cross-fitting of the search",
-        "",
-        tested="docs/understand/adaptive-searches.md",
-    ),
+    "cross_fitting": MethodWords("Cross-fitting", "cross-fitting", ""),
     "bootstrap_search": MethodWords(
         "Bootstrap of the whole search",
         "the bootstrap of the whole search",
         (
-            "The rows were drawn with replacement {bootstraps} times. Each time the whole search was run on the "
-            "drawn rows, its winner was fitted on all of them and scored on the rows that were not drawn, which "
-            "had no part in it. The estimate is the mean of these scores, and the interval lies between their "
-            "percentiles."
+            "The whole search was repeated on {bootstraps} bootstrap samples of the data, each winner was scored "
+            "on the data outside its sample, and the estimate was the mean of these scores with their percentiles "
+            "as confidence limits."
         ),
     ),
     "bootstrap_search_models": MethodWords(
         "Bootstrap of all models",
         "the bootstrap of all models",
         (
-            "The rows were drawn with replacement {bootstraps} times, and every configuration was fitted on each "
-            "sample. For each sample a configuration was chosen by how the models of the other samples predicted "
-            "the rows that it drew; that configuration's model of this sample was scored on the rows that were not "
-            "drawn. The estimate is the mean of these scores, and the interval lies between their percentiles."
+            "All configurations were fitted on {bootstraps} bootstrap samples of the data, for each sample one was "
+            "selected by the models of the other samples and scored on the data outside the sample, and the "
+            "estimate was the mean of these scores with their percentiles as confidence limits."
         ),
     ),
-    "cross_fitted": MethodWords(
-        "Cross-fitted",
-        "searches without the rows that score them",
-        "",  # its flag says it, with the numbers of the search
-    ),
+    "cross_fitted": MethodWords("Cross-fitted", "cross-fitting", ""),  # its flag has the numbers of the search
     "ipl": MethodWords(
         "Inverse power law",
         "the inverse power law of its learning curve",
         (
-            "Every configuration was trained on random parts of the rows, of several sizes, and tested on the "
-            "other rows. The winner is the best at the largest size; its mean errors at all sizes were fitted by "
-            "an inverse power law, and the estimate is that curve carried on to all rows."
+            "The winner was the best configuration at the largest of several training sizes, and an inverse power "
+            "law fitted to its mean errors at all sizes was extrapolated to all rows."
         ),
     ),
     "optimism": MethodWords(
         "Optimism bootstrap",
         "the optimism bootstrap",
         (
-            "The rows were drawn with replacement {bootstraps} times, and the model was fitted on each sample as "
-            "on all rows. By how much these models scored better on their own sample than on all rows, in the "
-            "mean, is the optimism, and it was subtracted from the score that the model has on its own rows."
+            "The model was refitted on {bootstraps} bootstrap samples, and the mean difference between its "
+            "performance on its own sample and on the original data (the optimism) was subtracted from the "
+            "apparent performance."
         ),
     ),
     "two_stage": MethodWords(
         "Two-stage optimism bootstrap",
         "the two-stage optimism bootstrap",
         (
-            "The rows were drawn with replacement {bootstraps} times, each model was fitted on each sample, and "
-            "the one of the best corrected score was chosen. It was then bootstrapped by new samples: by "
-            "how much its models scored better on their own sample than on all rows, in the mean, is the optimism, "
-            "and it was subtracted from the score that the model has on its own rows."
+            "The models were refitted on {bootstraps} bootstrap samples to choose the one with the best corrected "
+            "performance, whose optimism was then estimated from new bootstrap samples."
         ),
     ),
     "oob": MethodWords(
         "Out-of-bag bootstrap",
         "the out-of-bag bootstrap",
-        (
-            "The rows were drawn with replacement {bootstraps} times, the model was fitted on each sample, and "
-            "each row was scored by the models whose samples left it out. No row took part in fitting what it "
-            "scored."
-        ),
+        "The model was refitted on {bootstraps} bootstrap samples and scored on the data outside its sample.",
     ),
     "632": MethodWords(
         ".632 bootstrap",
         "the .632 bootstrap",
         (
-            "The rows were drawn with replacement {bootstraps} times, and the model was fitted on each sample. The "
-            "estimate is .368 times the score that the model has on its own rows, which flatters it, and .632 "
-            "times that of the rows that the samples left out, whose models saw fewer different rows."
+            "The model was refitted on {bootstraps} bootstrap samples, and the estimate was .368 times the "
+            "apparent performance plus .632 times the performance on the data outside the samples."
         ),
     ),
     "632+": MethodWords(
         ".632+ bootstrap",
         "the .632+ bootstrap",
         (
-            "The rows were drawn with replacement {bootstraps} times, and the model was fitted on each sample. The "
-            "estimate lies between the score that the model has on its own rows and that of the rows that the "
-            "samples left out, the nearer to the latter the more of the way from the first to a score without any "
-            "information lies between the two."
+            "The model was refitted on {bootstraps} bootstrap samples, and the estimate was a weighted mean of the "
+            "apparent performance and that on the data outside the samples, with more weight on the latter the "
+            "more the model overfitted."
         ),
     ),
 }
@@ -153,3 +133,24 @@ def method_words(name: str) -> MethodWords:
     if name in METHODS:
         return METHODS[name]().words
     return PROTOCOL_WORDS.get(name) or MethodWords(name, name.replace("_", " "), "")
+
+
+def how_sentence(estimate: Estimate) -> str:
+    """How the method of an estimate arrived at its number; empty for one of the user's own."""
+    provenance, drawn = estimate.provenance, estimate.distribution
+    how = method_words(estimate.method).sentence(
+        provenance.get("n_bootstraps") if drawn is None else len(drawn),
+        alone=provenance.get("n_candidates") == 1 and estimate.method in METHODS,
+    )
+    choosing, scoring = provenance.get("n_rows_choosing"), provenance.get("n_rows_evaluated")
+    finalists = int(provenance.get("n_finalists", 1))
+    if choosing is None or scoring is None:
+        return how
+    if choosing == 0:
+        return f"The configuration had been named beforehand. {how}"
+    chosen = "the configuration was selected" if finalists == 1 else f"{finalists} finalists were preselected"
+    best = "" if finalists == 1 else " the best of them was selected and, with a correction for this choice,"
+    part = (
+        f"On {choosing:,} of the held-out predictions {chosen}, and on the other {scoring:,}{best} it was scored."
+    )
+    return f"{part} {how}"

@@ -40,7 +40,6 @@ from heldout.report.headline import (
 )
 from heldout.report.importance import importance_of
 from heldout.report.nested import outer_of
-from heldout.report.paper import evaluation_of_protocol
 from heldout.report.race import race_of, sources_of
 from heldout.report.ranking import column_means, rank_configurations
 from heldout.report.settings import (
@@ -55,6 +54,7 @@ from heldout.report.settings import (
     settings_of,
     with_text,
 )
+from heldout.report.study import evaluation_of_protocol
 from heldout.report.thresholds import drawn_curves, threshold_table
 from heldout.report.validation_facts import validation_facts
 from heldout.result import Evaluation

@@ -19,7 +19,7 @@ from heldout.estimates.types import Estimate, is_uncorrected, optimism_beyond_ro
 from heldout.flags import Flag
 from heldout.metrics.named import direction_sentence, in_sentence, metric_words
 from heldout.protocols.nested.estimate import INTERVAL_SENTENCES, nested_sentence
-from heldout.protocols.words import method_words
+from heldout.protocols.words import how_sentence, method_words
 from heldout.report.effects import effect_sentence
 from heldout.report.entries import Facts
 from heldout.scales import Scale
@@ -258,12 +258,11 @@ def distribution_label(bootstraps: int, method: str) -> str:
     return f"{what}, in each of {bootstraps:,} bootstraps"
 
 
-WITHOUT_FITS = " No model was trained for it."
 FITS_WITHOUT_TWO = (
     " What competes was also fitted without two folds at a time, which showed by how much training on all rows "
     "improves the score."
 )
-"""Of a method with a correction for training size, in place of ``WITHOUT_FITS``."""
+"""Of a method with a correction for training size, ."""
 
 
 def method_sentences(estimate: Estimate | None, *, with_training_rows: bool = True) -> tuple[str, ...]:
@@ -288,16 +287,8 @@ def _how(estimate: Estimate) -> str:
         return estimate.flags[Flag.CROSS_FITTED]
     if estimate.method == "nested_cv" and (sentence := nested_sentence(estimate.provenance)):
         return sentence
-    drawn = estimate.provenance.get("n_bootstraps")  # of a method that keeps no distribution
-    how = method_words(estimate.method).sentence(
-        drawn if estimate.distribution is None else len(estimate.distribution),
-        finalists=_finalists(estimate),
-        named=was_named(estimate),
-        alone=estimate.provenance.get("n_candidates") == 1,
-    )
-    if Flag.TRAINING_SIZE_CORRECTED not in estimate.flags:
-        return how
-    return how.removesuffix(WITHOUT_FITS) + FITS_WITHOUT_TWO
+    how = how_sentence(estimate)
+    return how + FITS_WITHOUT_TWO if Flag.TRAINING_SIZE_CORRECTED in estimate.flags else how
 
 
 def _control(estimate: Estimate) -> str:

@@ -124,10 +124,9 @@ class BBC(Method):
         "Bootstrap bias correction",
         "bootstrap bias-corrected cross-validation",
         (
-            "The rows were resampled {bootstraps} times. Each time the selection was repeated on the drawn rows, "
-            "from the held-out predictions that the search had made, and the selected configuration was scored on "
-            "the rows that were not drawn. The estimate is the mean of these scores, the interval lies between "
-            "their percentiles, and no model was trained for it."
+            "The selection was repeated on {bootstraps} bootstrap samples of the held-out predictions, each "
+            "selected configuration was scored on the predictions outside its sample, and the estimate was the "
+            "mean of these scores."
         ),
     )
     scores_out_of_bag: ClassVar[bool] = True

@@ -77,10 +77,9 @@ class BBCF(Method):
         "Bootstrap bias correction on folds",
         "bootstrap bias correction on folds",
         (
-            "The folds were resampled {bootstraps} times. Each time the configuration with the best mean over the "
-            "drawn folds was selected and scored by its mean over the folds that were not drawn. The estimate is "
-            "the mean of these scores, the interval lies between their percentiles, and no model was trained for "
-            "it."
+            "The folds were resampled {bootstraps} times, the configuration with the best mean over the drawn "
+            "folds was scored on the folds that were not drawn, and the estimate was the mean of these scores with "
+            "their percentiles as confidence limits."
         ),
     )
 

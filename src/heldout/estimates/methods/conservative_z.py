@@ -55,9 +55,8 @@ class ConservativeZ(Method):
         "Conservative z interval",
         "the conservative z interval of Nadeau and Bengio",
         (
-            "The rows were divided in halves several times, and the winner was fitted and scored in both halves. "
-            "How much the two scores differ gives the standard error of a normal interval, which is that of half "
-            "of the rows and so rather too great. That the winner was selected for its score was not corrected."
+            "The standard error of the normal interval came from the winner's scores in both halves of repeatedly "
+            "divided data, which is conservative, and there was no correction for the selection."
         ),
     )
     needs_halves: ClassVar[bool] = True

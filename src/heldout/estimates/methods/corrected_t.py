@@ -52,9 +52,8 @@ class CorrectedT(Method):
         "Corrected t interval",
         "the corrected t interval of Nadeau and Bengio",
         (
-            "The interval is Student's, from the spread of the winner's scores over the splits, with a variance "
-            "that is widened because splits share training rows. That the winner was selected for its score was "
-            "not corrected."
+            "The interval was Student's t from the winner's scores on the splits, with a variance that was "
+            "inflated because splits share training data, and without a correction for the selection."
         ),
     )
     takes_test_share: ClassVar[bool] = True

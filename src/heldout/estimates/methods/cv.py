@@ -43,7 +43,7 @@ class CV(Method):
     words: ClassVar[MethodWords] = MethodWords(
         "Cross-validation of the winner",
         "cross-validation of the winner",
-        "The score is the winner's own cross-validated score: nothing was corrected for having selected it.",
+        "The winner's cross-validated score was not corrected for the selection.",
     )
 
     def unfit(self, evidence: Evidence) -> str | None:

@@ -51,11 +51,8 @@ class Hoeffding(Method):
     sources: ClassVar[tuple[str, ...]] = ("hoeffding1963",)
     words: ClassVar[MethodWords] = MethodWords(
         "Hoeffding, all configurations at once",
-        "a bound for all configurations at once (Hoeffding)",
-        (
-            "The score is that of the best configuration on one development set. The interval holds for all "
-            "configurations at once, whichever was chosen, by Hoeffding's inequality, and is wide for it."
-        ),
+        "Hoeffding's inequality for all configurations at once",
+        "The interval holds for all configurations at once, whichever was selected, by Hoeffding's inequality.",
     )
     needs_one_split: ClassVar[bool] = True
 

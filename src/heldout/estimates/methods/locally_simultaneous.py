@@ -89,10 +89,9 @@ class LocallySimultaneous(Method):
         "Locally simultaneous",
         "the locally simultaneous interval",
         (
-            "The rows were resampled {bootstraps} times, and all configurations were scored each time. The "
-            "interval holds at once for all configurations that could have won, given how much scores vary, and so "
-            "for the winner. The value is the winner's own score, which was not corrected for the selection; the "
-            "interval was."
+            "The interval, from {bootstraps} bootstrap samples of the held-out predictions, holds simultaneously "
+            "for all configurations that could plausibly have been selected, and the point estimate was the "
+            "winner's own score, which was not corrected."
         ),
     )
 

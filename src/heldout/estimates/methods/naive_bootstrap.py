@@ -87,8 +87,8 @@ class NaiveBootstrap(Method):
         "Bootstrap of the winner alone",
         "the bootstrap of the winner alone",
         (
-            "The held-out predictions of the winner alone were resampled {bootstraps} times, and the interval lies "
-            "between the percentiles of its score. That it was selected for its score was not corrected."
+            "The confidence limits were percentiles of the winner's score in {bootstraps} bootstrap samples of its "
+            "held-out predictions, without a correction for the selection."
         ),
     )
 

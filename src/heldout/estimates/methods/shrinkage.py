@@ -99,22 +99,12 @@ class Shrinkage(Method):
     draws_rows: ClassVar[bool] = True
     words: ClassVar[MethodWords] = MethodWords(
         "Shrinkage",
-        "a correction by shrunken centres",
+        "shrinkage",
         (
-            "The scores of the configurations were pulled together until they differed as much as their true "
-            "performances probably do. Noise of {bootstraps} resamples of the rows was added to them, and the "
-            "selection was repeated each time. What it selected was better than its own mean by so many standard "
-            "deviations on average; as many of the winner's were subtracted from its score. No model was trained "
-            "for it."
-        ),
-        how_alone=(
-            "With one candidate there is no selection to replay, so the score is its cross-validated one. How much "
-            "it varies was measured on {bootstraps} resamples of the rows. No model was trained for it."
-        ),
-        parts=(
-            ("the shrunken centres", ("louis1984", "ghosh1992")),
-            ("the replay of the selection on resampled predictions", ("tsamardinos2018",)),
-            ("the random numbers of the draws", ("salmon2011",)),
+            "The scores of the configurations were shrunk towards each other to remove the spread that is due to "
+            "noise, the selection was replayed with the noise of {bootstraps} bootstrap samples of the held-out "
+            "predictions, and the advantage that selected configurations owed to chance was subtracted from the "
+            "score of the winner."
         ),
     )
     replays_dropping: ClassVar[bool] = True

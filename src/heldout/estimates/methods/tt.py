@@ -49,8 +49,8 @@ class TT(Method):
         "Tibshirani and Tibshirani",
         "the method of Tibshirani and Tibshirani",
         (
-            "In each fold the winner's score was compared with the best score of any configuration. The mean of "
-            "these differences is the optimism, and it was subtracted from the winner's cross-validated score."
+            "The optimism was estimated as the mean difference, over the folds, between the best score of any "
+            "configuration and the winner's, and subtracted from the winner's cross-validated score."
         ),
     )
 

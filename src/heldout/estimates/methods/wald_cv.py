@@ -79,8 +79,8 @@ class WaldCV(Method):
         "Normal interval from row losses",
         "the normal interval from row losses",
         (
-            "The interval is a normal one around the winner's score, its standard error from how much the held-out "
-            "rows differ. That the winner was selected for its score was not corrected."
+            "The interval was a normal approximation from the variation between single held-out predictions, "
+            "without a correction for the selection."
         ),
     )
 

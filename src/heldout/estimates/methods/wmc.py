@@ -109,9 +109,8 @@ class WMC(OfSubsampling):
         "Weighted mean correction",
         "the weighted mean correction of Bernau and others",
         (
-            "The estimate is the mean of the errors of all configurations, each weighted by the probability that "
-            "it has the least mean error, which comes from a normal distribution fitted to the errors of the "
-            "splits."
+            "The estimate was the mean error of all configurations, each weighted by the probability that its true "
+            "error is the smallest under a normal model of the errors of the splits."
         ),
     )
 
@@ -167,8 +166,8 @@ class WMCS(OfSubsampling):
         "Weighted mean correction, shrunken",
         "the shrunken weighted mean correction of Bernau and others",
         (
-            "The mean errors of all configurations were drawn together by the optimism that such a normal "
-            "distribution gives the winner, and averaged, each weighted by the probability that it has the least."
+            "The mean errors of all configurations were shrunk by the optimism of the winner under a normal model "
+            "of the errors of the splits, and averaged with the probabilities of being the smallest as weights."
         ),
     )
 

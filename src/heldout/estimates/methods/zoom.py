@@ -80,10 +80,9 @@ class Zoom(Method):
         "Zoom",
         "the zoom correction",
         (
-            "The rows were resampled {bootstraps} times, and all configurations were scored each time. The "
-            "interval allows for the selection as far as noise could have put another configuration in the "
-            "winner's place. The value is the winner's own score, which was not corrected for the selection; the "
-            "interval was."
+            "The interval, from {bootstraps} bootstrap samples of the held-out predictions, allows for all "
+            "configurations that noise could have put in the winner's place, and the point estimate was the "
+            "winner's own score, which was not corrected."
         ),
     )
 

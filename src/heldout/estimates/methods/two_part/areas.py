@@ -13,7 +13,7 @@ from heldout._types import Floats
 from heldout.estimates.base import MethodWords
 from heldout.estimates.intervals import standard_error_of_area
 from heldout.estimates.methods.two_part.parts import Bound, SecondPart, Tails, no_bound, normal_bound
-from heldout.estimates.methods.two_part.template import TwoPart, TwoPartWords
+from heldout.estimates.methods.two_part.template import TwoPart
 from heldout.metrics.signed import Share
 
 NO_SPREAD = 1e-12
@@ -75,13 +75,10 @@ class DeLong(TwoPart):
 
     name: ClassVar[str] = "delong"
     sources: ClassVar[tuple[str, ...]] = ("delong1988", "sun2014", "paraschakis2024", "sidak1967")
-    words: ClassVar[MethodWords] = TwoPartWords(
+    words: ClassVar[MethodWords] = MethodWords(
         "Two parts, DeLong",
-        "selecting on one part of the rows and scoring on the other (DeLong)",
-        (
-            "The interval is a normal one, its standard error from how each row ranks among those of the "
-            "other class (DeLong)."
-        ),
+        "sample splitting with DeLong's interval",
+        "The interval was a normal approximation with DeLong's standard error.",
     )
 
     shares: ClassVar[frozenset[Share]] = frozenset({Share.AUC})
@@ -122,13 +119,10 @@ class HanleyMcNeil(TwoPart):
 
     name: ClassVar[str] = "hanley_mcneil"
     sources: ClassVar[tuple[str, ...]] = ("hanley1982", "paraschakis2024", "sidak1967")
-    words: ClassVar[MethodWords] = TwoPartWords(
+    words: ClassVar[MethodWords] = MethodWords(
         "Two parts, Hanley and McNeil",
-        "selecting on one part of the rows and scoring on the other (Hanley and McNeil)",
-        (
-            "The interval is a normal one, its standard error from the area itself and the sizes of the "
-            "classes (Hanley and McNeil)."
-        ),
+        "sample splitting with the interval of Hanley and McNeil",
+        "The interval was a normal approximation with the standard error of Hanley and McNeil.",
     )
 
     shares: ClassVar[frozenset[Share]] = frozenset({Share.AUC})

@@ -11,7 +11,7 @@ from scipy.special import betainc, betaincinv, ndtri
 
 from heldout.estimates.base import MethodWords
 from heldout.estimates.methods.two_part.parts import Bound, SecondPart, Tails
-from heldout.estimates.methods.two_part.template import TwoPart, TwoPartWords
+from heldout.estimates.methods.two_part.template import TwoPart
 from heldout.metrics.signed import Share
 
 
@@ -107,10 +107,10 @@ class Wilson(TwoPart):
 
     name: ClassVar[str] = "wilson"
     sources: ClassVar[tuple[str, ...]] = ("wilson1927", "paraschakis2024", "sidak1967")
-    words: ClassVar[MethodWords] = TwoPartWords(
+    words: ClassVar[MethodWords] = MethodWords(
         "Two parts, Wilson",
-        "selecting on one part of the rows and scoring on the other (Wilson)",
-        "The interval is Wilson's for a count of right predictions.",
+        "sample splitting with Wilson's interval",
+        "The interval was Wilson's score interval for a proportion.",
     )
 
     shares: ClassVar[frozenset[Share]] = frozenset({Share.ACCURACY})
@@ -141,13 +141,10 @@ class ClopperPearson(TwoPart):
 
     name: ClassVar[str] = "clopper_pearson"
     sources: ClassVar[tuple[str, ...]] = ("clopper1934", "paraschakis2024", "sidak1967")
-    words: ClassVar[MethodWords] = TwoPartWords(
+    words: ClassVar[MethodWords] = MethodWords(
         "Two parts, Clopper and Pearson",
-        "selecting on one part of the rows and scoring on the other (Clopper and Pearson)",
-        (
-            "The interval is the one of Clopper and Pearson for a count of right predictions, which is "
-            "exact where rows are independent."
-        ),
+        "sample splitting with the interval of Clopper and Pearson",
+        "The interval was the exact binomial interval of Clopper and Pearson.",
     )
 
     shares: ClassVar[frozenset[Share]] = frozenset({Share.ACCURACY})

@@ -14,7 +14,6 @@ from heldout.estimates.intervals import order_statistic
 from heldout.estimates.methods.two_part.areas import NO_SPREAD
 from heldout.estimates.methods.two_part.binomial import strict_bound
 from heldout.estimates.methods.two_part.parts import Bound, SecondPart, Tails, no_bound
-from heldout.estimates.methods.two_part.template import TwoPartWords
 from heldout.estimates.methods.two_part.tilting import (
     Bootstraps,
     Tilting,
@@ -81,15 +80,13 @@ class MABT(Tilting):
     candidates: Literal["best"] | float = 0.1
     name: ClassVar[str] = "mabt"
     sources: ClassVar[tuple[str, ...]] = ("rink2022", "efron1981", "paraschakis2024")
-    words: ClassVar[MethodWords] = TwoPartWords(
+    words: ClassVar[MethodWords] = MethodWords(
         "Two parts, tilting adjusted for finalists",
-        "selecting finalists on one part of the rows and scoring them on the other (adjusted tilting)",
+        "sample splitting with adjusted bootstrap tilting",
         (
-            "The bound is the score at which, were the rows weighed towards worse, so good a score of the "
-            "best of as many correlated finalists would be just too rare: a tilted bootstrap, adjusted for the "
-            "choice."
+            "The confidence bound was the worst true score that bootstrap tilting, adjusted for the choice among "
+            "correlated finalists, did not reject."
         ),
-        pays_by_sidak=False,
     )
 
     def _tail(self, tail: float, n_finalists: int) -> float:

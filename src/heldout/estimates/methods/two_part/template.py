@@ -51,32 +51,6 @@ QUANTITY_NAMED = (
     "the performance on new rows, given these training sets, of the configuration that was named beforehand"
 )
 
-SELECTED_ON_A_PART = (
-    "One part of the rows selected the configuration, by the held-out predictions there, and the others scored it: "
-    "rows that took no part in the selection."
-)
-FINALISTS_OF_A_PART = (
-    "One part of the rows selected {finalists} finalists, by the held-out predictions there. The others selected "
-    "and scored the best of these."
-)
-NAMED_BEFOREHAND = "The configuration was named beforehand, and all rows scored it."
-SIDAK = "To correct for the selection among the finalists, each tail of the interval was made smaller (Šidák)."
-
-
-@dataclass(frozen=True)
-class TwoPartWords(MethodWords):
-    """The words of a two-part method; ``how`` begins where both parts of the rows are described already."""
-
-    pays_by_sidak: bool = True  # whether the bound corrects for several finalists by smaller tails
-
-    def sentence(
-        self, bootstraps: int | None, *, finalists: int = 1, named: bool = False, alone: bool = False
-    ) -> str:
-        parts = NAMED_BEFOREHAND if named else SELECTED_ON_A_PART if finalists == 1 else FINALISTS_OF_A_PART
-        how = super().sentence(bootstraps)
-        sidak = f" {SIDAK}" if finalists > 1 and self.pays_by_sidak else ""
-        return f"{parts.format(finalists=finalists)} {how}{sidak}"
-
 
 class Chosen(NamedTuple):
     """The finalists (columns of candidates) with their second part, and which of them is the final one."""
@@ -126,7 +100,7 @@ class TwoPart(Method):
     draws: ClassVar[bool] = False
     scored: ClassVar[Literal["folds if known"]] = "folds if known"
     sources: ClassVar[tuple[str, ...]] = ("paraschakis2024",)
-    words: ClassVar[MethodWords] = TwoPartWords("Two parts", "selecting on one part of the rows", "")
+    words: ClassVar[MethodWords] = MethodWords("Two parts", "sample splitting", "")
 
     shares: ClassVar[frozenset[Share]] = frozenset(Share)
     """What it can bound."""

@@ -16,7 +16,7 @@ from heldout.estimates.base import MethodWords
 from heldout.estimates.methods.two_part.areas import NO_SPREAD, placements
 from heldout.estimates.methods.two_part.binomial import mid_p_bound
 from heldout.estimates.methods.two_part.parts import Bound, SecondPart, Tails, no_bound
-from heldout.estimates.methods.two_part.template import TwoPart, TwoPartWords
+from heldout.estimates.methods.two_part.template import TwoPart
 from heldout.estimates.types import Alternative
 from heldout.flags import Flag
 from heldout.kernels.dispatch import LossSums, draw_units
@@ -199,14 +199,10 @@ class Tilting(TwoPart):
     name: ClassVar[str] = "tilting"
     draws: ClassVar[bool] = True
     sources: ClassVar[tuple[str, ...]] = ("efron1981", "rink2022", "paraschakis2024", "sidak1967")
-    words: ClassVar[MethodWords] = TwoPartWords(
+    words: ClassVar[MethodWords] = MethodWords(
         "Two parts, bootstrap tilting",
-        "selecting on one part of the rows and scoring on the other (bootstrap tilting)",
-        (
-            "The bound is the score at which, were the rows weighed towards worse, a score as good as the "
-            "observed one would be just too rare: bootstrap tilting, which of an accuracy is a binomial bound by "
-            "its mid-p value."
-        ),
+        "sample splitting with bootstrap tilting",
+        "The confidence bound was the worst true score that bootstrap tilting did not reject.",
     )
 
     alternatives: ClassVar[tuple[Alternative, ...]] = ("greater",)
