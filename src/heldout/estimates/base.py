@@ -23,8 +23,8 @@ TRAINED_AS_THESE = "the performance on new rows, with models trained as those be
 
 
 ALONE = (
-    "There was one candidate and no selection to correct, and {bootstraps} bootstrap samples of its held-out "
-    "predictions showed how much its score varies."
+    "With a single candidate there was no selection to correct, and the confidence interval came from {bootstraps} "
+    "bootstrap samples of its held-out predictions."
 )
 
 

@@ -262,7 +262,7 @@ FITS_WITHOUT_TWO = (
     " What competes was also fitted without two folds at a time, which showed by how much training on all rows "
     "improves the score."
 )
-"""Of a method with a correction for training size, ."""
+"""Of a method with a correction for training size."""
 
 
 def method_sentences(estimate: Estimate | None, *, with_training_rows: bool = True) -> tuple[str, ...]:
