@@ -126,9 +126,7 @@ def test_the_bootstrap_of_the_search(
     assert found["method"] == {"cvt": "bootstrap_search", "models": "bootstrap_search_models"}[scheme]
     scores = [each["out_of_bag_score"] for each in found["bootstraps"]]
     assert found["value"] == pytest.approx(np.mean(scores))
-    assert "The rows were drawn with replacement 4 times" in (tmp_path / "out" / "report.html").read_text(
-        encoding="utf-8"
-    )
+    assert "on 4 bootstrap samples of the data" in (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
     again = command(*told, "--resume")
     assert again.code == 0, again.err
     assert f"({fits - 1} of them before)" in again.out

@@ -26,7 +26,7 @@ def test_delong_in_the_table_the_file_and_the_report(command: Command, table: Wr
     assert estimate["method"] == "delong" and estimate["interval"]["high"] == 1
     assert estimate["provenance"]["n_rows_evaluated"] == 15
     report = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
-    assert "DeLong, E. R." in report and "One part of the rows selected the configuration" in report
+    assert "DeLong, E. R." in report and "of the held-out predictions the configuration was selected" in report
 
 
 def test_a_lower_bound_is_asked_for_before_anything_is_read(command: Command, tmp_path: Path) -> None:

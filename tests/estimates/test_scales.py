@@ -201,7 +201,7 @@ def test_a_nested_score_is_of_all_outer_rows_together():
     assert "scale_of_value" in found.flags
     by_fold = ho.nested_cv(Ridge(), X_NUMBERS, NUMBERS, ALPHAS, interval="nadeau_bengio", **asked)
     assert by_fold.value == pytest.approx(np.mean([fold.score for fold in found.outer_folds]))
-    assert "of the scores of the outer folds" in str(by_fold.methods_text())
+    assert "Nadeau and Bengio over the outer folds" in str(by_fold.methods_text())
 
 
 def test_winners_without_a_common_response_stay_on_fold_scores():

@@ -65,7 +65,7 @@ def test_the_headline_is_of_the_deployed_configuration_among_those_of_all_algori
 def test_the_winner_is_not_called_the_best_where_another_algorithm_has_the_best_flat_score() -> None:
     found = compared(deploy="flat")
     other = replace(found, selections=replace(found.selections, flat="another"))
-    assert "was selected by the rule 'best of the deployed algorithm'" in other.methods_text().text
+    assert "Of the algorithm that was chosen, the configuration with the lowest" in other.methods_text().text
     assert "hoosing among 6 configurations" in facts(other).headline.sentence
     assert "The configuration with the lowest" in found.methods_text().text
 

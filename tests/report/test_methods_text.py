@@ -137,7 +137,7 @@ def test_facts_are_those_of_the_run() -> None:
         ({"method": None}, ("estimate",), None),
         ({"scoring": "neg_log_loss"}, ("selection", "best"), "lowest"),
         ({"aggregate": "pooled"}, ("selection", "scale"), "pooled"),
-        ({"selection": ho.selection.Within(0.02)}, ("selection", "settings", "tolerance"), 0.02),
+        ({"selection": ho.selection.Within(0.02)}, ("selection", "settings", "tolerance"), "0.02"),
         ({"refit": False}, ("model", "rows"), None),
         ({"random_state": None}, ("seed_was_drawn",), True),
         ({"drop": "bootstrap"}, ("dropping", "rule"), "bootstrap"),

@@ -14,6 +14,7 @@ from sklearn.datasets import make_classification
 from sklearn.tree import DecisionTreeClassifier
 
 import heldout as ho
+from heldout.report.study import study
 
 X, Y = make_classification(90, n_informative=2, random_state=0)
 GRID = {"max_depth": [1, 2, 3], "min_samples_leaf": [1, 5]}
@@ -88,7 +89,8 @@ def search_by(rule: Any, grid: Any = GRID, **settings: Any) -> Any:
 def test_every_rule_is_told(rule: Any) -> None:
     search = search_by(rule)
     text = search.methods_text().to_markdown()
-    assert ("was selected" in text) and "array(" not in text and "function " not in text
+    assert search.estimate_.selected_name.partition(" ")[2] in text
+    assert "array(" not in text and "function " not in text
     card = ho.report_card(search)
     assert "corrected for the selection" in card and "<function" not in card
     assert np.isfinite(search.estimate_.value)
@@ -107,8 +109,10 @@ def test_the_report_is_drawn(tmp_path: Path, rule: Any) -> None:
 @pytest.mark.filterwarnings("ignore")
 def test_many_complexities_are_told_by_their_range() -> None:
     rule = ho.selection.Within(0.02, complexity="measured")
-    text = str(search_by(rule, {"max_depth": [1, -2, *range(2, 10)]}).methods_text())
-    assert "tolerance 0.02, complexity 10 numbers from 2 to " in text and "inf" not in text
+    search = search_by(rule, {"max_depth": [1, -2, *range(2, 10)]})
+    settings = study(search.evaluation_)["selection"]["settings"]
+    assert settings["tolerance"] == "0.02" and settings["complexity"].startswith("10 numbers from 2 to ")
+    assert f"complexity={settings['complexity']}" in str(search.methods_text())
 
 
 @pytest.mark.parametrize("rule", [best_one, First()], ids=["function", "class"])
@@ -145,4 +149,4 @@ def test_the_command_of_the_page_on_searches(command: Callable[..., Any], tmp_pa
         "--out", "out",
     )  # fmt: skip
     assert ended.code == 0, ended
-    assert "complexity 2, " in (tmp_path / "out" / "methods.md").read_text(encoding="utf-8")
+    assert "complexity=2, " in (tmp_path / "out" / "methods.md").read_text(encoding="utf-8")

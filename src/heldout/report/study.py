@@ -300,7 +300,7 @@ def _selection(record: Mapping[str, Any], metric: str, declared: Any, **more: An
     return {
         "rule": rule,
         "definition": SELECTION_WORDS.get(rule),
-        "settings": settings,
+        "settings": {name: setting_text(value) for name, value in settings.items() if value is not False},
         "metric": in_sentence(metric_words(metric)[0]),
         "best": best,
         "scale": record.get("aggregate", "folds"),
@@ -447,7 +447,7 @@ def _template(form: str) -> Any:
         "digits": lambda value: f"{value:.4g}",
         "listed": listed,
         "set": lambda settings: listed([
-            f"{name}={setting_text(value)}" for name, value in settings.items() if value not in (None, False)
+            f"{name}={setting_text(value)}" for name, value in settings.items() if value not in (None, False, "")
         ]),
     }  # fmt: skip
     return environment.get_template("methods.jinja")

@@ -806,8 +806,7 @@ def test_the_report_of_a_search_opens(tmp_path):
     page = tmp_path / "report.html"
     found.report(page)
     text = page.read_text(encoding="utf-8")
-    assert "pulled together until they differed as much" in text and "60 resamples" in text
-    assert "a correction by shrunken centres" in text
+    assert "60 bootstrap samples" in text and "by shrinkage" in text
 
 
 @pytest.fixture

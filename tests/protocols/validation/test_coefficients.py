@@ -123,5 +123,6 @@ def test_intervals_say_what_they_take_for_granted() -> None:
     ):
         assert sentence in text
     share = 100 / table.size
-    assert f"predictors 1 ({share:.2g} %) is missing, in 1 row and 1 predictor." in found.methods_text().text
+    missing = f"Of the predictor values, 1 ({share:.2g}%) was missing, in 1 observation and 1 predictor."
+    assert missing in found.methods_text().text
     assert not fitted(LOGISTIC).caveats

@@ -56,7 +56,7 @@ class ConservativeZ(Method):
         "the conservative z interval of Nadeau and Bengio",
         (
             "The standard error of the normal interval came from the winner's scores in both halves of repeatedly "
-            "divided data, which is conservative, and there was no correction for the selection."
+            "divided data, which is conservative, and the selection was not corrected."
         ),
     )
     needs_halves: ClassVar[bool] = True

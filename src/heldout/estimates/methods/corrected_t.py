@@ -53,7 +53,7 @@ class CorrectedT(Method):
         "the corrected t interval of Nadeau and Bengio",
         (
             "The interval was Student's t from the winner's scores on the splits, with a variance that was "
-            "inflated because splits share training data, and without a correction for the selection."
+            "inflated because splits share training data, and the selection was not corrected."
         ),
     )
     takes_test_share: ClassVar[bool] = True

@@ -87,8 +87,8 @@ class NaiveBootstrap(Method):
         "Bootstrap of the winner alone",
         "the bootstrap of the winner alone",
         (
-            "The confidence limits were percentiles of the winner's score in {bootstraps} bootstrap samples of its "
-            "held-out predictions, without a correction for the selection."
+            "The confidence limits were percentiles of the winner's score in {bootstraps} bootstrap samples of "
+            "its held-out predictions, and the selection was not corrected."
         ),
     )
 

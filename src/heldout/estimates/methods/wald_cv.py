@@ -79,8 +79,8 @@ class WaldCV(Method):
         "Normal interval from row losses",
         "the normal interval from row losses",
         (
-            "The interval was a normal approximation from the variation between single held-out predictions, "
-            "without a correction for the selection."
+            "The interval was a normal approximation from the variation between single held-out predictions, and "
+            "the selection was not corrected."
         ),
     )
 

@@ -151,7 +151,8 @@ def test_every_output_says_which_method_a_row_has() -> None:
     assert found.to_frame()["method"].tolist() == ["632+", "oob"]
     assert [each.method for each in found.estimates.values()] == ["632+", "oob"]
     text = found.methods_text().text
-    assert "by the .632+ bootstrap" in text and "by the out-of-bag bootstrap" in text and "memorises" in text
+    assert "by the .632+ bootstrap" in text and "by the out-of-bag bootstrap" in text
+    assert "reproduces its training data" in text
     content = facts(found)
     assert [row.method_title for row in content.metrics] == [".632+ bootstrap", "Out-of-bag bootstrap"]
     assert "(Out-of-bag bootstrap)" in str(ho.report_card(found))
