@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from heldout._record import json_safe
 from heldout._registry import registered
 from heldout._streams import DrawnSeed
 from heldout._text import markdown_text, number_text, printable
@@ -20,7 +21,7 @@ from heldout.dropping.words import RULE_TITLES
 from heldout.errors import InputError
 from heldout.estimates.methods import METHODS
 from heldout.estimates.ordered_rows import SOURCES_OF_KIND, SOURCES_OF_LENGTH
-from heldout.estimates.types import Estimate, is_uncorrected, json_safe
+from heldout.estimates.types import Estimate, decimals_for, is_uncorrected
 from heldout.execution.store.search_note import StoredConfiguration
 from heldout.folds.splits import Folds
 from heldout.imputation.backward import BackwardSelection
@@ -38,7 +39,7 @@ from heldout.report.algorithms import record_of_deployed
 from heldout.report.race import sources_of
 from heldout.report.settings import setting_text
 from heldout.result import Evaluation
-from heldout.scales import decimals_for, plain, scale_of_estimate
+from heldout.scales import plain, scale_of_estimate
 from heldout.selection import RULES, SELECTION_WORDS
 
 PARTS = ("data", "configurations", "folds", "dropping", "selection", "model", "validation", "comparison")
