@@ -149,8 +149,6 @@ def how_sentence(estimate: Estimate) -> str:
     if choosing == 0:
         return f"The configuration had been named beforehand. {how}"
     chosen = "the configuration was selected" if finalists == 1 else f"{finalists} finalists were preselected"
-    best = "" if finalists == 1 else " the best of them was selected and, with a correction for this choice,"
-    part = (
-        f"On {choosing:,} of the held-out predictions {chosen}, and on the other {scoring:,}{best} it was scored."
-    )
+    scored = "it was scored" if finalists == 1 else "the best of them was scored, with a correction for this choice"
+    part = f"On {choosing:,} of the held-out predictions {chosen}, and on the other {scoring:,} {scored}."
     return f"{part} {how}"

@@ -175,7 +175,7 @@ def test_its_texts_say_what_was_done(capsys: pytest.CaptureFixture[str], tmp_pat
     assert part in found.estimate_.flags[Flag.CROSS_FITTED]
     assert part in found.evaluation_._repr_html_()
     card = str(ho.report_card(found))
-    assert "corrected for the selection (searches without the rows that score them)" in card
+    assert "corrected for the selection (cross-fitting)" in card
     assert f"| Fits | {part} |" in card
     plain = search("all", verbose=1).fit(X, Y)
     assert search_history(found.evaluation_).corrected[-1] == plain.estimate_.value, "one method in all points"
