@@ -413,35 +413,37 @@ _FORMS: Mapping[str, tuple[Callable[[str], str], Callable[[Iterable[str]], str]]
 def methods_text(result: Evaluation | Estimate | Validation | AlgorithmComparison) -> MethodsText:
     """The paragraph for the methods section of an article: the templates filled once for each form."""
     facts, keys = study(result), dict[str, None]()
-    forms = {name: _template(name).render(facts, cited=keys) for name in _FORMS}
+    forms = {name: _template().render(facts, form=name, cited=keys) for name in _FORMS}
     lines = {name: " ".join(text.split()) for name, text in forms.items()}
     return MethodsText(**lines, keys=tuple(keys), bibtex=bibtex_of(keys))
 
 
 @cache
-def _template(form: str) -> Any:
-    """The template whose values are escaped, and whose works are cited, as a form needs it."""
+def _template() -> Any:
+    """The template, which escapes values and cites works as the form that it is filled for needs them."""
     import jinja2
     from markupsafe import Markup
 
-    escaped, citation = _FORMS[form]
-
-    def written(value: Any) -> Any:
+    @jinja2.pass_context
+    def written(context: Any, value: Any) -> Any:
         if hasattr(value, "__html__"):  # of the template itself
             return value
+        escaped, _ = _FORMS[context["form"]]
         return Markup(escaped(f"{value:,}" if type(value) is int else str(value)))
 
+    @jinja2.pass_context
     def cite(context: Any, keys: str | Iterable[str]) -> Any:
         """A space and works by their keys; nothing without any."""
         keys = [keys] if isinstance(keys, str) else list(dict.fromkeys(keys))
         context["cited"].update(dict.fromkeys(keys))
+        _, citation = _FORMS[context["form"]]
         return Markup(f" {citation(keys)}" if keys else "")
 
     environment = jinja2.Environment(
         autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True, finalize=written,
         loader=jinja2.FunctionLoader(lambda name: (_TEMPLATES / name).read_text("utf-8")),
     )  # fmt: skip
-    environment.globals["cite"] = jinja2.pass_context(cite)
+    environment.globals["cite"] = cite
     environment.filters |= {
         "decimals": number_text,
         "percent": lambda share, digits=4: f"{100 * share:.{digits}g}%",
