@@ -177,7 +177,7 @@ def validated() -> Facts:
                 is_selected=n == 0,
                 apparent=0.9,
                 optimism=0.1,
-                corrected=0.8,
+                value=0.8,
                 low=0.7,
                 high=0.9,
                 failed=2,
@@ -185,9 +185,7 @@ def validated() -> Facts:
             )
             for n in range(2)
         ),
-        candidates_sentence="Two models.",
         failures=(Facts(message=long, names=tuple(str(n) for n in range(20)), unnamed=12),),
-        failures_sentence="Some failed.",
         coefficients=coefficients,
     )
 

@@ -82,7 +82,7 @@ def test_the_table_holds_the_rows_of_the_validation(validation: Validation, cont
             assert shown[name] == getattr(row, name)
         assert shown.value == row.corrected
         assert (shown.low, shown.high, shown.n) == (*row.interval, 20)
-    assert "subtracted from apparent" in content.table_sentence
+    assert "it is subtracted from apparent." in render_html(content)
 
 
 def test_the_headline_is_of_the_first_metric(validation: Validation, content: Facts) -> None:
@@ -126,7 +126,7 @@ def test_the_optimism_is_that_of_the_table(validation: Validation, content: Fact
     left_out = facts(validated(method="632", metric="roc_auc"))
     assert left_out.optimism is not None and not left_out.optimism.is_of_own_samples
     assert left_out.optimism.mean > content.optimism.mean
-    assert "not by the .632 bootstrap" in left_out.curves_sentence and "not by" not in content.curves_sentence
+    assert "not by the .632 bootstrap" in render_html(left_out) and "not by" not in render_html(content)
     assert "Rows never left out" not in left_out.settings
 
 
@@ -141,7 +141,7 @@ def test_the_table_of_point632_plus_has_the_numbers_that_make_it() -> None:
     assert loss.value == pytest.approx(made)
     page = render_html(content)
     assert ">No information</th>" in page and 'data-label="weight"' in page
-    assert "(1 - weight) × apparent" in content.table_sentence
+    assert "(1 - weight) × apparent" in page
     plain = render_html(facts(validated(method="632", metric="brier_score")))
     assert "No information" not in plain and ".368 apparent + .632 out of bag" in plain
 
@@ -157,7 +157,7 @@ def test_of_several_models_each_has_its_row() -> None:
     first = found.candidates[0].rows["roc_auc"]
     assert content.candidates[0].value == first.corrected != found.rows["roc_auc"].corrected
     assert content.headline.value == found.rows["roc_auc"].corrected
-    assert "Its score above is from new samples" in content.candidates_sentence
+    assert content.two_stages and "Its score above is from new samples" in render_html(content)
     assert any("chosen" in flag.text for flag in content.flags)
     assert '<span class="tag">chosen</span>' in render_html(content)
 
@@ -184,7 +184,7 @@ def test_pooled_coefficients_have_their_table() -> None:
     content, pooled = facts(found), found.coefficients
     part = content.coefficients
     assert part is not None and pooled is not None
-    assert "imputed 2 times, in each bootstrap sample separately" in content.imputation_sentence
+    assert "imputed 2 times, in each bootstrap sample separately" in render_html(content)
     assert [row[0] for row in part.rows] == list(pooled.names)
     columns = dict(zip(part.headings, list(zip(*part.rows, strict=True))[1:], strict=True))
     assert [float(value) for value in columns["value"]] == pytest.approx(pooled.values.tolist(), abs=5e-5)

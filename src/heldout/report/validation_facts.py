@@ -26,7 +26,6 @@ from heldout.protocols.validation.estimate import Validation
 from heldout.protocols.validation.replicates import Replicates
 from heldout.protocols.validation.rows import Candidate, ValidationRow
 from heldout.protocols.words import frequency_sentence, method_words
-from heldout.report import validation_words as words
 from heldout.report.diagnostics import two_classes
 from heldout.report.displays.winner_curves import CalibrationDisplay, DecisionCurveDisplay, RocCurveDisplay
 from heldout.report.effects import effect_sentence
@@ -45,6 +44,32 @@ from heldout.report.settings import (
 )
 from heldout.scales import Scale, scale_of_metric
 
+INTERVAL_SENTENCES = {
+    "location_shifted": (
+        "The ends of the interval are percentiles of the scores that the models of the bootstraps have on their "
+        "own samples, shifted by the estimated optimism (Noma and others)."
+    ),
+    "double": (
+        "The ends of the interval are percentiles of the corrected score: for every bootstrap sample the whole "
+        "correction was computed again, with bootstraps of that sample (Noma and others)."
+    ),
+    "percentile": "The ends of the interval are percentiles of the scores on rows that the bootstraps left out.",
+}
+INTERVAL_WORDS = {
+    "location_shifted": "shifted percentiles",
+    "double": "double bootstrap",
+    "percentile": "percentiles of the rows left out",
+}
+ADJUSTED_SENTENCE = (
+    "The optimism was adjusted by the double bootstrap: each sample's optimism was estimated by bootstraps of the "
+    "sample alone, compared with what it is on all rows, and the mean difference was added."
+)
+POOLED_SENTENCE = (
+    "Coefficients of the model of all rows, pooled over the imputations by Rubin's rules, with intervals by "
+    "Student's t. \"Variance from missing\" is the share of a coefficient's variance that is due to missing values "
+    "(λ), not the share of values that are missing."
+)
+RATIO_SENTENCE = " The intervals are those of the ratios."
 _IN_THE_TABLE = {
     "apparent", "out_of_bag", "optimism", "n", "n_successful", "n_redraws", "confidence_level", "alternative",
 }  # fmt: skip
@@ -71,15 +96,13 @@ def validation_facts(validation: Validation) -> Facts:
             for name, row in validation.rows.items()
         ),
         adjusts=validation.adjusts,
-        table_sentence=words.validation_table_sentence(methods, adjusts=validation.adjusts),
-        **_models(validation, first, scales[first]),
-        imputation_sentence=_imputation_sentence(validation),
+        methods=tuple(Facts(method=method, name=method_words(method).name) for method in validation.methods),
+        candidates=_candidates(validation, first, scales[first]),
+        two_stages=validation.n_second_bootstraps > 0,
+        imputation=_imputation(validation),
         coefficients=_coefficients(validation),
-        curves_sentence=words.corrected_curves_sentence(
-            estimate.method, CONFIDENCE_LEVEL, memorises=bool(memorising(replicates).score)
-        )
-        if sources
-        else "",
+        curves_level=CONFIDENCE_LEVEL,
+        memorises=bool(memorising(replicates).score),
         roc=roc,
         calibration=calibration,
         decision=decision,
@@ -123,7 +146,7 @@ def _headline(validation: Validation, estimate: Estimate, scale: Scale) -> Facts
         label="corrected",
         winner=name,
         effect=effect_sentence(estimate.metric, value, two_classes(validation.replicates.truth)),
-        sentence=words.validation_sentence(
+        sentence=_sentence(
             in_sentence(scale.title), apparent, value, estimate.optimism, estimate.method, n, scale.decimals
         ),
         quote=(
@@ -132,6 +155,27 @@ def _headline(validation: Validation, estimate: Estimate, scale: Scale) -> Facts
             f"apparent, on {counted(estimate.n_rows_used, 'row')}."
         ),
     )
+
+
+def _sentence(
+    metric: str, apparent: float, value: float, optimism: float, method: str, bootstraps: int, decimals: int = 3
+) -> str:
+    """What the correction means, for a reader who knows no statistics."""
+    before, after, much = (number_text(number, decimals) for number in (apparent, value, optimism))
+    article = "an" if metric[:1].lower() in "aeiou" or metric[:3] == "ROC" else "a"
+    start = f"On the rows that it was fitted on, the model has {article} {metric} of {before}"
+    if method in ("optimism", "two_stage"):
+        if optimism <= 0:
+            return (
+                f"{start}. Models fitted on {bootstraps:,} bootstrap samples did not look better on their own "
+                f"sample than on all rows; the corrected score is {after}."
+            )
+        return (
+            f"{start}. Models fitted on {bootstraps:,} bootstrap samples looked {much} better on their own "
+            f"sample than on all rows; without this optimism it is {after}."
+        )
+    weighted = "" if method == "oob" else ", combined with the first number"
+    return f"{start}. From rows that bootstrap samples left out{weighted}, the corrected score is {after}."
 
 
 def _labelled(validation: Validation) -> dict[str, str]:
@@ -174,18 +218,14 @@ def _metric_row(row: ValidationRow, scale: Scale, estimate: Estimate, *, several
     )
 
 
-def _models(validation: Validation, metric: str, scale: Scale) -> dict[str, Any]:
+def _candidates(validation: Validation, metric: str, scale: Scale) -> tuple[Facts, ...]:
     """The models of which one was chosen; none of a single one."""
     if len(validation.candidates) < 2:
-        return {"candidates": (), "candidates_sentence": ""}
-    sentence = words.candidates_sentence(
-        scale.title, len(validation.candidates), two_stages=validation.n_second_bootstraps > 0
-    )
-    rows = tuple(
+        return ()
+    return tuple(
         _candidate(candidate, metric, scale, is_selected=place == validation.selected)
         for place, candidate in enumerate(validation.candidates)
     )
-    return {"candidates": rows, "candidates_sentence": sentence}
 
 
 def _candidate(candidate: Candidate, metric: str, scale: Scale, *, is_selected: bool) -> Facts:
@@ -204,15 +244,18 @@ def _candidate(candidate: Candidate, metric: str, scale: Scale, *, is_selected: 
     )
 
 
-def _imputation_sentence(validation: Validation) -> str:
+def _imputation(validation: Validation) -> Facts | None:
+    """How often missing values were imputed and when, and what backward selection kept; None of complete data."""
     imputation = validation.settings.get("imputation")
     if not imputation or validation.replicates.n_completions < 2:
-        return ""
-    sentence = words.imputation_sentence(validation.replicates.n_completions, str(imputation["order"]))
-    if validation.selection is None:
-        return sentence
-    frequency = frequency_sentence(validation.selection_frequency)
-    return f"{sentence} {validation.selection} {words.SELECTED_ANEW} {frequency}"
+        return None
+    is_selected = validation.selection is not None
+    return Facts(
+        number=validation.replicates.n_completions,
+        order=str(imputation["order"]),
+        selection=str(validation.selection) if is_selected else "",
+        frequency=frequency_sentence(validation.selection_frequency) if is_selected else "",
+    )
 
 
 def _coefficients(validation: Validation) -> Facts | None:
@@ -222,11 +265,11 @@ def _coefficients(validation: Validation) -> Facts | None:
     table = validation.coefficient_table()
     sentence = f"{table.title}."
     if isinstance(found, PooledCoefficients):
-        sentence = words.POOLED_SENTENCE
+        sentence = POOLED_SENTENCE
     elif not found.reason:
         sentence = f"{table.title}, with intervals by Wald."
     if found.ratio and "p" in table.headings:
-        sentence += words.RATIO_SENTENCE
+        sentence += RATIO_SENTENCE
     return Facts(sentence=sentence, headings=table.headings[1:], rows=table.rows, notes=table.notes)
 
 
@@ -237,8 +280,8 @@ def _method(estimate: Estimate, validation: Validation) -> tuple[str, ...]:
     kind = str(provenance.get("interval"))
     sentences = (
         *(method_words(method).sentence(validation.n_bootstraps) for method in validation.methods),
-        words.ADJUSTED_SENTENCE if provenance.get("optimism_adjusted") else "",
-        "" if estimate.interval is None else words.INTERVAL_OF_VALIDATION_SENTENCES.get(kind, ""),
+        ADJUSTED_SENTENCE if provenance.get("optimism_adjusted") else "",
+        "" if estimate.interval is None else INTERVAL_SENTENCES.get(kind, ""),
         quantity_sentence(str(quantity), rows) if quantity else "",
     )
     return tuple(sentence for sentence in sentences if sentence)
@@ -252,7 +295,7 @@ def _settings(validation: Validation, estimate: Estimate) -> dict[str, Any]:
         if key not in _IN_THE_TABLE
     }
     kind = str(settings.get("interval"))
-    settings["interval"] = words.INTERVAL_OF_VALIDATION_WORDS.get(kind, "") if estimate.interval else ""
+    settings["interval"] = INTERVAL_WORDS.get(kind, "") if estimate.interval else ""
     return settings
 
 

@@ -18,7 +18,7 @@ from heldout.metrics.base import Response
 from heldout.protocols.validation.corrections import CORRECTIONS
 from heldout.protocols.validation.intervals import hardly_varies, interval_kind, interval_of
 from heldout.protocols.validation.replicates import Replicates, ReplicateScores
-from heldout.report.validation_words import INTERVAL_OF_VALIDATION_SENTENCES, INTERVAL_OF_VALIDATION_WORDS
+from heldout.report.validation_facts import INTERVAL_SENTENCES, INTERVAL_WORDS
 
 B = 200
 OWN = np.random.default_rng(0).permutation(np.linspace(0.701, 0.9, B))  # .701, .702, ... .900
@@ -135,7 +135,7 @@ def test_words_for_intervals():
     assert [interval_kind("auto", name) for name in CORRECTIONS] == [*["location_shifted"] * 3, "percentile"]
     assert [interval_kind(None, name) for name in CORRECTIONS] == [None] * 4
     assert [interval_kind(kind, "oob") for kind in VALIDATION_INTERVALS] == list(VALIDATION_INTERVALS)
-    assert set(INTERVAL_OF_VALIDATION_SENTENCES) == set(INTERVAL_OF_VALIDATION_WORDS) == set(VALIDATION_INTERVALS)
+    assert set(INTERVAL_SENTENCES) == set(INTERVAL_WORDS) == set(VALIDATION_INTERVALS)
     with pytest.raises(InputError, match=r"'632'` is corrected once .* use `interval='location_shifted'`"):
         interval_kind("percentile", "632")
     with pytest.raises(InputError, match="interval must be one of auto, location_shifted"):

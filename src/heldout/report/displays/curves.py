@@ -326,7 +326,7 @@ class CurvesDisplay(Display):
         )
         name = class_text(curve.name) if replicates.truth.kind.is_classification else curve.name
         display = cls._surrounded(lines, name, curve, replicates)
-        display.caption = f"{cls._caption(curve)} {curve.flags.get(Flag.CURVE_BEYOND_RANGE, '')}".rstrip()
+        display.caption = f"{cls._caption(curve)} {curve.flags.get(Flag.CURVE_BEYOND_RANGE, '')}".strip()
         return display
 
     def plot(self, ax: Any = None, *, name: str | None = None, line_kw: Style | None = None) -> Self:
@@ -395,7 +395,8 @@ class CurvesDisplay(Display):
 
     @staticmethod
     def _caption(curve: Any) -> str:
-        raise NotImplementedError
+        """What the page of a validation says of this curve beyond what it says of all of its kind."""
+        return ""
 
     def _frame(self, ax: Any) -> None:
         raise NotImplementedError

@@ -19,7 +19,6 @@ from heldout.protocols.validation.curves.decision import decision_curve
 from heldout.protocols.validation.curves.roc import roc_curve
 from heldout.protocols.validation.estimate import Validation
 from heldout.protocols.validation.replicates import Replicates
-from heldout.report import validation_words as words
 from heldout.report.diagnostics import diagnose, net_benefit_of, precision_recall_of
 from heldout.report.displays.base import class_text, plain_text
 from heldout.report.displays.curves import (
@@ -88,10 +87,6 @@ class RocCurveDisplay(CurvesDisplay):
         curve = roc_curve(replicates, **settings)
         areas = f"apparent: area {curve.area_apparent:.3f}", f": area {curve.area_corrected:.3f}"
         return curve, curve.false_positive_rate, areas
-
-    @staticmethod
-    def _caption(curve: Any) -> str:
-        return words.CORRECTED_ROC_CAPTION
 
     def _frame(self, ax: Any) -> None:
         reference_line(ax, (0, 1), (0, 1), "guessing")
@@ -267,7 +262,10 @@ class CalibrationDisplay(CurvesDisplay):
     def _caption(curve: Any) -> str:
         decimals = decimals_for(curve.mean_absolute_error)
         mean, most = (number_text(value, decimals) for value in (curve.mean_absolute_error, curve.quantile_90))
-        return words.CORRECTED_CALIBRATION_CAPTION.format(mean=mean, most=most)
+        return (
+            f"The distance of predictions from the corrected line is {mean} on average, and less than {most} for "
+            "nine in ten."
+        )
 
     def _frame(self, ax: Any) -> None:
         low, high = self.ends
@@ -347,10 +345,6 @@ class DecisionCurveDisplay(CurvesDisplay):
     @classmethod
     def _surrounded(cls, lines: tuple[CurveLine, ...], name: str, curve: Any, replicates: Replicates) -> Self:
         return cls(lines, name, act_on_all=tuple(curve.act_on_all.tolist()), outcome=curve.name)
-
-    @staticmethod
-    def _caption(curve: Any) -> str:
-        return words.DECISION_CAPTION
 
     def _frame(self, ax: Any) -> None:
         x = self.lines[0].x

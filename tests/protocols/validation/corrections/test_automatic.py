@@ -156,5 +156,5 @@ def test_every_output_says_which_method_a_row_has() -> None:
     content = facts(found)
     assert [row.method_title for row in content.metrics] == [".632+ bootstrap", "Out-of-bag bootstrap"]
     assert "(Out-of-bag bootstrap)" in str(ho.report_card(found))
-    assert "rows that its sample left out" in content.curves_sentence
+    assert content.memorises
     assert float(content.roc[0].lines[1].label.split()[-1]) == pytest.approx(0.5, abs=0.1)
