@@ -54,7 +54,7 @@ from heldout.report.settings import (
     settings_of,
     with_text,
 )
-from heldout.report.study import evaluation_of_protocol
+from heldout.report.study import evaluation_of_protocol, study, text_of
 from heldout.report.thresholds import drawn_curves, threshold_table
 from heldout.report.validation_facts import validation_facts
 from heldout.result import Evaluation
@@ -79,16 +79,25 @@ def facts(result: Any, *, command: str = "", title: str = "") -> Facts:
     InputError
         When it is no result, or a search that is not fitted or kept no predictions.
     """
-    origin = {"command": command, "title": title}
+    return Facts(_shown(result), command=command, title=title, **study_facts(result))
+
+
+def study_facts(result: Any) -> dict[str, Any]:
+    """What was done, and the text for an article made of it alone."""
+    done = study(getattr(result, "evaluation_", result))
+    return {"study": done, "methods_text": text_of(done)}
+
+
+def _shown(result: Any) -> Facts:
     if isinstance(result, AlgorithmComparison):
-        return Facts(_comparison_facts(result), **origin)
+        return _comparison_facts(result)
     evaluation = evaluation_of_result(result)
     if evaluation is not None:
-        return Facts(_search_facts(evaluation), **origin)
+        return _search_facts(evaluation)
     if isinstance(result, Validation):
-        return Facts(validation_facts(result), **origin)
+        return validation_facts(result)
     if isinstance(result, Estimate):
-        return Facts(_estimate_facts(result), **origin)
+        return _estimate_facts(result)
     remedy = ""
     if isinstance(result, BaseSearchCV):
         ours = hasattr(result, "keep_predictions")
@@ -147,7 +156,6 @@ def _estimate_facts(estimate: Estimate) -> Facts:
         settings=settings_of([provenance]),
         flags=flag_facts({"": estimate}, ""),
         citations=citations_of([estimate], None),
-        methods_text=estimate.methods_text(),
         reproduction=reproduction_of([provenance]),
     )
 
@@ -198,7 +206,6 @@ def _search_facts(evaluation: Evaluation) -> Facts:
         settings=settings_of([provenance, dropping, imputing]),
         flags=flag_facts(evaluation.estimates, name),
         citations=citations_of(evaluation.estimates.values(), diagnostics, _further_sources(evaluation)),
-        methods_text=evaluation.methods_text(),
         reproduction=reproduction_of([evaluation.provenance, provenance]) | _fingerprints(evaluation),
         delivered=delivered_sentence(
             estimate,
@@ -384,6 +391,5 @@ def _comparison_facts(comparison: AlgorithmComparison) -> Facts:
     return Facts(
         content,
         algorithms=algorithms_of(comparison, content.headline.metric),
-        methods_text=comparison.methods_text(),
         citations=(*content.citations, *further),
     )

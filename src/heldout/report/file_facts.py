@@ -21,6 +21,7 @@ from heldout.protocols.words import method_words
 from heldout.report.configuration_parts import parts_in_name
 from heldout.report.diagnostics import diagnose, precision_recall_of, two_classes
 from heldout.report.entries import OPTIONAL, Facts
+from heldout.report.facts import study_facts
 from heldout.report.headline import (
     calibration_advice,
     delivered_sentence,
@@ -94,7 +95,7 @@ def file_facts(
         settings=settings_of([_with_members(estimate, predictions.names)]),
         flags=flag_facts({"": estimate}, ""),
         citations=citations_of([estimate, *(() if comparison is None else comparison.values())], diagnostics),
-        methods_text=estimate.methods_text(),
+        **study_facts(estimate),
         reproduction=reproduction_of([estimate.provenance]),
         delivered=delivered_sentence(
             estimate,

@@ -411,9 +411,14 @@ _FORMS: Mapping[str, tuple[Callable[[str], str], Callable[[Iterable[str]], str]]
 
 @registered("methods text")
 def methods_text(result: Evaluation | Estimate | Validation | AlgorithmComparison) -> MethodsText:
-    """The paragraph for the methods section of an article: the templates filled once for each form."""
-    facts, keys = study(result), dict[str, None]()
-    forms = {name: _template().render(facts, form=name, cited=keys) for name in _FORMS}
+    """The paragraph for the methods section of an article."""
+    return text_of(study(result))
+
+
+def text_of(study: Mapping[str, Any]) -> MethodsText:
+    """The paragraph from the facts of a study: the templates filled once for each form."""
+    keys = dict[str, None]()
+    forms = {name: _template().render(study, form=name, cited=keys) for name in _FORMS}
     lines = {name: " ".join(text.split()) for name, text in forms.items()}
     return MethodsText(**lines, keys=tuple(keys), bibtex=bibtex_of(keys))
 

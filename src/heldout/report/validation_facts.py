@@ -115,7 +115,6 @@ def validation_facts(validation: Validation) -> Facts:
         settings=settings_of([_settings(validation, estimate)]),
         flags=flag_facts(validation.estimates, first),
         citations=citations_of(validation.estimates.values(), None, sources),
-        methods_text=validation.methods_text(),
         reproduction=reproduction_of([estimate.provenance]),
         treatment=estimate.provenance.get("columns"),
     )
