@@ -137,7 +137,7 @@ def test_settings_reach_every_method_that_has_them(command: Command, scores: pd.
         (["--method", "delong", "--fixed-configuration", "one"], "use --evaluation-share 1.0 with it"),
         (["--method", "delong", "--evaluation-share", "1"], "name one beforehand (--fixed-configuration"),
         (["--method", "cv", "--stratify"], "--stratify is not a setting of --method cv; it is one of bbc"),
-        (["--control", "yes"], "--control must be auto, on or off, got 'yes'"),
+        (["--control", "yes"], "--control must be one of auto, on, off, got 'yes'"),
         (
             ["--method", "bbc", "--interval", "narrow"],
             "must be one of percentile, calibrated, sampling, got 'narrow'",

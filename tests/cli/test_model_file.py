@@ -15,7 +15,7 @@ import skops.io
 from sklearn.linear_model import LinearRegression, LogisticRegression
 
 from heldout.cli.python_file import models_of_file
-from heldout.cli.validate_job import check_file
+from heldout.cli.validate_job import check_model
 from heldout.errors import InputError
 from heldout.imputation.pooled import PooledModel
 
@@ -125,14 +125,14 @@ def test_of_a_pooled_model_its_members_are_what_is_fitted(tmp_path: Path) -> Non
 @pytest.mark.parametrize("name", ["none.py", "none.skops", "logit"])
 def test_files_that_are_not_there(tmp_path: Path, name: str) -> None:
     with pytest.raises(InputError, match="there is no such file"):
-        check_file(tmp_path / name)
+        check_model((str(tmp_path / name),))
 
 
 def test_files_that_are_no_models(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"could not be loaded \(BadZipFile: File is not a zip file\)\.$"):
         models_of_file(written(tmp_path, "no", "m.skops"))
     with pytest.raises(InputError, match=r"must be a Python file \(\.py\)"):
-        check_file(written(tmp_path, "no", "m.txt"))
+        check_model((str(written(tmp_path, "no", "m.txt")),))
     skops.io.dump({"a": 1}, tmp_path / "d.skops")
     with pytest.raises(InputError, match="holds a dict, which cannot be fitted again"):
         models_of_file(tmp_path / "d.skops")

@@ -3,48 +3,85 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 import click
 
 from heldout import _defaults
-from heldout.cli import tune
 from heldout.cli.console import Console
 from heldout.cli.files import folder_for, save_model, write_report_files
-from heldout.cli.options import SectionedCommand, command_line, grid_or_random, options_by_argument
+from heldout.cli.options import (
+    RUNNING,
+    SectionedCommand,
+    command_line,
+    option,
+    options_by_argument,
+    parameters,
+)
 from heldout.cli.result import run_document
 from heldout.cli.runs import resumable, run_context, run_session
 from heldout.cli.tune_job import TuneJob, job_of, search_of
-from heldout.cli.tune_options import GRID, RANDOM, TuneOptions, check_forms, check_options, inner_named, inner_parts
-from heldout.data.checks import COMPARED_SCORES, METHODS, check_choice
+from heldout.cli.tune_options import (
+    CONCLUDED,
+    DATA,
+    SCORED,
+    TRIED,
+    TuneOptions,
+    check_options,
+    fixed_search,
+    inner_named,
+    inner_of_nested_scores,
+)
+from heldout.data.checks import COMPARED_SCORES, METHODS
 from heldout.errors import InputError
 
 if TYPE_CHECKING:
     from heldout.execution.search import Search
     from heldout.protocols.algorithms.protocol import AlgorithmSettings, Deploy
 
-SECTIONS = {
-    "The data": tune.SECTIONS["The data"],
-    "What is compared": ("preset", "models", "space", "search", "n_iter"),
-    "How it is scored and chosen": ("metric", "aggregate", "selection", "cv", "repeats", "inner", "drop", "share"),
-    "What is concluded": ("method", "n_bootstraps", "confidence_level", "alternative", "relevant", "deployed_by"),
-}
-"""The options of the help by section; the others are about running."""
-
-_OF_TUNE = {
-    "data", "n_iter", "preset", "models", "space", "cv", "repeats", "inner", "drop", "share", "selection",
-    "aggregate", "confidence_level", "alternative", "engine", "fit_timeout", "verbose", "accept_changed_code",
-    "n_jobs", "seed", "out", "resume", "as_json", "quiet", *SECTIONS["The data"],
-}  # fmt: skip
-"""The parameters that tune has too."""
-
 
 @dataclass(frozen=True, kw_only=True)
 class CompareOptions(TuneOptions):
     """The options of ``heldout compare``."""
 
-    relevant: float | None
-    deployed_by: str
+    LACKS: ClassVar = frozenset({
+        "n_trials", "timeout", "batch_size", "feedback", "stop_when_useless", "imputations", "stop_when_width",
+        "return_train_score", "interval", "block_length", "training_size_correction", "across", "scheme", "deploy",
+        "importance",
+    })  # fmt: skip
+
+    search: str | None = fixed_search()
+    metric: tuple[str, ...] = option(
+        "The metric to compare by: a scorer of scikit-learn, or a metric of heldout. By default roc_auc, accuracy "
+        "(several classes), r2 or concordance_index (survival).",
+        (),
+        metavar="NAME",
+        section=SCORED,
+        argument="scoring",
+    )
+    inner: str = inner_of_nested_scores()
+    method: str = option(
+        "How to correct the flat scores; a method of heldout estimate.",
+        _defaults.METHOD,
+        section=CONCLUDED,
+        choices=METHODS,
+    )
+    n_bootstraps: int = option("Number of bootstraps.", _defaults.BOOTSTRAPS, section=CONCLUDED)
+    relevant: float | None = option(
+        "The difference of scores above which one algorithm is relevantly better; by default the threshold of "
+        "Wainer and Cawley.",
+        metavar="DIFFERENCE",
+        section=CONCLUDED,
+    )
+    deployed_by: str = option(
+        "Which score selects the algorithm of the model: nested, corrected or flat.",
+        "nested",
+        flag="--deploy",
+        metavar="SCORE",
+        section=CONCLUDED,
+        argument="deploy",
+        choices=COMPARED_SCORES,
+    )
 
     @property
     def settings(self) -> AlgorithmSettings:
@@ -56,42 +93,16 @@ class CompareOptions(TuneOptions):
 
 @click.command(
     cls=SectionedCommand,
-    sections=SECTIONS,
+    titles={
+        DATA: DATA,
+        TRIED: "What is compared",
+        SCORED: SCORED,
+        CONCLUDED: "What is concluded",
+        RUNNING: RUNNING,
+    },
     name="compare",
     short_help="Compare algorithms on a table and choose the one to deploy.",
-    params=tune.shared_parameters(_OF_TUNE),
-)
-@click.option(
-    "--metric",
-    metavar="NAME",
-    multiple=True,
-    help="The metric to compare by: a scorer of scikit-learn, or a metric of heldout. By default roc_auc, accuracy "
-    "(several classes), r2 or concordance_index (survival).",
-)
-@grid_or_random
-@click.option(
-    "--method",
-    default=_defaults.METHOD,
-    show_default=True,
-    help="How to correct the flat scores; a method of heldout estimate.",
-)
-@click.option(
-    "--n-bootstraps", type=int, default=_defaults.BOOTSTRAPS, show_default=True, help="Number of bootstraps."
-)
-@click.option(
-    "--relevant",
-    type=float,
-    metavar="DIFFERENCE",
-    help="The difference of scores above which one algorithm is relevantly better; by default the threshold of "
-    "Wainer and Cawley.",
-)
-@click.option(
-    "--deploy",
-    "deployed_by",
-    default="nested",
-    show_default=True,
-    metavar="SCORE",
-    help="Which score selects the algorithm of the model: nested, corrected or flat.",
+    params=parameters(CompareOptions),
 )
 @click.pass_context
 def command(ctx: click.Context, /, **values: Any) -> None:
@@ -101,7 +112,7 @@ def command(ctx: click.Context, /, **values: Any) -> None:
     run.db, model.skops, comparison.json, report.html, methods.md (a paragraph for a paper) and card.md (the result
     for the README of a repository).
     """
-    options = CompareOptions(**{**tune.default_values(), **values})
+    options = CompareOptions(**values)
     console = Console(options.as_json, options.quiet, options_by_argument(ctx.command))
     typed = command_line(ctx)
     with run_context(console):
@@ -133,10 +144,7 @@ def command(ctx: click.Context, /, **values: Any) -> None:
 
 def _check(options: CompareOptions) -> None:
     """Refuse wrong values before anything is read, and what no data can make right before that is imported."""
-    of_tune = TuneOptions(**{**_fields_of_tune(options), "inner": _defaults.INNER})  # its own are of a protocol
-    check_forms(of_tune, METHODS, (GRID, RANDOM))
-    inner_parts(options.inner)
-    check_choice("deploy", options.deployed_by, COMPARED_SCORES)
+    options.check()
     if len(options.metrics) > 1:
         raise InputError(
             f"--metric: algorithms are compared by one metric, got {len(options.metrics)} "
@@ -147,11 +155,7 @@ def _check(options: CompareOptions) -> None:
     options.settings.check()
     if strategy_of(options.drop) is not None:
         raise InputError(f"--drop {options.drop} plans its own splits; use --drop bootstrap, or leave it out.")
-    check_options(of_tune)
-
-
-def _fields_of_tune(options: CompareOptions) -> dict[str, Any]:
-    return {name: value for name, value in vars(options).items() if name in TuneOptions.__dataclass_fields__}
+    check_options(options)
 
 
 def _bytes_planned(options: CompareOptions, job: TuneJob, search: Search, console: Console) -> int:

@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from heldout import _defaults
 from heldout.cli.console import Console
 from heldout.cli.estimate_input import EstimateOptions
-from heldout.cli.file_estimate import FileEstimate, SavedWinner, check_forms, estimate_file
+from heldout.cli.file_estimate import FileEstimate, SavedWinner, estimate_file
 from heldout.cli.files import is_run, run_file_in
-from heldout.cli.options import command_line, options_by_argument, values_typed
+from heldout.cli.options import command_line, options_by_argument, parameters, values_typed
 from heldout.cli.result import estimate_rows
 
 if TYPE_CHECKING:
@@ -26,122 +25,10 @@ _OF_A_RUN = ("file", "n_jobs", "as_json", "quiet")
 
 
 @click.command(
-    name="estimate", short_help="Estimate how good the best of many configurations is, from predictions."
+    name="estimate",
+    short_help="Estimate how good the best of many configurations is, from predictions.",
+    params=parameters(EstimateOptions),
 )
-@click.argument("file")
-@click.option(
-    "--format",
-    default="auto",
-    show_default=True,
-    metavar="NAME",
-    help="The format of FILE: the name of a tool (caret, tidymodels, mlr3, ...), wide or long; a wrong name lists "
-    "them.",
-)
-@click.option(
-    "--target", metavar="COL", help="The column of true values; of times, with --event; FILE:COL of another file."
-)
-@click.option("--event", metavar="COL", help="Survival: 1 where the event was seen, 0 where the time is censored.")
-@click.option("--fold", metavar="COL", help="The column of the fold in which a row was held out.")
-@click.option("--repeat", metavar="COL", help="The column of the repeat that a line belongs to.")
-@click.option(
-    "--row", metavar="COL", help="The column that identifies a row: its lines in every repeat have the same value."
-)
-@click.option(
-    "--configuration",
-    metavar="COL",
-    multiple=True,
-    help="With --row, for a table with a line for each row and configuration: the column that identifies a "
-    "configuration; repeatable (penalty and mixture). Of a recognised tool: a further such column.",
-)
-@click.option(
-    "--prediction",
-    metavar="COL",
-    multiple=True,
-    help="A column of predictions; by default all columns without another use.",
-)
-@click.option("--group", metavar="COL", help="Rows of one group are drawn together.")
-@click.option("--weight", metavar="COL", help="How much each row counts.")
-@click.option("--exclude", metavar="COL", multiple=True, help="A column to ignore; repeatable.")
-@click.option(
-    "--metric", metavar="NAME", help="The metric to estimate; by default guessed from target and predictions."
-)
-@click.option(
-    "--positive",
-    metavar="LABEL",
-    help="The class that greater scores mean; the case by default.",
-)
-@click.option(
-    "--response",
-    default=_defaults.RESPONSE,
-    show_default=True,
-    help="The kind of the predictions: labels, probabilities, decision, or auto.",
-)
-@click.option("--threshold", type=float, help="Where scores are cut into labels; above it is positive.")
-@click.option(
-    "--method",
-    metavar="NAME",
-    help="A method's name, also with parameters, as in \"naive_bootstrap(unit='folds')\"; or all: every method "
-    f"that applies, side by side. By default that of the file, else {_defaults.METHOD}.",
-)
-@click.option("--candidates", metavar="best|SHARE", help="Two-part methods: the best one, or a share such as 0.1.")
-@click.option("--evaluation-share", type=float, help="Two-part methods: the share of rows for the bound.")
-@click.option("--fixed-configuration", metavar="NAME", help="The configuration to bound, named beforehand.")
-@click.option("--stratify", is_flag=True, help="Draw rows within classes.")
-@click.option("--interval", metavar="NAME", help="Of bbc: percentile, or calibrated, which is narrower.")
-@click.option(
-    "--control",
-    metavar="auto|on|off",
-    help="Of bbc: subtract the effect of few rows on the metric; off as published.",
-)
-@click.option(
-    "--ties",
-    metavar="first|average",
-    help="Of bbc: score the first of the candidates that tie (the default), or average all of them.",
-)
-@click.option(
-    "--selection",
-    metavar="NAME",
-    help="How the winner is chosen: a rule, also with parameters, such as 'top_k(k=3)'; by default that of the "
-    "file, else best.",
-)
-@click.option(
-    "--aggregate",
-    metavar="NAME",
-    help="pooled: the metric over all rows; folds: its mean over folds; within: for metrics made of pairs, "
-    "only pairs of rows of one fold; auto: as in heldout tune. By default that of the file, else pooled, or "
-    "within where folds are not on one scale.",
-)
-@click.option(
-    "--adaptive",
-    is_flag=True,
-    help="The configurations were proposed or dropped because of scores on these rows (Optuna, halving): flag it.",
-)
-@click.option(
-    "--block-length",
-    metavar="auto|ROWS",
-    help="The lines follow time, and bootstraps draw blocks of so many consecutive ones, or auto; "
-    "stationary:ROWS for blocks of geometric lengths.",
-)
-@click.option(
-    "--n-bootstraps",
-    type=int,
-    help=f"Number of bootstraps; by default that of the file, else {_defaults.BOOTSTRAPS}.",
-)
-@click.option(
-    "--confidence-level",
-    type=float,
-    help=f"Confidence level of the interval; by default that of the file, else {_defaults.LEVEL}.",
-)
-@click.option("--alternative", help="two-sided, greater or less; by default that of the file, else two-sided.")
-@click.option("--seed", type=int, help="The same seed gives the same result; by default that of the file, else 0.")
-@click.option("--n-jobs", type=int, help="Threads that compute the bootstraps; -1 for all cores.")
-@click.option(
-    "--out",
-    metavar="DIR",
-    help="The folder for estimate.json, report.html, methods.md and card.md; by default nothing is written.",
-)
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON document and nothing else to stdout.")
-@click.option("--quiet", is_flag=True, help="Print only the result.")
 @click.pass_context
 def command(ctx: click.Context, /, **values: Any) -> None:
     """Estimate the performance of the best of the configurations in FILE, corrected for having been the best.
@@ -159,7 +46,7 @@ def command(ctx: click.Context, /, **values: Any) -> None:
     options = EstimateOptions(**values)
     console = Console(options.as_json, options.quiet, options_by_argument(ctx.command))
     with console.noting_warnings():
-        check_forms(options)
+        options.check()
         if is_run(Path(options.file)):
             _print(_estimate_of_run(ctx, options), {}, console, None)
             console.check_all_was_printed()

@@ -4,22 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from heldout import _defaults
-from heldout._streams import entropy_of
-from heldout.cli.estimate_input import configured, fields_of, method_of_text
+from heldout.cli.estimate_input import configured, fields_of, method_of_text, share_of_candidates
 from heldout.cli.options import OptionText, about_option, naming
-from heldout.data.checks import (
-    METHODS,
-    RESPONSES,
-    check_aggregate,
-    check_block_length,
-    check_choice,
-    check_format,
-    check_interval_settings,
-    check_rule_names,
-)
 from heldout.errors import InputError
 from heldout.flags import Flag
 
@@ -34,31 +23,6 @@ if TYPE_CHECKING:
     from heldout.estimates.types import Alternative, Estimate
     from heldout.readers.own_metadata import ColumnRoles
     from heldout.report.entries import Facts
-
-
-def check_forms(options: EstimateOptions) -> None:
-    """Refuse names, forms and numbers that nothing has, before scikit-learn is imported."""
-    from heldout.data.checks import call_in
-    from heldout.data.limits import check_jobs
-
-    check_jobs(options.n_jobs)
-    entropy_of(options.seed)
-    if options.method is not None:
-        check_choice("method", (call_in(options.method) or (options.method, {}))[0], ("all", *METHODS))
-    check_rule_names(options.selection or _defaults.SELECTION)
-    check_choice("response", options.response, RESPONSES)
-    if options.aggregate is not None:
-        check_aggregate(options.aggregate)
-    if options.block_length is not None:
-        check_block_length(options.block_length)
-    check_interval_settings(
-        _defaults.BOOTSTRAPS if options.n_bootstraps is None else options.n_bootstraps,
-        _defaults.LEVEL if options.confidence_level is None else options.confidence_level,
-        _defaults.ALTERNATIVE if options.alternative is None else options.alternative,
-    )
-    _control(options.control)
-    _candidates(options.candidates)
-    check_format(options.format)
 
 
 def _check_parts(options: EstimateOptions) -> None:
@@ -109,31 +73,13 @@ def _settings(options: EstimateOptions, found: EstimateInput) -> dict[str, Any]:
     settings = {
         "stratify": options.stratify or None,
         "interval": options.interval,
-        "control": _control(options.control),
+        "control": {"on": True, "off": False}.get(options.control or "", options.control),
         "ties": options.ties,
-        "candidates": _candidates(options.candidates),
+        "candidates": None if options.candidates is None else share_of_candidates(options.candidates),
         "evaluation_share": options.evaluation_share,
         "configuration": _configuration(options, found),
     }
     return {name: value for name, value in settings.items() if value is not None}
-
-
-def _control(text: str | None) -> Literal["auto"] | bool | None:
-    """The value that ``BBC`` takes; None by default."""
-    if text is None or text == "auto":
-        return cast('Literal["auto"] | None', text)
-    if text not in ("on", "off"):
-        raise InputError(f"--control must be auto, on or off, got {text!r}.")
-    return text == "on"
-
-
-def _candidates(text: str | None) -> str | float | None:
-    if text is None or text == "best":
-        return text
-    try:
-        return float(text)
-    except ValueError:
-        raise InputError(f"--candidates must be best or a share such as 0.1, got {text!r}.") from None
 
 
 def _configuration(options: EstimateOptions, found: EstimateInput) -> str | None:

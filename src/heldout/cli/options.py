@@ -7,8 +7,9 @@ import re
 import shlex
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, fields, is_dataclass, replace
-from typing import Any, NamedTuple, TypeVar
+from dataclasses import MISSING, Field, dataclass, field, fields, is_dataclass, replace
+from types import NoneType
+from typing import Any, NamedTuple, TypedDict, Unpack, get_args, get_origin, get_type_hints
 
 import click
 
@@ -18,28 +19,111 @@ _OUTER_COMMA = re.compile(r",(?![^(\[]*[)\]])")
 LOCAL, THREADS = "local", "threads"
 _ADDRESSES = ("tcp://", "tls://")
 
-Command = TypeVar("Command", bound=Callable[..., Any])
-Option = Callable[[Any], Any]
+OPTIONS, RUNNING = "Options", "Running"
+"""Sections of a help; Running comes last."""
+REQUIRED = MISSING
+"""The default of an option that has to be typed."""
 
 
-_NO_TERMS = {
-    "n_jobs", "out", "resume", "as_json", "quiet", "engine", "fit_timeout", "accept_changed_code", "trust",
-    "verbose", "confidence_level", "alternative", "interval", "block_length", "timeout", "n_trials", "importance",
-    "feedback", "stop_when_useless",
-}  # fmt: skip
-"""Options that change no fit."""
+def argument(name: str = "DATA") -> Any:
+    """A field of a command's options: what is typed without a flag, as DATA."""
+    return field(metadata={"flag": name})
+
+
+class Settings(TypedDict, total=False):
+    """What an option is besides its name, type, help and default."""
+
+    flag: str
+    """By default the name of the field, with hyphens."""
+    short: str
+    metavar: str
+    section: str
+    """The title in the help above the option."""
+    argument: str
+    """The argument of the library that the option sets, where its name is not that of the field."""
+    choices: Sequence[str]
+    check: Callable[[Any], object]
+    """Raises InputError for a wrong value."""
+    methods: Sequence[str]
+    """Values of ``--method`` that the option is for, where it is not for all."""
+    search: str
+    """The value of ``--search`` that the option is for, where it is not for all."""
+    decides: bool
+    """Whether the option can make two runs different; by default it can."""
+
+
+def option(help: str, default: Any = None, **settings: Unpack[Settings]) -> Any:
+    """A field of a command's options, from which come the flag, its help, and the check of its value."""
+    return field(default=default, metadata={"help": help, **settings})
+
+
+class Option(click.Option):
+    """An option with its section of the help, and the argument of the library that it sets."""
+
+    def __init__(
+        self, names: Sequence[str], *, section: str = OPTIONS, argument: str = "", **settings: Any
+    ) -> None:
+        super().__init__(names, **settings)
+        self.section = section
+        self.argument = argument or str(self.name)
+
+
+def parameters(table: type) -> list[click.Parameter]:
+    """The argument and the options of a command, from the fields of its options; those about running come last."""
+    kinds = get_type_hints(table)
+    options = [_parameter(one, kinds[one.name]) for one in option_fields(table)]
+    return sorted(options, key=lambda each: isinstance(each, Option) and each.section == RUNNING)
+
+
+def option_fields(table: Any) -> list[Field[Any]]:
+    """The fields that a user can type; not those that the class inherits and lacks."""
+    lacks = getattr(table, "LACKS", ())
+    return [one for one in fields(table) if one.metadata and one.name not in lacks]
+
+
+def flag_of(one: Field[Any]) -> str:
+    return str(one.metadata.get("flag") or "--" + one.name.replace("_", "-"))
+
+
+def _parameter(one: Field[Any], kind: Any) -> click.Parameter:
+    settings = one.metadata
+    if "help" not in settings:
+        return click.Argument([one.name])
+    is_list = get_origin(kind) is tuple
+    kind = next((part for part in get_args(kind) if part is not NoneType), kind)
+    names = [flag_of(one), *filter(None, [settings.get("short")]), one.name]
+    shared = {name: settings[name] for name in ("help", "metavar", "section", "argument") if name in settings}
+    if kind is bool:
+        return Option(names, is_flag=True, **shared)
+    if one.default is REQUIRED:
+        return Option(names, type=kind, required=True, **shared)
+    has_default = one.default not in (None, ())
+    return Option(names, type=kind, multiple=is_list, default=one.default, show_default=has_default, **shared)
+
+
+def json_option() -> Any:
+    """The field ``as_json`` of a command."""
+    help = "Print one JSON document and nothing else to stdout."
+    return option(help, False, flag="--json", section=RUNNING, decides=False)
+
+
+def quiet_option() -> Any:
+    """The field ``quiet`` of a command."""
+    return option("Print only the result.", False, section=RUNNING, decides=False)
 
 
 @dataclass(frozen=True, kw_only=True)
 class WorkOptions:
     """The options of every command that works for a while."""
 
-    n_jobs: int
-    seed: int
-    out: str
-    resume: bool
-    as_json: bool
-    quiet: bool
+    n_jobs: int = option("Processes; -1 uses every core.", -1, section=RUNNING, decides=False)
+    seed: int = option("The same seed gives the same result.", 0, section=RUNNING, argument="random_state")
+    out: str = option("The folder for the files.", "heldout-out", metavar="DIR", section=RUNNING, decides=False)
+    resume: bool = option(
+        "Continue the run in DIR: only what is missing is done.", False, section=RUNNING, decides=False
+    )
+    as_json: bool = json_option()
+    quiet: bool = quiet_option()
 
     def check(self) -> None:
         """Refuse wrong values before anything is read."""
@@ -48,28 +132,55 @@ class WorkOptions:
 
         check_jobs(self.n_jobs)
         entropy_of(self.seed)
+        check_values(self)
+
+
+def check_values(options: Any) -> None:
+    """Refuse values that their own option does not allow."""
+    from heldout.data.checks import check_choice
+
+    for one in option_fields(options):
+        value, settings = getattr(options, one.name), one.metadata
+        if value is not None and settings.get("choices"):
+            check_choice(settings.get("argument", one.name), value, settings["choices"])
+        if value is not None and settings.get("check"):
+            settings["check"](value)
 
 
 @dataclass(frozen=True, kw_only=True)
-class RunOptions(WorkOptions):
-    """The options of every command that fits models."""
+class _FitOptions:
+    engine: str = option(
+        "Where to fit: local (processes), threads, or a Dask cluster, tcp://HOST:PORT of its scheduler.",
+        LOCAL,
+        section=RUNNING,
+        decides=False,
+    )
+    fit_timeout: float | None = option(
+        "Stop fits that take longer; they count as failed.", metavar="SECONDS", section=RUNNING, decides=False
+    )
+    verbose: bool = option(
+        "Print a line for every fit in place of the progress.", False, short="-v", section=RUNNING, decides=False
+    )
+    accept_changed_code: bool = option(
+        "Resume although a version has changed since.", False, section=RUNNING, decides=False
+    )
 
-    confidence_level: float
-    alternative: str
-    engine: str
-    fit_timeout: float | None
-    accept_changed_code: bool
-    verbose: bool
+
+@dataclass(frozen=True, kw_only=True)
+class RunOptions(WorkOptions, _FitOptions):
+    """The options of every command that fits models."""
 
     @property
     def terms(self) -> dict[str, str]:
         """The options that can make two runs different, as they were typed."""
-        values = {field.name: getattr(self, field.name) for field in fields(self) if field.name not in _NO_TERMS}
+        values = {
+            flag_of(one): getattr(self, one.name)
+            for one in option_fields(self)
+            if one.metadata.get("decides", True)
+        }
         return {
-            "DATA" if name == "data" else "--" + name.replace("_", "-"): " ".join(map(str, value))
-            if isinstance(value, tuple)
-            else str(value)
-            for name, value in values.items()
+            flag: " ".join(map(str, value)) if isinstance(value, tuple) else str(value)
+            for flag, value in values.items()
             if value is not None and value != ()
         }
 
@@ -81,6 +192,21 @@ class RunOptions(WorkOptions):
         if self.verbose and self.quiet:
             raise InputError("--verbose prints more and --quiet less; leave one of them out.")
         _check_engine(self.engine, self.fit_timeout)
+
+
+def level_option(section: str = OPTIONS) -> Any:
+    """The field ``confidence_level`` of a command."""
+    return option("Confidence level of the interval.", _defaults.LEVEL, section=section, decides=False)
+
+
+def alternative_option(section: str = OPTIONS) -> Any:
+    """The field ``alternative`` of a command."""
+    return option(
+        "two-sided, greater (a lower bound) or less (an upper bound).",
+        _defaults.ALTERNATIVE,
+        section=section,
+        decides=False,
+    )
 
 
 def _check_engine(engine: str, fit_timeout: float | None) -> None:
@@ -137,12 +263,11 @@ def about_option(option: str, value: str) -> Iterator[None]:
     """Begin sentences on a wrong value with the option, where they do not name it already."""
     from heldout.errors import InputError
 
-    names = [option.removeprefix("--").replace("-", "_")]
-    names += [name for name, other in _OTHER_NAMES.items() if other == option]
+    names = {option.removeprefix("--"): OptionText(option)}
     try:
         yield
     except InputError as error:
-        if option in in_options(str(error), {name: OptionText(option) for name in names}, error.argument):
+        if option in in_options(str(error), names, error.argument):
             raise
         raise InputError(f"{option} {value}: {error}") from None
 
@@ -159,144 +284,34 @@ def naming(options: Mapping[str, OptionText]) -> Iterator[None]:
         raise type(error)(text, argument=error.argument) from error
 
 
-def work_options(what: str, out: str) -> list[Option]:
-    """The options of every command that works for a while.
-
-    ``what`` is the kind of work that the command resumes (a run, a study), ``out`` the default folder.
-    """
-    return [
-        click.option("--n-jobs", type=int, default=-1, show_default=True, help="Processes; -1 uses every core."),
-        click.option("--seed", type=int, default=0, show_default=True, help="The same seed gives the same result."),
-        click.option("--out", default=out, show_default=True, metavar="DIR", help="The folder for the files."),
-        click.option("--resume", is_flag=True, help=f"Continue the {what} in DIR: only what is missing is done."),
-        click.option("--json", "as_json", is_flag=True, help="Print one JSON document and nothing else to stdout."),
-        click.option("--quiet", is_flag=True, help="Print only the result."),
-    ]
-
-
-_OF_FITS: list[Option] = [
-    click.option(
-        "--confidence-level",
-        type=float,
-        default=_defaults.LEVEL,
-        show_default=True,
-        help="Confidence level of the interval.",
-    ),
-    click.option(
-        "--alternative",
-        default=_defaults.ALTERNATIVE,
-        show_default=True,
-        help="two-sided, greater (a lower bound) or less (an upper bound).",
-    ),
-    click.option(
-        "--engine",
-        default="local",
-        show_default=True,
-        help="Where to fit: local (processes), threads, or a Dask cluster, tcp://HOST:PORT of its scheduler.",
-    ),
-    click.option(
-        "--fit-timeout", type=float, metavar="SECONDS", help="Stop fits that take longer; they count as failed."
-    ),
-    click.option("--verbose", "-v", is_flag=True, help="Print a line for every fit in place of the progress."),
-    click.option("--accept-changed-code", is_flag=True, help="Resume although a version has changed since."),
-]
-
-
+EVENT_HELP = "Survival: 1 where the event was seen at the time in --target, 0 where the row was censored then."
 EVENT_VALUE_HELP = (
     "Survival: the value in --event that means the event was seen, where it is not 1 or true (R's coding 1/2: 2)."
 )
-_OF_TABLES: list[Option] = [
-    click.option("--target", required=True, metavar="COL", help="The column to predict."),
-    click.option(
-        "--event",
-        metavar="COL",
-        help="Survival: 1 where the event was seen at the time in --target, 0 where the row was censored then.",
-    ),
-    click.option("--event-value", metavar="VALUE", help=EVENT_VALUE_HELP),
-    click.option(
-        "--task",
-        metavar="KIND",
-        help="classification or regression (also binary, multiclass), by default guessed; survival with --event.",
-    ),
-    click.option(
-        "--positive",
-        metavar="LABEL",
-        help="The positive one of two classes; the case by default.",
-    ),
-    click.option("--groups", metavar="COL", help="Rows of one group (a patient, a site) stay together."),
-    click.option("--copies", type=click.Choice(["together"]), help="Rows with the same predictors stay together."),
-    click.option(
-        "--weight",
-        metavar="COL",
-        help="How much each row counts, in fits and in scores. Models that take no weights are left out.",
-    ),
-    click.option(
-        "--keep",
-        metavar="COL",
-        multiple=True,
-        help="A column to use although it looks like a row number; repeatable.",
-    ),
-]
-
-
-grid_or_random: Option = click.option(
-    "--search",
-    metavar="KIND",
-    help="grid: every combination of the listed values; random: --n-iter of them in all. By default grid.",
+BLOCK_LENGTH_HELP = (
+    "The lines follow time, and bootstraps draw blocks of so many consecutive ones, or auto; stationary:ROWS for "
+    "blocks of geometric lengths."
 )
-"""Of commands that read a search with fixed configurations only."""
-
-
-def table_options(command: Command) -> Command:
-    """A command with the options of every command that reads a table to search on it."""
-    return with_options(command, _OF_TABLES)
-
-
-def run_options(command: Command) -> Command:
-    """A command with the options of every command that fits, after its own."""
-    return with_options(command, [*_OF_FITS, *work_options("run", "heldout-out")])
-
-
-def with_options(command: Command, options: Sequence[Option]) -> Command:
-    """A command with options after its own."""
-    for option in reversed(options):
-        command = option(command)
-    return command
+KEEP_HELP = "A column to use although it looks like a row number; repeatable."
+POSITIVE_HELP = "The positive one of two classes; the case by default."
 
 
 class SectionedCommand(click.Command):
-    """A command whose help shows its options in sections; those of none come last, under "Running"."""
+    """A command whose help shows its options in sections, with other titles for some of them."""
 
-    def __init__(self, *args: Any, sections: Mapping[str, Sequence[str]], **settings: Any) -> None:
+    def __init__(self, *args: Any, titles: Mapping[str, str], **settings: Any) -> None:
         super().__init__(*args, **settings)
-        self.sections = sections
+        self._titles = titles
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write every option once, below the title of its section."""
-        options = [each for each in self.get_params(ctx) if isinstance(each, click.Option)]
-        records = {str(option.name): option.get_help_record(ctx) for option in options}
-        listed = {name for names in self.sections.values() for name in names}
-        rest = [name for name in records if name not in listed]
-        for title, names in (*self.sections.items(), ("Running", rest)):
-            with formatter.section(title):
-                formatter.write_dl([record for name in names if (record := records[name])])
-
-
-_OTHER_NAMES = {
-    "configuration": "--fixed-configuration",
-    "deploy": "--deploy",
-    "folds": "--fold",
-    "groups": "--group",
-    "n_bootstraps": "--bootstraps",
-    "n_inner_bootstraps": "--inner-bootstraps",
-    "n_second_bootstraps": "--second-bootstraps",
-    "order": "--imputation-order",
-    "pos_label": "--positive",
-    "random_state": "--seed",
-    "sample_weight": "--weight",
-    "scoring": "--metric",
-}
-"""Options by the arguments that they set, where the names differ; a command has some of them."""
+        sections: dict[str, list[tuple[str, str]]] = {section: [] for section in self._titles}
+        for each in self.get_params(ctx):
+            if isinstance(each, click.Option) and (record := each.get_help_record(ctx)):
+                sections[each.section if isinstance(each, Option) else RUNNING].append(record)
+        for section, records in sections.items():
+            with formatter.section(self._titles[section]):
+                formatter.write_dl(records)
 
 
 class OptionText(NamedTuple):
@@ -335,12 +350,9 @@ def _values_of(code: ast.expr) -> list[str]:
 def options_by_argument(command: click.Command) -> dict[str, OptionText]:
     """The options of a command by the arguments of the library that they set."""
     options = [parameter for parameter in command.params if isinstance(parameter, click.Option)]
-    texts = {
-        option.opts[0]: OptionText(option.opts[0], "" if option.is_flag else option.metavar or "VALUE")
-        for option in options
-    }
-    same_name = {str(option.name): texts[option.opts[0]] for option in options}
-    return same_name | {name: texts[option] for name, option in _OTHER_NAMES.items() if option in texts}
+    texts = {each: OptionText(each.opts[0], "" if each.is_flag else each.metavar or "VALUE") for each in options}
+    by_name = {str(each.name): text for each, text in texts.items()}
+    return by_name | {each.argument: text for each, text in texts.items() if isinstance(each, Option)}
 
 
 _ARGUMENT = re.compile(r"`([a-z]\w*)(?:=([^`]*))?`")

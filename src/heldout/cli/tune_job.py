@@ -182,7 +182,7 @@ def search_of(options: TuneOptions, job: TuneJob) -> Search:
         method_of_options(options),
         selection=options.selection,
         aggregate=job.aggregate,
-        n_bootstraps=options.n_bootstraps,
+        n_bootstraps=options.bootstraps,
         confidence_level=options.confidence_level,
         alternative=cast("Alternative", options.alternative),
         block_length=options.block_length,
@@ -263,7 +263,7 @@ def _times_bootstrapped(options: TuneOptions, job: TuneJob, console: Console) ->
     """The same, of a bootstrap."""
     from heldout._text import counted
 
-    n_configurations, n_splits, times = len(job.configurations), job.folds.n_splits, options.n_bootstraps
+    n_configurations, n_splits, times = len(job.configurations), job.folds.n_splits, options.bootstraps
     if options.scheme == "models":
         fits = times * n_configurations + 1
         console.say(
@@ -285,7 +285,7 @@ def _bootstrapped(options: TuneOptions, search: Search, running: RunSettings) ->
     from heldout.protocols.search_bootstrap.schemes import BootstrapPlan
 
     settings = Settings(
-        options.n_bootstraps,
+        options.bootstraps,
         options.confidence_level,
         cast("Alternative", options.alternative),
         search.entropy,

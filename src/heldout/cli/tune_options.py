@@ -4,10 +4,30 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
 from heldout import _defaults
-from heldout.cli.options import OptionText, RunOptions, about_option, check_imputations, names_listed, naming
+from heldout.cli.options import (
+    BLOCK_LENGTH_HELP,
+    EVENT_HELP,
+    EVENT_VALUE_HELP,
+    KEEP_HELP,
+    POSITIVE_HELP,
+    REQUIRED,
+    OptionText,
+    RunOptions,
+    about_option,
+    alternative_option,
+    argument,
+    check_imputations,
+    flag_of,
+    level_option,
+    names_listed,
+    naming,
+    option,
+    option_fields,
+)
 from heldout.data.checks import (
     FEEDBACK,
     METHODS,
@@ -29,64 +49,359 @@ if TYPE_CHECKING:
     from heldout.folds.plans import FoldPlan
     from heldout.protocols.nested.plan import Across, NestedSettings
 
-GRID, RANDOM, OPTUNA = SEARCHES = ("grid", "random", "optuna")
+GRID, RANDOM, OPTUNA = "grid", "random", "optuna"
 """Values of ``--search``."""
 NESTED = ("nested", "nested_cv")
 BOOTSTRAP = ("bootstrap_search",)
 PROTOCOLS = NESTED + BOOTSTRAP
 """Values of ``--method`` besides the methods that need no fits of their own."""
-_NESTED_DEFAULTS = {"inner": _defaults.INNER, "across": _defaults.ACROSS}
-_BOOTSTRAP_DEFAULTS = {"scheme": _defaults.SCHEME}
+DATA, TRIED, SCORED = "The data", "What is tried", "How it is scored and chosen"
+CONCLUDED = "How good the winner is"
+"""Sections of the help."""
+INNER_HELP = (
+    "Of nested: the inner folds are the remaining outer ones, one holdout (of as many rows as an outer fold, "
+    "or holdout:SHARE), or a number of new ones. With --cv holdout: training, tuning and estimation rows."
+)
 _PLAN_TEXTS = (
     "a number of folds, auto, loo, holdout[:SHARE], repeated_holdout:TIMES[:SHARE], bootstrap:TIMES, or "
     "paired_holdout[:TIMES[:SHARE[:HALVINGS]]]"
 )
 
 
+def _share(text: str) -> float | int:
+    """A share, or a whole number of rows."""
+    return int(text) if text.isdecimal() else float(text)
+
+
+def inner_parts(text: str) -> str | int | list[float | int]:
+    """The inner folds as the command line writes them: a word, a number of new folds, or the share of a hold-out.
+
+    Examples
+    --------
+    >>> inner_parts("remaining"), inner_parts("3"), inner_parts("holdout:0.3")
+    ('remaining', 3, [0.3])
+    """
+    if text in ("remaining", "holdout"):
+        return text
+    if text.isdecimal() and int(text) >= 2:
+        return int(text)
+    word, _, share = text.partition(":")
+    if word == "holdout" and _is_number(share):
+        return [_share(share)]
+    raise InputError(
+        f"inner must be remaining, holdout, holdout:SHARE, or a number of folds of at least 2, got {text!r}.",
+        argument="inner",
+    )
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+_NUMBERS: Mapping[str, tuple[int, tuple[Callable[[str], float | int], ...]]] = {
+    "auto": (0, ()),
+    "loo": (0, ()),
+    "bootstrap": (1, (int,)),
+    "holdout": (0, (_share,)),
+    "repeated_holdout": (1, (int, _share)),
+    "paired_holdout": (0, (int, float, int)),
+}
+"""How many numbers a plan needs, and how each that may follow its name is read."""
+
+
+def _plan_parts(text: str) -> tuple[str, list[Any]]:
+    """The name of a plan and its numbers; a number of folds alone has no name."""
+    name, *texts = text.strip().split(":")
+    name = name.replace("repeated-", "repeated_").replace("paired-", "paired_")
+    least, reads = _NUMBERS.get(name, (1, ()))
+    try:
+        if least <= len(texts) <= len(reads):
+            return name, [read(number) for read, number in zip(reads, texts, strict=False)]
+        if not texts:
+            check_count("cv", int(name), 2, "5 or 10 folds are usual")
+            return "", [int(name)]
+    except ValueError as error:
+        if isinstance(error, InputError):
+            raise
+    raise InputError(
+        f"cv must be {_PLAN_TEXTS}, got {text!r}; for instance 10 or repeated_holdout:20:0.25.", argument="cv"
+    )
+
+
+def _feedback_parts(text: str | None) -> tuple[str, int | None]:
+    """The word of ``--feedback``, and the trials of each sampler that may follow it."""
+    kind, _, number = (FEEDBACK[0] if text is None else text).partition(":")
+    if kind in FEEDBACK and not number:
+        return kind, None
+    if kind != "cross-fitted" or not number.isdecimal() or int(number) < 1:
+        raise InputError(
+            f"feedback must be auto, all, cross-fitted, or cross-fitted and the trials of each sampler, such as "
+            f"cross-fitted:15, got {text!r}.",
+            argument="feedback",
+        )
+    return kind, int(number)
+
+
+def check_timeout(seconds: float) -> None:
+    if not seconds > 0:
+        raise InputError(f"timeout must be a number of seconds above 0, got {seconds:g}.", argument="timeout")
+
+
 @dataclass(frozen=True, kw_only=True)
 class TuneOptions(RunOptions):
     """The options of ``heldout tune``."""
 
-    data: str
-    target: str
-    event: str | None
-    event_value: str | None
-    task: str | None
-    metric: tuple[str, ...]
-    positive: str | None
-    search: str | None
-    n_iter: int | None
-    n_trials: int | None
-    timeout: float | None
-    batch_size: int | None
-    feedback: str | None
-    stop_when_useless: bool | None
-    preset: str
-    models: str | None
-    space: str | None
-    cv: str
-    repeats: int
-    drop: str
-    stop_when_width: float | None
-    training_size_correction: bool
-    share: str
-    groups: str | None
-    copies: str | None
-    weight: str | None
-    keep: tuple[str, ...]
-    selection: str
-    method: str
-    inner: str
-    across: str
-    interval: str | None
-    scheme: str
-    deploy: str
-    n_bootstraps: int
-    aggregate: str | None = None
-    block_length: str | None = None
-    imputations: int = 0
-    importance: bool = False
-    return_train_score: bool = False
+    data: str = argument()
+    target: str = option("The column to predict.", REQUIRED, metavar="COL", section=DATA)
+    event: str | None = option(EVENT_HELP, metavar="COL", section=DATA)
+    event_value: str | None = option(EVENT_VALUE_HELP, metavar="VALUE", section=DATA)
+    task: str | None = option(
+        "classification or regression (also binary, multiclass), by default guessed; survival with --event.",
+        metavar="KIND",
+        section=DATA,
+        choices=TASKS,
+    )
+    positive: str | None = option(POSITIVE_HELP, metavar="LABEL", section=DATA, argument="pos_label")
+    groups: str | None = option("Rows of one group (a patient, a site) stay together.", metavar="COL", section=DATA)
+    copies: str | None = option(
+        "Rows with the same predictors stay together.", metavar="[together]", section=DATA, choices=["together"]
+    )
+    weight: str | None = option(
+        "How much each row counts, in fits and in scores. Models that take no weights are left out.",
+        metavar="COL",
+        section=DATA,
+        argument="sample_weight",
+    )
+    keep: tuple[str, ...] = option(KEEP_HELP, (), metavar="COL", section=DATA)
+    preset: str = option(
+        "The models and values to try. quick: some seventy configurations; standard: a few hundred; "
+        "boosted: boosted models alone; or, with heldout-papers, the space of an article: tsamardinos2018 (610 "
+        "configurations) or wainer_cawley2021 (12 algorithms), also as in 'wainer_cawley2021(small=True)'.",
+        "quick",
+        metavar="NAME",
+        section=TRIED,
+    )
+    models: str | None = option(
+        "Only these models of the preset or the space, as in 'forest,boosting'; a wrong name lists them all.",
+        metavar="NAMES",
+        section=TRIED,
+    )
+    space: str | None = option(
+        "Own models in place of a preset. FILE.py is run, with all that it contains. NAME in it is an "
+        "estimator, a list of (name, estimator, grid or distributions), a search object (its models and values "
+        "are taken), a function of an Optuna trial that returns an estimator, or a function of X and y that "
+        "returns one of these. ho.spaces.default_preprocessing(X) prepares text and gaps.",
+        metavar="FILE.py:NAME",
+        section=TRIED,
+    )
+    search: str | None = option(
+        "grid: every combination of the listed values; random: --n-iter of them, drawn from lists and "
+        "distributions before the first fit; optuna: --n-trials, each proposed by Optuna from the scores of those "
+        "before. By default grid.",
+        metavar="KIND",
+        section=TRIED,
+        choices=(GRID, RANDOM, OPTUNA),
+    )
+    n_iter: int | None = option(
+        "Of random: how many configurations to draw from all models; by default 60.",
+        metavar="N",
+        section=TRIED,
+        search=RANDOM,
+        check=partial(check_count, "n_iter"),
+    )
+    n_trials: int | None = option(
+        "Of optuna: how many configurations to propose; by default 100.",
+        metavar="N",
+        section=TRIED,
+        search=OPTUNA,
+        check=partial(check_count, "n_trials"),
+        decides=False,
+    )
+    timeout: float | None = option(
+        "Of optuna: propose no more after this time, in all searches. The result then depends on the speed of the "
+        "machine.",
+        metavar="SECONDS",
+        section=TRIED,
+        search=OPTUNA,
+        check=check_timeout,
+        decides=False,
+    )
+    batch_size: int | None = option(
+        "Of optuna: how many to propose at once and to fit in parallel; by default 1, whose folds are parallel.",
+        metavar="N",
+        section=TRIED,
+        search=OPTUNA,
+        check=partial(check_count, "batch_size"),
+    )
+    feedback: str | None = option(
+        "Of optuna: cross-fitted: after the search a short one for each fold, which never sees its rows, so that "
+        "how configurations were proposed does not flatter the estimate, for at most .3 more fits; "
+        "cross-fitted:TRIALS sets the trials of each; all: without. By default auto: cross-fitted where folds and "
+        "trials allow it.",
+        metavar="KIND",
+        section=TRIED,
+        search=OPTUNA,
+        check=_feedback_parts,
+        decides=False,
+    )
+    stop_when_useless: bool = option(
+        "Of optuna: stop when the folds could not show a further gain.",
+        False,
+        section=TRIED,
+        search=OPTUNA,
+        decides=False,
+    )
+    imputations: int = option(
+        "How often every fit imputes the missing values of its training rows, with pooled predictions; 0 leaves "
+        "them to the models.",
+        0,
+        section=TRIED,
+        check=check_imputations,
+    )
+    metric: tuple[str, ...] = option(
+        "The metric to tune for and to estimate: a scorer of scikit-learn, or a metric of heldout. By "
+        "default roc_auc, accuracy (several classes), r2 or concordance_index (survival). Several (a,b, or the "
+        "option repeated): the first chooses the winner, and each is estimated.",
+        (),
+        metavar="NAMES",
+        section=SCORED,
+        argument="scoring",
+    )
+    aggregate: str | None = option(
+        "Score of a configuration. folds: the mean over folds; pooled: the metric over all rows; within: for "
+        "metrics made of pairs (AUC, concordance, Somers' D), only pairs of rows of one fold. By default auto, "
+        "which selects by folds and reports R2, F1 and other metrics that are no mean over rows or pairs on all "
+        "rows together; or pooled where each fold is one row.",
+        metavar="NAME",
+        section=SCORED,
+        check=check_aggregate,
+    )
+    selection: str = option(
+        "How the winner is chosen: best, one_standard_error (the simplest within it, in the preset's order), or "
+        "another rule, such as 'within(tolerance=0.01)'.",
+        _defaults.SELECTION,
+        metavar="NAME",
+        section=SCORED,
+        check=check_rule_names,
+    )
+    cv: str = option(
+        "Number of folds; or auto (as many as the smallest class allows, at most 10), loo (leave one out), "
+        "holdout:0.25 (one split that tests a quarter), repeated_holdout:20:0.25 (twenty of them), bootstrap:50 "
+        "(fifty samples drawn with replacement, which test the rows that they leave out), paired_holdout:15:0.1:10 "
+        "(fifteen, and as many in both halves of ten halvings of the rows, of the winner alone: for --method "
+        "conservative_z).",
+        "5",
+        metavar="FOLDS",
+        section=SCORED,
+        check=_plan_parts,
+    )
+    repeats: int = option(
+        "How often to repeat the cross-validation with new folds.",
+        1,
+        section=SCORED,
+        check=partial(check_count, "repeats"),
+    )
+    drop: str = option(
+        "When to drop losing configurations: never, bootstrap (after every fold those that are worse than the "
+        "current best in 99 % of bootstraps), hoeffding_race, paired, wilcoxon, sequential, forgiving or "
+        "aggressive; also with parameters, as in \"bootstrap(threshold=0.999, against='best_of_each')\".",
+        "never",
+        metavar="RULE",
+        section=SCORED,
+        check=partial(check_rule_names, _defaults.SELECTION),
+    )
+    stop_when_width: float | None = option(
+        "Stop after the fold or repeat at which the interval of the estimate is no wider than this, such as 0.05; "
+        "by default all folds are run.",
+        metavar="WIDTH",
+        section=SCORED,
+    )
+    share: str = option(
+        "Which work configurations share: exact (results as without sharing), tolerance (also solutions along a "
+        "penalty, within the tolerance of their solvers), no.",
+        _defaults.SHARE,
+        metavar="[exact|tolerance|no]",
+        section=SCORED,
+        choices=("exact", "tolerance", "no"),
+    )
+    return_train_score: bool = option(
+        "Score every model on the rows that trained it too: the report shows both, and how far they differ.",
+        False,
+        section=SCORED,
+    )
+    method: str = option(
+        "How to estimate: shrinkage or bbc (corrected by bootstrap, with an interval), tt, cv (uncorrected), or "
+        "none; or nested (nested cross-validation, at K times the fits) or bootstrap_search (at as many times as "
+        "bootstraps).",
+        _defaults.METHOD,
+        section=CONCLUDED,
+        choices=(*METHODS, *PROTOCOLS, "none"),
+    )
+    interval: str | None = option(
+        "Of bbc: percentile (the default) or calibrated, which is narrower. Of nested: nadeau_bengio (the "
+        "default), bates_hastie_tibshirani (many more fits), test_part (the default of --cv holdout), or none.",
+        metavar="NAME",
+        section=CONCLUDED,
+        decides=False,
+    )
+    n_bootstraps: int | None = option(
+        f"Number of bootstraps; by default {_defaults.BOOTSTRAPS}, and {_defaults.SEARCH_BOOTSTRAPS} for "
+        "bootstrap_search, which searches in each.",
+        section=CONCLUDED,
+    )
+    confidence_level: float = level_option(CONCLUDED)
+    alternative: str = alternative_option(CONCLUDED)
+    block_length: str | None = option(
+        BLOCK_LENGTH_HELP,
+        metavar="auto|ROWS",
+        section=CONCLUDED,
+        check=check_block_length,
+        decides=False,
+    )
+    training_size_correction: bool = option(
+        "Correct the value for training on a part of the rows: K (K - 1) / 2 further fits of the better half of "
+        "the configurations, each without two of the K folds (3 to 10), say what more rows are worth.",
+        False,
+        section=CONCLUDED,
+    )
+    inner: str = option(
+        INNER_HELP, _defaults.INNER, metavar="FOLDS", section=CONCLUDED, methods=NESTED, check=inner_parts
+    )
+    across: str = option(
+        "Of nested: folds (each outer fold chooses its own winner) or all (one winner for all).",
+        _defaults.ACROSS,
+        metavar="WHAT",
+        section=CONCLUDED,
+        methods=NESTED,
+        choices=("folds", "all"),
+    )
+    scheme: str = option(
+        "Of bootstrap_search: cvt (the whole search on every sample) or models (all configurations, no folds).",
+        _defaults.SCHEME,
+        metavar="NAME",
+        section=CONCLUDED,
+        methods=BOOTSTRAP,
+        choices=SCHEMES,
+    )
+    deploy: str = option(
+        "The model to save: all (fitted on all rows) or bounded (with --cv holdout: the one that the hold-out "
+        "tested, for which its interval holds).",
+        _defaults.DEPLOY,
+        metavar="MODEL",
+        section=CONCLUDED,
+        choices=("all", "bounded"),
+    )
+    importance: bool = option(
+        "Fit the winner once more on each split, and report how much worse it is on held-out rows with a column "
+        "shuffled.",
+        False,
+        section=CONCLUDED,
+        decides=False,
+    )
 
     @property
     def metrics(self) -> tuple[str, ...]:
@@ -99,6 +414,12 @@ class TuneOptions(RunOptions):
         return () if self.models is None else names_listed("--models", self.models)
 
     @property
+    def bootstraps(self) -> int:
+        if self.n_bootstraps is not None:
+            return self.n_bootstraps
+        return _defaults.SEARCH_BOOTSTRAPS if self.method in BOOTSTRAP else _defaults.BOOTSTRAPS
+
+    @property
     def fold_plan(self) -> FoldPlan:
         """The plan that --cv names."""
         parts = {
@@ -108,52 +429,38 @@ class TuneOptions(RunOptions):
         with about_option("--cv", self.cv), naming({name: OptionText(parts[name]) for name in parts}):
             return plan_named(self.cv)
 
+    def check(self) -> None:
+        """Refuse names, forms and numbers that nothing has, before scikit-learn is imported."""
+        super().check()
+        check_interval_settings(self.bootstraps, self.confidence_level, self.alternative)
+        _check_of_protocols(self)
+        _check_space(self)
 
-def check_forms(
-    options: TuneOptions,
-    methods: Sequence[str] = (*METHODS, *PROTOCOLS, "none"),
-    searches: Sequence[str] = SEARCHES,
-) -> None:
-    """Refuse names, forms and numbers that nothing has, before scikit-learn is imported."""
-    options.check()
-    check_choice("method", options.method, methods)
-    if options.search is not None:
-        check_choice("search", options.search, searches)
-    for name in ("repeats", "n_iter", "n_trials", "batch_size"):
-        if (number := getattr(options, name)) is not None:
-            check_count(name, number)
-    if options.timeout is not None and not options.timeout > 0:
-        raise InputError(
-            f"timeout must be a number of seconds above 0, got {options.timeout:g}.", argument="timeout"
-        )
-    check_imputations(options.imputations)
-    check_rule_names(options.selection, options.drop)
-    if options.aggregate is not None:
-        check_aggregate(options.aggregate)
-    if options.task is not None:
-        check_choice("task", options.task, TASKS)
-    if options.block_length is not None:
-        check_block_length(options.block_length)
-    check_interval_settings(options.n_bootstraps, options.confidence_level, options.alternative)
-    check_choice("deploy", options.deploy, ("all", "bounded"))
-    _plan_parts(options.cv)
-    _feedback_parts(options.feedback)
-    _check_of_protocols(options)
-    _check_space(options)
+
+def fixed_search() -> Any:
+    """The field ``search`` of a command that reads a search with fixed configurations only."""
+    return option(
+        "grid: every combination of the listed values; random: --n-iter of them in all. By default grid.",
+        metavar="KIND",
+        section=TRIED,
+        choices=(GRID, RANDOM),
+    )
+
+
+def inner_of_nested_scores() -> Any:
+    """The field ``inner`` of a command that computes nested scores whatever its method."""
+    return option(INNER_HELP, _defaults.INNER, metavar="FOLDS", section=SCORED, check=inner_parts)
 
 
 def _check_of_protocols(options: TuneOptions) -> None:
     """Refuse options of another protocol than the chosen one, and their wrong values."""
-    for methods, defaults in ((NESTED, _NESTED_DEFAULTS), (BOOTSTRAP, _BOOTSTRAP_DEFAULTS)):
-        for option, default in defaults.items():
-            if options.method not in methods and getattr(options, option) != default:
-                raise InputError(
-                    f"--{option} is for --method {methods[0]}, and here the method is {options.method}; leave it "
-                    f"out, or use --method {methods[0]}."
-                )
-    inner_parts(options.inner)
-    check_choice("across", options.across, ("folds", "all"))
-    check_choice("scheme", options.scheme, SCHEMES)
+    for one in option_fields(options):
+        methods = one.metadata.get("methods", ())
+        if methods and options.method not in methods and getattr(options, one.name) != one.default:
+            raise InputError(
+                f"{flag_of(one)} is for --method {methods[0]}, and here the method is {options.method}; leave it "
+                f"out, or use --method {methods[0]}."
+            )
     if options.method in NESTED:
         check_choice("interval", options.interval or "auto", ("auto", *NESTED_INTERVALS, "none"))
     elif options.interval is not None and options.method != "bbc":
@@ -275,20 +582,6 @@ def _check_method_fits(options: TuneOptions, method: Method | None, cv: FoldPlan
         )
 
 
-def _feedback_parts(text: str | None) -> tuple[str, int | None]:
-    """The word of ``--feedback``, and the trials of each sampler that may follow it."""
-    kind, _, number = (FEEDBACK[0] if text is None else text).partition(":")
-    if kind in FEEDBACK and not number:
-        return kind, None
-    if kind != "cross-fitted" or not number.isdecimal() or int(number) < 1:
-        raise InputError(
-            f"feedback must be auto, all, cross-fitted, or cross-fitted and the trials of each sampler, such as "
-            f"cross-fitted:15, got {text!r}.",
-            argument="feedback",
-        )
-    return kind, int(number)
-
-
 def feedback_of(text: str | None) -> Any:
     """What ``--feedback`` names, as a search takes it."""
     from heldout.search.optuna.cross_fitting import CrossFitting
@@ -327,32 +620,6 @@ def nested_settings(options: TuneOptions) -> NestedSettings:
     )
 
 
-def _share(text: str) -> float | int:
-    """A share, or a whole number of rows."""
-    return int(text) if text.isdecimal() else float(text)
-
-
-def inner_parts(text: str) -> str | int | list[float | int]:
-    """The inner folds as the command line writes them: a word, a number of new folds, or the share of a hold-out.
-
-    Examples
-    --------
-    >>> inner_parts("remaining"), inner_parts("3"), inner_parts("holdout:0.3")
-    ('remaining', 3, [0.3])
-    """
-    if text in ("remaining", "holdout"):
-        return text
-    if text.isdecimal() and int(text) >= 2:
-        return int(text)
-    word, _, share = text.partition(":")
-    if word == "holdout" and _is_number(share):
-        return [_share(share)]
-    raise InputError(
-        f"inner must be remaining, holdout, holdout:SHARE, or a number of folds of at least 2, got {text!r}.",
-        argument="inner",
-    )
-
-
 def inner_named(text: str) -> str | int | FoldPlan:
     """The inner folds, as a protocol takes them."""
     from heldout.folds.plans import HoldOut
@@ -362,44 +629,6 @@ def inner_named(text: str) -> str | int | FoldPlan:
         return parts
     with about_option("--inner", text), naming({"test_share": OptionText("the share")}):
         return HoldOut(*parts)
-
-
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
-
-
-_NUMBERS: Mapping[str, tuple[int, tuple[Callable[[str], float | int], ...]]] = {
-    "auto": (0, ()),
-    "loo": (0, ()),
-    "bootstrap": (1, (int,)),
-    "holdout": (0, (_share,)),
-    "repeated_holdout": (1, (int, _share)),
-    "paired_holdout": (0, (int, float, int)),
-}
-"""How many numbers a plan needs, and how each that may follow its name is read."""
-
-
-def _plan_parts(text: str) -> tuple[str, list[Any]]:
-    """The name of a plan and its numbers; a number of folds alone has no name."""
-    name, *texts = text.strip().split(":")
-    name = name.replace("repeated-", "repeated_").replace("paired-", "paired_")
-    least, reads = _NUMBERS.get(name, (1, ()))
-    try:
-        if least <= len(texts) <= len(reads):
-            return name, [read(number) for read, number in zip(reads, texts, strict=False)]
-        if not texts:
-            check_count("cv", int(name), 2, "5 or 10 folds are usual")
-            return "", [int(name)]
-    except ValueError as error:
-        if isinstance(error, InputError):
-            raise
-    raise InputError(
-        f"cv must be {_PLAN_TEXTS}, got {text!r}; for instance 10 or repeated_holdout:20:0.25.", argument="cv"
-    )
 
 
 def plan_named(text: str) -> FoldPlan:

@@ -11,7 +11,7 @@ import numpy as np
 
 from heldout import _defaults
 from heldout.cli.console import Console
-from heldout.cli.options import about_option
+from heldout.cli.options import about_option, flag_of, option_fields
 from heldout.cli.python_file import OwnSpace, Space, has_distributions
 from heldout.cli.tune_options import GRID, OPTUNA, RANDOM, TuneOptions, check_named, feedback_of, is_protocol
 from heldout.data.task import TaskKind, Truth
@@ -103,11 +103,6 @@ N_ITER = 60
 
 N_TRIALS = 100
 """Of a search by Optuna."""
-_OF_KIND = {
-    "n_iter": RANDOM,
-    **dict.fromkeys(("n_trials", "timeout", "batch_size", "feedback", "stop_when_useless"), OPTUNA),
-}
-"""The kind of search that an option is for."""
 
 
 def space_of(
@@ -183,7 +178,7 @@ def evaluate_trials(
         trials = space_of_trials(estimator, space.values)
     settings = StudySettings(
         n_trials=n_trials, timeout=options.timeout, batch_size=options.batch_size,
-        feedback=feedback_of(options.feedback), stop_when_useless=bool(options.stop_when_useless),
+        feedback=feedback_of(options.feedback), stop_when_useless=options.stop_when_useless,
         random_state=options.seed,
     )  # fmt: skip
     store = SQLiteStore(folder.samplers_file, accept_changed_code=options.accept_changed_code)
@@ -206,11 +201,11 @@ def _check_options(space: Space, options: TuneOptions) -> None:
     """Refuse options of another kind of search."""
     from heldout.errors import InputError
 
-    for name, kind in _OF_KIND.items():
-        if getattr(options, name) is not None and space.search != kind:
+    for one in option_fields(options):
+        kind = one.metadata.get("search", space.search)
+        if getattr(options, one.name) != one.default and space.search != kind:
             raise InputError(
-                f"--{name.replace('_', '-')} is for --search {kind}, and here the search is {space.search}; leave "
-                "it out."
+                f"{flag_of(one)} is for --search {kind}, and here the search is {space.search}; leave it out."
             )
     if space.search == OPTUNA and is_protocol(options):
         raise InputError(

@@ -4,13 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from heldout import _defaults
 from heldout._text import counted
 from heldout.cli.console import Console
-from heldout.cli.options import RunOptions, check_imputations
+from heldout.cli.options import (
+    EVENT_HELP,
+    EVENT_VALUE_HELP,
+    KEEP_HELP,
+    POSITIVE_HELP,
+    REQUIRED,
+    RunOptions,
+    alternative_option,
+    argument,
+    check_imputations,
+    level_option,
+    option,
+)
 from heldout.data.checks import (
     CORRECTIONS,
     IMPUTATION_ORDERS,
@@ -19,7 +32,6 @@ from heldout.data.checks import (
     TASKS,
     TWO_STAGE,
     VALIDATION_INTERVALS,
-    check_choice,
     check_count,
     check_interval_settings,
 )
@@ -38,34 +50,168 @@ OF_A_TIME = ("brier_score_at", "roc_auc_at")
 """Metrics that --time is for; the first is reported by default."""
 
 
+def check_model(names: tuple[str, ...]) -> None:
+    """Refuse what is neither a name of a model nor a file of one."""
+    for path in (Path(name) for name in names if name not in REGRESSIONS):
+        if not path.is_file():
+            raise InputError(
+                f"--model must be logistic, linear, cox, or a file (.py or .skops), got {str(path)!r}; there is no "
+                "such file."
+            )
+        if path.suffix not in (".skops", ".py"):
+            raise InputError(f"--model {path} must be a Python file (.py) that defines model, or a .skops file.")
+
+
+def _check_backward(p: float) -> None:
+    if not 0 < p < 1:
+        raise InputError(f"--backward must lie between 0 and 1, got {p}; .05 and .157 are usual.")
+
+
 @dataclass(frozen=True, kw_only=True)
 class ValidateOptions(RunOptions):
     """The options of ``heldout validate``."""
 
-    data: str
-    target: str
-    event: str | None
-    event_value: str | None
-    task: str | None
-    model: tuple[str, ...]
-    trust: tuple[str, ...]
-    metric: tuple[str, ...]
-    time: tuple[float, ...]
-    positive: str | None
-    groups: str | None
-    copies: str | None
-    predictor: tuple[str, ...]
-    keep: tuple[str, ...]
-    method: str | None
-    bootstraps: int
-    imputations: int
-    imputation_order: str
-    outcome_in_evaluation: bool
-    backward: float | None
-    interval: str
-    inner_bootstraps: int | None
-    second_bootstraps: int | None
-    adjust_optimism: bool
+    data: str = argument()
+    target: str = option("The column to predict; for survival the time to the event.", REQUIRED, metavar="COL")
+    event: str | None = option(EVENT_HELP, metavar="COL")
+    event_value: str | None = option(EVENT_VALUE_HELP, metavar="VALUE")
+    task: str | None = option(
+        "classification, regression or survival; by default guessed.", metavar="KIND", choices=TASKS
+    )
+    model: tuple[str, ...] = option(
+        "logistic, linear or cox, unpenalised, of all columns; or a Python file that defines model, or a .skops "
+        "file. Repeatable: then the best is chosen.",
+        (),
+        metavar="NAME|FILE",
+        check=check_model,
+    )
+    trust: tuple[str, ...] = option(
+        "The full name of a type in the .skops file that you reviewed and heldout did not; repeatable.",
+        (),
+        metavar="TYPE",
+        decides=False,
+    )
+    metric: tuple[str, ...] = option(
+        "A metric to report; repeatable, and the first chooses among models. rms: those of R's rms::validate. By "
+        "default the usual ones of the task.",
+        (),
+        metavar="NAME",
+        argument="scoring",
+    )
+    time: tuple[float, ...] = option(
+        "Survival: a time at which to score and calibrate; repeatable.", (), metavar="T"
+    )
+    positive: str | None = option(POSITIVE_HELP, metavar="LABEL", argument="pos_label")
+    groups: str | None = option("Rows of one group (a patient, a site) are drawn together.", metavar="COL")
+    copies: str | None = option(
+        "Rows with the same predictors are drawn together.", metavar="[together]", choices=["together"]
+    )
+    predictor: tuple[str, ...] = option(
+        "A column to predict from; repeatable. By default all columns without another use.", (), metavar="COL"
+    )
+    keep: tuple[str, ...] = option(KEEP_HELP, (), metavar="COL")
+    method: str | None = option(
+        "auto (optimism, and 632+ or oob for a model that memorises its rows; the default), optimism, 632, 632+, "
+        "oob, or two_stage (choose among several models, then estimate anew, as auto does by default).",
+        metavar="NAME",
+        choices=("auto", *CORRECTIONS, TWO_STAGE),
+    )
+    bootstraps: int = option("How many samples to draw.", _defaults.VALIDATION_BOOTSTRAPS, argument="n_bootstraps")
+    imputations: int = option(
+        "How often to impute missing values in every sample; 0 leaves them to the model.",
+        0,
+        check=check_imputations,
+    )
+    imputation_order: str = option(
+        "boot_mi (draw, then impute), mi_boot (impute, then draw), or naive.",
+        "boot_mi",
+        metavar="ORDER",
+        argument="order",
+        choices=IMPUTATION_ORDERS,
+    )
+    outcome_in_evaluation: bool = option(
+        "Impute the rows that are evaluated with their outcome too, like those that train. The scores are then "
+        "too good for new rows, whose outcome is unknown.",
+        False,
+    )
+    backward: float | None = option(
+        "Remove columns one by one while the greatest p-value, pooled over the imputations, is above P; anew in "
+        "every sample. Needs --imputations.",
+        metavar="P",
+        check=_check_backward,
+    )
+    interval: str = option(
+        "location_shifted, double (a bootstrap of each bootstrap), percentile (of oob), or none.",
+        "auto",
+        metavar="NAME",
+        choices=("auto", *VALIDATION_INTERVALS, "none"),
+        decides=False,
+    )
+    inner_bootstraps: int | None = option(
+        "Samples to draw of each bootstrap, with --interval double or --adjust-optimism; by default "
+        f"{_defaults.INNER_BOOTSTRAPS}.",
+        argument="n_inner_bootstraps",
+        check=partial(check_count, "n_inner_bootstraps", least=2, usual="50 is usual"),
+    )
+    second_bootstraps: int | None = option(
+        "Of auto and two_stage: samples that estimate the chosen model; by default as many as --bootstraps, which "
+        "choose it.",
+        argument="n_second_bootstraps",
+        check=partial(check_count, "n_second_bootstraps", least=2, usual="200 is usual"),
+    )
+    adjust_optimism: bool = option(
+        "Adjust the optimism by the double bootstrap: what bootstraps of each bootstrap make of its optimism.",
+        False,
+    )
+    confidence_level: float = level_option()
+    alternative: str = alternative_option()
+
+    def check(self) -> None:
+        """Refuse wrong values, and options that do not go together, before anything is read or imported."""
+        super().check()
+        check_interval_settings(
+            self.bootstraps, self.confidence_level, self.alternative,
+            usual_bootstraps=_defaults.VALIDATION_BOOTSTRAPS,
+        )  # fmt: skip
+        if self.inner_bootstraps is not None and not (self.interval == "double" or self.adjust_optimism):
+            raise InputError(
+                "--inner-bootstraps is for --interval double or --adjust-optimism; use one of them, or leave it "
+                "out."
+            )
+        if self.second_bootstraps is not None and self.method not in (None, "auto", TWO_STAGE):
+            raise InputError("--second-bootstraps is for --method two_stage; use both, or leave it out.")
+        if self.trust and not any(name.endswith(".skops") for name in self.model):
+            raise InputError("--trust is for --model FILE.skops; use both, or leave it out.")
+        self._check_imputing()
+        if self.time and self.event is None:
+            raise InputError(
+                "--time is for survival, which needs --event COL and times in --target; add --event COL."
+            )
+        self._check_parts()
+
+    def _check_imputing(self) -> None:
+        needing = {
+            "--imputation-order": self.imputation_order != "boot_mi",
+            "--backward": self.backward is not None,
+            "--outcome-in-evaluation": self.outcome_in_evaluation,
+        }
+        for flag, is_given in needing.items():
+            if is_given and not self.imputations:
+                raise InputError(f"{flag} needs --imputations, the number of them; 5 is usual.")
+        if self.backward is not None and self.imputation_order == "naive":
+            raise InputError(
+                "--backward pools p-values, and --imputation-order naive pools nothing; leave one out."
+            )
+
+    def _check_parts(self) -> None:
+        """Refuse what the parts of the library refuse, before anything is read."""
+        from heldout.metrics import metric_named
+        from heldout.protocols.validation.intervals import interval_kind
+
+        interval_kind(_interval(self), "optimism" if self.method == TWO_STAGE else self.method or "auto")
+        for name in self.metric:
+            if name not in (*OF_A_TIME, RMS):
+                metric_named(name)
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,78 +229,6 @@ class ValidateJob:
         from heldout.protocols.validation.plan import bytes_recorded
 
         return bytes_recorded(self.plan)
-
-
-def check_options(options: ValidateOptions) -> None:
-    """Refuse wrong values, and options that do not go together, before anything is read or imported."""
-    options.check()
-    method, interval = options.method or "auto", options.interval
-    check_choice("method", method, ("auto", *CORRECTIONS, TWO_STAGE))
-    check_interval_settings(
-        options.bootstraps, options.confidence_level, options.alternative,
-        usual_bootstraps=_defaults.VALIDATION_BOOTSTRAPS,
-    )  # fmt: skip
-    check_choice("interval", interval, ("auto", *VALIDATION_INTERVALS, "none"))
-    if options.task is not None:
-        check_choice("task", options.task, TASKS)
-    if options.inner_bootstraps is not None:
-        if not (interval == "double" or options.adjust_optimism):
-            raise InputError(
-                "--inner-bootstraps is for --interval double or --adjust-optimism; use one of them, or leave it "
-                "out."
-            )
-        check_count("n_inner_bootstraps", options.inner_bootstraps, 2, "50 is usual")
-    if options.second_bootstraps is not None:
-        if method not in ("auto", TWO_STAGE):
-            raise InputError("--second-bootstraps is for --method two_stage; use both, or leave it out.")
-        check_count("n_second_bootstraps", options.second_bootstraps, 2, "200 is usual")
-    for name in options.model:
-        if name not in REGRESSIONS:
-            check_file(Path(name))
-    if options.trust and not any(name.endswith(".skops") for name in options.model):
-        raise InputError("--trust is for --model FILE.skops; use both, or leave it out.")
-    _check_imputing(options)
-    if options.time and options.event is None:
-        raise InputError("--time is for survival, which needs --event COL and times in --target; add --event COL.")
-    _check_parts(options)
-
-
-def check_file(path: Path) -> None:
-    """Refuse what is no file of a model, by its name."""
-    if not path.is_file():
-        raise InputError(
-            f"--model must be logistic, linear, cox, or a file (.py or .skops), got {str(path)!r}; there is no "
-            "such file."
-        )
-    if path.suffix not in (".skops", ".py"):
-        raise InputError(f"--model {path} must be a Python file (.py) that defines model, or a .skops file.")
-
-
-def _check_imputing(options: ValidateOptions) -> None:
-    h = options.imputations
-    check_imputations(h)
-    check_choice("order", options.imputation_order, IMPUTATION_ORDERS)
-    if not h and options.imputation_order != "boot_mi":
-        raise InputError("--imputation-order needs --imputations, the number of them; 5 is usual.")
-    if not h and options.backward is not None:
-        raise InputError("--backward needs --imputations, the number of them; 5 is usual.")
-    if options.backward is not None and not 0 < options.backward < 1:
-        raise InputError(f"--backward must lie between 0 and 1, got {options.backward}; .05 and .157 are usual.")
-    if options.backward is not None and options.imputation_order == "naive":
-        raise InputError("--backward pools p-values, and --imputation-order naive pools nothing; leave one out.")
-    if not h and options.outcome_in_evaluation:
-        raise InputError("--outcome-in-evaluation needs --imputations, the number of them; 5 is usual.")
-
-
-def _check_parts(options: ValidateOptions) -> None:
-    """Refuse what the parts of the library refuse, before anything is read."""
-    from heldout.metrics import metric_named
-    from heldout.protocols.validation.intervals import interval_kind
-
-    interval_kind(_interval(options), "optimism" if options.method == TWO_STAGE else options.method or "auto")
-    for name in options.metric:
-        if name not in (*OF_A_TIME, RMS):
-            metric_named(name)
 
 
 def job_of(options: ValidateOptions, console: Console) -> ValidateJob:

@@ -12,7 +12,8 @@ import click
 
 from heldout.cli.console import Console
 from heldout.cli.files import OutputFolder, folder_for
-from heldout.cli.options import Command, WorkOptions
+from heldout.cli.options import RUNNING, Option, WorkOptions
+from heldout.cli.options import option as cli_option
 from heldout.errors import InputError, StoreError
 
 OUT = "heldout-study"
@@ -26,7 +27,9 @@ Reader = Callable[[str, Any], Any]
 class StudyOptions(WorkOptions):
     """The options that all studies share, and those of one study."""
 
-    quick: bool
+    quick: bool = cli_option("Fewer settings and repetitions: half a minute.", False)
+    out: str = cli_option("The folder for the files.", OUT, metavar="DIR", section=RUNNING)
+    resume: bool = cli_option("Continue the study in DIR: only what is missing is done.", False, section=RUNNING)
     own: Sequence[StudyOption]
     typed: Mapping[str, Any]  # Their values
     folder: str = ""  # Of the tables; empty for a study without tables
@@ -60,9 +63,8 @@ class StudyOption:
     def name(self) -> str:
         return self.flag.removeprefix("--").replace("-", "_")
 
-    def added_to(self, command: Command) -> Command:
-        added: Command = click.option(self.flag, help=self.help, **self.settings)(command)
-        return added
+    def parameter(self) -> click.Parameter:
+        return Option([self.flag], help=self.help, argument=self.argument, **self.settings)
 
     def value(self, values: Mapping[str, Any]) -> Any:
         typed = values[self.name]

@@ -13,9 +13,9 @@ import click
 from click.core import ParameterSource
 
 from heldout.cli.console import Console
-from heldout.cli.options import command_line, options_by_argument, with_options, work_options
+from heldout.cli.options import command_line, options_by_argument, parameters
 from heldout.cli.runs import Interruption, run_context
-from heldout_papers.cli.options import OUT, StudyFolder, StudyOption, StudyOptions, study_folder
+from heldout_papers.cli.options import StudyFolder, StudyOption, StudyOptions, study_folder
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -62,13 +62,9 @@ def study_command(
             values["n_jobs"] = n_jobs
         run_study(ctx, StudyOptions(**values, own=options, typed=typed), prepare)
 
-    quick = click.option("--quick", is_flag=True, help="Fewer settings and repetitions: half a minute.")
-    folder = [click.argument("folder", metavar="FOLDER")] if has_tables else []
-    own = [one.added_to for one in options]
-    callback.__doc__ = text
-    return click.command(name=name, short_help=summary)(
-        with_options(callback, [*folder, *own, quick, *work_options("study", OUT)])
-    )
+    folder = [click.Argument(["folder"], metavar="FOLDER")] if has_tables else []
+    params = [*folder, *(one.parameter() for one in options), *parameters(StudyOptions)]
+    return click.Command(name, callback=callback, help=text, short_help=summary, params=params)
 
 
 def run_study(ctx: click.Context, wanted: StudyOptions, prepare: Prepare) -> None:
