@@ -152,15 +152,6 @@ def test_folds_need_as_many_groups_and_every_class_in_two_of_them() -> None:
         check_folds_fit(one_sided, 4)
 
 
-def test_fold_counts_out_of_range_are_refused() -> None:
-    found = task_from_table(table(), "y")
-
-    with pytest.raises(InputError, match="--cv must be at least 2, got 1"):
-        check_folds_fit(found, 1)
-    with pytest.raises(InputError, match="--cv must be at most the number of rows, 60, got 61"):
-        check_folds_fit(found, 61)
-
-
 DAYS, DIED = np.arange(N) + 0.5, ([1, 0, 0] * N)[:N]
 
 

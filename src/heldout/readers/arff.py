@@ -16,14 +16,14 @@ import numpy as np
 
 from heldout.data.arrays import shortened
 from heldout.errors import InputError
-from heldout.readers.columns import check_names, quoted, reads_as_number
+from heldout.readers.columns import check_names, quoted
+from heldout.readers.text_lines import COMPLETE, all_lines, numbers_of
 
 _QUOTED = r"""'((?:\\.|[^'\\])*)'|"((?:\\.|[^"\\])*)\""""
 _NAME = re.compile(rf"(?:{_QUOTED}|([^\s{{]+))\s*(.*)")
 _FIELD = re.compile(rf"\s*(?:{_QUOTED}|([^,\t'\"][^,\t]*?|))\s*(,|\t|$)")
 _ESCAPED = re.compile(r"\\(.)")
 _NUMBERS = ("numeric", "real", "integer")
-_COMPLETE = "is the file complete?"
 
 
 @dataclass(frozen=True)
@@ -56,16 +56,10 @@ def read_arff(path: Path) -> Any:
 
 def _lines(path: Path) -> Iterator[tuple[int, str]]:
     """The lines that are neither blank nor comments, with their numbers from 1."""
-    try:
-        with path.open(encoding="utf-8-sig") as stream:
-            for number, line in enumerate(stream, start=1):
-                text = line.strip()
-                if text and not text.startswith("%"):
-                    yield number, text
-    except UnicodeDecodeError as error:
-        raise InputError(
-            f"{path} is not text in UTF-8 (byte {error.object[error.start]:#04x}); save it as UTF-8."
-        ) from None
+    for number, line in enumerate(all_lines(path), start=1):
+        text = line.strip()
+        if text and not text.startswith("%"):
+            yield number, text
 
 
 def _header(path: Path, lines: Iterator[tuple[int, str]]) -> list[_Attribute]:
@@ -80,12 +74,12 @@ def _header(path: Path, lines: Iterator[tuple[int, str]]) -> list[_Attribute]:
         elif word.lower() != "@relation":
             raise InputError(
                 f"{path} cannot be read as ARFF: line {number} is {shortened(line)}, where @attribute or @data was "
-                f"expected; {_COMPLETE}"
+                f"expected; {COMPLETE}"
             )
     else:
-        raise InputError(f"{path} cannot be read as ARFF: it ends before @data; {_COMPLETE}")
+        raise InputError(f"{path} cannot be read as ARFF: it ends before @data; {COMPLETE}")
     if not attributes:
-        raise InputError(f"{path} cannot be read as ARFF: it declares no @attribute; {_COMPLETE}")
+        raise InputError(f"{path} cannot be read as ARFF: it declares no @attribute; {COMPLETE}")
     return attributes
 
 
@@ -115,7 +109,7 @@ def _values(path: Path, number: int, line: str, n_attributes: int) -> Sequence[s
     if len(values) != n_attributes:
         raise InputError(
             f"{path} cannot be read as ARFF: line {number} has {len(values)} values for {n_attributes} attributes; "
-            f"{_COMPLETE}"
+            f"{COMPLETE}"
         )
     return values
 
@@ -152,19 +146,13 @@ def _column(path: Path, attribute: _Attribute, values: Sequence[str | None]) -> 
         if strangers:
             raise InputError(
                 f"attribute {attribute.name!r} of {path} holds {shortened(strangers[0])}, which is not one of its "
-                f"declared values ({quoted(attribute.values)}); {_COMPLETE}"
+                f"declared values ({quoted(attribute.values)}); {COMPLETE}"
             )
     return np.array(values, dtype=object)
 
 
 def _numbers(path: Path, attribute: _Attribute, values: Sequence[str | None]) -> Any:
-    stranger = next((value for value in values if value is not None and not reads_as_number(value)), None)
-    if stranger is not None:
-        raise InputError(
-            f"attribute {attribute.name!r} of {path} is declared as numeric and holds {shortened(stranger)}; "
-            f"{_COMPLETE}"
-        )
-    numbers = np.array([np.nan if value is None else float(value) for value in values], dtype=np.float64)
+    numbers = numbers_of(f"attribute {attribute.name!r} of {path}", values)
     # Labels 0 and 1 must read as whole numbers, and stay floats where float64 has no digit for them.
     whole = all(value is not None and value.lstrip("+-").isdecimal() for value in values)
     return numbers.astype(np.int64) if whole and (np.abs(numbers) < 2**53).all() else numbers

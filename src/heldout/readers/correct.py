@@ -35,6 +35,7 @@ from heldout.readers.finished_search import (
     kept_evaluation,
     metric_of,
     named_metric,
+    numbers_in,
     reported_metric,
 )
 from heldout.result import Evaluation
@@ -104,12 +105,8 @@ def _scores_of(name: str, result: Any) -> dict[str, Floats]:
         match = _TEST.fullmatch(str(key))
         if not match:
             continue
-        try:
-            values = np.asarray(column)
-            values = values.astype(np.float64) if values.dtype.kind in "biufO" else np.empty((0, 0))
-        except (TypeError, ValueError):
-            values = np.empty((0, 0))
-        if values.ndim != 1:
+        values = numbers_in(column)
+        if values is None or values.ndim != 1:
             raise InputError(f"{key} of {name} must hold a number for each split, got {shortened(column)}.")
         found[match[1]] = values
     if not found:

@@ -263,10 +263,6 @@ def long_fields() -> Iterator[None]:
 
 
 def _why(error: Exception) -> str:
-    found = re.search(r"Expected (\d+) fields in line (\d+), saw (\d+)", str(error))
-    if found:
-        expected, line, saw = found.groups()
-        return f"line {line} has {saw} fields where {expected} were expected; quote fields that hold the delimiter."
     if "EOF inside string" in str(error):
         return "a quotation mark is opened and never closed; close or remove it."
     return f"{first_line(error)}."

@@ -171,14 +171,19 @@ def _last_rung(results: Mapping[str, Any], n_candidates: int) -> NDArray[np.intp
     return np.flatnonzero(rungs == np.max(rungs))
 
 
-def _numbers(column: Any, key: str, n_candidates: int) -> Floats:
-    """A column of ``cv_results_`` with a number for each configuration."""
+def numbers_in(column: Any) -> Floats | None:
+    """A column of results as numbers; None if it does not hold numbers."""
     try:
         values = np.asarray(column)
-        numbers = values.astype(np.float64) if values.dtype.kind in "biufO" else np.empty(0)
+        return values.astype(np.float64) if values.dtype.kind in "biufO" else None
     except (ValueError, TypeError):
-        numbers = np.empty(0)
-    if numbers.shape != (n_candidates,):
+        return None
+
+
+def _numbers(column: Any, key: str, n_candidates: int) -> Floats:
+    """A column of ``cv_results_`` with a number for each configuration."""
+    numbers = numbers_in(column)
+    if numbers is None or numbers.shape != (n_candidates,):
         raise InputError(
             f"cv_results_[{key!r}] must hold a number for each of {n_candidates} configurations, got "
             f"{shortened(column)}."

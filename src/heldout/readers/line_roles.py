@@ -9,7 +9,7 @@ import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,6 +33,9 @@ from heldout.readers.lines import (
 from heldout.readers.prediction_arrays import PredictionArrays
 from heldout.readers.prediction_table import PredictionTable, Source
 from heldout.readers.tables import Table
+
+if TYPE_CHECKING:
+    from heldout.readers.formats.base import ColumnUses, PredictionFormat
 
 
 @dataclass(frozen=True, eq=False)
@@ -164,6 +167,13 @@ _AS_LABELS = (
 )
 
 
+_USES = (
+    "truth", "rows", "folds", "repeats", "configurations", "labels", "probabilities", "predictions", "groups",
+    "weights",
+)  # fmt: skip
+"""In the order in which people read them."""
+
+
 @dataclass(frozen=True)
 class LineRoles:
     """The role of each column that matters; all are names of columns."""
@@ -196,27 +206,41 @@ class LineRoles:
         folds, settings = quoted(self.fold) or "unknown", quoted(self.configuration) or "one"
         return f"rows: {self.row!r}, folds: {folds}, configurations: {settings}"
 
-    def source(self, name: str, format: str, title: str) -> Source:
-        """What was recognised, with the columns of each use."""
-        found = {
-            "truth": self.target,
-            "rows": self.row,
-            "folds": " in ".join(reversed(self.fold)),
-            "repeats": self.repeat or "",
-            "configurations": ", ".join((*self.configuration, *self.settings)),
-            "labels": self.labels or "",
-            "probabilities": ", ".join(self.probabilities.values()),
-            "predictions": self.values or "",
-            "groups": self.group or "",
-            "weights": self.weight or "",
+    @property
+    def columns(self) -> dict[str, tuple[str, ...]]:
+        """The columns of each use, as people call it."""
+        single = {"truth": self.target, "rows": self.row, "repeats": self.repeat, "labels": self.labels}
+        single |= {"predictions": self.values, "groups": self.group, "weights": self.weight}
+        several = {
+            "folds": self.fold,
+            "configurations": (*self.configuration, *self.settings),
+            "probabilities": tuple(self.probabilities.values()),
         }
-        return Source(name, format, title, {use: column for use, column in found.items() if column})
+        return several | {use: (name,) for use, name in single.items() if name is not None}
+
+    def source(self, name: str, tool: PredictionFormat) -> Source:
+        """What was recognised, with the columns of each use."""
+        columns = self.columns | {"folds": (" in ".join(reversed(self.fold)),)}
+        found = {use: ", ".join(columns.get(use, ())) for use in _USES}
+        return Source(name, tool.name, tool.title, {use: column for use, column in found.items() if column})
+
+    def check(self, table: Table) -> None:
+        """Refuse columns that are missing, or that have missing values where every line needs one."""
+        for use, names in self.columns.items():
+            purpose = "the target" if use == "truth" else f"the {use}"
+            for name in names:
+                column = table.column(name, purpose)
+                if use in ("truth", "rows", "folds", "repeats", "groups", "weights"):
+                    check_complete(column, purpose)
+        if self.weight is not None:
+            check_numbers(table.frame[self.weight], "the weights")
 
 
 def predictions_of_lines(
     table: Table,
     roles: LineRoles,
-    source: Source,
+    tool: PredictionFormat,
+    uses: ColumnUses,
     *,
     flags: Mapping[Flag, str] | None = None,
     adaptive: bool = False,
@@ -228,6 +252,10 @@ def predictions_of_lines(
 
     Parameters
     ----------
+    tool : PredictionFormat
+        Whose name and title say what was recognised.
+    uses : ColumnUses
+        The user's columns of groups and weights, where ``roles`` has none.
     flags : mapping of Flag to str, optional
         What the format knows to be lost; unknown folds are flagged here.
     adaptive : bool
@@ -244,13 +272,17 @@ def predictions_of_lines(
     >>> import pandas as pd
     >>> frame = pd.DataFrame({"row": [2, 1, 1, 2], "k": [5, 5, 9, 9], "obs": [0.2, 0.1, 0.1, 0.2],
     ...                       "pred": [0.21, 0.12, 0.13, 0.24]})
+    >>> from heldout.readers.formats import FORMATS, ColumnUses
     >>> roles = LineRoles("obs", "row", ("k",), values="pred")
-    >>> read = predictions_of_lines(Table("t", frame), roles, roles.source("t", "mine", "my table"))
+    >>> read = predictions_of_lines(Table("t", frame), roles, FORMATS["caret"], ColumnUses())
     >>> read.truth.tolist(), read.predictions.names, read.predictions.responses["values"][..., 0].tolist()
     ([0.1, 0.2], ('k=5', 'k=9'), [[0.12, 0.13], [0.21, 0.24]])
     """
+    uses.check_names(tool.title, [use for use in ("group", "weight") if getattr(roles, use) is None])
+    roles = replace(roles, group=roles.group or uses.group, weight=roles.weight or uses.weight)
+    source = roles.source(table.name, tool)
     frame = table.frame
-    check_columns(table, roles)
+    roles.check(table)
     configurations = _configurations(table, roles, name)
     rows = line_key("row", frame[roles.row])
     resamples = _resample_key(frame, roles)
@@ -294,25 +326,6 @@ def predictions_of_lines(
         sample_weight=checked_weights(weights, len(first)),
         remarks=remarks,
     )
-
-
-def check_columns(table: Table, roles: LineRoles) -> None:
-    """Refuse columns that are missing, or that have missing values where every line needs one."""
-    needed = [
-        (roles.target, "the target"), (roles.row, "the rows"), (roles.repeat, "the repeats"),
-        (roles.group, "the groups"), (roles.weight, "the weights"),
-        *((name, "the folds") for name in roles.fold),
-    ]  # fmt: skip
-    for column, use in needed:
-        if column is not None:
-            check_complete(table.column(column, use), use)
-    for name in roles.configuration:
-        table.column(name, "one of the configurations")
-    for column in (roles.labels, roles.values, *roles.probabilities.values()):
-        if column is not None:
-            table.column(column, "predictions")
-    if roles.weight is not None:
-        check_numbers(table.frame[roles.weight], "the weights")
 
 
 def _configurations(table: Table, roles: LineRoles, name: str) -> LineKey:

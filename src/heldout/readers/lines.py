@@ -43,31 +43,23 @@ def natural_order(labels: Sequence[Any]) -> list[int]:
     return sorted(range(len(labels)), key=lambda place: parts(labels[place]))
 
 
-def repeats_in_names(resamples: Any) -> Any:
-    """The number of the repeat in each name of a column, or None if the names have none.
+def with_repeats_of_names(table: Table, fold: str) -> tuple[Table, str | None]:
+    """The table with a column of the repeats in the names of folds, and its name; None if the names have none.
 
     Examples
     --------
     >>> import pandas as pd
-    >>> repeats_in_names(pd.Series(["Fold1.Rep2", "Fold1.Rep1"])).tolist()
+    >>> frame = pd.DataFrame({"fold": ["Fold1.Rep2", "Fold1.Rep1"]})
+    >>> table, name = with_repeats_of_names(Table("t", frame), "fold")
+    >>> table.frame[name].tolist()
     [2, 1]
     """
-    numbers = {}
-    for label in resamples.unique():
-        match = _REPEAT.fullmatch(str(label))
-        if match is None:
-            return None
-        numbers[label] = int(match[1])
-    return resamples.map(numbers)
-
-
-def with_repeats_of_names(table: Table, fold: str) -> tuple[Table, str | None]:
-    """The table with a column of the repeats in the names of folds, and its name; None if the names have none."""
-    numbers = repeats_in_names(table.frame[fold])
-    if numbers is None:
+    folds = table.frame[fold]
+    numbers = {label: match[1] for label in folds.unique() if (match := _REPEAT.fullmatch(str(label)))}
+    if len(numbers) < folds.nunique(dropna=False):
         return table, None
     name = free_name("repeat", table.frame.columns)
-    return replace(table, frame=table.frame.assign(**{name: numbers})), name
+    return replace(table, frame=table.frame.assign(**{name: folds.map(numbers).astype(int)})), name
 
 
 def repeats_of_resamples(rows: NDArray[np.intp], resamples: NDArray[np.intp], n_rows: int) -> NDArray[np.intp]:

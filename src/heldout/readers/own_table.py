@@ -21,7 +21,6 @@ from heldout.data.task import (
     Truth,
     checked_groups,
     checked_weights,
-    codes_of,
     labels_text,
     truth_of,
 )
@@ -40,6 +39,7 @@ from heldout.readers.columns import (
     plain,
     survival_of_columns,
 )
+from heldout.readers.known_classes import KnownClasses
 from heldout.readers.lines import LineKey, check_same, lines_of_cells
 from heldout.readers.own_metadata import READERS, ColumnRoles
 from heldout.readers.prediction_arrays import check_probabilities
@@ -319,11 +319,8 @@ def _readable(codes: NDArray[Any], classes: NDArray[Any] | None) -> NDArray[Any]
 
 def _codes(column: Any, classes: NDArray[Any]) -> NDArray[np.int32]:
     """The code of each label, -1 for a missing one."""
-    absent = column.isna().to_numpy()
-    codes = np.full(len(column), UNPREDICTED_LABEL, dtype=np.int32)
-    labels = column.to_numpy()[~absent]
-    codes[~absent] = codes_of(labels, classes)
-    strange = ~absent & (codes == UNPREDICTED_LABEL)
+    codes = KnownClasses(classes).codes(column)
+    strange = column.notna().to_numpy() & (codes == UNPREDICTED_LABEL)
     if strange.any():
         first = int(strange.argmax())
         raise InputError(

@@ -341,14 +341,8 @@ def _weights(column: Any) -> NDArray[np.float64] | None:
 
 
 def check_folds_fit(found: TableTask, n_folds: int) -> None:
-    """Refuse more folds than some class, the groups or the events can fill, before anything is fitted."""
+    """Refuse more folds than some class, the groups or the events can fill, in words of the table."""
     task = found.task
-    if n_folds < 2:
-        raise InputError(
-            f"--cv must be at least 2, got {n_folds}; use an integer from 2 to {task.n_rows} (the number of rows)."
-        )
-    if n_folds > task.n_rows:
-        raise InputError(f"--cv must be at most the number of rows, {task.n_rows}, got {n_folds}; use fewer folds.")
     if task.groups is not None and len(np.unique(task.groups)) < n_folds:
         raise InputError(
             f"{n_folds} folds need at least {n_folds} groups, got {len(np.unique(task.groups))}; a fold would be "

@@ -55,7 +55,7 @@ def test_json_whose_parts_have_another_shape_says_nothing_of_the_model(tmp_path:
         ("weka/ibk5.csv", "\n1,1:", f"\n{LONG},1:", "in place of an inst#"),
         ("weka/ibk5.csv", "\n2,1:", f"\n{DIGITS},1:", "in place of an inst#"),
         ("weka/ibk5.csv", "\n2,1:", f"\n2,{DIGITS}:", "where WEKA writes NUMBER:CLASS"),
-        ("orange/iris.tab", "0.957697", LONG, "is declared as numbers"),
+        ("orange/iris.tab", "0.957697", LONG, "where a number was expected"),
         ("openml/numbers/predictions.arff", "\n0,0,10,", f"\n0,0,{DIGITS},", "must number the rows, got"),
         ("caret-repeats.csv", "Fold1.Rep1", f"Fold1.Rep{DIGITS}", "is in no line, but others predicted it"),
     ],

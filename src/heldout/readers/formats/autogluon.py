@@ -94,8 +94,7 @@ class AutoGluon:
             flags[Flag.STOPPED_ON_PREDICTED_ROWS] = Flag.STOPPED_ON_PREDICTED_ROWS.filled(
                 tool="AutoGluon", which=quoted(stopped, 3)
             )
-        source = roles.source(export.name, self.name, self.title)
-        read = predictions_of_lines(table, roles, source, flags=flags)
+        read = predictions_of_lines(table, roles, self, uses, flags=flags)
         left_out = (_LEFT_OUT.format(names=quoted(ensembles)),) if ensembles else ()
         return replace(read, remarks=(*read.remarks, *left_out))
 

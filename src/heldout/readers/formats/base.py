@@ -135,14 +135,13 @@ class ColumnUses:
         """Whether the user describes a table with a line for each row and configuration."""
         return bool(self.configuration) and self.row is not None
 
-    def check_names(self, title: str) -> None:
+    def check_names(self, title: str, names: Sequence[str] = ("target", "fold", "group", "weight")) -> None:
         """Refuse arrays, for a table that has a line for each row, resample and configuration."""
-        for field in fields(self):
-            said = getattr(self, field.name)
-            if said is not None and not isinstance(said, str | tuple):
+        for name in names:
+            said = getattr(self, name)
+            if said is not None and not isinstance(said, str):
                 raise InputError(
-                    f"{field.name} must be the name of a column of {title}, got {shortened(said)}.",
-                    argument=field.name,
+                    f"{name} must be the name of a column of {title}, got {shortened(said)}.", argument=name
                 )
 
     def check_agree(self, found: Mapping[str, Any], title: str) -> None:

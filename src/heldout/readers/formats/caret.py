@@ -64,9 +64,6 @@ class Caret:
             labels="pred" if is_labels else None,
             probabilities=probabilities,
             values=None if is_labels else "pred",
-            group=uses.group,
-            weight=uses.weight,
             is_chosen=settings != (_NOTHING_TUNED,),
         )
-        source = roles.source(export.name, self.name, self.title)
-        return predictions_of_lines(table, roles, source, slices=r"Training\d+", remedy=_KEEPS_ALL)
+        return predictions_of_lines(table, roles, self, uses, slices=r"Training\d+", remedy=_KEEPS_ALL)

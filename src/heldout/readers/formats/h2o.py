@@ -68,7 +68,7 @@ class H2O:
             group=given.get("group"),
             weight=given.get("weight"),
         )
-        read = predictions_of_lines(table, roles, roles.source(export.name, self.name, self.title))
+        read = predictions_of_lines(table, roles, self, uses)
         return replace(read, remarks=(*read.remarks, *((_LABELS_NOT_USED,) if binary else ())))
 
 

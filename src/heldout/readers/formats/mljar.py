@@ -78,9 +78,8 @@ class Mljar:
             weight="sample_weight" if "sample_weight" in table.frame.columns else None,
             n_rows=_n_given(run),
         )
-        source = roles.source(export.name, self.name, self.title)
         read = predictions_of_lines(
-            table, roles, source, flags=_flags(export.name, folders, n_repeats), adaptive=_is_adaptive(run)
+            table, roles, self, uses, flags=_flags(export.name, folders, n_repeats), adaptive=_is_adaptive(run)
         )
         return replace(read, remarks=(*read.remarks, *_left_out(run, folders)))
 

@@ -62,12 +62,9 @@ class Mlr3:
             labels="response" if has_labels else None,
             probabilities=probabilities,
             values=None if has_labels else "response",
-            group=uses.group,
-            weight=uses.weight,
             settings=tuple(settings),
         )
-        source = roles.source(export.name, self.name, self.title)
-        return predictions_of_lines(table, roles, source, name="the learner")
+        return predictions_of_lines(table, roles, self, uses, name="the learner")
 
 
 def _check_alone(table: Table, names: Sequence[str]) -> None:

@@ -77,10 +77,8 @@ class OpenMLRun:
             labels="prediction" if is_labels else None,
             probabilities=classes,
             values=None if is_labels else "prediction",
-            group=uses.group,
-            weight=uses.weight,
         )
-        return predictions_of_lines(table, roles, roles.source(export.name, self.name, self.title))
+        return predictions_of_lines(table, roles, self, uses)
 
 
 def _with_truth(table: Table, uses: ColumnUses, row: str) -> Table:

@@ -14,14 +14,14 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from heldout.data.arrays import shortened
 from heldout.errors import InputError
-from heldout.readers.columns import check_names, free_name, holds_labels, quoted, reads_as_number
+from heldout.readers.columns import check_names, free_name, holds_labels, quoted
 from heldout.readers.formats.base import ColumnUses, Export
-from heldout.readers.formats.parts import all_lines, opening_lines, records, stacked
+from heldout.readers.formats.parts import stacked
 from heldout.readers.line_roles import LineRoles, predictions_of_lines
 from heldout.readers.prediction_table import PredictionTable
 from heldout.readers.tables import Table
+from heldout.readers.text_lines import all_lines, numbers_of, opening_lines, records
 
 _FOLD = "Fold"
 _ROLES = {"", "class", "meta", "ignore"}
@@ -52,6 +52,7 @@ class Orange:
         target = uses.target if uses.target is not None else own[0] if len(own) == 1 else None
         found = {"fold": _FOLD, "repeat": None, "event": None, "configuration": ()}
         uses.check_agree(found | ({"target": own[0]} if own else {}), self.title)
+        uses.check_names(self.title, ("group", "weight"))
         if not isinstance(target, str):
             raise InputError(
                 f"target is needed: which column of {export.name} is the class, which Orange predicted?",
@@ -69,14 +70,10 @@ class Orange:
             labels="predicted" if labels else None,
             probabilities=probabilities,
             values=None if labels else "predicted",
-            group=uses.group,
-            weight=uses.weight,
         )
-        source = replace(
-            roles.source(export.name, self.name, self.title),
-            columns={"truth": target, "folds": _FOLD, "learners": quoted([*frames])},
-        )
-        read = predictions_of_lines(replace(lines, remarks=table.remarks), roles, source)
+        read = predictions_of_lines(replace(lines, remarks=table.remarks), roles, self, uses)
+        columns = {"truth": target, "folds": _FOLD, "learners": quoted([*frames])}
+        read = replace(read, source=replace(read.source, columns=columns))
         return read if uses.row else replace(read, remarks=(*read.remarks, _ORDER))
 
 
@@ -93,11 +90,11 @@ class _Header:
     def of(cls, export: Export) -> _Header:
         if export.path is None:
             return cls(names=tuple(export.columns))
-        lines = opening_lines(export, 3)
+        lines = opening_lines(export.path, 3)
         if not lines:
             return cls()
         delimiter = "\t" if "\t" in lines[0] else ","
-        rows = [tuple(cell.strip() for cell in row) for row in records(lines, delimiter)]
+        rows = [tuple(cell.strip() for cell in row) for row in records(export.name, lines, delimiter)]
         typed = len(rows) == 3 and {len(row) for row in rows} == {len(rows[0])} and _are_roles(rows[2])
         return cls(rows[0], *((rows[1], rows[2]) if typed else ((), ())), delimiter)
 
@@ -129,13 +126,8 @@ def _typed_table(export: Export, head: _Header) -> Table:
 
     assert export.path is not None, "a header is of a file"
     check_names(export.name, head.names)
-    rows = [row for row in records(all_lines(export.path)[3:], head.delimiter) if row]
-    odd = next((place for place, row in enumerate(rows) if len(row) != len(head.names)), None)
-    if odd is not None:
-        raise InputError(
-            f"{export.name} cannot be read: line {odd + 4} has {len(rows[odd])} fields where {len(head.names)} "
-            "were expected; is the file complete?"
-        )
+    lines = all_lines(export.path)[3:]
+    rows = [row for row in records(export.name, lines, head.delimiter, width=len(head.names), first=4) if row]
     if not rows:
         raise InputError(f"{export.name} has a header but no rows; is the file complete?")
     columns = {
@@ -146,12 +138,8 @@ def _typed_table(export: Export, head: _Header) -> Table:
 
 
 def _column(export: Export, name: str, cells: list[str], is_number: bool) -> Any:
-    if not is_number:
-        return np.array([None if cell in _MISSING else cell for cell in cells], dtype=object)
-    strange = next((cell for cell in cells if cell not in _MISSING and not reads_as_number(cell)), None)
-    if strange is not None:
-        raise InputError(f"column {name!r} of {export.name} is declared as numbers and holds {shortened(strange)}.")
-    return np.array([np.nan if cell in _MISSING else float(cell) for cell in cells])
+    values = [None if cell in _MISSING else cell for cell in cells]
+    return numbers_of(f"column {name!r} of {export.name}", values) if is_number else np.array(values, dtype=object)
 
 
 def _of_learners(

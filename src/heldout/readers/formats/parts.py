@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-import csv
 import json
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from heldout.errors import InputError
 from heldout.readers.columns import first_line, free_name, quoted
-from heldout.readers.csv_table import long_fields
 from heldout.readers.formats.base import Export
 from heldout.readers.tables import Table
-
-_OPENING = 1 << 16
 
 
 def parts_of(export: Export, *endings: str) -> dict[str, Export]:
@@ -40,39 +36,6 @@ def parts_of(export: Export, *endings: str) -> dict[str, Export]:
     if export.path is not None:
         return dict.fromkeys(_named([export.path], export.name), export)  # whose table is read once
     return {"the model": export}
-
-
-def opening_lines(export: Export, n_lines: int) -> list[str]:
-    """The first lines of a text file, without their ends; none of what is no text file."""
-    if export.path is None or not export.path.is_file():
-        return []
-    try:
-        with export.path.open("rb") as stream:
-            start = stream.read(_OPENING)
-    except OSError:
-        return []
-    if b"\0" in start:
-        return []
-    return start.decode("utf-8-sig", "replace").splitlines()[:n_lines]
-
-
-def all_lines(path: Path) -> list[str]:
-    """The lines of a text file, without their ends; a file that is not text in UTF-8 is refused."""
-    try:
-        return path.read_bytes().decode("utf-8-sig").splitlines()
-    except UnicodeDecodeError as error:
-        raise InputError(
-            f"{path} is not text in UTF-8 (byte {error.object[error.start]:#04x}); save it as UTF-8."
-        ) from None
-
-
-def records(lines: Iterable[str], delimiter: str = ",") -> list[list[str]]:
-    """The fields of each line of delimited text, of any length."""
-    try:
-        with long_fields():
-            return list(csv.reader(lines, delimiter=delimiter))
-    except csv.Error as error:
-        raise InputError(f"a line cannot be divided into fields ({error}); is the file damaged?") from None
 
 
 def json_object(path: Path) -> dict[str, Any]:

@@ -72,15 +72,13 @@ class Tidymodels:
             labels=labels,
             probabilities=probabilities,
             values=_VALUES if _VALUES in names else None,
-            group=uses.group,
             weight=weight,
             settings=tuple(settings),
             is_chosen=bool(constant),
         )
         flags = {} if resamples else {Flag.AVERAGED_REPEATS: _averaged(export.name)}
-        source = roles.source(export.name, self.name, self.title)
         return predictions_of_lines(
-            table, roles, source, flags=flags, adaptive=".iter" in names, slices=r"Slice\d+", remedy=_KEEPS_ALL
+            table, roles, self, uses, flags=flags, adaptive=".iter" in names, slices=r"Slice\d+", remedy=_KEEPS_ALL
         )
 
 

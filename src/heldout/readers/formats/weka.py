@@ -10,8 +10,9 @@ rows in the same places if they were made with the same data, ``-x`` and ``-s``.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import takewhile
 from typing import Any, ClassVar
 
 import numpy as np
@@ -20,9 +21,10 @@ from heldout.data.arrays import shortened
 from heldout.errors import InputError
 from heldout.readers.columns import free_name, quoted, reads_as_number
 from heldout.readers.formats.base import ColumnUses, Export
-from heldout.readers.formats.parts import all_lines, opening_lines, parts_of, records, stacked
+from heldout.readers.formats.parts import parts_of, stacked
 from heldout.readers.line_roles import LineRoles, predictions_of_lines
 from heldout.readers.prediction_table import PredictionTable
+from heldout.readers.text_lines import all_lines, numbers_of, opening_lines, records
 
 _HEADER = "inst#,actual,predicted,error"
 _WHOLE = re.compile(r"[0-9]{1,18}")
@@ -52,9 +54,8 @@ class Weka:
     signs: ClassVar[str] = "a line inst#,actual,predicted,error"
 
     def recognises(self, export: Export, uses: ColumnUses) -> bool:
-        return any(
-            _start(opening_lines(part, _OPENING_LINES)) >= 0 for part in parts_of(export, ".csv", ".txt").values()
-        )
+        parts = parts_of(export, ".csv", ".txt").values()
+        return any(_start(opening_lines(part.path, _OPENING_LINES)) >= 0 for part in parts)
 
     def read(self, export: Export, uses: ColumnUses) -> PredictionTable:
         found = {"target": "actual", "row": "inst#", "fold": "inst#", "repeat": None, "event": None}
@@ -73,10 +74,8 @@ class Weka:
             labels="predicted" if texts else None,
             probabilities=one.probabilities(texts),
             values=None if texts else "predicted",
-            group=uses.group,
-            weight=uses.weight,
         )
-        read = predictions_of_lines(table, roles, roles.source(export.name, self.name, self.title))
+        read = predictions_of_lines(table, roles, self, uses)
         remarks = [_MATCHED.format(n=len(files))] * (len(files) > 1)
         remarks += [_NO_DISTRIBUTION] * bool(texts and not one.n_classes)
         remarks += [_THREE_DECIMALS] * any(each.is_rounded for each in files.values())
@@ -107,22 +106,17 @@ class _PrintedFile:
                 f"{part.name} holds predictions of the training data, which were not held out; cross-validate with "
                 "-x."
             )
-        header = records([lines[start]])[0]
+        header = records(part.name, [lines[start]])[0]
         after = header[4:]
         blanks = 0
         if after[:1] == ["distribution"]:
             blanks = next((place for place, name in enumerate(after[1:]) if name), len(after) - 1) + 1
         printed = after[blanks or (1 if after[:1] == ["prediction"] else 0) :]
         attributes = tuple(free_name(name, ("row", "fold", "actual", "predicted")) for name in printed)
-        rows = records(_to_blank(lines[start + 1 :]))
+        body = takewhile(str.strip, lines[start + 1 :])
+        rows = records(part.name, body, width=len(header), first=start + 2)
         if not rows:
             raise InputError(f"{part.name} has no predictions after its header; is the file complete?")
-        odd = next((place for place, row in enumerate(rows) if len(row) != len(header)), None)
-        if odd is not None:
-            raise InputError(
-                f"{part.name} cannot be read: line {start + odd + 2} has {len(rows[odd])} fields where "
-                f"{len(header)} were expected; is the file complete?"
-            )
         return cls(part.name, rows, blanks, attributes)
 
     @property
@@ -165,13 +159,8 @@ class _PrintedFile:
         return pd.DataFrame(columns)
 
     def _numbers(self, place: int) -> Any:
-        texts = [row[place].removeprefix("*") for row in self.rows]
-        strange = next((text for text in texts if text != "?" and not reads_as_number(text)), None)
-        if strange is not None:
-            raise InputError(
-                f"{self.name} holds {shortened(strange)} where a number was expected; is the file complete?"
-            )
-        return np.array([np.nan if text == "?" else float(text) for text in texts])
+        cells = [row[place].removeprefix("*") for row in self.rows]
+        return numbers_of(self.name, [None if cell == "?" else cell for cell in cells])
 
     def _check_errors(self, actual: Any, predicted: Any) -> None:
         off = np.abs(predicted - actual - self._numbers(3)) > _ROUNDED * np.maximum(1, np.abs(actual))
@@ -194,13 +183,6 @@ def _all_lines(part: Export) -> list[str]:
 def _start(lines: Sequence[str]) -> int:
     """The number of the header among the lines, -1 if it is not there."""
     return next((place for place, line in enumerate(lines) if line.startswith(_HEADER)), -1)
-
-
-def _to_blank(lines: Sequence[str]) -> Iterator[str]:
-    for line in lines:
-        if not line.strip():
-            return
-        yield line
 
 
 def _whole(name: str, text: str) -> int:

@@ -1,0 +1,72 @@
+"""Lines of text files that are not read by pandas, because their header is of a tool's own form."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from heldout.data.arrays import shortened
+from heldout.errors import InputError
+from heldout.readers.columns import reads_as_number
+from heldout.readers.csv_table import long_fields
+
+COMPLETE = "is the file complete?"
+_OPENING = 1 << 16
+
+
+def opening_lines(path: Path | None, n_lines: int) -> list[str]:
+    """The first lines of a text file, without their ends; none of what is no text file."""
+    if path is None or not path.is_file():
+        return []
+    try:
+        with path.open("rb") as stream:
+            start = stream.read(_OPENING)
+    except OSError:
+        return []
+    if b"\0" in start:
+        return []
+    return start.decode("utf-8-sig", "replace").splitlines()[:n_lines]
+
+
+def all_lines(path: Path) -> list[str]:
+    """The lines of a text file, without their ends; a file that is not text in UTF-8 is refused."""
+    try:
+        return path.read_bytes().decode("utf-8-sig").splitlines()
+    except UnicodeDecodeError as error:
+        raise InputError(
+            f"{path} is not text in UTF-8 (byte {error.object[error.start]:#04x}); save it as UTF-8."
+        ) from None
+
+
+def records(
+    name: Any, lines: Iterable[str], delimiter: str = ",", *, width: int | None = None, first: int = 1
+) -> list[list[str]]:
+    """The fields of each line of delimited text, of any length.
+
+    Lines that have not ``width`` fields are refused; ``first`` is the number of the first line in the file.
+    """
+    try:
+        with long_fields():
+            rows = list(csv.reader(lines, delimiter=delimiter))
+    except csv.Error as error:
+        raise InputError(f"a line cannot be divided into fields ({error}); is the file damaged?") from None
+    for place, row in enumerate(rows if width is not None else ()):
+        if row and len(row) != width:
+            raise InputError(
+                f"{name} cannot be read: line {first + place} has {len(row)} fields where {width} were expected; "
+                f"{COMPLETE}"
+            )
+    return rows
+
+
+def numbers_of(where: str, cells: Sequence[str | None]) -> NDArray[np.float64]:
+    """The numbers in cells of text, NaN for None; ``where`` names the column or file."""
+    strange = next((cell for cell in cells if cell is not None and not reads_as_number(cell)), None)
+    if strange is not None:
+        raise InputError(f"{where} holds {shortened(strange)} where a number was expected; {COMPLETE}")
+    return np.array([np.nan if cell is None else float(cell) for cell in cells], dtype=np.float64)
