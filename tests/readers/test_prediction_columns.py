@@ -98,14 +98,15 @@ def test_brackets_that_hold_no_class_belong_to_the_name() -> None:
         (TWO, ["one[0]"], r"'one' has no column of class 1 beside .*positive one, 1, is enough; --positive LABEL"),
         (TWO, ["one[0]", "one[1]", "two[1]"], "'two' has no column of class 0 beside"),
         (TWO, ["one[1]", "one[1.0]"], r"'one\[1\]', 'one\[1.0\]' name a class of the target twice"),
-        (TWO, ["one[no]", "one[yes]"], r"'one\[no\]', 'one\[yes\]' sum to 1 .* no class of the target \(0, 1\)"),
+        (TWO, ["one[no]", "one[yes]"], r"'one\[no\]', 'one\[yes\]' sum to 1 in every row, .* \('0', '1'\)"),
     ],
     ids=["lacking", "mixed", "no class", "negative only", "uneven", "twice", "other labels"],
 )
 def test_classes_that_cannot_be_matched_are_refused(y: Any, columns: list[str], said: str) -> None:
     share = np.full(N, 1 / len(columns))
     with pytest.raises(InputError, match=said):
-        prediction_columns_of(table(dict.fromkeys(columns, share)), truth_of(y))
+        found, truth = table(dict.fromkeys(columns, share)), truth_of(y)
+        check_kinds(found, prediction_columns_of(found, truth), truth, metric_named("accuracy"))
 
 
 def test_text_in_a_column_of_a_class_is_refused_with_its_row() -> None:

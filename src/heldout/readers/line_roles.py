@@ -71,7 +71,7 @@ def grid_of_lines(
     Without ``repeats`` these are found from which resamples overlap. ``columns`` says for sentences which columns
     the keys are from.
     """
-    of_line = _repeat_of_line(rows, resamples, repeats)
+    of_line = _repeat_of_line(rows, resamples, configurations, repeats)
     shape = (len(rows.labels), int(of_line.max()) + 1)
     lines = lines_of_cells(
         [rows, LineKey("repeat", of_line, range(shape[1])), configurations],
@@ -84,10 +84,14 @@ def grid_of_lines(
     return _of_complete_configurations(grid, rows, columns)
 
 
-def _repeat_of_line(rows: LineKey, resamples: LineKey | None, repeats: LineKey | None) -> NDArray[np.intp]:
+def _repeat_of_line(
+    rows: LineKey, resamples: LineKey | None, configurations: LineKey, repeats: LineKey | None
+) -> NDArray[np.intp]:
     if repeats is not None:
         return repeats.codes
-    if resamples is None:
+    cells = np.unique(rows.codes * len(configurations.labels) + configurations.codes)
+    # Where each configuration predicted a row once, all resamples are folds of one repeat.
+    if resamples is None or len(cells) == len(rows.codes):
         return np.zeros(len(rows.codes), dtype=np.intp)
     return repeats_of_resamples(rows.codes, resamples.codes, len(rows.labels))[resamples.codes]
 
@@ -195,6 +199,8 @@ class LineRoles:
     weight: str | None = None
     settings: tuple[str, ...] = ()
     """Columns with one value in each configuration, which are added to its name."""
+    attributes: tuple[str, ...] = ()
+    """Columns of the data, which are the same in all lines of a row."""
     n_rows: int | None = None
     """How many rows the data have; by default as many as the rows are numbered up to."""
     is_chosen: bool = False
@@ -289,7 +295,8 @@ def predictions_of_lines(
     repeats = None if roles.repeat is None else line_key("repeat", frame[roles.repeat])
     grid = grid_of_lines(rows, resamples, configurations, repeats, roles.keys)
     lines, first = grid.lines.reshape(len(grid.lines), -1), grid.first
-    for what, column in (("the target", roles.target), ("the groups", roles.group), ("the weights", roles.weight)):
+    fixed = [("the target", roles.target), ("the groups", roles.group), ("the weights", roles.weight)]
+    for what, column in [*fixed, *(("the attributes", name) for name in roles.attributes)]:
         if column is not None:
             check_same(what, frame[column], lines, rows)
     truth = labels_of_column(frame[roles.target])[first]

@@ -6,7 +6,7 @@ predictions of configurations.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -84,9 +84,16 @@ def _divides_into_copies(codes: NDArray[np.intp], n_values: int, truth: NDArray[
     return changes >= _FEWEST_CHANGES and bool((copies == copies[0]).all())
 
 
-def check_no_probabilities_of_classes(predictions: Any, classes: Sequence[Any]) -> None:
-    """Refuse neighbouring columns, or columns named after the classes, that sum to 1 in every row."""
-    named = columns_of_classes(list(predictions.columns), [str(label) for label in classes])
+def check_no_probabilities_of_classes(
+    predictions: Any, classes: Sequence[Any], stems: Iterable[Iterable[str]] = ()
+) -> None:
+    """Refuse neighbouring columns, or columns named after the classes or alike, that sum to 1 in every row.
+
+    ``stems``: columns of one name but for the text in brackets.
+    """
+    named = [*columns_of_classes(list(predictions.columns), [str(label) for label in classes])]
+    alike = [[*columns] for columns in stems]
+    named += [dict.fromkeys(columns, "") for columns in alike if len(columns) == len(classes)]
     together = next((list(own) for own in named if _sum_to_one(predictions[list(own)])), None)
     together = together or _neighbours(predictions, len(classes))
     if together:

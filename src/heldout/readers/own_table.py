@@ -161,7 +161,7 @@ def predictions_from_own_table(table: Table) -> PredictionTable:
         question=replace(_question(roles, truth), groups=groups, sample_weight=weights),
         **{name: getattr(roles, name) for name in _SAME},
     )
-    return PredictionTable(truth, predictions, folds, groups, weights, Source(table.name))
+    return PredictionTable(truth, predictions, folds, groups, weights, Source(table.name), remarks=table.remarks)
 
 
 def _settings_of(predictions: HeldOutPredictions) -> dict[str, Any]:

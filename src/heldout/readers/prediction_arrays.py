@@ -54,11 +54,9 @@ class PredictionArrays:
     """(N, C, R): predicted numbers of a regression; NaN where not predicted."""
     folds: NDArray[np.int32] | None = None
     """(N, R): codes, -1 where a row was not held out."""
-    failed: Mapping[int, str] = field(default_factory=dict)
-    dropped: Mapping[int, str] = field(default_factory=dict)
     adaptive: bool = False
     exchangeable: bool = True
-    """``failed``, ``dropped``, ``adaptive``, ``exchangeable``: as in ``HeldOutPredictions``."""
+    """``adaptive``, ``exchangeable``: as in ``HeldOutPredictions``."""
     flags: Mapping[Flag, str] = field(default_factory=dict)
     """What a reader of any estimate from these predictions must know."""
 
@@ -132,8 +130,6 @@ class PredictionArrays:
             self.folds,
             self.classes,
             positive,
-            failed=self.failed,
-            dropped=self.dropped,
             training_rows=training_rows_of(self.folds, tested),
             adaptive=self.adaptive,
             exchangeable=self.exchangeable,

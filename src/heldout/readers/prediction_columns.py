@@ -17,7 +17,7 @@ from heldout import _defaults
 from heldout.data.arrays import array_of, numbers_of, shortened
 from heldout.data.task import TaskKind, Truth, labels_text, no_labels
 from heldout.errors import InputError
-from heldout.estimates.input_arrays import TWO_DECIMALS, read_predictions
+from heldout.estimates.input_arrays import read_predictions
 from heldout.estimates.responses import ResponseName
 from heldout.flags import Flag
 from heldout.metrics.base import Metric, Response
@@ -79,7 +79,6 @@ def prediction_columns_of(found: ColumnPredictions, truth: Truth) -> PredictionC
         column: class_code(truth, label.strip()) for labels in stems.values() for column, label in labels.items()
     }
     if truth.classes is None or all(code is None for code in codes.values()):
-        _check_no_classes(frame, stems, truth)
         _check_a_column_each(plain)
         return plain
     _check_all_are_classes(frame.columns, codes, truth)
@@ -140,26 +139,6 @@ def held_out(
     return replace(held, names=heads.names, flags={**found.flags, **flags})
 
 
-def _check_no_classes(frame: Any, stems: Mapping[str, Mapping[str, str]], truth: Truth) -> None:
-    """Refuse columns in brackets that sum to 1 like probabilities but name no class of the target."""
-    if truth.classes is None:
-        return
-    for columns in stems.values():
-        if len(columns) == truth.n_classes and _sums_to_one(frame[list(columns)]):
-            raise InputError(
-                f"{quoted(list(columns))} sum to 1 as the probabilities of classes do, but the brackets name no "
-                f"class of the target ({labels_text(truth.classes)}); name them name[class]."
-            )
-
-
-def _sums_to_one(columns: Any) -> bool:
-    if any(dtype.kind not in "iuf" for dtype in columns.dtypes):
-        return False
-    sums: NDArray[np.float64] = columns.to_numpy(dtype=np.float64).sum(axis=1)
-    present = sums[~np.isnan(sums)]
-    return bool(present.size and (np.abs(present - 1) <= TWO_DECIMALS).all())
-
-
 def _check_all_are_classes(columns: Sequence[str], codes: Mapping[str, int | None], truth: Truth) -> None:
     of_class = next(column for column, code in codes.items() if code is not None)
     other = next((column for column in columns if codes.get(column) is None), None)
@@ -198,7 +177,7 @@ def check_kinds(found: ColumnPredictions, heads: PredictionColumns, truth: Truth
     for name in frame.columns:
         check_no_dates(frame[name], "a prediction")
     if truth.classes is not None and not heads.per_class and found.configurations is None:
-        check_no_probabilities_of_classes(frame, truth.classes.tolist())
+        check_no_probabilities_of_classes(frame, truth.classes.tolist(), _stems(frame.columns).values())
     if truth.kind is TaskKind.MULTICLASS and not heads.per_class:
         _check_labels_of_several_classes(frame, truth, metric)
     texts = [name for name in frame.columns if frame[name].dtype.kind not in "iufb"]

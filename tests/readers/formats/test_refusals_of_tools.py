@@ -80,7 +80,7 @@ FILES: list[tuple[str, str, str | None, Callable[[str], str], str]] = [
         "gbm.csv",
         "diagnosis",
         changed(',0,"malignant"', ',2,"malignant"'),
-        "row 1 is in fold 0 of glm, and in fold 2 of another",
+        "row 1 is in two folds of one repeat, 2 and 0; all",
     ),
     ("h2o/models", "gbm.csv", "diagnosis", changed('"benign"', '"mild"'), "different columns|no class"),
     ("h2o/numbers.csv", "", "nothing", str, "has no column 'nothing' to use as the true values"),
@@ -181,7 +181,7 @@ def test_files_of_weka_with_rows_in_other_places_are_refused_by_the_attributes_t
 ) -> None:
     one, other = EXPORTS / "weka" / "ibk5.csv", EXPORTS / "weka" / "other_seed"
     with pytest.raises(
-        ho.InputError, match=r"row 1\.\d+ \(fold\.inst#\) has different values of 'preg'|two values of the"
+        ho.InputError, match=r"row 1\.\d+ has two values of the (target|attributes \(column 'preg'\))"
     ):
         ho.read_predictions([one, other], "weka")
     with pytest.raises(ho.InputError, match="all files must be of the same data"):

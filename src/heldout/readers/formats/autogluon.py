@@ -19,7 +19,7 @@ from heldout.flags import Flag
 from heldout.readers.columns import holds_labels, quoted
 from heldout.readers.formats.base import ColumnUses, Export, is_frame
 from heldout.readers.formats.given import INDEX, needed_truth, with_uses
-from heldout.readers.formats.parts import check_same_folds, parts_of, stacked
+from heldout.readers.formats.parts import parts_of, stacked
 from heldout.readers.line_roles import LineRoles, predictions_of_lines
 from heldout.readers.lines import numbered_rows
 from heldout.readers.prediction_table import PredictionTable
@@ -74,8 +74,6 @@ class AutoGluon:
         table, model = stacked(frames, export.name)
         frame = table.frame
         rest = [name for name in frame.columns if name not in {model, row, *given.values()}]
-        if "fold" in given:
-            check_same_folds(table, given["row"], given["fold"], model, "leave out `fold`, or fit them again")
         labels, values = _alone(frame, rest, given["target"], export.name)
         roles = LineRoles(
             target=given["target"],

@@ -17,7 +17,7 @@ from heldout.errors import InputError
 from heldout.readers.columns import quoted, texts_of_classes
 from heldout.readers.formats.base import ColumnUses, Export
 from heldout.readers.formats.given import needed_truth, with_uses
-from heldout.readers.formats.parts import check_same_folds, parts_of, stacked
+from heldout.readers.formats.parts import parts_of, stacked
 from heldout.readers.line_roles import LineRoles, predictions_of_lines
 from heldout.readers.prediction_table import PredictionTable
 from heldout.readers.tables import Table, table_of_frame
@@ -49,9 +49,6 @@ class H2O:
         table, model = stacked(frames, export.name)
         frame = table.frame
         fold = given.get("fold", _FOLD if _FOLD in frame.columns else None)
-        if fold:
-            remedy = "give them one fold_column, or one seed and fold_assignment"
-            check_same_folds(table, given["row"], fold, model, remedy)
         classes = [name for name in frame.columns if name not in {_PREDICT, _FOLD, model, *given.values()}]
         _check_numbers(table, classes)
         _check_held_out(table, classes)

@@ -38,7 +38,4 @@ class OwnFile:
                 f"`format={self.name!r}` out.",
                 argument="format",
             )
-        found = predictions_from_own_table(table)
-        return replace(
-            found, source=Source(table.name, self.name, self.title), remarks=(*table.remarks, *found.remarks)
-        )
+        return replace(predictions_from_own_table(table), source=Source(table.name, self.name, self.title))

@@ -89,20 +89,6 @@ def stacked(frames: Mapping[str, Any], name: str) -> tuple[Table, str]:
     return Table(name, table), model
 
 
-def check_same_folds(table: Table, row: str, fold: str, model: str, remedy: str) -> None:
-    """Refuse models that were cross-validated on different folds."""
-    frame = table.frame
-    first = frame.groupby(row, sort=False)[fold].transform("first")
-    differs = (frame[fold] != first).to_numpy()
-    if differs.any():
-        place = int(differs.argmax())
-        line = frame.iloc[place]
-        raise InputError(
-            f"row {line[row]} is in fold {line[fold]} of {line[model]}, and in fold {first.iloc[place]} of another "
-            f"model; all models must be cross-validated on the same folds: {remedy}."
-        )
-
-
 def _part(name: Any, part: Any) -> Export:
     export = Export.of(part)
     return Export(str(name), value=part) if export.path is None else export

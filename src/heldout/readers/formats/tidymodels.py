@@ -29,6 +29,8 @@ _OF_WORKFLOWS = ("preproc", "model")
 _OF_TIMES = (".pred_time", ".pred_linear_pred", ".pred_survival")
 """Predictions of a censored regression."""
 _NOT_HELD_OUT = "Apparent"
+_AVERAGED = "all resamples that held it out, if there were several"
+_NOT_AVERAGED = "export collect_predictions(summarize = FALSE)"
 _KEEPS_ALL = "collect_predictions() without parameters= gives all of them."
 
 
@@ -76,18 +78,11 @@ class Tidymodels:
             settings=tuple(settings),
             is_chosen=bool(constant),
         )
-        flags = {} if resamples else {Flag.AVERAGED_REPEATS: _averaged(export.name)}
+        averaged = Flag.AVERAGED_REPEATS.filled(source=export.name, what=_AVERAGED, remedy=_NOT_AVERAGED)
+        flags = {} if resamples else {Flag.AVERAGED_REPEATS: averaged}
         return predictions_of_lines(
             table, roles, self, uses, flags=flags, adaptive=".iter" in names, slices=r"Slice\d+", remedy=_KEEPS_ALL
         )
-
-
-def _averaged(name: str) -> str:
-    return Flag.AVERAGED_REPEATS.filled(
-        source=name,
-        what="all resamples that held it out, if there were several",
-        remedy="export collect_predictions(summarize = FALSE)",
-    )
 
 
 def _held_out_lines(table: Table) -> Table:

@@ -19,7 +19,7 @@ import numpy as np
 
 from heldout.data.arrays import shortened
 from heldout.errors import InputError
-from heldout.readers.columns import free_name, quoted, reads_as_number
+from heldout.readers.columns import free_name, reads_as_number
 from heldout.readers.formats.base import ColumnUses, Export
 from heldout.readers.formats.parts import parts_of, stacked
 from heldout.readers.line_roles import LineRoles, predictions_of_lines
@@ -64,7 +64,6 @@ class Weka:
         texts = _class_texts(files.values())
         table, model = stacked({name: each.frame(texts) for name, each in files.items()}, export.name)
         one = next(iter(files.values()))
-        _check_attributes(table.frame, one.attributes, self.title)
         folds = "fold" if table.frame["fold"].nunique() > 1 else None
         roles = LineRoles(
             target="actual",
@@ -74,6 +73,7 @@ class Weka:
             labels="predicted" if texts else None,
             probabilities=one.probabilities(texts),
             values=None if texts else "predicted",
+            attributes=one.attributes,
         )
         read = predictions_of_lines(table, roles, self, uses)
         remarks = [_MATCHED.format(n=len(files))] * (len(files) > 1)
@@ -226,16 +226,3 @@ def _class_texts(files: Iterable[_PrintedFile]) -> dict[int, str]:
                     "before; all files must be of the same data."
                 )
     return texts
-
-
-def _check_attributes(frame: Any, attributes: Sequence[str], title: str) -> None:
-    """Refuse files whose attributes of -p differ in some row: their rows are not in the same places."""
-    for name in attributes:
-        values = frame.groupby("row", sort=False)[name].nunique(dropna=False)
-        if (values > 1).any():
-            row = values.index[int((values > 1).to_numpy().argmax())]
-            held = frame.loc[frame["row"] == row, name].unique().tolist()
-            raise InputError(
-                f"row {row} (fold.inst#) has different values of {name!r} in the files ({quoted(held)}), so they "
-                f"hold the rows in different orders; make all {title} with the same data, -x and -s."
-            )
