@@ -75,7 +75,7 @@ def test_two_columns_of_two_classes(command: Command, tmp_path: Path) -> None:
         (
             {"m[1]": 0.5, "m[2]": 0.3, "m[3]": 0.2},
             [],
-            "no class of the target ('x', 'y', 'z'); name them name[class]",
+            "as the probabilities of the target's classes ('x', 'y', 'z') do",
         ),
         ({"m": 0.5}, ["--metric", "log_loss"], "are a column for each class, named name[class]"),
     ],
