@@ -19,8 +19,8 @@ from heldout.flags import Flag
 from heldout.readers.columns import holds_labels, quoted
 from heldout.readers.formats.base import ColumnUses, Export, is_frame
 from heldout.readers.formats.given import INDEX, needed_truth, with_uses
+from heldout.readers.formats.line_roles import LineRoles, predictions_of_lines
 from heldout.readers.formats.parts import parts_of, stacked
-from heldout.readers.line_roles import LineRoles, predictions_of_lines
 from heldout.readers.lines import numbered_rows
 from heldout.readers.prediction_table import PredictionTable
 from heldout.readers.tables import table_of_frame

@@ -12,8 +12,8 @@ from typing import ClassVar
 
 from heldout.readers.columns import holds_labels, place_of_class
 from heldout.readers.formats.base import ColumnUses, Export, without_row_names
+from heldout.readers.formats.line_roles import LineRoles, predictions_of_lines
 from heldout.readers.known_classes import class_values
-from heldout.readers.line_roles import LineRoles, predictions_of_lines
 from heldout.readers.lines import with_repeats_of_names
 from heldout.readers.prediction_table import PredictionTable
 

@@ -17,8 +17,8 @@ from heldout.errors import InputError
 from heldout.readers.columns import quoted, texts_of_classes
 from heldout.readers.formats.base import ColumnUses, Export
 from heldout.readers.formats.given import needed_truth, with_uses
+from heldout.readers.formats.line_roles import LineRoles, predictions_of_lines
 from heldout.readers.formats.parts import parts_of, stacked
-from heldout.readers.line_roles import LineRoles, predictions_of_lines
 from heldout.readers.prediction_table import PredictionTable
 from heldout.readers.tables import Table, table_of_frame
 

@@ -21,8 +21,8 @@ from heldout.errors import InputError
 from heldout.flags import Flag
 from heldout.readers.columns import check_numbers, first_line, quoted
 from heldout.readers.formats.base import ColumnUses, Export
+from heldout.readers.formats.line_roles import LineRoles, predictions_of_lines
 from heldout.readers.formats.parts import entry, json_object, stacked
-from heldout.readers.line_roles import LineRoles, predictions_of_lines
 from heldout.readers.prediction_table import PredictionTable
 from heldout.readers.tables import read_table
 

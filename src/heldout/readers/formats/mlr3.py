@@ -15,7 +15,7 @@ from typing import ClassVar
 from heldout.errors import InputError
 from heldout.readers.columns import holds_labels, is_setting, quoted
 from heldout.readers.formats.base import ColumnUses, Export, without_row_names
-from heldout.readers.line_roles import LineRoles, predictions_of_lines
+from heldout.readers.formats.line_roles import LineRoles, predictions_of_lines
 from heldout.readers.prediction_table import PredictionTable
 from heldout.readers.tables import Table
 

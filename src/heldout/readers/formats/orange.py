@@ -17,8 +17,8 @@ import numpy as np
 from heldout.errors import InputError
 from heldout.readers.columns import check_names, free_name, holds_labels, quoted
 from heldout.readers.formats.base import ColumnUses, Export
+from heldout.readers.formats.line_roles import LineRoles, predictions_of_lines
 from heldout.readers.formats.parts import stacked
-from heldout.readers.line_roles import LineRoles, predictions_of_lines
 from heldout.readers.prediction_table import PredictionTable
 from heldout.readers.tables import Table
 from heldout.readers.text_lines import all_lines, numbers_of, opening_lines, records

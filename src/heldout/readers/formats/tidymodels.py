@@ -15,7 +15,7 @@ from heldout.errors import InputError
 from heldout.flags import Flag
 from heldout.readers.columns import is_setting, place_of_class, quoted
 from heldout.readers.formats.base import ColumnUses, Export, without_row_names
-from heldout.readers.line_roles import LineRoles, predictions_of_lines
+from heldout.readers.formats.line_roles import LineRoles, predictions_of_lines
 from heldout.readers.prediction_table import PredictionTable
 from heldout.readers.tables import Table
 

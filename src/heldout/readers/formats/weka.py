@@ -21,8 +21,8 @@ from heldout.data.arrays import shortened
 from heldout.errors import InputError
 from heldout.readers.columns import free_name, reads_as_number
 from heldout.readers.formats.base import ColumnUses, Export
+from heldout.readers.formats.line_roles import LineRoles, predictions_of_lines
 from heldout.readers.formats.parts import parts_of, stacked
-from heldout.readers.line_roles import LineRoles, predictions_of_lines
 from heldout.readers.prediction_table import PredictionTable
 from heldout.readers.text_lines import all_lines, numbers_of, opening_lines, records
 

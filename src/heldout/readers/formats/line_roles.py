@@ -9,7 +9,7 @@ import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +18,7 @@ from heldout.data.task import checked_groups, checked_weights
 from heldout.errors import InputError
 from heldout.flags import Flag
 from heldout.readers.columns import check_complete, check_numbers, labels_of_column, plain, quoted
+from heldout.readers.formats.base import ColumnUses, PredictionFormat
 from heldout.readers.known_classes import KnownClasses
 from heldout.readers.lines import (
     LineKey,
@@ -33,9 +34,6 @@ from heldout.readers.lines import (
 from heldout.readers.prediction_arrays import PredictionArrays
 from heldout.readers.prediction_table import PredictionTable, Source
 from heldout.readers.tables import Table
-
-if TYPE_CHECKING:
-    from heldout.readers.formats.base import ColumnUses, PredictionFormat
 
 
 @dataclass(frozen=True, eq=False)
@@ -278,7 +276,7 @@ def predictions_of_lines(
     >>> import pandas as pd
     >>> frame = pd.DataFrame({"row": [2, 1, 1, 2], "k": [5, 5, 9, 9], "obs": [0.2, 0.1, 0.1, 0.2],
     ...                       "pred": [0.21, 0.12, 0.13, 0.24]})
-    >>> from heldout.readers.formats import FORMATS, ColumnUses
+    >>> from heldout.readers.formats import FORMATS
     >>> roles = LineRoles("obs", "row", ("k",), values="pred")
     >>> read = predictions_of_lines(Table("t", frame), roles, FORMATS["caret"], ColumnUses())
     >>> read.truth.tolist(), read.predictions.names, read.predictions.responses["values"][..., 0].tolist()
