@@ -93,7 +93,7 @@ def test_the_race_and_its_time_are_those_of_the_search_on_all_rows() -> None:
         replace(found, evaluation=replace(alone, n_fits=found.n_fits, n_fits_saved=found.n_fits_saved))
     )
     assert (content.race.fits, content.race.saved) == (alone.n_fits, alone.n_fits_saved)
-    assert content.race.how.endswith("This is the search on all rows; the other searches dropped separately.")
+    assert "This is the search on all rows; the other searches dropped separately." in render_html(content)
     labelled = content.facts
     assert labelled["Fits"] == f"{found.n_fits}, {found.n_fits_saved} saved"
     assert "Time of the search on all rows" in labelled and "Time of all fits" not in labelled
@@ -101,7 +101,7 @@ def test_the_race_and_its_time_are_those_of_the_search_on_all_rows() -> None:
 
 def test_a_search_by_itself_is_the_only_one() -> None:
     content = facts(searched(drop=ho.dropping.Bootstrap(min_predictions=20, threshold=0.5)).evaluation)
-    assert "all rows" not in content.race.how
+    assert content.race.is_one_search
     assert "Time of all fits" in content.facts
 
 

@@ -90,7 +90,7 @@ def test_every_barrier_with_a_dropped_configuration_is_listed(race: Evaluation) 
         (2, 60, 6, 3, 0, 3, leader, 0.012),
         (3, 90, 3, 1, 0, 2, leader, 0.001),
     ]
-    assert summary.quiet == "After one more split none was dropped: fewer than 50 rows had been predicted by then."
+    assert (summary.quiet, summary.quiet_before_minimum, summary.min_predictions) == (1, 1, 50)
     assert summary.alive == (6, 6, 3, 2)
     assert (summary.fits, summary.saved) == (17, 7)
 
@@ -98,19 +98,21 @@ def test_every_barrier_with_a_dropped_configuration_is_listed(race: Evaluation) 
 def test_the_probability_that_the_best_was_dropped_is_the_sum_with_what_it_is_worth(race: Evaluation) -> None:
     summary = summary_of(race)
     assert summary.risk == pytest.approx(0.013)
-    assert "among those dropped is 1.3 %, summed over the splits." in summary.risk_sentence
-    assert "does not anticipate" in summary.risk_sentence
+    page = render_html(facts(race))
+    assert "among those dropped is 1.3 %, summed over the splits." in page and "does not anticipate" in page
+    assert "After one more split none was dropped: fewer than 50 rows had been predicted by then." in page
 
 
 def test_a_sum_of_shares_is_no_probability_above_one(make_evaluation: Make) -> None:
-    summary = summary_of(raced(make_evaluation(), (barrier(1, 6, [0, 1], 0.7), barrier(2, 4, [2, 5], 0.6))))
-    assert summary.risk == 1.0 and "among those dropped is 100.0 %" in summary.risk_sentence
+    made = raced(make_evaluation(), (barrier(1, 6, [0, 1], 0.7), barrier(2, 4, [2, 5], 0.6)))
+    assert summary_of(made).risk == 1.0 and "among those dropped is 100.0 %" in render_html(facts(made))
 
 
 def test_an_unknown_share_is_reported_as_missing(make_evaluation: Make) -> None:
-    summary = summary_of(raced(make_evaluation(), (barrier(1, 6, [0], float("nan")), barrier(2, 5, [1], 0.02))))
+    made = raced(make_evaluation(), (barrier(1, 6, [0], float("nan")), barrier(2, 5, [1], 0.02)))
+    summary = summary_of(made)
     assert (summary.barriers[0].risk, summary.risk) == (None, pytest.approx(0.02))
-    assert "2.0 %, summed over the splits (without 1 at which it is unknown)" in summary.risk_sentence
+    assert "2.0 %, summed over the splits (without 1 at which it is unknown)" in render_html(facts(made))
 
 
 def test_dropped_configurations_are_listed_last_first_with_the_reason(race: Evaluation) -> None:
@@ -167,7 +169,7 @@ def test_failed_configurations_were_not_dropped(make_evaluation: Make) -> None:
 def test_with_failures_only_there_is_no_probability(make_evaluation: Make) -> None:
     failed = Dropped(1, 1, float("nan"), "it failed: no")
     summary = summary_of(raced(make_evaluation(failures={1: "no"}), (Barrier(1, 60, 6, 4, (failed,)),)))
-    assert (summary.risk, summary.risk_sentence, summary.barriers[0].risk, summary.dropped) == (None, "", None, ())
+    assert (summary.risk, summary.barriers[0].risk, summary.dropped) == (None, None, ())
 
 
 def test_the_headline_counts_those_left_and_names_those_dropped(race: Evaluation) -> None:
@@ -185,20 +187,19 @@ def test_the_headline_names_the_only_configuration_left(make_evaluation: Make) -
 
 def test_none_dropped_and_a_search_that_stopped_early(make_evaluation: Make) -> None:
     searched = make_evaluation()
-    nobody = summary_of(raced(searched, (barrier(1, 6, []), barrier(2, 6, []))))
-    assert (
-        nobody.quiet
-        == "The rule was applied 2 times, and no configuration was far enough behind: every fit was made."
-    )
-    never = summary_of(raced(searched, (barrier(1, 6, [], judged=False),)))  # 30 rows, and it is asked from 50 on
-    assert never.quiet.startswith("The rule could not drop any: it applies once 50 rows are predicted")
-    unknown = summary_of(raced(searched, (barrier(2, 6, [], judged=False),)))
-    assert unknown.quiet.startswith("The rule was never applied, because")
-    assert (nobody.stopped, nobody.risk_sentence, nobody.dropped_sentence) == ("", "", "")
+    nobody = raced(searched, (barrier(1, 6, []), barrier(2, 6, [])))
+    page = render_html(facts(nobody))
+    assert "The rule was applied 2 times, and no configuration was far enough behind: every fit was made." in page
+    never = raced(searched, (barrier(1, 6, [], judged=False),))  # 30 rows, and it is asked from 50 on
+    assert "The rule could not drop any: it applies once 50 rows are predicted" in render_html(facts(never))
+    unknown = raced(searched, (barrier(2, 6, [], judged=False),))
+    assert "The rule was never applied, because" in render_html(facts(unknown))
+    assert (summary_of(nobody).stopped, summary_of(nobody).risk) == (None, None)
     ended = raced(searched, (barrier(1, 6, [0]), barrier(2, 5, [], stopped=True)), n_splits_planned=8)
-    assert summary_of(ended).stopped == (
+    sentence = (
         "After 2 of 8 splits the rule found no more differences, and the race ended for the 5 configurations."
     )
+    assert sentence in render_html(facts(ended))
     assert summary_of(ended).alive == (6, 5, 0, 0, 0, 0, 0, 0)
     texts = facts(ended).facts
     assert texts["Folds"] == "4 of 8 splits"
@@ -209,9 +210,9 @@ def test_splits_needed_are_listed_nearest_first(make_evaluation: Make) -> None:
     made = raced(make_evaluation(), (barrier(3, 6, [0], folds_needed=needed),))
     summary = summary_of(made)
     names = made.configurations.names
-    assert [(row.name, row.folds) for row in summary.needed] == [(names[3], 2), (names[1], 7)]
-    assert summary.needed_sentence.endswith("For the one other no number of splits is enough.")
+    assert [(row.name, row.folds) for row in summary.needed.nearest] == [(names[3], 2), (names[1], 7)]
     page = render_html(facts(made))
+    assert "For the one other no number of splits is enough." in page
     assert "<dd>2 more</dd>" in page and "<dd>7 more</dd>" in page
 
 

@@ -11,7 +11,6 @@ import numpy as np
 from heldout._record import json_number
 from heldout._text import counted, ends_text, number_text
 from heldout._types import Floats
-from heldout.dropping.words import last_one_sentence
 from heldout.estimates.base import quantity_sentence
 from heldout.estimates.bootstrap import CONTROL
 from heldout.estimates.methods.bbc import CALIBRATED_INTERVAL
@@ -153,7 +152,10 @@ def _optimism_sentence(numbers: Facts, estimate: Estimate, candidates: int, drop
     before, after = number_text(numbers.uncorrected, decimals), number_text(numbers.value, decimals)
     if candidates == 1 and selection != "threshold":
         if dropped:
-            return last_one_sentence(metric, after, dropped)
+            return (
+                f"All {dropped:,} others were dropped, so no choice remained to replay: the {metric} of {after} is "
+                "not corrected for the choice by dropping, and is optimistic in this respect."
+            )
         return (
             f"One configuration was evaluated, so selection cannot have made its {metric} of {before} optimistic."
         )

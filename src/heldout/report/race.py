@@ -11,17 +11,7 @@ import numpy as np
 from heldout._types import Floats
 from heldout.dropping import RULES
 from heldout.dropping.base import Barrier
-from heldout.dropping.words import (
-    drop_reason,
-    dropped_heading_sentence,
-    needed_sentence,
-    none_dropped_sentence,
-    quiet_barriers_sentence,
-    race_sentence,
-    risk_sentence,
-    stopped_sentence,
-    tight_sentence,
-)
+from heldout.dropping.words import RULE_TITLES, drop_reason
 from heldout.report.entries import Facts
 from heldout.report.ranking import MOST_SHOWN
 from heldout.result import Evaluation
@@ -39,8 +29,6 @@ def race_of(evaluation: Evaluation, scale: Scale) -> Facts | None:
     planned = int(evaluation.provenance.get("n_splits_planned") or evaluation.folds.n_splits)
     busy = [barrier for barrier in barriers if barrier.dropped]
     quiet = [barrier for barrier in barriers if not barrier.dropped]
-    unjudged = sum(barrier.n_rows < (least or 0) for barrier in quiet)
-    dropped = _dropped(evaluation, scale, failed, str(settings.get("rule", "")))
     risks = [barrier.risk for barrier in busy if any(left.configuration not in failed for left in barrier.dropped)]
     risk = min(1.0, sum(share for share in risks if not math.isnan(share))) if risks else None
     last = next((barrier for barrier in reversed(barriers) if barrier.folds_needed), None)
@@ -48,30 +36,26 @@ def race_of(evaluation: Evaluation, scale: Scale) -> Facts | None:
     # The counts of the evaluation include all searches of a protocol; these are of this search alone.
     fits, configurations = sum(alive), len(evaluation.configurations)
     saved = configurations * planned - fits
+    rule = str(settings.get("rule", ""))
     return Facts(
-        how=race_sentence(
-            str(settings.get("rule", "")),
-            least,
-            one_of_many=not evaluation.is_one_search,
-            could_drop=max(barrier.n_rows for barrier in barriers) >= (least or 0),
-        ),
+        rule=RULE_TITLES.get(rule, rule),
+        min_predictions=least,
+        could_drop=max(barrier.n_rows for barrier in barriers) >= (least or 0),
+        is_one_search=evaluation.is_one_search,
         barriers=tuple(_row(barrier, evaluation, failed) for barrier in busy),
-        quiet=quiet_barriers_sentence(len(quiet), unjudged, least)
-        if busy
-        else none_dropped_sentence(
-            sum(barrier.judged for barrier in barriers), saved, least if unjudged == len(quiet) else None
-        ),
-        stopped=_stopped(barriers[-1], planned, evaluation.provenance.get("stop_when_width")),
+        quiet=len(quiet),
+        quiet_before_minimum=sum(barrier.n_rows < (least or 0) for barrier in quiet),
+        judged=sum(barrier.judged for barrier in barriers),
+        planned=planned,
+        stopped=_stopped(barriers[-1], evaluation.provenance.get("stop_when_width")),
         alive=alive,
         configurations=configurations,
         fits=fits,
         saved=saved,
         risk=risk,
-        risk_sentence="" if risk is None else risk_sentence(risk, sum(math.isnan(share) for share in risks)),
-        dropped=dropped,
-        dropped_sentence=dropped_heading_sentence(len(dropped)) if dropped else "",
-        needed=() if last is None else _needed(last, evaluation),
-        needed_sentence="" if last is None else _needed_sentence(last),
+        risks_unknown=sum(math.isnan(share) for share in risks),
+        dropped=_dropped(evaluation, scale, failed, rule),
+        needed=None if last is None else _needed(last, evaluation),
     )
 
 
@@ -96,12 +80,11 @@ def _row(barrier: Barrier, evaluation: Evaluation, failed: Mapping[int, str]) ->
     )
 
 
-def _stopped(last: Barrier, planned: int, most: float | None) -> str:
+def _stopped(last: Barrier, most: float | None) -> Facts | None:
+    """After how many splits the rule ended the search, or a width of the interval that was reached; else None."""
     if not last.stopped:
-        return ""
-    if most is not None:
-        return tight_sentence(last.after, planned, most)
-    return stopped_sentence(last.after, planned, last.n_before - len(last.dropped))
+        return None
+    return Facts(after=last.after, remaining=last.n_before - len(last.dropped), width=most)
 
 
 def _alive(barriers: tuple[Barrier, ...], planned: int) -> tuple[int, ...]:
@@ -147,15 +130,19 @@ def _mean_and_spread(values: Floats | None, configuration: int) -> tuple[float, 
     return (float(scores.mean()), float(scores.std())) if scores.size else (math.nan, math.nan)
 
 
-def _needed(barrier: Barrier, evaluation: Evaluation) -> tuple[Facts, ...]:
-    """The nearest first."""
-    finite = {j: int(folds) for j, folds in barrier.folds_needed.items() if math.isfinite(folds)}
+def _needed(barrier: Barrier, evaluation: Evaluation) -> Facts | None:
+    """Splits that would separate the others from the leader; None if no difference was tested."""
+    known = {j: folds for j, folds in barrier.folds_needed.items() if not math.isnan(folds)}
+    finite = {j: int(folds) for j, folds in known.items() if math.isfinite(folds)}
     nearest = sorted(finite, key=lambda j: (finite[j], j))[:MOST_SHOWN]
-    return tuple(Facts(name=evaluation.configurations.names[j], folds=finite[j]) for j in nearest)
-
-
-def _needed_sentence(barrier: Barrier) -> str:
-    """A sentence on the splits needed; empty if no difference was tested."""
-    known = [folds for folds in barrier.folds_needed.values() if not math.isnan(folds)]
-    endless = sum(math.isinf(folds) for folds in known)
-    return needed_sentence(barrier.after, len(known) - endless, endless) if known else ""
+    names = evaluation.configurations.names
+    return (
+        Facts(
+            after=barrier.after,
+            nearest=tuple(Facts(name=names[j], folds=finite[j]) for j in nearest),
+            finite=len(finite),
+            endless=len(known) - len(finite),
+        )
+        if known
+        else None
+    )

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 from heldout._text import ends_text, markdown_text, number_text, printable
-from heldout.dropping.words import risk_text
 from heldout.metrics.named import in_sentence
 from heldout.protocols.words import method_words
 from heldout.report.entries import Facts
@@ -120,7 +119,7 @@ FILTERS: Mapping[str, Callable[..., Any]] = {
     "count_text": count_text,
     "breakable": breakable,
     "code": code,
-    "risk": lambda part: minus(risk_text(part)),
+    "risk": lambda part: "–" if part is None else f"{number(100 * part, 1)} %",
     "digits": digits,
     "percent": lambda part: "–" if part is None else f"{100 * part:.1f} %",
     "markup": safe,
