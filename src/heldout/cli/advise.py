@@ -11,7 +11,7 @@ from heldout import _defaults
 from heldout.cli import tune
 from heldout.cli.compare import CompareOptions
 from heldout.cli.console import Console
-from heldout.cli.options import RUNNING, SectionedCommand, option, options_by_argument, parameters
+from heldout.cli.options import RUNNING, SectionedCommand, options_by_argument, parameters, running_option
 from heldout.cli.runs import run_context
 from heldout.cli.tune_options import (
     DATA,
@@ -22,6 +22,7 @@ from heldout.cli.tune_options import (
     fixed_search,
     inner_named,
     inner_of_nested_scores,
+    space_option,
 )
 from heldout.data.checks import check_seconds
 
@@ -37,15 +38,13 @@ class AdviseOptions(TuneOptions):
 
     search: str | None = fixed_search()
     inner: str = inner_of_nested_scores()
-    adaptive: bool = option(
+    adaptive: bool = space_option(
         "The search will propose configurations because of scores (Optuna, halving); these are examples.",
         False,
-        section=TRIED,
     )
-    seconds: float = option(
+    seconds: float = running_option(
         "Time to spend on fits from which the times are estimated; with 0 nothing is fitted.",
         10.0,
-        section=RUNNING,
         check=check_seconds,
     )
 

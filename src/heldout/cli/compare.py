@@ -14,7 +14,6 @@ from heldout.cli.options import (
     RUNNING,
     SectionedCommand,
     command_line,
-    option,
     options_by_argument,
     parameters,
 )
@@ -28,9 +27,11 @@ from heldout.cli.tune_options import (
     TRIED,
     TuneOptions,
     check_options,
+    estimate_option,
     fixed_search,
     inner_named,
     inner_of_nested_scores,
+    score_option,
 )
 from heldout.data.checks import COMPARED_SCORES, METHODS
 from heldout.errors import InputError
@@ -51,34 +52,30 @@ class CompareOptions(TuneOptions):
     })  # fmt: skip
 
     search: str | None = fixed_search()
-    metric: tuple[str, ...] = option(
+    metric: tuple[str, ...] = score_option(
         "The metric to compare by: a scorer of scikit-learn, or a metric of heldout. By default roc_auc, accuracy "
         "(several classes), r2 or concordance_index (survival).",
         (),
         metavar="NAME",
-        section=SCORED,
         argument="scoring",
     )
     inner: str = inner_of_nested_scores()
-    method: str = option(
+    method: str = estimate_option(
         "How to correct the flat scores; a method of heldout estimate.",
         _defaults.METHOD,
-        section=CONCLUDED,
         choices=METHODS,
     )
-    n_bootstraps: int = option("Number of bootstraps.", _defaults.BOOTSTRAPS, section=CONCLUDED)
-    relevant: float | None = option(
+    n_bootstraps: int = estimate_option("Number of bootstraps.", _defaults.BOOTSTRAPS)
+    relevant: float | None = estimate_option(
         "The difference of scores above which one algorithm is relevantly better; by default the threshold of "
         "Wainer and Cawley.",
         metavar="DIFFERENCE",
-        section=CONCLUDED,
     )
-    deployed_by: str = option(
+    deployed_by: str = estimate_option(
         "Which score selects the algorithm of the model: nested, corrected or flat.",
         "nested",
         flag="--deploy",
         metavar="SCORE",
-        section=CONCLUDED,
         argument="deploy",
         choices=COMPARED_SCORES,
     )

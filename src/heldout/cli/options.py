@@ -8,12 +8,16 @@ import shlex
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import MISSING, Field, dataclass, field, fields, is_dataclass, replace
+from functools import partial
 from types import NoneType
 from typing import Any, NamedTuple, TypedDict, Unpack, get_args, get_origin, get_type_hints
 
 import click
 
 from heldout import _defaults
+from heldout.data.checks import check_choice, check_timeout
+from heldout.data.limits import check_jobs
+from heldout.errors import InputError
 
 _OUTER_COMMA = re.compile(r",(?![^(\[]*[)\]])")
 LOCAL, THREADS = "local", "threads"
@@ -55,6 +59,9 @@ class Settings(TypedDict, total=False):
 def option(help: str, default: Any = None, **settings: Unpack[Settings]) -> Any:
     """A field of a command's options, from which come the flag, its help, and the check of its value."""
     return field(default=default, metadata={"help": help, **settings})
+
+
+running_option = partial(option, section=RUNNING, decides=False)
 
 
 class Option(click.Option):
@@ -104,41 +111,35 @@ def _parameter(one: Field[Any], kind: Any) -> click.Parameter:
 def json_option() -> Any:
     """The field ``as_json`` of a command."""
     help = "Print one JSON document and nothing else to stdout."
-    return option(help, False, flag="--json", section=RUNNING, decides=False)
+    return running_option(help, False, flag="--json")
 
 
 def quiet_option() -> Any:
     """The field ``quiet`` of a command."""
-    return option("Print only the result.", False, section=RUNNING, decides=False)
+    return running_option("Print only the result.", False)
 
 
 @dataclass(frozen=True, kw_only=True)
 class WorkOptions:
     """The options of every command that works for a while."""
 
-    n_jobs: int = option("Processes; -1 uses every core.", -1, section=RUNNING, decides=False)
-    seed: int = option("The same seed gives the same result.", 0, section=RUNNING, argument="random_state")
-    out: str = option("The folder for the files.", "heldout-out", metavar="DIR", section=RUNNING, decides=False)
-    resume: bool = option(
-        "Continue the run in DIR: only what is missing is done.", False, section=RUNNING, decides=False
-    )
+    n_jobs: int = running_option("Processes; -1 uses every core.", -1, check=check_jobs)
+    seed: int = running_option("The same seed gives the same result.", 0, argument="random_state", decides=True)
+    out: str = running_option("The folder for the files.", "heldout-out", metavar="DIR")
+    resume: bool = running_option("Continue the run in DIR: only what is missing is done.", False)
     as_json: bool = json_option()
     quiet: bool = quiet_option()
 
     def check(self) -> None:
         """Refuse wrong values before anything is read."""
-        from heldout._streams import entropy_of
-        from heldout.data.limits import check_jobs
+        from heldout._streams import entropy_of  # loads NumPy
 
-        check_jobs(self.n_jobs)
         entropy_of(self.seed)
         check_values(self)
 
 
 def check_values(options: Any) -> None:
     """Refuse values that their own option does not allow."""
-    from heldout.data.checks import check_choice
-
     for one in option_fields(options):
         value, settings = getattr(options, one.name), one.metadata
         if value is not None and settings.get("choices"):
@@ -149,21 +150,15 @@ def check_values(options: Any) -> None:
 
 @dataclass(frozen=True, kw_only=True)
 class _FitOptions:
-    engine: str = option(
+    engine: str = running_option(
         "Where to fit: local (processes), threads, or a Dask cluster, tcp://HOST:PORT of its scheduler.",
         LOCAL,
-        section=RUNNING,
-        decides=False,
     )
-    fit_timeout: float | None = option(
-        "Stop fits that take longer; they count as failed.", metavar="SECONDS", section=RUNNING, decides=False
+    fit_timeout: float | None = running_option(
+        "Stop fits that take longer; they count as failed.", metavar="SECONDS", check=check_timeout
     )
-    verbose: bool = option(
-        "Print a line for every fit in place of the progress.", False, short="-v", section=RUNNING, decides=False
-    )
-    accept_changed_code: bool = option(
-        "Resume although a version has changed since.", False, section=RUNNING, decides=False
-    )
+    verbose: bool = running_option("Print a line for every fit in place of the progress.", False, short="-v")
+    accept_changed_code: bool = running_option("Resume although a version has changed since.", False)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -186,8 +181,6 @@ class RunOptions(WorkOptions, _FitOptions):
 
     def check(self) -> None:
         """Refuse wrong values before anything is read."""
-        from heldout.errors import InputError
-
         super().check()
         if self.verbose and self.quiet:
             raise InputError("--verbose prints more and --quiet less; leave one of them out.")
@@ -211,15 +204,11 @@ def alternative_option(section: str = OPTIONS) -> Any:
 
 def _check_engine(engine: str, fit_timeout: float | None) -> None:
     """Refuse an unknown engine, and one that does not go with the other options."""
-    from heldout.data.checks import check_fit_timeout
-    from heldout.errors import InputError
-
     if engine not in (LOCAL, THREADS) and not engine.startswith(_ADDRESSES):
         raise InputError(
             f"--engine must be local, threads, or the address of a Dask scheduler, tcp://HOST:PORT or "
             f"tls://HOST:PORT, got {engine!r}."
         )
-    check_fit_timeout(fit_timeout)
     if fit_timeout is not None and engine == THREADS:
         raise InputError(
             "--fit-timeout needs worker processes, which can be ended, and --engine threads has none; use --engine "
@@ -232,8 +221,6 @@ MOST_IMPUTATIONS = 1000
 
 def check_imputations(number: int) -> None:
     """Refuse a wrong --imputations."""
-    from heldout.errors import InputError
-
     if number != 0 and not 2 <= number <= MOST_IMPUTATIONS:
         raise InputError(
             f"--imputations must be 0 for none, or from 2 to {MOST_IMPUTATIONS}, got {number}; 5 is usual."
@@ -250,8 +237,6 @@ def names_listed(option: str, *texts: str) -> tuple[str, ...]:
     >>> names_listed("--metric", "roc_auc, accuracy", "brier_score_at(times=[1, 2])")
     ('roc_auc', 'accuracy', 'brier_score_at(times=[1, 2])')
     """
-    from heldout.errors import InputError
-
     names = [name.strip() for text in texts for name in _OUTER_COMMA.split(text)]
     if "" in names:
         raise InputError(f"{option} has an empty name, got {', '.join(map(repr, texts))}; write one name, or a,b.")
@@ -261,8 +246,6 @@ def names_listed(option: str, *texts: str) -> tuple[str, ...]:
 @contextmanager
 def about_option(option: str, value: str) -> Iterator[None]:
     """Begin sentences on a wrong value with the option, where they do not name it already."""
-    from heldout.errors import InputError
-
     names = {option.removeprefix("--"): OptionText(option)}
     try:
         yield
@@ -275,8 +258,6 @@ def about_option(option: str, value: str) -> Iterator[None]:
 @contextmanager
 def naming(options: Mapping[str, OptionText]) -> Iterator[None]:
     """Name these in sentences on wrong values, where the options of the command are others."""
-    from heldout.errors import InputError
-
     try:
         yield
     except InputError as error:

@@ -40,6 +40,7 @@ from heldout.data.checks import (
     check_count,
     check_interval_settings,
     check_rule_names,
+    check_timeout,
 )
 from heldout.errors import InputError
 
@@ -58,6 +59,10 @@ PROTOCOLS = NESTED + BOOTSTRAP
 DATA, TRIED, SCORED = "The data", "What is tried", "How it is scored and chosen"
 CONCLUDED = "How good the winner is"
 """Sections of the help."""
+data_option = partial(option, section=DATA)
+space_option = partial(option, section=TRIED)
+score_option = partial(option, section=SCORED)
+estimate_option = partial(option, section=CONCLUDED)
 INNER_HELP = (
     "Of nested: the inner folds are the remaining outer ones, one holdout (of as many rows as an outer fold, "
     "or holdout:SHARE), or a number of new ones. With --cv holdout: training, tuning and estimation rows."
@@ -146,149 +151,128 @@ def _feedback_parts(text: str | None) -> tuple[str, int | None]:
     return kind, int(number)
 
 
-def check_timeout(seconds: float) -> None:
-    if not seconds > 0:
-        raise InputError(f"timeout must be a number of seconds above 0, got {seconds:g}.", argument="timeout")
-
-
 @dataclass(frozen=True, kw_only=True)
 class TuneOptions(RunOptions):
     """The options of ``heldout tune``."""
 
     data: str = argument()
-    target: str = option("The column to predict.", REQUIRED, metavar="COL", section=DATA)
-    event: str | None = option(EVENT_HELP, metavar="COL", section=DATA)
-    event_value: str | None = option(EVENT_VALUE_HELP, metavar="VALUE", section=DATA)
-    task: str | None = option(
+    target: str = data_option("The column to predict.", REQUIRED, metavar="COL")
+    event: str | None = data_option(EVENT_HELP, metavar="COL")
+    event_value: str | None = data_option(EVENT_VALUE_HELP, metavar="VALUE")
+    task: str | None = data_option(
         "classification or regression (also binary, multiclass), by default guessed; survival with --event.",
         metavar="KIND",
-        section=DATA,
         choices=TASKS,
     )
-    positive: str | None = option(POSITIVE_HELP, metavar="LABEL", section=DATA, argument="pos_label")
-    groups: str | None = option("Rows of one group (a patient, a site) stay together.", metavar="COL", section=DATA)
-    copies: str | None = option(
-        "Rows with the same predictors stay together.", metavar="[together]", section=DATA, choices=["together"]
+    positive: str | None = data_option(POSITIVE_HELP, metavar="LABEL", argument="pos_label")
+    groups: str | None = data_option("Rows of one group (a patient, a site) stay together.", metavar="COL")
+    copies: str | None = data_option(
+        "Rows with the same predictors stay together.", metavar="[together]", choices=["together"]
     )
-    weight: str | None = option(
+    weight: str | None = data_option(
         "How much each row counts, in fits and in scores. Models that take no weights are left out.",
         metavar="COL",
-        section=DATA,
         argument="sample_weight",
     )
-    keep: tuple[str, ...] = option(KEEP_HELP, (), metavar="COL", section=DATA)
-    preset: str = option(
+    keep: tuple[str, ...] = data_option(KEEP_HELP, (), metavar="COL")
+    preset: str = space_option(
         "The models and values to try. quick: some seventy configurations; standard: a few hundred; "
         "boosted: boosted models alone; or, with heldout-papers, the space of an article: tsamardinos2018 (610 "
         "configurations) or wainer_cawley2021 (12 algorithms), also as in 'wainer_cawley2021(small=True)'.",
         "quick",
         metavar="NAME",
-        section=TRIED,
     )
-    models: str | None = option(
+    models: str | None = space_option(
         "Only these models of the preset or the space, as in 'forest,boosting'; a wrong name lists them all.",
         metavar="NAMES",
-        section=TRIED,
     )
-    space: str | None = option(
+    space: str | None = space_option(
         "Own models in place of a preset. FILE.py is run, with all that it contains. NAME in it is an "
         "estimator, a list of (name, estimator, grid or distributions), a search object (its models and values "
         "are taken), a function of an Optuna trial that returns an estimator, or a function of X and y that "
         "returns one of these. ho.spaces.default_preprocessing(X) prepares text and gaps.",
         metavar="FILE.py:NAME",
-        section=TRIED,
     )
-    search: str | None = option(
+    search: str | None = space_option(
         "grid: every combination of the listed values; random: --n-iter of them, drawn from lists and "
         "distributions before the first fit; optuna: --n-trials, each proposed by Optuna from the scores of those "
         "before. By default grid.",
         metavar="KIND",
-        section=TRIED,
         choices=(GRID, RANDOM, OPTUNA),
     )
-    n_iter: int | None = option(
+    n_iter: int | None = space_option(
         "Of random: how many configurations to draw from all models; by default 60.",
         metavar="N",
-        section=TRIED,
         search=RANDOM,
         check=partial(check_count, "n_iter"),
     )
-    n_trials: int | None = option(
+    n_trials: int | None = space_option(
         "Of optuna: how many configurations to propose; by default 100.",
         metavar="N",
-        section=TRIED,
         search=OPTUNA,
         check=partial(check_count, "n_trials"),
         decides=False,
     )
-    timeout: float | None = option(
+    timeout: float | None = space_option(
         "Of optuna: propose no more after this time, in all searches. The result then depends on the speed of the "
         "machine.",
         metavar="SECONDS",
-        section=TRIED,
         search=OPTUNA,
-        check=check_timeout,
+        check=partial(check_timeout, argument="timeout"),
         decides=False,
     )
-    batch_size: int | None = option(
+    batch_size: int | None = space_option(
         "Of optuna: how many to propose at once and to fit in parallel; by default 1, whose folds are parallel.",
         metavar="N",
-        section=TRIED,
         search=OPTUNA,
         check=partial(check_count, "batch_size"),
     )
-    feedback: str | None = option(
+    feedback: str | None = space_option(
         "Of optuna: cross-fitted: after the search a short one for each fold, which never sees its rows, so that "
         "how configurations were proposed does not flatter the estimate, for at most .3 more fits; "
         "cross-fitted:TRIALS sets the trials of each; all: without. By default auto: cross-fitted where folds and "
         "trials allow it.",
         metavar="KIND",
-        section=TRIED,
         search=OPTUNA,
         check=_feedback_parts,
         decides=False,
     )
-    stop_when_useless: bool = option(
+    stop_when_useless: bool = space_option(
         "Of optuna: stop when the folds could not show a further gain.",
         False,
-        section=TRIED,
         search=OPTUNA,
         decides=False,
     )
-    imputations: int = option(
+    imputations: int = space_option(
         "How often every fit imputes the missing values of its training rows, with pooled predictions; 0 leaves "
         "them to the models.",
         0,
-        section=TRIED,
         check=check_imputations,
     )
-    metric: tuple[str, ...] = option(
+    metric: tuple[str, ...] = score_option(
         "The metric to tune for and to estimate: a scorer of scikit-learn, or a metric of heldout. By "
         "default roc_auc, accuracy (several classes), r2 or concordance_index (survival). Several (a,b, or the "
         "option repeated): the first chooses the winner, and each is estimated.",
         (),
         metavar="NAMES",
-        section=SCORED,
         argument="scoring",
     )
-    aggregate: str | None = option(
+    aggregate: str | None = score_option(
         "Score of a configuration. folds: the mean over folds; pooled: the metric over all rows; within: for "
         "metrics made of pairs (AUC, concordance, Somers' D), only pairs of rows of one fold. By default auto, "
         "which selects by folds and reports R2, F1 and other metrics that are no mean over rows or pairs on all "
         "rows together; or pooled where each fold is one row.",
         metavar="NAME",
-        section=SCORED,
         check=check_aggregate,
     )
-    selection: str = option(
+    selection: str = score_option(
         "How the winner is chosen: best, one_standard_error (the simplest within it, in the preset's order), or "
         "another rule, such as 'within(tolerance=0.01)'.",
         _defaults.SELECTION,
         metavar="NAME",
-        section=SCORED,
         check=check_rule_names,
     )
-    cv: str = option(
+    cv: str = score_option(
         "Number of folds; or auto (as many as the smallest class allows, at most 10), loo (leave one out), "
         "holdout:0.25 (one split that tests a quarter), repeated_holdout:20:0.25 (twenty of them), bootstrap:50 "
         "(fifty samples drawn with replacement, which test the rows that they leave out), paired_holdout:15:0.1:10 "
@@ -296,110 +280,93 @@ class TuneOptions(RunOptions):
         "conservative_z).",
         "5",
         metavar="FOLDS",
-        section=SCORED,
         check=_plan_parts,
     )
-    repeats: int = option(
+    repeats: int = score_option(
         "How often to repeat the cross-validation with new folds.",
         1,
-        section=SCORED,
         check=partial(check_count, "repeats"),
     )
-    drop: str = option(
+    drop: str = score_option(
         "When to drop losing configurations: never, bootstrap (after every fold those that are worse than the "
         "current best in 99 % of bootstraps), hoeffding_race, paired, wilcoxon, sequential, forgiving or "
         "aggressive; also with parameters, as in \"bootstrap(threshold=0.999, against='best_of_each')\".",
         "never",
         metavar="RULE",
-        section=SCORED,
         check=partial(check_rule_names, _defaults.SELECTION),
     )
-    stop_when_width: float | None = option(
+    stop_when_width: float | None = score_option(
         "Stop after the fold or repeat at which the interval of the estimate is no wider than this, such as 0.05; "
         "by default all folds are run.",
         metavar="WIDTH",
-        section=SCORED,
     )
-    share: str = option(
+    share: str = score_option(
         "Which work configurations share: exact (results as without sharing), tolerance (also solutions along a "
         "penalty, within the tolerance of their solvers), no.",
         _defaults.SHARE,
         metavar="[exact|tolerance|no]",
-        section=SCORED,
         choices=("exact", "tolerance", "no"),
     )
-    return_train_score: bool = option(
+    return_train_score: bool = score_option(
         "Score every model on the rows that trained it too: the report shows both, and how far they differ.",
         False,
-        section=SCORED,
     )
-    method: str = option(
+    method: str = estimate_option(
         "How to estimate: shrinkage or bbc (corrected by bootstrap, with an interval), tt, cv (uncorrected), or "
         "none; or nested (nested cross-validation, at K times the fits) or bootstrap_search (at as many times as "
         "bootstraps).",
         _defaults.METHOD,
-        section=CONCLUDED,
         choices=(*METHODS, *PROTOCOLS, "none"),
     )
-    interval: str | None = option(
+    interval: str | None = estimate_option(
         "Of bbc: percentile (the default) or calibrated, which is narrower. Of nested: nadeau_bengio (the "
         "default), bates_hastie_tibshirani (many more fits), test_part (the default of --cv holdout), or none.",
         metavar="NAME",
-        section=CONCLUDED,
         decides=False,
     )
-    n_bootstraps: int | None = option(
+    n_bootstraps: int | None = estimate_option(
         f"Number of bootstraps; by default {_defaults.BOOTSTRAPS}, and {_defaults.SEARCH_BOOTSTRAPS} for "
         "bootstrap_search, which searches in each.",
-        section=CONCLUDED,
     )
     confidence_level: float = level_option(CONCLUDED)
     alternative: str = alternative_option(CONCLUDED)
-    block_length: str | None = option(
+    block_length: str | None = estimate_option(
         BLOCK_LENGTH_HELP,
         metavar="auto|ROWS",
-        section=CONCLUDED,
         check=check_block_length,
         decides=False,
     )
-    training_size_correction: bool = option(
+    training_size_correction: bool = estimate_option(
         "Correct the value for training on a part of the rows: K (K - 1) / 2 further fits of the better half of "
         "the configurations, each without two of the K folds (3 to 10), say what more rows are worth.",
         False,
-        section=CONCLUDED,
     )
-    inner: str = option(
-        INNER_HELP, _defaults.INNER, metavar="FOLDS", section=CONCLUDED, methods=NESTED, check=inner_parts
-    )
-    across: str = option(
+    inner: str = estimate_option(INNER_HELP, _defaults.INNER, metavar="FOLDS", methods=NESTED, check=inner_parts)
+    across: str = estimate_option(
         "Of nested: folds (each outer fold chooses its own winner) or all (one winner for all).",
         _defaults.ACROSS,
         metavar="WHAT",
-        section=CONCLUDED,
         methods=NESTED,
         choices=("folds", "all"),
     )
-    scheme: str = option(
+    scheme: str = estimate_option(
         "Of bootstrap_search: cvt (the whole search on every sample) or models (all configurations, no folds).",
         _defaults.SCHEME,
         metavar="NAME",
-        section=CONCLUDED,
         methods=BOOTSTRAP,
         choices=SCHEMES,
     )
-    deploy: str = option(
+    deploy: str = estimate_option(
         "The model to save: all (fitted on all rows) or bounded (with --cv holdout: the one that the hold-out "
         "tested, for which its interval holds).",
         _defaults.DEPLOY,
         metavar="MODEL",
-        section=CONCLUDED,
         choices=("all", "bounded"),
     )
-    importance: bool = option(
+    importance: bool = estimate_option(
         "Fit the winner once more on each split, and report how much worse it is on held-out rows with a column "
         "shuffled.",
         False,
-        section=CONCLUDED,
         decides=False,
     )
 
@@ -439,17 +406,16 @@ class TuneOptions(RunOptions):
 
 def fixed_search() -> Any:
     """The field ``search`` of a command that reads a search with fixed configurations only."""
-    return option(
+    return space_option(
         "grid: every combination of the listed values; random: --n-iter of them in all. By default grid.",
         metavar="KIND",
-        section=TRIED,
         choices=(GRID, RANDOM),
     )
 
 
 def inner_of_nested_scores() -> Any:
     """The field ``inner`` of a command that computes nested scores whatever its method."""
-    return option(INNER_HELP, _defaults.INNER, metavar="FOLDS", section=SCORED, check=inner_parts)
+    return score_option(INNER_HELP, _defaults.INNER, metavar="FOLDS", check=inner_parts)
 
 
 def _check_of_protocols(options: TuneOptions) -> None:

@@ -34,6 +34,7 @@ from heldout.data.checks import (
     VALIDATION_INTERVALS,
     check_count,
     check_interval_settings,
+    check_p_remove,
 )
 from heldout.errors import InputError
 
@@ -60,11 +61,6 @@ def check_model(names: tuple[str, ...]) -> None:
             )
         if path.suffix not in (".skops", ".py"):
             raise InputError(f"--model {path} must be a Python file (.py) that defines model, or a .skops file.")
-
-
-def _check_backward(p: float) -> None:
-    if not 0 < p < 1:
-        raise InputError(f"--backward must lie between 0 and 1, got {p}; .05 and .157 are usual.")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -138,7 +134,8 @@ class ValidateOptions(RunOptions):
         "Remove columns one by one while the greatest p-value, pooled over the imputations, is above P; anew in "
         "every sample. Needs --imputations.",
         metavar="P",
-        check=_check_backward,
+        argument="p_remove",
+        check=check_p_remove,
     )
     interval: str = option(
         "location_shifted, double (a bootstrap of each bootstrap), percentile (of oob), or none.",

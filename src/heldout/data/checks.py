@@ -251,20 +251,25 @@ def check_interval_settings(
     check_choice("alternative", alternative, ALTERNATIVES)
 
 
-def check_fit_timeout(fit_timeout: Any) -> None:
+def check_timeout(timeout: Any, argument: str = "fit_timeout") -> None:
     """Refuse a timeout that is no time."""
-    if fit_timeout is None:
+    if timeout is None:
         return
-    seconds = float(fit_timeout) if isinstance(fit_timeout, Real) else float("nan")
-    if not seconds > 0:
+    seconds = float(timeout) if isinstance(timeout, Real) else float("nan")
+    allowed = "a number of seconds above 0" if not seconds > 0 else f"at most {_LONGEST:g} seconds"
+    if not 0 < seconds <= _LONGEST:
         raise InputError(
-            f"fit_timeout must be a number of seconds above 0, got {fit_timeout!r}; leave it out for no limit.",
-            argument="fit_timeout",
+            f"{argument} must be {allowed}, got {timeout!r}; leave it out for no limit.", argument=argument
         )
-    if seconds > _LONGEST:
+
+
+def check_p_remove(p: Any) -> None:
+    """Refuse what is no p-value above which a term is removed."""
+    if isinstance(p, bool) or not isinstance(p, Real) or not 0 < float(p) < 1:
+        from heldout.data.arrays import shortened  # loads NumPy
+
         raise InputError(
-            f"fit_timeout must be at most {_LONGEST:g} seconds, got {fit_timeout!r}; leave it out for no limit.",
-            argument="fit_timeout",
+            f"p_remove must lie between 0 and 1, got {shortened(p)}; .05 and .157 are usual.", argument="p_remove"
         )
 
 

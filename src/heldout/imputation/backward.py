@@ -12,7 +12,6 @@ import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import isfinite
-from numbers import Real
 from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
@@ -26,6 +25,7 @@ from heldout._record import Record
 from heldout._text import is_one_of
 from heldout._types import Floats
 from heldout.data.arrays import shortened
+from heldout.data.checks import check_p_remove
 from heldout.errors import InputError
 from heldout.imputation.coefficients import INTERCEPT, Coefficients, coefficients_of
 from heldout.imputation.rubin import PooledCoefficients, pool_coefficients
@@ -103,12 +103,7 @@ class BackwardSelection:
     keep: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        p: Any = self.p_remove
-        if isinstance(p, bool) or not isinstance(p, Real) or not 0 < float(p) < 1:
-            raise InputError(
-                f"p_remove must lie between 0 and 1, got {shortened(p)}; .05 and .157 are usual.",
-                argument="p_remove",
-            )
+        check_p_remove(self.p_remove)
         if not is_one_of(self.test, get_args(PooledTest)):
             raise InputError(
                 f"test must be one of {', '.join(get_args(PooledTest))}, got {shortened(self.test)}.",

@@ -9,7 +9,7 @@ from joblib import effective_n_jobs
 from joblib.parallel import get_active_backend
 
 from heldout import _defaults
-from heldout.data.checks import check_fit_timeout
+from heldout.data.checks import check_timeout
 from heldout.data.limits import check_jobs
 from heldout.errors import InputError
 from heldout.execution.cells import CellKey, CellResult
@@ -44,7 +44,7 @@ class JoblibExecutor:
         pre_dispatch: int | str = _defaults.PRE_DISPATCH,
         fit_timeout: float | None = None,
     ) -> None:
-        check_fit_timeout(fit_timeout)
+        check_timeout(fit_timeout)
         check_jobs(n_jobs)
         if n_jobs is not None and n_jobs > _MOST_JOBS:
             raise InputError(
