@@ -85,7 +85,7 @@ def render_html(content: Facts) -> str:
     if content.kind == "validation":
         return filled(
             "validation.html.jinja",
-            {**values, "figures": _validation_figures(content), "scripts": _scripts(content)},
+            {**values, "figures": _validation_figures(content), "scripts": _scripts()},
         )
     explored = explore(content.ranking, content.headline.metric)
     return filled(
@@ -94,15 +94,14 @@ def render_html(content: Facts) -> str:
             **values,
             "figures": _figures(content),
             "explored": explored,
-            "scripts": _scripts(content, explored.script),
+            "scripts": _scripts(explored.script),
         },
     )
 
 
-def _scripts(content: Facts, *others: str) -> tuple[str, ...]:
+def _scripts(*others: str) -> tuple[str, ...]:
     """The scripts of a page: what it needs of the others, and one that copies the methods text."""
-    copy = source("copy.js").strip() if content.methods_text else ""
-    return tuple(script for script in (*others, copy) if script)
+    return tuple(script for script in (*others, source("copy.js").strip()) if script)
 
 
 def _figures(content: Facts) -> dict[str, Any]:
