@@ -60,7 +60,7 @@ def test_the_values_are_those_that_scipy_reads() -> None:
         ("@ATTRIBUTE row INTEGER", "@ATTRIBUTE row INT", "line 4 declares 'row' as 'INT'; a type is numeric"),
         ("@ATTRIBUTE row INTEGER", "@ATTRIBUTE text INTEGER", "more than one column called 'text'"),
         ("@ATTRIBUTE row", "@ATTRIBUT row", "line 4 is '@ATTRIBUT row INTEGER', where @attribute"),
-        ("1,0.5,yes,plain,2020-01-01", "1,0.5,yes,plain", "line 10 has 4 values for 5 attributes"),
+        ("1,0.5,yes,plain,2020-01-01", "1,0.5,yes,plain", "line 10 has 4 fields where 5 were expected"),
         ("1,0.5,yes", "1,0.5,maybe", "holds 'maybe', which is not one of its declared values .'yes'"),
         ("1,0.5,yes", "1,half,yes", "'with space' of .* holds 'half' where a number was"),
         ("1,0.5,yes", "1,0.5,'yes", "line 10 has an open quotation mark"),

@@ -17,6 +17,7 @@ import numpy as np
 from heldout.data.arrays import shortened
 from heldout.errors import InputError
 from heldout.readers.columns import check_names, quoted
+from heldout.readers.csv_table import check_length
 from heldout.readers.text_lines import COMPLETE, all_lines, numbers_of
 
 _QUOTED = r"""'((?:\\.|[^'\\])*)'|"((?:\\.|[^"\\])*)\""""
@@ -106,11 +107,7 @@ def _values(path: Path, number: int, line: str, n_attributes: int) -> Sequence[s
     values = _fields(line)
     if values is None:
         raise InputError(f"{path} cannot be read as ARFF: line {number} has an open quotation mark; close it.")
-    if len(values) != n_attributes:
-        raise InputError(
-            f"{path} cannot be read as ARFF: line {number} has {len(values)} values for {n_attributes} attributes; "
-            f"{COMPLETE}"
-        )
+    check_length(path, (number, number), values, n_attributes)
     return values
 
 

@@ -107,24 +107,26 @@ def _names_and_lengths(dialect: Dialect) -> list[str]:
             blank = not fields or (len(fields) == 1 and not fields[0].strip())
             if names is None:
                 names = names if blank else [name.strip() for name in fields]
-            elif len(fields) != len(names) and not blank:
-                _refuse_length(dialect.path, (before + 1, rows.line_num), fields, names)
+            elif not blank:
+                check_length(dialect.path, (before + 1, rows.line_num), fields, len(names))
             before = rows.line_num
     if names is None:
         raise InputError(f"{dialect.path} holds one quoted blank; close or remove its quotation mark.")
     return names
 
 
-def _refuse_length(path: Path, lines: tuple[int, int], fields: Sequence[str], names: Sequence[str]) -> None:
+def check_length(name: Any, lines: tuple[int, int], fields: Sequence[Any], width: int | None) -> None:
+    """Refuse a record, from one line to another, that has not ``width`` fields."""
+    if width is None or len(fields) == width:
+        return
     where = f"line {lines[1]}" if lines[0] == lines[1] else f"the record from line {lines[0]} to line {lines[1]}"
     what = "close the quotation mark that was opened there"
     if lines[0] == lines[1]:
         what = "name every column in the first line, and quote fields that hold the delimiter"
-        if len(fields) < len(names):
+        if len(fields) < width:
             what = "write every field, leaving empty what is missing (is the file complete?)"
     raise InputError(
-        f"{path} cannot be read as a table: {where} has {len(fields)} fields where {len(names)} were expected; "
-        f"{what}."
+        f"{name} cannot be read as a table: {where} has {len(fields)} fields where {width} were expected; {what}."
     )
 
 

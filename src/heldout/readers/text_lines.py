@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from heldout.data.arrays import shortened
 from heldout.errors import InputError
 from heldout.readers.columns import reads_as_number
-from heldout.readers.csv_table import long_fields
+from heldout.readers.csv_table import check_length, long_fields
 
 COMPLETE = "is the file complete?"
 _OPENING = 1 << 16
@@ -55,12 +55,9 @@ def records(
             rows = list(csv.reader(lines, delimiter=delimiter))
     except csv.Error as error:
         raise InputError(f"a line cannot be divided into fields ({error}); is the file damaged?") from None
-    for place, row in enumerate(rows if width is not None else ()):
-        if row and len(row) != width:
-            raise InputError(
-                f"{name} cannot be read: line {first + place} has {len(row)} fields where {width} were expected; "
-                f"{COMPLETE}"
-            )
+    for number, row in enumerate(rows, start=first):
+        if row:
+            check_length(name, (number, number), row, width)
     return rows
 
 

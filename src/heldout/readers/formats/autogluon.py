@@ -10,14 +10,14 @@ weights of its ensembles were fitted on these rows, so those are left out.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from dataclasses import replace
+from typing import Any
 
 from heldout.data.arrays import row_labels
 from heldout.errors import InputError
 from heldout.flags import Flag
 from heldout.readers.columns import holds_labels, quoted
-from heldout.readers.formats.base import ColumnUses, Export, is_frame
+from heldout.readers.formats.base import ColumnUses, Export, PredictionFormat, is_frame
 from heldout.readers.formats.given import INDEX, needed_truth, with_uses
 from heldout.readers.formats.line_roles import LineRoles, predictions_of_lines
 from heldout.readers.formats.parts import parts_of, stacked
@@ -34,13 +34,12 @@ _LEFT_OUT = "Left out: {names}, because AutoGluon fitted the weights of its ense
 _ROW, _PREDICTED = "index of the table", "predicted"
 
 
-@dataclass(frozen=True)
-class AutoGluon:
-    """A ``PredictionFormat``: a mapping, folder or list of a table for each model, or one table."""
+class AutoGluon(PredictionFormat):
+    """A mapping, folder or list of a table for each model, or one table."""
 
-    name: ClassVar[str] = "autogluon"
-    title: ClassVar[str] = "a table of predictions for each model, as predict_proba_multi() of AutoGluon gives"
-    signs: ClassVar[str] = "a mapping or folder of tables that are of no other tool"
+    name = "autogluon"
+    title = "a table of predictions for each model, as predict_proba_multi() of AutoGluon gives"
+    signs = "a mapping or folder of tables that are of no other tool"
 
     def recognises(self, export: Export, uses: ColumnUses) -> bool:
         if _is_predictor(export.value) or export.columns >= _LEADERBOARD:
@@ -56,8 +55,7 @@ class AutoGluon:
                 f"{export.name} is a leaderboard of AutoGluon, which has one score for each model and no "
                 "predictions; give predictor.predict_proba_multi()."
             )
-        found = {"repeat": None, "event": None, "configuration": (), "predictions": ()}
-        uses.check_agree(found, self.title)
+        uses.check_agree(self.title)
         needed_truth(uses, f"{export.name}, as AutoGluon gives it,")
         frames, row = _frames(export)
         ensembles = [model for model in frames if model.startswith(_ENSEMBLE)]

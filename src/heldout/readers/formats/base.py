@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Protocol
@@ -144,18 +144,19 @@ class ColumnUses:
                     f"{name} must be the name of a column of {title}, got {shortened(said)}.", argument=name
                 )
 
-    def check_agree(self, found: Mapping[str, Any], title: str) -> None:
-        """Refuse a use that contradicts the one that a format found.
+    def check_agree(self, title: str, free: Sequence[str] = (), **found: str | None) -> None:
+        """Refuse a use that contradicts the column that a format found for it.
 
-        ``found`` has the columns of each use by the names of the fields of this class.
+        Formats of tools have no column of events, and none of repeats, configurations and predictions but those
+        that they find, unless these uses are ``free``.
         """
-        for field in fields(self):
-            name, said = field.name, getattr(self, field.name)
+        for name in dict.fromkeys((*found, "event", "repeat", "configuration", "predictions")):
+            said, column = getattr(self, name), found.get(name)
             is_text = isinstance(said, str | tuple)
-            if name not in found or said is None or (is_text and said in ((), found[name])):
+            if name in free or said is None or (is_text and said in ((), column)):
                 continue
             shown = said if isinstance(said, str) else said[0] if is_text else ...
-            own = "there is none" if found[name] in (None, ()) else f"this is {found[name]!r}"
+            own = "there is none" if column is None else f"this is {column!r}"
             raise InputError(
                 f"`{'prediction' if name == 'predictions' else name}={shown!r}` contradicts what was recognised, "
                 f"{title}, in which {own}; leave it out, or describe all columns yourself with `configuration=` "
@@ -167,17 +168,12 @@ class ColumnUses:
 class PredictionFormat(Protocol):
     """A format of predictions: one file in this folder, and one line in ``FORMATS``."""
 
-    @property
-    def name(self) -> str:
-        """What users write for it, such as "caret"."""
-
-    @property
-    def title(self) -> str:
-        """What it is, such as "fit$pred of caret"."""
-
-    @property
-    def signs(self) -> str:
-        """What it is recognised by, for sentences, such as "columns pred, obs and rowIndex"."""
+    name: str
+    """What users write for it, such as "caret"."""
+    title: str
+    """What it is, such as "fit$pred of caret"."""
+    signs: str
+    """What it is recognised by, for sentences, such as "columns pred, obs and rowIndex"."""
 
     def recognises(self, export: Export, uses: ColumnUses) -> bool:
         """Whether an export is of this format; certain, never likely: two formats must not recognise one export."""

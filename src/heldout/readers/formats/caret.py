@@ -7,11 +7,10 @@ class, ``weights`` if there were any, ``rowIndex`` from 1, a column for each tun
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import ClassVar
+from dataclasses import replace
 
 from heldout.readers.columns import holds_labels, place_of_class
-from heldout.readers.formats.base import ColumnUses, Export, without_row_names
+from heldout.readers.formats.base import ColumnUses, Export, PredictionFormat, without_row_names
 from heldout.readers.formats.line_roles import LineRoles, predictions_of_lines
 from heldout.readers.known_classes import class_values
 from heldout.readers.lines import with_repeats_of_names
@@ -24,11 +23,10 @@ _NOTHING_TUNED = "parameter"
 _KEEPS_ALL = 'trainControl(savePredictions = "all") keeps all of them.'
 
 
-@dataclass(frozen=True)
-class Caret:
-    name: ClassVar[str] = "caret"
-    title: ClassVar[str] = "fit$pred of caret"
-    signs: ClassVar[str] = "columns pred, obs and rowIndex"
+class Caret(PredictionFormat):
+    name = "caret"
+    title = "fit$pred of caret"
+    signs = "columns pred, obs and rowIndex"
 
     def recognises(self, export: Export, uses: ColumnUses) -> bool:
         return export.columns_without(uses.exclude) >= {*KEYS}
@@ -38,8 +36,7 @@ class Caret:
         table = without_row_names(export.table_with(*KEYS, exclude=uses.exclude))
         frame = table.frame
         resample = "Resample" if "Resample" in frame else None
-        found = {"target": "obs", "row": "rowIndex", "fold": resample, "repeat": None, "event": None}
-        uses.check_agree({**found, "predictions": ()}, self.title)
+        uses.check_agree(self.title, ["configuration"], target="obs", row="rowIndex", fold=resample)
         is_labels = holds_labels(frame["obs"], frame["pred"])
         own = {*KEYS, "Resample", uses.weight, uses.group}
         classes = class_values(frame["obs"], frame["pred"]) if is_labels else []

@@ -8,14 +8,14 @@ true values are no part of it: they are bound to it too, or given apart. A table
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
 from heldout.errors import InputError
 from heldout.readers.columns import quoted, texts_of_classes
-from heldout.readers.formats.base import ColumnUses, Export
+from heldout.readers.formats.base import ColumnUses, Export, PredictionFormat
 from heldout.readers.formats.given import needed_truth, with_uses
 from heldout.readers.formats.line_roles import LineRoles, predictions_of_lines
 from heldout.readers.formats.parts import parts_of, stacked
@@ -30,19 +30,18 @@ _LABELS_NOT_USED = (
 )
 
 
-@dataclass(frozen=True)
-class H2O:
-    """A ``PredictionFormat``: a file or frame, or a folder, list or mapping of one for each model."""
+class H2O(PredictionFormat):
+    """A file or frame, or a folder, list or mapping of one for each model."""
 
-    name: ClassVar[str] = "h2o"
-    title: ClassVar[str] = "cross-validation holdout predictions of H2O"
-    signs: ClassVar[str] = "columns predict and fold_assignment"
+    name = "h2o"
+    title = "cross-validation holdout predictions of H2O"
+    signs = "columns predict and fold_assignment"
 
     def recognises(self, export: Export, uses: ColumnUses) -> bool:
         return any(_columns(part) >= {_PREDICT, _FOLD} for part in parts_of(export, *_ENDINGS).values())
 
     def read(self, export: Export, uses: ColumnUses) -> PredictionTable:
-        uses.check_agree({"repeat": None, "event": None, "configuration": (), "predictions": ()}, self.title)
+        uses.check_agree(self.title)
         tables = {model: _frame(part) for model, part in parts_of(export, *_ENDINGS).items()}
         needed_truth(uses, f"{export.name}, as H2O writes it,")
         frames, given = with_uses(tables, uses)

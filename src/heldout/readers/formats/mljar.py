@@ -9,9 +9,9 @@ were fitted on these predictions, so that is left out.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,7 +20,7 @@ from heldout.data.arrays import shortened
 from heldout.errors import InputError
 from heldout.flags import Flag
 from heldout.readers.columns import check_numbers, first_line, quoted
-from heldout.readers.formats.base import ColumnUses, Export
+from heldout.readers.formats.base import ColumnUses, Export, PredictionFormat
 from heldout.readers.formats.line_roles import LineRoles, predictions_of_lines
 from heldout.readers.formats.parts import entry, json_object, stacked
 from heldout.readers.prediction_table import PredictionTable
@@ -40,20 +40,18 @@ _CLASSES = ("binary_classification", "multiclass_classification")
 _OF_CLASS = "prediction_"
 
 
-@dataclass(frozen=True)
-class Mljar:
-    """A ``PredictionFormat``: the folder of a run, that of one of its models, or the file in it."""
+class Mljar(PredictionFormat):
+    """The folder of a run, that of one of its models, or the file in it."""
 
-    name: ClassVar[str] = "mljar"
-    title: ClassVar[str] = "the out-of-fold predictions of MLJAR"
-    signs: ClassVar[str] = f"a folder with MODEL/{_FILE} and MODEL/{_FRAMEWORK}"
+    name = "mljar"
+    title = "the out-of-fold predictions of MLJAR"
+    signs = f"a folder with MODEL/{_FILE} and MODEL/{_FRAMEWORK}"
 
     def recognises(self, export: Export, uses: ColumnUses) -> bool:
         return export.path is not None and bool(_model_folders(export.path))
 
     def read(self, export: Export, uses: ColumnUses) -> PredictionTable:
-        found = {"target": "target", "row": None, "fold": None, "repeat": None, "event": None}
-        uses.check_agree({**found, "configuration": (), "predictions": ()}, self.title)
+        uses.check_agree(self.title, target="target", row=None, fold=None)
         folders = [] if export.path is None else _model_folders(export.path)
         if not folders:
             raise InputError(

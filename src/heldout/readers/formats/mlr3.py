@@ -9,12 +9,10 @@ where probabilities were predicted. A benchmark or tuning adds ``iteration`` of 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import ClassVar
 
 from heldout.errors import InputError
 from heldout.readers.columns import holds_labels, is_setting, quoted
-from heldout.readers.formats.base import ColumnUses, Export, without_row_names
+from heldout.readers.formats.base import ColumnUses, Export, PredictionFormat, without_row_names
 from heldout.readers.formats.line_roles import LineRoles, predictions_of_lines
 from heldout.readers.prediction_table import PredictionTable
 from heldout.readers.tables import Table
@@ -26,11 +24,10 @@ _ALONE = ("task_id", "resampling_id")
 """Columns that must hold one value: rows of two tasks, or resamplings, are not the same."""
 
 
-@dataclass(frozen=True)
-class Mlr3:
-    name: ClassVar[str] = "mlr3"
-    title: ClassVar[str] = "predictions of mlr3"
-    signs: ClassVar[str] = "columns row_ids, truth and response"
+class Mlr3(PredictionFormat):
+    name = "mlr3"
+    title = "predictions of mlr3"
+    signs = "columns row_ids, truth and response"
 
     def recognises(self, export: Export, uses: ColumnUses) -> bool:
         return export.columns_without(uses.exclude) >= {*KEYS}
@@ -41,9 +38,7 @@ class Mlr3:
         frame = table.frame
         names = list(frame.columns)
         fold = "iteration" if "iteration" in names else None
-        uses.check_agree(
-            {"target": "truth", "row": "row_ids", "fold": fold, "predictions": (), "event": None}, self.title
-        )
+        uses.check_agree(self.title, ["configuration", "repeat"], target="truth", row="row_ids", fold=fold)
         _check_alone(table, names)
         configuration = uses.configuration_in(table, *_CONFIGURATION)
         probabilities = {name.removeprefix(_OF_CLASS): name for name in names if name.startswith(_OF_CLASS)}

@@ -7,15 +7,12 @@ in the same folds. Source: OpenML's documentation of runs, and its Python client
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import ClassVar
-
 import numpy as np
 
 from heldout.data.arrays import column_of, in_order_of, row_labels
 from heldout.errors import InputError
 from heldout.readers.columns import check_numbers
-from heldout.readers.formats.base import ColumnUses, Export
+from heldout.readers.formats.base import ColumnUses, Export, PredictionFormat
 from heldout.readers.formats.given import needed_truth, values_of
 from heldout.readers.formats.line_roles import LineRoles, predictions_of_lines
 from heldout.readers.formats.parts import parts_of, stacked
@@ -28,13 +25,12 @@ _TRUTHS = ("correct", "truth")
 _CONFIDENCE = "confidence."
 
 
-@dataclass(frozen=True)
-class OpenMLRun:
-    """A ``PredictionFormat``: a file, or a folder, list or mapping of one file for each run."""
+class OpenMLRun(PredictionFormat):
+    """A file, or a folder, list or mapping of one file for each run."""
 
-    name: ClassVar[str] = "openml"
-    title: ClassVar[str] = "predictions of runs on OpenML"
-    signs: ClassVar[str] = "columns repeat, fold, row_id and prediction"
+    name = "openml"
+    title = "predictions of runs on OpenML"
+    signs = "columns repeat, fold, row_id and prediction"
 
     def recognises(self, export: Export, uses: ColumnUses) -> bool:
         parts = parts_of(export, ".arff").values()
@@ -48,15 +44,8 @@ class OpenMLRun:
         )
         if row is None:
             raise InputError(f"{export.name} has no column row_id, which numbers the rows of the data set.")
-        found = {
-            "row": row,
-            "fold": "fold",
-            "repeat": "repeat",
-            "event": None,
-            "configuration": (),
-            "predictions": (),
-        }
-        uses.check_agree(found if own is None else found | {"target": own}, self.title)
+        target = {} if own is None else {"target": own}
+        uses.check_agree(self.title, row=row, fold="fold", repeat="repeat", **target)
         check_numbers(table.frame[row], "the rows")
         if table.frame[row].dtype.kind not in "iu":
             strange = table.frame[row][(table.frame[row] % 1 != 0) | (table.frame[row].abs() >= 2**53)].iloc[0]

@@ -10,13 +10,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
 from heldout.errors import InputError
 from heldout.readers.columns import check_names, free_name, holds_labels, quoted
-from heldout.readers.formats.base import ColumnUses, Export
+from heldout.readers.formats.base import ColumnUses, Export, PredictionFormat
 from heldout.readers.formats.line_roles import LineRoles, predictions_of_lines
 from heldout.readers.formats.parts import stacked
 from heldout.readers.prediction_table import PredictionTable
@@ -35,11 +35,10 @@ _ORDER = (
 )
 
 
-@dataclass(frozen=True)
-class Orange:
-    name: ClassVar[str] = "orange"
-    title: ClassVar[str] = "the predictions of Orange's Test and Score"
-    signs: ClassVar[str] = "a column Fold, and for each learner its name and NAME (CLASS)"
+class Orange(PredictionFormat):
+    name = "orange"
+    title = "the predictions of Orange's Test and Score"
+    signs = "a column Fold, and for each learner its name and NAME (CLASS)"
 
     def recognises(self, export: Export, uses: ColumnUses) -> bool:
         head = _Header.of(export)
@@ -50,8 +49,7 @@ class Orange:
         table = _typed_table(export, head) if head.roles else export.table_with(_FOLD)
         own = [name for name in head.names if head.role(name) == "class"]
         target = uses.target if uses.target is not None else own[0] if len(own) == 1 else None
-        found = {"fold": _FOLD, "repeat": None, "event": None, "configuration": ()}
-        uses.check_agree(found | ({"target": own[0]} if own else {}), self.title)
+        uses.check_agree(self.title, ["predictions"], fold=_FOLD, **({"target": own[0]} if own else {}))
         uses.check_names(self.title, ("group", "weight"))
         if not isinstance(target, str):
             raise InputError(

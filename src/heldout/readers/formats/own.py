@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import ClassVar
+from dataclasses import replace
 
 from heldout.errors import InputError
-from heldout.readers.formats.base import ColumnUses, Export
+from heldout.readers.formats.base import ColumnUses, Export, PredictionFormat
 from heldout.readers.own_table import check_repeats_used, predictions_from_own_table
 from heldout.readers.prediction_table import PredictionTable, Source
 
 
-@dataclass(frozen=True)
-class OwnFile:
-    """A ``PredictionFormat``; where the user names other columns than its own, the file is a plain table."""
+class OwnFile(PredictionFormat):
+    """Where the user names other columns than its own, the file is a plain table."""
 
-    name: ClassVar[str] = "heldout"
-    title: ClassVar[str] = "the predictions of heldout tune"
-    signs: ClassVar[str] = "the metadata 'heldout' of a Parquet file"
+    name = "heldout"
+    title = "the predictions of heldout tune"
+    signs = "the metadata 'heldout' of a Parquet file"
 
     def recognises(self, export: Export, uses: ColumnUses) -> bool:
         table = export.table

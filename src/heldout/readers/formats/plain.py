@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,7 +29,7 @@ from heldout.readers.columns import (
     quoted,
     texts_of_classes,
 )
-from heldout.readers.formats.base import ColumnUses, Export
+from heldout.readers.formats.base import ColumnUses, Export, PredictionFormat
 from heldout.readers.lines import (
     LineKey,
     check_same,
@@ -83,13 +83,12 @@ _IN_ONE_LONG_LINE = (
 )
 
 
-@dataclass(frozen=True)
-class LongFormat:
-    """A ``PredictionFormat``: the user names the columns of configurations and rows."""
+class LongFormat(PredictionFormat):
+    """The user names the columns of configurations and rows."""
 
-    name: ClassVar[str] = "long"
-    title: ClassVar[str] = "a table with a line for each row and configuration"
-    signs: ClassVar[str] = "configuration and row, which the user names"
+    name = "long"
+    title = "a table with a line for each row and configuration"
+    signs = "configuration and row, which the user names"
 
     def recognises(self, export: Export, uses: ColumnUses) -> bool:
         return uses.described and export.table is not None and export.table.roles is None
@@ -103,13 +102,12 @@ class LongFormat:
         return predictions_from_table(export.table_with(), uses, Source(export.name, self.name, self.title))
 
 
-@dataclass(frozen=True)
-class WideFormat:
-    """A ``PredictionFormat``: what every table is that no other format recognises."""
+class WideFormat(PredictionFormat):
+    """What every table is that no other format recognises."""
 
-    name: ClassVar[str] = "wide"
-    title: ClassVar[str] = "a table with a column for each configuration"
-    signs: ClassVar[str] = "nothing else"
+    name = "wide"
+    title = "a table with a column for each configuration"
+    signs = "nothing else"
 
     def recognises(self, export: Export, uses: ColumnUses) -> bool:
         return False

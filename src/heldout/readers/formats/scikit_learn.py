@@ -7,8 +7,8 @@ the order of ``numpy.unique(y)``. Arrays have neither true values nor folds: bot
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from heldout.data.arrays import array_of, column_of, in_one_order
 from heldout.errors import InputError
 from heldout.readers.formats.autogluon import holds_ensemble
-from heldout.readers.formats.base import ColumnUses, Export
+from heldout.readers.formats.base import ColumnUses, Export, PredictionFormat
 from heldout.readers.formats.plain import predictions_from_table
 from heldout.readers.prediction_table import PredictionTable, Source
 from heldout.readers.tables import table_of_frame
@@ -24,11 +24,10 @@ from heldout.readers.tables import table_of_frame
 _OF_CROSS_VALIDATE = {"fit_time", "score_time"}
 
 
-@dataclass(frozen=True)
-class ScikitLearn:
-    name: ClassVar[str] = "scikit_learn"
-    title: ClassVar[str] = "arrays of cross_val_predict of scikit-learn"
-    signs: ClassVar[str] = "a mapping from names to arrays or Series"
+class ScikitLearn(PredictionFormat):
+    name = "scikit_learn"
+    title = "arrays of cross_val_predict of scikit-learn"
+    signs = "a mapping from names to arrays or Series"
 
     def recognises(self, export: Export, uses: ColumnUses) -> bool:
         value = export.value

@@ -11,9 +11,8 @@ from __future__ import annotations
 
 import math
 import zipfile
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,7 +23,7 @@ from heldout.data.task import checked_groups, checked_weights
 from heldout.errors import InputError
 from heldout.flags import Flag
 from heldout.readers.columns import check_complete, first_line, labels_of_column, quoted
-from heldout.readers.formats.base import ColumnUses, Export
+from heldout.readers.formats.base import ColumnUses, Export, PredictionFormat
 from heldout.readers.formats.given import needed_truth, with_given
 from heldout.readers.formats.parts import json_object
 from heldout.readers.prediction_arrays import PredictionArrays
@@ -35,20 +34,18 @@ _TYPES = ("float16", "float32", "float64")
 _COMPLETE = "is the copy complete?"
 
 
-@dataclass(frozen=True)
-class TabRepo:
-    """A ``PredictionFormat``: the folder of a task, or its pred-val.dat."""
+class TabRepo(PredictionFormat):
+    """The folder of a task, or its pred-val.dat."""
 
-    name: ClassVar[str] = "tabrepo"
-    title: ClassVar[str] = "the predictions of a task in TabRepo"
-    signs: ClassVar[str] = f"a folder with {_MATRIX} and {_METADATA}"
+    name = "tabrepo"
+    title = "the predictions of a task in TabRepo"
+    signs = f"a folder with {_MATRIX} and {_METADATA}"
 
     def recognises(self, export: Export, uses: ColumnUses) -> bool:
         return export.path is not None and (_holds(_folder(export.path)) or bool(_tasks(export.path)))
 
     def read(self, export: Export, uses: ColumnUses) -> PredictionTable:
-        found = {"row": None, "fold": None, "repeat": None, "event": None, "configuration": (), "predictions": ()}
-        uses.check_agree(found, self.title)
+        uses.check_agree(self.title, row=None, fold=None)
         if export.path is None:
             raise InputError(
                 f"{export.name} is no folder; give that of a task, such as model_predictions/DATASET/0."

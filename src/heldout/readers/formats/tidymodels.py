@@ -8,13 +8,13 @@ from 1; ``id`` and ``id2`` of the resample; the tuning parameters; the outcome u
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from dataclasses import replace
+from typing import Any
 
 from heldout.errors import InputError
 from heldout.flags import Flag
 from heldout.readers.columns import is_setting, place_of_class, quoted
-from heldout.readers.formats.base import ColumnUses, Export, without_row_names
+from heldout.readers.formats.base import ColumnUses, Export, PredictionFormat, without_row_names
 from heldout.readers.formats.line_roles import LineRoles, predictions_of_lines
 from heldout.readers.prediction_table import PredictionTable
 from heldout.readers.tables import Table
@@ -34,11 +34,10 @@ _NOT_AVERAGED = "export collect_predictions(summarize = FALSE)"
 _KEEPS_ALL = "collect_predictions() without parameters= gives all of them."
 
 
-@dataclass(frozen=True)
-class Tidymodels:
-    name: ClassVar[str] = "tidymodels"
-    title: ClassVar[str] = "collect_predictions() of tidymodels"
-    signs: ClassVar[str] = "columns .row, and .pred, .pred_class or .pred_<level>"
+class Tidymodels(PredictionFormat):
+    name = "tidymodels"
+    title = "collect_predictions() of tidymodels"
+    signs = "columns .row, and .pred, .pred_class or .pred_<level>"
 
     def recognises(self, export: Export, uses: ColumnUses) -> bool:
         columns = export.columns_without(uses.exclude)
@@ -51,8 +50,8 @@ class Tidymodels:
         _refuse_times(table, names)
         resamples = tuple(name for name in _RESAMPLES if name in names and name != uses.target)
         configuration = uses.configuration_in(table, _WORKFLOW, _CONFIG)
-        found = {"row": _ROW, "fold": resamples[-1] if resamples else None, "predictions": (), "event": None}
-        uses.check_agree(found, self.title)
+        fold = resamples[-1] if resamples else None
+        uses.check_agree(self.title, ["configuration", "repeat"], row=_ROW, fold=fold)
         probabilities = {
             name.removeprefix(_OF_CLASS): name for name in names if name.startswith(_OF_CLASS) and name != _LABELS
         }

@@ -13,14 +13,14 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import takewhile
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
 from heldout.data.arrays import shortened
 from heldout.errors import InputError
 from heldout.readers.columns import free_name, reads_as_number
-from heldout.readers.formats.base import ColumnUses, Export
+from heldout.readers.formats.base import ColumnUses, Export, PredictionFormat
 from heldout.readers.formats.line_roles import LineRoles, predictions_of_lines
 from heldout.readers.formats.parts import parts_of, stacked
 from heldout.readers.prediction_table import PredictionTable
@@ -45,21 +45,19 @@ _ROUNDED = 0.0021
 """WEKA writes three decimals: so far an error may be from the difference of two other numbers."""
 
 
-@dataclass(frozen=True)
-class Weka:
-    """A ``PredictionFormat``: a file, or a folder, list or mapping of one file for each model."""
+class Weka(PredictionFormat):
+    """A file, or a folder, list or mapping of one file for each model."""
 
-    name: ClassVar[str] = "weka"
-    title: ClassVar[str] = "predictions of WEKA"
-    signs: ClassVar[str] = "a line inst#,actual,predicted,error"
+    name = "weka"
+    title = "predictions of WEKA"
+    signs = "a line inst#,actual,predicted,error"
 
     def recognises(self, export: Export, uses: ColumnUses) -> bool:
         parts = parts_of(export, ".csv", ".txt").values()
         return any(_start(opening_lines(part.path, _OPENING_LINES)) >= 0 for part in parts)
 
     def read(self, export: Export, uses: ColumnUses) -> PredictionTable:
-        found = {"target": "actual", "row": "inst#", "fold": "inst#", "repeat": None, "event": None}
-        uses.check_agree({**found, "configuration": (), "predictions": ()}, self.title)
+        uses.check_agree(self.title, target="actual", row="inst#", fold="inst#")
         files = {model: _PrintedFile.of(part) for model, part in parts_of(export, ".csv", ".txt").items()}
         texts = _class_texts(files.values())
         table, model = stacked({name: each.frame(texts) for name, each in files.items()}, export.name)
