@@ -212,16 +212,19 @@ def _cell(keys: Sequence[LineKey], codes: Sequence[Any]) -> str:
     return " of ".join(named or [keys[0].text(0)])
 
 
+def first_lines(lines: NDArray[np.intp]) -> NDArray[np.intp]:
+    """(n,): the first of lines (n, k) that is there, -1 where there is none."""
+    return np.asarray(lines[np.arange(len(lines)), (lines >= 0).argmax(axis=1)])
+
+
 def check_same(what: str, column: Any, lines: NDArray[np.intp], rows: LineKey) -> None:
     """Refuse rows with two values of a column; ``lines`` (N, n) has lines of each row, -1 for none."""
-    codes = column.factorize()[0][lines]
-    codes = np.where(lines < 0, codes[np.arange(len(codes)), (lines >= 0).argmax(axis=1)][:, None], codes)
-    differs = np.argwhere(codes != codes[:, :1])
+    codes, first = column.factorize()[0], first_lines(lines)
+    differs = np.argwhere((lines >= 0) & (codes[lines] != codes[first][:, None]))
     if not differs.size:
         return
     place, other = differs[0]
-    first = lines[place][lines[place] >= 0][0]
-    one, two = sorted((int(first), int(lines[place, other])))
+    one, two = sorted((int(first[place]), int(lines[place, other])))
     raise InputError(
         f"row {plain(rows.labels[rows.codes[one]])} has two values of {what} (column {column.name!r}): "
         f"{plain(column.iloc[one])} in line {one + 1} and {plain(column.iloc[two])} in line {two + 1}; fix the "

@@ -80,7 +80,7 @@ FILES: list[tuple[str, str, str | None, Callable[[str], str], str]] = [
         "gbm.csv",
         "diagnosis",
         changed(',0,"malignant"', ',2,"malignant"'),
-        "row 1 is in two folds of one repeat, 2 and 0; all",
+        "row 1 has two values of the folds .column 'fold_assignment'.: 2 in line 1 and 0 in line 83",
     ),
     ("h2o/models", "gbm.csv", "diagnosis", changed('"benign"', '"mild"'), "different columns|no class"),
     ("h2o/numbers.csv", "", "nothing", str, "has no column 'nothing' to use as the true values"),

@@ -24,6 +24,7 @@ from heldout.readers.lines import (
     LineKey,
     check_same,
     configuration_key,
+    first_lines,
     flag_of_rows,
     line_key,
     lines_of_cells,
@@ -48,12 +49,6 @@ class LineGrid:
     """Of the configurations."""
     flags: Mapping[Flag, str] = field(default_factory=dict)
 
-    @property
-    def first(self) -> NDArray[np.intp]:
-        """(N,): the first line of each row."""
-        flat = self.lines.reshape(len(self.lines), -1)
-        return np.asarray(flat[np.arange(len(flat)), (flat >= 0).argmax(axis=1)])
-
     def placed(self, values: NDArray[Any], absent: Any) -> NDArray[Any]:
         """Values of lines (n_lines, ...) as (N, C, R, ...)."""
         placed = values[self.lines]
@@ -62,24 +57,19 @@ class LineGrid:
 
 
 def grid_of_lines(
-    rows: LineKey, resamples: LineKey | None, configurations: LineKey, repeats: LineKey | None, columns: str
+    rows: LineKey, resamples: LineKey | None, configurations: LineKey, repeats: LineKey | None, roles: LineRoles
 ) -> LineGrid:
-    """Place the lines by their keys.
-
-    Without ``repeats`` these are found from which resamples overlap. ``columns`` says for sentences which columns
-    the keys are from.
-    """
+    """Place the lines by their keys; without ``repeats`` these are found from which resamples overlap."""
     of_line = _repeat_of_line(rows, resamples, configurations, repeats)
-    shape = (len(rows.labels), int(of_line.max()) + 1)
     lines = lines_of_cells(
-        [rows, LineKey("repeat", of_line, range(shape[1])), configurations],
-        f"{columns} tell lines apart: name the column that distinguishes these with `configuration=` (export it if "
-        "it is missing), or leave one of the lines out",
+        [rows, LineKey("repeat", of_line, range(int(of_line.max()) + 1)), configurations],
+        f"{roles.keys} tell lines apart: name the column that distinguishes these with `configuration=` (export it "
+        "if it is missing), or leave one of the lines out",
         shown=[key for key in (rows, repeats or resamples, configurations) if key is not None],
     )
-    folds = None if resamples is None else _folds(rows, resamples, of_line, shape)
+    folds = None if resamples is None else _folds(rows, resamples, lines, ", ".join(roles.fold))
     grid = LineGrid(lines, folds, tuple(map(str, configurations.labels)))
-    return _of_complete_configurations(grid, rows, columns)
+    return _of_complete_configurations(grid, rows, roles.keys)
 
 
 def _repeat_of_line(
@@ -94,28 +84,19 @@ def _repeat_of_line(
     return repeats_of_resamples(rows.codes, resamples.codes, len(rows.labels))[resamples.codes]
 
 
-def _folds(
-    rows: LineKey, resamples: LineKey, of_line: NDArray[np.intp], shape: tuple[int, ...]
-) -> NDArray[np.int32]:
-    """The fold (N, R) of each row in each repeat; a row in several folds of a repeat is refused."""
-    folds = np.full(shape, -1, dtype=np.int32)
-    folds[rows.codes, of_line] = resamples.codes
-    # A later line of another fold has replaced the first one: the row is in two folds.
-    differs = folds[rows.codes, of_line] != resamples.codes
-    if differs.any():
-        line = int(differs.argmax())
-        other = resamples.labels[int(folds[rows.codes[line], of_line[line]])]
-        raise InputError(
-            f"{rows.text(int(rows.codes[line]))} is in two folds of one repeat, "
-            f"{resamples.labels[int(resamples.codes[line])]} and {other}; all configurations must be held out in "
-            "the same folds."
-        )
-    # From 0 in each repeat, as folds of a search are.
-    numbered = np.full_like(folds, -1)
-    for repeat, column in enumerate(folds.T):
-        held = np.flatnonzero(column >= 0)
-        numbered[held, repeat] = np.unique(column[held], return_inverse=True)[1]
-    return numbered
+def _folds(rows: LineKey, resamples: LineKey, lines: NDArray[np.intp], name: str) -> NDArray[np.int32]:
+    """The fold (N, R) of each row in each repeat, numbered from 0 in each as those of a search are."""
+    import pandas as pd
+
+    in_repeat = lines.reshape(-1, lines.shape[2])
+    labels = np.array([*resamples.labels], dtype=object)
+    check_same("the folds", pd.Series(labels[resamples.codes], name=name), in_repeat, rows)
+    first = first_lines(in_repeat)
+    folds = np.where(first < 0, -1, resamples.codes[first]).astype(np.int32).reshape(lines.shape[:2])
+    for column in folds.T:
+        held = column >= 0
+        column[held] = np.unique(column[held], return_inverse=True)[1]
+    return folds
 
 
 def _of_complete_configurations(grid: LineGrid, rows: LineKey, columns: str) -> LineGrid:
@@ -291,8 +272,9 @@ def predictions_of_lines(
     rows = line_key("row", frame[roles.row])
     resamples = _resample_key(frame, roles)
     repeats = None if roles.repeat is None else line_key("repeat", frame[roles.repeat])
-    grid = grid_of_lines(rows, resamples, configurations, repeats, roles.keys)
-    lines, first = grid.lines.reshape(len(grid.lines), -1), grid.first
+    grid = grid_of_lines(rows, resamples, configurations, repeats, roles)
+    lines = grid.lines.reshape(len(grid.lines), -1)
+    first = first_lines(lines)
     fixed = [("the target", roles.target), ("the groups", roles.group), ("the weights", roles.weight)]
     for what, column in [*fixed, *(("the attributes", name) for name in roles.attributes)]:
         if column is not None:
