@@ -8,7 +8,6 @@ from __future__ import annotations
 import codecs
 import csv
 import gzip
-import math
 import re
 import sys
 import warnings
@@ -228,9 +227,10 @@ def _decimal_of(path: Path, sample: str, delimiter: str) -> str:
 
 def _long_numbers(column: Any) -> Any:
     """Convert whole numbers too long for an integer type, which pandas leaves as objects, to floats."""
-    if not all(_is_whole(value) for value in column.dropna()):
+    present = column.dropna()
+    if not all(_WHOLE.fullmatch(str(value).strip()) for value in present):
         return column
-    numbers = column.map(_as_float, na_action="ignore").astype("float64")
+    numbers = present.map(lambda value: float(str(value))).reindex(column.index).astype("float64")
     infinite = np.isinf(numbers.to_numpy())
     if infinite.any():
         first = int(infinite.argmax())
@@ -239,19 +239,6 @@ def _long_numbers(column: Any) -> Any:
             "largest number is 1.8e308; scale the numbers, or if they are labels write them as text (such as n123)."
         )
     return numbers
-
-
-def _is_whole(value: Any) -> bool:
-    if isinstance(value, str):
-        return bool(_WHOLE.fullmatch(value.strip()))
-    return isinstance(value, int) and not isinstance(value, bool)
-
-
-def _as_float(value: int | str) -> float:
-    try:
-        return float(value)
-    except OverflowError:
-        return math.inf
 
 
 @contextmanager

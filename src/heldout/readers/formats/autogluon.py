@@ -90,9 +90,8 @@ class AutoGluon(PredictionFormat):
             flags[Flag.STOPPED_ON_PREDICTED_ROWS] = Flag.STOPPED_ON_PREDICTED_ROWS.filled(
                 tool="AutoGluon", which=quoted(stopped, 3)
             )
-        read = predictions_of_lines(table, roles, self, uses, flags=flags)
         left_out = (_LEFT_OUT.format(names=quoted(ensembles)),) if ensembles else ()
-        return replace(read, remarks=(*read.remarks, *left_out))
+        return predictions_of_lines(table, roles, self, uses, flags=flags, remarks=left_out)
 
 
 def _n_rows(labels: Any, target: Any) -> int:

@@ -8,7 +8,6 @@ true values are no part of it: they are bound to it too, or given apart. A table
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -64,8 +63,7 @@ class H2O(PredictionFormat):
             group=given.get("group"),
             weight=given.get("weight"),
         )
-        read = predictions_of_lines(table, roles, self, uses)
-        return replace(read, remarks=(*read.remarks, *((_LABELS_NOT_USED,) if binary else ())))
+        return predictions_of_lines(table, roles, self, uses, remarks=[_LABELS_NOT_USED] * binary)
 
 
 def _columns(part: Export) -> frozenset[str]:

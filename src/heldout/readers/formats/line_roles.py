@@ -230,6 +230,7 @@ def predictions_of_lines(
     flags: Mapping[Flag, str] | None = None,
     adaptive: bool = False,
     slices: str | None = None,
+    remarks: Sequence[str] = (),
     name: str = "the configuration",
     remedy: str = "",
 ) -> PredictionTable:
@@ -247,6 +248,8 @@ def predictions_of_lines(
         Whether configurations were proposed or dropped because of scores.
     slices : str, optional
         A pattern of the tool's names for resamples in the order of time.
+    remarks : sequence of str
+        Sentences about assumptions, in addition to those of the table.
     name : str
         The name of the configuration where no column has one.
     remedy : str
@@ -289,9 +292,9 @@ def predictions_of_lines(
         found[Flag.FOLDS_UNKNOWN] = Flag.FOLDS_UNKNOWN.filled(source=source.name)
     names = () if resamples is None else resamples.labels
     by_time = slices is not None and bool(names) and all(re.fullmatch(slices, name) for name in names)
-    remarks = table.remarks
+    as_labels: tuple[str, ...] = ()
     if known is not None and not known.columns and known.labels.dtype.kind in "iuf" and len(known.labels) > 2:
-        remarks = (*remarks, _AS_LABELS.format(column=roles.labels))
+        as_labels = (_AS_LABELS.format(column=roles.labels),)
     arrays = PredictionArrays(
         names=grid.names, folds=grid.folds, adaptive=adaptive, exchangeable=not by_time, flags=found
     )
@@ -311,7 +314,7 @@ def predictions_of_lines(
         source,
         groups=checked_groups(groups, len(first)),
         sample_weight=checked_weights(weights, len(first)),
-        remarks=remarks,
+        remarks=(*table.remarks, *as_labels, *remarks),
     )
 
 

@@ -76,10 +76,10 @@ class Mljar(PredictionFormat):
             weight="sample_weight" if "sample_weight" in table.frame.columns else None,
             n_rows=_n_given(run),
         )
-        read = predictions_of_lines(
-            table, roles, self, uses, flags=_flags(export.name, folders, n_repeats), adaptive=_is_adaptive(run)
+        flags, remarks = _flags(export.name, folders, n_repeats), _left_out(run, folders)
+        return predictions_of_lines(
+            table, roles, self, uses, flags=flags, adaptive=_is_adaptive(run), remarks=remarks
         )
-        return replace(read, remarks=(*read.remarks, *_left_out(run, folders)))
 
 
 def _model_folders(path: Path) -> list[Path]:

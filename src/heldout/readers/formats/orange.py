@@ -69,10 +69,10 @@ class Orange(PredictionFormat):
             probabilities=probabilities,
             values=None if labels else "predicted",
         )
-        read = predictions_of_lines(replace(lines, remarks=table.remarks), roles, self, uses)
+        lines = replace(lines, remarks=table.remarks)
+        read = predictions_of_lines(lines, roles, self, uses, remarks=() if uses.row else (_ORDER,))
         columns = {"truth": target, "folds": _FOLD, "learners": quoted([*frames])}
-        read = replace(read, source=replace(read.source, columns=columns))
-        return read if uses.row else replace(read, remarks=(*read.remarks, _ORDER))
+        return replace(read, source=replace(read.source, columns=columns))
 
 
 @dataclass(frozen=True)

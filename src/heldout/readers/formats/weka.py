@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import takewhile
 from typing import Any
 
@@ -73,11 +73,10 @@ class Weka(PredictionFormat):
             values=None if texts else "predicted",
             attributes=one.attributes,
         )
-        read = predictions_of_lines(table, roles, self, uses)
         remarks = [_MATCHED.format(n=len(files))] * (len(files) > 1)
         remarks += [_NO_DISTRIBUTION] * bool(texts and not one.n_classes)
         remarks += [_THREE_DECIMALS] * any(each.is_rounded for each in files.values())
-        return replace(read, remarks=(*read.remarks, *remarks))
+        return predictions_of_lines(table, roles, self, uses, remarks=remarks)
 
 
 @dataclass(frozen=True, eq=False)
