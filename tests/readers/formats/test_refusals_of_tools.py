@@ -192,6 +192,24 @@ def test_files_of_weka_with_rows_in_other_places_are_refused_by_the_attributes_t
     assert "-distribution" in ho.read_predictions(EXPORTS / "weka" / "printed.txt").remarks[0]
 
 
+@pytest.mark.parametrize(
+    ("name", "group", "said"),
+    [
+        ("mljar/two_classes", "site", "has no column 'site' to use as the groups"),
+        (
+            "openml/numbers/predictions.arff",
+            np.arange(3),
+            "group must be the name of a column of predictions of runs",
+        ),
+        ("weka/ibk5.csv", np.arange(3), "group must be the name of a column of predictions of WEKA"),
+        ("orange/iris.tab", np.arange(3), "group must be the name of a column of the predictions of Orange's"),
+    ],
+)
+def test_groups_that_a_table_of_a_tool_does_not_have_are_refused(name: str, group: Any, said: str) -> None:
+    with pytest.raises(ho.InputError, match=said):
+        ho.read_predictions(EXPORTS / name, group=group)
+
+
 def test_two_files_of_one_name_are_refused_and_a_mapping_names_them(tmp_path: Path) -> None:
     paths = [tmp_path / folder / "ibk.csv" for folder in ("a", "b")]
     for path, k in zip(paths, (1, 5), strict=True):
