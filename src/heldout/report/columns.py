@@ -25,7 +25,7 @@ def strongest_correlations(names: Sequence[str], columns: Sequence[Floats]) -> t
     --------
     >>> rising = np.array([1.0, 2.0, 3.0, np.nan])
     >>> strongest_correlations(["a", "b"], [rising, -(rising**3)])[0]
-    Facts(column='b', coefficient=-1.0)
+    {'column': 'b', 'coefficient': -1.0}
     """
     if len(columns) < 2:
         return (None,) * len(columns)

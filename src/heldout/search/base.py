@@ -325,7 +325,7 @@ class BaseHeldOutSearch(BaseSearchCV):  # type: ignore[misc]
         >>> search = ho.HeldOutSearchCV(KNeighborsClassifier(), {"n_neighbors": [1, 5]}, random_state=0).fit(X, y)
         >>> text = search.methods_text()
         >>> print(text)  # doctest: +ELLIPSIS
-        The data have 150 rows and 4 predictors, with 50 rows of class 0, 50 rows of class 1 and 50 rows of...
+        The data comprised 150 observations with 4 predictors and an outcome of 3 classes (0: 50 observations;...
         >>> print(text.bibtex.splitlines()[0])
         @misc{heldout,
         """
