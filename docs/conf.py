@@ -141,6 +141,7 @@ def list_flags(app: Sphinx, what: str, name: str, each: Any, options: Any, lines
         lines += ["", "Attributes", "----------"]
         for member in each:
             sentence = member.sentence.replace("*", chr(92) + "*").replace("`", "``")
+            sentence = re.sub(r"_(?![\w`])", r"\_", sentence)  # a name such as best_score_ is no link
             lines += [f"{member.name}", f"    ``{member.value!r}``: {sentence}"]
 
 

@@ -164,7 +164,7 @@ class Flag(StrEnum):
     SCALE_OF_VALUE = (
         "scale_of_value",
         "Value, interval and uncorrected score are the {metric} of all held-out rows together. The mean over "
-        "folds, by which configurations are compared (`best_score_` in Python), is {folds:.4g}: {relation}{why}.",
+        "folds, by which configurations are compared (best_score_ in Python), is {folds:.4g}: {relation}{why}.",
     )
     SMALL_FOLDS = (
         "small_folds",

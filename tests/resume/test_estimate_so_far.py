@@ -355,7 +355,7 @@ def test_on_the_command_line(path, tmp_path):
     assert drawn.exit_code == 0, drawn.output
     page = (tmp_path / "report.html").read_text(encoding="utf-8")
     assert "The search is unfinished. The estimate rests on 3 of 6 folds (60 of 120 rows)" in page
-    assert 'id="methods-text">The search is unfinished.' in page and "No final model was fitted of" in page
+    assert 'id="methods-text">The search is unfinished.' in page and "No final model was fitted." in page
     assert not (tmp_path / "report.json").exists()  # so that a later call draws what is complete then
 
 
