@@ -426,3 +426,12 @@ def test_facts_of_survival_count_the_events() -> None:
 
     assert labels(content)["Rows"] == "60 (40 with the event)"
     assert content.diagnostics is None or content.diagnostics.roc == ()
+
+
+def test_a_flag_of_two_further_metrics_is_said_of_both(make_evaluation: Make) -> None:
+    evaluation = make_evaluation(metrics=("roc_auc", "accuracy", "neg_log_loss"))
+    few = {_flag("few_bootstraps"): "Few."}
+    own = {"roc_auc": {}, "accuracy": few, "neg_log_loss": few}
+    estimates = {name: replace(estimate, flags=own[name]) for name, estimate in evaluation.estimates.items()}
+    shown = [flag.text for flag in facts(replace(evaluation, estimates=estimates)).flags]
+    assert shown == ["accuracy: Few.", "neg_log_loss: Few."]

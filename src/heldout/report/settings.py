@@ -169,12 +169,14 @@ def with_text(texts: Mapping[str, str]) -> dict[str, str]:
 
 def flag_facts(estimates: Mapping[str, Estimate], refit_metric: str) -> tuple[Facts, ...]:
     """The sentence of every flag once, first those of the refit metric; others name their metric."""
-    rows: dict[str, Facts] = {}
-    for name in sorted(estimates, key=lambda name: name != refit_metric):
-        of_other = "" if name == refit_metric else f"{name}: "
-        for flag, text in estimates[name].flags.items():
-            rows.setdefault(text, Facts(flag=flag.value, title=flag.heading, text=of_other + text))
-    return tuple(rows.values())
+    first = estimates.get(refit_metric)
+    said = set() if first is None else set(first.flags.values())
+    return tuple(
+        Facts(flag=flag.value, title=flag.heading, text=text if name == refit_metric else f"{name}: {text}")
+        for name in sorted(estimates, key=lambda name: name != refit_metric)
+        for flag, text in estimates[name].flags.items()
+        if name == refit_metric or text not in said
+    )
 
 
 def positive_text(truth: Truth, metrics: Iterable[Metric | None]) -> str:
