@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,9 +19,6 @@ from heldout.errors import InputError, plain_values
 from heldout.estimates.types import Estimate, Interval, decimals_of
 from heldout.metrics.base import Metric
 from heldout.metrics.named import metric_named, metric_words
-
-Dash: TypeAlias = tuple[float, ...]
-"""Lengths of the dashes of a line and of the gaps between them; empty for a solid line."""
 
 INK, MUTED, GRID, BAND = "#1c2024", "#58616b", "#e4e7ea", "#d7e6f1"
 BLUE, VERMILLION, GREEN, ORANGE = "#0072b2", "#d55e00", "#009e73", "#e69f00"

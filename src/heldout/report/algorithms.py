@@ -61,16 +61,6 @@ def record_of_deployed(comparison: AlgorithmComparison) -> Evaluation:
     )
 
 
-def deployed_sentence(comparison: AlgorithmComparison) -> str:
-    """What the score of the deployed algorithm is corrected for."""
-    if not comparison.is_corrected:
-        return f"The final model is of {comparison.deployed}."
-    return (
-        f"The final model is of {comparison.deployed}. Its corrected score corrects for the choice among all "
-        f"configurations of the {len(comparison.algorithms):,} algorithms."
-    )
-
-
 def _row(algorithm: ComparedAlgorithm, scale: Scale, is_deployed: bool) -> Facts:
     return Facts(
         name=algorithm.name,

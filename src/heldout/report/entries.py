@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, fields, is_dataclass
+from dataclasses import fields, is_dataclass
 from functools import cache
 from importlib.resources import files
 from typing import Any
@@ -34,7 +34,7 @@ class Facts(dict[str, Any]):
 
     def to_dict(self) -> dict[str, Any]:
         """The same in JSON's own types, as report.json holds it."""
-        plain: dict[str, Any] = json_safe(_plain(self))
+        plain: dict[str, Any] = json_safe(self)
         return plain
 
 
@@ -57,14 +57,6 @@ def _with_facts(value: Any) -> Any:
     if isinstance(value, tuple):
         return tuple(map(_with_facts, value))
     return facts_of_fields(value) if is_dataclass(value) else value
-
-
-def _plain(value: Any) -> Any:
-    if is_dataclass(value) and not isinstance(value, type):
-        return asdict(value)
-    if isinstance(value, dict):
-        return {key: _plain(item) for key, item in value.items()}
-    return [_plain(item) for item in value] if isinstance(value, list | tuple) else value
 
 
 MOST_LETTERS = 250

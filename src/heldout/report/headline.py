@@ -215,17 +215,13 @@ def is_ensemble(estimate: Estimate) -> bool:
     return sum(weight != 0 for weight in estimate.provenance.get("weights") or ()) > 1
 
 
-def level_and_sides(confidence_level: float, alternative: str) -> str:
-    """The text before the two ends of an interval."""
-    sided = "" if alternative == "two-sided" else "one-sided "
-    return f"{confidence_level * 100:.4g} % {sided}confidence interval"
-
-
 def interval_label(estimate: Estimate) -> str:
-    """Level and sides of an estimate's interval; empty without one."""
-    if estimate.interval is None:
+    """Level and sides of an estimate's interval, before its two ends; empty without one."""
+    interval = estimate.interval
+    if interval is None:
         return ""
-    return level_and_sides(estimate.interval.confidence_level, estimate.interval.alternative)
+    sided = "" if interval.alternative == "two-sided" else "one-sided "
+    return f"{interval.confidence_level * 100:.4g} % {sided}confidence interval"
 
 
 def distribution_of(estimate: Estimate | None, scale: Scale) -> Facts | None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
-from importlib.resources import files
 from numbers import Real
 from typing import Any
 
@@ -38,6 +37,7 @@ from heldout.references import REFERENCES, bibtex_of
 from heldout.report.algorithms import record_of_deployed
 from heldout.report.race import sources_of
 from heldout.report.settings import setting_text
+from heldout.report.templating import source
 from heldout.result import Evaluation
 from heldout.scales import plain, scale_of_estimate
 from heldout.selection import RULES, SELECTION_WORDS
@@ -394,7 +394,6 @@ def _sources(estimate: Estimate) -> dict[str, list[str]]:
     return {**by_use, "method": [key for key in keys if key not in elsewhere]}
 
 
-_TEMPLATES = files("heldout.report") / "templates"
 _OF_LATEX = str.maketrans(
     {
         "\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "<": r"\textless{}",
@@ -446,7 +445,7 @@ def _template() -> Any:
 
     environment = jinja2.Environment(
         autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True, finalize=written,
-        loader=jinja2.FunctionLoader(lambda name: (_TEMPLATES / name).read_text("utf-8")),
+        loader=jinja2.FunctionLoader(source),
     )  # fmt: skip
     environment.globals["cite"] = cite
     environment.filters |= {
