@@ -18,4 +18,4 @@ def worst_case_without_its_study(monkeypatch: pytest.MonkeyPatch) -> None:
         rows = [{"protocol": name, "bias": bias, "standard_error": 0.01} for name, bias in BIASES.items()]
         return SimpleNamespace(rows=lambda: rows)
 
-    monkeypatch.setattr(studies, "bias", simulated, raising=False)
+    monkeypatch.setitem(vars(studies), "bias", simulated)

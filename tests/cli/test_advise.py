@@ -24,7 +24,7 @@ def worst_case(monkeypatch: pytest.MonkeyPatch) -> None:
     rows = [
         {"protocol": name, "bias": 0.01, "standard_error": 0.001} for name in ("cv", "nested_cv", "bbc", "bced")
     ]
-    monkeypatch.setattr(studies, "bias", lambda *_, **__: SimpleNamespace(rows=lambda: rows), raising=False)
+    monkeypatch.setitem(vars(studies), "bias", lambda *_, **__: SimpleNamespace(rows=lambda: rows))
 
 
 def advise(command: Command, path: Path, *options: object) -> Any:
@@ -94,6 +94,6 @@ def test_ctrl_c_ends_it_as_other_commands(command: Command, table: Write, monkey
     def interrupted(*_: Any, **__: Any) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(studies, "bias", interrupted, raising=False)
+    monkeypatch.setitem(vars(studies), "bias", interrupted)
     ended = advise(command, table(), "--seconds", "0", "--quiet")
     assert (ended.code, ended.out, ended.last) == (130, "", "Interrupted.")
